@@ -1,0 +1,74 @@
+/* learner.h - real networks that infer actions and train. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_LEARNER_H
+#define FULCRUM_CALIBRATE_LEARNER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/status.h"
+
+enum fulcrum_learner_network {
+    FULCRUM_NETWORK_R2D2, /* 84x84x4 uint8; 3 convolutions, dense 512, LSTM 512,
+                             duelling heads: 12.0 million multiply-adds per observation
+                           */
+    FULCRUM_NETWORK_MLP   /* float vector; 3 hidden layers of 256, policy and value */
+};
+
+struct fulcrum_learner_options {
+    enum fulcrum_learner_network network;
+    size_t max_batch;     /* largest inference batch, 1..4096 */
+    size_t input_count;   /* MLP: length of the observation; ignored by R2D2 */
+    size_t action_count;  /* 1..1024 */
+    size_t train_batch;   /* sequences (R2D2) or samples (MLP) in a training step */
+    size_t train_unroll;  /* R2D2: steps of a sequence that are trained on, >= 1 */
+    size_t train_burn_in; /* R2D2: steps before them, forward only */
+    uint64_t seed;        /* weights and training data */
+};
+
+struct fulcrum_learner_info {
+    size_t input_byte; /* of one observation */
+    size_t parameter_count;
+    double forward_flop; /* per observation, 2 per multiply-add */
+    double train_step_flop;
+    char backend[200]; /* BLAS library, its core name and threads */
+};
+
+struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
+
+/* One way to run the networks. */
+struct fulcrum_learner {
+    const char *name;
+    const char *summary;
+    /*
+     *   out      set on success only; given back with `close`
+     *   fails    FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_RANGE, FULCRUM_ERR_NO_MEMORY
+     */
+    enum fulcrum_status (*open)(const struct fulcrum_learner_options *options,
+        struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
+        struct fulcrum_error *err);
+    void (*close)(struct fulcrum_learner_state *state);
+    /*
+     * The input buffer of the inference batch: max_batch observations of input_byte
+     * bytes, one after the other. Borrowed; actors copy their observations into it.
+     */
+    void *(*input)(struct fulcrum_learner_state *state);
+    /*
+     * Infers `batch` observations (1..max_batch) on the calling thread.
+     * `action` gets one index in [0, action_count) per observation.
+     */
+    void (*forward)(struct fulcrum_learner_state *state, size_t batch, int *action);
+    /* One training step: forward, backward and Adam. Returns the loss. */
+    double (*train)(struct fulcrum_learner_state *state);
+};
+
+/* NULL-terminated, in the order of `fulcrum list learners`. Static. */
+const struct fulcrum_learner *const *fulcrum_learners(void);
+
+/* NULL if there is none of that name. */
+const struct fulcrum_learner *fulcrum_learner_find(const char *name);
+
+/* Names as on the command line ("r2d2", "mlp"); NULL beyond the last one. */
+const char *fulcrum_learner_network_name(enum fulcrum_learner_network network);
+
+#endif

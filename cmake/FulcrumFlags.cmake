@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# One target carries every flag of ours; it is linked privately.
+add_library(fulcrum_flags INTERFACE)
+target_compile_features(fulcrum_flags INTERFACE c_std_17)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+endif()
+target_include_directories(fulcrum_flags INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
+target_compile_options(fulcrum_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow
+  -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wvla -Wundef
+  -Wcast-qual -Wwrite-strings -Wformat=2 -Wswitch-enum -Wimplicit-fallthrough
+  -ffp-contract=off $<$<BOOL:${FULCRUM_WERROR}>:-Werror>)
+if(FULCRUM_SANITIZE)
+  set(sanitize -fsanitize=address,undefined,float-divide-by-zero,float-cast-overflow
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(fulcrum_flags INTERFACE ${sanitize})
+  target_link_options(fulcrum_flags INTERFACE ${sanitize})
+endif()
+if(FULCRUM_COVERAGE)
+  target_compile_options(fulcrum_flags INTERFACE --coverage)
+  target_link_options(fulcrum_flags INTERFACE --coverage)
+endif()

@@ -1,0 +1,100 @@
+/* solver.h - methods that turn a network into throughput and utilisations. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_SOLVER_H
+#define FULCRUM_MODEL_SOLVER_H
+
+#include <stdint.h>
+
+#include "model/network.h"
+
+enum fulcrum_method {
+    FULCRUM_METHOD_AUTO,
+    FULCRUM_METHOD_FAST,
+    FULCRUM_METHOD_SIMULATE
+};
+
+enum fulcrum_bottleneck {
+    FULCRUM_BOUND_CPU,
+    FULCRUM_BOUND_HOST,
+    FULCRUM_BOUND_GPU,
+    FULCRUM_BOUND_LATENCY /* no station is busy enough: the round trip is exposed */
+};
+
+/* What a user must know about a solution; the texts are what `flags` prints. */
+/* clang-format off */
+#define FULCRUM_FLAG_LIST(X)                                                            \
+    X(FULCRUM_FLAG_LOW_CV,          "steps vary so little that actors may lock into step") \
+    X(FULCRUM_FLAG_SERVERS_ROUNDED, "threads left to actors rounded to a whole number")  \
+    X(FULCRUM_FLAG_NOT_SETTLED,     "simulation stopped before the wanted interval")     \
+    X(FULCRUM_FLAG_BEYOND_TABLE,    "batch or thread count beyond the measured table")   \
+    X(FULCRUM_FLAG_SCALED,          "times scaled from another machine (extrapolated)")  \
+    X(FULCRUM_FLAG_WATTS_ASSUMED,   "watts assumed from the machine preset, not measured") \
+    X(FULCRUM_FLAG_OTHER_LEARNER,   "learner times of a CPU not used for a GPU")
+/* clang-format on */
+
+enum fulcrum_flag_index {
+#define X(flag, text) flag##_INDEX,
+    FULCRUM_FLAG_LIST(X) FULCRUM_FLAG_COUNT
+#undef X
+};
+enum fulcrum_flag {
+#define X(flag, text) flag = 1 << flag##_INDEX,
+    FULCRUM_FLAG_LIST(X)
+#undef X
+};
+
+struct fulcrum_residence {
+    double cpu_s;  /* waiting for a thread and stepping */
+    double host_s; /* waiting for a batch to form and on the host */
+    double gpu_s;  /* waiting for the GPU and on it */
+    double delay_s;
+};
+
+struct fulcrum_solution {
+    enum fulcrum_method method; /* the one that ran, never AUTO */
+    double steps_per_s;         /* requests completed per second */
+    int has_interval;           /* simulation: 95 % interval of steps_per_s */
+    double steps_per_s_lo;
+    double steps_per_s_hi;
+    double mean_batch;
+    double cpu_thread_busy_frac; /* mean threads stepping / S */
+    double cpu_core_busy_frac;   /* mean cores with a stepping thread / P, learner's
+                                    reserved threads not counted */
+    double host_busy_frac;
+    double gpu_busy_frac;           /* inference or training active */
+    double gpu_inference_busy_frac; /* work of inference: X / b * g(b) */
+    double gpu_train_busy_frac;     /* work of training: X / K * t_T */
+    struct fulcrum_residence residence;
+    enum fulcrum_bottleneck bottleneck;
+    unsigned flags;         /* of enum fulcrum_flag */
+    double simulated_steps; /* 0 for the others */
+};
+
+struct fulcrum_solver_options {
+    enum fulcrum_method method;
+    uint64_t seed;
+    double half_width_rel; /* wanted by simulation, 95 %; 0 means 0.01 */
+    double max_steps;      /* most simulated steps; 0 means 2e7 */
+};
+
+/*
+ * Solves a network that fulcrum_network_check accepts. AUTO takes the fast method
+ * where it is valid (greedy, no host stage or depth 1, no training) and simulates
+ * everything else.
+ *   out      set on success only
+ *   fails    FULCRUM_ERR_UNSUPPORTED (FAST asked for a network it is not valid for),
+ *            FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve(
+    const struct fulcrum_network *network, const struct fulcrum_solver_options *options,
+    struct fulcrum_solution *out, struct fulcrum_error *err);
+
+/* Why FAST is not valid for this network, or NULL where it is. Borrowed, static. */
+const char *fulcrum_fast_refusal(const struct fulcrum_network *network);
+
+/* Names as they stand in files and on the command line; NULL beyond the last one. */
+const char *fulcrum_method_name(enum fulcrum_method method);
+const char *fulcrum_bottleneck_name(enum fulcrum_bottleneck bottleneck);
+const char *fulcrum_flag_text(enum fulcrum_flag_index flag);
+
+#endif

@@ -1,0 +1,68 @@
+/* status.c - what a call returns, and the text that explains a failure. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum fulcrum_status fulcrum_fail(
+    struct fulcrum_error *err, enum fulcrum_status status, const char *format, ...)
+{
+    if (err == NULL) {
+        return status;
+    }
+    va_list args;
+    va_start(args, format);
+    err->status = status;
+    (void)vsnprintf(err->detail, sizeof err->detail, format, args);
+    va_end(args);
+    return status;
+}
+
+enum fulcrum_status fulcrum_fail_more(
+    struct fulcrum_error *err, enum fulcrum_status status, const char *format, ...)
+{
+    if (err == NULL) {
+        return status;
+    }
+    if (err->status == FULCRUM_OK) {
+        err->status = status;
+        err->detail[0] = '\0';
+    }
+    size_t used = strlen(err->detail);
+    size_t start = used > 0 ? used + 1 : 0;
+    size_t room = sizeof err->detail - start;
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(err->detail + start, room, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length >= room) {
+        err->detail[used] = '\0';
+    } else if (used > 0) {
+        err->detail[used] = '\n';
+    }
+    return err->status;
+}
+
+enum fulcrum_status fulcrum_fail_in(
+    struct fulcrum_error *err, enum fulcrum_status status, const char *context)
+{
+    if (err != NULL) {
+        char detail[sizeof err->detail];
+        memcpy(detail, err->detail, sizeof detail);
+        (void)fulcrum_fail(err, status, "%s: %s", context, detail);
+    }
+    return status;
+}
+
+const char *fulcrum_status_text(enum fulcrum_status status)
+{
+    static const char *const texts[] = {
+#define X(code, text) text,
+        FULCRUM_STATUS_LIST(X)
+#undef X
+    };
+    size_t i = (size_t)status;
+    return i < sizeof texts / sizeof texts[0] ? texts[i] : "unknown status";
+}
