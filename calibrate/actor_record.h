@@ -1,0 +1,25 @@
+/* actor_record.h - the actors there are, and what their records share. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_ACTOR_RECORD_H
+#define FULCRUM_CALIBRATE_ACTOR_RECORD_H
+
+#include "calibrate/actor.h"
+
+/*
+ * Each actor's file completes struct fulcrum_actor_shared and struct fulcrum_env in
+ * its own way: they never leave the record that made them.
+ */
+extern const struct fulcrum_actor fulcrum_actor_cartpole;
+
+/* Most frames that one agent step may take. */
+#define FULCRUM_FRAME_SKIP_MAX 1000.0
+
+/*
+ * The frame skip that `options` (may be NULL) ask for, or `standard`.
+ *   fails    FULCRUM_ERR_RANGE (not a whole number in 1..FULCRUM_FRAME_SKIP_MAX)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_actor_frame_skip(double *out,
+    const struct fulcrum_actor_options *options, double standard,
+    struct fulcrum_error *err);
+
+#endif
