@@ -1,0 +1,106 @@
+/* machine.h - what a machine is made of, as far as the model needs it. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_MACHINE_H
+#define FULCRUM_MODEL_MACHINE_H
+
+enum fulcrum_accelerator {
+    FULCRUM_ACCELERATOR_GPU,
+    FULCRUM_ACCELERATOR_CPU /* no GPU: the learner runs on learner_core_count cores */
+};
+
+/* Counts are over the whole machine. */
+struct fulcrum_cpu {
+    char name[96];
+    double socket_count;
+    double core_count;
+    double thread_count;
+    double clock_hz;
+    double single_thread_speed_rel;
+    int curve; /* enum fulcrum_cpu_curve */
+    double smt_yield_frac;
+    double turbo_frac;
+    double oversubscription_frac;
+    double serial_frac;
+    double knee;
+    double cap_per_core;
+    double cross_socket_frac;
+    double idle_w;
+    double core_idle_w;
+    double core_dynamic_w;
+    double smt_power_frac;
+};
+
+/* Per GPU but for count. */
+struct fulcrum_gpu {
+    char name[96];
+    double count;
+    double sm_count;
+    double clock_hz;
+    double flop_per_sm_cycle;
+    double dram_byte_per_s;
+    double llc_byte;
+    double memory_byte;
+    double tdp_w;
+    double idle_w;
+    double floor_w;
+    double dynamic_w;
+    double power_exponent;
+};
+
+struct fulcrum_machine {
+    char name[64];
+    char title[160];
+    int accelerator; /* enum fulcrum_accelerator */
+    double learner_core_count;
+    struct fulcrum_cpu cpu;
+    struct fulcrum_gpu gpu;
+    double rest_w;
+    double psu_efficiency_frac;
+    double rated_w;
+};
+
+/*
+ * One row a field: member, kind, least, most, value when not given (NAN: none), unit,
+ * meaning. The member's name is its path in files and on the command line.
+ */
+/* clang-format off */
+#define FULCRUM_MACHINE_FIELDS(X)                                                                          \
+    X(machine.accelerator,             CHOICE, 0, 1,    0,    "",      "gpu, or cpu where the learner runs on cores") \
+    X(machine.learner_core_count,      COUNT,  1, 4096, 1,    "",      "cores given to a CPU learner")      \
+    X(machine.cpu.name,                TEXT,   0, 0,    0,    "",      "processor model")                   \
+    X(machine.cpu.socket_count,        COUNT,  1, 1024, NAN,  "",      "processor sockets")                 \
+    X(machine.cpu.core_count,          COUNT,  1, 1e6,  NAN,  "",      "physical cores")                    \
+    X(machine.cpu.thread_count,        COUNT,  1, 4e6,  NAN,  "",      "hardware threads")                  \
+    X(machine.cpu.clock_hz,            NUMBER, 1e7, 1e11, NAN, "Hz",   "base clock")                        \
+    X(machine.cpu.single_thread_speed_rel, NUMBER, 0.01, 100, NAN, "", "speed of one thread relative to a Xeon E5-2698 v4") \
+    X(machine.cpu.curve,               CHOICE, 0, 3,    0,    "",      "form of c(n): smt-turbo, saturating, saturating-sync or table") \
+    X(machine.cpu.smt_yield_frac,      NUMBER, 0, 1,    NAN,  "",      "work that a core's second thread adds") \
+    X(machine.cpu.turbo_frac,          NUMBER, 0, 1,    0,    "",      "extra clock of an otherwise idle CPU") \
+    X(machine.cpu.oversubscription_frac, NUMBER, 0, 10, 0,    "",      "loss once actors exceed threads")   \
+    X(machine.cpu.serial_frac,         NUMBER, 0, 10,   0.003, "",     "serial share of a step (saturating curves)") \
+    X(machine.cpu.knee,                NUMBER, 0.5, 50, 2.1,  "",      "sharpness of the knee (saturating curves)") \
+    X(machine.cpu.cap_per_core,        NUMBER, 0.01, 100, 1.25, "",    "ceiling per core (saturating curves)") \
+    X(machine.cpu.cross_socket_frac,   NUMBER, 0.01, 1, 1,    "",      "yield of unpinned threads across sockets (saturating curves)") \
+    X(machine.cpu.idle_w,              NUMBER, 0, 1e5,  NAN,  "W",     "processors with every core asleep") \
+    X(machine.cpu.core_idle_w,         NUMBER, 0, 1000, NAN,  "W",     "one powered core, idle")            \
+    X(machine.cpu.core_dynamic_w,      NUMBER, 0, 1000, NAN,  "W",     "one busy core, on top of idle")     \
+    X(machine.cpu.smt_power_frac,      NUMBER, 0, 1,    0.15, "",      "extra dynamic power of a core's second thread") \
+    X(machine.gpu.name,                TEXT,   0, 0,    0,    "",      "GPU model")                         \
+    X(machine.gpu.count,               COUNT,  0, 1e5,  NAN,  "",      "GPUs installed")                    \
+    X(machine.gpu.sm_count,            COUNT,  1, 1e4,  NAN,  "",      "streaming multiprocessors of one GPU") \
+    X(machine.gpu.clock_hz,            NUMBER, 1e7, 1e11, NAN, "Hz",   "SM clock under load")               \
+    X(machine.gpu.flop_per_sm_cycle,   NUMBER, 1, 1e6,  NAN,  "",      "math rate per SM and clock in the precision used") \
+    X(machine.gpu.dram_byte_per_s,     NUMBER, 1e6, 1e15, NAN, "byte/s", "memory bandwidth")                \
+    X(machine.gpu.llc_byte,            NUMBER, 1e3, 1e13, NAN, "byte", "last-level cache")                  \
+    X(machine.gpu.memory_byte,         NUMBER, 1e6, 1e15, NAN, "byte", "memory")                            \
+    X(machine.gpu.tdp_w,               NUMBER, 1, 1e5,  NAN,  "W",     "rated power of one GPU")            \
+    X(machine.gpu.idle_w,              NUMBER, 0, 1e5,  NAN,  "W",     "one idle GPU")                      \
+    X(machine.gpu.floor_w,             NUMBER, 0, 1e5,  NAN,  "W",     "added by any activity")             \
+    X(machine.gpu.dynamic_w,           NUMBER, 0, 1e5,  NAN,  "W",     "added when every SM is active")     \
+    X(machine.gpu.power_exponent,      NUMBER, 0.1, 5,  1,    "",      "exponent of SM activity in dynamic power") \
+    X(machine.rest_w,                  NUMBER, 0, 1e6,  NAN,  "W",     "fans, memory, disks, network, boards") \
+    X(machine.psu_efficiency_frac,     NUMBER, 0.1, 1,  NAN,  "",      "power supplies: output over input") \
+    X(machine.rated_w,                 NUMBER, 1, 1e7,  NAN,  "W",     "rated power of the machine")
+/* clang-format on */
+
+#endif

@@ -1,0 +1,123 @@
+/* workload.h - what trains on a machine: step, host, network, batching, training. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_WORKLOAD_H
+#define FULCRUM_MODEL_WORKLOAD_H
+
+struct fulcrum_workload_step {
+    double mean_s;
+    double cv;
+    int law; /* enum fulcrum_step_law */
+};
+
+struct fulcrum_workload_host {
+    double per_batch_s;
+    double per_item_s;
+    double delay_s;
+    double reserved_threads;
+};
+
+struct fulcrum_workload_network {
+    char name[32];
+    double parameter_count;
+    double forward_flop;
+    double observation_byte;
+    double per_batch_s;
+    double per_item_s;
+    double launch_bound_frac;
+    double math_frac;
+    double sm_frac;
+    double dram_frac;
+    double latency_frac;
+    double cache_exponent;
+    double sm_active_frac;
+};
+
+struct fulcrum_workload_batching {
+    int policy; /* enum fulcrum_batch_policy */
+    double size;
+    double population_frac;
+    double depth;
+};
+
+struct fulcrum_workload_training {
+    double env_steps_per_train_step;
+    double train_step_s;
+    double train_step_flop;
+    double queue_train_steps;
+    double batch_size;
+    double unroll_length;
+    double burn_in_length;
+    double launch_bound_frac;
+    double sm_active_frac;
+};
+
+/* Times are those of the calibration that gave them; NAN where none has. */
+struct fulcrum_workload {
+    char name[64];
+    char title[160];
+    char calibration[64]; /* the preset that gives the times unless another is named */
+    double total_env_steps;
+    double frame_skip;
+    struct fulcrum_workload_step step;
+    struct fulcrum_workload_host host;
+    struct fulcrum_workload_network network;
+    struct fulcrum_workload_batching batching;
+    struct fulcrum_workload_training training;
+};
+
+/* The knobs of one run. */
+struct fulcrum_run {
+    double actor_count;
+    double envs_per_actor;
+    double gpu_count;
+    double sm_count; /* of each GPU used; NAN: all it has */
+};
+
+/* Columns as in FULCRUM_MACHINE_FIELDS. */
+/* clang-format off */
+#define FULCRUM_WORKLOAD_FIELDS(X)                                                                         \
+    X(workload.calibration,            TEXT,   0, 0,    0,    "",      "calibration used unless another is named") \
+    X(workload.total_env_steps,        NUMBER, 1, 1e18, NAN,  "",      "agent steps of the whole training") \
+    X(workload.frame_skip,             COUNT,  1, 1000, 1,    "",      "frames per agent step")             \
+    X(workload.step.mean_s,            NUMBER, 0, 1e4,  NAN,  "s",     "one environment step on one otherwise idle thread") \
+    X(workload.step.cv,                NUMBER, 0, 100,  NAN,  "",      "standard deviation of a step over its mean") \
+    X(workload.step.law,               CHOICE, 0, 5,    0,    "",      "distribution of step times")        \
+    X(workload.host.per_batch_s,       NUMBER, 0, 1e4,  0,    "s",     "host work per inference batch")     \
+    X(workload.host.per_item_s,        NUMBER, 0, 1e4,  0,    "s",     "host work per observation")         \
+    X(workload.host.delay_s,           NUMBER, 0, 1e4,  0,    "s",     "from the end of inference to the actor's next step") \
+    X(workload.host.reserved_threads,  NUMBER, 0, 1e6,  0,    "",      "threads that each GPU's learner keeps busy") \
+    X(workload.network.name,           TEXT,   0, 0,    0,    "",      "r2d2, mlp, ...")                    \
+    X(workload.network.parameter_count, NUMBER, 1, 1e15, NAN, "",      "trainable parameters")              \
+    X(workload.network.forward_flop,   NUMBER, 1, 1e18, NAN,  "",      "operations per observation, forward") \
+    X(workload.network.observation_byte, NUMBER, 1, 1e12, NAN, "byte", "one observation")                   \
+    X(workload.network.per_batch_s,    NUMBER, 0, 1e4,  NAN,  "s",     "inference, part per batch")         \
+    X(workload.network.per_item_s,     NUMBER, 0, 1e4,  NAN,  "s",     "inference, part per observation")   \
+    X(workload.network.launch_bound_frac, NUMBER, 0, 1, 0.7,  "",      "share of per_batch_s that no GPU resource shortens") \
+    X(workload.network.math_frac,      NUMBER, 0, 1,    0.57, "",      "share of GPU time bound by math")   \
+    X(workload.network.sm_frac,        NUMBER, 0, 1,    0.15, "",      "share of GPU time lost to partly filled SMs") \
+    X(workload.network.dram_frac,      NUMBER, 0, 1,    0.12, "",      "share of GPU time bound by memory bandwidth") \
+    X(workload.network.latency_frac,   NUMBER, 0, 1,    0.16, "",      "the rest of GPU time")              \
+    X(workload.network.cache_exponent, NUMBER, 0, 2,    0.5,  "",      "memory traffic falls as cache to this power") \
+    X(workload.network.sm_active_frac, NUMBER, 0, 1,    0,    "",      "SM activity that drives power during inference") \
+    X(workload.batching.policy,        CHOICE, 0, 1,    0,    "",      "greedy or fixed")                   \
+    X(workload.batching.size,          NUMBER, 0, 1e9,  0,    "",      "observations in a batch: most (greedy) or exactly (fixed); 0: no limit") \
+    X(workload.batching.population_frac, NUMBER, 0, 1,  0,    "",      "fixed batch as a share of all environments; 0: use size") \
+    X(workload.batching.depth,         COUNT,  1, 1024, 1,    "",      "most batches in host and GPU together") \
+    X(workload.training.env_steps_per_train_step, NUMBER, 0, 1e12, 0, "", "agent steps per training step; 0: no training") \
+    X(workload.training.train_step_s,  NUMBER, 0, 1e6,  NAN,  "s",     "one training step alone on the GPU") \
+    X(workload.training.train_step_flop, NUMBER, 0, 1e21, NAN, "",     "operations of one training step")   \
+    X(workload.training.queue_train_steps, NUMBER, 0.001, 1e6, 2, "",  "backlog of training steps that blocks new batches") \
+    X(workload.training.batch_size,    COUNT,  1, 1e9,  NAN,  "",      "sequences or samples in a training step") \
+    X(workload.training.unroll_length, COUNT,  1, 1e6,  NAN,  "",      "trained steps of a sequence")       \
+    X(workload.training.burn_in_length, COUNT, 0, 1e6,  NAN,  "",      "steps before them that only warm the state up") \
+    X(workload.training.launch_bound_frac, NUMBER, 0, 1, 0,   "",      "share of train_step_s that no GPU resource shortens") \
+    X(workload.training.sm_active_frac, NUMBER, 0, 1,   1,    "",      "SM activity that drives power during training")
+
+#define FULCRUM_RUN_FIELDS(X)                                                                              \
+    X(run.actor_count,                 COUNT,  1, 1e7,  NAN,  "",      "actors")                            \
+    X(run.envs_per_actor,              COUNT,  1, 1e6,  1,    "",      "environments that one actor steps in turn") \
+    X(run.gpu_count,                   COUNT,  1, 1e5,  1,    "",      "GPUs used")                         \
+    X(run.sm_count,                    COUNT,  1, 1e4,  NAN,  "",      "SMs used of each GPU; all unless given")
+/* clang-format on */
+
+#endif
