@@ -11,6 +11,8 @@ const struct fulcrum_actor *const *fulcrum_actors(void)
 {
     static const struct fulcrum_actor *const actors[] = {
         &fulcrum_actor_cartpole,
+        &fulcrum_actor_mujoco_ant,
+        &fulcrum_actor_mujoco_humanoid,
         NULL,
     };
     return actors;

@@ -10,6 +10,12 @@
  * its own way: they never leave the record that made them.
  */
 extern const struct fulcrum_actor fulcrum_actor_cartpole;
+extern const struct fulcrum_actor fulcrum_actor_mujoco_ant;
+extern const struct fulcrum_actor fulcrum_actor_mujoco_humanoid;
+
+/* Printed by builds with and without MuJoCo alike. */
+#define FULCRUM_MUJOCO_ANT_SUMMARY      "four-legged ant, 105 floats, 8 motors (MuJoCo)"
+#define FULCRUM_MUJOCO_HUMANOID_SUMMARY "biped, 348 floats, 17 motors (MuJoCo)"
 
 /* Most frames that one agent step may take. */
 #define FULCRUM_FRAME_SKIP_MAX 1000.0

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# fulcrum_embed(target symbol file) puts the bytes of `file` into the generated header
+# <build>/<folder>/<symbol>.h as `static const unsigned char <symbol>[]`, so that an
+# installed program needs no file beside it.
+# The same file is the script that writes the header: string literals longer than 4095
+# characters are not portable C17, arrays are.
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(READ "${INPUT}" bytes HEX)
+  string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1, " bytes "${bytes}")
+  get_filename_component(name "${INPUT}" NAME)
+  file(WRITE "${OUTPUT}"
+    "/* Generated from ${name}. */\nstatic const unsigned char ${SYMBOL}[] = {\n${bytes}\n};\n")
+  return()
+endif()
+
+set(FULCRUM_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+
+function(fulcrum_embed target symbol file)
+  set(input ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.h)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${input} -DOUTPUT=${output} -DSYMBOL=${symbol}
+      -P ${FULCRUM_EMBED_SCRIPT}
+    DEPENDS ${input} ${FULCRUM_EMBED_SCRIPT}
+    COMMENT "Embedding ${file}"
+    VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
