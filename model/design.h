@@ -33,14 +33,14 @@ enum fulcrum_field_kind {
 struct fulcrum_field {
     const char *path; /* "machine.cpu.thread_count" */
     enum fulcrum_field_kind kind;
-    size_t offset; /* in struct fulcrum_design */
-    size_t size;   /* of the member */
+    const char *(*choice)(int index); /* NULL beyond the last; choices only */
+    size_t offset;                    /* in struct fulcrum_design */
+    size_t size;                      /* of the member */
     double least;
     double most;
     double fallback; /* value when not given; NAN: none */
     const char *unit;
     const char *meaning;
-    const char *(*choice)(int index); /* NULL beyond the last; choices only */
 };
 
 /* Every field: machine, workload, run; within each in the order of its table. Static.
@@ -50,7 +50,7 @@ const struct fulcrum_field *fulcrum_fields(size_t *count);
 /* NULL if there is none of that path. "actors" is short for run.actor_count. */
 const struct fulcrum_field *fulcrum_field_find(const char *path);
 
-/* The known path nearest to `path` (edit distance), for messages. Static. */
+/* The known path nearest to `path`, for messages; NULL where none is near. Static. */
 const char *fulcrum_field_nearest(const char *path);
 
 /*

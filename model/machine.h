@@ -61,11 +61,12 @@ struct fulcrum_machine {
 
 /*
  * One row a field: member, kind, least, most, value when not given (NAN: none), unit,
- * meaning. The member's name is its path in files and on the command line.
+ * meaning. The member's name is its path in files and on the command line. Kinds:
+ * NUMBER, COUNT (a whole number), TEXT, or the set of names that a choice is made from.
  */
 /* clang-format off */
 #define FULCRUM_MACHINE_FIELDS(X)                                                                          \
-    X(machine.accelerator,             CHOICE, 0, 1,    0,    "",      "gpu, or cpu where the learner runs on cores") \
+    X(machine.accelerator,             ACCELERATOR, 0, 1,    0,    "",      "gpu, or cpu where the learner runs on cores") \
     X(machine.learner_core_count,      COUNT,  1, 4096, 1,    "",      "cores given to a CPU learner")      \
     X(machine.cpu.name,                TEXT,   0, 0,    0,    "",      "processor model")                   \
     X(machine.cpu.socket_count,        COUNT,  1, 1024, NAN,  "",      "processor sockets")                 \
@@ -73,7 +74,7 @@ struct fulcrum_machine {
     X(machine.cpu.thread_count,        COUNT,  1, 4e6,  NAN,  "",      "hardware threads")                  \
     X(machine.cpu.clock_hz,            NUMBER, 1e7, 1e11, NAN, "Hz",   "base clock")                        \
     X(machine.cpu.single_thread_speed_rel, NUMBER, 0.01, 100, NAN, "", "speed of one thread relative to a Xeon E5-2698 v4") \
-    X(machine.cpu.curve,               CHOICE, 0, 3,    0,    "",      "form of c(n): smt-turbo, saturating, saturating-sync or table") \
+    X(machine.cpu.curve,               CURVE, 0, 3,    0,    "",      "form of c(n): smt-turbo, saturating, saturating-sync or table") \
     X(machine.cpu.smt_yield_frac,      NUMBER, 0, 1,    NAN,  "",      "work that a core's second thread adds") \
     X(machine.cpu.turbo_frac,          NUMBER, 0, 1,    0,    "",      "extra clock of an otherwise idle CPU") \
     X(machine.cpu.oversubscription_frac, NUMBER, 0, 10, 0,    "",      "loss once actors exceed threads")   \

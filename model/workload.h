@@ -81,7 +81,7 @@ struct fulcrum_run {
     X(workload.frame_skip,             COUNT,  1, 1000, 1,    "",      "frames per agent step")             \
     X(workload.step.mean_s,            NUMBER, 0, 1e4,  NAN,  "s",     "one environment step on one otherwise idle thread") \
     X(workload.step.cv,                NUMBER, 0, 100,  NAN,  "",      "standard deviation of a step over its mean") \
-    X(workload.step.law,               CHOICE, 0, 5,    0,    "",      "distribution of step times")        \
+    X(workload.step.law,               LAW, 0, 5,    0,    "",      "distribution of step times")        \
     X(workload.host.per_batch_s,       NUMBER, 0, 1e4,  0,    "s",     "host work per inference batch")     \
     X(workload.host.per_item_s,        NUMBER, 0, 1e4,  0,    "s",     "host work per observation")         \
     X(workload.host.delay_s,           NUMBER, 0, 1e4,  0,    "s",     "from the end of inference to the actor's next step") \
@@ -99,7 +99,7 @@ struct fulcrum_run {
     X(workload.network.latency_frac,   NUMBER, 0, 1,    0.16, "",      "the rest of GPU time")              \
     X(workload.network.cache_exponent, NUMBER, 0, 2,    0.5,  "",      "memory traffic falls as cache to this power") \
     X(workload.network.sm_active_frac, NUMBER, 0, 1,    0,    "",      "SM activity that drives power during inference") \
-    X(workload.batching.policy,        CHOICE, 0, 1,    0,    "",      "greedy or fixed")                   \
+    X(workload.batching.policy,        POLICY, 0, 1,    0,    "",      "greedy or fixed")                   \
     X(workload.batching.size,          NUMBER, 0, 1e9,  0,    "",      "observations in a batch: most (greedy) or exactly (fixed); 0: no limit") \
     X(workload.batching.population_frac, NUMBER, 0, 1,  0,    "",      "fixed batch as a share of all environments; 0: use size") \
     X(workload.batching.depth,         COUNT,  1, 1024, 1,    "",      "most batches in host and GPU together") \

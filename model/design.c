@@ -1,0 +1,121 @@
+/* design.c - is a design point complete and consistent. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/design.h"
+
+#include <math.h>
+
+const char *fulcrum_accelerator_name(int accelerator)
+{
+    static const char *const names[] = {"gpu", "cpu"};
+    return accelerator >= 0 && accelerator < 2 ? names[accelerator] : NULL;
+}
+
+/* When a prediction cannot do without a field. */
+enum need { NEED_ALWAYS, NEED_GPU, NEED_TRAINING };
+
+struct needed_field {
+    const char *path;
+    enum need when;
+    const char *hint;
+};
+
+static const struct needed_field needed[] = {
+    {"machine.cpu.core_count", NEED_ALWAYS, "the machine gives it"},
+    {"machine.cpu.thread_count", NEED_ALWAYS, "the machine gives it"},
+    {"machine.cpu.smt_yield_frac", NEED_ALWAYS, "a calibration gives it"},
+    {"machine.gpu.count", NEED_GPU, "the machine gives it"},
+    {"machine.gpu.sm_count", NEED_GPU, "the machine gives it"},
+    {"workload.step.mean_s", NEED_ALWAYS, "a calibration gives it"},
+    {"workload.step.cv", NEED_ALWAYS, "a calibration gives it"},
+    {"workload.network.per_batch_s", NEED_ALWAYS, "a calibration gives it"},
+    {"workload.network.per_item_s", NEED_ALWAYS, "a calibration gives it"},
+    {"workload.total_env_steps", NEED_ALWAYS, "the workload gives it"},
+    {"workload.training.train_step_s", NEED_TRAINING, "a calibration gives it"},
+    {"run.actor_count", NEED_ALWAYS, "--actors gives it"},
+};
+
+static int is_needed(const struct fulcrum_design *design, enum need when)
+{
+    switch (when) {
+    case NEED_GPU:
+        return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    case NEED_TRAINING:
+        return design->workload.training.env_steps_per_train_step > 0.0;
+    case NEED_ALWAYS:
+    default:
+        return 1;
+    }
+}
+
+static void check_given(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        const struct fulcrum_field *field = fulcrum_field_find(needed[i].path);
+        if (is_needed(design, needed[i].when) &&
+            isnan(fulcrum_field_number(field, design))) {
+            (void)fulcrum_fail_more(found, FULCRUM_ERR_MISSING,
+                "%s is not given: %s, or --set", needed[i].path, needed[i].hint);
+        }
+    }
+}
+
+static void check_counts(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    if (cpu->thread_count < cpu->core_count) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+            "machine.cpu.thread_count = %.6g: expected at least machine.cpu.core_count "
+            "= "
+            "%.6g",
+            cpu->thread_count, cpu->core_count);
+    }
+    const struct fulcrum_gpu *gpu = &design->machine.gpu;
+    if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
+        if (design->machine.learner_core_count >= cpu->core_count &&
+            cpu->thread_count <= design->machine.learner_core_count) {
+            (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+                "machine.learner_core_count = %.6g leaves no core of %.6g to actors",
+                design->machine.learner_core_count, cpu->core_count);
+        }
+        return;
+    }
+    if (design->run.gpu_count > gpu->count) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+            "run.gpu_count = %.6g: expected at most machine.gpu.count = %.6g",
+            design->run.gpu_count, gpu->count);
+    }
+    if (design->run.sm_count > gpu->sm_count) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+            "run.sm_count = %.6g: expected at most machine.gpu.sm_count = %.6g",
+            design->run.sm_count, gpu->sm_count);
+    }
+}
+
+static void check_shares(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    const struct fulcrum_workload_network *network = &design->workload.network;
+    double sum = network->math_frac + network->sm_frac + network->dram_frac +
+                 network->latency_frac;
+    if (!(fabs(sum - 1.0) <= 1e-6)) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+            "workload.network: math_frac + sm_frac + dram_frac + latency_frac = %.6g: "
+            "expected 1",
+            sum);
+    }
+}
+
+enum fulcrum_status fulcrum_design_check(
+    const struct fulcrum_design *design, struct fulcrum_error *err)
+{
+    struct fulcrum_error found = {FULCRUM_OK, ""};
+    check_given(design, &found);
+    check_counts(design, &found);
+    check_shares(design, &found);
+    if (found.status != FULCRUM_OK && err != NULL) {
+        *err = found;
+    }
+    return found.status;
+}

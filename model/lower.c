@@ -1,0 +1,186 @@
+/* lower.c - the queueing network of one design point. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/lower.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/scale.h"
+#include "model/solver.h"
+
+enum { TABLE_MOST = 128 };
+
+static int is_gpu(const struct fulcrum_design *design)
+{
+    return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+}
+
+static struct fulcrum_cpu_station cpu_station(
+    const struct fulcrum_design *design, double shards, double *reserved)
+{
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    double threads = cpu->thread_count / shards;
+    double wanted = design->workload.host.reserved_threads;
+    *reserved = is_gpu(design) ? fmin(wanted, FULCRUM_RESERVED_MOST_FRAC * threads)
+                               : cpu->thread_count / cpu->core_count;
+    return (struct fulcrum_cpu_station){
+        .curve = (enum fulcrum_cpu_curve)cpu->curve,
+        .core_count = cpu->core_count / shards,
+        .thread_count = threads,
+        .reserved_threads = *reserved,
+        .smt_yield_frac = cpu->smt_yield_frac,
+        .turbo_frac = cpu->turbo_frac,
+        .oversubscription_frac = cpu->oversubscription_frac,
+        .serial_frac = cpu->serial_frac,
+        .knee = cpu->knee,
+        .cap_per_core = cpu->cap_per_core,
+        .cross_socket_frac = cpu->cross_socket_frac,
+        .capacity = design->capacity,
+        .capacity_count = design->capacity_count,
+    };
+}
+
+/* cv of a Pareto law of shape 2.1, the one the laws know. */
+static double pareto_cv(void)
+{
+    const double shape = 2.1;
+    return 1.0 / sqrt(shape * (shape - 2.0));
+}
+
+/* The sum of `envs` independent steps (docs/model.md "Environments per actor"). */
+static struct fulcrum_step request_step(
+    const struct fulcrum_workload_step *step, double envs)
+{
+    struct fulcrum_step out = {
+        step->mean_s * envs, step->cv / sqrt(envs), (enum fulcrum_step_law)step->law};
+    switch (out.law) {
+    case FULCRUM_LAW_DETERMINISTIC:
+        out.cv = 0.0;
+        break;
+    case FULCRUM_LAW_EXPONENTIAL:
+        out.cv = 1.0 / sqrt(envs);
+        out.law = envs > 1.0 ? FULCRUM_LAW_ERLANG : FULCRUM_LAW_EXPONENTIAL;
+        break;
+    case FULCRUM_LAW_HYPEREXPONENTIAL:
+        out.law = envs > 1.0 ? FULCRUM_LAW_LOGNORMAL : out.law;
+        break;
+    case FULCRUM_LAW_PARETO:
+        out.cv = pareto_cv() / sqrt(envs);
+        out.law = envs > 1.0 ? FULCRUM_LAW_LOGNORMAL : out.law;
+        break;
+    case FULCRUM_LAW_ERLANG:
+    case FULCRUM_LAW_LOGNORMAL:
+        break;
+    }
+    if (out.law == FULCRUM_LAW_LOGNORMAL && !(out.cv > 0.0)) {
+        out.law = FULCRUM_LAW_DETERMINISTIC;
+    }
+    return out;
+}
+
+/* Workload times with fewer SMs at work than the GPU has. */
+static struct fulcrum_workload with_sm_share(const struct fulcrum_design *design)
+{
+    struct fulcrum_workload workload = design->workload;
+    double all = design->machine.gpu.sm_count;
+    double used = design->run.sm_count;
+    if (is_gpu(design) && used < all) {
+        struct fulcrum_gpu_scale scale = fulcrum_sm_scale(&workload.network, all, used);
+        fulcrum_scale_gpu_times(&workload, &scale, 1.0);
+    }
+    return workload;
+}
+
+/* The table holds times of the machine at full width: only there does it stand. */
+static void use_table(const struct fulcrum_design *design, struct fulcrum_shards *out)
+{
+    int full = !(is_gpu(design) && design->run.sm_count < design->machine.gpu.sm_count);
+    if (design->batch_count == 0 || design->batch_count > TABLE_MOST || !full) {
+        return;
+    }
+    for (size_t i = 0; i < design->batch_count; i++) {
+        out->table_size[i] = design->batch_size[i] / out->steps_per_request;
+    }
+    out->network.gpu.size = out->table_size;
+    out->network.gpu.time_s = design->batch_time_s;
+    out->network.gpu.count = design->batch_count;
+}
+
+static enum fulcrum_status set_batching(const struct fulcrum_design *design,
+    struct fulcrum_shards *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_workload_batching *batching = &design->workload.batching;
+    struct fulcrum_network *network = &out->network;
+    double envs = design->run.envs_per_actor;
+    network->policy = (enum fulcrum_batch_policy)batching->policy;
+    network->depth = batching->depth;
+    network->batch_size = floor(batching->size / envs);
+    if (batching->population_frac > 0.0) {
+        /* As SEED RL's max(env_batch_size, num_envs // 2): at least one request. */
+        network->batch_size =
+            fmax(1.0, floor(batching->population_frac * network->actors));
+    } else if (batching->size > 0.0 && batching->size < envs) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "workload.batching.size = %.6g is less than the run.envs_per_actor = %.6g "
+            "observations of one request",
+            batching->size, envs);
+    }
+    if (network->policy == FULCRUM_BATCH_FIXED && !(network->batch_size >= 1.0)) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "workload.batching: a fixed batch needs size or population_frac above 0");
+    }
+    return FULCRUM_OK;
+}
+
+static void set_times(const struct fulcrum_design *design, struct fulcrum_shards *out)
+{
+    struct fulcrum_workload workload = with_sm_share(design);
+    struct fulcrum_network *network = &out->network;
+    double envs = out->steps_per_request;
+    network->step = request_step(&workload.step, envs);
+    network->host =
+        (struct fulcrum_batch_time){.per_batch_s = workload.host.per_batch_s,
+            .per_item_s = workload.host.per_item_s * envs};
+    network->gpu =
+        (struct fulcrum_batch_time){.per_batch_s = workload.network.per_batch_s,
+            .per_item_s = workload.network.per_item_s * envs};
+    network->delay_s = workload.host.delay_s;
+    if (workload.training.env_steps_per_train_step > 0.0) {
+        network->training = (struct fulcrum_training){
+            .env_steps_per_train_step =
+                workload.training.env_steps_per_train_step / envs,
+            .train_step_s = workload.training.train_step_s,
+            .queue_train_steps = workload.training.queue_train_steps};
+    }
+}
+
+enum fulcrum_status fulcrum_design_lower(const struct fulcrum_design *design,
+    struct fulcrum_shards *out, struct fulcrum_error *err)
+{
+    double shards =
+        is_gpu(design) ? design->run.gpu_count : design->machine.learner_core_count;
+    double actors = design->run.actor_count / shards;
+    if (actors != floor(actors)) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "run.actor_count = %.6g cannot be shared equally by %.6g %s",
+            design->run.actor_count, shards, is_gpu(design) ? "GPUs" : "learner cores");
+    }
+    memset(out, 0, sizeof *out);
+    out->count = shards;
+    out->steps_per_request = design->run.envs_per_actor;
+    out->network.actors = actors;
+    out->network.cpu = cpu_station(design, shards, &out->reserved_threads);
+    set_times(design, out);
+    use_table(design, out);
+    enum fulcrum_status status = set_batching(design, out, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    double largest =
+        out->network.policy == FULCRUM_BATCH_FIXED ? out->network.batch_size : 1.0;
+    if (out->network.gpu.count > 0 &&
+        largest > out->network.gpu.size[out->network.gpu.count - 1]) {
+        out->flags |= FULCRUM_FLAG_BEYOND_TABLE;
+    }
+    return fulcrum_network_check(&out->network, err);
+}

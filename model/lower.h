@@ -1,0 +1,37 @@
+/* lower.h - the queueing network of one design point. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_LOWER_H
+#define FULCRUM_MODEL_LOWER_H
+
+#include "model/design.h"
+#include "model/network.h"
+
+/*
+ * A design runs as `count` equal, separate networks: one per GPU used, or one per core
+ * of a CPU learner, each with its share of threads and actors (docs/model.md "Node").
+ * A request of an actor carries the observations of its envs_per_actor environments, so
+ * the network counts requests; multiply its rate by `steps_per_request` and `count`.
+ */
+struct fulcrum_shards {
+    struct fulcrum_network network;
+    double count;
+    double steps_per_request;
+    double reserved_threads; /* of one shard, after the cap */
+    unsigned flags;          /* of enum fulcrum_flag */
+    double table_size[128];  /* t(b) in requests, where the design has a table */
+};
+
+/* Most of a shard's threads that its learner may keep busy: an assumption,
+ * docs/model.md "Node". */
+#define FULCRUM_RESERVED_MOST_FRAC 0.4
+
+/*
+ * `out` must stay where it is while its network is used: the network borrows the table.
+ *   design   one that fulcrum_design_check accepts
+ *   fails    FULCRUM_ERR_INFEASIBLE, FULCRUM_ERR_RANGE
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_lower(
+    const struct fulcrum_design *design, struct fulcrum_shards *out,
+    struct fulcrum_error *err);
+
+#endif

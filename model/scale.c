@@ -1,0 +1,89 @@
+/* scale.c - times measured on one machine, carried over to another. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/scale.h"
+
+#include <math.h>
+
+/* a / b, or 1 where one of them is not known. */
+static double ratio_or_one(double a, double b)
+{
+    return isnan(a) || isnan(b) ? 1.0 : a / b;
+}
+
+double fulcrum_cpu_speedup(
+    const struct fulcrum_cpu *reference, const struct fulcrum_cpu *target)
+{
+    return ratio_or_one(
+        target->single_thread_speed_rel, reference->single_thread_speed_rel);
+}
+
+struct fulcrum_gpu_scale fulcrum_gpu_scale(
+    const struct fulcrum_workload_network *network, const struct fulcrum_gpu *reference,
+    const struct fulcrum_gpu *target)
+{
+    double sm = ratio_or_one(reference->sm_count, target->sm_count);
+    double clock = ratio_or_one(reference->clock_hz, target->clock_hz);
+    double rate = ratio_or_one(reference->flop_per_sm_cycle, target->flop_per_sm_cycle);
+    double bandwidth =
+        ratio_or_one(reference->dram_byte_per_s, target->dram_byte_per_s);
+    double cache = ratio_or_one(target->llc_byte, reference->llc_byte);
+    return (struct fulcrum_gpu_scale){
+        .math = network->math_frac * sm * clock * rate,
+        .sm = network->sm_frac,
+        .dram = network->dram_frac * bandwidth * pow(cache, -network->cache_exponent),
+        .latency = network->latency_frac,
+    };
+}
+
+struct fulcrum_gpu_scale fulcrum_sm_scale(
+    const struct fulcrum_workload_network *network, double sm_all, double sm_used)
+{
+    return (struct fulcrum_gpu_scale){
+        .math = network->math_frac * sm_all / sm_used,
+        .sm = network->sm_frac,
+        .dram = network->dram_frac,
+        .latency = network->latency_frac,
+    };
+}
+
+double fulcrum_gpu_scale_sum(const struct fulcrum_gpu_scale *scale)
+{
+    return scale->math + scale->sm + scale->dram + scale->latency;
+}
+
+void fulcrum_scale_cpu_times(
+    struct fulcrum_workload *workload, double speedup, double spread)
+{
+    double factor = spread / speedup;
+    workload->step.mean_s *= factor;
+    workload->host.per_batch_s *= factor;
+    workload->host.per_item_s *= factor;
+    workload->host.delay_s *= factor;
+}
+
+/* Scales a time of which `launch_bound_frac` stays, and restates that share. */
+static void scale_partly(double *time_s, double *launch_bound_frac, double factor)
+{
+    double kept = *launch_bound_frac;
+    double whole = kept + (1.0 - kept) * factor;
+    *time_s *= whole;
+    *launch_bound_frac = whole > 0.0 ? kept / whole : 0.0;
+}
+
+void fulcrum_scale_gpu_times(struct fulcrum_workload *workload,
+    const struct fulcrum_gpu_scale *scale, double spread)
+{
+    double phi = fulcrum_gpu_scale_sum(scale);
+    struct fulcrum_workload_network *network = &workload->network;
+    struct fulcrum_workload_training *training = &workload->training;
+    scale_partly(&network->per_batch_s, &network->launch_bound_frac, phi);
+    scale_partly(&training->train_step_s, &training->launch_bound_frac, phi);
+    network->per_item_s *= phi;
+    network->math_frac = scale->math / phi;
+    network->sm_frac = scale->sm / phi;
+    network->dram_frac = scale->dram / phi;
+    network->latency_frac = scale->latency / phi;
+    network->per_batch_s *= spread;
+    network->per_item_s *= spread;
+    training->train_step_s *= spread;
+}
