@@ -1,0 +1,313 @@
+/* axis.c - maps values to the page and chooses ticks that people find round. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/axis.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Relative slack for comparing computed tick values with limits. */
+static const double slack = 1e-9;
+static const double auto_log_decades = 3.0;
+
+struct fulcrum_span fulcrum_span_none(void)
+{
+    return (struct fulcrum_span){INFINITY, -INFINITY, INFINITY};
+}
+
+void fulcrum_span_add(struct fulcrum_span *span, double value)
+{
+    if (!isfinite(value)) {
+        return;
+    }
+    span->lo = fmin(span->lo, value);
+    span->hi = fmax(span->hi, value);
+    if (value > 0.0) {
+        span->lo_positive = fmin(span->lo_positive, value);
+    }
+}
+
+static int is_log(enum fulcrum_axis_kind kind)
+{
+    return kind == FULCRUM_AXIS_LOG || kind == FULCRUM_AXIS_LOG2;
+}
+
+int fulcrum_span_usable(const struct fulcrum_span *span, enum fulcrum_axis_kind kind)
+{
+    return is_log(kind) ? isfinite(span->lo_positive) : span->lo <= span->hi;
+}
+
+struct prefix {
+    double factor;
+    const char *sign;
+};
+
+/* The largest prefix not above |value|; below 1 only where a unit takes it. */
+static struct prefix prefix_of(double value, const char *unit)
+{
+    static const struct prefix prefixes[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},
+        {1e6, "M"}, {1e3, "k"}, {1.0, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"},
+        {1e-12, "p"}};
+    const size_t one = 5;
+    size_t last =
+        unit != NULL && value != 0.0 ? sizeof prefixes / sizeof prefixes[0] - 1 : one;
+    size_t i = 0;
+    while (i < last && fabs(value) < prefixes[i].factor * (1.0 - slack)) {
+        i++;
+    }
+    return prefixes[i];
+}
+
+static void trim_zeros(char *number)
+{
+    char *point = strchr(number, '.');
+    if (point == NULL) {
+        return;
+    }
+    char *end = number + strlen(number);
+    while (end[-1] == '0') {
+        end--;
+    }
+    if (end[-1] == '.') {
+        end--;
+    }
+    *end = '\0';
+}
+
+/* Plain decimals turn unreadable below this; "2e-5" is shorter. */
+static int needs_exponent(double value, const char *unit)
+{
+    return unit == NULL && value != 0.0 && fabs(value) < 1e-3 * (1.0 - slack);
+}
+
+/* `value` with so many digits that steps of `step` can be told apart. */
+static void step_text(
+    char *out, size_t size, double value, double step, const char *unit)
+{
+    struct prefix prefix = prefix_of(value, unit);
+    char number[FULCRUM_TICK_LABEL_SIZE];
+    if (needs_exponent(value, unit)) {
+        double exponent = floor(log10(fabs(value)) + slack);
+        double digits = fmax(0.0, exponent - floor(log10(step) + slack));
+        (void)snprintf(number, sizeof number, "%.*f", (int)fmin(digits, 12.0),
+            value / pow(10.0, exponent));
+        trim_zeros(number);
+        (void)snprintf(out, size, "%se%.0f", number, exponent);
+        return;
+    }
+    double decimals = ceil(-log10(step / prefix.factor) - slack);
+    (void)snprintf(number, sizeof number, "%.*f", (int)fmax(0.0, fmin(decimals, 15.0)),
+        value / prefix.factor);
+    trim_zeros(number);
+    int with_unit = unit != NULL && value != 0.0;
+    (void)snprintf(out, size, "%s%s%s%s", number, with_unit ? " " : "", prefix.sign,
+        with_unit ? unit : "");
+}
+
+void fulcrum_si_text(char *out, size_t size, double value, int digits, const char *unit)
+{
+    if (!isfinite(value)) {
+        (void)snprintf(out, size, "unknown");
+        return;
+    }
+    if (value == 0.0) {
+        (void)snprintf(out, size, "0");
+        return;
+    }
+    double step = pow(10.0, floor(log10(fabs(value)) + slack) + 1.0 - digits);
+    double rounded = round(value / step) * step;
+    step_text(out, size, rounded, step, unit);
+}
+
+/* A tick among those kept; silently full only beyond FULCRUM_TICKS_MAX. */
+static void add_tick(
+    struct fulcrum_axis *axis, double value, int rank, const char *label)
+{
+    double margin = slack * fmax(fabs(axis->lo), fabs(axis->hi));
+    if (axis->tick_count == FULCRUM_TICKS_MAX || value < axis->lo - margin ||
+        value > axis->hi + margin) {
+        return;
+    }
+    struct fulcrum_tick *tick = &axis->ticks[axis->tick_count++];
+    tick->value = fmin(fmax(value, axis->lo), axis->hi);
+    tick->rank = rank;
+    (void)snprintf(tick->label, sizeof tick->label, "%s", label);
+}
+
+/* The i-th of ..., 0.5, 1, 2, 5, 10, ...; 1 is the 0th. */
+static double nice_step(double i)
+{
+    static const double mantissas[] = {1.0, 2.0, 5.0};
+    double decade = floor(i / 3.0);
+    return mantissas[(int)(i - 3.0 * decade)] * pow(10.0, decade);
+}
+
+static double ticks_between(const struct fulcrum_axis *axis, double step)
+{
+    return floor(axis->hi / step + slack) - ceil(axis->lo / step - slack) + 1.0;
+}
+
+/* At most `wanted` ticks, but for axes where that would leave fewer than two. */
+static void linear_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
+{
+    double i = 3.0 * floor(log10((axis->hi - axis->lo) / wanted));
+    while (ticks_between(axis, nice_step(i)) > wanted) {
+        i++;
+    }
+    while (ticks_between(axis, nice_step(i)) < 2.0) {
+        i--;
+    }
+    double step = nice_step(i);
+    double last = floor(axis->hi / step + slack);
+    for (double n = ceil(axis->lo / step - slack); n <= last; n++) {
+        char label[FULCRUM_TICK_LABEL_SIZE];
+        step_text(label, sizeof label, n * step, step, unit);
+        add_tick(axis, n * step, 0, label);
+    }
+}
+
+/* Importance of a mantissa among the ticks of a decade; 9 for a minor tick. */
+static int decade_rank(int mantissa, double decades, double wanted)
+{
+    if (mantissa == 1) {
+        return 0;
+    }
+    int labelled = (mantissa == 2 || mantissa == 5) && decades * 2.0 <= wanted;
+    return labelled ? 1 : 9;
+}
+
+static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
+{
+    double decades = log10(axis->hi / axis->lo);
+    double stride = fmax(1.0, ceil(decades / wanted));
+    double first = floor(log10(axis->lo) + slack);
+    double last = ceil(log10(axis->hi) - slack);
+    /* Minor ticks beyond five decades are mud. */
+    int mantissas = decades <= 5.0 ? 9 : 1;
+    for (double power = first; power <= last; power++) {
+        for (int mantissa = 1; mantissa <= mantissas; mantissa++) {
+            double value = mantissa * pow(10.0, power);
+            int rank = decade_rank(mantissa, decades, wanted);
+            char label[FULCRUM_TICK_LABEL_SIZE] = "";
+            if (rank < 9 && fmod(power, stride) == 0.0) {
+                step_text(label, sizeof label, value, pow(10.0, power), unit);
+            }
+            add_tick(axis, value, label[0] != '\0' ? rank : 9, label);
+        }
+    }
+}
+
+static void log2_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
+{
+    double first = ceil(log2(axis->lo) - slack);
+    double last = floor(log2(axis->hi) + slack);
+    double stride = fmax(1.0, ceil((last - first + 1.0) / wanted));
+    for (double power = first; power <= last; power++) {
+        double value = exp2(power);
+        char label[FULCRUM_TICK_LABEL_SIZE] = "";
+        if (fmod(power, stride) == 0.0 && value < 1e6 && unit == NULL) {
+            (void)snprintf(label, sizeof label, "%.10g", value);
+        } else if (fmod(power, stride) == 0.0) {
+            fulcrum_si_text(label, sizeof label, value, 4, unit);
+        }
+        add_tick(axis, value, label[0] != '\0' ? 0 : 9, label);
+    }
+}
+
+/* Limits around the span, never of zero length. */
+static void fit_linear(struct fulcrum_axis *axis, const struct fulcrum_span *span,
+    const struct fulcrum_axis_options *options)
+{
+    int any = span->lo <= span->hi;
+    double lo = any ? span->lo : 0.0;
+    double hi = any ? span->hi : 1.0;
+    if (options->from_zero && lo >= 0.0) {
+        lo = 0.0;
+    }
+    /* Narrower than this, rounding would show instead of data. */
+    double least = fmax(fabs(lo), fabs(hi)) * 1e-6;
+    if (hi - lo <= least) {
+        double middle = lo + (hi - lo) / 2.0;
+        double half = middle == 0.0 ? 0.5 : fabs(middle) * 0.1;
+        lo = middle - half;
+        hi = middle + half;
+    }
+    double pad = (hi - lo) * options->pad_frac;
+    axis->lo = options->from_zero && lo >= 0.0 && lo - pad < 0.0 ? 0.0 : lo - pad;
+    axis->hi = hi + pad;
+}
+
+static void fit_log(struct fulcrum_axis *axis, const struct fulcrum_span *span,
+    const struct fulcrum_axis_options *options)
+{
+    int any = fulcrum_span_usable(span, FULCRUM_AXIS_LOG);
+    double lo = any ? log10(span->lo_positive) : 0.0;
+    double hi = any ? log10(span->hi) : 1.0;
+    /* Less than a factor of 1.5 leaves too few powers for ticks. */
+    const double least = 0.18;
+    if (hi - lo < least) {
+        double middle = (lo + hi) / 2.0;
+        lo = middle - log10(2.0);
+        hi = middle + log10(2.0);
+    }
+    double pad = (hi - lo) * options->pad_frac;
+    axis->lo = pow(10.0, lo - pad);
+    axis->hi = pow(10.0, hi + pad);
+}
+
+static size_t labelled_count(const struct fulcrum_axis *axis)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < axis->tick_count; i++) {
+        count += axis->ticks[i].label[0] != '\0' ? 1U : 0U;
+    }
+    return count;
+}
+
+static enum fulcrum_axis_kind kind_for(
+    const struct fulcrum_span *span, enum fulcrum_axis_kind asked)
+{
+    if (asked != FULCRUM_AXIS_AUTO) {
+        return asked;
+    }
+    int spans_decades =
+        span->lo > 0.0 && log10(span->hi) - log10(span->lo) > auto_log_decades;
+    return spans_decades ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_LINEAR;
+}
+
+void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_span *span,
+    const struct fulcrum_axis_options *options)
+{
+    double wanted = fmax(2.0, fmin(options->ticks_wanted, 12.0));
+    axis->kind = kind_for(span, options->kind);
+    axis->tick_count = 0;
+    if (!is_log(axis->kind)) {
+        fit_linear(axis, span, options);
+        linear_ticks(axis, wanted, options->unit);
+        return;
+    }
+    fit_log(axis, span, options);
+    if (axis->kind == FULCRUM_AXIS_LOG2) {
+        log2_ticks(axis, wanted, options->unit);
+    } else {
+        log_ticks(axis, wanted, options->unit);
+    }
+    if (labelled_count(axis) < 2) {
+        axis->tick_count = 0;
+        linear_ticks(axis, wanted, options->unit);
+    }
+}
+
+int fulcrum_axis_shows(const struct fulcrum_axis *axis, double value)
+{
+    return isfinite(value) && (!is_log(axis->kind) || value > 0.0);
+}
+
+double fulcrum_axis_at(const struct fulcrum_axis *axis, double value)
+{
+    assert(fulcrum_axis_shows(axis, value));
+    double share = is_log(axis->kind) ? log(value / axis->lo) / log(axis->hi / axis->lo)
+                                      : (value - axis->lo) / (axis->hi - axis->lo);
+    return axis->from + (axis->to - axis->from) * fmin(fmax(share, 0.0), 1.0);
+}

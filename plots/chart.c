@@ -1,0 +1,27 @@
+/* chart.c - the table of charts. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/chart.h"
+
+#include <string.h>
+
+#include "plots/chart_actors.h"
+#include "plots/chart_calibration.h"
+#include "plots/chart_ratio.h"
+
+const struct fulcrum_chart *const *fulcrum_charts(void)
+{
+    static const struct fulcrum_chart *const charts[] = {
+        &fulcrum_chart_ratio, &fulcrum_chart_actors, &fulcrum_chart_calibration, NULL};
+    return charts;
+}
+
+const struct fulcrum_chart *fulcrum_chart_find(const char *name)
+{
+    for (const struct fulcrum_chart *const *chart = fulcrum_charts(); *chart != NULL;
+         chart++) {
+        if (strcmp((*chart)->name, name) == 0) {
+            return *chart;
+        }
+    }
+    return NULL;
+}

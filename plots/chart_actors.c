@@ -1,0 +1,143 @@
+/* chart_actors.c - runtime, watts and performance per watt against the actors. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/chart_actors.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "plots/metric.h"
+
+enum { PANELS_MAX = 3 };
+
+/* From this factor between the largest and smallest count, doublings read better. */
+static const double log_from_factor = 12.0;
+
+struct picture {
+    const struct fulcrum_actors_data *data;
+    struct fulcrum_page page;
+    struct fulcrum_panel panels[PANELS_MAX];
+    struct fulcrum_metric_panel rooms[PANELS_MAX];
+    struct fulcrum_stack stack;
+};
+
+static enum fulcrum_axis_kind axis_kind(const struct fulcrum_actors_data *data)
+{
+    struct fulcrum_span span = fulcrum_span_none();
+    for (size_t i = 0; i < data->count; i++) {
+        fulcrum_span_add(&span, data->actor_count[i]);
+    }
+    int doublings = span.lo > 0.0 && span.hi / span.lo >= log_from_factor;
+    return doublings ? FULCRUM_AXIS_LOG2 : FULCRUM_AXIS_LINEAR;
+}
+
+static void fill_panels(struct picture *picture)
+{
+    const struct fulcrum_actors_data *data = picture->data;
+    int timed = fulcrum_estimate_is_known(&data->runtime_s, data->count);
+    const struct fulcrum_metric metrics[] = {
+        timed ? (struct fulcrum_metric){.title = "Runtime, s",
+                    .estimates = {data->runtime_s},
+                    .goal = FULCRUM_GOAL_LEAST}
+              : (struct fulcrum_metric){.title = "Throughput, steps/s",
+                    .estimates = {data->steps_per_s}},
+        {.title = "Power, W",
+            .estimates = {data->system_w, data->gpu_w},
+            .unjudged = 1},
+        {.title = "Performance per watt, steps/J",
+            .estimates = {data->steps_per_j_system, data->steps_per_j_gpu},
+            .subjects = {"system", "GPU"}},
+    };
+    const struct fulcrum_metric_axis axis = {
+        data->actor_count, data->count, axis_kind(data), "actors"};
+    for (size_t i = 0; i < PANELS_MAX; i++) {
+        size_t next = picture->stack.count;
+        if (fulcrum_metric_fill(
+                &picture->panels[next], &picture->rooms[next], &metrics[i], &axis) &&
+            !fulcrum_panel_is_empty(&picture->panels[next])) {
+            picture->stack.count++;
+        }
+    }
+    picture->stack.panels = picture->panels;
+    if (picture->stack.count > 0) {
+        picture->panels[picture->stack.count - 1].x_label =
+            data->x_label != NULL ? data->x_label : "actors";
+    }
+}
+
+static int any_interval(const struct fulcrum_actors_data *data)
+{
+    const struct fulcrum_estimate *const estimates[] = {&data->runtime_s,
+        &data->steps_per_s, &data->system_w, &data->gpu_w, &data->steps_per_j_system,
+        &data->steps_per_j_gpu};
+    for (size_t i = 0; i < sizeof estimates / sizeof estimates[0]; i++) {
+        if (fulcrum_estimate_has_interval(estimates[i], data->count)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void fill_legend(struct picture *picture)
+{
+    const struct fulcrum_actors_data *data = picture->data;
+    int gpu = fulcrum_estimate_is_known(&data->gpu_w, data->count) ||
+              fulcrum_estimate_is_known(&data->steps_per_j_gpu, data->count);
+    int best = 0;
+    for (size_t i = 0; i < picture->stack.count; i++) {
+        best = best || picture->panels[i].best != NULL;
+    }
+    fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_LINE_AND_MARKER, 0,
+        gpu ? "whole system" : "predicted");
+    if (gpu) {
+        fulcrum_page_explain(
+            &picture->page, FULCRUM_SWATCH_LINE_AND_MARKER, 1, "GPU alone");
+    }
+    if (any_interval(data)) {
+        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
+            data->interval_name != NULL ? data->interval_name : "95 % interval");
+    }
+    if (best) {
+        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_STAR, 0,
+            "best, or fewest actors within 1 % of it");
+    }
+}
+
+enum fulcrum_status fulcrum_chart_actors_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_actors_data *data, struct fulcrum_error *err)
+{
+    static const struct fulcrum_actors_data none = {.count = 0};
+    enum fulcrum_status status = fulcrum_page_check(canvas, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct picture *picture = calloc(1, sizeof *picture);
+    if (picture == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
+    }
+    picture->data = data != NULL ? data : &none;
+    picture->page.title = picture->data->text.title;
+    picture->page.subtitle = picture->data->text.subtitle;
+    picture->page.footnote = picture->data->text.footnote;
+    fill_panels(picture);
+    if (picture->stack.count == 0) {
+        fulcrum_page_draw_empty(canvas, &picture->page);
+    } else {
+        fill_legend(picture);
+        struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
+        fulcrum_stack_fit(canvas, &picture->stack, body);
+        fulcrum_stack_place(canvas, &picture->stack, body);
+        fulcrum_page_draw(canvas, &picture->page);
+        fulcrum_stack_draw(canvas, &picture->stack);
+    }
+    free(picture);
+    return fulcrum_canvas_status(canvas, err);
+}
+
+static enum fulcrum_status draw(
+    struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
+{
+    return fulcrum_chart_actors_draw(canvas, data, err);
+}
+
+const struct fulcrum_chart fulcrum_chart_actors = {
+    "actors", "runtime, watts and performance per watt against the actors", draw};

@@ -1,0 +1,275 @@
+/* chart_ratio.c - throughput and performance per watt against the CPU/GPU ratio. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/chart_ratio.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/label.h"
+#include "plots/metric.h"
+#include "plots/palette.h"
+
+enum { PANELS_MAX = 3, NOTE_SIZE = 2000, FLAG_TEXT_SIZE = 96 };
+
+/* Everything the picture is made of, between measuring and drawing. */
+struct picture {
+    const struct fulcrum_ratio_data *data;
+    struct fulcrum_page page;
+    struct fulcrum_panel panels[PANELS_MAX];
+    struct fulcrum_metric_panel rooms[PANELS_MAX];
+    struct fulcrum_stack stack;
+    struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX]; /* by ratio */
+    struct fulcrum_flag_post posts[FULCRUM_RATIO_MACHINES_MAX];
+    double guides[FULCRUM_RATIO_MACHINES_MAX];
+    size_t machine_count; /* those within the chart */
+    char note[NOTE_SIZE];
+};
+
+static enum fulcrum_status check(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_ratio_data *data, struct fulcrum_error *err)
+{
+    if (data != NULL && data->machine_count > FULCRUM_RATIO_MACHINES_MAX) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "%zu machines: a chart shows at most %d", data->machine_count,
+            FULCRUM_RATIO_MACHINES_MAX);
+    }
+    for (size_t i = 0; data != NULL && i < data->machine_count; i++) {
+        double ratio = data->machines[i].cpu_gpu_ratio;
+        if (!isfinite(ratio) || ratio <= 0.0) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "cpu_gpu_ratio = %.4g of %s must be above 0", ratio,
+                data->machines[i].name);
+        }
+    }
+    return fulcrum_page_check(canvas, err);
+}
+
+static void fill_panels(struct picture *picture)
+{
+    const struct fulcrum_ratio_data *data = picture->data;
+    const struct fulcrum_metric metrics[] = {
+        {.title = "Throughput, steps/s", .estimates = {data->steps_per_s}},
+        {.title = "Per GPU watt, steps/J", .estimates = {data->steps_per_j_gpu}},
+        {.title = "Per system watt, steps/J", .estimates = {data->steps_per_j_system}},
+    };
+    const struct fulcrum_metric_axis axis = {
+        data->cpu_gpu_ratio, data->count, FULCRUM_AXIS_LOG, ""};
+    for (size_t i = 0; i < PANELS_MAX; i++) {
+        size_t next = picture->stack.count;
+        if (fulcrum_metric_fill(
+                &picture->panels[next], &picture->rooms[next], &metrics[i], &axis) &&
+            !fulcrum_panel_is_empty(&picture->panels[next])) {
+            picture->stack.count++;
+        }
+    }
+    picture->stack.panels = picture->panels;
+    if (picture->stack.count > 0) {
+        picture->panels[picture->stack.count - 1].x_label =
+            data->x_label != NULL ? data->x_label
+                                  : "CPU/GPU ratio (hardware threads / SMs)";
+    }
+}
+
+static void fill_legend(struct picture *picture)
+{
+    const struct fulcrum_ratio_data *data = picture->data;
+    int interval =
+        fulcrum_estimate_has_interval(&data->steps_per_s, data->count) ||
+        fulcrum_estimate_has_interval(&data->steps_per_j_gpu, data->count) ||
+        fulcrum_estimate_has_interval(&data->steps_per_j_system, data->count);
+    int best = 0;
+    for (size_t i = 0; i < picture->stack.count; i++) {
+        best = best || picture->panels[i].best != NULL;
+    }
+    fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_LINE, 0, "predicted");
+    if (interval) {
+        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
+            data->interval_name != NULL ? data->interval_name : "95 % interval");
+    }
+    if (best) {
+        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_STAR, 0,
+            "best, or smallest ratio within 1 % of it");
+    }
+    if (picture->machine_count > 0) {
+        fulcrum_page_explain(
+            &picture->page, FULCRUM_SWATCH_GUIDE, 0, "existing machine at its ratio");
+    }
+}
+
+static int compare_ratio(const void *a, const void *b)
+{
+    const struct fulcrum_ratio_machine *left = a;
+    const struct fulcrum_ratio_machine *right = b;
+    return (left->cpu_gpu_ratio > right->cpu_gpu_ratio) -
+           (left->cpu_gpu_ratio < right->cpu_gpu_ratio);
+}
+
+static void flag_text(
+    char *out, size_t size, const struct fulcrum_ratio_machine *machine)
+{
+    char ratio[48];
+    fulcrum_plain_text(ratio, sizeof ratio, machine->cpu_gpu_ratio);
+    (void)snprintf(out, size, "%s %s", machine->name, ratio);
+}
+
+/* Adds ", text", or "intro text" where this is the first one. */
+static void append(char *note, int first, const char *intro, const char *text)
+{
+    size_t used = strlen(note);
+    (void)snprintf(note + used, NOTE_SIZE - used, "%s%s%s",
+        first ? (used > 0 ? " " : "") : ", ", first ? intro : "", text);
+}
+
+static int within(const struct fulcrum_axis *axis, double value)
+{
+    return value >= axis->lo && value <= axis->hi;
+}
+
+/* Keeps the machines within the axis, sorted; the others are named in the note. */
+static void sort_machines(struct picture *picture)
+{
+    const struct fulcrum_ratio_data *data = picture->data;
+    struct fulcrum_ratio_machine sorted[FULCRUM_RATIO_MACHINES_MAX];
+    if (data->machine_count == 0) {
+        return;
+    }
+    memcpy(sorted, data->machines, data->machine_count * sizeof sorted[0]);
+    qsort(sorted, data->machine_count, sizeof sorted[0], compare_ratio);
+    int first = 1;
+    for (size_t i = 0; i < data->machine_count; i++) {
+        if (within(&picture->panels[0].x, sorted[i].cpu_gpu_ratio)) {
+            picture->guides[picture->machine_count] = sorted[i].cpu_gpu_ratio;
+            picture->machines[picture->machine_count++] = sorted[i];
+            continue;
+        }
+        char text[FLAG_TEXT_SIZE];
+        flag_text(text, sizeof text, &sorted[i]);
+        append(picture->note, first, "Beyond this chart: ", text);
+        first = 0;
+    }
+}
+
+/* Names that found no place are listed in the note instead. */
+static size_t place_flags(const struct fulcrum_canvas *canvas, struct picture *picture)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
+    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
+    const struct fulcrum_panel *panel = &picture->panels[0];
+    for (size_t i = 0; i < picture->machine_count; i++) {
+        char text[FLAG_TEXT_SIZE];
+        flag_text(text, sizeof text, &picture->machines[i]);
+        picture->posts[i].x = fulcrum_axis_at(&panel->x, picture->guides[i]);
+        picture->posts[i].width_pt =
+            fulcrum_canvas_measure(canvas, &style, text).width_pt;
+    }
+    const struct fulcrum_flag_room room = {
+        panel->header.x0, panel->header.x1, extent.height_pt >= 450.0 ? 5 : 3};
+    size_t rows =
+        fulcrum_flag_posts_place(picture->posts, picture->machine_count, &room);
+    int first = 1;
+    for (size_t i = 0; i < picture->machine_count; i++) {
+        if (!picture->posts[i].shown) {
+            char text[FLAG_TEXT_SIZE];
+            flag_text(text, sizeof text, &picture->machines[i]);
+            append(picture->note, first, "Lines without a name: ", text);
+            first = 0;
+        }
+    }
+    return rows;
+}
+
+static double flag_row_pt(const struct fulcrum_canvas *canvas)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
+    return fulcrum_canvas_measure(canvas, &style, "Xg").height_pt + 0.5;
+}
+
+/*
+ * Ticks and the width of the axes are settled first: names of machines need them, the
+ * footnote needs to know which names found a place, and the panels get what is left.
+ */
+static void measure(const struct fulcrum_canvas *canvas, struct picture *picture)
+{
+    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
+    fulcrum_stack_fit(canvas, &picture->stack, body);
+    fulcrum_stack_place(canvas, &picture->stack, body);
+    if (picture->data->text.footnote != NULL) {
+        (void)snprintf(picture->note, NOTE_SIZE, "%s", picture->data->text.footnote);
+    }
+    sort_machines(picture);
+    size_t rows = place_flags(canvas, picture);
+    for (size_t i = 0; i < picture->stack.count; i++) {
+        picture->panels[i].guides = picture->guides;
+        picture->panels[i].guide_count = picture->machine_count;
+    }
+    picture->panels[0].strip_pt = (double)rows * flag_row_pt(canvas);
+    picture->page.footnote = picture->note;
+    fill_legend(picture);
+    body = fulcrum_page_body(canvas, &picture->page);
+    fulcrum_stack_place(canvas, &picture->stack, body);
+}
+
+static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *picture)
+{
+    const struct fulcrum_pen pen = {
+        .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_GUIDE};
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
+    double bottom = picture->panels[0].frame.y0;
+    double row_pt = flag_row_pt(canvas);
+    for (size_t i = 0; i < picture->machine_count; i++) {
+        const struct fulcrum_flag_post *post = &picture->posts[i];
+        if (!post->shown) {
+            continue;
+        }
+        double top = bottom - row_pt * (double)(post->row + 1);
+        const struct fulcrum_spot pole[] = {{post->x, bottom}, {post->x, top + 1.5}};
+        fulcrum_canvas_stroke(canvas, &pen, pole, 2);
+        char text[FLAG_TEXT_SIZE];
+        flag_text(text, sizeof text, &picture->machines[i]);
+        double gap_pt = fulcrum_flag_gap_pt();
+        style.anchor_x = post->to_left ? 1.0 : 0.0;
+        fulcrum_canvas_text(canvas, &style,
+            (struct fulcrum_spot){post->x + (post->to_left ? -gap_pt : gap_pt), top},
+            text);
+    }
+}
+
+enum fulcrum_status fulcrum_chart_ratio_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_ratio_data *data, struct fulcrum_error *err)
+{
+    static const struct fulcrum_ratio_data none = {.count = 0};
+    enum fulcrum_status status = check(canvas, data, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct picture *picture = calloc(1, sizeof *picture);
+    if (picture == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
+    }
+    picture->data = data != NULL ? data : &none;
+    picture->page.title = picture->data->text.title;
+    picture->page.subtitle = picture->data->text.subtitle;
+    picture->page.footnote = picture->data->text.footnote;
+    fill_panels(picture);
+    if (picture->stack.count == 0) {
+        fulcrum_page_draw_empty(canvas, &picture->page);
+    } else {
+        measure(canvas, picture);
+        fulcrum_page_draw(canvas, &picture->page);
+        draw_flags(canvas, picture);
+        fulcrum_stack_draw(canvas, &picture->stack);
+    }
+    free(picture);
+    return fulcrum_canvas_status(canvas, err);
+}
+
+static enum fulcrum_status draw(
+    struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
+{
+    return fulcrum_chart_ratio_draw(canvas, data, err);
+}
+
+const struct fulcrum_chart fulcrum_chart_ratio = {
+    "ratio", "throughput and performance per watt against the CPU/GPU ratio", draw};

@@ -1,0 +1,163 @@
+/* label.c - finds places for labels that overlap nothing, or says that there is none.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/label.h"
+
+#include <math.h>
+
+static const double flag_gap_pt = 2.0;
+/* Between the end of one flag and the next text or pole. */
+static const double flag_space_pt = 4.0;
+
+double fulcrum_flag_gap_pt(void)
+{
+    return flag_gap_pt;
+}
+
+struct reach {
+    double x0;
+    double x1;
+};
+
+static struct reach flag_reach(const struct fulcrum_flag_post *post)
+{
+    double near = post->to_left ? post->x - flag_gap_pt : post->x + flag_gap_pt;
+    return post->to_left ? (struct reach){near - post->width_pt, near}
+                         : (struct reach){near, near + post->width_pt};
+}
+
+/* Does the pole of `post`, which crosses the rows below its own, cut this flag? */
+static int pole_cuts(
+    const struct fulcrum_flag_post *post, const struct fulcrum_flag_post *flag)
+{
+    struct reach reach = flag_reach(flag);
+    double margin = flag_gap_pt / 2.0;
+    return post->row >= flag->row && post->x > reach.x0 - margin &&
+           post->x < reach.x1 + margin;
+}
+
+static int clash(const struct fulcrum_flag_post *a, const struct fulcrum_flag_post *b)
+{
+    struct reach reach_a = flag_reach(a);
+    struct reach reach_b = flag_reach(b);
+    int overlap = a->row == b->row && reach_a.x0 < reach_b.x1 + flag_space_pt &&
+                  reach_b.x0 < reach_a.x1 + flag_space_pt;
+    return overlap || pole_cuts(a, b) || pole_cuts(b, a);
+}
+
+static int fits(const struct fulcrum_flag_post *posts, size_t count, size_t i,
+    const struct fulcrum_flag_room *room)
+{
+    struct reach reach = flag_reach(&posts[i]);
+    if (reach.x0 < room->x0 || reach.x1 > room->x1) {
+        return 0;
+    }
+    for (size_t j = 0; j < count; j++) {
+        if (j != i && posts[j].shown && clash(&posts[i], &posts[j])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void place_one(struct fulcrum_flag_post *posts, size_t count, size_t i,
+    const struct fulcrum_flag_room *room)
+{
+    for (size_t row = 0; row < room->row_count; row++) {
+        for (int to_left = 0; to_left <= 1; to_left++) {
+            posts[i].row = row;
+            posts[i].to_left = to_left;
+            if (fits(posts, count, i, room)) {
+                posts[i].shown = 1;
+                return;
+            }
+        }
+    }
+}
+
+/*
+ * From right to left: a flag flies to the right, so the next pole to the left has to
+ * rise above the flags it would cross, which makes stairs that never cross.
+ */
+size_t fulcrum_flag_posts_place(
+    struct fulcrum_flag_post *posts, size_t count, const struct fulcrum_flag_room *room)
+{
+    for (size_t i = 0; i < count; i++) {
+        posts[i].shown = 0;
+    }
+    size_t used = 0;
+    for (size_t i = count; i-- > 0;) {
+        place_one(posts, count, i, room);
+        if (posts[i].shown && posts[i].row + 1 > used) {
+            used = posts[i].row + 1;
+        }
+    }
+    return used;
+}
+
+static int covers_marks(const struct fulcrum_canvas *canvas, struct fulcrum_rect rect)
+{
+    size_t count = 0;
+    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
+    for (size_t i = 0; i < count; i++) {
+        int matters = boxes[i].kind == FULCRUM_BOX_TEXT ||
+                      boxes[i].kind == FULCRUM_BOX_DATA ||
+                      boxes[i].kind == FULCRUM_BOX_GUIDE;
+        if (matters && fulcrum_rect_overlap(boxes[i].rect, rect)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int inside(struct fulcrum_rect rect, struct fulcrum_rect bounds)
+{
+    return rect.x0 >= bounds.x0 && rect.x1 <= bounds.x1 && rect.y0 >= bounds.y0 &&
+           rect.y1 <= bounds.y1;
+}
+
+static void draw_leader(
+    struct fulcrum_canvas *canvas, struct fulcrum_spot mark, struct fulcrum_rect rect)
+{
+    const struct fulcrum_pen pen = {
+        .rgb = 0x555555, .width_pt = 0.5, .kind = FULCRUM_BOX_GUIDE};
+    struct fulcrum_spot end = {
+        fmin(fmax(mark.x, rect.x0), rect.x1), fmin(fmax(mark.y, rect.y0), rect.y1)};
+    double length = hypot(end.x - mark.x, end.y - mark.y);
+    /* Leaves the mark itself free. */
+    double start = fmin(1.0, 4.5 / fmax(length, 1e-6));
+    struct fulcrum_spot line[] = {
+        {mark.x + (end.x - mark.x) * start, mark.y + (end.y - mark.y) * start}, end};
+    fulcrum_canvas_stroke(canvas, &pen, line, 2);
+}
+
+int fulcrum_label_near(struct fulcrum_canvas *canvas, const struct fulcrum_text *style,
+    struct fulcrum_spot mark, struct fulcrum_rect bounds, const char *text)
+{
+    /* Above, right, left, below, then the diagonals: direction of the text's centre. */
+    static const double directions[][2] = {
+        {0, -1}, {1, 0}, {-1, 0}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}};
+    static const double distances_pt[] = {6.0, 13.0, 22.0, 34.0};
+    struct fulcrum_text centred = *style;
+    centred.anchor_x = 0.5;
+    centred.anchor_y = 0.5;
+    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, style, text);
+    for (size_t i = 0; i < 32; i++) {
+        const double *direction = directions[i % 8];
+        double distance_pt = distances_pt[i / 8];
+        struct fulcrum_spot centre = {
+            mark.x + direction[0] * (distance_pt + extent.width_pt / 2.0),
+            mark.y + direction[1] * (distance_pt + extent.height_pt / 2.0)};
+        struct fulcrum_rect rect =
+            fulcrum_canvas_text_rect(canvas, &centred, centre, text);
+        if (!inside(rect, bounds) || covers_marks(canvas, rect)) {
+            continue;
+        }
+        if (i >= 8) {
+            draw_leader(canvas, mark, rect);
+        }
+        fulcrum_canvas_text(canvas, &centred, centre, text);
+        return 1;
+    }
+    return 0;
+}

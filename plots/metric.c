@@ -1,0 +1,89 @@
+/* metric.c - panels of one estimate each, with band, optimum and a sentence. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/metric.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count)
+{
+    for (size_t i = 0; estimate->value != NULL && i < count; i++) {
+        if (isfinite(estimate->value[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int fulcrum_estimate_has_interval(const struct fulcrum_estimate *estimate, size_t count)
+{
+    if (estimate->value == NULL || estimate->lo == NULL || estimate->hi == NULL) {
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(estimate->value[i]) && isfinite(estimate->lo[i]) &&
+            isfinite(estimate->hi[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void find_best(struct fulcrum_panel *panel, struct fulcrum_metric_panel *room,
+    const struct fulcrum_metric *metric, const struct fulcrum_metric_axis *axis)
+{
+    struct fulcrum_best best =
+        fulcrum_best_find(axis->x, room->series[0].y, axis->count, metric->goal);
+    if (best.shape == FULCRUM_BEST_NONE) {
+        return;
+    }
+    const char *subject = metric->subjects[room->series[0].style];
+    char sentence[128];
+    fulcrum_best_sentence(sentence, sizeof sentence, &best, axis->x_name, metric->unit);
+    (void)snprintf(room->finding, sizeof room->finding, "%s%s%s",
+        subject != NULL ? subject : "", subject != NULL ? ": " : "", sentence);
+    panel->finding = room->finding;
+    if (best.shape == FULCRUM_BEST_PEAK || best.shape == FULCRUM_BEST_PLATEAU) {
+        room->best = (struct fulcrum_spot){best.x, best.y};
+        fulcrum_si_text(
+            room->best_text, sizeof room->best_text, best.y, 3, metric->unit);
+        panel->best = &room->best;
+        panel->best_text = room->best_text;
+    }
+}
+
+int fulcrum_metric_fill(struct fulcrum_panel *panel, struct fulcrum_metric_panel *room,
+    const struct fulcrum_metric *metric, const struct fulcrum_metric_axis *axis)
+{
+    memset(room, 0, sizeof *room);
+    for (size_t i = 0; i < FULCRUM_METRIC_SERIES_MAX; i++) {
+        const struct fulcrum_estimate *estimate = &metric->estimates[i];
+        if (!fulcrum_estimate_is_known(estimate, axis->count)) {
+            continue;
+        }
+        room->series[room->style_count++] = (struct fulcrum_series){.x = axis->x,
+            .y = estimate->value,
+            .lo = estimate->lo,
+            .hi = estimate->hi,
+            .count = axis->count,
+            .style = i,
+            .look = FULCRUM_LOOK_LINE};
+    }
+    if (room->style_count == 0) {
+        return 0;
+    }
+    *panel = (struct fulcrum_panel){.title = metric->title,
+        .series = room->series,
+        .series_count = room->style_count,
+        .x_options = {.kind = axis->kind, .pad_frac = 0.03},
+        .y_options = {.kind = FULCRUM_AXIS_AUTO,
+            .pad_frac = 0.12,
+            .from_zero = 1,
+            .unit = metric->unit},
+        .weight = 1.0};
+    if (!metric->unjudged) {
+        find_best(panel, room, metric, axis);
+    }
+    return 1;
+}

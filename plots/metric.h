@@ -1,0 +1,53 @@
+/* metric.h - panels of one estimate each, with band, optimum and a sentence. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PLOTS_METRIC_H
+#define FULCRUM_PLOTS_METRIC_H
+
+#include "plots/best.h"
+#include "plots/chart.h"
+#include "plots/page.h"
+#include "plots/panel.h"
+
+enum { FULCRUM_METRIC_SERIES_MAX = 2 };
+
+/* What one panel shows. */
+struct fulcrum_metric {
+    const char *title;
+    struct fulcrum_estimate estimates[FULCRUM_METRIC_SERIES_MAX];
+    const char *subjects[FULCRUM_METRIC_SERIES_MAX]; /* whose, in the sentence */
+    enum fulcrum_goal goal; /* of the first estimate that has a value */
+    int unjudged;           /* 1: no optimum is looked for */
+    const char *unit;       /* of the ticks; NULL for none */
+};
+
+/* A panel and all that it borrows; must not move once filled. */
+struct fulcrum_metric_panel {
+    struct fulcrum_series series[FULCRUM_METRIC_SERIES_MAX];
+    struct fulcrum_spot best;
+    char finding[160];
+    char best_text[48];
+    size_t style_count; /* how many of `series` are in use */
+};
+
+struct fulcrum_metric_axis {
+    const double *x;
+    size_t count;
+    enum fulcrum_axis_kind kind;
+    const char *x_name; /* what x counts, in sentences */
+};
+
+/*
+ * Fills `panel`, which borrows from `room`.
+ * Returns 0, and fills nothing, where no estimate has a finite value.
+ */
+int fulcrum_metric_fill(struct fulcrum_panel *panel, struct fulcrum_metric_panel *room,
+    const struct fulcrum_metric *metric, const struct fulcrum_metric_axis *axis);
+
+/* 1 where an estimate has an interval around a value. */
+int fulcrum_estimate_has_interval(
+    const struct fulcrum_estimate *estimate, size_t count);
+
+/* 1 where an estimate has a value. */
+int fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count);
+
+#endif

@@ -1,0 +1,234 @@
+/* page.c - what surrounds the panels: title, subtitle, legend, footnote. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/page.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "plots/palette.h"
+
+static const double margin_pt = 12.0;
+static const double part_gap_pt = 5.0;
+static const double swatch_pt = 20.0;
+static const double swatch_gap_pt = 5.0;
+static const double entry_gap_pt = 16.0;
+
+/* The parts around the body, from top to bottom. */
+struct layout {
+    struct fulcrum_text title;
+    struct fulcrum_text subtitle;
+    struct fulcrum_text footnote;
+    struct fulcrum_rect legend;
+    struct fulcrum_rect body;
+    double subtitle_y;
+    double footnote_y;
+};
+
+void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
+    size_t style, const char *label)
+{
+    assert(page->legend_count < FULCRUM_LEGEND_MAX);
+    page->legend[page->legend_count++] =
+        (struct fulcrum_legend_entry){label, swatch, style};
+}
+
+enum fulcrum_status fulcrum_page_check(
+    const struct fulcrum_canvas *canvas, struct fulcrum_error *err)
+{
+    const double least_width_pt = 280.0;
+    const double least_height_pt = 320.0;
+    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
+    if (extent.width_pt < least_width_pt || extent.height_pt < least_height_pt) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "page of %.4g x %.4g points: a chart needs at least %g x %g",
+            extent.width_pt, extent.height_pt, least_width_pt, least_height_pt);
+    }
+    return FULCRUM_OK;
+}
+
+static struct fulcrum_text wrapped(
+    enum fulcrum_text_role role, double width_pt, int lines_max)
+{
+    struct fulcrum_text style = fulcrum_palette_text(role);
+    style.width_max_pt = width_pt;
+    style.lines_max = lines_max;
+    return style;
+}
+
+static struct fulcrum_text entry_style(double width_pt)
+{
+    return wrapped(FULCRUM_TEXT_LEGEND, width_pt - swatch_pt - swatch_gap_pt, 1);
+}
+
+/* Where one legend entry begins, given where the one before it ended. */
+static struct fulcrum_spot next_entry(struct fulcrum_spot pen,
+    struct fulcrum_extent label, const struct fulcrum_rect *area)
+{
+    double width_pt = swatch_pt + swatch_gap_pt + label.width_pt;
+    if (pen.x > area->x0 && pen.x + width_pt > area->x1 + 0.01) {
+        return (struct fulcrum_spot){area->x0, pen.y + label.height_pt + 1.5};
+    }
+    return pen;
+}
+
+static void draw_swatch_line(struct fulcrum_canvas *canvas,
+    const struct fulcrum_pen *pen, struct fulcrum_spot left)
+{
+    const struct fulcrum_spot spots[] = {left, {left.x + swatch_pt, left.y}};
+    fulcrum_canvas_stroke(canvas, pen, spots, 2);
+}
+
+static void draw_swatch_marker(struct fulcrum_canvas *canvas,
+    const struct fulcrum_legend_entry *entry, struct fulcrum_spot middle)
+{
+    struct fulcrum_marker marker = fulcrum_palette_marker(entry->style);
+    struct fulcrum_pen pen = fulcrum_palette_pen(entry->style);
+    pen.dash = FULCRUM_DASH_SOLID;
+    pen.width_pt = 0.5;
+    pen.kind = FULCRUM_BOX_NONE;
+    if (entry->swatch == FULCRUM_SWATCH_STAR) {
+        marker.shape = FULCRUM_MARKER_STAR;
+        marker.size_pt = 9.0;
+        pen.rgb = FULCRUM_TONE_INK;
+    } else if (entry->swatch == FULCRUM_SWATCH_DISTURBED) {
+        marker.fill = FULCRUM_MARKER_HOLLOW;
+        pen.rgb = FULCRUM_TONE_MUTED;
+        pen.width_pt = 0.8;
+    }
+    fulcrum_canvas_marker(canvas, &pen, &marker, middle);
+}
+
+static void draw_swatch(struct fulcrum_canvas *canvas,
+    const struct fulcrum_legend_entry *entry, struct fulcrum_spot left)
+{
+    struct fulcrum_pen pen = fulcrum_palette_pen(entry->style);
+    pen.kind = FULCRUM_BOX_NONE;
+    struct fulcrum_rect band = {left.x, left.y - 3.5, left.x + swatch_pt, left.y + 3.5};
+    switch (entry->swatch) {
+    case FULCRUM_SWATCH_LINE:
+    case FULCRUM_SWATCH_LINE_AND_MARKER:
+        draw_swatch_line(canvas, &pen, left);
+        break;
+    case FULCRUM_SWATCH_BAND:
+        pen.opacity = 0.2;
+        fulcrum_canvas_fill_rect(canvas, &pen, band);
+        break;
+    case FULCRUM_SWATCH_GUIDE:
+        pen.rgb = FULCRUM_TONE_MUTED;
+        pen.width_pt = 0.8;
+        pen.dash = FULCRUM_DASH_DOT;
+        draw_swatch_line(canvas, &pen, left);
+        break;
+    case FULCRUM_SWATCH_MARKER:
+    case FULCRUM_SWATCH_DISTURBED:
+    case FULCRUM_SWATCH_STAR:
+        break;
+    }
+    if (entry->swatch != FULCRUM_SWATCH_LINE && entry->swatch != FULCRUM_SWATCH_BAND &&
+        entry->swatch != FULCRUM_SWATCH_GUIDE) {
+        draw_swatch_marker(
+            canvas, entry, (struct fulcrum_spot){left.x + swatch_pt / 2.0, left.y});
+    }
+}
+
+/* The legend's height in this width; entries flow into as many rows as they need. */
+static double legend_height(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_page *page, double width_pt)
+{
+    struct fulcrum_text style = entry_style(width_pt);
+    struct fulcrum_rect area = {0.0, 0.0, width_pt, 0.0};
+    struct fulcrum_spot pen = {0.0, 0.0};
+    double height_pt = 0.0;
+    for (size_t i = 0; i < page->legend_count; i++) {
+        struct fulcrum_extent label =
+            fulcrum_canvas_measure(canvas, &style, page->legend[i].label);
+        pen = next_entry(pen, label, &area);
+        height_pt = pen.y + label.height_pt;
+        pen.x += swatch_pt + swatch_gap_pt + label.width_pt + entry_gap_pt;
+    }
+    return height_pt;
+}
+
+static void draw_legend(struct fulcrum_canvas *canvas, const struct fulcrum_page *page,
+    const struct fulcrum_rect *area)
+{
+    struct fulcrum_text style = entry_style(area->x1 - area->x0);
+    struct fulcrum_spot pen = {area->x0, area->y0};
+    for (size_t i = 0; i < page->legend_count; i++) {
+        const struct fulcrum_legend_entry *entry = &page->legend[i];
+        struct fulcrum_extent label =
+            fulcrum_canvas_measure(canvas, &style, entry->label);
+        pen = next_entry(pen, label, area);
+        draw_swatch(
+            canvas, entry, (struct fulcrum_spot){pen.x, pen.y + label.height_pt / 2.0});
+        fulcrum_canvas_text(canvas, &style,
+            (struct fulcrum_spot){pen.x + swatch_pt + swatch_gap_pt, pen.y},
+            entry->label);
+        pen.x += swatch_pt + swatch_gap_pt + label.width_pt + entry_gap_pt;
+    }
+    if (page->legend_count > 0) {
+        fulcrum_canvas_record(canvas, FULCRUM_BOX_LEGEND, *area);
+    }
+}
+
+static struct layout lay_out(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
+    double width_pt = extent.width_pt - 2.0 * margin_pt;
+    int roomy = extent.height_pt >= 450.0;
+    struct layout layout = {.title = wrapped(FULCRUM_TEXT_TITLE, width_pt, 2),
+        .subtitle = wrapped(FULCRUM_TEXT_SUBTITLE, width_pt, roomy ? 4 : 3),
+        .footnote = wrapped(FULCRUM_TEXT_FOOTNOTE, width_pt, roomy ? 5 : 3)};
+    double title_pt =
+        fulcrum_canvas_measure(canvas, &layout.title, page->title).height_pt;
+    double subtitle_pt =
+        fulcrum_canvas_measure(canvas, &layout.subtitle, page->subtitle).height_pt;
+    double footnote_pt =
+        fulcrum_canvas_measure(canvas, &layout.footnote, page->footnote).height_pt;
+    double legend_pt = legend_height(canvas, page, width_pt);
+    layout.subtitle_y = margin_pt + title_pt + (title_pt > 0.0 ? 2.0 : 0.0);
+    layout.footnote_y = extent.height_pt - margin_pt + 4.0 - footnote_pt;
+    layout.legend.x0 = margin_pt;
+    layout.legend.x1 = margin_pt + width_pt;
+    layout.legend.y1 = layout.footnote_y - (footnote_pt > 0.0 ? part_gap_pt : 0.0);
+    layout.legend.y0 = layout.legend.y1 - legend_pt;
+    layout.body.x0 = margin_pt;
+    layout.body.x1 = margin_pt + width_pt;
+    layout.body.y0 = layout.subtitle_y + subtitle_pt + part_gap_pt + 3.0;
+    layout.body.y1 = layout.legend.y0 - (legend_pt > 0.0 ? part_gap_pt : 0.0);
+    return layout;
+}
+
+struct fulcrum_rect fulcrum_page_body(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    return lay_out(canvas, page).body;
+}
+
+void fulcrum_page_draw(struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    struct layout layout = lay_out(canvas, page);
+    fulcrum_canvas_text(canvas, &layout.title,
+        (struct fulcrum_spot){margin_pt, margin_pt}, page->title);
+    fulcrum_canvas_text(canvas, &layout.subtitle,
+        (struct fulcrum_spot){margin_pt, layout.subtitle_y}, page->subtitle);
+    draw_legend(canvas, page, &layout.legend);
+    fulcrum_canvas_text(canvas, &layout.footnote,
+        (struct fulcrum_spot){margin_pt, layout.footnote_y}, page->footnote);
+}
+
+void fulcrum_page_draw_empty(
+    struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    struct fulcrum_page bare = *page;
+    bare.legend_count = 0;
+    fulcrum_page_draw(canvas, &bare);
+    struct fulcrum_rect body = fulcrum_page_body(canvas, &bare);
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_EMPTY);
+    style.anchor_x = 0.5;
+    style.anchor_y = 0.5;
+    fulcrum_canvas_text(canvas, &style,
+        (struct fulcrum_spot){(body.x0 + body.x1) / 2.0, (body.y0 + body.y1) / 2.0},
+        "no data");
+}

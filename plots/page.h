@@ -1,0 +1,56 @@
+/* page.h - what surrounds the panels: title, subtitle, legend, footnote. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PLOTS_PAGE_H
+#define FULCRUM_PLOTS_PAGE_H
+
+#include "plots/canvas.h"
+
+enum fulcrum_swatch {
+    FULCRUM_SWATCH_LINE,
+    FULCRUM_SWATCH_LINE_AND_MARKER,
+    FULCRUM_SWATCH_BAND,
+    FULCRUM_SWATCH_MARKER,
+    FULCRUM_SWATCH_DISTURBED,
+    FULCRUM_SWATCH_STAR,
+    FULCRUM_SWATCH_GUIDE
+};
+
+struct fulcrum_legend_entry {
+    const char *label;
+    enum fulcrum_swatch swatch;
+    size_t style; /* of palette.h */
+};
+
+enum { FULCRUM_LEGEND_MAX = 8 };
+
+/* Long texts wrap, and end in an ellipsis where they would crowd out the panels. */
+struct fulcrum_page {
+    const char *title; /* each text may be NULL */
+    const char *subtitle;
+    const char *footnote;
+    struct fulcrum_legend_entry legend[FULCRUM_LEGEND_MAX];
+    size_t legend_count;
+};
+
+/* Adds an entry; a legend holds FULCRUM_LEGEND_MAX of them. */
+void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
+    size_t style, const char *label);
+
+/*
+ * Pages smaller than the charts can bear.
+ *   fails    FULCRUM_ERR_RANGE
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_page_check(
+    const struct fulcrum_canvas *canvas, struct fulcrum_error *err);
+
+/* Where the panels go. */
+struct fulcrum_rect fulcrum_page_body(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page);
+
+void fulcrum_page_draw(struct fulcrum_canvas *canvas, const struct fulcrum_page *page);
+
+/* A page whose body says that there is nothing to draw. */
+void fulcrum_page_draw_empty(
+    struct fulcrum_canvas *canvas, const struct fulcrum_page *page);
+
+#endif

@@ -1,0 +1,60 @@
+/* palette.c - colours, dashes, markers and text sizes that all charts share. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/palette.h"
+
+struct line_style {
+    unsigned rgb;
+    enum fulcrum_dash dash;
+    enum fulcrum_marker_shape shape;
+};
+
+static const struct line_style line_styles[] = {
+    {0x0072B2, FULCRUM_DASH_SOLID, FULCRUM_MARKER_CIRCLE},   /* blue */
+    {0xD55E00, FULCRUM_DASH_LONG, FULCRUM_MARKER_SQUARE},    /* vermillion */
+    {0x009E73, FULCRUM_DASH_SHORT, FULCRUM_MARKER_TRIANGLE}, /* bluish green */
+    {0xCC79A7, FULCRUM_DASH_MIXED, FULCRUM_MARKER_DIAMOND},  /* reddish purple */
+    {0xE69F00, FULCRUM_DASH_DOT, FULCRUM_MARKER_WEDGE},      /* orange */
+    {0x000000, FULCRUM_DASH_SOLID, FULCRUM_MARKER_STAR},     /* black */
+};
+
+static const struct line_style *style_of(size_t i)
+{
+    return &line_styles[i % (sizeof line_styles / sizeof line_styles[0])];
+}
+
+struct fulcrum_pen fulcrum_palette_pen(size_t i)
+{
+    const struct line_style *style = style_of(i);
+    return (struct fulcrum_pen){.rgb = style->rgb,
+        .opacity = 1.0,
+        .width_pt = 1.5,
+        .dash = style->dash,
+        .kind = FULCRUM_BOX_DATA};
+}
+
+struct fulcrum_marker fulcrum_palette_marker(size_t i)
+{
+    return (struct fulcrum_marker){
+        .shape = style_of(i)->shape, .fill = FULCRUM_MARKER_FULL, .size_pt = 4.5};
+}
+
+struct fulcrum_text fulcrum_palette_text(enum fulcrum_text_role role)
+{
+    static const struct fulcrum_text texts[] = {
+        [FULCRUM_TEXT_TITLE] = {.size_pt = 12.0,
+            .rgb = FULCRUM_TONE_INK,
+            .weight = FULCRUM_TEXT_BOLD},
+        [FULCRUM_TEXT_SUBTITLE] = {.size_pt = 8.5, .rgb = FULCRUM_TONE_SOFT},
+        [FULCRUM_TEXT_PANEL_TITLE] = {.size_pt = 8.5,
+            .rgb = FULCRUM_TONE_INK,
+            .weight = FULCRUM_TEXT_BOLD},
+        [FULCRUM_TEXT_FINDING] = {.size_pt = 8.0, .rgb = FULCRUM_TONE_INK},
+        [FULCRUM_TEXT_AXIS] = {.size_pt = 8.0, .rgb = FULCRUM_TONE_INK},
+        [FULCRUM_TEXT_TICK] = {.size_pt = 7.5, .rgb = FULCRUM_TONE_SOFT},
+        [FULCRUM_TEXT_LEGEND] = {.size_pt = 8.0, .rgb = FULCRUM_TONE_INK},
+        [FULCRUM_TEXT_FLAG] = {.size_pt = 7.5, .rgb = FULCRUM_TONE_SOFT},
+        [FULCRUM_TEXT_FOOTNOTE] = {.size_pt = 7.0, .rgb = FULCRUM_TONE_SOFT},
+        [FULCRUM_TEXT_EMPTY] = {.size_pt = 9.0, .rgb = FULCRUM_TONE_MUTED},
+    };
+    return texts[role];
+}

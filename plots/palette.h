@@ -1,0 +1,41 @@
+/* palette.h - colours, dashes, markers and text sizes that all charts share. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PLOTS_PALETTE_H
+#define FULCRUM_PLOTS_PALETTE_H
+
+#include "plots/canvas.h"
+
+enum fulcrum_tone {
+    FULCRUM_TONE_INK = 0x1A1A1A,
+    FULCRUM_TONE_SOFT = 0x555555,  /* subtitles, ticks */
+    FULCRUM_TONE_MUTED = 0x8A8A8A, /* disturbed samples, poles */
+    FULCRUM_TONE_GRID = 0xE3E3E3
+};
+
+enum fulcrum_text_role {
+    FULCRUM_TEXT_TITLE,
+    FULCRUM_TEXT_SUBTITLE,
+    FULCRUM_TEXT_PANEL_TITLE,
+    FULCRUM_TEXT_FINDING,
+    FULCRUM_TEXT_AXIS,
+    FULCRUM_TEXT_TICK,
+    FULCRUM_TEXT_LEGEND,
+    FULCRUM_TEXT_FLAG,
+    FULCRUM_TEXT_FOOTNOTE,
+    FULCRUM_TEXT_EMPTY
+};
+
+/*
+ * The i-th style of lines: a colour of Okabe and Ito's set for colour-blind readers
+ * ("Color Universal Design", 2008; its yellow is too pale on white) with a dash of its
+ * own, so that lines differ in grey print too. Styles repeat after the last one.
+ */
+struct fulcrum_pen fulcrum_palette_pen(size_t i);
+
+/* The marker that goes with the i-th style. */
+struct fulcrum_marker fulcrum_palette_marker(size_t i);
+
+/* A text style anchored at its top left. */
+struct fulcrum_text fulcrum_palette_text(enum fulcrum_text_role role);
+
+#endif

@@ -1,0 +1,176 @@
+/* panel.c - lays out stacks of panels: which axes, which ticks, how much room. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/panel.h"
+
+#include <math.h>
+
+#include "plots/palette.h"
+
+static const double tick_gap_pt = 5.5;
+static const double header_gap_pt = 5.0;
+static const double panel_gap_pt = 8.0;
+static const double least_frame_pt = 12.0;
+static const double pt_per_y_tick = 22.0;
+static const double pt_per_x_tick = 42.0;
+
+static int point_counts(
+    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+{
+    double x = series->x[i];
+    double y = series->y[i];
+    int positive_x = panel->x_options.kind == FULCRUM_AXIS_LINEAR ||
+                     panel->x_options.kind == FULCRUM_AXIS_AUTO || x > 0.0;
+    int positive_y = panel->y_options.kind == FULCRUM_AXIS_LINEAR ||
+                     panel->y_options.kind == FULCRUM_AXIS_AUTO || y > 0.0;
+    return isfinite(x) && isfinite(y) && positive_x && positive_y;
+}
+
+static void add_series(const struct fulcrum_panel *panel,
+    const struct fulcrum_series *series, struct fulcrum_span *x_span,
+    struct fulcrum_span *y_span)
+{
+    for (size_t i = 0; i < series->count; i++) {
+        if (!point_counts(panel, series, i)) {
+            continue;
+        }
+        fulcrum_span_add(x_span, series->x[i]);
+        fulcrum_span_add(y_span, series->y[i]);
+        if (series->lo != NULL && series->hi != NULL) {
+            fulcrum_span_add(y_span, series->lo[i]);
+            fulcrum_span_add(y_span, series->hi[i]);
+        }
+    }
+}
+
+static void add_panel(const struct fulcrum_panel *panel, struct fulcrum_span *x_span,
+    struct fulcrum_span *y_span)
+{
+    for (size_t i = 0; i < panel->series_count; i++) {
+        add_series(panel, &panel->series[i], x_span, y_span);
+    }
+}
+
+int fulcrum_panel_is_empty(const struct fulcrum_panel *panel)
+{
+    struct fulcrum_span x_span = fulcrum_span_none();
+    struct fulcrum_span y_span = fulcrum_span_none();
+    add_panel(panel, &x_span, &y_span);
+    return x_span.lo > x_span.hi;
+}
+
+static double text_height(
+    const struct fulcrum_canvas *canvas, enum fulcrum_text_role role)
+{
+    struct fulcrum_text style = fulcrum_palette_text(role);
+    return fulcrum_canvas_measure(canvas, &style, "Xg").height_pt;
+}
+
+/* Title and finding share a row where they fit side by side. */
+static double header_height(
+    const struct fulcrum_canvas *canvas, struct fulcrum_panel *panel, double width_pt)
+{
+    struct fulcrum_text title = fulcrum_palette_text(FULCRUM_TEXT_PANEL_TITLE);
+    struct fulcrum_text finding = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
+    struct fulcrum_extent first = fulcrum_canvas_measure(canvas, &title, panel->title);
+    struct fulcrum_extent second =
+        fulcrum_canvas_measure(canvas, &finding, panel->finding);
+    panel->finding_below =
+        second.width_pt > 0.0 && first.width_pt + second.width_pt + 14.0 > width_pt;
+    return header_gap_pt + (panel->finding_below
+                                   ? first.height_pt + second.height_pt + 1.0
+                                   : fmax(first.height_pt, second.height_pt));
+}
+
+static double footer_height(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+{
+    if (panel->x_label == NULL) {
+        return 0.0;
+    }
+    double label_pt =
+        panel->x_label[0] != '\0' ? text_height(canvas, FULCRUM_TEXT_AXIS) + 1.0 : 0.0;
+    return tick_gap_pt + text_height(canvas, FULCRUM_TEXT_TICK) + label_pt;
+}
+
+static double tick_label_width(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    double width_pt = 0.0;
+    for (size_t i = 0; i < axis->tick_count; i++) {
+        double label_pt =
+            fulcrum_canvas_measure(canvas, &style, axis->ticks[i].label).width_pt;
+        width_pt = fmax(width_pt, label_pt);
+    }
+    return width_pt;
+}
+
+static void place_frames(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_stack *stack, struct fulcrum_rect rect)
+{
+    double fixed_pt = panel_gap_pt * (double)(stack->count - 1);
+    double weights = 0.0;
+    for (size_t i = 0; i < stack->count; i++) {
+        struct fulcrum_panel *panel = &stack->panels[i];
+        panel->header = rect;
+        panel->header.y1 = rect.y0 + header_height(canvas, panel, rect.x1 - rect.x0);
+        fixed_pt +=
+            panel->header.y1 - rect.y0 + footer_height(canvas, panel) + panel->strip_pt;
+        weights += panel->weight;
+    }
+    double spare_pt = rect.y1 - rect.y0 - fixed_pt;
+    double y = rect.y0;
+    for (size_t i = 0; i < stack->count; i++) {
+        struct fulcrum_panel *panel = &stack->panels[i];
+        double frame_pt = fmax(least_frame_pt, spare_pt * panel->weight / weights);
+        panel->header.y1 += y - panel->header.y0;
+        panel->header.y0 = y;
+        double top = panel->header.y1 + panel->strip_pt;
+        panel->frame = (struct fulcrum_rect){
+            rect.x0 + stack->left_pt, top, rect.x1, top + frame_pt};
+        y = panel->frame.y1 + footer_height(canvas, panel) + panel_gap_pt;
+    }
+}
+
+void fulcrum_stack_place(const struct fulcrum_canvas *canvas,
+    struct fulcrum_stack *stack, struct fulcrum_rect rect)
+{
+    place_frames(canvas, stack, rect);
+    for (size_t i = 0; i < stack->count; i++) {
+        struct fulcrum_panel *panel = &stack->panels[i];
+        panel->x.from = panel->frame.x0;
+        panel->x.to = panel->frame.x1;
+        panel->y.from = panel->frame.y1;
+        panel->y.to = panel->frame.y0;
+    }
+}
+
+static void fit_y(struct fulcrum_panel *panel)
+{
+    struct fulcrum_span x_span = fulcrum_span_none();
+    struct fulcrum_span y_span = fulcrum_span_none();
+    add_panel(panel, &x_span, &y_span);
+    struct fulcrum_axis_options options = panel->y_options;
+    options.ticks_wanted = (panel->frame.y1 - panel->frame.y0) / pt_per_y_tick;
+    fulcrum_axis_fit(&panel->y, &y_span, &options);
+}
+
+void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
+    struct fulcrum_rect rect)
+{
+    struct fulcrum_span x_span = fulcrum_span_none();
+    struct fulcrum_span y_span = fulcrum_span_none();
+    stack->left_pt = 0.0;
+    place_frames(canvas, stack, rect);
+    for (size_t i = 0; i < stack->count; i++) {
+        fit_y(&stack->panels[i]);
+        double label_pt = tick_label_width(canvas, &stack->panels[i].y);
+        stack->left_pt = fmax(stack->left_pt, label_pt + tick_gap_pt);
+        add_panel(&stack->panels[i], &x_span, &y_span);
+    }
+    struct fulcrum_axis_options options = stack->panels[0].x_options;
+    options.ticks_wanted = (rect.x1 - rect.x0 - stack->left_pt) / pt_per_x_tick;
+    for (size_t i = 0; i < stack->count; i++) {
+        fulcrum_axis_fit(&stack->panels[i].x, &x_span, &options);
+    }
+}

@@ -1,0 +1,70 @@
+/* panel.h - series of values between a pair of axes, and stacks of such panels. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PLOTS_PANEL_H
+#define FULCRUM_PLOTS_PANEL_H
+
+#include "plots/axis.h"
+#include "plots/canvas.h"
+
+enum fulcrum_series_look {
+    FULCRUM_LOOK_LINE,  /* markers too where points are few */
+    FULCRUM_LOOK_CURVE, /* never markers */
+    FULCRUM_LOOK_MARKERS
+};
+
+/* Borrowed arrays of `count` values; NaN is a gap. */
+struct fulcrum_series {
+    const double *x;
+    const double *y;
+    const double *lo; /* interval of y; lo and hi may be NULL */
+    const double *hi;
+    const unsigned char *disturbed; /* 1: drawn hollow and grey; may be NULL */
+    size_t count;
+    size_t style; /* of palette.h */
+    enum fulcrum_series_look look;
+};
+
+struct fulcrum_panel {
+    const char *title;   /* what is shown, and its unit */
+    const char *finding; /* one sentence beside or below the title; may be NULL */
+    const char *x_label; /* NULL: ticks and labels are left to the panel below */
+    const char *empty_text;
+    const struct fulcrum_series *series;
+    size_t series_count;
+    struct fulcrum_axis_options x_options; /* ticks_wanted is set by the layout */
+    struct fulcrum_axis_options y_options;
+    const struct fulcrum_spot *best; /* in values; NULL: none is marked */
+    const char *best_text;
+    const double *guides; /* x of thin vertical lines */
+    size_t guide_count;
+    double strip_pt;       /* room kept free between header and frame */
+    double weight;         /* share of the height in a stack */
+    struct fulcrum_axis x; /* set by fulcrum_stack_fit, as is */
+    struct fulcrum_axis y;
+    struct fulcrum_rect frame;  /* inside of the axes; set by fulcrum_stack_place, */
+    struct fulcrum_rect header; /* as is the room of title and finding */
+    int finding_below;          /* the finding has a row of its own */
+};
+
+/* Panels on top of each other that share their x axis. */
+struct fulcrum_stack {
+    struct fulcrum_panel *panels;
+    size_t count;
+    double left_pt; /* room for the ticks' labels, set by fulcrum_stack_fit */
+};
+
+/* 1 where no series has a point to show. */
+int fulcrum_panel_is_empty(const struct fulcrum_panel *panel);
+
+/* Chooses axes and ticks for panels that will be drawn in about this rectangle. */
+void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
+    struct fulcrum_rect rect);
+
+/* Gives each panel its place; ticks stay as they were fitted. */
+void fulcrum_stack_place(const struct fulcrum_canvas *canvas,
+    struct fulcrum_stack *stack, struct fulcrum_rect rect);
+
+void fulcrum_stack_draw(
+    struct fulcrum_canvas *canvas, const struct fulcrum_stack *stack);
+
+#endif

@@ -1,0 +1,382 @@
+/* panel_draw.c - draws panels that have their place: grid, series, titles, labels. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "plots/label.h"
+#include "plots/palette.h"
+#include "plots/panel.h"
+
+static const double tick_gap_pt = 5.5;
+static const double label_space_pt = 6.0;
+/* Up to here a line shows its points; beyond, markers would hide it. */
+static const size_t few_points = 24;
+
+static void draw_header(
+    struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+{
+    struct fulcrum_text title = fulcrum_palette_text(FULCRUM_TEXT_PANEL_TITLE);
+    struct fulcrum_text finding = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
+    struct fulcrum_rect room = panel->header;
+    struct fulcrum_extent first = fulcrum_canvas_measure(canvas, &title, panel->title);
+    title.width_max_pt = room.x1 - room.x0;
+    fulcrum_canvas_text(
+        canvas, &title, (struct fulcrum_spot){room.x0, room.y0}, panel->title);
+    struct fulcrum_spot spot = {room.x1, room.y0};
+    finding.anchor_x = 1.0;
+    if (panel->finding_below) {
+        spot = (struct fulcrum_spot){room.x0, room.y0 + first.height_pt + 1.0};
+        finding.anchor_x = 0.0;
+        finding.width_max_pt = room.x1 - room.x0;
+    }
+    fulcrum_canvas_text(canvas, &finding, spot, panel->finding);
+}
+
+static void draw_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
+    struct fulcrum_spot from, struct fulcrum_spot to)
+{
+    const struct fulcrum_spot spots[] = {from, to};
+    fulcrum_canvas_stroke(canvas, pen, spots, 2);
+}
+
+/* Along one axis: where a label was put. */
+struct stretch {
+    double from;
+    double to;
+};
+
+static int stretch_free(
+    const struct stretch *taken, size_t count, struct stretch wanted, double space_pt)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (wanted.from < taken[i].to + space_pt &&
+            taken[i].from < wanted.to + space_pt) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What it takes to label the ticks of one axis. */
+struct tick_row {
+    const struct fulcrum_axis *axis;
+    struct fulcrum_text style;
+    struct stretch limits; /* labels stay between them */
+    double across;         /* position on the other axis */
+    int vertical;
+};
+
+static double label_length(const struct fulcrum_canvas *canvas,
+    const struct tick_row *row, const struct fulcrum_tick *tick)
+{
+    struct fulcrum_extent extent =
+        fulcrum_canvas_measure(canvas, &row->style, tick->label);
+    return row->vertical ? extent.height_pt : extent.width_pt;
+}
+
+/* Labels of low rank come last and only where they have room. */
+static void draw_tick_labels(struct fulcrum_canvas *canvas, const struct tick_row *row)
+{
+    struct stretch taken[FULCRUM_TICKS_MAX];
+    size_t count = 0;
+    double space_pt = row->vertical ? 0.5 : label_space_pt;
+    for (int rank = 0; rank <= 1; rank++) {
+        for (size_t i = 0; i < row->axis->tick_count; i++) {
+            const struct fulcrum_tick *tick = &row->axis->ticks[i];
+            if (tick->rank != rank || tick->label[0] == '\0') {
+                continue;
+            }
+            double half = label_length(canvas, row, tick) / 2.0;
+            double at = fulcrum_axis_at(row->axis, tick->value);
+            at = fmin(fmax(at, row->limits.from + half), row->limits.to - half);
+            struct stretch wanted = {at - half, at + half};
+            if (stretch_free(taken, count, wanted, space_pt)) {
+                struct fulcrum_spot spot = {at, row->across};
+                struct fulcrum_spot turned = {row->across, at};
+                fulcrum_canvas_text(
+                    canvas, &row->style, row->vertical ? turned : spot, tick->label);
+                taken[count++] = wanted;
+            }
+        }
+    }
+}
+
+static void draw_y_axis(
+    struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+{
+    const struct fulcrum_pen grid = {
+        .rgb = FULCRUM_TONE_GRID, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
+    for (size_t i = 0; i < panel->y.tick_count; i++) {
+        const struct fulcrum_tick *tick = &panel->y.ticks[i];
+        if (tick->label[0] != '\0') {
+            double y = fulcrum_axis_at(&panel->y, tick->value);
+            draw_line(canvas, &grid, (struct fulcrum_spot){panel->frame.x0, y},
+                (struct fulcrum_spot){panel->frame.x1, y});
+        }
+    }
+    struct tick_row row = {.axis = &panel->y,
+        .style = fulcrum_palette_text(FULCRUM_TEXT_TICK),
+        .limits = {panel->frame.y0 - 5.0, panel->frame.y1 + 5.0},
+        .across = panel->frame.x0 - tick_gap_pt + 1.0,
+        .vertical = 1};
+    row.style.anchor_x = 1.0;
+    row.style.anchor_y = 0.5;
+    draw_tick_labels(canvas, &row);
+}
+
+static void draw_x_axis(
+    struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+{
+    const struct fulcrum_pen line = {
+        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
+    double y = panel->frame.y1;
+    draw_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
+        (struct fulcrum_spot){panel->frame.x1, y});
+    for (size_t i = 0; i < panel->x.tick_count; i++) {
+        const struct fulcrum_tick *tick = &panel->x.ticks[i];
+        double x = fulcrum_axis_at(&panel->x, tick->value);
+        double length_pt = tick->label[0] != '\0' ? 3.5 : 2.0;
+        draw_line(canvas, &line, (struct fulcrum_spot){x, y},
+            (struct fulcrum_spot){x, y + length_pt});
+    }
+    if (panel->x_label == NULL) {
+        return;
+    }
+    struct tick_row row = {.axis = &panel->x,
+        .style = fulcrum_palette_text(FULCRUM_TEXT_TICK),
+        .limits = {panel->header.x0, panel->header.x1 + 6.0},
+        .across = y + tick_gap_pt};
+    row.style.anchor_x = 0.5;
+    draw_tick_labels(canvas, &row);
+    double ticks_pt = fulcrum_canvas_measure(canvas, &row.style, "0").height_pt;
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
+    style.anchor_x = 0.5;
+    style.width_max_pt = panel->frame.x1 - panel->frame.x0;
+    fulcrum_canvas_text(canvas, &style,
+        (struct fulcrum_spot){(panel->frame.x0 + panel->frame.x1) / 2.0,
+            y + tick_gap_pt + ticks_pt + 1.0},
+        panel->x_label);
+}
+
+static int shows(
+    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+{
+    return fulcrum_axis_shows(&panel->x, series->x[i]) &&
+           fulcrum_axis_shows(&panel->y, series->y[i]);
+}
+
+static int shows_interval(
+    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+{
+    return shows(panel, series, i) && fulcrum_axis_shows(&panel->y, series->lo[i]) &&
+           fulcrum_axis_shows(&panel->y, series->hi[i]);
+}
+
+static struct fulcrum_spot spot_of(
+    const struct fulcrum_panel *panel, double x, double y)
+{
+    return (struct fulcrum_spot){
+        fulcrum_axis_at(&panel->x, x), fulcrum_axis_at(&panel->y, y)};
+}
+
+/* The interval of one point alone, where there is no band to draw. */
+static void draw_error_bar(struct fulcrum_canvas *canvas,
+    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+{
+    struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
+    pen.width_pt = 1.0;
+    pen.dash = FULCRUM_DASH_SOLID;
+    draw_line(canvas, &pen, spot_of(panel, series->x[i], series->lo[i]),
+        spot_of(panel, series->x[i], series->hi[i]));
+}
+
+static void draw_band(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
+    const struct fulcrum_series *series, struct fulcrum_spot *room)
+{
+    struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
+    pen.opacity = 0.2;
+    size_t start = 0;
+    while (start < series->count) {
+        size_t end = start;
+        while (end < series->count && shows_interval(panel, series, end)) {
+            end++;
+        }
+        size_t run = end - start;
+        for (size_t i = 0; i < run; i++) {
+            double x = series->x[start + i];
+            room[i] = spot_of(panel, x, series->lo[start + i]);
+            room[2 * run - 1 - i] = spot_of(panel, x, series->hi[start + i]);
+        }
+        if (run == 1) {
+            draw_error_bar(canvas, panel, series, start);
+        } else {
+            fulcrum_canvas_fill(canvas, &pen, room, 2 * run);
+        }
+        start = end + 1;
+    }
+}
+
+static void draw_curve(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
+    const struct fulcrum_series *series, struct fulcrum_spot *room)
+{
+    struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
+    size_t run = 0;
+    for (size_t i = 0; i < series->count; i++) {
+        if (shows(panel, series, i)) {
+            room[run++] = spot_of(panel, series->x[i], series->y[i]);
+            continue;
+        }
+        fulcrum_canvas_stroke(canvas, &pen, room, run);
+        run = 0;
+    }
+    fulcrum_canvas_stroke(canvas, &pen, room, run);
+}
+
+static double marker_size(const struct fulcrum_series *series)
+{
+    if (series->count <= few_points) {
+        return 4.5;
+    }
+    return series->count <= 200 ? 3.4 : 2.2;
+}
+
+/* 1 where both neighbours are gaps, so that a line would not show the point. */
+static int stands_alone(
+    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+{
+    int before = i > 0 && shows(panel, series, i - 1);
+    int after = i + 1 < series->count && shows(panel, series, i + 1);
+    return !before && !after;
+}
+
+static int has_marker(
+    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+{
+    if (!shows(panel, series, i)) {
+        return 0;
+    }
+    return series->look == FULCRUM_LOOK_MARKERS || stands_alone(panel, series, i) ||
+           (series->look == FULCRUM_LOOK_LINE && series->count <= few_points);
+}
+
+static void draw_markers(struct fulcrum_canvas *canvas,
+    const struct fulcrum_panel *panel, const struct fulcrum_series *series)
+{
+    struct fulcrum_marker marker = fulcrum_palette_marker(series->style);
+    marker.size_pt = marker_size(series);
+    for (size_t i = 0; i < series->count; i++) {
+        if (!has_marker(panel, series, i)) {
+            continue;
+        }
+        int disturbed = series->disturbed != NULL && series->disturbed[i];
+        struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
+        pen.dash = FULCRUM_DASH_SOLID;
+        pen.width_pt = disturbed ? 0.8 : 0.4;
+        pen.rgb = disturbed ? (unsigned)FULCRUM_TONE_MUTED : pen.rgb;
+        marker.fill = disturbed ? FULCRUM_MARKER_HOLLOW : FULCRUM_MARKER_FULL;
+        fulcrum_canvas_marker(
+            canvas, &pen, &marker, spot_of(panel, series->x[i], series->y[i]));
+    }
+}
+
+static void draw_series(struct fulcrum_canvas *canvas,
+    const struct fulcrum_panel *panel, const struct fulcrum_series *series)
+{
+    if (series->count == 0) {
+        return;
+    }
+    struct fulcrum_spot *room = calloc(2 * series->count, sizeof *room);
+    if (room == NULL) {
+        fulcrum_canvas_out_of_memory(canvas);
+        return;
+    }
+    if (series->lo != NULL && series->hi != NULL) {
+        draw_band(canvas, panel, series, room);
+    }
+    if (series->look != FULCRUM_LOOK_MARKERS) {
+        draw_curve(canvas, panel, series, room);
+    }
+    draw_markers(canvas, panel, series);
+    free(room);
+}
+
+static void draw_guides(
+    struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+{
+    const struct fulcrum_pen pen = {.rgb = FULCRUM_TONE_MUTED,
+        .width_pt = 0.6,
+        .dash = FULCRUM_DASH_DOT,
+        .kind = FULCRUM_BOX_GUIDE};
+    for (size_t i = 0; i < panel->guide_count; i++) {
+        double x = fulcrum_axis_at(&panel->x, panel->guides[i]);
+        draw_line(canvas, &pen, (struct fulcrum_spot){x, panel->frame.y1},
+            (struct fulcrum_spot){x, panel->frame.y0});
+    }
+}
+
+static void draw_best(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+{
+    const struct fulcrum_marker star = {FULCRUM_MARKER_STAR, FULCRUM_MARKER_FULL, 9.0};
+    const struct fulcrum_pen pen = {
+        .rgb = FULCRUM_TONE_INK, .width_pt = 0.5, .kind = FULCRUM_BOX_DATA};
+    if (panel->best == NULL) {
+        return;
+    }
+    struct fulcrum_spot spot = spot_of(panel, panel->best->x, panel->best->y);
+    fulcrum_canvas_marker(canvas, &pen, &star, spot);
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
+    style.weight = FULCRUM_TEXT_BOLD;
+    /* The sentence beside the title says it too, so a crowded panel may go without. */
+    (void)fulcrum_label_near(canvas, &style, spot, panel->frame, panel->best_text);
+}
+
+static void draw_empty(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+{
+    const struct fulcrum_pen pen = {.rgb = 0xF5F5F5, .kind = FULCRUM_BOX_NONE};
+    fulcrum_canvas_fill_rect(canvas, &pen, panel->frame);
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_EMPTY);
+    style.anchor_x = 0.5;
+    style.anchor_y = 0.5;
+    style.width_max_pt = panel->frame.x1 - panel->frame.x0;
+    struct fulcrum_spot middle = {(panel->frame.x0 + panel->frame.x1) / 2.0,
+        (panel->frame.y0 + panel->frame.y1) / 2.0};
+    fulcrum_canvas_text(canvas, &style, middle, panel->empty_text);
+}
+
+static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+{
+    fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, panel->frame);
+    draw_header(canvas, panel);
+    if (fulcrum_panel_is_empty(panel)) {
+        draw_empty(canvas, panel);
+        return;
+    }
+    draw_y_axis(canvas, panel);
+    draw_guides(canvas, panel);
+    for (size_t i = 0; i < panel->series_count; i++) {
+        draw_series(canvas, panel, &panel->series[i]);
+    }
+    draw_best(canvas, panel);
+}
+
+static int stack_is_empty(const struct fulcrum_stack *stack)
+{
+    for (size_t i = 0; i < stack->count; i++) {
+        if (!fulcrum_panel_is_empty(&stack->panels[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void fulcrum_stack_draw(
+    struct fulcrum_canvas *canvas, const struct fulcrum_stack *stack)
+{
+    int empty = stack_is_empty(stack);
+    for (size_t i = 0; i < stack->count; i++) {
+        draw_panel(canvas, &stack->panels[i]);
+        if (!empty) {
+            draw_x_axis(canvas, &stack->panels[i]);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+/* render_cairo.c - draws a page with Cairo and sets its text with Pango. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/render.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <cairo.h>
+#include <math.h>
+#include <pango/pangocairo.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whoever reads the same page twice must get the same bytes, so time stands still. */
+static const char pdf_date[] = "2000-01-01T00:00:00Z";
+static const char font_families[] = "DejaVu Sans, Liberation Sans, sans-serif";
+static const double pi = 3.14159265358979323846;
+
+struct fulcrum_typesetter {
+    PangoContext *context;
+};
+
+/*
+ * Hinting would make sizes depend on the resolution: off, so that a layout that was
+ * measured once fits all file types.
+ */
+static PangoContext *new_context(void)
+{
+    PangoContext *context =
+        pango_font_map_create_context(pango_cairo_font_map_get_default());
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    pango_cairo_context_set_font_options(context, options);
+    pango_cairo_context_set_resolution(context, 72.0);
+    cairo_font_options_destroy(options);
+    return context;
+}
+
+struct fulcrum_typesetter *fulcrum_typesetter_new(void)
+{
+    struct fulcrum_typesetter *typesetter = calloc(1, sizeof *typesetter);
+    if (typesetter != NULL) {
+        typesetter->context = new_context();
+    }
+    return typesetter;
+}
+
+void fulcrum_typesetter_free(struct fulcrum_typesetter *typesetter)
+{
+    if (typesetter != NULL) {
+        g_object_unref(typesetter->context);
+        free(typesetter);
+    }
+}
+
+static PangoLayout *new_layout(
+    PangoContext *context, const struct fulcrum_text *style, const char *text)
+{
+    PangoLayout *layout = pango_layout_new(context);
+    PangoFontDescription *font = pango_font_description_new();
+    pango_font_description_set_family_static(font, font_families);
+    pango_font_description_set_size(font, (int)lround(style->size_pt * PANGO_SCALE));
+    pango_font_description_set_weight(font,
+        style->weight == FULCRUM_TEXT_BOLD ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
+    pango_layout_set_font_description(layout, font);
+    pango_font_description_free(font);
+    if (style->width_max_pt > 0.0) {
+        pango_layout_set_width(layout, (int)ceil(style->width_max_pt * PANGO_SCALE));
+        pango_layout_set_height(layout, style->lines_max > 0 ? -style->lines_max : -1);
+        pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+        pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
+    }
+    char *valid = g_utf8_make_valid(text, -1);
+    pango_layout_set_text(layout, valid, -1);
+    g_free(valid);
+    return layout;
+}
+
+struct fulcrum_extent fulcrum_typesetter_extent(
+    const struct fulcrum_typesetter *typesetter, const struct fulcrum_text *style,
+    const char *text)
+{
+    PangoLayout *layout = new_layout(typesetter->context, style, text);
+    int width = 0;
+    int height = 0;
+    pango_layout_get_size(layout, &width, &height);
+    g_object_unref(layout);
+    return (struct fulcrum_extent){
+        (double)width / PANGO_SCALE, (double)height / PANGO_SCALE};
+}
+
+static void set_colour(cairo_t *cr, unsigned rgb, double opacity)
+{
+    cairo_set_source_rgba(cr, (double)(rgb >> 16U & 0xFFU) / 255.0,
+        (double)(rgb >> 8U & 0xFFU) / 255.0, (double)(rgb & 0xFFU) / 255.0, opacity);
+}
+
+static void set_dash(cairo_t *cr, const struct fulcrum_pen *pen)
+{
+    static const struct {
+        double lengths[4];
+        int count;
+    } dashes[] = {
+        [FULCRUM_DASH_SOLID] = {{0}, 0},
+        [FULCRUM_DASH_LONG] = {{7.0, 3.0}, 2},
+        [FULCRUM_DASH_SHORT] = {{3.5, 2.5}, 2},
+        [FULCRUM_DASH_DOT] = {{1.2, 2.2}, 2},
+        [FULCRUM_DASH_MIXED] = {{7.0, 2.5, 1.5, 2.5}, 4},
+    };
+    cairo_set_dash(cr, dashes[pen->dash].lengths, dashes[pen->dash].count, 0.0);
+}
+
+static void draw_path(
+    cairo_t *cr, const struct fulcrum_mark *mark, const struct fulcrum_spot *spots)
+{
+    cairo_new_path(cr);
+    for (size_t i = 0; i < mark->count; i++) {
+        cairo_line_to(cr, spots[i].x, spots[i].y);
+    }
+    set_colour(cr, mark->pen.rgb, mark->pen.opacity);
+    if (mark->kind == FULCRUM_MARK_FILL) {
+        cairo_fill(cr);
+        return;
+    }
+    cairo_set_line_width(cr, mark->pen.width_pt);
+    set_dash(cr, &mark->pen);
+    cairo_stroke(cr);
+}
+
+static void draw_text(cairo_t *cr, PangoContext *context,
+    const struct fulcrum_mark *mark, struct fulcrum_spot spot)
+{
+    PangoLayout *layout = new_layout(context, &mark->style, mark->text);
+    int width = 0;
+    int height = 0;
+    pango_layout_get_size(layout, &width, &height);
+    cairo_save(cr);
+    cairo_translate(cr, spot.x, spot.y);
+    cairo_rotate(cr, -mark->style.rotation_deg * pi / 180.0);
+    cairo_move_to(cr, -mark->style.anchor_x * (double)width / PANGO_SCALE,
+        -mark->style.anchor_y * (double)height / PANGO_SCALE);
+    set_colour(cr, mark->style.rgb, 1.0);
+    pango_cairo_show_layout(cr, layout);
+    cairo_restore(cr);
+    g_object_unref(layout);
+}
+
+static void draw_page(cairo_t *cr, const struct fulcrum_drawing *drawing)
+{
+    PangoContext *context = new_context();
+    set_colour(cr, 0xFFFFFF, 1.0);
+    cairo_rectangle(cr, 0.0, 0.0, drawing->extent.width_pt, drawing->extent.height_pt);
+    cairo_fill(cr);
+    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+    for (size_t i = 0; i < drawing->mark_count; i++) {
+        const struct fulcrum_mark *mark = &drawing->marks[i];
+        const struct fulcrum_spot *spots = drawing->spots + mark->first;
+        if (mark->kind == FULCRUM_MARK_TEXT) {
+            draw_text(cr, context, mark, spots[0]);
+        } else {
+            draw_path(cr, mark, spots);
+        }
+    }
+    g_object_unref(context);
+}
+
+static cairo_status_t write_bytes(
+    void *closure, const unsigned char *bytes, unsigned length)
+{
+    FILE *file = closure;
+    return fwrite(bytes, 1, length, file) == length ? CAIRO_STATUS_SUCCESS
+                                                    : CAIRO_STATUS_WRITE_ERROR;
+}
+
+static cairo_surface_t *new_surface(const struct fulcrum_drawing *drawing,
+    enum fulcrum_file_type type, double scale, FILE *file)
+{
+    double width_pt = drawing->extent.width_pt;
+    double height_pt = drawing->extent.height_pt;
+    if (type == FULCRUM_FILE_SVG) {
+        return cairo_svg_surface_create_for_stream(
+            write_bytes, file, width_pt, height_pt);
+    }
+    if (type == FULCRUM_FILE_PDF) {
+        cairo_surface_t *surface =
+            cairo_pdf_surface_create_for_stream(write_bytes, file, width_pt, height_pt);
+        cairo_pdf_surface_set_metadata(
+            surface, CAIRO_PDF_METADATA_CREATE_DATE, pdf_date);
+        return surface;
+    }
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24,
+        (int)lround(width_pt * scale), (int)lround(height_pt * scale));
+    cairo_surface_set_device_scale(surface, scale, scale);
+    return surface;
+}
+
+const char *fulcrum_render_refusal(void)
+{
+    return NULL;
+}
+
+enum fulcrum_status fulcrum_render(const struct fulcrum_drawing *drawing,
+    enum fulcrum_file_type type, double scale, FILE *file, struct fulcrum_error *err)
+{
+    cairo_surface_t *surface = new_surface(drawing, type, scale, file);
+    cairo_t *cr = cairo_create(surface);
+    draw_page(cr, drawing);
+    cairo_status_t status = cairo_status(cr);
+    cairo_destroy(cr);
+    if (status == CAIRO_STATUS_SUCCESS && type == FULCRUM_FILE_PNG) {
+        status = cairo_surface_write_to_png_stream(surface, write_bytes, file);
+    }
+    cairo_surface_finish(surface);
+    if (status == CAIRO_STATUS_SUCCESS) {
+        status = cairo_surface_status(surface);
+    }
+    cairo_surface_destroy(surface);
+    if (status == CAIRO_STATUS_SUCCESS) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_fail(err,
+        status == CAIRO_STATUS_NO_MEMORY ? FULCRUM_ERR_NO_MEMORY : FULCRUM_ERR_FILE,
+        "%s", cairo_status_to_string(status));
+}

@@ -1,0 +1,70 @@
+/* render_none.c - stands in for Cairo: estimates text sizes, writes no files. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/render.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Rough metrics of DejaVu Sans, so that layouts can be computed and tested. */
+static const double mean_glyph_em = 0.60;
+static const double bold_glyph_em = 0.69;
+static const double line_em = 1.17;
+
+struct fulcrum_typesetter {
+    double glyph_em[2]; /* by enum fulcrum_text_weight */
+};
+
+struct fulcrum_typesetter *fulcrum_typesetter_new(void)
+{
+    struct fulcrum_typesetter *typesetter = calloc(1, sizeof *typesetter);
+    if (typesetter != NULL) {
+        typesetter->glyph_em[FULCRUM_TEXT_NORMAL] = mean_glyph_em;
+        typesetter->glyph_em[FULCRUM_TEXT_BOLD] = bold_glyph_em;
+    }
+    return typesetter;
+}
+
+void fulcrum_typesetter_free(struct fulcrum_typesetter *typesetter)
+{
+    free(typesetter);
+}
+
+/* Characters, not bytes: continuation bytes of UTF-8 do not count. */
+static double glyph_count(const char *text)
+{
+    double count = 0.0;
+    for (; *text != '\0'; text++) {
+        count += ((unsigned char)*text & 0xC0U) != 0x80U ? 1.0 : 0.0;
+    }
+    return count;
+}
+
+struct fulcrum_extent fulcrum_typesetter_extent(
+    const struct fulcrum_typesetter *typesetter, const struct fulcrum_text *style,
+    const char *text)
+{
+    double glyph_pt = typesetter->glyph_em[style->weight] * style->size_pt;
+    double width_pt = glyph_count(text) * glyph_pt;
+    double lines = 1.0;
+    if (style->width_max_pt > 0.0 && width_pt > style->width_max_pt) {
+        double lines_max = style->lines_max > 0 ? (double)style->lines_max : 1.0;
+        lines = fmin(lines_max, ceil(width_pt / style->width_max_pt));
+        width_pt = style->width_max_pt;
+    }
+    return (struct fulcrum_extent){width_pt, lines * line_em * style->size_pt};
+}
+
+const char *fulcrum_render_refusal(void)
+{
+    return "this build has no charts: Cairo and Pango were not found, or turned off";
+}
+
+enum fulcrum_status fulcrum_render(const struct fulcrum_drawing *drawing,
+    enum fulcrum_file_type type, double scale, FILE *file, struct fulcrum_error *err)
+{
+    (void)drawing;
+    (void)type;
+    (void)scale;
+    (void)file;
+    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "%s", fulcrum_render_refusal());
+}
