@@ -1,0 +1,227 @@
+/* cmd_list.c - `fulcrum list`: what there is to choose from, and what works here. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/actor.h"
+#include "calibrate/learner.h"
+#include "calibrate/meter.h"
+#include "cli/command.h"
+#include "cli/report.h"
+#include "model/nearest.h"
+#include "presets/preset.h"
+
+struct settings {
+    const char *kind;
+};
+
+/* Adds the rows of one kind; those of presets are a table each. */
+struct kind {
+    const char *name;
+    int preset_kind; /* enum fulcrum_preset_kind; -1: none */
+    void (*add)(struct fulcrum_report *report);
+};
+
+static const struct fulcrum_column columns[] = {
+    {"kind", FULCRUM_COLUMN_TEXT, NULL},
+    {"name", FULCRUM_COLUMN_TEXT, NULL},
+    {"title", FULCRUM_COLUMN_TEXT, NULL},
+    {"available", FULCRUM_COLUMN_TEXT, NULL},
+};
+
+static void add_row(struct fulcrum_report *report, const char *kind, const char *name,
+    const char *title, const char *available)
+{
+    fulcrum_report_add_text(report, kind);
+    fulcrum_report_add_text(report, name);
+    fulcrum_report_add_text(report, title);
+    fulcrum_report_add_text(report, available);
+}
+
+/* "yes", or "no: " and why, on one line. */
+static const char *availability(
+    enum fulcrum_status status, const struct fulcrum_error *err, char *out, size_t size)
+{
+    if (status == FULCRUM_OK) {
+        return "yes";
+    }
+    (void)snprintf(out, size, "no: %s", err->detail);
+    for (char *end = strchr(out, '\n'); end != NULL; end = strchr(end, '\n')) {
+        *end = ' ';
+    }
+    return out;
+}
+
+static void add_actors(struct fulcrum_report *report)
+{
+    const struct fulcrum_actor_options standard = {0.0, NULL, NULL};
+    const struct fulcrum_actor *const *actor = fulcrum_actors();
+    for (; *actor != NULL; actor++) {
+        char text[400];
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_actor_shared *shared = NULL;
+        struct fulcrum_actor_info info;
+        enum fulcrum_status status = (*actor)->open(&standard, &shared, &info, &err);
+        if (status == FULCRUM_OK) {
+            (*actor)->close(shared);
+        }
+        add_row(report, "actor", (*actor)->name, (*actor)->summary,
+            availability(status, &err, text, sizeof text));
+    }
+}
+
+static void add_learners(struct fulcrum_report *report)
+{
+    /* The smallest learner there is: enough to know whether one can be had. */
+    static const struct fulcrum_learner_options smallest = {
+        .network = FULCRUM_NETWORK_MLP,
+        .max_batch = 1,
+        .input_count = 1,
+        .action_count = 1,
+        .train_batch = 1,
+        .train_unroll = 1,
+    };
+    const struct fulcrum_learner *const *learner = fulcrum_learners();
+    for (; *learner != NULL; learner++) {
+        char text[400];
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_learner_state *state = NULL;
+        struct fulcrum_learner_info info;
+        enum fulcrum_status status = (*learner)->open(&smallest, &state, &info, &err);
+        if (status == FULCRUM_OK) {
+            (*learner)->close(state);
+        }
+        add_row(report, "learner", (*learner)->name, (*learner)->summary,
+            availability(status, &err, text, sizeof text));
+    }
+}
+
+static void add_meters(struct fulcrum_report *report)
+{
+    const struct fulcrum_meter *const *meter = fulcrum_meters();
+    for (; *meter != NULL; meter++) {
+        char text[400];
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_meter_state *state = NULL;
+        enum fulcrum_status status = (*meter)->open("", &state, &err);
+        if (status == FULCRUM_OK) {
+            (*meter)->close(state);
+        }
+        add_row(report, "meter", (*meter)->name, (*meter)->summary,
+            availability(status, &err, text, sizeof text));
+    }
+}
+
+static const struct kind kinds[] = {
+    {"machines", FULCRUM_PRESET_MACHINE, NULL},
+    {"workloads", FULCRUM_PRESET_WORKLOAD, NULL},
+    {"calibrations", FULCRUM_PRESET_CALIBRATION, NULL},
+    {"references", FULCRUM_PRESET_REFERENCE, NULL},
+    {"actors", -1, add_actors},
+    {"learners", -1, add_learners},
+    {"meters", -1, add_meters},
+};
+
+enum { KIND_COUNT = (int)(sizeof kinds / sizeof kinds[0]) };
+
+static const char *kind_name(int index)
+{
+    return index < KIND_COUNT ? kinds[index].name : NULL;
+}
+
+static enum fulcrum_status add_presets(struct fulcrum_report *report,
+    enum fulcrum_preset_kind kind, struct fulcrum_error *err)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    enum fulcrum_status status = fulcrum_preset_list(kind, &entries, &count, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        add_row(report, fulcrum_preset_kind_name(kind), entries[i].name,
+            entries[i].title, "yes");
+    }
+    free(entries);
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status add_kind(
+    struct fulcrum_report *report, const struct kind *kind, struct fulcrum_error *err)
+{
+    if (kind->preset_kind >= 0) {
+        return add_presets(report, (enum fulcrum_preset_kind)kind->preset_kind, err);
+    }
+    kind->add(report);
+    return FULCRUM_OK;
+}
+
+/* KIND_COUNT stands for every kind. */
+static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *context,
+    size_t *out, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (strcmp(kinds[i].name, name) == 0) {
+            *out = i;
+            return FULCRUM_OK;
+        }
+    }
+    size_t nearest = fulcrum_nearest(name, &kinds[0].name, KIND_COUNT, sizeof kinds[0]);
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "unknown kind '%s'%s%s%s", name, nearest < KIND_COUNT ? "; did you mean '" : "",
+        nearest < KIND_COUNT ? kinds[nearest].name : "",
+        nearest < KIND_COUNT ? "'?" : "");
+}
+
+static enum fulcrum_status run(
+    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct settings *settings = data;
+    size_t wanted = KIND_COUNT;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (settings->kind != NULL) {
+        status = find_kind(settings->kind, context, &wanted, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_report *report =
+        fulcrum_report_new("entries", columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; status == FULCRUM_OK && i < KIND_COUNT; i++) {
+        if (wanted == KIND_COUNT || wanted == i) {
+            status = add_kind(report, &kinds[i], err);
+        }
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_report_print(report, "fulcrum-list", context, err);
+    }
+    fulcrum_report_free(report);
+    return status;
+}
+
+static const struct fulcrum_argument arguments[] = {
+    {"KIND", FULCRUM_ARGUMENT_OPTIONAL, offsetof(struct settings, kind), kind_name,
+        "machines, workloads, calibrations, references, actors, learners or meters; "
+        "everything unless given"},
+    {.name = NULL},
+};
+
+static const struct fulcrum_example examples[] = {
+    {"fulcrum list machines", "the machines whose data come with fulcrum"},
+    {"fulcrum list actors --format json",
+        "the environments that can be measured, and why one cannot be here"},
+    {.line = NULL},
+};
+
+const struct fulcrum_command fulcrum_command_list = {
+    .name = "list",
+    .summary = "list presets, actors, learners and power meters",
+    .description =
+        "Lists what there is to choose from. For actors, learners and power meters it "
+        "tries each one here, and says what is missing where it does not work.",
+    .examples = examples,
+    .arguments = arguments,
+    .settings_size = sizeof(struct settings),
+    .output = FULCRUM_OUTPUT_REPORT,
+    .run = run,
+};

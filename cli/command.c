@@ -1,0 +1,121 @@
+/* command.c - the table of subcommands. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/command.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "model/nearest.h"
+
+const struct fulcrum_command *const *fulcrum_commands(void)
+{
+    static const struct fulcrum_command *const commands[] = {
+        &fulcrum_command_list,
+        &fulcrum_command_schema,
+        NULL,
+    };
+    return commands;
+}
+
+const struct fulcrum_command *fulcrum_command_find(const char *name)
+{
+    const struct fulcrum_command *const *command = fulcrum_commands();
+    while (*command != NULL && strcmp((*command)->name, name) != 0) {
+        command++;
+    }
+    return *command;
+}
+
+const char *fulcrum_command_nearest(const char *name)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    size_t count = 0;
+    const struct fulcrum_command *const *command = fulcrum_commands();
+    for (; *command != NULL && count < MOST; command++) {
+        names[count++] = (*command)->name;
+    }
+    size_t nearest = fulcrum_nearest(name, names, count, sizeof names[0]);
+    return nearest < count ? names[nearest] : NULL;
+}
+
+const char *fulcrum_format_name(int format)
+{
+    switch (format) {
+    case FULCRUM_FORMAT_TABLE:
+        return "table";
+    case FULCRUM_FORMAT_CSV:
+        return "csv";
+    case FULCRUM_FORMAT_JSON:
+        return "json";
+    default:
+        return NULL;
+    }
+}
+
+enum fulcrum_status fulcrum_usage_fail(struct fulcrum_context *context,
+    struct fulcrum_error *err, enum fulcrum_status status, const char *format, ...)
+{
+    context->exit_code = 2;
+    if (err == NULL) {
+        return status;
+    }
+    va_list args;
+    va_start(args, format);
+    err->status = status;
+    (void)vsnprintf(err->detail, sizeof err->detail, format, args);
+    va_end(args);
+    return status;
+}
+
+/* The first row is left out where results have one form only. */
+static const struct fulcrum_option common_rows[] = {
+    {.name = "format",
+        .kind = FULCRUM_OPTION_CHOICE,
+        .offset = offsetof(struct fulcrum_common_settings, format),
+        .value = "FORMAT",
+        .fallback = "table",
+        .choice = fulcrum_format_name,
+        .help = "form of the results"},
+    {.name = "output",
+        .letter = 'o',
+        .kind = FULCRUM_OPTION_FILE,
+        .offset = offsetof(struct fulcrum_common_settings, output_path),
+        .value = "FILE",
+        .help = "write to FILE, whole or not at all, instead of standard output"},
+    {.name = "quiet",
+        .letter = 'q',
+        .kind = FULCRUM_OPTION_FLAG,
+        .offset = offsetof(struct fulcrum_common_settings, quiet),
+        .help = "no progress and no notes"},
+    {.name = "help",
+        .letter = 'h',
+        .kind = FULCRUM_OPTION_HELP,
+        .offset = offsetof(struct fulcrum_common_settings, help),
+        .help = "print this text"},
+    {.name = NULL},
+};
+
+void fulcrum_command_syntax_init(
+    const struct fulcrum_command *command, struct fulcrum_command_syntax *out)
+{
+    const size_t unit = alignof(max_align_t);
+    memset(out, 0, sizeof *out);
+    out->common_offset = (command->settings_size + unit - 1) / unit * unit;
+    out->size = out->common_offset + sizeof(struct fulcrum_common_settings);
+    size_t count = 0;
+    const struct fulcrum_option_group *group = command->groups;
+    for (; group != NULL && group->rows != NULL; group++) {
+        assert(count < FULCRUM_COMMAND_GROUP_MAX);
+        out->groups[count++] = *group;
+    }
+    out->groups[count].title = "Common options";
+    int has_format = command->output == FULCRUM_OUTPUT_REPORT ||
+                     command->output == FULCRUM_OUTPUT_FILE_REPORT;
+    out->groups[count].rows = has_format ? common_rows : common_rows + 1;
+    out->groups[count].offset = out->common_offset;
+    out->syntax.groups = out->groups;
+    out->syntax.arguments = command->arguments;
+}

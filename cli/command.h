@@ -1,0 +1,101 @@
+/* command.h - what a subcommand is, and the table of them. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_COMMAND_H
+#define FULCRUM_CLI_COMMAND_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cli/option.h"
+#include "model/status.h"
+
+enum fulcrum_format { FULCRUM_FORMAT_TABLE, FULCRUM_FORMAT_CSV, FULCRUM_FORMAT_JSON };
+
+/* What becomes of -o FILE, and whether there is a --format. */
+enum fulcrum_output_kind {
+    FULCRUM_OUTPUT_REPORT,     /* results go to context->out; --format */
+    FULCRUM_OUTPUT_TEXT,       /* the same in one format only */
+    FULCRUM_OUTPUT_FILE,       /* the command writes output_path itself */
+    FULCRUM_OUTPUT_FILE_REPORT /* that, and a report on standard output; --format */
+};
+
+/* What every command is given beside its settings. */
+struct fulcrum_context {
+    FILE *out;               /* results; committed by the caller after success */
+    const char *output_path; /* of -o; NULL: standard output */
+    enum fulcrum_format format;
+    int quiet;     /* no progress, no notes */
+    int exit_code; /* 0 on entry; see below */
+};
+
+struct fulcrum_example {
+    const char *line; /* NULL ends a table */
+    const char *what;
+};
+
+/*
+ * A subcommand. `run` gets settings that the option rows have filled and checked, and
+ * returns a failure with its text, or FULCRUM_OK. Exit code: context->exit_code where
+ * the command set it (1: answered, but the content failed), else 0 after FULCRUM_OK,
+ * 130 after FULCRUM_ERR_INTERRUPTED and 1 after any other status. After a failure
+ * nothing is left of the -o file.
+ */
+struct fulcrum_command {
+    const char *name;
+    const char *summary;     /* one line, small first letter, no full stop */
+    const char *description; /* paragraphs with an empty line between them */
+    const struct fulcrum_example *examples;
+    const struct fulcrum_argument *arguments;  /* NULL: none */
+    const struct fulcrum_option_group *groups; /* NULL: the common options only */
+    size_t settings_size;
+    enum fulcrum_output_kind output;
+    enum fulcrum_status (*run)(const void *settings, struct fulcrum_context *context,
+        struct fulcrum_error *err);
+};
+
+/*
+ * For settings that do not go together: stores the text like fulcrum_fail, and makes
+ * the exit code 2 (wrong command line). Returns `status`.
+ */
+enum fulcrum_status fulcrum_usage_fail(struct fulcrum_context *context,
+    struct fulcrum_error *err, enum fulcrum_status status, const char *format, ...)
+    FULCRUM_PRINTF(4, 5);
+
+/* NULL-terminated, in the order of `fulcrum --help`. Static. */
+const struct fulcrum_command *const *fulcrum_commands(void);
+
+/* NULL if there is none of that name. */
+const struct fulcrum_command *fulcrum_command_find(const char *name);
+
+/* The name nearest to `name`; NULL where none is near. */
+const char *fulcrum_command_nearest(const char *name);
+
+/* Options that the framework adds to each command. */
+struct fulcrum_common_settings {
+    int help;
+    int format; /* enum fulcrum_format */
+    const char *output_path;
+    int quiet;
+};
+
+enum { FULCRUM_COMMAND_GROUP_MAX = 8 };
+
+/* A command's own groups and the common one, in one block of settings. */
+struct fulcrum_command_syntax {
+    struct fulcrum_option_group groups[FULCRUM_COMMAND_GROUP_MAX + 2];
+    struct fulcrum_syntax syntax; /* points into this struct: do not copy */
+    size_t common_offset;         /* of struct fulcrum_common_settings */
+    size_t size;                  /* of the block */
+};
+
+void fulcrum_command_syntax_init(
+    const struct fulcrum_command *command, struct fulcrum_command_syntax *out);
+
+/* "table", "csv", "json"; NULL beyond the last one. */
+const char *fulcrum_format_name(int format);
+
+/* One file each: cli/cmd_<name>.c. Listed in command.c. */
+extern const struct fulcrum_command fulcrum_command_list;
+extern const struct fulcrum_command fulcrum_command_schema;
+
+#endif

@@ -1,0 +1,15 @@
+/* interrupt.h - Ctrl-C and SIGTERM for commands that stop in good order. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_INTERRUPT_H
+#define FULCRUM_CLI_INTERRUPT_H
+
+#include <signal.h>
+
+/*
+ * From now on the first SIGINT or SIGTERM sets the flag, and a second one ends the
+ * program at once. For commands that look at the flag; others die by the first signal.
+ * Returns the flag: 0 until a signal came. Static.
+ */
+const volatile sig_atomic_t *fulcrum_interrupt_watch(void);
+
+#endif

@@ -1,0 +1,58 @@
+/* message.c - what the program says to people, on standard error. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One prefix per line, so that a log can be searched for it. */
+static void print_lines(const char *prefix, const char *text)
+{
+    while (*text != '\0') {
+        int length = (int)strcspn(text, "\n");
+        (void)fprintf(stderr, "%s%.*s\n", prefix, length, text);
+        text += length;
+        text += *text == '\n';
+    }
+}
+
+void fulcrum_message_error(const struct fulcrum_error *err)
+{
+    const char *text = err->detail;
+    print_lines(
+        "fulcrum: error: ", text[0] != '\0' ? text : fulcrum_status_text(err->status));
+}
+
+void fulcrum_message_warn(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    print_lines("fulcrum: warning: ", text);
+}
+
+void fulcrum_message_note(
+    const struct fulcrum_context *context, const char *format, ...)
+{
+    if (context->quiet) {
+        return;
+    }
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    print_lines("fulcrum: ", text);
+}
+
+int fulcrum_exit_code(enum fulcrum_status status)
+{
+    if (status == FULCRUM_OK) {
+        return FULCRUM_EXIT_DONE;
+    }
+    return status == FULCRUM_ERR_INTERRUPTED ? FULCRUM_EXIT_INTERRUPTED
+                                             : FULCRUM_EXIT_FAILED;
+}

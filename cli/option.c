@@ -1,0 +1,423 @@
+/* option.c - options as rows of a table, and the one parser that reads them. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* getopt_long */
+
+#include "cli/option.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/nearest.h"
+
+/* Values of getopt_long for long options start above every short letter. */
+enum { LONG_BASE = 256, NAME_SIZE = 64 };
+
+/* A row with the member it fills. */
+struct slot {
+    const struct fulcrum_option *row;
+    void *member;
+};
+
+struct parser {
+    const struct fulcrum_syntax *syntax;
+    char *settings;
+    int argc;
+    char *const *argv;
+    size_t count;
+    struct slot *slots;
+    struct option *longs; /* getopt's own tables */
+    char *shorts;
+    const struct fulcrum_argument *argument; /* the next one; NULL: none */
+    struct fulcrum_error *err;
+};
+
+void fulcrum_options_each(const struct fulcrum_syntax *syntax,
+    void (*visit)(const struct fulcrum_option_group *group,
+        const struct fulcrum_option *row, void *user),
+    void *user)
+{
+    for (const struct fulcrum_option_group *group = syntax->groups; group->rows != NULL;
+         group++) {
+        for (const struct fulcrum_option *row = group->rows; row->name != NULL; row++) {
+            visit(group, row, user);
+        }
+    }
+}
+
+enum fulcrum_status fulcrum_number_parse(
+    const char *what, const char *text, double *out, struct fulcrum_error *err)
+{
+    char *end = NULL;
+    errno = 0;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || isspace((unsigned char)text[0]) ||
+        !isfinite(value)) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_FORMAT, "%s: '%s' is not a number", what, text);
+    }
+    *out = value;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status append(struct fulcrum_text_list *list, const char *text,
+    int argc, struct fulcrum_error *err)
+{
+    if (list->items == NULL) {
+        /* No line holds more values than it has words. */
+        list->items = calloc((size_t)argc + 1, sizeof *list->items);
+    }
+    if (list->items == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    list->items[list->count++] = text;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status set_number(const struct slot *slot, const char *name,
+    const char *text, struct fulcrum_error *err)
+{
+    const struct fulcrum_option *row = slot->row;
+    double value = NAN;
+    enum fulcrum_status status = fulcrum_number_parse(name, text, &value, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (row->kind == FULCRUM_OPTION_COUNT && value != floor(value)) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_FORMAT, "%s: '%s' is not a whole number", name, text);
+    }
+    int is_limited = row->least != 0.0 || row->most != 0.0;
+    if (is_limited && (value < row->least || value > row->most)) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s: %s is outside [%g, %g]%s%s",
+            name, text, row->least, row->most, row->unit != NULL ? " " : "",
+            row->unit != NULL ? row->unit : "");
+    }
+    *(double *)slot->member = value;
+    return FULCRUM_OK;
+}
+
+/* "table, csv or json" */
+static void join_choices(fulcrum_choice_name *choice, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; choice(i) != NULL; i++) {
+        const char *before = i == 0 ? "" : choice(i + 1) == NULL ? " or " : ", ";
+        int length = snprintf(out + used, size - used, "%s%s", before, choice(i));
+        if (length < 0 || (size_t)length >= size - used) {
+            return;
+        }
+        used += (size_t)length;
+    }
+}
+
+static enum fulcrum_status set_choice(const struct slot *slot, const char *name,
+    const char *text, struct fulcrum_error *err)
+{
+    fulcrum_choice_name *choice = slot->row->choice;
+    for (int i = 0; choice(i) != NULL; i++) {
+        if (strcmp(choice(i), text) == 0) {
+            *(int *)slot->member = i;
+            return FULCRUM_OK;
+        }
+    }
+    char expected[400];
+    join_choices(choice, expected, sizeof expected);
+    return fulcrum_fail(
+        err, FULCRUM_ERR_RANGE, "%s: '%s' is not one of %s", name, text, expected);
+}
+
+static enum fulcrum_status set_value(
+    const struct parser *parser, const struct slot *slot, const char *text)
+{
+    char name[NAME_SIZE];
+    (void)snprintf(name, sizeof name, "--%s", slot->row->name);
+    switch (slot->row->kind) {
+    case FULCRUM_OPTION_FLAG:
+    case FULCRUM_OPTION_HELP:
+        *(int *)slot->member = 1;
+        return FULCRUM_OK;
+    case FULCRUM_OPTION_NUMBER:
+    case FULCRUM_OPTION_COUNT:
+        return set_number(slot, name, text, parser->err);
+    case FULCRUM_OPTION_TEXT:
+    case FULCRUM_OPTION_FILE:
+        *(const char **)slot->member = text;
+        return FULCRUM_OK;
+    case FULCRUM_OPTION_CHOICE:
+        return set_choice(slot, name, text, parser->err);
+    case FULCRUM_OPTION_LIST:
+        return append(slot->member, text, parser->argc, parser->err);
+    }
+    assert(0 && "every kind is handled");
+    return FULCRUM_ERR_UNSUPPORTED;
+}
+
+/* The state of a member that was not given and has no fallback. */
+static void clear(const struct slot *slot)
+{
+    switch (slot->row->kind) {
+    case FULCRUM_OPTION_FLAG:
+    case FULCRUM_OPTION_HELP:
+        *(int *)slot->member = 0;
+        break;
+    case FULCRUM_OPTION_NUMBER:
+    case FULCRUM_OPTION_COUNT:
+        *(double *)slot->member = NAN;
+        break;
+    case FULCRUM_OPTION_TEXT:
+    case FULCRUM_OPTION_FILE:
+        *(const char **)slot->member = NULL;
+        break;
+    case FULCRUM_OPTION_CHOICE:
+        *(int *)slot->member = -1;
+        break;
+    case FULCRUM_OPTION_LIST:
+        *(struct fulcrum_text_list *)slot->member = (struct fulcrum_text_list){0, NULL};
+        break;
+    }
+}
+
+static int takes_value(const struct fulcrum_option *row)
+{
+    return row->kind != FULCRUM_OPTION_FLAG && row->kind != FULCRUM_OPTION_HELP;
+}
+
+static void count_row(const struct fulcrum_option_group *group,
+    const struct fulcrum_option *row, void *user)
+{
+    struct parser *parser = user;
+    (void)group;
+    (void)row;
+    parser->count++;
+}
+
+static void add_row(const struct fulcrum_option_group *group,
+    const struct fulcrum_option *row, void *user)
+{
+    struct parser *parser = user;
+    struct slot *slot = &parser->slots[parser->count];
+    struct option *option = &parser->longs[parser->count];
+    slot->row = row;
+    slot->member = parser->settings + group->offset + row->offset;
+    option->name = row->name;
+    option->has_arg = takes_value(row) ? required_argument : no_argument;
+    option->val = LONG_BASE + (int)parser->count;
+    if (row->letter != '\0') {
+        size_t end = strlen(parser->shorts);
+        parser->shorts[end] = row->letter;
+        parser->shorts[end + 1] = takes_value(row) ? ':' : '\0';
+    }
+    clear(slot);
+    parser->count++;
+}
+
+static enum fulcrum_status build(struct parser *parser)
+{
+    fulcrum_options_each(parser->syntax, count_row, parser);
+    size_t count = parser->count;
+    parser->slots = calloc(count + 1, sizeof *parser->slots);
+    parser->longs = calloc(count + 1, sizeof *parser->longs);
+    parser->shorts = calloc(2 * count + 3, 1);
+    if (parser->slots == NULL || parser->longs == NULL || parser->shorts == NULL) {
+        return fulcrum_fail(parser->err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    /* '-': arguments come in their order, as value 1; ':': no messages of its own. */
+    memcpy(parser->shorts, "-:", 3);
+    parser->count = 0;
+    fulcrum_options_each(parser->syntax, add_row, parser);
+    for (size_t i = 0; i < count; i++) {
+        const char *fallback = parser->slots[i].row->fallback;
+        if (fallback != NULL) {
+            enum fulcrum_status status = set_value(parser, &parser->slots[i], fallback);
+            assert(status == FULCRUM_OK);
+            (void)status;
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static const struct slot *slot_of(const struct parser *parser, int code)
+{
+    for (size_t i = 0; i < parser->count; i++) {
+        if (code == LONG_BASE + (int)i || code == parser->slots[i].row->letter) {
+            return &parser->slots[i];
+        }
+    }
+    assert(0 && "getopt returns what its tables hold");
+    return NULL;
+}
+
+/* The name in a word like "--name=value", without dashes and value. */
+static void name_in(const char *word, char *out, size_t size)
+{
+    size_t length = strcspn(word + 2, "=");
+    (void)snprintf(
+        out, size, "%.*s", (int)(length < size ? length : size - 1), word + 2);
+}
+
+static enum fulcrum_status fail_unknown(const struct parser *parser, const char *word)
+{
+    char name[NAME_SIZE];
+    name_in(word, name, sizeof name);
+    for (size_t i = 0; i < parser->count; i++) {
+        if (name[0] != '\0' &&
+            strncmp(parser->longs[i].name, name, strlen(name)) == 0) {
+            return fulcrum_fail(parser->err, FULCRUM_ERR_UNKNOWN_NAME,
+                "option '--%s' is ambiguous: write it in full", name);
+        }
+    }
+    size_t nearest = fulcrum_nearest(
+        name, &parser->longs[0].name, parser->count, sizeof parser->longs[0]);
+    if (nearest == parser->count) {
+        return fulcrum_fail(
+            parser->err, FULCRUM_ERR_UNKNOWN_NAME, "unknown option '--%s'", name);
+    }
+    return fulcrum_fail(parser->err, FULCRUM_ERR_UNKNOWN_NAME,
+        "unknown option '--%s'; did you mean '--%s'?", name,
+        parser->longs[nearest].name);
+}
+
+/* getopt's '?': an unknown letter, an unknown name, or a flag that got a value. */
+static enum fulcrum_status fail_rejected(const struct parser *parser)
+{
+    if (optopt >= LONG_BASE) {
+        return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT,
+            "option '--%s' takes no value", slot_of(parser, optopt)->row->name);
+    }
+    if (optopt != 0) {
+        return fulcrum_fail(
+            parser->err, FULCRUM_ERR_UNKNOWN_NAME, "unknown option '-%c'", optopt);
+    }
+    return fail_unknown(parser, parser->argv[optind - 1]);
+}
+
+static enum fulcrum_status take_argument(struct parser *parser, const char *text)
+{
+    const struct fulcrum_argument *argument = parser->argument;
+    if (argument == NULL || argument->name == NULL) {
+        return fulcrum_fail(
+            parser->err, FULCRUM_ERR_FORMAT, "unexpected argument '%s'", text);
+    }
+    void *member = parser->settings + argument->offset;
+    if (argument->kind == FULCRUM_ARGUMENT_REST) {
+        return append(member, text, parser->argc, parser->err);
+    }
+    *(const char **)member = text;
+    parser->argument++;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status take_option(
+    struct parser *parser, int code, int *is_complete)
+{
+    if (code == 1) {
+        return take_argument(parser, optarg);
+    }
+    if (code == ':') {
+        const struct fulcrum_option *row = slot_of(parser, optopt)->row;
+        return fulcrum_fail(parser->err, FULCRUM_ERR_MISSING,
+            "option '--%s' needs a value (%s)", row->name, row->value);
+    }
+    if (code == '?') {
+        return fail_rejected(parser);
+    }
+    const struct slot *slot = slot_of(parser, code);
+    *is_complete = slot->row->kind == FULCRUM_OPTION_HELP;
+    return set_value(parser, slot, optarg);
+}
+
+static void clear_arguments(const struct parser *parser)
+{
+    const struct fulcrum_argument *argument = parser->argument;
+    for (; argument != NULL && argument->name != NULL; argument++) {
+        void *member = parser->settings + argument->offset;
+        if (argument->kind == FULCRUM_ARGUMENT_REST) {
+            *(struct fulcrum_text_list *)member = (struct fulcrum_text_list){0, NULL};
+        } else {
+            *(const char **)member = NULL;
+        }
+    }
+}
+
+static enum fulcrum_status read_words(struct parser *parser)
+{
+    int is_complete = 0;
+    enum fulcrum_status status = FULCRUM_OK;
+    optind = 0; /* start anew: getopt keeps its place between calls */
+    while (status == FULCRUM_OK && !is_complete) {
+        int code = getopt_long(
+            parser->argc, parser->argv, parser->shorts, parser->longs, NULL);
+        if (code == -1) {
+            break;
+        }
+        status = take_option(parser, code, &is_complete);
+    }
+    for (int i = optind; status == FULCRUM_OK && !is_complete && i < parser->argc;
+         i++) {
+        status = take_argument(parser, parser->argv[i]);
+    }
+    const struct fulcrum_argument *next = parser->argument;
+    if (status == FULCRUM_OK && !is_complete && next != NULL && next->name != NULL &&
+        next->kind == FULCRUM_ARGUMENT_ONE) {
+        return fulcrum_fail(
+            parser->err, FULCRUM_ERR_MISSING, "argument %s is missing", next->name);
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
+    void *settings, int argc, char *const *argv, struct fulcrum_error *err)
+{
+    struct parser parser = {
+        .syntax = syntax,
+        .settings = settings,
+        .argc = argc,
+        .argv = argv,
+        .argument = syntax->arguments,
+        .err = err,
+    };
+    clear_arguments(&parser);
+    enum fulcrum_status status = build(&parser);
+    if (status == FULCRUM_OK) {
+        status = read_words(&parser);
+    }
+    free(parser.slots);
+    free(parser.longs);
+    free(parser.shorts);
+    return status;
+}
+
+static void free_list(struct fulcrum_text_list *list)
+{
+    free((void *)list->items);
+    list->items = NULL;
+    list->count = 0;
+}
+
+static void free_row(const struct fulcrum_option_group *group,
+    const struct fulcrum_option *row, void *user)
+{
+    if (row->kind == FULCRUM_OPTION_LIST) {
+        void *member = (char *)user + group->offset + row->offset;
+        free_list(member);
+    }
+}
+
+void fulcrum_options_free(const struct fulcrum_syntax *syntax, void *settings)
+{
+    fulcrum_options_each(syntax, free_row, settings);
+    const struct fulcrum_argument *argument = syntax->arguments;
+    for (; argument != NULL && argument->name != NULL; argument++) {
+        if (argument->kind == FULCRUM_ARGUMENT_REST) {
+            void *member = (char *)settings + argument->offset;
+            free_list(member);
+        }
+    }
+}

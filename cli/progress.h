@@ -1,0 +1,44 @@
+/* progress.h - how far a long command is, and how long it still takes. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_PROGRESS_H
+#define FULCRUM_CLI_PROGRESS_H
+
+#include <stdio.h>
+
+#include "cli/command.h"
+
+enum fulcrum_progress_style {
+    FULCRUM_PROGRESS_SILENT,
+    FULCRUM_PROGRESS_LINES, /* a plain line now and then: logs */
+    FULCRUM_PROGRESS_BAR    /* one line drawn over itself: terminals */
+};
+
+struct fulcrum_progress {
+    FILE *stream;
+    enum fulcrum_progress_style style;
+    double (*clock_s)(void); /* monotonic */
+    double start_s;
+    double shown_s; /* when it was last drawn; before start_s: never */
+    int width;      /* characters of the line on the screen */
+};
+
+/* On standard error: a bar on a terminal, lines elsewhere, silent with --quiet. */
+void fulcrum_progress_start(
+    struct fulcrum_progress *out, const struct fulcrum_context *context);
+
+/* The same with everything given; starts the clock. */
+void fulcrum_progress_init(struct fulcrum_progress *out, FILE *stream,
+    enum fulcrum_progress_style style, double (*clock_s)(void));
+
+/*
+ * Shows the state, unless it was shown a moment ago.
+ *   done_frac  0..1
+ *   stage      what is being done
+ */
+void fulcrum_progress_update(
+    struct fulcrum_progress *progress, double done_frac, const char *stage);
+
+/* Takes the bar off the screen. */
+void fulcrum_progress_end(struct fulcrum_progress *progress);
+
+#endif

@@ -1,0 +1,301 @@
+/* report.c - rows of results, printed as a table, CSV or JSON. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/report.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/json.h"
+
+struct cell {
+    char *text; /* NULL in columns of numbers */
+    double number;
+};
+
+struct fulcrum_report {
+    const char *rows_key;
+    const struct fulcrum_column *columns;
+    size_t column_count;
+    size_t cell_count;
+    size_t capacity;
+    struct cell *cells; /* row by row */
+    int is_short_of_memory;
+};
+
+struct fulcrum_report *fulcrum_report_new(
+    const char *rows_key, const struct fulcrum_column *columns, size_t column_count)
+{
+    assert(column_count > 0);
+    struct fulcrum_report *report = calloc(1, sizeof *report);
+    if (report != NULL) {
+        report->rows_key = rows_key;
+        report->columns = columns;
+        report->column_count = column_count;
+    }
+    return report;
+}
+
+void fulcrum_report_free(struct fulcrum_report *report)
+{
+    if (report == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < report->cell_count; i++) {
+        free(report->cells[i].text);
+    }
+    free(report->cells);
+    free(report);
+}
+
+/* NULL where memory ran out, now or before. */
+static struct cell *next_cell(
+    struct fulcrum_report *report, enum fulcrum_column_kind kind)
+{
+    if (report == NULL || report->is_short_of_memory) {
+        return NULL;
+    }
+    size_t column = report->cell_count % report->column_count;
+    assert(report->columns[column].kind == kind);
+    (void)column;
+    (void)kind;
+    if (report->cell_count == report->capacity) {
+        size_t capacity = report->capacity == 0 ? 64 : 2 * report->capacity;
+        struct cell *cells = calloc(capacity, sizeof *cells);
+        if (cells == NULL) {
+            report->is_short_of_memory = 1;
+            return NULL;
+        }
+        if (report->cells != NULL) {
+            memcpy(cells, report->cells, report->cell_count * sizeof *cells);
+        }
+        free(report->cells);
+        report->cells = cells;
+        report->capacity = capacity;
+    }
+    return &report->cells[report->cell_count++];
+}
+
+void fulcrum_report_add_text(struct fulcrum_report *report, const char *text)
+{
+    struct cell *cell = next_cell(report, FULCRUM_COLUMN_TEXT);
+    if (cell == NULL) {
+        return;
+    }
+    cell->text = calloc(strlen(text) + 1, 1);
+    if (cell->text == NULL) {
+        report->is_short_of_memory = 1;
+        return;
+    }
+    memcpy(cell->text, text, strlen(text));
+}
+
+void fulcrum_report_add_number(struct fulcrum_report *report, double value)
+{
+    struct cell *cell = next_cell(report, FULCRUM_COLUMN_NUMBER);
+    if (cell != NULL) {
+        cell->number = value;
+    }
+}
+
+static size_t row_count(const struct fulcrum_report *report)
+{
+    assert(report->cell_count % report->column_count == 0);
+    return report->cell_count / report->column_count;
+}
+
+static const struct cell *cell_at(
+    const struct fulcrum_report *report, size_t row, size_t column)
+{
+    return &report->cells[row * report->column_count + column];
+}
+
+/* Quoted where RFC 4180 asks for it. */
+static void print_csv_text(FILE *stream, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        (void)fputs(text, stream);
+        return;
+    }
+    (void)fputc('"', stream);
+    for (; *text != '\0'; text++) {
+        (void)fputs(*text == '"' ? "\"" : "", stream);
+        (void)fputc(*text, stream);
+    }
+    (void)fputc('"', stream);
+}
+
+static void print_csv_cell(
+    FILE *stream, const struct fulcrum_column *column, const struct cell *cell)
+{
+    if (column->kind == FULCRUM_COLUMN_TEXT) {
+        print_csv_text(stream, cell->text);
+    } else if (isfinite(cell->number)) {
+        (void)fprintf(stream, "%.17g", cell->number);
+    }
+}
+
+static void print_csv(const struct fulcrum_report *report, FILE *stream)
+{
+    for (size_t j = 0; j < report->column_count; j++) {
+        (void)fputs(j > 0 ? "," : "", stream);
+        print_csv_text(stream, report->columns[j].key);
+    }
+    (void)fputc('\n', stream);
+    for (size_t i = 0; i < row_count(report); i++) {
+        for (size_t j = 0; j < report->column_count; j++) {
+            (void)fputs(j > 0 ? "," : "", stream);
+            print_csv_cell(stream, &report->columns[j], cell_at(report, i, j));
+        }
+        (void)fputc('\n', stream);
+    }
+}
+
+static const char *title_of(const struct fulcrum_column *column)
+{
+    return column->title != NULL ? column->title : column->key;
+}
+
+/* Borrows the cell's text or `room`. */
+static const char *text_of(const struct fulcrum_column *column, const struct cell *cell,
+    char *room, size_t size)
+{
+    if (column->kind == FULCRUM_COLUMN_TEXT) {
+        return cell->text;
+    }
+    if (isfinite(cell->number)) {
+        (void)snprintf(room, size, "%.4g", cell->number);
+    } else {
+        (void)snprintf(room, size, "-");
+    }
+    return room;
+}
+
+/* Characters on the screen: bytes that do not continue a UTF-8 sequence. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; text++) {
+        width += ((unsigned char)*text & 0xC0U) != 0x80U;
+    }
+    return width;
+}
+
+static size_t column_width(const struct fulcrum_report *report, size_t column)
+{
+    size_t width = width_of(title_of(&report->columns[column]));
+    for (size_t i = 0; i < row_count(report); i++) {
+        char room[32];
+        const char *text = text_of(
+            &report->columns[column], cell_at(report, i, column), room, sizeof room);
+        size_t wanted = width_of(text);
+        width = wanted > width ? wanted : width;
+    }
+    return width;
+}
+
+/* Text to the left, numbers to the right; no blanks at the end of a line. */
+static void print_padded(const struct fulcrum_report *report, FILE *stream,
+    size_t column, const char *text, size_t width)
+{
+    int blanks = (int)(width - width_of(text));
+    int is_last = column + 1 == report->column_count;
+    if (report->columns[column].kind == FULCRUM_COLUMN_NUMBER) {
+        (void)fprintf(stream, "%*s%s", blanks, "", text);
+    } else {
+        (void)fprintf(stream, "%s%*s", text, is_last ? 0 : blanks, "");
+    }
+    (void)fputs(is_last ? "\n" : "  ", stream);
+}
+
+void fulcrum_report_print_table(
+    const struct fulcrum_report *report, FILE *stream, int indent)
+{
+    size_t *widths =
+        report != NULL ? calloc(report->column_count, sizeof *widths) : NULL;
+    if (widths == NULL || report->is_short_of_memory) {
+        free(widths);
+        return;
+    }
+    (void)fprintf(stream, "%*s", indent, "");
+    for (size_t j = 0; j < report->column_count; j++) {
+        widths[j] = column_width(report, j);
+        print_padded(report, stream, j, title_of(&report->columns[j]), widths[j]);
+    }
+    for (size_t i = 0; i < row_count(report); i++) {
+        (void)fprintf(stream, "%*s", indent, "");
+        for (size_t j = 0; j < report->column_count; j++) {
+            char room[32];
+            const char *text =
+                text_of(&report->columns[j], cell_at(report, i, j), room, sizeof room);
+            print_padded(report, stream, j, text, widths[j]);
+        }
+    }
+    free(widths);
+}
+
+void fulcrum_report_to_json(
+    const struct fulcrum_report *report, struct fulcrum_json *object)
+{
+    if (report == NULL) {
+        return;
+    }
+    struct fulcrum_json *rows = fulcrum_json_add_array(object, report->rows_key);
+    for (size_t i = 0; i < row_count(report); i++) {
+        struct fulcrum_json *row = fulcrum_json_append_object(rows);
+        for (size_t j = 0; j < report->column_count; j++) {
+            const struct fulcrum_column *column = &report->columns[j];
+            const struct cell *cell = cell_at(report, i, j);
+            if (column->kind == FULCRUM_COLUMN_TEXT) {
+                fulcrum_json_add_text(row, column->key, cell->text);
+            } else {
+                fulcrum_json_add_number(row, column->key, cell->number);
+            }
+        }
+    }
+}
+
+struct fulcrum_json *fulcrum_report_document(const char *schema)
+{
+    struct fulcrum_json *document = fulcrum_json_new_object();
+    struct fulcrum_json *head = fulcrum_json_add_object(document, "schema");
+    fulcrum_json_add_text(head, "name", schema);
+    fulcrum_json_add_number(head, "version", 1.0);
+    return document;
+}
+
+enum fulcrum_status fulcrum_report_print_document(struct fulcrum_json *document,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    char *text = NULL;
+    enum fulcrum_status status =
+        document != NULL ? fulcrum_json_text(document, FULCRUM_JSON_PRETTY, &text, err)
+                         : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    if (status == FULCRUM_OK) {
+        (void)fputs(text, context->out);
+    }
+    free(text);
+    fulcrum_json_free(document);
+    return status;
+}
+
+enum fulcrum_status fulcrum_report_print(const struct fulcrum_report *report,
+    const char *schema, const struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    if (report == NULL || report->is_short_of_memory) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    if (context->format == FULCRUM_FORMAT_JSON) {
+        struct fulcrum_json *document = fulcrum_report_document(schema);
+        fulcrum_report_to_json(report, document);
+        return fulcrum_report_print_document(document, context, err);
+    }
+    if (context->format == FULCRUM_FORMAT_CSV) {
+        print_csv(report, context->out);
+        return FULCRUM_OK;
+    }
+    fulcrum_report_print_table(report, context->out, 0);
+    return FULCRUM_OK;
+}
