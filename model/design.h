@@ -20,6 +20,8 @@ struct fulcrum_design {
     const double *batch_size; /* t(b) of inference, in observations */
     const double *batch_time_s;
     size_t batch_count;
+    double batch_time_rel; /* the table's times are multiplied by this */
+    unsigned flags;        /* of enum fulcrum_flag: how its values came about */
 };
 
 enum fulcrum_field_kind {

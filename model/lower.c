@@ -100,9 +100,10 @@ static void use_table(const struct fulcrum_design *design, struct fulcrum_shards
     }
     for (size_t i = 0; i < design->batch_count; i++) {
         out->table_size[i] = design->batch_size[i] / out->steps_per_request;
+        out->table_time_s[i] = design->batch_time_s[i] * design->batch_time_rel;
     }
     out->network.gpu.size = out->table_size;
-    out->network.gpu.time_s = design->batch_time_s;
+    out->network.gpu.time_s = out->table_time_s;
     out->network.gpu.count = design->batch_count;
 }
 

@@ -19,6 +19,7 @@ struct fulcrum_shards {
     double reserved_threads; /* of one shard, after the cap */
     unsigned flags;          /* of enum fulcrum_flag */
     double table_size[128];  /* t(b) in requests, where the design has a table */
+    double table_time_s[128];
 };
 
 /* Most of a shard's threads that its learner may keep busy: an assumption,

@@ -1,0 +1,265 @@
+/* layer.c - one calibration laid over a design, scaled to the design's machine. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/layer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/quantity.h"
+#include "model/scale.h"
+#include "model/solver.h"
+
+static int starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static enum fulcrum_layer_side side_of(const char *path)
+{
+    if (starts_with(path, "workload.step.")) {
+        return FULCRUM_SIDE_ACTOR;
+    }
+    if (starts_with(path, "workload.")) {
+        return FULCRUM_SIDE_LEARNER;
+    }
+    return ends_with(path, "_w") ? FULCRUM_SIDE_WATTS : FULCRUM_SIDE_MACHINE;
+}
+
+enum fulcrum_status fulcrum_layer_init(struct fulcrum_layer *layer,
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    size_t n = calibration->parameter_count;
+    layer->calibration = calibration;
+    layer->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
+    layer->sides = calloc(n + 1, sizeof *layer->sides);
+    if (layer->fields == NULL || layer->sides == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a layer of %zu parameters", n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        layer->fields[i] = fulcrum_field_find(calibration->parameters[i].path);
+        layer->sides[i] = side_of(calibration->parameters[i].path);
+    }
+    return fulcrum_sampler_new(calibration, &layer->sampler, err);
+}
+
+/* Does this layer's side hold for the target machine at all? */
+static int is_usable(enum fulcrum_layer_side side,
+    const struct fulcrum_machine *reference, const struct fulcrum_machine *target)
+{
+    switch (side) {
+    case FULCRUM_SIDE_LEARNER:
+        return reference->accelerator == target->accelerator;
+    case FULCRUM_SIDE_WATTS:
+        return strcmp(reference->cpu.name, target->cpu.name) == 0;
+    case FULCRUM_SIDE_ACTOR:
+    case FULCRUM_SIDE_MACHINE:
+    default:
+        return 1;
+    }
+}
+
+/* Times that the layer does not give are NAN, and stay so under scaling. */
+static void forget_times(struct fulcrum_workload *workload)
+{
+    workload->step.mean_s = FULCRUM_UNKNOWN;
+    workload->host.per_batch_s = FULCRUM_UNKNOWN;
+    workload->host.per_item_s = FULCRUM_UNKNOWN;
+    workload->host.delay_s = FULCRUM_UNKNOWN;
+    workload->network.per_batch_s = FULCRUM_UNKNOWN;
+    workload->network.per_item_s = FULCRUM_UNKNOWN;
+    workload->training.train_step_s = FULCRUM_UNKNOWN;
+}
+
+static int same_cpu(const struct fulcrum_cpu *a, const struct fulcrum_cpu *b)
+{
+    return strcmp(a->name, b->name) == 0;
+}
+
+/* Equal as far as both are known. */
+static int same_number(double a, double b)
+{
+    return isnan(a) || isnan(b) || fabs(a - b) <= 1e-9 * fabs(a);
+}
+
+static int same_gpu(const struct fulcrum_gpu *a, const struct fulcrum_gpu *b)
+{
+    return strcmp(a->name, b->name) == 0 && same_number(a->sm_count, b->sm_count) &&
+           same_number(a->clock_hz, b->clock_hz) &&
+           same_number(a->flop_per_sm_cycle, b->flop_per_sm_cycle) &&
+           same_number(a->dram_byte_per_s, b->dram_byte_per_s) &&
+           same_number(a->llc_byte, b->llc_byte);
+}
+
+/* A CPU learner's times follow the core's speed like every other CPU time. */
+static void scale_cpu_learner(struct fulcrum_workload *workload, double factor)
+{
+    workload->network.per_batch_s *= factor;
+    workload->network.per_item_s *= factor;
+    workload->training.train_step_s *= factor;
+}
+
+/* Scales what is in `workload` to the target machine; returns the flags it earns. */
+static unsigned scale_layer(const struct fulcrum_machine *reference,
+    const struct fulcrum_machine *target, const struct fulcrum_luck *luck,
+    struct fulcrum_workload *workload)
+{
+    int cpu_differs = !same_cpu(&reference->cpu, &target->cpu);
+    double speedup = fulcrum_cpu_speedup(&reference->cpu, &target->cpu);
+    double spread = cpu_differs ? luck->cpu_spread : 1.0;
+    unsigned flags =
+        cpu_differs || fabs(speedup - 1.0) > 1e-9 ? FULCRUM_FLAG_SCALED : 0U;
+    fulcrum_scale_cpu_times(workload, speedup, spread);
+    if (target->accelerator == FULCRUM_ACCELERATOR_CPU) {
+        scale_cpu_learner(workload, spread / speedup);
+    } else if (reference->accelerator == FULCRUM_ACCELERATOR_GPU &&
+               !same_gpu(&reference->gpu, &target->gpu)) {
+        int other = strcmp(reference->gpu.name, target->gpu.name) != 0;
+        struct fulcrum_gpu_scale scale =
+            fulcrum_gpu_scale(&workload->network, &reference->gpu, &target->gpu);
+        fulcrum_scale_gpu_times(workload, &scale, other ? luck->gpu_spread : 1.0);
+        flags |= FULCRUM_FLAG_SCALED;
+    }
+    return flags;
+}
+
+/* What t(b) at a middle batch became relative to the calibration's own line. */
+static double table_factor(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_workload *workload)
+{
+    const struct fulcrum_parameter *t0 =
+        fulcrum_calibration_parameter(calibration, "workload.network.per_batch_s");
+    const struct fulcrum_parameter *t1 =
+        fulcrum_calibration_parameter(calibration, "workload.network.per_item_s");
+    if (t0 == NULL || t1 == NULL) {
+        return 1.0;
+    }
+    size_t last = calibration->batch_count - 1;
+    double middle = sqrt(calibration->batch_size[0] * calibration->batch_size[last]);
+    double line = t0->value + t1->value * middle;
+    double now = workload->network.per_batch_s + workload->network.per_item_s * middle;
+    return line > 0.0 && now > 0.0 ? now / line : 1.0;
+}
+
+static void take_tables(const struct fulcrum_calibration *calibration,
+    int learner_usable, struct fulcrum_design *design)
+{
+    const struct fulcrum_cpu *measured = &calibration->machine.cpu;
+    struct fulcrum_cpu *cpu = &design->machine.cpu;
+    int gives_curve = fulcrum_calibration_parameter(
+                          calibration, "machine.cpu.smt_yield_frac") != NULL;
+    if (calibration->capacity_count > 0 && same_cpu(measured, cpu) &&
+        same_number(measured->thread_count, cpu->thread_count) &&
+        same_number(measured->core_count, cpu->core_count)) {
+        design->capacity = calibration->capacity;
+        design->capacity_count = calibration->capacity_count;
+        cpu->curve = FULCRUM_CURVE_TABLE;
+    } else if (calibration->capacity_count > 0) {
+        cpu->curve = FULCRUM_CURVE_SATURATING;
+    } else if (gives_curve) {
+        cpu->curve = measured->curve;
+    }
+    if (calibration->batch_count > 0 && learner_usable) {
+        design->batch_size = calibration->batch_size;
+        design->batch_time_s = calibration->batch_time_s;
+        design->batch_count = calibration->batch_count;
+        design->batch_time_rel = table_factor(calibration, &design->workload);
+    }
+}
+
+/* Copies what the layer gives from the scaled scratch; true where learner times came.
+ */
+static int copy_given(const struct fulcrum_layer *layer,
+    const struct fulcrum_design *scratch, struct fulcrum_design *design)
+{
+    const struct fulcrum_machine *reference = &layer->calibration->machine;
+    int learner_times = 0;
+    for (size_t i = 0; i < layer->calibration->parameter_count; i++) {
+        if (is_usable(layer->sides[i], reference, &design->machine)) {
+            double value = fulcrum_field_number(layer->fields[i], scratch);
+            memcpy((char *)design + layer->fields[i]->offset, &value, sizeof value);
+            learner_times |= layer->sides[i] == FULCRUM_SIDE_LEARNER;
+        } else if (layer->sides[i] == FULCRUM_SIDE_LEARNER) {
+            design->flags |= FULCRUM_FLAG_OTHER_LEARNER;
+        }
+    }
+    return learner_times;
+}
+
+static void take_gpu_shares(
+    const struct fulcrum_workload *source, struct fulcrum_workload *target)
+{
+    const struct fulcrum_workload_network *from = &source->network;
+    struct fulcrum_workload_network *to = &target->network;
+    to->launch_bound_frac = from->launch_bound_frac;
+    to->math_frac = from->math_frac;
+    to->sm_frac = from->sm_frac;
+    to->dram_frac = from->dram_frac;
+    to->latency_frac = from->latency_frac;
+    target->training.launch_bound_frac = source->training.launch_bound_frac;
+}
+
+void fulcrum_layer_clear(struct fulcrum_layer *layer)
+{
+    fulcrum_sampler_free(layer->sampler);
+    free((void *)layer->fields);
+    free(layer->sides);
+    *layer = (struct fulcrum_layer){0};
+}
+
+/* The layer's values, drawn or not, in the scratch copy that is then scaled. */
+static void put_values(const struct fulcrum_layer *layer,
+    const struct fulcrum_luck *luck, double *values, struct fulcrum_design *scratch)
+{
+    const struct fulcrum_calibration *calibration = layer->calibration;
+    if (luck->rng != NULL) {
+        fulcrum_sampler_draw(layer->sampler, luck->rng, values);
+    }
+    for (size_t i = 0; i < calibration->parameter_count; i++) {
+        double value = luck->rng != NULL ? values[i] : calibration->parameters[i].value;
+        memcpy((char *)scratch + layer->fields[i]->offset, &value, sizeof value);
+    }
+}
+
+enum fulcrum_status fulcrum_layer_apply(const struct fulcrum_layer *layer,
+    const struct fulcrum_workload *shares, const struct fulcrum_luck *luck,
+    struct fulcrum_design *design)
+{
+    double *values = calloc(layer->calibration->parameter_count + 1, sizeof *values);
+    struct fulcrum_design *scratch = calloc(1, sizeof *scratch);
+    if (values == NULL || scratch == NULL) {
+        free(values);
+        free(scratch);
+        return FULCRUM_ERR_NO_MEMORY;
+    }
+    *scratch = *design;
+    forget_times(&scratch->workload);
+    take_gpu_shares(shares, &scratch->workload);
+    put_values(layer, luck, values, scratch);
+    design->flags |= scale_layer(
+        &layer->calibration->machine, &design->machine, luck, &scratch->workload);
+    int learner_times = copy_given(layer, scratch, design);
+    if (learner_times) {
+        take_gpu_shares(&scratch->workload, &design->workload);
+    }
+    take_tables(layer->calibration, learner_times, design);
+    free(scratch);
+    free(values);
+    return FULCRUM_OK;
+}
+
+int fulcrum_layer_measures_watts(const struct fulcrum_layer *layer,
+    const struct fulcrum_machine *machine, const char *path)
+{
+    const struct fulcrum_parameter *parameter =
+        fulcrum_calibration_parameter(layer->calibration, path);
+    return parameter != NULL && parameter->origin != FULCRUM_ORIGIN_PRIOR &&
+           is_usable(FULCRUM_SIDE_WATTS, &layer->calibration->machine, machine);
+}

@@ -1,0 +1,58 @@
+/* layer.h - one calibration laid over a design, scaled to the design's machine. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_LAYER_H
+#define FULCRUM_MODEL_LAYER_H
+
+#include <gsl/gsl_rng.h>
+
+#include "model/calibration.h"
+#include "model/design.h"
+#include "model/sampler.h"
+
+/* What of a design a parameter belongs to: it decides how it is carried over. */
+enum fulcrum_layer_side {
+    FULCRUM_SIDE_ACTOR,   /* step times: follow the speed of a thread */
+    FULCRUM_SIDE_LEARNER, /* host, network, training: only between like accelerators */
+    FULCRUM_SIDE_WATTS,   /* only for the CPU model they were measured on */
+    FULCRUM_SIDE_MACHINE  /* shape of the CPU curve: taken as it is */
+};
+
+/* A calibration prepared for use by several threads at once. */
+struct fulcrum_layer {
+    const struct fulcrum_calibration *calibration; /* borrowed */
+    struct fulcrum_sampler *sampler;
+    const struct fulcrum_field **fields; /* of its parameters */
+    enum fulcrum_layer_side *sides;
+};
+
+/* Random factors of one draw; rng NULL and factors 1 for the point estimate. */
+struct fulcrum_luck {
+    gsl_rng *rng;
+    double cpu_spread; /* of what (23) leaves open */
+    double gpu_spread; /* of what (24) leaves open */
+};
+
+/*
+ *   calibration  one that fulcrum_calibration_check accepts
+ *   out          zeroed; fulcrum_layer_clear gives it back, also after a failure
+ *   fails        FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_layer_init(struct fulcrum_layer *out,
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err);
+void fulcrum_layer_clear(struct fulcrum_layer *layer);
+
+/*
+ * Lays the calibration over `design`: its values or, with luck, one draw of them; the
+ * design's flags tell what had to be scaled or left out.
+ *   shares   the workload whose shares of GPU time are those of the calibration's
+ * machine fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_layer_apply(
+    const struct fulcrum_layer *layer, const struct fulcrum_workload *shares,
+    const struct fulcrum_luck *luck, struct fulcrum_design *design);
+
+/* Did the calibration measure this parameter, and does it hold for `machine`? */
+int fulcrum_layer_measures_watts(const struct fulcrum_layer *layer,
+    const struct fulcrum_machine *machine, const char *path);
+
+#endif

@@ -1,0 +1,71 @@
+/* power.c - watts of a machine that runs a design. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/power.h"
+
+#include <math.h>
+
+#include "model/quantity.h"
+
+/* (12): SM-active share, not busy time, drives dynamic power. */
+static double gpu_power(const struct fulcrum_design *design, double sm_active_frac)
+{
+    const struct fulcrum_gpu *gpu = &design->machine.gpu;
+    double used_frac = design->run.sm_count / gpu->sm_count;
+    return gpu->idle_w + gpu->floor_w +
+           gpu->dynamic_w * pow(sm_active_frac, gpu->power_exponent) * used_frac;
+}
+
+/* Share of all cores that are busy: with stepping actors, or with the learner's
+ * threads. */
+static double core_busy_frac(const struct fulcrum_design *design,
+    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution)
+{
+    double learner_frac = shards->reserved_threads / shards->network.cpu.thread_count;
+    if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
+        learner_frac *= solution->gpu_busy_frac;
+    }
+    return fmin(1.0, solution->cpu_core_busy_frac + learner_frac);
+}
+
+/* Of the busy cores, the share that runs two stepping threads. */
+static double smt_share(
+    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_cpu_station *cpu = &shards->network.cpu;
+    double cores = solution->cpu_core_busy_frac * cpu->core_count;
+    double threads = solution->cpu_thread_busy_frac * fulcrum_cpu_servers(cpu);
+    return cores > 0.0 ? fmin(1.0, fmax(0.0, (threads - cores) / cores)) : 0.0;
+}
+
+/* (13). */
+static double cpu_power(const struct fulcrum_design *design,
+    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    double busy_cores = core_busy_frac(design, shards, solution) * cpu->core_count;
+    double smt = 1.0 + cpu->smt_power_frac * smt_share(shards, solution);
+    return cpu->idle_w + cpu->core_idle_w * cpu->core_count +
+           cpu->core_dynamic_w * busy_cores * smt;
+}
+
+struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
+    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_machine *machine = &design->machine;
+    struct fulcrum_power power = {.sm_active_frac = FULCRUM_UNKNOWN,
+        .gpu_w = FULCRUM_UNKNOWN,
+        .cpu_w = cpu_power(design, shards, solution)};
+    double gpus_w = 0.0;
+    if (machine->accelerator == FULCRUM_ACCELERATOR_GPU) {
+        power.sm_active_frac = fmin(1.0,
+            solution->gpu_train_busy_frac * design->workload.training.sm_active_frac +
+                solution->gpu_inference_busy_frac *
+                    design->workload.network.sm_active_frac);
+        power.gpu_w = design->run.gpu_count * gpu_power(design, power.sm_active_frac);
+        gpus_w = power.gpu_w +
+                 (machine->gpu.count - design->run.gpu_count) * machine->gpu.idle_w;
+    }
+    power.system_w =
+        (power.cpu_w + gpus_w + machine->rest_w) / machine->psu_efficiency_frac;
+    return power;
+}

@@ -1,0 +1,255 @@
+/* predict.c - everything there is to say about one design point. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/predict.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/lower.h"
+#include "model/power.h"
+#include "model/quantity.h"
+#include "model/stream.h"
+
+/* Simulations of draws: their noise must only be small beside the spread of the draws.
+ */
+#define DRAW_HALF_WIDTH_REL 0.03
+#define DRAW_MOST_STEPS     1e5
+
+/* Quantiles of the 90 % interval. */
+#define LOW_QUANTILE  0.05
+#define HIGH_QUANTILE 0.95
+
+struct output_row {
+    const char *name;
+    const char *unit;
+    const char *meaning;
+};
+
+static const struct output_row rows[] = {
+#define X(name, unit, meaning) {#name, unit, meaning},
+    FULCRUM_OUTPUT_LIST(X)
+#undef X
+};
+
+const char *fulcrum_output_name(size_t output)
+{
+    return output < FULCRUM_OUTPUT_COUNT ? rows[output].name : NULL;
+}
+
+const char *fulcrum_output_unit(size_t output)
+{
+    return output < FULCRUM_OUTPUT_COUNT ? rows[output].unit : NULL;
+}
+
+const char *fulcrum_output_meaning(size_t output)
+{
+    return output < FULCRUM_OUTPUT_COUNT ? rows[output].meaning : NULL;
+}
+
+/* A designed, lowered and solved point. Large: kept on the heap. */
+struct solved_point {
+    struct fulcrum_design design;
+    struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    unsigned flags;
+};
+
+static enum fulcrum_status solve_point(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, const struct fulcrum_solver_options *options,
+    struct solved_point *out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status =
+        fulcrum_scenario_design(scenario, point, &out->design, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_design_lower(&out->design, &out->shards, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_solve(&out->shards.network, options, &out->solution, err);
+    }
+    out->flags = out->design.flags | out->shards.flags | out->solution.flags;
+    return status;
+}
+
+static void fill_rates(const struct solved_point *point, double *value)
+{
+    const struct fulcrum_workload *workload = &point->design.workload;
+    const struct fulcrum_solution *solution = &point->solution;
+    double requests = point->shards.count * point->shards.steps_per_request;
+    double steps_per_s = solution->steps_per_s * requests;
+    value[FULCRUM_OUTPUT_steps_per_s] = steps_per_s;
+    value[FULCRUM_OUTPUT_frames_per_s] = steps_per_s * workload->frame_skip;
+    value[FULCRUM_OUTPUT_runtime_s] = workload->total_env_steps / steps_per_s;
+    value[FULCRUM_OUTPUT_mean_batch] =
+        solution->mean_batch * point->shards.steps_per_request;
+}
+
+static void fill_stations(const struct fulcrum_solution *solution, double *value)
+{
+    value[FULCRUM_OUTPUT_cpu_thread_busy_frac] = solution->cpu_thread_busy_frac;
+    value[FULCRUM_OUTPUT_cpu_core_busy_frac] = solution->cpu_core_busy_frac;
+    value[FULCRUM_OUTPUT_host_busy_frac] = solution->host_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_busy_frac] = solution->gpu_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_inference_busy_frac] = solution->gpu_inference_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_train_busy_frac] = solution->gpu_train_busy_frac;
+    value[FULCRUM_OUTPUT_cpu_residence_s] = solution->residence.cpu_s;
+    value[FULCRUM_OUTPUT_host_residence_s] = solution->residence.host_s;
+    value[FULCRUM_OUTPUT_gpu_residence_s] = solution->residence.gpu_s;
+    value[FULCRUM_OUTPUT_delay_s] = solution->residence.delay_s;
+}
+
+static void fill_watts(const struct solved_point *point, double *value)
+{
+    struct fulcrum_power power =
+        fulcrum_power_of(&point->design, &point->shards, &point->solution);
+    double steps_per_s = value[FULCRUM_OUTPUT_steps_per_s];
+    double runtime_s = value[FULCRUM_OUTPUT_runtime_s];
+    value[FULCRUM_OUTPUT_sm_active_frac] = power.sm_active_frac;
+    value[FULCRUM_OUTPUT_cpu_w] = power.cpu_w;
+    value[FULCRUM_OUTPUT_gpu_w] = power.gpu_w;
+    value[FULCRUM_OUTPUT_system_w] = power.system_w;
+    value[FULCRUM_OUTPUT_gpu_j] = power.gpu_w * runtime_s;
+    value[FULCRUM_OUTPUT_system_j] = power.system_w * runtime_s;
+    value[FULCRUM_OUTPUT_steps_per_j_gpu] = steps_per_s / power.gpu_w;
+    value[FULCRUM_OUTPUT_steps_per_j_system] = steps_per_s / power.system_w;
+}
+
+/* The paper's metric: hardware threads / SMs, of the machine and of the run. */
+static void fill_ratios(const struct solved_point *point, double *value)
+{
+    const struct fulcrum_machine *machine = &point->design.machine;
+    const struct fulcrum_run *run = &point->design.run;
+    double threads = machine->cpu.thread_count;
+    int has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
+    double machine_sms = machine->gpu.count * machine->gpu.sm_count;
+    double used_sms = run->gpu_count * run->sm_count;
+    double actor_threads =
+        point->shards.count * fulcrum_cpu_servers(&point->shards.network.cpu);
+    value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine] =
+        has_gpu ? threads / machine_sms : FULCRUM_UNKNOWN;
+    value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] =
+        has_gpu ? threads / used_sms : FULCRUM_UNKNOWN;
+    value[FULCRUM_OUTPUT_actor_threads_per_learner_core] =
+        has_gpu ? FULCRUM_UNKNOWN : actor_threads / machine->learner_core_count;
+}
+
+static void fill_values(const struct solved_point *point, double *value)
+{
+    fill_rates(point, value);
+    fill_stations(&point->solution, value);
+    fill_watts(point, value);
+    fill_ratios(point, value);
+}
+
+/* One column of `values` (draws x outputs), sorted: its 5 % and 95 % quantiles. */
+static void fill_interval(const double *values, size_t draws, double *column,
+    size_t output, struct fulcrum_prediction *out)
+{
+    int known = 1;
+    for (size_t k = 0; k < draws; k++) {
+        column[k] = values[k * FULCRUM_OUTPUT_COUNT + output];
+        known = known && !isnan(column[k]);
+    }
+    if (known) {
+        gsl_sort(column, 1, draws);
+    }
+    out->lo[output] =
+        known ? gsl_stats_quantile_from_sorted_data(column, 1, draws, LOW_QUANTILE)
+              : FULCRUM_UNKNOWN;
+    out->hi[output] =
+        known ? gsl_stats_quantile_from_sorted_data(column, 1, draws, HIGH_QUANTILE)
+              : FULCRUM_UNKNOWN;
+}
+
+/* Solves the draws one after the other; those that cannot run are left out. */
+static size_t solve_draws(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    struct solved_point *scratch, double *values, struct fulcrum_prediction *out)
+{
+    size_t solved = 0;
+    size_t agreed = 0;
+    for (uint64_t k = 1; k <= (uint64_t)options->draws; k++) {
+        struct fulcrum_point drawn = *point;
+        drawn.draw = k;
+        drawn.seed = options->solver.seed;
+        struct fulcrum_solver_options solver = options->solver;
+        solver.method = out->method;
+        solver.seed =
+            fulcrum_stream_seed(options->solver.seed, options->point_index + 1, k);
+        solver.half_width_rel = DRAW_HALF_WIDTH_REL;
+        solver.max_steps = DRAW_MOST_STEPS;
+        if (solve_point(scenario, &drawn, &solver, scratch, NULL) == FULCRUM_OK) {
+            fill_values(scratch, values + solved * FULCRUM_OUTPUT_COUNT);
+            solved++;
+            agreed += scratch->solution.bottleneck == out->bottleneck;
+        }
+    }
+    out->bottleneck_agree_frac = solved > 0 ? (double)agreed / (double)solved : 1.0;
+    return solved;
+}
+
+static enum fulcrum_status add_intervals(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    struct solved_point *scratch, struct fulcrum_prediction *out)
+{
+    size_t wanted = (size_t)options->draws;
+    double *values = calloc(wanted * FULCRUM_OUTPUT_COUNT, sizeof *values);
+    double *column = calloc(wanted, sizeof *column);
+    if (values == NULL || column == NULL) {
+        free(values);
+        free(column);
+        return FULCRUM_ERR_NO_MEMORY;
+    }
+    size_t solved = solve_draws(scenario, point, options, scratch, values, out);
+    out->draws = (double)solved;
+    out->has_interval = solved > 1;
+    for (size_t i = 0; out->has_interval && i < FULCRUM_OUTPUT_COUNT; i++) {
+        fill_interval(values, solved, column, i, out);
+    }
+    free(column);
+    free(values);
+    return FULCRUM_OK;
+}
+
+static void fill_prediction(
+    const struct solved_point *solved, struct fulcrum_prediction *out)
+{
+    double requests = solved->shards.count * solved->shards.steps_per_request;
+    const struct fulcrum_solution *solution = &solved->solution;
+    *out = (struct fulcrum_prediction){0};
+    fill_values(solved, out->value);
+    out->method = solution->method;
+    out->bottleneck = solution->bottleneck;
+    out->bottleneck_agree_frac = 1.0;
+    out->actor_count = solved->design.run.actor_count;
+    out->flags = solved->flags;
+    out->solver_lo_steps_per_s =
+        requests *
+        (solution->has_interval ? solution->steps_per_s_lo : solution->steps_per_s);
+    out->solver_hi_steps_per_s =
+        requests *
+        (solution->has_interval ? solution->steps_per_s_hi : solution->steps_per_s);
+}
+
+enum fulcrum_status fulcrum_predict(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    struct fulcrum_prediction *out, struct fulcrum_error *err)
+{
+    struct solved_point *solved = calloc(1, sizeof *solved);
+    if (solved == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a prediction");
+    }
+    struct fulcrum_solver_options solver = options->solver;
+    solver.seed =
+        fulcrum_stream_seed(options->solver.seed, options->point_index + 1, 0);
+    enum fulcrum_status status = solve_point(scenario, point, &solver, solved, err);
+    if (status == FULCRUM_OK) {
+        fill_prediction(solved, out);
+        if (options->draws >= 1.0) {
+            status = add_intervals(scenario, point, options, solved, out);
+        }
+    }
+    free(solved);
+    return status;
+}

@@ -1,0 +1,252 @@
+/* scenario.c - presets, calibrations and settings that together give design points. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/scenario.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/layer.h"
+#include "model/solver.h"
+#include "model/stream.h"
+
+/* One standard deviation of what (23) and (24) leave open, as factors: docs/model.md.
+ */
+#define CPU_SPREAD_FACTOR 1.15
+#define GPU_SPREAD_FACTOR 1.3
+
+struct fulcrum_scenario {
+    struct fulcrum_design base; /* machine settings applied */
+    struct fulcrum_scenario_inputs inputs;
+    struct fulcrum_layer *layers;
+};
+
+static enum fulcrum_status apply_setting(const struct fulcrum_setting *setting,
+    struct fulcrum_design *design, struct fulcrum_error *err)
+{
+    if (setting->text != NULL) {
+        return fulcrum_field_set_text(setting->field, design, setting->text, err);
+    }
+    return fulcrum_field_set_number(setting->field, design, setting->number, err);
+}
+
+static enum fulcrum_status apply_settings(const struct fulcrum_setting *settings,
+    size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum fulcrum_status status = apply_setting(&settings[i], design, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static int sets_path(
+    const struct fulcrum_setting *settings, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(settings[i].field->path, path) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Cores follow a thread count that was set without them: the threads per core stay. */
+static void scale_cores(const struct fulcrum_setting *settings, size_t count,
+    const struct fulcrum_cpu *before, struct fulcrum_cpu *cpu)
+{
+    if (sets_path(settings, count, "machine.cpu.thread_count") &&
+        !sets_path(settings, count, "machine.cpu.core_count")) {
+        cpu->core_count = cpu->thread_count * before->core_count / before->thread_count;
+    }
+}
+
+static enum fulcrum_status apply_with_cores(const struct fulcrum_setting *settings,
+    size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
+{
+    struct fulcrum_cpu before = design->machine.cpu;
+    enum fulcrum_status status = apply_settings(settings, count, design, err);
+    scale_cores(settings, count, &before, &design->machine.cpu);
+    return status;
+}
+
+enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *inputs,
+    struct fulcrum_scenario **out, struct fulcrum_error *err)
+{
+    struct fulcrum_scenario *scenario = calloc(1, sizeof *scenario);
+    if (scenario != NULL) {
+        scenario->inputs = *inputs;
+        scenario->base = *inputs->base;
+        scenario->layers =
+            calloc(inputs->calibration_count + 1, sizeof *scenario->layers);
+    }
+    if (scenario == NULL || scenario->layers == NULL) {
+        fulcrum_scenario_free(scenario);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario");
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < inputs->calibration_count; i++) {
+        status = fulcrum_layer_init(&scenario->layers[i], inputs->calibrations[i], err);
+    }
+    if (status == FULCRUM_OK) {
+        status = apply_with_cores(
+            inputs->settings, inputs->setting_count, &scenario->base, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_scenario_free(scenario);
+        return status;
+    }
+    *out = scenario;
+    return FULCRUM_OK;
+}
+
+void fulcrum_scenario_free(struct fulcrum_scenario *scenario)
+{
+    if (scenario == NULL) {
+        return;
+    }
+    for (size_t i = 0;
+         scenario->layers != NULL && i < scenario->inputs.calibration_count; i++) {
+        fulcrum_layer_clear(&scenario->layers[i]);
+    }
+    free(scenario->layers);
+    free(scenario);
+}
+
+static double lognormal_factor(gsl_rng *rng, double spread_factor)
+{
+    return exp(gsl_ran_ugaussian(rng) * log(spread_factor));
+}
+
+static void draw_priors(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_luck *luck, struct fulcrum_design *design)
+{
+    for (size_t i = 0; luck->rng != NULL && i < scenario->inputs.prior_count; i++) {
+        const struct fulcrum_prior *prior = &scenario->inputs.priors[i];
+        double value = fulcrum_field_number(prior->field, design);
+        double drawn = value * lognormal_factor(luck->rng, prior->spread_factor);
+        if (prior->field->kind == FULCRUM_FIELD_NUMBER && !isnan(value)) {
+            drawn = fmin(fmax(drawn, prior->field->least), prior->field->most);
+            memcpy((char *)design + prior->field->offset, &drawn, sizeof drawn);
+        }
+    }
+}
+
+static enum fulcrum_status apply_layers(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_luck *luck, struct fulcrum_design *design)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < scenario->inputs.calibration_count;
+         i++) {
+        status = fulcrum_layer_apply(
+            &scenario->layers[i], &scenario->base.workload, luck, design);
+    }
+    return status;
+}
+
+static int measures(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_machine *machine, const char *path)
+{
+    for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
+        if (fulcrum_layer_measures_watts(&scenario->layers[i], machine, path)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static unsigned watts_flag(
+    const struct fulcrum_scenario *scenario, const struct fulcrum_machine *machine)
+{
+    int has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
+    int measured = measures(scenario, machine, "machine.cpu.core_dynamic_w") &&
+                   (!has_gpu || measures(scenario, machine, "machine.gpu.dynamic_w"));
+    return measured ? 0U : (unsigned)FULCRUM_FLAG_WATTS_ASSUMED;
+}
+
+/* Settings once more, so that what the user says wins over what a calibration gives. */
+static enum fulcrum_status apply_again(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, struct fulcrum_design *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_cpu counted = out->machine.cpu;
+    enum fulcrum_status status = apply_settings(
+        scenario->inputs.settings, scenario->inputs.setting_count, out, err);
+    if (status == FULCRUM_OK) {
+        status = apply_settings(point->varied, point->varied_count, out, err);
+    }
+    out->machine.cpu.core_count = counted.core_count;
+    out->machine.cpu.thread_count = counted.thread_count;
+    return status;
+}
+
+static enum fulcrum_status build_design(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, const struct fulcrum_luck *luck,
+    struct fulcrum_design *out, struct fulcrum_error *err)
+{
+    *out = scenario->base;
+    draw_priors(scenario, luck, out);
+    enum fulcrum_status status =
+        apply_with_cores(point->varied, point->varied_count, out, err);
+    if (status == FULCRUM_OK) {
+        status = apply_layers(scenario, luck, out);
+    }
+    if (status == FULCRUM_OK) {
+        status = apply_again(scenario, point, out, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    out->flags |= watts_flag(scenario, &out->machine);
+    if (isnan(out->run.sm_count)) {
+        out->run.sm_count = out->machine.gpu.sm_count;
+    }
+    return fulcrum_design_check(out, err);
+}
+
+static enum fulcrum_status draw_luck(const struct fulcrum_point *point,
+    struct fulcrum_luck *luck, struct fulcrum_error *err)
+{
+    *luck = (struct fulcrum_luck){NULL, 1.0, 1.0};
+    if (point->draw == 0) {
+        return FULCRUM_OK;
+    }
+    luck->rng = gsl_rng_alloc(gsl_rng_taus2);
+    if (luck->rng == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a random stream");
+    }
+    /* The generator takes 32 bits; 0 would stand for its default. */
+    uint64_t seed = fulcrum_stream_seed(point->seed, 0, point->draw);
+    gsl_rng_set(luck->rng, (unsigned long)(seed >> 32U) | 1U);
+    luck->cpu_spread = lognormal_factor(luck->rng, CPU_SPREAD_FACTOR);
+    luck->gpu_spread = lognormal_factor(luck->rng, GPU_SPREAD_FACTOR);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_scenario_design(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, struct fulcrum_design *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_luck luck;
+    enum fulcrum_status status = draw_luck(point, &luck, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    status = build_design(scenario, point, &luck, out, err);
+    if (luck.rng != NULL) {
+        gsl_rng_free(luck.rng);
+    }
+    if (status == FULCRUM_ERR_MISSING &&
+        (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U) {
+        (void)fulcrum_fail_more(err, status,
+            "a calibration's learner times were left out: its learner ran on another "
+            "kind "
+            "of device (%s)",
+            fulcrum_accelerator_name(!out->machine.accelerator));
+    }
+    return status;
+}

@@ -1,0 +1,71 @@
+/* scenario.h - presets, calibrations and settings that together give design points. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_SCENARIO_H
+#define FULCRUM_MODEL_SCENARIO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/calibration.h"
+#include "model/design.h"
+#include "model/status.h"
+
+/* One field set by the user or varied by a sweep. */
+struct fulcrum_setting {
+    const struct fulcrum_field *field;
+    double number;    /* where text is NULL */
+    const char *text; /* borrowed; choices and texts */
+};
+
+/* A field whose value is a prior: one standard deviation is x or / spread_factor. */
+struct fulcrum_prior {
+    const struct fulcrum_field *field;
+    double spread_factor; /* >= 1 */
+};
+
+/* All borrowed: valid as long as the scenario is used. */
+struct fulcrum_scenario_inputs {
+    const struct fulcrum_design *base; /* machine and workload presets as read */
+    const struct fulcrum_calibration *const *calibrations; /* later ones win */
+    size_t calibration_count;
+    const struct fulcrum_setting *settings;
+    size_t setting_count;
+    const struct fulcrum_prior *priors;
+    size_t prior_count;
+};
+
+/* Prepared once; may be used by several threads at once. Opaque. */
+struct fulcrum_scenario;
+
+/*
+ *   out      the caller frees it with fulcrum_scenario_free
+ *   fails    FULCRUM_ERR_RANGE, FULCRUM_ERR_FORMAT (a setting), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_scenario_new(
+    const struct fulcrum_scenario_inputs *inputs, struct fulcrum_scenario **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_scenario_free(struct fulcrum_scenario *scenario);
+
+/* Which design point of a scenario is wanted. */
+struct fulcrum_point {
+    const struct fulcrum_setting *varied; /* on top of the scenario's settings */
+    size_t varied_count;
+    uint64_t draw; /* 0: every parameter at its value; else the number of a draw */
+    uint64_t seed; /* of the draws */
+};
+
+/*
+ * One complete design point: presets, then calibrations scaled to the machine
+ * (docs/model.md "From one machine to another"), then settings and varied fields.
+ * Learner-side times (workload.host, .network, .training) of a CPU learner are not
+ * taken over to a machine with GPUs, nor the other way round: flagged, never rescaled.
+ * A thread count that is set or varied without a core count scales the cores along.
+ *   fails    FULCRUM_ERR_MISSING, FULCRUM_ERR_RANGE, FULCRUM_ERR_INFEASIBLE
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_scenario_design(
+    const struct fulcrum_scenario *scenario, const struct fulcrum_point *point,
+    struct fulcrum_design *out, struct fulcrum_error *err);
+
+#endif

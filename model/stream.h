@@ -1,0 +1,12 @@
+/* stream.h - seeds of independent random streams, the same wherever they are drawn. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_STREAM_H
+#define FULCRUM_MODEL_STREAM_H
+
+#include <stdint.h>
+
+/* The seed of stream (`index`, `sub_index`) of a run's seed: a 64-bit mix of the three.
+ */
+uint64_t fulcrum_stream_seed(uint64_t seed, uint64_t index, uint64_t sub_index);
+
+#endif

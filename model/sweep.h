@@ -1,0 +1,59 @@
+/* sweep.h - predictions over a grid of design points, in order and in bounded memory.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_SWEEP_H
+#define FULCRUM_MODEL_SWEEP_H
+
+#include <stddef.h>
+
+#include "model/predict.h"
+
+/* One field and the values it takes. Borrowed. */
+struct fulcrum_axis {
+    const struct fulcrum_field *field;
+    const double *values;
+    size_t count;
+};
+
+enum { FULCRUM_SWEEP_AXES_MOST = 8 };
+
+struct fulcrum_sweep_plan {
+    const struct fulcrum_axis *axes; /* borrowed */
+    size_t axis_count;
+    struct fulcrum_predict_options predict;
+    /* Actors follow the threads (rounded to what GPUs can share); 0: they do not. */
+    double actors_per_thread;
+    /* Each point takes the actor count with the most steps per second; count 0: none.
+     */
+    const double *actor_choices;
+    size_t actor_choice_count;
+};
+
+struct fulcrum_sweep_point {
+    size_t index;
+    double varied[FULCRUM_SWEEP_AXES_MOST]; /* one per axis */
+    enum fulcrum_status status; /* else `reason` says why there is nothing */
+    char reason[240];
+    struct fulcrum_prediction prediction;
+};
+
+/*
+ * Called in the order of the points, from the calling thread only.
+ * Returns 0 to go on, anything else to stop.
+ */
+typedef int fulcrum_sweep_visit(void *context, const struct fulcrum_sweep_point *point);
+
+/* Product of the axes' counts; 0 where it exceeds 2^53. */
+size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan);
+
+/*
+ * Visits every point of the grid, the last axis fastest. A point that cannot run is
+ * visited with its status. The same results whatever the number of threads.
+ *   fails    FULCRUM_ERR_RANGE (too many axes or points), FULCRUM_ERR_NO_MEMORY,
+ *            FULCRUM_ERR_INTERRUPTED (a visit asked to stop)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_run(
+    const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
+    fulcrum_sweep_visit *visit, void *context, struct fulcrum_error *err);
+
+#endif
