@@ -13,6 +13,7 @@ const struct fulcrum_actor *const *fulcrum_actors(void)
         &fulcrum_actor_cartpole,
         &fulcrum_actor_mujoco_ant,
         &fulcrum_actor_mujoco_humanoid,
+        &fulcrum_actor_libretro,
         NULL,
     };
     return actors;

@@ -30,8 +30,11 @@ struct fulcrum_actor_shared;
 struct fulcrum_env;
 
 /*
- * One kind of environment. `open` runs on one thread; after it, environments made from
- * the same shared state may live on different threads at once.
+ * One kind of environment. `open` runs on one thread while no environment of any kind
+ * is stepped; after it, environments made from the same shared state may live on
+ * different threads at once. The libraries behind have process-wide sides: MuJoCo's
+ * error and warning hooks are set where nobody has set them before, and standard
+ * output is closed to libretro cores while env_new loads them.
  */
 struct fulcrum_actor {
     const char *name;
@@ -39,8 +42,9 @@ struct fulcrum_actor {
     /*
      *   out      set on success only; given back with `close`
      *   fails    FULCRUM_ERR_UNSUPPORTED (library not here or not in this build),
-     *            FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT (core or ROM),
-     * FULCRUM_ERR_NO_MEMORY
+     *            FULCRUM_ERR_RANGE (frame skip), FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT
+     *            (core or ROM), FULCRUM_ERR_MISSING (this core needs a ROM),
+     *            FULCRUM_ERR_NO_MEMORY
      */
     enum fulcrum_status (*open)(const struct fulcrum_actor_options *options,
         struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,

@@ -12,6 +12,7 @@
 extern const struct fulcrum_actor fulcrum_actor_cartpole;
 extern const struct fulcrum_actor fulcrum_actor_mujoco_ant;
 extern const struct fulcrum_actor fulcrum_actor_mujoco_humanoid;
+extern const struct fulcrum_actor fulcrum_actor_libretro;
 
 /* Printed by builds with and without MuJoCo alike. */
 #define FULCRUM_MUJOCO_ANT_SUMMARY      "four-legged ant, 105 floats, 8 motors (MuJoCo)"

@@ -1,0 +1,143 @@
+/* frame_84.c - a video frame as Atari agents see it: 84 x 84 shades of grey. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/frame_84.h"
+
+#include <assert.h>
+
+#define SIDE FULCRUM_FRAME_84_SIDE
+
+static uint8_t luminance(uint32_t red, uint32_t green, uint32_t blue)
+{
+    return (uint8_t)((77 * red + 150 * green + 29 * blue) >> 8);
+}
+
+/* 5 and 6 bits to 8, so that the brightest value stays the brightest. */
+static uint32_t widen_5(uint32_t value)
+{
+    return value << 3 | value >> 2;
+}
+
+static uint32_t widen_6(uint32_t value)
+{
+    return value << 2 | value >> 4;
+}
+
+static void grey_0rgb1555(uint8_t *out, const uint16_t *row, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t pixel = row[i];
+        out[i] = luminance(
+            widen_5(pixel >> 10 & 31), widen_5(pixel >> 5 & 31), widen_5(pixel & 31));
+    }
+}
+
+static void grey_rgb565(uint8_t *out, const uint16_t *row, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t pixel = row[i];
+        out[i] = luminance(
+            widen_5(pixel >> 11), widen_6(pixel >> 5 & 63), widen_5(pixel & 31));
+    }
+}
+
+static void grey_xrgb8888(uint8_t *out, const uint32_t *row, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t pixel = row[i];
+        out[i] = luminance(pixel >> 16 & 255, pixel >> 8 & 255, pixel & 255);
+    }
+}
+
+void fulcrum_frame_grey(
+    uint8_t *out, const void *row, size_t count, enum fulcrum_pixel pixel)
+{
+    switch (pixel) {
+    case FULCRUM_PIXEL_XRGB8888:
+        grey_xrgb8888(out, row, count);
+        break;
+    case FULCRUM_PIXEL_RGB565:
+        grey_rgb565(out, row, count);
+        break;
+    case FULCRUM_PIXEL_0RGB1555:
+        grey_0rgb1555(out, row, count);
+        break;
+    }
+}
+
+/*
+ * The source pixels that one of the 84 areas touches along one axis. A side of n
+ * pixels is measured in units of 1/84 pixel, so an area is n units and all weights are
+ * whole: 84 for the pixels inside, less for the first and the last.
+ */
+struct span {
+    size_t first;
+    size_t last;
+    uint32_t first_weight;
+    uint32_t last_weight; /* 0 where the last is the first */
+};
+
+static struct span span_of(size_t area, size_t source_count)
+{
+    size_t begin = area * source_count;
+    size_t end = begin + source_count;
+    struct span span = {.first = begin / SIDE, .last = (end - 1) / SIDE};
+    if (span.first == span.last) {
+        span.first_weight = (uint32_t)source_count;
+    } else {
+        span.first_weight = (uint32_t)((span.first + 1) * SIDE - begin);
+        span.last_weight = (uint32_t)(end - span.last * SIDE);
+    }
+    return span;
+}
+
+/* Weighted sums of the rows of one span: column by column, a loop that vectorises. */
+static void sum_rows(
+    uint32_t *sums, const uint8_t *grey, size_t width, const struct span *span)
+{
+    const uint8_t *first = grey + span->first * width;
+    const uint8_t *last = grey + span->last * width;
+    for (size_t x = 0; x < width; x++) {
+        sums[x] = span->first_weight * first[x] + span->last_weight * last[x];
+    }
+    for (const uint8_t *row = first + width; row < last; row += width) {
+        for (size_t x = 0; x < width; x++) {
+            sums[x] += (uint32_t)SIDE * row[x];
+        }
+    }
+}
+
+static uint32_t sum_columns(const uint32_t *sums, const struct span *span)
+{
+    uint32_t sum =
+        span->first_weight * sums[span->first] + span->last_weight * sums[span->last];
+    for (size_t x = span->first + 1; x < span->last; x++) {
+        sum += (uint32_t)SIDE * sums[x];
+    }
+    return sum;
+}
+
+void fulcrum_frame_84(
+    uint8_t *out, const uint8_t *grey, size_t width, size_t height, uint32_t *sums)
+{
+    assert(width >= 1 && width <= FULCRUM_FRAME_SOURCE_MAX);
+    assert(height >= 1 && height <= FULCRUM_FRAME_SOURCE_MAX);
+    struct span columns[FULCRUM_FRAME_84_SIDE];
+    for (size_t x = 0; x < SIDE; x++) {
+        columns[x] = span_of(x, width);
+    }
+    /*
+     * Weights add up to `area` <= 2^24, so a sum is below 256 area. Multiplying by
+     * floor(2^56 / area) + 1 and dropping 56 bits is then an exact division: the
+     * excess of at most area / 2^56 per unit stays below 1, and 64 bits hold it.
+     */
+    uint64_t area = (uint64_t)width * height;
+    uint64_t reciprocal = (UINT64_C(1) << 56) / area + 1;
+    for (size_t y = 0; y < SIDE; y++) {
+        struct span rows = span_of(y, height);
+        sum_rows(sums, grey, width, &rows);
+        for (size_t x = 0; x < SIDE; x++) {
+            uint64_t sum = sum_columns(sums, &columns[x]) + area / 2;
+            out[y * SIDE + x] = (uint8_t)(sum * reciprocal >> 56);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/* libretro_abi.h - the part of the libretro interface, version 1, that we speak. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_LIBRETRO_ABI_H
+#define FULCRUM_CALIBRATE_LIBRETRO_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LIBRETRO_API_VERSION 1U
+#define LIBRETRO_JOYPAD      1U /* the device; 0 is none */
+
+/* Bits of the joypad, as ids of the input callback. */
+enum libretro_button {
+    LIBRETRO_B = 0,
+    LIBRETRO_SELECT = 2,
+    LIBRETRO_START = 3,
+    LIBRETRO_UP = 4,
+    LIBRETRO_DOWN = 5,
+    LIBRETRO_LEFT = 6,
+    LIBRETRO_RIGHT = 7,
+    LIBRETRO_A = 8,
+    LIBRETRO_BUTTON_END = 16
+};
+
+/*
+ * Questions and notices of a core to the program around it, with the type that the
+ * second argument of the environment callback points to. Those that are not here are
+ * answered with false, which every core must bear.
+ */
+enum libretro_command {
+    LIBRETRO_GET_CAN_DUPE = 3,           /* bool */
+    LIBRETRO_SET_PERFORMANCE_LEVEL = 8,  /* unsigned */
+    LIBRETRO_GET_SYSTEM_DIRECTORY = 9,   /* const char *: firmware is looked up there */
+    LIBRETRO_SET_PIXEL_FORMAT = 10,      /* int, an enum fulcrum_pixel */
+    LIBRETRO_SET_INPUT_DESCRIPTORS = 11, /* table of texts */
+    LIBRETRO_GET_VARIABLE = 15,          /* struct libretro_variable */
+    LIBRETRO_SET_VARIABLES = 16,         /* table of struct libretro_variable */
+    LIBRETRO_GET_VARIABLE_UPDATE = 17,   /* bool */
+    LIBRETRO_SET_SUPPORT_NO_GAME = 18,   /* bool */
+    LIBRETRO_GET_LOG_INTERFACE = 27,     /* struct libretro_log */
+    LIBRETRO_SET_CONTROLLER_INFO = 35,   /* table of texts */
+    LIBRETRO_SET_MEMORY_MAPS = 36 | 0x10000, /* 0x10000 marks experimental commands */
+    LIBRETRO_SET_GEOMETRY = 37               /* struct libretro_geometry */
+};
+
+struct libretro_variable {
+    const char *key;
+    const char *value;
+};
+
+struct libretro_log {
+    void (*log)(int level, const char *format, ...);
+};
+
+struct libretro_system_info {
+    const char *library_name;
+    const char *library_version;
+    const char *valid_extensions; /* "gb|gbc" */
+    bool need_fullpath;           /* opens the ROM by its path, not from memory */
+    bool block_extract;
+};
+
+struct libretro_game_info {
+    const char *path;
+    const void *data;
+    size_t size;
+    const char *meta;
+};
+
+struct libretro_geometry {
+    unsigned base_width;
+    unsigned base_height;
+    unsigned max_width;
+    unsigned max_height;
+    float aspect_ratio;
+};
+
+struct libretro_av_info {
+    struct libretro_geometry geometry;
+    double frame_hz;
+    double sample_hz;
+};
+
+typedef bool libretro_environment(unsigned command, void *data);
+typedef void libretro_video(
+    const void *data, unsigned width, unsigned height, size_t pitch_byte);
+typedef void libretro_audio(int16_t left, int16_t right);
+typedef size_t libretro_audio_batch(const int16_t *samples, size_t frame_count);
+typedef void libretro_poll(void);
+typedef int16_t libretro_input(
+    unsigned port, unsigned device, unsigned index, unsigned id);
+
+#endif
