@@ -218,6 +218,19 @@ static void add_row(const struct fulcrum_option_group *group,
     parser->count++;
 }
 
+static void set_fallbacks(const struct parser *parser)
+{
+    for (size_t i = 0; i < parser->count; i++) {
+        const struct slot *slot = &parser->slots[i];
+        if (slot->row->fallback == NULL) {
+            continue;
+        }
+        enum fulcrum_status status = set_value(parser, slot, slot->row->fallback);
+        assert(status == FULCRUM_OK);
+        (void)status;
+    }
+}
+
 static enum fulcrum_status build(struct parser *parser)
 {
     fulcrum_options_each(parser->syntax, count_row, parser);
@@ -232,14 +245,7 @@ static enum fulcrum_status build(struct parser *parser)
     memcpy(parser->shorts, "-:", 3);
     parser->count = 0;
     fulcrum_options_each(parser->syntax, add_row, parser);
-    for (size_t i = 0; i < count; i++) {
-        const char *fallback = parser->slots[i].row->fallback;
-        if (fallback != NULL) {
-            enum fulcrum_status status = set_value(parser, &parser->slots[i], fallback);
-            assert(status == FULCRUM_OK);
-            (void)status;
-        }
-    }
+    set_fallbacks(parser);
     return FULCRUM_OK;
 }
 

@@ -101,6 +101,7 @@ void fulcrum_report_add_number(struct fulcrum_report *report, double value)
 
 static size_t row_count(const struct fulcrum_report *report)
 {
+    assert(report->column_count > 0);
     assert(report->cell_count % report->column_count == 0);
     return report->cell_count / report->column_count;
 }
@@ -235,23 +236,27 @@ void fulcrum_report_print_table(
     free(widths);
 }
 
+static void add_json_cell(struct fulcrum_json *row, const struct fulcrum_column *column,
+    const struct cell *cell)
+{
+    if (column->kind == FULCRUM_COLUMN_TEXT) {
+        fulcrum_json_add_text(row, column->key, cell->text);
+    } else {
+        fulcrum_json_add_number(row, column->key, cell->number);
+    }
+}
+
 void fulcrum_report_to_json(
     const struct fulcrum_report *report, struct fulcrum_json *object)
 {
-    if (report == NULL) {
+    if (report == NULL || report->is_short_of_memory) {
         return;
     }
     struct fulcrum_json *rows = fulcrum_json_add_array(object, report->rows_key);
     for (size_t i = 0; i < row_count(report); i++) {
         struct fulcrum_json *row = fulcrum_json_append_object(rows);
         for (size_t j = 0; j < report->column_count; j++) {
-            const struct fulcrum_column *column = &report->columns[j];
-            const struct cell *cell = cell_at(report, i, j);
-            if (column->kind == FULCRUM_COLUMN_TEXT) {
-                fulcrum_json_add_text(row, column->key, cell->text);
-            } else {
-                fulcrum_json_add_number(row, column->key, cell->number);
-            }
+            add_json_cell(row, &report->columns[j], cell_at(report, i, j));
         }
     }
 }

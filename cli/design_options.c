@@ -1,0 +1,234 @@
+/* design_options.c - the options that choose a machine, a workload and calibrations. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/design_options.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/host.h"
+
+enum { PATH_SIZE = 96 };
+
+const struct fulcrum_option fulcrum_design_option_rows[] = {
+    {.name = "machine",
+        .letter = 'm',
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct fulcrum_design_settings, machine),
+        .value = "NAME",
+        .help = "preset or JSON file; 'this' is the machine at hand"},
+    {.name = "workload",
+        .letter = 'w',
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct fulcrum_design_settings, workload),
+        .value = "NAME",
+        .help = "preset or JSON file"},
+    {.name = "calibration",
+        .letter = 'c',
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = offsetof(struct fulcrum_design_settings, calibrations),
+        .value = "NAME",
+        .help =
+            "preset or JSON file, in place of the workload's own; a later one wins"},
+    {.name = "actors",
+        .letter = 'a',
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = offsetof(struct fulcrum_design_settings, actor_count),
+        .value = "N",
+        .least = 1.0,
+        .most = 1e7,
+        .help = "short for --set run.actor_count=N"},
+    {.name = "set",
+        .letter = 's',
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = offsetof(struct fulcrum_design_settings, sets),
+        .value = "PATH=VALUE",
+        .help = "overrides a field of machine, workload, calibration or run"},
+    {.name = NULL},
+};
+
+const struct fulcrum_field *fulcrum_field_parse(
+    const char *path, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    if (field == NULL) {
+        const char *nearest = fulcrum_field_nearest(path);
+        (void)fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "unknown field '%s'%s%s%s", path, nearest != NULL ? "; did you mean '" : "",
+            nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    }
+    return field;
+}
+
+enum fulcrum_status fulcrum_setting_parse(const char *text,
+    struct fulcrum_context *context, struct fulcrum_setting *out,
+    struct fulcrum_error *err)
+{
+    const char *equals = strchr(text, '=');
+    size_t length = equals != NULL ? (size_t)(equals - text) : 0;
+    if (length == 0 || length >= PATH_SIZE) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_FORMAT,
+            "'%s' is not of the form PATH=VALUE", text);
+    }
+    char path[PATH_SIZE];
+    memcpy(path, text, length);
+    path[length] = '\0';
+    const struct fulcrum_field *field = fulcrum_field_parse(path, context, err);
+    if (field == NULL) {
+        return FULCRUM_ERR_UNKNOWN_NAME;
+    }
+    /* A design to try the value on, for the same check as that of files. */
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    enum fulcrum_status status =
+        fulcrum_field_set_text(field, &design, equals + 1, err);
+    if (status != FULCRUM_OK) {
+        context->exit_code = 2;
+        return status;
+    }
+    int is_number =
+        field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
+    out->field = field;
+    out->number = fulcrum_field_number(field, &design);
+    out->text = is_number ? NULL : equals + 1;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_machine_find(const char *name,
+    struct fulcrum_design *design, struct fulcrum_sources *sources,
+    struct fulcrum_error *err)
+{
+    if (strcmp(name, "this") == 0) {
+        fulcrum_host_detect(&design->machine);
+        return FULCRUM_OK;
+    }
+    return fulcrum_machine_load(name, design, sources, err);
+}
+
+static enum fulcrum_status load_presets(const struct fulcrum_design_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_design_inputs *out,
+    struct fulcrum_error *err)
+{
+    if (settings->machine == NULL || settings->workload == NULL) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
+            "option '--%s' is missing: 'fulcrum list %ss' shows what there is",
+            settings->machine == NULL ? "machine" : "workload",
+            settings->machine == NULL ? "machine" : "workload");
+    }
+    enum fulcrum_status status =
+        fulcrum_machine_find(settings->machine, &out->base, &out->sources, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    return fulcrum_workload_load(settings->workload, &out->base, &out->sources, err);
+}
+
+static enum fulcrum_status load_calibrations(
+    const struct fulcrum_design_settings *settings, struct fulcrum_design_inputs *out,
+    struct fulcrum_error *err)
+{
+    const char *own = out->base.workload.calibration;
+    struct fulcrum_text_list names = settings->calibrations;
+    if (names.count == 0 && own[0] != '\0') {
+        names.count = 1;
+        names.items = &own;
+    }
+    out->calibrations = calloc(names.count + 1, sizeof(struct fulcrum_calibration *));
+    if (out->calibrations == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < names.count; i++) {
+        status = fulcrum_calibration_load(names.items[i], &out->calibrations[i], err);
+        out->calibration_count += status == FULCRUM_OK;
+    }
+    return status;
+}
+
+static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_design_inputs *out,
+    struct fulcrum_error *err)
+{
+    out->settings = calloc(settings->sets.count + 1, sizeof *out->settings);
+    if (out->settings == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < settings->sets.count; i++) {
+        status = fulcrum_setting_parse(
+            settings->sets.items[i], context, &out->settings[i], err);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, "--set");
+        }
+        out->setting_count++;
+    }
+    if (!isnan(settings->actor_count)) {
+        struct fulcrum_setting *actors = &out->settings[out->setting_count++];
+        actors->field = fulcrum_field_find("run.actor_count");
+        actors->number = settings->actor_count;
+        assert(actors->field != NULL);
+    }
+    return FULCRUM_OK;
+}
+
+/* The fields whose sources say that the value is a prior. */
+static enum fulcrum_status collect_priors(
+    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
+{
+    out->priors = calloc(out->sources.count + 1, sizeof *out->priors);
+    if (out->priors == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < out->sources.count; i++) {
+        const struct fulcrum_source *source = &out->sources.items[i];
+        const struct fulcrum_field *field = fulcrum_field_find(source->path);
+        if (source->is_prior && source->spread_factor > 1.0 && field != NULL) {
+            struct fulcrum_prior *prior = &out->priors[out->prior_count++];
+            prior->field = field;
+            prior->spread_factor = source->spread_factor;
+        }
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_design_inputs_load(
+    const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
+{
+    memset(out, 0, sizeof *out);
+    fulcrum_design_init(&out->base);
+    enum fulcrum_status status = load_presets(settings, context, out, err);
+    if (status == FULCRUM_OK) {
+        status = load_calibrations(settings, out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = parse_sets(settings, context, out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = collect_priors(out, err);
+    }
+    out->scenario = (struct fulcrum_scenario_inputs){
+        .base = &out->base,
+        .calibrations = (const struct fulcrum_calibration *const *)out->calibrations,
+        .calibration_count = out->calibration_count,
+        .settings = out->settings,
+        .setting_count = out->setting_count,
+        .priors = out->priors,
+        .prior_count = out->prior_count,
+    };
+    return status;
+}
+
+void fulcrum_design_inputs_free(struct fulcrum_design_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
+        fulcrum_calibration_free(inputs->calibrations[i]);
+    }
+    free((void *)inputs->calibrations);
+    free(inputs->settings);
+    free(inputs->priors);
+    fulcrum_sources_free(&inputs->sources);
+    memset(inputs, 0, sizeof *inputs);
+}
