@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/layer.h"
+#include "model/overlay.h"
 #include "model/solver.h"
 #include "model/stream.h"
 
@@ -20,7 +20,7 @@
 struct fulcrum_scenario {
     struct fulcrum_design base; /* machine settings applied */
     struct fulcrum_scenario_inputs inputs;
-    struct fulcrum_layer *layers;
+    struct fulcrum_overlay *overlays;
 };
 
 static enum fulcrum_status apply_setting(const struct fulcrum_setting *setting,
@@ -81,16 +81,17 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     if (scenario != NULL) {
         scenario->inputs = *inputs;
         scenario->base = *inputs->base;
-        scenario->layers =
-            calloc(inputs->calibration_count + 1, sizeof *scenario->layers);
+        scenario->overlays =
+            calloc(inputs->calibration_count + 1, sizeof *scenario->overlays);
     }
-    if (scenario == NULL || scenario->layers == NULL) {
+    if (scenario == NULL || scenario->overlays == NULL) {
         fulcrum_scenario_free(scenario);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario");
     }
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; status == FULCRUM_OK && i < inputs->calibration_count; i++) {
-        status = fulcrum_layer_init(&scenario->layers[i], inputs->calibrations[i], err);
+        status =
+            fulcrum_overlay_init(&scenario->overlays[i], inputs->calibrations[i], err);
     }
     if (status == FULCRUM_OK) {
         status = apply_with_cores(
@@ -110,10 +111,10 @@ void fulcrum_scenario_free(struct fulcrum_scenario *scenario)
         return;
     }
     for (size_t i = 0;
-         scenario->layers != NULL && i < scenario->inputs.calibration_count; i++) {
-        fulcrum_layer_clear(&scenario->layers[i]);
+         scenario->overlays != NULL && i < scenario->inputs.calibration_count; i++) {
+        fulcrum_overlay_clear(&scenario->overlays[i]);
     }
-    free(scenario->layers);
+    free(scenario->overlays);
     free(scenario);
 }
 
@@ -136,14 +137,14 @@ static void draw_priors(const struct fulcrum_scenario *scenario,
     }
 }
 
-static enum fulcrum_status apply_layers(const struct fulcrum_scenario *scenario,
+static enum fulcrum_status apply_overlays(const struct fulcrum_scenario *scenario,
     const struct fulcrum_luck *luck, struct fulcrum_design *design)
 {
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; status == FULCRUM_OK && i < scenario->inputs.calibration_count;
          i++) {
-        status = fulcrum_layer_apply(
-            &scenario->layers[i], &scenario->base.workload, luck, design);
+        status = fulcrum_overlay_apply(
+            &scenario->overlays[i], &scenario->base.workload, luck, design);
     }
     return status;
 }
@@ -152,7 +153,7 @@ static int measures(const struct fulcrum_scenario *scenario,
     const struct fulcrum_machine *machine, const char *path)
 {
     for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
-        if (fulcrum_layer_measures_watts(&scenario->layers[i], machine, path)) {
+        if (fulcrum_overlay_measures_watts(&scenario->overlays[i], machine, path)) {
             return 1;
         }
     }
@@ -193,7 +194,7 @@ static enum fulcrum_status build_design(const struct fulcrum_scenario *scenario,
     enum fulcrum_status status =
         apply_with_cores(point->varied, point->varied_count, out, err);
     if (status == FULCRUM_OK) {
-        status = apply_layers(scenario, luck, out);
+        status = apply_overlays(scenario, luck, out);
     }
     if (status == FULCRUM_OK) {
         status = apply_again(scenario, point, out, err);

@@ -1,6 +1,6 @@
-/* layer.c - one calibration laid over a design, scaled to the design's machine. */
+/* overlay.c - one calibration laid over a design, scaled to the design's machine. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/layer.h"
+#include "model/overlay.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-static enum fulcrum_layer_side side_of(const char *path)
+static enum fulcrum_overlay_side side_of(const char *path)
 {
     if (starts_with(path, "workload.step.")) {
         return FULCRUM_SIDE_ACTOR;
@@ -33,25 +33,26 @@ static enum fulcrum_layer_side side_of(const char *path)
     return ends_with(path, "_w") ? FULCRUM_SIDE_WATTS : FULCRUM_SIDE_MACHINE;
 }
 
-enum fulcrum_status fulcrum_layer_init(struct fulcrum_layer *layer,
+enum fulcrum_status fulcrum_overlay_init(struct fulcrum_overlay *overlay,
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
     size_t n = calibration->parameter_count;
-    layer->calibration = calibration;
-    layer->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
-    layer->sides = calloc(n + 1, sizeof *layer->sides);
-    if (layer->fields == NULL || layer->sides == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a layer of %zu parameters", n);
+    overlay->calibration = calibration;
+    overlay->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
+    overlay->sides = calloc(n + 1, sizeof *overlay->sides);
+    if (overlay->fields == NULL || overlay->sides == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "an overlay of %zu parameters", n);
     }
     for (size_t i = 0; i < n; i++) {
-        layer->fields[i] = fulcrum_field_find(calibration->parameters[i].path);
-        layer->sides[i] = side_of(calibration->parameters[i].path);
+        overlay->fields[i] = fulcrum_field_find(calibration->parameters[i].path);
+        overlay->sides[i] = side_of(calibration->parameters[i].path);
     }
-    return fulcrum_sampler_new(calibration, &layer->sampler, err);
+    return fulcrum_sampler_new(calibration, &overlay->sampler, err);
 }
 
-/* Does this layer's side hold for the target machine at all? */
-static int is_usable(enum fulcrum_layer_side side,
+/* Does this side hold for the target machine at all? */
+static int is_usable(enum fulcrum_overlay_side side,
     const struct fulcrum_machine *reference, const struct fulcrum_machine *target)
 {
     switch (side) {
@@ -66,7 +67,7 @@ static int is_usable(enum fulcrum_layer_side side,
     }
 }
 
-/* Times that the layer does not give are NAN, and stay so under scaling. */
+/* Times that the calibration does not give are NAN, and stay so under scaling. */
 static void forget_times(struct fulcrum_workload *workload)
 {
     workload->step.mean_s = FULCRUM_UNKNOWN;
@@ -107,7 +108,7 @@ static void scale_cpu_learner(struct fulcrum_workload *workload, double factor)
 }
 
 /* Scales what is in `workload` to the target machine; returns the flags it earns. */
-static unsigned scale_layer(const struct fulcrum_machine *reference,
+static unsigned scale_times(const struct fulcrum_machine *reference,
     const struct fulcrum_machine *target, const struct fulcrum_luck *luck,
     struct fulcrum_workload *workload)
 {
@@ -174,19 +175,20 @@ static void take_tables(const struct fulcrum_calibration *calibration,
     }
 }
 
-/* Copies what the layer gives from the scaled scratch; true where learner times came.
+/* Copies what the calibration gives from the scaled scratch; true where learner times
+ * came.
  */
-static int copy_given(const struct fulcrum_layer *layer,
+static int copy_given(const struct fulcrum_overlay *overlay,
     const struct fulcrum_design *scratch, struct fulcrum_design *design)
 {
-    const struct fulcrum_machine *reference = &layer->calibration->machine;
+    const struct fulcrum_machine *reference = &overlay->calibration->machine;
     int learner_times = 0;
-    for (size_t i = 0; i < layer->calibration->parameter_count; i++) {
-        if (is_usable(layer->sides[i], reference, &design->machine)) {
-            double value = fulcrum_field_number(layer->fields[i], scratch);
-            memcpy((char *)design + layer->fields[i]->offset, &value, sizeof value);
-            learner_times |= layer->sides[i] == FULCRUM_SIDE_LEARNER;
-        } else if (layer->sides[i] == FULCRUM_SIDE_LEARNER) {
+    for (size_t i = 0; i < overlay->calibration->parameter_count; i++) {
+        if (is_usable(overlay->sides[i], reference, &design->machine)) {
+            double value = fulcrum_field_number(overlay->fields[i], scratch);
+            memcpy((char *)design + overlay->fields[i]->offset, &value, sizeof value);
+            learner_times |= overlay->sides[i] == FULCRUM_SIDE_LEARNER;
+        } else if (overlay->sides[i] == FULCRUM_SIDE_LEARNER) {
             design->flags |= FULCRUM_FLAG_OTHER_LEARNER;
         }
     }
@@ -206,33 +208,33 @@ static void take_gpu_shares(
     target->training.launch_bound_frac = source->training.launch_bound_frac;
 }
 
-void fulcrum_layer_clear(struct fulcrum_layer *layer)
+void fulcrum_overlay_clear(struct fulcrum_overlay *overlay)
 {
-    fulcrum_sampler_free(layer->sampler);
-    free((void *)layer->fields);
-    free(layer->sides);
-    *layer = (struct fulcrum_layer){0};
+    fulcrum_sampler_free(overlay->sampler);
+    free((void *)overlay->fields);
+    free(overlay->sides);
+    *overlay = (struct fulcrum_overlay){0};
 }
 
-/* The layer's values, drawn or not, in the scratch copy that is then scaled. */
-static void put_values(const struct fulcrum_layer *layer,
+/* The values, drawn or not, in the scratch copy that is then scaled. */
+static void put_values(const struct fulcrum_overlay *overlay,
     const struct fulcrum_luck *luck, double *values, struct fulcrum_design *scratch)
 {
-    const struct fulcrum_calibration *calibration = layer->calibration;
+    const struct fulcrum_calibration *calibration = overlay->calibration;
     if (luck->rng != NULL) {
-        fulcrum_sampler_draw(layer->sampler, luck->rng, values);
+        fulcrum_sampler_draw(overlay->sampler, luck->rng, values);
     }
     for (size_t i = 0; i < calibration->parameter_count; i++) {
         double value = luck->rng != NULL ? values[i] : calibration->parameters[i].value;
-        memcpy((char *)scratch + layer->fields[i]->offset, &value, sizeof value);
+        memcpy((char *)scratch + overlay->fields[i]->offset, &value, sizeof value);
     }
 }
 
-enum fulcrum_status fulcrum_layer_apply(const struct fulcrum_layer *layer,
+enum fulcrum_status fulcrum_overlay_apply(const struct fulcrum_overlay *overlay,
     const struct fulcrum_workload *shares, const struct fulcrum_luck *luck,
     struct fulcrum_design *design)
 {
-    double *values = calloc(layer->calibration->parameter_count + 1, sizeof *values);
+    double *values = calloc(overlay->calibration->parameter_count + 1, sizeof *values);
     struct fulcrum_design *scratch = calloc(1, sizeof *scratch);
     if (values == NULL || scratch == NULL) {
         free(values);
@@ -242,24 +244,24 @@ enum fulcrum_status fulcrum_layer_apply(const struct fulcrum_layer *layer,
     *scratch = *design;
     forget_times(&scratch->workload);
     take_gpu_shares(shares, &scratch->workload);
-    put_values(layer, luck, values, scratch);
-    design->flags |= scale_layer(
-        &layer->calibration->machine, &design->machine, luck, &scratch->workload);
-    int learner_times = copy_given(layer, scratch, design);
+    put_values(overlay, luck, values, scratch);
+    design->flags |= scale_times(
+        &overlay->calibration->machine, &design->machine, luck, &scratch->workload);
+    int learner_times = copy_given(overlay, scratch, design);
     if (learner_times) {
         take_gpu_shares(&scratch->workload, &design->workload);
     }
-    take_tables(layer->calibration, learner_times, design);
+    take_tables(overlay->calibration, learner_times, design);
     free(scratch);
     free(values);
     return FULCRUM_OK;
 }
 
-int fulcrum_layer_measures_watts(const struct fulcrum_layer *layer,
+int fulcrum_overlay_measures_watts(const struct fulcrum_overlay *overlay,
     const struct fulcrum_machine *machine, const char *path)
 {
     const struct fulcrum_parameter *parameter =
-        fulcrum_calibration_parameter(layer->calibration, path);
+        fulcrum_calibration_parameter(overlay->calibration, path);
     return parameter != NULL && parameter->origin != FULCRUM_ORIGIN_PRIOR &&
-           is_usable(FULCRUM_SIDE_WATTS, &layer->calibration->machine, machine);
+           is_usable(FULCRUM_SIDE_WATTS, &overlay->calibration->machine, machine);
 }

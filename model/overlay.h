@@ -1,7 +1,7 @@
-/* layer.h - one calibration laid over a design, scaled to the design's machine. */
+/* overlay.h - one calibration laid over a design, scaled to the design's machine. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FULCRUM_MODEL_LAYER_H
-#define FULCRUM_MODEL_LAYER_H
+#ifndef FULCRUM_MODEL_OVERLAY_H
+#define FULCRUM_MODEL_OVERLAY_H
 
 #include <gsl/gsl_rng.h>
 
@@ -10,7 +10,7 @@
 #include "model/sampler.h"
 
 /* What of a design a parameter belongs to: it decides how it is carried over. */
-enum fulcrum_layer_side {
+enum fulcrum_overlay_side {
     FULCRUM_SIDE_ACTOR,   /* step times: follow the speed of a thread */
     FULCRUM_SIDE_LEARNER, /* host, network, training: only between like accelerators */
     FULCRUM_SIDE_WATTS,   /* only for the CPU model they were measured on */
@@ -18,11 +18,11 @@ enum fulcrum_layer_side {
 };
 
 /* A calibration prepared for use by several threads at once. */
-struct fulcrum_layer {
+struct fulcrum_overlay {
     const struct fulcrum_calibration *calibration; /* borrowed */
     struct fulcrum_sampler *sampler;
     const struct fulcrum_field **fields; /* of its parameters */
-    enum fulcrum_layer_side *sides;
+    enum fulcrum_overlay_side *sides;
 };
 
 /* Random factors of one draw; rng NULL and factors 1 for the point estimate. */
@@ -34,12 +34,12 @@ struct fulcrum_luck {
 
 /*
  *   calibration  one that fulcrum_calibration_check accepts
- *   out          zeroed; fulcrum_layer_clear gives it back, also after a failure
+ *   out          zeroed; fulcrum_overlay_clear gives it back, also after a failure
  *   fails        FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_layer_init(struct fulcrum_layer *out,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_overlay_init(struct fulcrum_overlay *out,
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err);
-void fulcrum_layer_clear(struct fulcrum_layer *layer);
+void fulcrum_overlay_clear(struct fulcrum_overlay *overlay);
 
 /*
  * Lays the calibration over `design`: its values or, with luck, one draw of them; the
@@ -47,12 +47,12 @@ void fulcrum_layer_clear(struct fulcrum_layer *layer);
  *   shares   the workload whose shares of GPU time are those of the calibration's
  * machine fails    FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_layer_apply(
-    const struct fulcrum_layer *layer, const struct fulcrum_workload *shares,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_overlay_apply(
+    const struct fulcrum_overlay *overlay, const struct fulcrum_workload *shares,
     const struct fulcrum_luck *luck, struct fulcrum_design *design);
 
 /* Did the calibration measure this parameter, and does it hold for `machine`? */
-int fulcrum_layer_measures_watts(const struct fulcrum_layer *layer,
+int fulcrum_overlay_measures_watts(const struct fulcrum_overlay *overlay,
     const struct fulcrum_machine *machine, const char *path);
 
 #endif
