@@ -124,7 +124,8 @@ enum fulcrum_status fulcrum_libretro_file_read(struct fulcrum_libretro_file *out
         return fulcrum_fail(
             err, FULCRUM_ERR_FILE, "%s \"%s\" cannot be read", what, path);
     }
-    *out = (struct fulcrum_libretro_file){bytes, size_byte};
+    out->bytes = bytes;
+    out->size_byte = size_byte;
     return FULCRUM_OK;
 }
 
