@@ -19,6 +19,9 @@ static const double pass_tolerance = 1e-9;
 /* How far from a point the model may be that scales its error: see reweigh(). */
 static const double scale_limit = 20.0;
 
+/* What is left of an exact fit is rounding, and no smaller than this. */
+static const double rounding_rel = 1e-9;
+
 /* Posterior over prior deviation from which a parameter counts as "all prior". */
 static const double prior_share_limit = 0.75;
 
@@ -377,12 +380,12 @@ static double point_variance(const struct fit *fit)
     }
     double variance = fulcrum_fit_variance(problem->loss, fit->work, problem->count,
         (struct fulcrum_fit_spread){fit->deviation, (double)fit->free_count});
-    double least = problem->noise_rel * problem->noise_rel;
+    double least = fmax(problem->noise_rel, rounding_rel);
     if (isnan(variance)) {
-        return problem->noise_rel > 0 ? fmax(least, fit->deviation * fit->deviation)
-                                      : variance;
+        double spread = fmax(least, fit->deviation);
+        return problem->noise_rel > 0 ? spread * spread : variance;
     }
-    return fmax(variance, least);
+    return fmax(variance, least * least);
 }
 
 /* Fills the slopes of every parameter that is not fixed, held ones included. */
@@ -537,11 +540,9 @@ static enum fulcrum_status fill_result(
     return status;
 }
 
-static enum fulcrum_status check(
+static enum fulcrum_status check_points(
     const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
 {
-    assert(problem->parameter_count <= FULCRUM_FIT_MAX_PARAMETERS);
-    assert(prior_count(problem) == 0 || problem->noise_rel > 0);
     for (size_t i = 0; i < problem->count; i++) {
         if (!isfinite(problem->x[i]) || problem->x[i] < 0) {
             return fulcrum_fail(err, FULCRUM_ERR_RANGE,
@@ -554,6 +555,19 @@ static enum fulcrum_status check(
                 problem->y[i], i + 1);
         }
     }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status check(
+    const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
+{
+    assert(problem->parameter_count <= FULCRUM_FIT_MAX_PARAMETERS);
+    assert(prior_count(problem) == 0 || problem->noise_rel > 0);
+    enum fulcrum_status status = check_points(problem, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    /* Priors may stand in for data, but one count alone shows no curve at all. */
     size_t needed = 2;
     size_t without_prior = 0;
     for (size_t i = 0; i < problem->parameter_count; i++) {

@@ -102,6 +102,9 @@ struct fulcrum_fit_result {
     unsigned warnings; /* fulcrum_fit_warning, or-ed */
 };
 
+/* Whether a fitted form may stand for the measured table. */
+enum fulcrum_fit_advice { FULCRUM_ADVISE_FORM, FULCRUM_ADVISE_TABLE };
+
 /*
  * Fits by Levenberg-Marquardt (GSL) inside iterated reweighting. Standard errors are
  * Huber's for robust estimates, carried to natural units by the delta method.

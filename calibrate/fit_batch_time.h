@@ -8,8 +8,6 @@
 #include "calibrate/fit.h"
 #include "model/status.h"
 
-enum fulcrum_fit_advice { FULCRUM_ADVISE_FORM, FULCRUM_ADVISE_TABLE };
-
 struct fulcrum_line_fit {
     double per_batch_s; /* t0 >= 0 */
     double per_item_s;  /* t1 >= 0 */

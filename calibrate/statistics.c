@@ -1,0 +1,124 @@
+/* statistics.c - what repeated measurements say: medians, spread, and when to stop. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/statistics.h"
+
+#include <assert.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Chance left outside the median's interval on either side. */
+static const double tail_frac = 0.025;
+
+double fulcrum_statistics_quantile(const double *sorted, size_t count, double frac)
+{
+    assert(count > 0 && frac >= 0 && frac <= 1);
+    return gsl_stats_quantile_from_sorted_data(sorted, 1, count, frac);
+}
+
+size_t fulcrum_statistics_median_rank(size_t count)
+{
+    /* Here the normal law is exact to a rank, and the binomial one slow. */
+    if (count > 1000000) {
+        return (size_t)((double)count / 2 - 0.98 * sqrt((double)count));
+    }
+    size_t low = 0;
+    size_t high = count / 2 + 1;
+    while (high - low > 1) {
+        size_t rank = low + (high - low) / 2;
+        double outside = gsl_cdf_binomial_P((unsigned)(rank - 1), 0.5, (unsigned)count);
+        if (outside <= tail_frac) {
+            low = rank;
+        } else {
+            high = rank;
+        }
+    }
+    return low;
+}
+
+/* By hand: GSL divides by a variance that may be zero. */
+static double lag1_of(const double *sample, size_t count)
+{
+    double mean = gsl_stats_mean(sample, 1, count);
+    double product = 0;
+    double square = 0;
+    for (size_t i = 0; i < count; i++) {
+        double here = sample[i] - mean;
+        product += i > 0 ? here * (sample[i - 1] - mean) : 0;
+        square += here * here;
+    }
+    return square > 0 ? product / square : 0;
+}
+
+/* The part that needs order: `sorted` is used up. */
+static void fill_ranks(struct fulcrum_statistics *out, double *sorted, size_t count)
+{
+    gsl_sort(sorted, 1, count);
+    out->median = fulcrum_statistics_quantile(sorted, count, 0.5);
+    out->low_decile = fulcrum_statistics_quantile(sorted, count, 0.1);
+    out->low_quartile = fulcrum_statistics_quantile(sorted, count, 0.25);
+    out->high_quartile = fulcrum_statistics_quantile(sorted, count, 0.75);
+    out->high_decile = fulcrum_statistics_quantile(sorted, count, 0.9);
+    size_t rank = fulcrum_statistics_median_rank(count);
+    out->median_low = rank > 0 ? sorted[rank - 1] : (double)NAN;
+    out->median_high = rank > 0 ? sorted[count - rank] : (double)NAN;
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = fabs(sorted[i] - out->median);
+    }
+    gsl_sort(sorted, 1, count);
+    out->mad = fulcrum_statistics_quantile(sorted, count, 0.5);
+}
+
+enum fulcrum_status fulcrum_statistics_of(struct fulcrum_statistics *out,
+    const double *sample, size_t count, struct fulcrum_error *err)
+{
+    if (count == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "statistics of no samples");
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(sample[i])) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "sample %zu of %zu is %g, not a finite number", i + 1, count,
+                sample[i]);
+        }
+    }
+    double *sorted = calloc(count, sizeof *sorted);
+    if (sorted == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu samples", count);
+    }
+    memcpy(sorted, sample, count * sizeof *sorted);
+    struct fulcrum_statistics result = {.count = count};
+    fill_ranks(&result, sorted, count);
+    free(sorted);
+    result.mean = gsl_stats_mean(sample, 1, count);
+    result.sd = count > 1 ? gsl_stats_sd(sample, 1, count) : 0;
+    double size = fabs(result.mean);
+    result.cv = size > 0 ? result.sd / size : (double)NAN;
+    result.lag1 = lag1_of(sample, count);
+    *out = result;
+    return FULCRUM_OK;
+}
+
+double fulcrum_statistics_spread_rel(const struct fulcrum_statistics *statistics)
+{
+    double half = (statistics->median_high - statistics->median_low) / 2;
+    double size = fabs(statistics->median);
+    if (isnan(half) || !(size > 0)) {
+        return (double)INFINITY;
+    }
+    /* Two standard errors of a correlation that is not there. */
+    double chance = 2 / sqrt((double)statistics->count);
+    double lag1 = fmin(statistics->lag1, 0.99);
+    double widen = lag1 > chance ? sqrt((1 + lag1) / (1 - lag1)) : 1;
+    return widen * half / size;
+}
+
+int fulcrum_statistics_settled(
+    const struct fulcrum_statistics *statistics, double target_rel)
+{
+    assert(target_rel > 0);
+    return fulcrum_statistics_spread_rel(statistics) <= target_rel;
+}

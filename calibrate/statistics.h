@@ -1,0 +1,57 @@
+/* statistics.h - what repeated measurements say: medians, spread, and when to stop. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_STATISTICS_H
+#define FULCRUM_CALIBRATE_STATISTICS_H
+
+#include <stddef.h>
+
+#include "model/status.h"
+
+/* Of one series of samples, in their unit. */
+struct fulcrum_statistics {
+    size_t count;
+    double median;
+    double median_low;  /* distribution-free interval that holds the true median with */
+    double median_high; /* at least 95 %; NaN below six samples, where there is none */
+    double low_decile;
+    double low_quartile;
+    double high_quartile;
+    double high_decile;
+    double mean;
+    double sd;   /* 0 for one sample */
+    double cv;   /* sd / |mean|; NaN where the mean is 0 */
+    double mad;  /* median absolute deviation from the median, not scaled to an sd */
+    double lag1; /* correlation of neighbours in time; 0 without variation */
+};
+
+/*
+ *   sample   in the order of measurement; not changed
+ *   out      set on success only
+ *   fails    FULCRUM_ERR_RANGE (no sample, or one that is not finite),
+ *            FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_statistics_of(
+    struct fulcrum_statistics *out, const double *sample, size_t count,
+    struct fulcrum_error *err);
+
+/* Quantile in [0, 1], linear between order statistics; `sorted` increases. */
+double fulcrum_statistics_quantile(const double *sorted, size_t count, double frac);
+
+/*
+ * Rank k in 1..count/2 such that the k-th smallest and the k-th largest sample enclose
+ * the true median with at least 95 %, by the binomial law; 0 if no pair does.
+ */
+size_t fulcrum_statistics_median_rank(size_t count);
+
+/*
+ * Half the width of the median's interval over the median. Where neighbours correlate
+ * more than chance would have it, it is widened to the count of independent samples
+ * that they amount to. Infinite while it is unknown.
+ */
+double fulcrum_statistics_spread_rel(const struct fulcrum_statistics *statistics);
+
+/* Non-zero once that spread is at most `target_rel`: time to stop repeating. */
+int fulcrum_statistics_settled(
+    const struct fulcrum_statistics *statistics, double target_rel);
+
+#endif
