@@ -249,15 +249,17 @@ static enum fulcrum_status build(struct parser *parser)
     return FULCRUM_OK;
 }
 
+/* getopt returns only what its tables hold, so there is one. */
 static const struct slot *slot_of(const struct parser *parser, int code)
 {
-    for (size_t i = 0; i < parser->count; i++) {
-        if (code == LONG_BASE + (int)i || code == parser->slots[i].row->letter) {
-            return &parser->slots[i];
+    const struct slot *slot = parser->slots;
+    for (int i = 0; slot->row != NULL; i++, slot++) {
+        if (code == LONG_BASE + i || code == slot->row->letter) {
+            break;
         }
     }
-    assert(0 && "getopt returns what its tables hold");
-    return NULL;
+    assert(slot->row != NULL);
+    return slot;
 }
 
 /* The name in a word like "--name=value", without dashes and value. */
