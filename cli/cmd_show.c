@@ -1,0 +1,192 @@
+/* cmd_show.c - `fulcrum show`: one preset in full, with the source of each value. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/design_options.h"
+#include "cli/show.h"
+#include "presets/preset.h"
+
+struct settings {
+    const char *kind_or_name;
+    const char *name;
+};
+
+/* References have no more to show than their file: `fulcrum validate` uses them. */
+static const enum fulcrum_preset_kind shown_kinds[] = {
+    FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_CALIBRATION};
+
+enum { KIND_COUNT = sizeof shown_kinds / sizeof shown_kinds[0] };
+
+static const char *kind_name(int index)
+{
+    return index < KIND_COUNT ? fulcrum_preset_kind_name(shown_kinds[index]) : NULL;
+}
+
+static enum fulcrum_status show_machine(
+    const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_design design;
+    struct fulcrum_sources sources = {0, NULL};
+    fulcrum_design_init(&design);
+    enum fulcrum_status status = fulcrum_machine_find(name, &design, &sources, err);
+    if (status == FULCRUM_OK) {
+        int is_here = strcmp(name, "this") == 0;
+        struct fulcrum_shown_design shown = {
+            .kind = FULCRUM_PRESET_MACHINE,
+            .name = design.machine.name,
+            .title = is_here ? "the machine at hand" : design.machine.title,
+            .unsourced = is_here ? "found here or default" : "default",
+            .design = &design,
+            .sources = &sources,
+        };
+        status = fulcrum_show_design(&shown, context, err);
+    }
+    fulcrum_sources_free(&sources);
+    return status;
+}
+
+static enum fulcrum_status show_workload(
+    const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_design design;
+    struct fulcrum_sources sources = {0, NULL};
+    fulcrum_design_init(&design);
+    enum fulcrum_status status = fulcrum_workload_load(name, &design, &sources, err);
+    if (status == FULCRUM_OK) {
+        struct fulcrum_shown_design shown = {
+            .kind = FULCRUM_PRESET_WORKLOAD,
+            .name = design.workload.name,
+            .title = design.workload.title,
+            .unsourced = "default",
+            .design = &design,
+            .sources = &sources,
+        };
+        status = fulcrum_show_design(&shown, context, err);
+    }
+    fulcrum_sources_free(&sources);
+    return status;
+}
+
+static enum fulcrum_status show_calibration(
+    const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    enum fulcrum_status status = fulcrum_calibration_load(name, &calibration, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_show_calibration(calibration, context, err);
+    }
+    fulcrum_calibration_free(calibration);
+    return status;
+}
+
+/* 1 where there is a preset of that kind and name. */
+static enum fulcrum_status has_preset(enum fulcrum_preset_kind kind, const char *name,
+    int *out, struct fulcrum_error *err)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    enum fulcrum_status status = fulcrum_preset_list(kind, &entries, &count, err);
+    *out = 0;
+    for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
+        *out |= strcmp(entries[i].name, name) == 0;
+    }
+    free(entries);
+    return status;
+}
+
+/* The kind of a name that was given alone. */
+static enum fulcrum_status guess_kind(const char *name, struct fulcrum_context *context,
+    enum fulcrum_preset_kind *out, struct fulcrum_error *err)
+{
+    size_t found_count = (size_t)(strcmp(name, "this") == 0);
+    *out = FULCRUM_PRESET_MACHINE;
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        int is_there = 0;
+        enum fulcrum_status status = has_preset(shown_kinds[i], name, &is_there, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        *out = is_there ? shown_kinds[i] : *out;
+        found_count += (size_t)is_there;
+    }
+    if (found_count == 1) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "%s preset is called '%s': write 'fulcrum show KIND %s' with machine, workload "
+        "or calibration; 'fulcrum list' shows what there is",
+        found_count == 0 ? "no" : "more than one", name, name);
+}
+
+static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *context,
+    enum fulcrum_preset_kind *out, struct fulcrum_error *err)
+{
+    for (int i = 0; i < KIND_COUNT; i++) {
+        if (strcmp(kind_name(i), name) == 0) {
+            *out = shown_kinds[i];
+            return FULCRUM_OK;
+        }
+    }
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "KIND '%s' is not one of machine, workload or calibration", name);
+}
+
+static enum fulcrum_status run(
+    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct settings *settings = data;
+    enum fulcrum_preset_kind kind = FULCRUM_PRESET_MACHINE;
+    const char *name = settings->name;
+    enum fulcrum_status status;
+    if (name != NULL) {
+        status = find_kind(settings->kind_or_name, context, &kind, err);
+    } else {
+        name = settings->kind_or_name;
+        status = guess_kind(name, context, &kind, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (kind == FULCRUM_PRESET_MACHINE) {
+        return show_machine(name, context, err);
+    }
+    return kind == FULCRUM_PRESET_WORKLOAD ? show_workload(name, context, err)
+                                           : show_calibration(name, context, err);
+}
+
+static const struct fulcrum_argument arguments[] = {
+    {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind_or_name), kind_name,
+        "machine, workload or calibration; may be left out before the name of a "
+        "preset"},
+    {"NAME", FULCRUM_ARGUMENT_OPTIONAL, offsetof(struct settings, name), NULL,
+        "a preset, a JSON file, or for machines 'this': the machine at hand"},
+    {.name = NULL},
+};
+
+static const struct fulcrum_example examples[] = {
+    {"fulcrum show dgx-1", "each figure of the machine, with its source"},
+    {"fulcrum show machine this", "what fulcrum found out about this machine"},
+    {"fulcrum show calibration out/calibration.json",
+        "parameters with their errors, how well the curves fit, and warnings"},
+    {.line = NULL},
+};
+
+const struct fulcrum_command fulcrum_command_show = {
+    .name = "show",
+    .summary = "show a machine, workload or calibration in full",
+    .description =
+        "Prints one preset or file with inheritance resolved: each value with its "
+        "unit, "
+        "where it was read, or that it is a prior and how far off it may be, and which "
+        "preset it came from.\n\nOf a calibration it prints the parameters with their "
+        "standard errors, the fits with their errors and warnings, and the notes on "
+        "how "
+        "it was measured.",
+    .examples = examples,
+    .arguments = arguments,
+    .settings_size = sizeof(struct settings),
+    .output = FULCRUM_OUTPUT_REPORT,
+    .run = run,
+};
