@@ -20,7 +20,7 @@ struct fulcrum_learner_options {
     size_t max_batch;     /* largest inference batch, 1..4096 */
     size_t input_count;   /* MLP: length of the observation; ignored by R2D2 */
     size_t action_count;  /* 1..1024 */
-    size_t train_batch;   /* sequences (R2D2) or samples (MLP) in a training step */
+    size_t train_batch;   /* sequences (R2D2) or samples (MLP) of a training step */
     size_t train_unroll;  /* R2D2: steps of a sequence that are trained on, >= 1 */
     size_t train_burn_in; /* R2D2: steps before them, forward only */
     uint64_t seed;        /* weights and training data */
@@ -31,7 +31,8 @@ struct fulcrum_learner_info {
     size_t parameter_count;
     double forward_flop; /* per observation, 2 per multiply-add */
     double train_step_flop;
-    char backend[200]; /* BLAS library, its core name and threads */
+    size_t buffer_byte; /* weights, optimiser, replay and every other buffer */
+    char backend[200];  /* BLAS library, its core name and threads */
 };
 
 struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
@@ -55,10 +56,14 @@ struct fulcrum_learner {
     void *(*input)(struct fulcrum_learner_state *state);
     /*
      * Infers `batch` observations (1..max_batch) on the calling thread.
-     * `action` gets one index in [0, action_count) per observation.
+     * `action` gets one index in [0, action_count) per observation: the best value
+     * (R2D2, whose slots keep a recurrent state each) or the largest mean (MLP).
      */
     void (*forward)(struct fulcrum_learner_state *state, size_t batch, int *action);
-    /* One training step: forward, backward and Adam. Returns the loss. */
+    /*
+     * One training step: forward, backward and Adam. The replay is random and the same
+     * in each step: equal work, not learning. Returns the loss.
+     */
     double (*train)(struct fulcrum_learner_state *state);
 };
 

@@ -1,0 +1,126 @@
+/* learner_cpu.c - the learner that runs on the calling CPU thread. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/learner_record.h"
+
+#include <stdlib.h>
+
+#include "calibrate/gemm.h"
+#include "calibrate/network_mlp.h"
+#include "calibrate/network_r2d2.h"
+
+/* Units of each of the three hidden layers: learner.h, FULCRUM_NETWORK_MLP. */
+enum { MLP_HIDDEN_COUNT = 256 };
+
+/* One of the two networks; the other is NULL. */
+struct fulcrum_learner_state {
+    struct fulcrum_r2d2 *r2d2;
+    struct fulcrum_mlp *mlp;
+};
+
+static enum fulcrum_status open_r2d2(const struct fulcrum_learner_options *options,
+    struct fulcrum_learner_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_r2d2_options network = {
+        .shape = fulcrum_r2d2_atari(options->action_count),
+        .max_batch = options->max_batch,
+        .train_batch = options->train_batch,
+        .train_unroll = options->train_unroll,
+        .train_burn_in = options->train_burn_in,
+        .seed = options->seed};
+    return fulcrum_r2d2_new(&state->r2d2, &network, err);
+}
+
+static enum fulcrum_status open_mlp(const struct fulcrum_learner_options *options,
+    struct fulcrum_learner_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_mlp_options network = {.input_count = options->input_count,
+        .hidden_count = MLP_HIDDEN_COUNT,
+        .action_count = options->action_count,
+        .max_batch = options->max_batch,
+        .train_batch = options->train_batch,
+        .seed = options->seed};
+    return fulcrum_mlp_new(&state->mlp, &network, err);
+}
+
+static struct fulcrum_learner_info describe(const struct fulcrum_learner_state *state,
+    const struct fulcrum_learner_options *options)
+{
+    struct fulcrum_network_cost cost = state->r2d2 != NULL
+                                           ? fulcrum_r2d2_cost(state->r2d2)
+                                           : fulcrum_mlp_cost(state->mlp);
+    struct fulcrum_r2d2_shape atari = fulcrum_r2d2_atari(options->action_count);
+    struct fulcrum_learner_info info = {
+        .input_byte = state->r2d2 != NULL
+                          ? atari.height * atari.width * atari.channel_count
+                          : options->input_count * sizeof(float),
+        .parameter_count = cost.parameter_count,
+        .forward_flop = cost.forward_flop,
+        .train_step_flop = cost.train_step_flop,
+        .buffer_byte = cost.buffer_byte};
+    fulcrum_gemm_describe(info.backend, sizeof info.backend);
+    return info;
+}
+
+static void cpu_close(struct fulcrum_learner_state *state)
+{
+    if (state != NULL) {
+        fulcrum_r2d2_free(state->r2d2);
+        fulcrum_mlp_free(state->mlp);
+        free(state);
+    }
+}
+
+static enum fulcrum_status cpu_open(const struct fulcrum_learner_options *options,
+    struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
+    struct fulcrum_error *err)
+{
+    enum fulcrum_status status = fulcrum_learner_options_check(options, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_learner_state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a learner");
+    }
+    fulcrum_gemm_use_one_thread();
+    status = options->network == FULCRUM_NETWORK_R2D2 ? open_r2d2(options, state, err)
+                                                      : open_mlp(options, state, err);
+    if (status != FULCRUM_OK) {
+        cpu_close(state);
+        return status;
+    }
+    *info = describe(state, options);
+    *out = state;
+    return FULCRUM_OK;
+}
+
+static void *cpu_input(struct fulcrum_learner_state *state)
+{
+    return state->r2d2 != NULL ? (void *)fulcrum_r2d2_input(state->r2d2)
+                               : (void *)fulcrum_mlp_input(state->mlp);
+}
+
+static void cpu_forward(struct fulcrum_learner_state *state, size_t batch, int *action)
+{
+    if (state->r2d2 != NULL) {
+        fulcrum_r2d2_infer(state->r2d2, batch, action);
+    } else {
+        fulcrum_mlp_infer(state->mlp, batch, action);
+    }
+}
+
+static double cpu_train(struct fulcrum_learner_state *state)
+{
+    return state->r2d2 != NULL ? fulcrum_r2d2_train(state->r2d2)
+                               : fulcrum_mlp_train(state->mlp);
+}
+
+const struct fulcrum_learner fulcrum_learner_cpu = {
+    .name = "cpu",
+    .summary = FULCRUM_LEARNER_CPU_SUMMARY,
+    .open = cpu_open,
+    .close = cpu_close,
+    .input = cpu_input,
+    .forward = cpu_forward,
+    .train = cpu_train,
+};

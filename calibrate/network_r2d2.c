@@ -1,0 +1,345 @@
+/* network_r2d2.c - the R2D2 network: recurrent inference and training from replay. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/network_r2d2.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/adam.h"
+#include "calibrate/td_loss.h"
+
+/* Kapturowski et al. (2019), table 2. */
+enum { LOOK_AHEAD = 5, TARGET_PERIOD = 2500 };
+static const double discount = 0.997;
+static const double adam_rate = 1e-4;
+static const double adam_epsilon = 1e-3;
+
+/* Step t of sequence i is row t * train_batch + i. */
+struct replay {
+    uint8_t *image; /* train_burn_in + train_unroll + 1 steps */
+    /* One step more: what came before an image is at its row, what follows one on. */
+    int *action;
+    float *reward;
+};
+
+struct fulcrum_r2d2 {
+    struct fulcrum_r2d2_options options;
+    struct fulcrum_r2d2_layers layers;
+    struct fulcrum_pool pool;
+    struct fulcrum_adam adam;
+    float *parameters;
+    float *target_parameters;
+    struct fulcrum_r2d2_gradients gradients;
+    struct fulcrum_r2d2_scratch scratch;
+    /* Inference: one slot per image of the input. */
+    uint8_t *input;
+    int *slot_action;
+    float *slot_reward;
+    float *slot_hidden;
+    float *slot_cell;
+    struct fulcrum_r2d2_trace inference;
+    /* Training. */
+    struct replay replay;
+    struct fulcrum_r2d2_trace online;
+    struct fulcrum_r2d2_trace target; /* the burn-in of both networks as well */
+};
+
+struct fulcrum_r2d2_shape fulcrum_r2d2_atari(size_t action_count)
+{
+    /* Mnih et al. (2015) for the convolutions, Espeholt et al. (2020) for the rest. */
+    struct fulcrum_r2d2_shape shape = {.height = 84,
+        .width = 84,
+        .channel_count = 4,
+        .filters = {{32, 8, 4}, {64, 4, 2}, {64, 3, 1}},
+        .dense_count = 512,
+        .lstm_count = 512,
+        .head_count = 512,
+        .action_count = action_count};
+    return shape;
+}
+
+static size_t image_size(const struct fulcrum_r2d2 *network)
+{
+    const struct fulcrum_r2d2_shape *shape = &network->options.shape;
+    return shape->height * shape->width * shape->channel_count;
+}
+
+/* Trained steps and the one after them, whose values end the last returns. */
+static size_t segment_steps(const struct fulcrum_r2d2 *network)
+{
+    return network->options.train_unroll + 1;
+}
+
+static size_t replay_rows(const struct fulcrum_r2d2 *network)
+{
+    return (network->options.train_burn_in + segment_steps(network)) *
+           network->options.train_batch;
+}
+
+static void take_inference(struct fulcrum_r2d2 *network)
+{
+    struct fulcrum_pool *pool = &network->pool;
+    size_t slots = network->options.max_batch;
+    size_t units = network->layers.lstm.unit_count;
+    network->input = fulcrum_pool_take(pool, slots * image_size(network), 1);
+    network->slot_action = fulcrum_pool_take(pool, slots, sizeof(int));
+    network->slot_reward = fulcrum_pool_take_floats(pool, slots);
+    network->slot_hidden = fulcrum_pool_take_floats(pool, slots * units);
+    network->slot_cell = fulcrum_pool_take_floats(pool, slots * units);
+    network->inference = fulcrum_r2d2_trace_take(
+        &network->layers, pool, 1, slots, FULCRUM_R2D2_KEEP_OUTPUTS);
+}
+
+static void take_training(struct fulcrum_r2d2 *network)
+{
+    const struct fulcrum_r2d2_options *options = &network->options;
+    struct fulcrum_pool *pool = &network->pool;
+    size_t rows = replay_rows(network);
+    size_t longest = options->train_burn_in > segment_steps(network)
+                         ? options->train_burn_in
+                         : segment_steps(network);
+    network->replay.image = fulcrum_pool_take(pool, rows * image_size(network), 1);
+    network->replay.action =
+        fulcrum_pool_take(pool, rows + options->train_batch, sizeof(int));
+    network->replay.reward =
+        fulcrum_pool_take_floats(pool, rows + options->train_batch);
+    network->online = fulcrum_r2d2_trace_take(&network->layers, pool,
+        segment_steps(network), options->train_batch, FULCRUM_R2D2_KEEP_ALL);
+    network->target = fulcrum_r2d2_trace_take(&network->layers, pool, longest,
+        options->train_batch, FULCRUM_R2D2_KEEP_OUTPUTS);
+    network->gradients = fulcrum_r2d2_gradients_take(
+        &network->layers, pool, options->train_unroll, options->train_batch);
+}
+
+static void take_buffers(struct fulcrum_r2d2 *network)
+{
+    size_t count = network->layers.parameter_count;
+    struct fulcrum_pool *pool = &network->pool;
+    network->parameters = fulcrum_pool_take_floats(pool, count);
+    network->target_parameters = fulcrum_pool_take_floats(pool, count);
+    network->adam = (struct fulcrum_adam){.rate = adam_rate,
+        .beta1 = 0.9,
+        .beta2 = 0.999,
+        .epsilon = adam_epsilon,
+        .parameter_count = count,
+        .mean = fulcrum_pool_take_floats(pool, count),
+        .square = fulcrum_pool_take_floats(pool, count)};
+    network->scratch = fulcrum_r2d2_scratch_take(&network->layers, pool);
+    take_inference(network);
+    take_training(network);
+    network->inference.scratch = &network->scratch;
+    network->online.scratch = &network->scratch;
+    network->target.scratch = &network->scratch;
+}
+
+static void fill_bytes(uint8_t *bytes, size_t count, struct fulcrum_random *random)
+{
+    for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
+        uint64_t bits = fulcrum_random_bits(random);
+        size_t left = count - i;
+        memcpy(bytes + i, &bits, left < sizeof bits ? left : sizeof bits);
+    }
+}
+
+static void fill_replay(struct fulcrum_r2d2 *network, struct fulcrum_random *random)
+{
+    size_t rows = replay_rows(network);
+    size_t count = rows + network->options.train_batch;
+    uint64_t actions = network->layers.action_count;
+    fill_bytes(network->replay.image, rows * image_size(network), random);
+    for (size_t i = 0; i < count; i++) {
+        network->replay.action[i] = (int)(fulcrum_random_bits(random) % actions);
+        network->replay.reward[i] = (float)fulcrum_random_between(random, -1.0, 1.0);
+    }
+}
+
+static void renew_target(struct fulcrum_r2d2 *network)
+{
+    memcpy(network->target_parameters, network->parameters,
+        network->layers.parameter_count * sizeof *network->parameters);
+}
+
+enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_r2d2 **out,
+    const struct fulcrum_r2d2_options *options, struct fulcrum_error *err)
+{
+    struct fulcrum_r2d2 *network = calloc(1, sizeof *network);
+    if (network == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a network");
+    }
+    network->options = *options;
+    network->layers = fulcrum_r2d2_layers_make(&options->shape);
+    take_buffers(network);
+    if (network->pool.is_exhausted) {
+        fulcrum_r2d2_free(network);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "no memory for an R2D2 network with max_batch = %zu and %zu sequences of "
+            "%zu + %zu steps",
+            options->max_batch, options->train_batch, options->train_burn_in,
+            options->train_unroll);
+    }
+    struct fulcrum_random random = fulcrum_random_seeded(options->seed);
+    fulcrum_r2d2_layers_init(&network->layers, network->parameters, &random);
+    renew_target(network);
+    fill_replay(network, &random);
+    *out = network;
+    return FULCRUM_OK;
+}
+
+void fulcrum_r2d2_free(struct fulcrum_r2d2 *network)
+{
+    if (network != NULL) {
+        fulcrum_pool_clear(&network->pool);
+        free(network);
+    }
+}
+
+uint8_t *fulcrum_r2d2_input(struct fulcrum_r2d2 *network)
+{
+    return network->input;
+}
+
+const float *fulcrum_r2d2_forward(struct fulcrum_r2d2 *network, size_t batch)
+{
+    struct fulcrum_r2d2_batch images = {.step_count = 1,
+        .batch_count = batch,
+        .image = network->input,
+        .last_action = network->slot_action,
+        .last_reward = network->slot_reward};
+    struct fulcrum_r2d2_trace *trace = &network->inference;
+    size_t count = batch * network->layers.lstm.unit_count;
+    size_t state_byte = count * sizeof(float);
+    assert(batch >= 1 && batch <= network->options.max_batch);
+    memcpy(trace->core.hidden, network->slot_hidden, state_byte);
+    memcpy(trace->core.cell, network->slot_cell, state_byte);
+    fulcrum_r2d2_forward_core(&network->layers, network->parameters, &images, trace);
+    memcpy(network->slot_hidden, trace->core.hidden + count, state_byte);
+    memcpy(network->slot_cell, trace->core.cell + count, state_byte);
+    fulcrum_r2d2_forward_heads(&network->layers, network->parameters, trace);
+    size_t actions = network->layers.action_count;
+    for (size_t i = 0; i < batch; i++) {
+        network->slot_action[i] = (int)fulcrum_td_best(trace->q + i * actions, actions);
+    }
+    return trace->q;
+}
+
+void fulcrum_r2d2_infer(struct fulcrum_r2d2 *network, size_t batch, int *action)
+{
+    (void)fulcrum_r2d2_forward(network, batch);
+    memcpy(action, network->slot_action, batch * sizeof *action);
+}
+
+/* Steps [first, first + count) of the replay. */
+static struct fulcrum_r2d2_batch replay_steps(
+    const struct fulcrum_r2d2 *network, size_t first, size_t count)
+{
+    size_t row = first * network->options.train_batch;
+    return (struct fulcrum_r2d2_batch){.step_count = count,
+        .batch_count = network->options.train_batch,
+        .image = network->replay.image + row * image_size(network),
+        .last_action = network->replay.action + row,
+        .last_reward = network->replay.reward + row};
+}
+
+/*
+ * Leaves in the trace the action values of the trained segment. The recurrent state
+ * starts at zero, and the burn-in steps bring it to where the segment begins.
+ */
+static void forward_replay(struct fulcrum_r2d2 *network, const float *parameters,
+    struct fulcrum_r2d2_trace *trace)
+{
+    const struct fulcrum_r2d2_layers *layers = &network->layers;
+    struct fulcrum_r2d2_trace *warm = &network->target;
+    size_t burn_in = network->options.train_burn_in;
+    size_t count = network->options.train_batch * layers->lstm.unit_count;
+    size_t state_byte = count * sizeof(float);
+    memset(warm->core.hidden, 0, state_byte);
+    memset(warm->core.cell, 0, state_byte);
+    if (burn_in > 0) {
+        struct fulcrum_r2d2_batch before = replay_steps(network, 0, burn_in);
+        fulcrum_r2d2_forward_core(layers, parameters, &before, warm);
+    }
+    memmove(trace->core.hidden, warm->core.hidden + burn_in * count, state_byte);
+    memmove(trace->core.cell, warm->core.cell + burn_in * count, state_byte);
+    struct fulcrum_r2d2_batch segment =
+        replay_steps(network, burn_in, segment_steps(network));
+    fulcrum_r2d2_forward_core(layers, parameters, &segment, trace);
+    fulcrum_r2d2_forward_heads(layers, parameters, trace);
+}
+
+double fulcrum_r2d2_loss(struct fulcrum_r2d2 *network)
+{
+    const struct fulcrum_r2d2_options *options = &network->options;
+    /* The online network first: its burn-in passes through the target's trace. */
+    forward_replay(network, network->parameters, &network->online);
+    forward_replay(network, network->target_parameters, &network->target);
+    size_t row = (options->train_burn_in + 1) * options->train_batch;
+    struct fulcrum_td td = {.step_count = options->train_unroll,
+        .batch_count = options->train_batch,
+        .action_count = network->layers.action_count,
+        .look_ahead = LOOK_AHEAD,
+        .discount = discount,
+        .online = network->online.q,
+        .target = network->target.q,
+        .action = network->replay.action + row,
+        .reward = network->replay.reward + row};
+    return fulcrum_td_loss(&td, network->gradients.q);
+}
+
+void fulcrum_r2d2_backward(struct fulcrum_r2d2 *network)
+{
+    const struct fulcrum_r2d2_options *options = &network->options;
+    struct fulcrum_r2d2_batch trained =
+        replay_steps(network, options->train_burn_in, options->train_unroll);
+    memset(network->gradients.parameters, 0,
+        network->layers.parameter_count * sizeof(float));
+    fulcrum_r2d2_backward_layers(&network->layers, network->parameters, &trained,
+        &network->online, &network->gradients);
+}
+
+double fulcrum_r2d2_train(struct fulcrum_r2d2 *network)
+{
+    double loss = fulcrum_r2d2_loss(network);
+    fulcrum_r2d2_backward(network);
+    fulcrum_adam_update(
+        &network->adam, network->parameters, network->gradients.parameters);
+    if (network->adam.step_count % TARGET_PERIOD == 0) {
+        renew_target(network);
+    }
+    return loss;
+}
+
+const struct fulcrum_r2d2_layers *fulcrum_r2d2_layers_of(
+    const struct fulcrum_r2d2 *network)
+{
+    return &network->layers;
+}
+
+float *fulcrum_r2d2_parameters(struct fulcrum_r2d2 *network)
+{
+    return network->parameters;
+}
+
+const float *fulcrum_r2d2_gradients(const struct fulcrum_r2d2 *network)
+{
+    return network->gradients.parameters;
+}
+
+struct fulcrum_network_cost fulcrum_r2d2_cost(const struct fulcrum_r2d2 *network)
+{
+    const struct fulcrum_r2d2_options *options = &network->options;
+    double core = fulcrum_r2d2_core_mac_count(&network->layers);
+    double all = core + fulcrum_r2d2_head_mac_count(&network->layers);
+    double burn_in = (double)options->train_burn_in;
+    double unroll = (double)options->train_unroll;
+    /* Two networks go forward. Backward: gradients of weights and of inputs, but not of
+     * the images; the step after the segment has none. */
+    double mac_count =
+        2.0 * (burn_in * core + (unroll + 1.0) * all) +
+        unroll * (2.0 * all - fulcrum_r2d2_first_mac_count(&network->layers));
+    return (struct fulcrum_network_cost){
+        .parameter_count = network->layers.parameter_count,
+        .forward_flop = 2.0 * all,
+        .train_step_flop = 2.0 * (double)options->train_batch * mac_count,
+        .buffer_byte = network->pool.taken_byte};
+}
