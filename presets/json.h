@@ -11,8 +11,8 @@
  * One JSON value being built. Members come out in the order they were added; numbers
  * with 17 significant digits at most (the shortest that reads back the same), whole
  * numbers without a fraction, NAN and infinities as null. A call that runs out of
- * memory marks the document, and fulcrum_json_text / fulcrum_json_write report it, so
- * that builders need no check after each member.
+ * memory marks the document, and fulcrum_json_text reports it, so that builders need no
+ * check after each member. Text that is no UTF-8 is mended with U+FFFD.
  */
 struct fulcrum_json;
 
@@ -37,6 +37,7 @@ struct fulcrum_json *fulcrum_json_add_array(
     struct fulcrum_json *object, const char *key);
 /* The same as the next element of an array. */
 struct fulcrum_json *fulcrum_json_append_object(struct fulcrum_json *array);
+struct fulcrum_json *fulcrum_json_append_array(struct fulcrum_json *array);
 void fulcrum_json_append_number(struct fulcrum_json *array, double value);
 void fulcrum_json_append_text(struct fulcrum_json *array, const char *value);
 

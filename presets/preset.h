@@ -61,7 +61,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_load(
 /*
  * Writes a calibration so that fulcrum_calibration_load gives it back, whole or not at
  * all (presets/output.h).
- *   fails    FULCRUM_ERR_FILE, FULCRUM_ERR_NO_MEMORY
+ *   fails    FULCRUM_ERR_FILE, FULCRUM_ERR_MISSING (no name), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_save(
     const struct fulcrum_calibration *calibration, const char *path,

@@ -1,0 +1,519 @@
+/* calibration_load.c - calibrations from files. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/calibration_file.h"
+#include "presets/document.h"
+#include "presets/folder.h"
+#include "presets/head.h"
+#include "presets/preset.h"
+#include "presets/sheet.h"
+
+/*
+ * Each reader adds its part to the calibration, or faults to the node's reader; one
+ * that has faults is never handed out, so a part may stay incomplete.
+ */
+typedef void read_part(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration);
+
+static void note_status(const struct fulcrum_node *node, enum fulcrum_status status)
+{
+    if (status != FULCRUM_OK) {
+        fulcrum_node_fault(node, status, "%s", fulcrum_status_text(status));
+    }
+}
+
+static void read_schema(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    (void)calibration;
+    static const char *const keys[] = {"name", "version", NULL};
+    if (!fulcrum_node_is_object(node)) {
+        return;
+    }
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_node name = fulcrum_node_member(node, "name");
+    char text[64];
+    if (fulcrum_node_text(&name, text, sizeof text) &&
+        strcmp(text, FULCRUM_CALIBRATION_SCHEMA) != 0) {
+        fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT, "expected \"%s\"",
+            FULCRUM_CALIBRATION_SCHEMA);
+    }
+    struct fulcrum_node version = fulcrum_node_member(node, "version");
+    double number = 0.0;
+    if (fulcrum_node_number(&version, &number) &&
+        (int)fmin(fmax(number, 0.0), 1e6) != FULCRUM_CALIBRATION_VERSION) {
+        fulcrum_node_fault(&version, FULCRUM_ERR_FORMAT,
+            "expected %d, the version that this program reads",
+            FULCRUM_CALIBRATION_VERSION);
+    }
+}
+
+static void read_complete(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    (void)fulcrum_node_flag(node, &calibration->complete);
+}
+
+static void load_machine_preset(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    char name[FULCRUM_PRESET_PATH_SIZE];
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    if (!fulcrum_node_text(node, name, sizeof name)) {
+        return;
+    }
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    enum fulcrum_status status = fulcrum_preset_find(
+        FULCRUM_PRESET_MACHINE, name, node->reader->file, path, &failure);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_machine_load(path, &design, NULL, &failure);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_node_fault(node, status, "%s", failure.detail);
+        return;
+    }
+    calibration->machine = design.machine;
+}
+
+static void read_machine_object(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    struct fulcrum_sheet sheet;
+    enum fulcrum_status status =
+        fulcrum_sheet_init(&sheet, FULCRUM_PRESET_MACHINE, NULL);
+    if (status != FULCRUM_OK) {
+        note_status(node, status);
+        return;
+    }
+    fulcrum_sheet_apply_bare(&sheet, node);
+    calibration->machine = sheet.design.machine;
+    fulcrum_sheet_clear(&sheet);
+    struct fulcrum_machine *machine = &calibration->machine;
+    struct fulcrum_node name = fulcrum_node_member(node, "name");
+    struct fulcrum_node title = fulcrum_node_member(node, "title");
+    if (name.json != NULL) {
+        (void)fulcrum_node_text(&name, machine->name, sizeof machine->name);
+    }
+    if (title.json != NULL) {
+        (void)fulcrum_node_text(&title, machine->title, sizeof machine->title);
+    }
+}
+
+static void read_machine(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    if (json_object_is_type(node->json, json_type_string)) {
+        load_machine_preset(node, calibration);
+    } else if (json_object_is_type(node->json, json_type_object)) {
+        read_machine_object(node, calibration);
+    } else {
+        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT,
+            "expected the name of a machine preset, or an object");
+    }
+}
+
+/* Index of the name that the node holds, or a fault and -1. */
+static int read_name(const struct fulcrum_node *node, const char *const *names)
+{
+    char text[32];
+    if (!json_object_is_type(node->json, json_type_string) ||
+        !fulcrum_node_text(node, text, sizeof text)) {
+        fulcrum_node_fault(
+            node, FULCRUM_ERR_FORMAT, "expected one of %s, %s, %s", names[0], names[1],
+            names[2]);
+        return -1;
+    }
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(names[i], text) == 0) {
+            return i;
+        }
+    }
+    fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected one of %s, %s, %s", names[0],
+        names[1], names[2]);
+    return -1;
+}
+
+static void read_parameter(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    static const char *const keys[] = {
+        "path", "value", "standard_error", "scale", "origin", "source", NULL};
+    const char *const scales[] = {fulcrum_scale_name(FULCRUM_SCALE_LINEAR),
+        fulcrum_scale_name(FULCRUM_SCALE_LOG), fulcrum_scale_name(FULCRUM_SCALE_LOGIT),
+        NULL};
+    const char *const origins[] = {fulcrum_origin_name(FULCRUM_ORIGIN_MEASURED),
+        fulcrum_origin_name(FULCRUM_ORIGIN_FITTED),
+        fulcrum_origin_name(FULCRUM_ORIGIN_PRIOR), NULL};
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_parameter parameter = {"", 0.0, 0.0, FULCRUM_SCALE_LINEAR,
+        FULCRUM_ORIGIN_MEASURED, ""};
+    struct fulcrum_node path = fulcrum_node_member(node, "path");
+    struct fulcrum_node value = fulcrum_node_member(node, "value");
+    struct fulcrum_node error = fulcrum_node_member(node, "standard_error");
+    struct fulcrum_node scale = fulcrum_node_member(node, "scale");
+    struct fulcrum_node origin = fulcrum_node_member(node, "origin");
+    struct fulcrum_node source = fulcrum_node_member(node, "source");
+    int is_path = fulcrum_node_text(&path, parameter.path, sizeof parameter.path);
+    (void)fulcrum_node_number(&value, &parameter.value);
+    (void)fulcrum_node_number(&error, &parameter.standard_error);
+    int scale_index = read_name(&scale, scales);
+    int origin_index = read_name(&origin, origins);
+    (void)fulcrum_node_text(&source, parameter.source, sizeof parameter.source);
+    if (is_path && fulcrum_calibration_parameter(calibration, parameter.path) != NULL) {
+        fulcrum_node_fault(&path, FULCRUM_ERR_FORMAT, "expected each path once");
+    }
+    if (scale_index >= 0 && origin_index >= 0) {
+        parameter.scale = (enum fulcrum_scale)scale_index;
+        parameter.origin = (enum fulcrum_origin)origin_index;
+    }
+    note_status(
+        node, fulcrum_calibration_add_parameter(calibration, &parameter, NULL));
+}
+
+/* An array of exactly `count` numbers; NULL after a fault. Freed by the caller. */
+static double *read_row(const struct fulcrum_node *node, size_t count)
+{
+    double *values = NULL;
+    size_t length = 0;
+    if (!fulcrum_node_numbers(node, &values, &length)) {
+        return NULL;
+    }
+    if (length != count) {
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+            "%s has %zu elements: expected %zu", node->path, length, count);
+        free(values);
+        return NULL;
+    }
+    return values;
+}
+
+/* Needs the parameters; the model checks symmetry and diagonal. */
+static void read_covariance(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    size_t count = calibration->parameter_count;
+    size_t length = 0;
+    if (!fulcrum_node_is_array(node, &length)) {
+        return;
+    }
+    if (length != count) {
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+            "%s has %zu rows: expected %zu, one for each parameter", node->path, length,
+            count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_node row = fulcrum_node_element(node, i);
+        double *values = read_row(&row, count);
+        if (values != NULL) {
+            memcpy(calibration->covariance + i * count, values, count * sizeof *values);
+        }
+        free(values);
+    }
+}
+
+static void read_capacity(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    double *values = NULL;
+    size_t count = 0;
+    if (fulcrum_node_numbers(node, &values, &count)) {
+        note_status(
+            node, fulcrum_calibration_set_capacity(calibration, values, count, NULL));
+    }
+    free(values);
+}
+
+static void read_batch_time(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    static const char *const keys[] = {"size", "time_s", NULL};
+    if (!fulcrum_node_is_object(node)) {
+        return;
+    }
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_node size = fulcrum_node_member(node, "size");
+    struct fulcrum_node time = fulcrum_node_member(node, "time_s");
+    double *sizes = NULL;
+    double *times = NULL;
+    size_t count = 0;
+    if (fulcrum_node_numbers(&size, &sizes, &count)) {
+        times = read_row(&time, count);
+    }
+    if (times != NULL) {
+        note_status(node,
+            fulcrum_calibration_set_batch_time(calibration, sizes, times, count, NULL));
+    }
+    free(sizes);
+    free(times);
+}
+
+static void read_series_text(
+    const struct fulcrum_node *node, struct fulcrum_series *series)
+{
+    struct fulcrum_node name = fulcrum_node_member(node, "name");
+    struct fulcrum_node unit = fulcrum_node_member(node, "unit");
+    struct fulcrum_node x_name = fulcrum_node_member(node, "x_name");
+    struct fulcrum_node condition = fulcrum_node_member(node, "condition");
+    (void)fulcrum_node_text(&name, series->name, sizeof series->name);
+    (void)fulcrum_node_text(&unit, series->unit, sizeof series->unit);
+    (void)fulcrum_node_text(&x_name, series->x_name, sizeof series->x_name);
+    (void)fulcrum_node_text(&condition, series->condition, sizeof series->condition);
+}
+
+/* NULL where the column is absent: the calibration has a fallback for it. */
+static double *read_optional_row(const struct fulcrum_node *node, size_t count)
+{
+    return node->json != NULL ? read_row(node, count) : NULL;
+}
+
+static void read_series(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    static const char *const keys[] = {"name", "unit", "x_name", "condition", "x",
+        "value", "canary_rel", "disturbed", NULL};
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_series series;
+    memset(&series, 0, sizeof series);
+    read_series_text(node, &series);
+    struct fulcrum_node x = fulcrum_node_member(node, "x");
+    struct fulcrum_node value = fulcrum_node_member(node, "value");
+    struct fulcrum_node canary = fulcrum_node_member(node, "canary_rel");
+    struct fulcrum_node disturbed = fulcrum_node_member(node, "disturbed");
+    if (fulcrum_node_numbers(&value, &series.value, &series.count)) {
+        series.x = read_row(&x, series.count);
+        series.canary_rel = read_optional_row(&canary, series.count);
+        series.disturbed = read_optional_row(&disturbed, series.count);
+    }
+    if (series.x != NULL) {
+        note_status(node, fulcrum_calibration_add_series(calibration, &series, NULL));
+    }
+    free(series.x);
+    free(series.value);
+    free(series.canary_rel);
+    free(series.disturbed);
+}
+
+static void read_quantity(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    static const char *const keys[] = {"name", "value", "interval", "unit", NULL};
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_quantity quantity;
+    memset(&quantity, 0, sizeof quantity);
+    struct fulcrum_node name = fulcrum_node_member(node, "name");
+    struct fulcrum_node value = fulcrum_node_member(node, "value");
+    struct fulcrum_node unit = fulcrum_node_member(node, "unit");
+    struct fulcrum_node interval = fulcrum_node_member(node, "interval");
+    (void)fulcrum_node_text(&name, quantity.name, sizeof quantity.name);
+    (void)fulcrum_node_measured(&value, &quantity.value);
+    (void)fulcrum_node_text(&unit, quantity.unit, sizeof quantity.unit);
+    double *bounds = read_row(&interval, 2);
+    if (bounds != NULL) {
+        quantity.lo = bounds[0];
+        quantity.hi = bounds[1];
+        note_status(
+            node, fulcrum_calibration_add_quantity(calibration, &quantity, NULL));
+    }
+    free(bounds);
+}
+
+static void read_fit(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    static const char *const keys[] = {"name", "form", "point_count", "mape_frac",
+        "smape_frac", "max_frac", "bias_frac", "warning", NULL};
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_fit_report fit;
+    memset(&fit, 0, sizeof fit);
+    const struct {
+        const char *key;
+        char *out;
+        size_t size;
+    } texts[] = {{"name", fit.name, sizeof fit.name},
+        {"form", fit.form, sizeof fit.form},
+        {"warning", fit.warning, sizeof fit.warning}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct fulcrum_node text = fulcrum_node_member(node, texts[i].key);
+        (void)fulcrum_node_text(&text, texts[i].out, texts[i].size);
+    }
+    double *const numbers[] = {
+        &fit.mape_frac, &fit.smape_frac, &fit.max_frac, &fit.bias_frac};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct fulcrum_node number = fulcrum_node_member(node, keys[i + 3]);
+        (void)fulcrum_node_measured(&number, numbers[i]);
+    }
+    struct fulcrum_node points = fulcrum_node_member(node, "point_count");
+    double count = fulcrum_node_value(&points);
+    if (!(count >= 0.0 && count <= 1e9 && count == floor(count))) {
+        fulcrum_node_fault(
+            &points, FULCRUM_ERR_RANGE, "expected a whole number from 0 to 1e+09");
+        return;
+    }
+    fit.point_count = (size_t)count;
+    note_status(node, fulcrum_calibration_add_fit(calibration, &fit, NULL));
+}
+
+static void read_elements(const struct fulcrum_node *array,
+    struct fulcrum_calibration *calibration, read_part *read)
+{
+    size_t count = 0;
+    if (!fulcrum_node_is_array(array, &count)) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_node element = fulcrum_node_element(array, i);
+        if (fulcrum_node_is_object(&element)) {
+            read(&element, calibration);
+        }
+    }
+}
+
+static void read_parameters(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    read_elements(node, calibration, read_parameter);
+}
+
+static void read_all_series(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    read_elements(node, calibration, read_series);
+}
+
+static void read_quantities(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    read_elements(node, calibration, read_quantity);
+}
+
+static void read_fits(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    read_elements(node, calibration, read_fit);
+}
+
+static void read_note(const struct fulcrum_node *notes, const char *key,
+    struct fulcrum_calibration *calibration)
+{
+    struct fulcrum_note note;
+    struct fulcrum_node node = fulcrum_node_member(notes, key);
+    if (strlen(key) >= sizeof note.key) {
+        fulcrum_reader_fault(notes->reader, FULCRUM_ERR_RANGE,
+            "%s: expected a key of at most %zu bytes", node.path, sizeof note.key - 1);
+        return;
+    }
+    if (fulcrum_node_text(&node, note.text, sizeof note.text)) {
+        note_status(
+            &node, fulcrum_calibration_add_note(calibration, key, note.text, NULL));
+    }
+}
+
+static void read_notes(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    if (!fulcrum_node_is_object(node)) {
+        return;
+    }
+    struct json_object_iterator at = json_object_iter_begin(node->json);
+    struct json_object_iterator end = json_object_iter_end(node->json);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        read_note(node, json_object_iter_peek_name(&at), calibration);
+    }
+}
+
+/* In this order: a covariance needs the parameters. */
+static const struct {
+    const char *key;
+    read_part *read;
+    int is_required;
+} parts[] = {
+    {"schema", read_schema, 1},
+    {"complete", read_complete, 0},
+    {"machine", read_machine, 1},
+    {"parameters", read_parameters, 1},
+    {"covariance", read_covariance, 0},
+    {"capacity", read_capacity, 0},
+    {"batch_time", read_batch_time, 0},
+    {"series", read_all_series, 0},
+    {"quantities", read_quantities, 0},
+    {"fits", read_fits, 0},
+    {"notes", read_notes, 0},
+};
+
+enum { PART_COUNT = sizeof parts / sizeof parts[0] };
+
+static void read_parts(
+    const struct fulcrum_node *root, struct fulcrum_calibration *calibration)
+{
+    const char *keys[PART_COUNT + 4] = {"kind", "name", "title"};
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        keys[i + 3] = parts[i].key;
+        struct fulcrum_node node = fulcrum_node_member(root, parts[i].key);
+        if (node.json != NULL || parts[i].is_required) {
+            parts[i].read(&node, calibration);
+        }
+    }
+    fulcrum_node_check_keys(root, keys);
+}
+
+/* What the model has to say, once every part could be read. */
+static void check_content(
+    struct fulcrum_reader *reader, const struct fulcrum_calibration *calibration)
+{
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    if (reader->faults.status == FULCRUM_OK &&
+        fulcrum_calibration_check(calibration, &failure) != FULCRUM_OK) {
+        fulcrum_reader_adopt(reader, &failure);
+    }
+}
+
+static enum fulcrum_status read_calibration(const char *path,
+    struct json_object *document, struct fulcrum_calibration *calibration,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
+    struct fulcrum_node root = fulcrum_node_root(&reader, document);
+    struct fulcrum_head head;
+    (void)fulcrum_head_read(&root, FULCRUM_PRESET_CALIBRATION, &head);
+    if (head.is_kind) {
+        memcpy(calibration->name, head.name, sizeof head.name);
+        memcpy(calibration->title, head.title, sizeof head.title);
+        read_parts(&root, calibration);
+        check_content(&reader, calibration);
+    }
+    return fulcrum_reader_finish(&reader, err);
+}
+
+enum fulcrum_status fulcrum_calibration_load(
+    const char *name, struct fulcrum_calibration **out, struct fulcrum_error *err)
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    struct json_object *document = NULL;
+    struct fulcrum_calibration *calibration = NULL;
+    enum fulcrum_status status =
+        fulcrum_preset_find(FULCRUM_PRESET_CALIBRATION, name, NULL, path, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_document_read(path, &document, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_calibration_new(&calibration, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = read_calibration(path, document, calibration, err);
+    }
+    fulcrum_document_free(document);
+    if (status != FULCRUM_OK) {
+        fulcrum_calibration_free(calibration);
+        return status;
+    }
+    *out = calibration;
+    return FULCRUM_OK;
+}

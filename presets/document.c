@@ -1,0 +1,238 @@
+/* document.c - strict reading of one JSON object from a file or from text. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "presets/document.h"
+
+#include <json-c/json.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/text_file.h"
+
+enum { MAX_DEPTH = 32 };
+
+struct source {
+    const char *label;
+    const char *text;
+    struct fulcrum_error *err;
+};
+
+static enum fulcrum_status fail_at(
+    const struct source *source, size_t offset, const char *what, const char *detail)
+{
+    size_t line = 1;
+    size_t column = 1;
+    for (size_t i = 0; i < offset; i++) {
+        column++;
+        if (source->text[i] == '\n') {
+            line++;
+            column = 1;
+        }
+    }
+    return fulcrum_fail(source->err, FULCRUM_ERR_FORMAT, "%s: line %zu, column %zu: %s%s",
+        source->label, line, column, what, detail);
+}
+
+/*
+ * A second look at text that json-c took. json-c keeps the last of two equal keys
+ * without a word, lets raw control characters into strings and reads "1." as 1.
+ */
+struct scan {
+    const struct source *source;
+    const char *next;
+    size_t depth;
+    struct json_object *keys[MAX_DEPTH + 1]; /* seen in each open object; NULL: array */
+};
+
+static enum fulcrum_status fail_scan(
+    const struct scan *scan, const char *at, const char *what, const char *detail)
+{
+    return fail_at(scan->source, (size_t)(at - scan->source->text), what, detail);
+}
+
+/* `next` goes from an opening quote to behind the closing one. */
+static enum fulcrum_status skip_string(struct scan *scan)
+{
+    scan->next++;
+    while (*scan->next != '"') {
+        if ((unsigned char)*scan->next < 0x20) {
+            return fail_scan(
+                scan, scan->next, "a control character inside a string", "");
+        }
+        scan->next += *scan->next == '\\' ? 2 : 1;
+    }
+    scan->next++;
+    return FULCRUM_OK;
+}
+
+/* `open` is the opening quote of a key; compared as read, so that escapes are equal. */
+static enum fulcrum_status note_key(struct scan *scan, const char *open)
+{
+    struct json_object *keys = scan->keys[scan->depth];
+    struct json_tokener *tokener = json_tokener_new();
+    struct json_object *key = NULL;
+    if (tokener != NULL) {
+        key = json_tokener_parse_ex(tokener, open, (int)(scan->next - open));
+        json_tokener_free(tokener);
+    }
+    if (key == NULL) {
+        return fulcrum_fail(
+            scan->source->err, FULCRUM_ERR_NO_MEMORY, "%s", scan->source->label);
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    const char *name = json_object_get_string(key);
+    if (json_object_object_get_ex(keys, name, NULL)) {
+        status = fail_scan(scan, open, "a key is given twice: ", name);
+    } else if (json_object_object_add(keys, name, NULL) != 0) {
+        status = fulcrum_fail(
+            scan->source->err, FULCRUM_ERR_NO_MEMORY, "%s", scan->source->label);
+    }
+    json_object_put(key);
+    return status;
+}
+
+static enum fulcrum_status scan_string(struct scan *scan)
+{
+    const char *open = scan->next;
+    enum fulcrum_status status = skip_string(scan);
+    if (status != FULCRUM_OK || scan->keys[scan->depth] == NULL) {
+        return status;
+    }
+    size_t blank = strspn(scan->next, " \t\r\n");
+    return scan->next[blank] == ':' ? note_key(scan, open) : FULCRUM_OK;
+}
+
+static enum fulcrum_status scan_open(struct scan *scan)
+{
+    if (scan->depth == MAX_DEPTH) {
+        return fail_scan(scan, scan->next, "nested too deep", "");
+    }
+    scan->depth++;
+    if (*scan->next == '{') {
+        scan->keys[scan->depth] = json_object_new_object();
+        if (scan->keys[scan->depth] == NULL) {
+            return fulcrum_fail(
+                scan->source->err, FULCRUM_ERR_NO_MEMORY, "%s", scan->source->label);
+        }
+    }
+    scan->next++;
+    return FULCRUM_OK;
+}
+
+static void scan_close(struct scan *scan)
+{
+    json_object_put(scan->keys[scan->depth]);
+    scan->keys[scan->depth] = NULL;
+    scan->depth--;
+    scan->next++;
+}
+
+static enum fulcrum_status scan_token(struct scan *scan)
+{
+    char c = *scan->next;
+    if (c == '"') {
+        return scan_string(scan);
+    }
+    if (c == '{' || c == '[') {
+        return scan_open(scan);
+    }
+    if (c == '}' || c == ']') {
+        scan_close(scan);
+        return FULCRUM_OK;
+    }
+    if (c == '.' && strchr("0123456789", scan->next[1]) == NULL) {
+        return fail_scan(scan, scan->next, "digits must follow a decimal point", "");
+    }
+    scan->next++;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status scan_text(const struct source *source)
+{
+    struct scan scan = {source, source->text, 0, {NULL}};
+    enum fulcrum_status status = FULCRUM_OK;
+    while (status == FULCRUM_OK && *scan.next != '\0') {
+        status = scan_token(&scan);
+    }
+    for (size_t i = 0; i <= MAX_DEPTH; i++) {
+        json_object_put(scan.keys[i]);
+    }
+    return status;
+}
+
+static enum fulcrum_status fail_token(
+    const struct source *source, enum json_tokener_error error, size_t end)
+{
+    const char *what = json_tokener_error_desc(error);
+    if (error == json_tokener_continue || error == json_tokener_error_parse_eof) {
+        what = "the text ends inside the object";
+        end = strlen(source->text);
+    } else if (source->text[end] == '\0') {
+        what = "the text ends inside a value";
+    }
+    return fail_at(source, end, what, "");
+}
+
+static enum fulcrum_status parse_text(
+    const struct source *source, size_t length, struct json_object **out)
+{
+    struct json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
+    if (tokener == NULL) {
+        return fulcrum_fail(
+            source->err, FULCRUM_ERR_NO_MEMORY, "%s", source->label);
+    }
+    json_tokener_set_flags(
+        tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    struct json_object *document =
+        json_tokener_parse_ex(tokener, source->text, (int)length + 1);
+    enum fulcrum_status status = FULCRUM_OK;
+    if (json_tokener_get_error(tokener) != json_tokener_success) {
+        status = fail_token(source, json_tokener_get_error(tokener),
+            json_tokener_get_parse_end(tokener));
+    } else if (!json_object_is_type(document, json_type_object)) {
+        status = fulcrum_fail(source->err, FULCRUM_ERR_FORMAT,
+            "%s: expected a JSON object, from { to }", source->label);
+    } else {
+        status = scan_text(source);
+    }
+    json_tokener_free(tokener);
+    if (status != FULCRUM_OK) {
+        json_object_put(document);
+        return status;
+    }
+    *out = document;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_document_parse(const char *label, const char *text,
+    size_t length, struct json_object **out, struct fulcrum_error *err)
+{
+    if (length >= INT_MAX) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_FORMAT, "%s: is larger than 2 GiB", label);
+    }
+    if (text[strspn(text, " \t\r\n")] == '\0') {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: is empty", label);
+    }
+    struct source source = {label, text, err};
+    return parse_text(&source, length, out);
+}
+
+enum fulcrum_status fulcrum_document_read(
+    const char *path, struct json_object **out, struct fulcrum_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    enum fulcrum_status status = fulcrum_text_file_read(path, &text, &length, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    status = fulcrum_document_parse(path, text, length, out, err);
+    free(text);
+    return status;
+}
+
+void fulcrum_document_free(struct json_object *document)
+{
+    json_object_put(document);
+}

@@ -1,0 +1,34 @@
+/* document.h - strict reading of one JSON object from a file or from text. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PRESETS_DOCUMENT_H
+#define FULCRUM_PRESETS_DOCUMENT_H
+
+#include <stddef.h>
+
+#include "model/status.h"
+
+struct json_object; /* json-c's */
+
+/*
+ * Reads the one object that a file holds. Refused, with line and column: anything but
+ * RFC 8259 JSON in UTF-8, text behind the object, a key given twice, values nested
+ * more than 32 deep. Numbers that no double holds are left to whoever reads them.
+ *   out      the caller gives it back with fulcrum_document_free
+ *   fails    as fulcrum_text_file_read, and FULCRUM_ERR_FORMAT
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_document_read(
+    const char *path, struct json_object **out, struct fulcrum_error *err);
+
+/*
+ * The same from memory.
+ *   label    names the text in messages
+ *   text     a zero byte stands at text[length] and nowhere before
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_document_parse(const char *label,
+    const char *text, size_t length, struct json_object **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_document_free(struct json_object *document);
+
+#endif

@@ -1,0 +1,264 @@
+/* folder.c - the folders that hold presets, and files in them by name. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "presets/folder.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "model/nearest.h"
+#include "presets/document.h"
+#include "presets/head.h"
+
+enum { MAX_FOLDERS = 3 };
+
+struct folders {
+    const char *path[MAX_FOLDERS]; /* borrowed; the first that has a name wins */
+    size_t count;
+};
+
+struct entries {
+    struct fulcrum_preset_entry *items;
+    size_t count;
+    size_t room;
+};
+
+static int is_folder(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+static enum fulcrum_status find_folders(
+    struct folders *out, struct fulcrum_error *err)
+{
+    out->count = 0;
+    const char *own = getenv("FULCRUM_PRESETS");
+    if (own != NULL && own[0] != '\0') {
+        if (!is_folder(own)) {
+            return fulcrum_fail(err, FULCRUM_ERR_FILE,
+                "FULCRUM_PRESETS = %s: expected a folder", own);
+        }
+        out->path[out->count++] = own;
+    }
+    out->path[out->count++] = FULCRUM_DATA_DIR;
+    out->path[out->count++] = FULCRUM_SOURCE_DATA_DIR;
+    return FULCRUM_OK;
+}
+
+/* "FOLDER/machines/NAME.json"; returns 0 where it does not fit. */
+static int join(char out[FULCRUM_PRESET_PATH_SIZE], const char *folder,
+    enum fulcrum_preset_kind kind, const char *file)
+{
+    int length = snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%s/%ss/%s", folder,
+        fulcrum_preset_kind_name(kind), file);
+    return length > 0 && length < FULCRUM_PRESET_PATH_SIZE;
+}
+
+static enum fulcrum_status add_entry(struct entries *entries, const char *stem,
+    size_t length, const char *path, struct fulcrum_error *err)
+{
+    struct fulcrum_preset_entry entry = {"", "", ""};
+    if (length >= sizeof entry.name) {
+        return fulcrum_fail(err, FULCRUM_ERR_FILE,
+            "%s: expected a name of at most %zu bytes", path, sizeof entry.name - 1);
+    }
+    memcpy(entry.name, stem, length);
+    memcpy(entry.file, path, strlen(path) + 1);
+    for (size_t i = 0; i < entries->count; i++) {
+        if (strcmp(entries->items[i].name, entry.name) == 0) {
+            return FULCRUM_OK;
+        }
+    }
+    if (entries->count == entries->room) {
+        size_t room = entries->room == 0 ? 32 : 2 * entries->room;
+        struct fulcrum_preset_entry *grown =
+            realloc(entries->items, room * sizeof *grown);
+        if (grown == NULL) {
+            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a list of presets");
+        }
+        entries->items = grown;
+        entries->room = room;
+    }
+    entries->items[entries->count++] = entry;
+    return FULCRUM_OK;
+}
+
+/* Length of a file's name without ".json"; 0 where it is no preset. */
+static size_t stem_length(const char *file)
+{
+    size_t length = strlen(file);
+    if (file[0] == '.' || length <= 5 || strcmp(file + length - 5, ".json") != 0) {
+        return 0;
+    }
+    return length - 5;
+}
+
+/* A folder that is absent holds nothing: not every one is installed. */
+static enum fulcrum_status list_folder(struct entries *entries, const char *folder,
+    enum fulcrum_preset_kind kind, struct fulcrum_error *err)
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    DIR *listing = join(path, folder, kind, "") ? opendir(path) : NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    struct dirent *file = listing != NULL ? readdir(listing) : NULL;
+    while (file != NULL && status == FULCRUM_OK) {
+        size_t length = stem_length(file->d_name);
+        if (length > 0 && join(path, folder, kind, file->d_name)) {
+            status = add_entry(entries, file->d_name, length, path, err);
+        }
+        file = readdir(listing);
+    }
+    if (listing != NULL) {
+        (void)closedir(listing);
+    }
+    return status;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct fulcrum_preset_entry *left = a;
+    const struct fulcrum_preset_entry *right = b;
+    return strcmp(left->name, right->name);
+}
+
+/* Names and files, sorted; titles are still empty. */
+static enum fulcrum_status list_names(
+    enum fulcrum_preset_kind kind, struct entries *out, struct fulcrum_error *err)
+{
+    struct folders folders;
+    enum fulcrum_status status = find_folders(&folders, err);
+    for (size_t i = 0; status == FULCRUM_OK && i < folders.count; i++) {
+        status = list_folder(out, folders.path[i], kind, err);
+    }
+    if (status == FULCRUM_OK && out->count > 0) {
+        qsort(out->items, out->count, sizeof *out->items, compare_names);
+    }
+    return status;
+}
+
+/* References are read for what they predict elsewhere; here only what all files have. */
+static void check_source(const struct fulcrum_node *root)
+{
+    struct fulcrum_node source = fulcrum_node_member(root, "source");
+    (void)fulcrum_node_is_object(&source);
+}
+
+static void read_title(struct fulcrum_reader *reader, enum fulcrum_preset_kind kind,
+    struct fulcrum_preset_entry *entry)
+{
+    struct json_object *document = NULL;
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    if (fulcrum_document_read(entry->file, &document, &failure) != FULCRUM_OK) {
+        (void)fulcrum_fail_more(
+            &reader->faults, failure.status, "%s", failure.detail);
+        return;
+    }
+    reader->file = entry->file;
+    struct fulcrum_node root = fulcrum_node_root(reader, document);
+    struct fulcrum_head head;
+    if (fulcrum_head_read(&root, kind, &head)) {
+        memcpy(entry->title, head.title, sizeof head.title);
+        if (strcmp(head.name, entry->name) != 0) {
+            struct fulcrum_node name = fulcrum_node_member(&root, "name");
+            fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT,
+                "expected \"%s\", as the file is called", entry->name);
+        }
+    }
+    if (kind == FULCRUM_PRESET_REFERENCE) {
+        check_source(&root);
+    }
+    fulcrum_document_free(document);
+}
+
+enum fulcrum_status fulcrum_preset_list(enum fulcrum_preset_kind kind,
+    struct fulcrum_preset_entry **out, size_t *count, struct fulcrum_error *err)
+{
+    struct entries entries = {NULL, 0, 0};
+    enum fulcrum_status status = list_names(kind, &entries, err);
+    struct fulcrum_reader reader = {"", {FULCRUM_OK, ""}};
+    for (size_t i = 0; status == FULCRUM_OK && i < entries.count; i++) {
+        read_title(&reader, kind, &entries.items[i]);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_reader_finish(&reader, err);
+    }
+    if (status != FULCRUM_OK) {
+        free(entries.items);
+        return status;
+    }
+    *out = entries.items;
+    *count = entries.count;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status fail_unknown(
+    enum fulcrum_preset_kind kind, const char *name, struct fulcrum_error *err)
+{
+    struct entries entries = {NULL, 0, 0};
+    enum fulcrum_status status = list_names(kind, &entries, err);
+    if (status == FULCRUM_OK) {
+        const char **names = calloc(entries.count + 1, sizeof *names);
+        size_t nearest = entries.count;
+        for (size_t i = 0; names != NULL && i < entries.count; i++) {
+            names[i] = entries.items[i].name;
+        }
+        if (names != NULL && entries.count > 0) {
+            nearest = fulcrum_nearest(name, names, entries.count, sizeof *names);
+        }
+        int is_near = nearest < entries.count;
+        status = fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
+            "\"%.80s\" is no %s preset%s%s%s", name, fulcrum_preset_kind_name(kind),
+            is_near ? "; did you mean " : "", is_near ? names[nearest] : "",
+            is_near ? "?" : "");
+        free(names);
+    }
+    free(entries.items);
+    return status;
+}
+
+static int is_path(const char *name)
+{
+    return strchr(name, '/') != NULL || stem_length(name) > 0;
+}
+
+static enum fulcrum_status copy_path(const char *name, const char *from,
+    char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err)
+{
+    const char *slash = from != NULL && name[0] != '/' ? strrchr(from, '/') : NULL;
+    int folder = slash != NULL ? (int)(slash - from) + 1 : 0;
+    int length = snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%.*s%s", folder,
+        slash != NULL ? from : "", name);
+    if (length < 0 || length >= FULCRUM_PRESET_PATH_SIZE) {
+        return fulcrum_fail(err, FULCRUM_ERR_FILE,
+            "%.80s...: expected a path of at most %d bytes", name,
+            FULCRUM_PRESET_PATH_SIZE - 1);
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_preset_find(enum fulcrum_preset_kind kind, const char *name,
+    const char *from, char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err)
+{
+    if (is_path(name)) {
+        return copy_path(name, from, out, err);
+    }
+    struct folders folders;
+    enum fulcrum_status status = find_folders(&folders, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    char file[80];
+    int length = snprintf(file, sizeof file, "%s.json", name);
+    int fits = length > 5 && (size_t)length < sizeof file;
+    for (size_t i = 0; fits && i < folders.count; i++) {
+        struct stat there;
+        if (join(out, folders.path[i], kind, file) && stat(out, &there) == 0) {
+            return FULCRUM_OK;
+        }
+    }
+    return fail_unknown(kind, name, err);
+}

@@ -1,0 +1,19 @@
+/* head.h - kind, name and title, which begin every file. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PRESETS_HEAD_H
+#define FULCRUM_PRESETS_HEAD_H
+
+#include "presets/preset.h"
+#include "presets/reader.h"
+
+struct fulcrum_head {
+    int is_kind; /* 1: the file is of the kind asked for */
+    char name[64];
+    char title[160]; /* the name where none is given */
+};
+
+/* Returns 1, or adds faults and returns 0. */
+int fulcrum_head_read(const struct fulcrum_node *root, enum fulcrum_preset_kind kind,
+    struct fulcrum_head *out);
+
+#endif

@@ -1,0 +1,128 @@
+/* text_file.c - whole text files in memory. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "presets/text_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A calibration with every sample is some megabytes; more is no file of ours. */
+#define MAX_BYTE  ((size_t)64 << 20)
+#define MIN_CHUNK ((size_t)64 << 10)
+
+static enum fulcrum_status fail_read(
+    struct fulcrum_error *err, const char *path, int error)
+{
+    return fulcrum_fail(
+        err, FULCRUM_ERR_FILE, "%s: cannot be read: %s", path, strerror(error));
+}
+
+/* Pipes have no size to ask for: grows as it reads. */
+static enum fulcrum_status read_stream(FILE *stream, const char *path, char **out,
+    size_t *length, struct fulcrum_error *err)
+{
+    char *text = NULL;
+    size_t room = 0;
+    size_t used = 0;
+    for (;;) {
+        if (room - used < 2) {
+            room = room == 0 ? MIN_CHUNK : 2 * room;
+            char *grown = realloc(text, room);
+            if (grown == NULL) {
+                free(text);
+                return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
+            }
+            text = grown;
+        }
+        size_t got = fread(text + used, 1, room - used - 1, stream);
+        used += got;
+        if (got == 0 || used > MAX_BYTE) {
+            break;
+        }
+    }
+    if (ferror(stream)) {
+        free(text);
+        return fail_read(err, path, errno);
+    }
+    if (used > MAX_BYTE) {
+        free(text);
+        return fulcrum_fail(
+            err, FULCRUM_ERR_FILE, "%s: is larger than 64 MiB", path);
+    }
+    text[used] = '\0';
+    *out = text;
+    *length = used;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status check_text(
+    const char *path, const char *text, size_t length, struct fulcrum_error *err)
+{
+    if (length == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: is empty", path);
+    }
+    if (strlen(text) != length) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "%s: byte %zu is zero: expected a text file", path, strlen(text) + 1);
+    }
+    return FULCRUM_OK;
+}
+
+static void drop_byte_order_mark(char *text, size_t *length)
+{
+    if (*length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        *length -= 3;
+        memmove(text, text + 3, *length + 1);
+    }
+}
+
+static enum fulcrum_status open_file(
+    const char *path, FILE **out, struct fulcrum_error *err)
+{
+    struct stat there;
+    if (stat(path, &there) != 0) {
+        return fail_read(err, path, errno);
+    }
+    if (S_ISDIR(there.st_mode)) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_FILE, "%s: is a directory: expected a file", path);
+    }
+    FILE *stream = fopen(path, "r");
+    if (stream == NULL) {
+        return fail_read(err, path, errno);
+    }
+    *out = stream;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_text_file_read(
+    const char *path, char **out, size_t *length, struct fulcrum_error *err)
+{
+    int is_stdin = strcmp(path, "-") == 0;
+    FILE *stream = stdin;
+    enum fulcrum_status status = is_stdin ? FULCRUM_OK : open_file(path, &stream, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    char *text = NULL;
+    size_t used = 0;
+    status = read_stream(stream, path, &text, &used, err);
+    if (!is_stdin) {
+        (void)fclose(stream);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    drop_byte_order_mark(text, &used);
+    status = check_text(path, text, used, err);
+    if (status != FULCRUM_OK) {
+        free(text);
+        return status;
+    }
+    *out = text;
+    *length = used;
+    return FULCRUM_OK;
+}
