@@ -162,8 +162,9 @@ static void linear_ticks(struct fulcrum_axis *axis, double wanted, const char *u
     double last = floor(axis->hi / step + slack);
     for (double n = ceil(axis->lo / step - slack); n <= last; n++) {
         char label[FULCRUM_TICK_LABEL_SIZE];
-        step_text(label, sizeof label, n * step, step, unit);
-        add_tick(axis, n * step, 0, label);
+        double value = n * step + 0.0; /* turns -0 into 0 */
+        step_text(label, sizeof label, value, step, unit);
+        add_tick(axis, value, 0, label);
     }
 }
 

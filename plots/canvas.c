@@ -60,8 +60,9 @@ enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width
 {
     const double least_pt = 240.0;
     const double most_pt = 4000.0;
-    if (!(fmin(width_pt, height_pt) >= least_pt) ||
-        !(fmax(width_pt, height_pt) <= most_pt)) {
+    /* Written so that NaN fails. */
+    if (!(width_pt >= least_pt && height_pt >= least_pt && width_pt <= most_pt &&
+            height_pt <= most_pt)) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "page of %.4g x %.4g points: each side must be in [%g, %g]", width_pt,
             height_pt, least_pt, most_pt);

@@ -85,7 +85,8 @@ struct fulcrum_text {
     double anchor_y;     /* 0 top, 1 bottom */
     double rotation_deg; /* counter-clockwise */
     double width_max_pt; /* wraps there; 0 means no limit */
-    int lines_max;       /* with width_max_pt: cuts with an ellipsis; 0 means 1 */
+    int lines_max;       /* per paragraph, if width_max_pt is set: more end in an
+                            ellipsis; 0 means 1 */
 };
 
 struct fulcrum_extent {

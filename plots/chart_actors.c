@@ -12,8 +12,17 @@ enum { PANELS_MAX = 3 };
 /* From this factor between the largest and smallest count, doublings read better. */
 static const double log_from_factor = 12.0;
 
+/* What people give runtimes in. */
+struct time_unit {
+    double longest_s; /* for which it is chosen */
+    double unit_s;
+    const char *title;
+};
+
 struct picture {
     const struct fulcrum_actors_data *data;
+    const struct time_unit *time_unit;
+    double *runtime; /* value, lo, hi one after the other, in time_unit; owned */
     struct fulcrum_page page;
     struct fulcrum_panel panels[PANELS_MAX];
     struct fulcrum_metric_panel rooms[PANELS_MAX];
@@ -30,16 +39,65 @@ static enum fulcrum_axis_kind axis_kind(const struct fulcrum_actors_data *data)
     return doublings ? FULCRUM_AXIS_LOG2 : FULCRUM_AXIS_LINEAR;
 }
 
+static const struct time_unit *time_unit_for(const struct fulcrum_actors_data *data)
+{
+    static const struct time_unit units[] = {{300.0, 1.0, "Runtime, s"},
+        {300.0 * 60.0, 60.0, "Runtime, minutes"},
+        {200.0 * 3600.0, 3600.0, "Runtime, hours"},
+        {INFINITY, 86400.0, "Runtime, days"}};
+    struct fulcrum_span span = fulcrum_span_none();
+    for (size_t i = 0; i < data->count; i++) {
+        fulcrum_span_add(&span, data->runtime_s.value[i]);
+    }
+    size_t i = 0;
+    while (span.lo > units[i].longest_s) {
+        i++;
+    }
+    return &units[i];
+}
+
+/* Copies runtimes into a unit that suits the shortest of them. */
+static enum fulcrum_status scale_runtime(
+    struct picture *picture, struct fulcrum_error *err)
+{
+    const struct fulcrum_actors_data *data = picture->data;
+    if (!fulcrum_estimate_is_known(&data->runtime_s, data->count)) {
+        return FULCRUM_OK;
+    }
+    picture->time_unit = time_unit_for(data);
+    picture->runtime = calloc(3 * data->count, sizeof *picture->runtime);
+    if (picture->runtime == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
+    }
+    const double *const sources[] = {
+        data->runtime_s.value, data->runtime_s.lo, data->runtime_s.hi};
+    for (size_t i = 0; i < 3 * data->count; i++) {
+        const double *source = sources[i / data->count];
+        picture->runtime[i] = source != NULL
+                                  ? source[i % data->count] / picture->time_unit->unit_s
+                                  : (double)NAN;
+    }
+    return FULCRUM_OK;
+}
+
+static struct fulcrum_metric first_metric(const struct picture *picture)
+{
+    const struct fulcrum_actors_data *data = picture->data;
+    if (picture->runtime == NULL) {
+        return (struct fulcrum_metric){
+            .title = "Throughput, steps/s", .estimates = {data->steps_per_s}};
+    }
+    const double *runtime = picture->runtime;
+    return (struct fulcrum_metric){.title = picture->time_unit->title,
+        .estimates = {{runtime, runtime + data->count, runtime + 2 * data->count}},
+        .goal = FULCRUM_GOAL_LEAST};
+}
+
 static void fill_panels(struct picture *picture)
 {
     const struct fulcrum_actors_data *data = picture->data;
-    int timed = fulcrum_estimate_is_known(&data->runtime_s, data->count);
     const struct fulcrum_metric metrics[] = {
-        timed ? (struct fulcrum_metric){.title = "Runtime, s",
-                    .estimates = {data->runtime_s},
-                    .goal = FULCRUM_GOAL_LEAST}
-              : (struct fulcrum_metric){.title = "Throughput, steps/s",
-                    .estimates = {data->steps_per_s}},
+        first_metric(picture),
         {.title = "Power, W",
             .estimates = {data->system_w, data->gpu_w},
             .unjudged = 1},
@@ -102,6 +160,20 @@ static void fill_legend(struct picture *picture)
     }
 }
 
+static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
+{
+    if (picture->stack.count == 0) {
+        fulcrum_page_draw_empty(canvas, &picture->page);
+        return;
+    }
+    fill_legend(picture);
+    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
+    fulcrum_stack_fit(canvas, &picture->stack, body);
+    fulcrum_stack_place(canvas, &picture->stack, body);
+    fulcrum_page_draw(canvas, &picture->page);
+    fulcrum_stack_draw(canvas, &picture->stack);
+}
+
 enum fulcrum_status fulcrum_chart_actors_draw(struct fulcrum_canvas *canvas,
     const struct fulcrum_actors_data *data, struct fulcrum_error *err)
 {
@@ -118,19 +190,15 @@ enum fulcrum_status fulcrum_chart_actors_draw(struct fulcrum_canvas *canvas,
     picture->page.title = picture->data->text.title;
     picture->page.subtitle = picture->data->text.subtitle;
     picture->page.footnote = picture->data->text.footnote;
-    fill_panels(picture);
-    if (picture->stack.count == 0) {
-        fulcrum_page_draw_empty(canvas, &picture->page);
-    } else {
-        fill_legend(picture);
-        struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-        fulcrum_stack_fit(canvas, &picture->stack, body);
-        fulcrum_stack_place(canvas, &picture->stack, body);
-        fulcrum_page_draw(canvas, &picture->page);
-        fulcrum_stack_draw(canvas, &picture->stack);
+    status = scale_runtime(picture, err);
+    if (status == FULCRUM_OK) {
+        fill_panels(picture);
+        draw_picture(canvas, picture);
+        status = fulcrum_canvas_status(canvas, err);
     }
+    free(picture->runtime);
     free(picture);
-    return fulcrum_canvas_status(canvas, err);
+    return status;
 }
 
 static enum fulcrum_status draw(

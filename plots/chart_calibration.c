@@ -284,7 +284,7 @@ static void fill_steps(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_calibration_data *data = picture->data;
     struct cell *cell = &picture->cells[2];
-    start_cell(cell, "Steps: share done within a time", "time of one step");
+    start_cell(cell, "Steps: cumulative share", "time of one step");
     size_t steps = quantiles(canvas, picture->step_x, data->step_s, data->step_count);
     size_t resets =
         quantiles(canvas, picture->reset_x, data->reset_s, data->reset_count);

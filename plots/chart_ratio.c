@@ -13,6 +13,11 @@
 
 enum { PANELS_MAX = 3, NOTE_SIZE = 2000, FLAG_TEXT_SIZE = 96 };
 
+/* Names of machines get at most this share of the page's height. */
+static const double flags_frac = 0.12;
+/* Between their names and the panel. */
+static const double flags_gap_pt = 3.0;
+
 /* Everything the picture is made of, between measuring and drawing. */
 struct picture {
     const struct fulcrum_ratio_data *data;
@@ -114,12 +119,13 @@ static void flag_text(
     (void)snprintf(out, size, "%s %s", machine->name, ratio);
 }
 
-/* Adds ", text", or "intro text" where this is the first one. */
+/* Adds ", text", or a paragraph "intro text" where this is the first one. */
 static void append(char *note, int first, const char *intro, const char *text)
 {
     size_t used = strlen(note);
-    (void)snprintf(note + used, NOTE_SIZE - used, "%s%s%s",
-        first ? (used > 0 ? " " : "") : ", ", first ? intro : "", text);
+    const char *paragraph = used > 0 ? "\n" : "";
+    (void)snprintf(note + used, NOTE_SIZE - used, "%s%s%s", first ? paragraph : ", ",
+        first ? intro : "", text);
 }
 
 static int within(const struct fulcrum_axis *axis, double value)
@@ -151,6 +157,12 @@ static void sort_machines(struct picture *picture)
     }
 }
 
+static double flag_row_pt(const struct fulcrum_canvas *canvas)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
+    return fulcrum_canvas_measure(canvas, &style, "Xg").height_pt + 0.5;
+}
+
 /* Names that found no place are listed in the note instead. */
 static size_t place_flags(const struct fulcrum_canvas *canvas, struct picture *picture)
 {
@@ -164,8 +176,9 @@ static size_t place_flags(const struct fulcrum_canvas *canvas, struct picture *p
         picture->posts[i].width_pt =
             fulcrum_canvas_measure(canvas, &style, text).width_pt;
     }
+    double rows_max = floor(flags_frac * extent.height_pt / flag_row_pt(canvas));
     const struct fulcrum_flag_room room = {
-        panel->header.x0, panel->header.x1, extent.height_pt >= 450.0 ? 5 : 3};
+        panel->header.x0, panel->header.x1, (size_t)rows_max};
     size_t rows =
         fulcrum_flag_posts_place(picture->posts, picture->machine_count, &room);
     int first = 1;
@@ -178,12 +191,6 @@ static size_t place_flags(const struct fulcrum_canvas *canvas, struct picture *p
         }
     }
     return rows;
-}
-
-static double flag_row_pt(const struct fulcrum_canvas *canvas)
-{
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
-    return fulcrum_canvas_measure(canvas, &style, "Xg").height_pt + 0.5;
 }
 
 /*
@@ -204,7 +211,8 @@ static void measure(const struct fulcrum_canvas *canvas, struct picture *picture
         picture->panels[i].guides = picture->guides;
         picture->panels[i].guide_count = picture->machine_count;
     }
-    picture->panels[0].strip_pt = (double)rows * flag_row_pt(canvas);
+    picture->panels[0].strip_pt =
+        rows > 0 ? (double)rows * flag_row_pt(canvas) + flags_gap_pt : 0.0;
     picture->page.footnote = picture->note;
     fill_legend(picture);
     body = fulcrum_page_body(canvas, &picture->page);
@@ -223,7 +231,7 @@ static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *pict
         if (!post->shown) {
             continue;
         }
-        double top = bottom - row_pt * (double)(post->row + 1);
+        double top = bottom - flags_gap_pt - row_pt * (double)(post->row + 1);
         const struct fulcrum_spot pole[] = {{post->x, bottom}, {post->x, top + 1.5}};
         fulcrum_canvas_stroke(canvas, &pen, pole, 2);
         char text[FLAG_TEXT_SIZE];

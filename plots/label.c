@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static const double flag_gap_pt = 2.0;
+static const double flag_gap_pt = 2.5;
 /* Between the end of one flag and the next text or pole. */
 static const double flag_space_pt = 4.0;
 
@@ -60,13 +60,15 @@ static int fits(const struct fulcrum_flag_post *posts, size_t count, size_t i,
     return 1;
 }
 
+/* Tries the side it is told first, then the other. */
 static void place_one(struct fulcrum_flag_post *posts, size_t count, size_t i,
     const struct fulcrum_flag_room *room)
 {
-    for (size_t row = 0; row < room->row_count; row++) {
-        for (int to_left = 0; to_left <= 1; to_left++) {
+    int first_side = posts[i].to_left;
+    for (int side = 0; side <= 1; side++) {
+        posts[i].to_left = side == 0 ? first_side : !first_side;
+        for (size_t row = 0; row < room->row_count; row++) {
             posts[i].row = row;
-            posts[i].to_left = to_left;
             if (fits(posts, count, i, room)) {
                 posts[i].shown = 1;
                 return;
@@ -75,24 +77,54 @@ static void place_one(struct fulcrum_flag_post *posts, size_t count, size_t i,
     }
 }
 
+struct outcome {
+    size_t shown;
+    size_t rows;
+};
+
 /*
- * From right to left: a flag flies to the right, so the next pole to the left has to
- * rise above the flags it would cross, which makes stairs that never cross.
+ * The first `split` flags fly to the left, the others to the right, and rows rise
+ * towards the split from both ends: a pole then rises above the flags it would cross.
  */
-size_t fulcrum_flag_posts_place(
-    struct fulcrum_flag_post *posts, size_t count, const struct fulcrum_flag_room *room)
+static struct outcome place_around(struct fulcrum_flag_post *posts, size_t count,
+    size_t split, const struct fulcrum_flag_room *room)
 {
     for (size_t i = 0; i < count; i++) {
         posts[i].shown = 0;
+        posts[i].to_left = i < split;
     }
-    size_t used = 0;
-    for (size_t i = count; i-- > 0;) {
+    for (size_t i = 0; i < split; i++) {
         place_one(posts, count, i, room);
-        if (posts[i].shown && posts[i].row + 1 > used) {
-            used = posts[i].row + 1;
+    }
+    for (size_t i = count; i-- > split;) {
+        place_one(posts, count, i, room);
+    }
+    struct outcome outcome = {0, 0};
+    for (size_t i = 0; i < count; i++) {
+        if (posts[i].shown) {
+            outcome.shown++;
+            outcome.rows =
+                posts[i].row + 1 > outcome.rows ? posts[i].row + 1 : outcome.rows;
         }
     }
-    return used;
+    return outcome;
+}
+
+/* Most names first, then fewest rows. */
+size_t fulcrum_flag_posts_place(
+    struct fulcrum_flag_post *posts, size_t count, const struct fulcrum_flag_room *room)
+{
+    size_t best_split = 0;
+    struct outcome best = place_around(posts, count, 0, room);
+    for (size_t split = 1; split <= count; split++) {
+        struct outcome outcome = place_around(posts, count, split, room);
+        if (outcome.shown > best.shown ||
+            (outcome.shown == best.shown && outcome.rows < best.rows)) {
+            best = outcome;
+            best_split = split;
+        }
+    }
+    return place_around(posts, count, best_split, room).rows;
 }
 
 static int covers_marks(const struct fulcrum_canvas *canvas, struct fulcrum_rect rect)

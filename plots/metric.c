@@ -53,6 +53,16 @@ static void find_best(struct fulcrum_panel *panel, struct fulcrum_metric_panel *
     }
 }
 
+static int spans_much(const struct fulcrum_panel *panel)
+{
+    const double much = 20.0;
+    struct fulcrum_span span = fulcrum_span_none();
+    for (size_t i = 0; i < panel->series[0].count; i++) {
+        fulcrum_span_add(&span, panel->series[0].y[i]);
+    }
+    return span.lo > 0.0 && span.hi / span.lo >= much;
+}
+
 int fulcrum_metric_fill(struct fulcrum_panel *panel, struct fulcrum_metric_panel *room,
     const struct fulcrum_metric *metric, const struct fulcrum_metric_axis *axis)
 {
@@ -82,6 +92,10 @@ int fulcrum_metric_fill(struct fulcrum_panel *panel, struct fulcrum_metric_panel
             .from_zero = 1,
             .unit = metric->unit},
         .weight = 1.0};
+    /* Runtimes fall like 1/x: on a linear axis all but the first would look alike. */
+    if (metric->goal == FULCRUM_GOAL_LEAST && spans_much(panel)) {
+        panel->y_options.kind = FULCRUM_AXIS_LOG;
+    }
     if (!metric->unjudged) {
         find_best(panel, room, metric, axis);
     }

@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -46,8 +45,9 @@ static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
     }
     double width_px = extent.width_pt * scale;
     double height_px = extent.height_pt * scale;
-    if (!(fmin(width_px, height_px) >= least_px) ||
-        !(fmax(width_px, height_px) <= most_px)) {
+    /* Written so that NaN fails. */
+    if (!(width_px >= least_px && height_px >= least_px && width_px <= most_px &&
+            height_px <= most_px)) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "picture of %.4g x %.4g pixels: each side must be in [%g, %g]", width_px,
             height_px, least_px, most_px);

@@ -13,6 +13,9 @@ static const double swatch_pt = 20.0;
 static const double swatch_gap_pt = 5.0;
 static const double entry_gap_pt = 16.0;
 
+static const double least_body_frac = 0.6;
+enum { MOST_LINES = 4 };
+
 /* The parts around the body, from top to bottom. */
 struct layout {
     struct fulcrum_text title;
@@ -35,8 +38,8 @@ void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
 enum fulcrum_status fulcrum_page_check(
     const struct fulcrum_canvas *canvas, struct fulcrum_error *err)
 {
-    const double least_width_pt = 280.0;
-    const double least_height_pt = 320.0;
+    const double least_width_pt = 300.0;
+    const double least_height_pt = 340.0;
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
     if (extent.width_pt < least_width_pt || extent.height_pt < least_height_pt) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
@@ -171,15 +174,14 @@ static void draw_legend(struct fulcrum_canvas *canvas, const struct fulcrum_page
     }
 }
 
-static struct layout lay_out(
-    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+static struct layout lay_out_within(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page, int lines_max)
 {
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
     double width_pt = extent.width_pt - 2.0 * margin_pt;
-    int roomy = extent.height_pt >= 450.0;
     struct layout layout = {.title = wrapped(FULCRUM_TEXT_TITLE, width_pt, 2),
-        .subtitle = wrapped(FULCRUM_TEXT_SUBTITLE, width_pt, roomy ? 4 : 3),
-        .footnote = wrapped(FULCRUM_TEXT_FOOTNOTE, width_pt, roomy ? 5 : 3)};
+        .subtitle = wrapped(FULCRUM_TEXT_SUBTITLE, width_pt, lines_max),
+        .footnote = wrapped(FULCRUM_TEXT_FOOTNOTE, width_pt, lines_max)};
     double title_pt =
         fulcrum_canvas_measure(canvas, &layout.title, page->title).height_pt;
     double subtitle_pt =
@@ -197,6 +199,20 @@ static struct layout lay_out(
     layout.body.x1 = margin_pt + width_pt;
     layout.body.y0 = layout.subtitle_y + subtitle_pt + part_gap_pt + 3.0;
     layout.body.y1 = layout.legend.y0 - (legend_pt > 0.0 ? part_gap_pt : 0.0);
+    return layout;
+}
+
+/* Texts around the panels are cut to fewer lines until the panels have their share. */
+static struct layout lay_out(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    double least_pt = least_body_frac * fulcrum_canvas_extent(canvas).height_pt;
+    int lines_max = MOST_LINES;
+    struct layout layout = lay_out_within(canvas, page, lines_max);
+    while (lines_max > 1 && layout.body.y1 - layout.body.y0 < least_pt) {
+        lines_max--;
+        layout = lay_out_within(canvas, page, lines_max);
+    }
     return layout;
 }
 

@@ -8,9 +8,12 @@
 
 static const double tick_gap_pt = 5.5;
 static const double header_gap_pt = 5.0;
-static const double panel_gap_pt = 8.0;
+static const double panel_gap_pt = 6.0;
+/* Taller pages breathe more. */
+static const double panel_gap_frac = 0.012;
 static const double least_frame_pt = 12.0;
-static const double pt_per_y_tick = 22.0;
+static const double pt_per_y_tick = 20.0;
+static const double least_y_ticks = 3.0;
 static const double pt_per_x_tick = 42.0;
 
 static int point_counts(
@@ -108,7 +111,8 @@ static double tick_label_width(
 static void place_frames(const struct fulcrum_canvas *canvas,
     const struct fulcrum_stack *stack, struct fulcrum_rect rect)
 {
-    double fixed_pt = panel_gap_pt * (double)(stack->count - 1);
+    double gap_pt = panel_gap_pt + panel_gap_frac * (rect.y1 - rect.y0);
+    double fixed_pt = gap_pt * (double)(stack->count - 1);
     double weights = 0.0;
     for (size_t i = 0; i < stack->count; i++) {
         struct fulcrum_panel *panel = &stack->panels[i];
@@ -128,7 +132,7 @@ static void place_frames(const struct fulcrum_canvas *canvas,
         double top = panel->header.y1 + panel->strip_pt;
         panel->frame = (struct fulcrum_rect){
             rect.x0 + stack->left_pt, top, rect.x1, top + frame_pt};
-        y = panel->frame.y1 + footer_height(canvas, panel) + panel_gap_pt;
+        y = panel->frame.y1 + footer_height(canvas, panel) + gap_pt;
     }
 }
 
@@ -151,7 +155,8 @@ static void fit_y(struct fulcrum_panel *panel)
     struct fulcrum_span y_span = fulcrum_span_none();
     add_panel(panel, &x_span, &y_span);
     struct fulcrum_axis_options options = panel->y_options;
-    options.ticks_wanted = (panel->frame.y1 - panel->frame.y0) / pt_per_y_tick;
+    options.ticks_wanted =
+        fmax(least_y_ticks, (panel->frame.y1 - panel->frame.y0) / pt_per_y_tick);
     fulcrum_axis_fit(&panel->y, &y_span, &options);
 }
 
@@ -164,8 +169,10 @@ void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack
     place_frames(canvas, stack, rect);
     for (size_t i = 0; i < stack->count; i++) {
         fit_y(&stack->panels[i]);
-        double label_pt = tick_label_width(canvas, &stack->panels[i].y);
-        stack->left_pt = fmax(stack->left_pt, label_pt + tick_gap_pt);
+        if (!fulcrum_panel_is_empty(&stack->panels[i])) {
+            double label_pt = tick_label_width(canvas, &stack->panels[i].y);
+            stack->left_pt = fmax(stack->left_pt, label_pt + tick_gap_pt);
+        }
         add_panel(&stack->panels[i], &x_span, &y_span);
     }
     struct fulcrum_axis_options options = stack->panels[0].x_options;

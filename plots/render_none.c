@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Rough metrics of DejaVu Sans, so that layouts can be computed and tested. */
 static const double mean_glyph_em = 0.60;
@@ -29,22 +30,19 @@ void fulcrum_typesetter_free(struct fulcrum_typesetter *typesetter)
     free(typesetter);
 }
 
-/* Characters, not bytes: continuation bytes of UTF-8 do not count. */
-static double glyph_count(const char *text)
+/* Characters up to `end`, not bytes: continuation bytes of UTF-8 do not count. */
+static double glyph_count(const char *text, const char *end)
 {
     double count = 0.0;
-    for (; *text != '\0'; text++) {
+    for (; text < end; text++) {
         count += ((unsigned char)*text & 0xC0U) != 0x80U ? 1.0 : 0.0;
     }
     return count;
 }
 
-struct fulcrum_extent fulcrum_typesetter_extent(
-    const struct fulcrum_typesetter *typesetter, const struct fulcrum_text *style,
-    const char *text)
+static struct fulcrum_extent paragraph_extent(
+    const struct fulcrum_text *style, double width_pt)
 {
-    double glyph_pt = typesetter->glyph_em[style->weight] * style->size_pt;
-    double width_pt = glyph_count(text) * glyph_pt;
     double lines = 1.0;
     if (style->width_max_pt > 0.0 && width_pt > style->width_max_pt) {
         double lines_max = style->lines_max > 0 ? (double)style->lines_max : 1.0;
@@ -52,6 +50,24 @@ struct fulcrum_extent fulcrum_typesetter_extent(
         width_pt = style->width_max_pt;
     }
     return (struct fulcrum_extent){width_pt, lines * line_em * style->size_pt};
+}
+
+struct fulcrum_extent fulcrum_typesetter_extent(
+    const struct fulcrum_typesetter *typesetter, const struct fulcrum_text *style,
+    const char *text)
+{
+    double glyph_pt = typesetter->glyph_em[style->weight] * style->size_pt;
+    struct fulcrum_extent extent = {0.0, 0.0};
+    for (const char *start = text; start != NULL;) {
+        const char *newline = strchr(start, '\n');
+        const char *end = newline != NULL ? newline : start + strlen(start);
+        struct fulcrum_extent paragraph =
+            paragraph_extent(style, glyph_count(start, end) * glyph_pt);
+        extent.width_pt = fmax(extent.width_pt, paragraph.width_pt);
+        extent.height_pt += paragraph.height_pt;
+        start = newline != NULL ? newline + 1 : NULL;
+    }
+    return extent;
 }
 
 const char *fulcrum_render_refusal(void)

@@ -1,0 +1,264 @@
+/* test_chart.c - charts of any data on any page: nothing overlaps or leaves the page.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plots/chart_actors.h"
+#include "plots/chart_calibration.h"
+#include "plots/chart_ratio.h"
+#include "tests/suite.h"
+
+enum { POINTS_MAX = 1000 };
+
+/* What the values of a case look like. */
+enum shape { SHAPE_SATURATING, SHAPE_EQUAL, SHAPE_DECADES, SHAPE_GAPS };
+
+struct data_case {
+    const char *name;
+    size_t count;
+    enum shape shape;
+    double crowding; /* 0: machines far apart, 1: all at one ratio */
+};
+
+static const struct data_case data_cases[] = {
+    {"none", 0, SHAPE_SATURATING, 0.0},
+    {"one point", 1, SHAPE_SATURATING, 0.0},
+    {"two points", 2, SHAPE_SATURATING, 0.0},
+    {"usual", 21, SHAPE_SATURATING, 0.0},
+    {"gaps", 33, SHAPE_GAPS, 0.5},
+    {"all equal", 12, SHAPE_EQUAL, 0.98},
+    {"nine decades", 28, SHAPE_DECADES, 1.0},
+    {"a thousand points", POINTS_MAX, SHAPE_SATURATING, 0.9},
+};
+
+static const struct fulcrum_extent pages[] = {
+    {480.0, 360.0}, {900.0, 675.0}, {315.0, 420.0}, {300.0, 340.0}};
+
+static const char long_text[] =
+    "A title that goes on about the machine, its threads, its multiprocessors, the "
+    "workload, the calibration and the weather until no page is wide enough for it, "
+    "whatever its width, and then goes on a little longer to make the point clear";
+
+/* Arrays that one case's data borrow. */
+struct store {
+    double x[POINTS_MAX];
+    double lo[3][POINTS_MAX];
+    double mid[3][POINTS_MAX];
+    double hi[3][POINTS_MAX];
+    unsigned char disturbed[POINTS_MAX];
+    struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX];
+};
+
+static double shaped(enum shape shape, double share, size_t i)
+{
+    switch (shape) {
+    case SHAPE_EQUAL:
+        return 5000.0;
+    case SHAPE_DECADES:
+        return pow(10.0, 9.0 * share - 3.0);
+    case SHAPE_GAPS:
+        return i % 5 == 4 ? (double)NAN : 800.0 * (1.0 - exp(-4.0 * share));
+    case SHAPE_SATURATING:
+        break;
+    }
+    return 17200.0 * (1.0 - exp(-6.0 * share)) + 50.0;
+}
+
+static void fill(struct store *store, const struct data_case *data_case)
+{
+    for (size_t i = 0; i < data_case->count; i++) {
+        double share =
+            data_case->count > 1 ? (double)i / (double)(data_case->count - 1) : 0.5;
+        double value = shaped(data_case->shape, share, i);
+        store->x[i] = pow(2.0, 10.0 * share - 6.0);
+        store->disturbed[i] = i % 7 == 3;
+        for (size_t j = 0; j < 3; j++) {
+            double watts = j == 0 ? 1.0 : 120.0 + 900.0 * pow(share, 1.0 + (double)j);
+            store->mid[j][i] = value / watts;
+            store->lo[j][i] = store->mid[j][i] * 0.9;
+            store->hi[j][i] = store->mid[j][i] * 1.08;
+        }
+    }
+    static const char *const names[] = {"DGX-1 per GPU", "DGX-1", "DGX A100",
+        "DGX H100", "DGX-2", "HGX B200", "Workstation RTX 4090", "Cloud g5.48xlarge",
+        "Cloud p4d.24xlarge", "Jetson AGX Orin", "Desktop", "A node with a long name"};
+    for (size_t i = 0; i < FULCRUM_RATIO_MACHINES_MAX; i++) {
+        double spread = pow(2.0, 9.0 * (double)(i * 5 % 12) / 11.0 - 5.5);
+        store->machines[i].name = names[i];
+        store->machines[i].cpu_gpu_ratio =
+            0.3 * pow(spread / 0.3, 1.0 - data_case->crowding) + 1e-4 * (double)i;
+    }
+}
+
+static struct fulcrum_estimate estimate(const struct store *store, size_t j)
+{
+    return (struct fulcrum_estimate){store->mid[j], store->lo[j], store->hi[j]};
+}
+
+static const struct fulcrum_chart_text short_text = {
+    .title = "How many CPU threads does one V100 want?",
+    .subtitle = "R2D2 on Breakout, 6.4 actors per thread, greedy batches; calibrated "
+                "on dgx-1 (43 samples); bands from the fit's covariance, 200 draws",
+    .footnote = "Times scaled from another machine (extrapolated). Watts assumed from "
+                "the machine preset, not measured."};
+
+static struct fulcrum_chart_text text_of(const struct data_case *data_case)
+{
+    if (data_case->shape == SHAPE_SATURATING && data_case->count != 2) {
+        return short_text;
+    }
+    return (struct fulcrum_chart_text){long_text, long_text, long_text};
+}
+
+static enum fulcrum_status draw_ratio(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_ratio_data data = {.text = text_of(data_case),
+        .cpu_gpu_ratio = store->x,
+        .count = data_case->count,
+        .steps_per_s = estimate(store, 0),
+        .steps_per_j_gpu = estimate(store, 1),
+        .steps_per_j_system = estimate(store, 2),
+        .machines = store->machines,
+        .machine_count = FULCRUM_RATIO_MACHINES_MAX};
+    return fulcrum_chart_ratio.draw(canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_actors(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_actors_data data = {.text = text_of(data_case),
+        .actor_count = store->x,
+        .count = data_case->count,
+        .steps_per_s = estimate(store, 0),
+        .system_w = estimate(store, 0),
+        .gpu_w = {store->mid[1], NULL, NULL},
+        .steps_per_j_system = estimate(store, 2),
+        .steps_per_j_gpu = estimate(store, 1)};
+    return fulcrum_chart_actors.draw(canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    size_t count = data_case->count;
+    const struct fulcrum_calibration_data data = {.text = text_of(data_case),
+        .throughput = {store->x, store->mid[0], store->disturbed, count},
+        .throughput_fit = {store->x, store->hi[0], count},
+        .batch = {store->x, store->mid[1], store->disturbed, count},
+        .batch_table = {store->x, store->hi[1], count},
+        .per_batch_s = 2.0,
+        .per_item_s = 0.5,
+        .step_s = store->mid[2],
+        .step_count = count,
+        .reset_s = store->hi[0],
+        .reset_count = count / 2,
+        .training = {store->x, store->mid[0], store->disturbed, count}};
+    return fulcrum_chart_calibration.draw(canvas, &data, NULL);
+}
+
+static const struct chart_case {
+    const char *name;
+    enum fulcrum_status (*draw)(struct fulcrum_canvas *canvas,
+        const struct store *store, const struct data_case *data_case);
+} chart_cases[] = {
+    {"ratio", draw_ratio}, {"actors", draw_actors}, {"calibration", draw_calibration}};
+
+/* Rounding aside: texts may touch, not meet. */
+static struct fulcrum_rect shrunk(struct fulcrum_rect rect)
+{
+    const double slack_pt = 0.05;
+    return (struct fulcrum_rect){
+        rect.x0 + slack_pt, rect.y0 + slack_pt, rect.x1 - slack_pt, rect.y1 - slack_pt};
+}
+
+static int leaves(struct fulcrum_rect rect, struct fulcrum_extent page)
+{
+    return rect.x0 < 0.0 || rect.y0 < 0.0 || rect.x1 > page.width_pt ||
+           rect.y1 > page.height_pt;
+}
+
+/* May these two kinds never share a place? */
+static int exclude_each_other(const struct fulcrum_box *a, const struct fulcrum_box *b)
+{
+    if (a->kind == FULCRUM_BOX_TEXT) {
+        return b->kind == FULCRUM_BOX_TEXT || b->kind == FULCRUM_BOX_DATA;
+    }
+    if (a->kind == FULCRUM_BOX_LEGEND) {
+        return b->kind == FULCRUM_BOX_DATA || b->kind == FULCRUM_BOX_PANEL;
+    }
+    return a->kind == FULCRUM_BOX_PANEL && b->kind == FULCRUM_BOX_PANEL;
+}
+
+static size_t count_conflicts(const struct fulcrum_box *boxes, size_t count, size_t i)
+{
+    size_t conflicts = 0;
+    for (size_t j = 0; j < count; j++) {
+        if (j != i && exclude_each_other(&boxes[i], &boxes[j]) &&
+            fulcrum_rect_overlap(shrunk(boxes[i].rect), shrunk(boxes[j].rect))) {
+            (void)fprintf(stderr, "\n  '%s' meets '%s' (kind %d)",
+                boxes[i].text != NULL ? boxes[i].text : "-",
+                boxes[j].text != NULL ? boxes[j].text : "-", (int)boxes[j].kind);
+            conflicts++;
+        }
+    }
+    return conflicts;
+}
+
+static size_t count_faults(const struct fulcrum_canvas *canvas)
+{
+    size_t count = 0;
+    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
+    struct fulcrum_extent page = fulcrum_canvas_extent(canvas);
+    size_t faults = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (boxes[i].kind == FULCRUM_BOX_DATA) {
+            faults += leaves(boxes[i].rect, page) ? 1U : 0U;
+            continue;
+        }
+        faults += leaves(boxes[i].rect, page) ? 1U : 0U;
+        faults += count_conflicts(boxes, count, i);
+    }
+    return faults;
+}
+
+static void check_one(const struct chart_case *chart, const struct data_case *data_case,
+    struct fulcrum_extent page)
+{
+    static struct store store; /* too large for a stack; filled anew for each case */
+    fill(&store, data_case);
+    struct fulcrum_canvas *canvas = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_canvas_new(&canvas, page.width_pt, page.height_pt, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(chart->draw(canvas, &store, data_case), FULCRUM_OK);
+    size_t faults = count_faults(canvas);
+    CU_ASSERT_EQUAL(faults, 0);
+    if (faults > 0) {
+        (void)fprintf(stderr, "\n  %s, %s, %g x %g: %zu faults\n", chart->name,
+            data_case->name, page.width_pt, page.height_pt, faults);
+    }
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_nothing_overlaps_or_leaves_the_page(void)
+{
+    for (size_t i = 0; i < sizeof chart_cases / sizeof chart_cases[0]; i++) {
+        for (size_t j = 0; j < sizeof data_cases / sizeof data_cases[0]; j++) {
+            for (size_t k = 0; k < sizeof pages / sizeof pages[0]; k++) {
+                check_one(&chart_cases[i], &data_cases[j], pages[k]);
+            }
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_nothing_overlaps_or_leaves_the_page),
+    };
+    return suite_run("chart", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
