@@ -23,9 +23,10 @@ struct fulcrum_meter {
     const char *summary;
     /*
      *   root     where the kernel's files are, "" for this machine's (tests give a
-     * folder) out      set on success only; given back with `close` fails
-     * FULCRUM_ERR_UNSUPPORTED: the detail says what is missing and how a user may
-     * provide it
+     *            folder)
+     *   out      set on success only; given back with `close`
+     *   fails    FULCRUM_ERR_UNSUPPORTED: the detail says what is missing and how a
+     *            user may provide it; FULCRUM_ERR_NO_MEMORY
      */
     enum fulcrum_status (*open)(
         const char *root, struct fulcrum_meter_state **out, struct fulcrum_error *err);
@@ -36,7 +37,7 @@ struct fulcrum_meter {
     /*
      * Joules since `open`, one per domain in `energy_j`; counters that wrapped once
      * between two reads are unwrapped, so read at least every 30 s under load.
-     *   fails    FULCRUM_ERR_FILE
+     *   fails    FULCRUM_ERR_FILE; `energy_j` is then unchanged, never zero
      */
     enum fulcrum_status (*read)(
         struct fulcrum_meter_state *state, double *energy_j, struct fulcrum_error *err);
@@ -44,5 +45,17 @@ struct fulcrum_meter {
 
 /* NULL-terminated, in the order of preference and of `fulcrum list meters`. Static. */
 const struct fulcrum_meter *const *fulcrum_meters(void);
+
+/* NULL if there is none of that name. */
+const struct fulcrum_meter *fulcrum_meter_find(const char *name);
+
+/*
+ * Opens the first meter of the table that works here.
+ *   meter, out  set on success only; `out` is given back with (*meter)->close
+ *   fails       FULCRUM_ERR_UNSUPPORTED: one line per meter says why
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_meter_open_first(
+    const struct fulcrum_meter **meter, struct fulcrum_meter_state **out,
+    const char *root, struct fulcrum_error *err);
 
 #endif

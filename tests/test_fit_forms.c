@@ -10,7 +10,7 @@
 #include "calibrate/fit_power.h"
 #include "tests/suite.h"
 
-enum { SIZES = 9, REPEATS = 200 };
+enum { SIZES = 9, FIVEFOLD = 45, THREEFOLD = 27, REPEATS = 200 };
 
 static const double sizes[SIZES] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 
@@ -61,15 +61,15 @@ static void test_line_errors_match_the_spread_of_repeats(void)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t covered = 0;
     for (size_t repeat = 0; repeat < REPEATS; repeat++) {
-        double x[5 * SIZES];
-        double y[5 * SIZES];
-        for (size_t i = 0; i < 5 * SIZES; i++) {
+        double x[FIVEFOLD];
+        double y[FIVEFOLD];
+        for (size_t i = 0; i < FIVEFOLD; i++) {
             x[i] = sizes[i % SIZES];
             y[i] = (truth[0] + truth[1] * x[i]) * (1 + gsl_ran_gaussian(rng, 0.03));
         }
         struct fulcrum_line_fit fit;
         CU_ASSERT_EQUAL_FATAL(
-            fulcrum_fit_batch_time(&fit, x, y, 5 * SIZES, NULL), FULCRUM_OK);
+            fulcrum_fit_batch_time(&fit, x, y, FIVEFOLD, NULL), FULCRUM_OK);
         for (size_t i = 0; i < 2; i++) {
             values[i][repeat] = fit.fit.parameter[i].value;
             errors[i][repeat] = fit.fit.parameter[i].standard_error;
@@ -86,16 +86,16 @@ static void test_line_errors_match_the_spread_of_repeats(void)
 
 static void test_line_withstands_outliers(void)
 {
-    double x[5 * SIZES];
-    double y[5 * SIZES];
-    for (size_t i = 0; i < 5 * SIZES; i++) {
+    double x[FIVEFOLD];
+    double y[FIVEFOLD];
+    for (size_t i = 0; i < FIVEFOLD; i++) {
         x[i] = sizes[i % SIZES];
         y[i] = (1e-3 + 2e-5 * x[i]) * (1 + 0.004 * ((double)(i % 7) - 3));
         y[i] *= i % 10 == 3 ? 3 : 1;
     }
     struct fulcrum_line_fit fit;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_fit_batch_time(&fit, x, y, 5 * SIZES, NULL), FULCRUM_OK);
+        fulcrum_fit_batch_time(&fit, x, y, FIVEFOLD, NULL), FULCRUM_OK);
     suite_assert_close("t0", fit.per_batch_s, 1e-3, 0.02);
     suite_assert_close("t1", fit.per_item_s, 2e-5, 0.02);
     CU_ASSERT_EQUAL(fit.fit.residuals.outlier_count, 5);
@@ -212,14 +212,14 @@ static void test_power_errors_match_the_spread_of_repeats(void)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t covered = 0;
     for (size_t repeat = 0; repeat < REPEATS; repeat++) {
-        double x[3 * SIZES];
-        double y[3 * SIZES];
-        for (size_t i = 0; i < 3 * SIZES; i++) {
+        double x[THREEFOLD];
+        double y[THREEFOLD];
+        for (size_t i = 0; i < THREEFOLD; i++) {
             x[i] = levels[i % SIZES];
             y[i] = (truth[0] + truth[1] * pow(x[i], truth[2])) *
                    (1 + gsl_ran_gaussian(rng, 0.01));
         }
-        const struct fulcrum_samples samples = {"power", x, y, 3 * SIZES};
+        const struct fulcrum_samples samples = {"power", x, y, THREEFOLD};
         struct fulcrum_power_fit fit;
         CU_ASSERT_EQUAL_FATAL(
             fulcrum_fit_power(&fit, &samples, FULCRUM_POWER_AUTO, NULL), FULCRUM_OK);

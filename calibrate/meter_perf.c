@@ -1,0 +1,157 @@
+/* meter_perf.c - RAPL energy counters through the kernel's performance events. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE
+#include "calibrate/meter_perf.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "calibrate/meter_file.h"
+#include "calibrate/meter_record.h"
+
+/* More packages than any machine has; two events each. */
+enum { MOST_PACKAGES = 64, MOST_DOMAINS = 2 * MOST_PACKAGES };
+
+struct fulcrum_meter_state {
+    struct fulcrum_meter_domain domain[MOST_DOMAINS];
+    double j_per_count[MOST_DOMAINS];
+    int file[MOST_DOMAINS];
+    size_t count;
+};
+
+static void perf_close(struct fulcrum_meter_state *state)
+{
+    for (size_t i = 0; state != NULL && i < state->count; i++) {
+        (void)close(state->file[i]);
+    }
+    free(state);
+}
+
+/* Counts from now on, whatever runs on the package. Negative on failure. */
+static int open_event(const struct fulcrum_perf_event *event, int cpu)
+{
+    struct perf_event_attr attr;
+    memset(&attr, 0, sizeof attr);
+    attr.size = sizeof attr;
+    attr.type = event->type;
+    attr.config = event->config;
+    return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static enum fulcrum_status fail_open(int reason, int cpu, struct fulcrum_error *err)
+{
+    if (reason == EACCES || reason == EPERM) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "perf_event_open on processor %d: not permitted; run as root, grant "
+            "CAP_PERFMON, or set kernel.perf_event_paranoid to 0",
+            cpu);
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+        "perf_event_open on processor %d: %s", cpu, strerror(reason));
+}
+
+/* One domain per package for one event. */
+static enum fulcrum_status add_event(struct fulcrum_meter_state *state,
+    const struct fulcrum_perf_event *event, const struct fulcrum_meter_domain *kind,
+    const char *list, struct fulcrum_error *err)
+{
+    int cpu[MOST_PACKAGES];
+    size_t package_count = 0;
+    enum fulcrum_status status =
+        fulcrum_perf_cpu_list(cpu, &package_count, MOST_PACKAGES, list, err);
+    for (size_t i = 0; status == FULCRUM_OK && i < package_count; i++) {
+        int file = open_event(event, cpu[i]);
+        if (file < 0) {
+            return fail_open(errno, cpu[i], err);
+        }
+        struct fulcrum_meter_domain *domain = &state->domain[state->count];
+        domain->scope = kind->scope;
+        (void)snprintf(domain->name, sizeof domain->name, "%.20s-%zu", kind->name, i);
+        state->file[state->count] = file;
+        state->j_per_count[state->count++] = event->j_per_count;
+    }
+    return status;
+}
+
+static enum fulcrum_status open_events(
+    struct fulcrum_meter_state *state, const char *root, struct fulcrum_error *err)
+{
+    static const struct fulcrum_meter_domain package = {
+        "package", FULCRUM_METER_CPU_PACKAGE};
+    static const struct fulcrum_meter_domain dram = {"dram", FULCRUM_METER_DRAM};
+    char path[FULCRUM_METER_PATH_SIZE];
+    char list[512];
+    struct fulcrum_perf_event event;
+    enum fulcrum_status status =
+        fulcrum_perf_event_read(&event, root, "energy-pkg", err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_meter_path(
+            path, err, "%s/sys/bus/event_source/devices/power/cpumask", root);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_meter_read_line(path, list, sizeof list, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = add_event(state, &event, &package, list, err);
+    }
+    /* Memory is counted on servers only; its absence is no fault. */
+    if (status == FULCRUM_OK &&
+        fulcrum_perf_event_read(&event, root, "energy-ram", NULL) == FULCRUM_OK) {
+        status = add_event(state, &event, &dram, list, err);
+    }
+    return status;
+}
+
+static enum fulcrum_status perf_open(
+    const char *root, struct fulcrum_meter_state **out, struct fulcrum_error *err)
+{
+    struct fulcrum_meter_state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "perf meter");
+    }
+    if (open_events(state, root, err) != FULCRUM_OK) {
+        perf_close(state);
+        /* Whatever is wrong with the files, this meter does not work here. */
+        return fulcrum_fail_in(err, FULCRUM_ERR_UNSUPPORTED, "power events");
+    }
+    *out = state;
+    return FULCRUM_OK;
+}
+
+static const struct fulcrum_meter_domain *perf_domains(
+    const struct fulcrum_meter_state *state, size_t *count)
+{
+    *count = state->count;
+    return state->domain;
+}
+
+/* The kernel widens the counter to 64 bits itself: no wrap to undo. */
+static enum fulcrum_status perf_read(
+    struct fulcrum_meter_state *state, double *energy_j, struct fulcrum_error *err)
+{
+    double now_j[MOST_DOMAINS] = {0};
+    for (size_t i = 0; i < state->count; i++) {
+        uint64_t value = 0;
+        if (read(state->file[i], &value, sizeof value) != (ssize_t)sizeof value) {
+            return fulcrum_fail(err, FULCRUM_ERR_FILE, "energy counter of %s: %s",
+                state->domain[i].name, strerror(errno));
+        }
+        now_j[i] = (double)value * state->j_per_count[i];
+    }
+    memcpy(energy_j, now_j, state->count * sizeof *energy_j);
+    return FULCRUM_OK;
+}
+
+const struct fulcrum_meter fulcrum_meter_perf = {
+    .name = "perf",
+    .summary = "CPU packages and memory, RAPL counters as performance events",
+    .open = perf_open,
+    .close = perf_close,
+    .domains = perf_domains,
+    .read = perf_read,
+};
