@@ -1,0 +1,305 @@
+/* test_learner_network.c - the two whole networks, at sizes that differences can check.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/network_mlp.h"
+#include "calibrate/network_r2d2.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/gradient.h"
+#include "tests/suite.h"
+
+/* Every size differs, and the batch takes several chunks of images. */
+static const struct fulcrum_r2d2_options tiny_r2d2 = {
+    .shape = {.height = 13,
+        .width = 12,
+        .channel_count = 2,
+        .filters = {{3, 4, 2}, {5, 3, 1}, {4, 2, 1}},
+        .dense_count = 8,
+        .lstm_count = 6,
+        .head_count = 7,
+        .action_count = 3},
+    .max_batch = 11,
+    .train_batch = 3,
+    .train_unroll = 7,
+    .seed = 5,
+};
+
+static const struct fulcrum_mlp_options tiny_mlp = {
+    .input_count = 5,
+    .hidden_count = 9,
+    .action_count = 3,
+    .max_batch = 11,
+    .train_batch = 32,
+    .seed = 5,
+};
+
+static struct fulcrum_r2d2 *make_r2d2(const struct fulcrum_r2d2_options *options)
+{
+    struct fulcrum_r2d2 *network = NULL;
+    enum fulcrum_status status = fulcrum_r2d2_new(&network, options, NULL);
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    return network;
+}
+
+static struct fulcrum_mlp *make_mlp(const struct fulcrum_mlp_options *options)
+{
+    struct fulcrum_mlp *network = NULL;
+    enum fulcrum_status status = fulcrum_mlp_new(&network, options, NULL);
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    return network;
+}
+
+static double r2d2_loss(void *context)
+{
+    return fulcrum_r2d2_loss(context);
+}
+
+static double mlp_loss(void *context)
+{
+    return fulcrum_mlp_loss(context);
+}
+
+/* From one layer's first parameter to the next layer's. */
+struct span {
+    const char *name;
+    size_t first;
+    size_t end;
+};
+
+static void assert_span(struct span span, struct gradient_check check)
+{
+    check.what = span.name;
+    check.values += span.first;
+    check.gradients += span.first;
+    check.count = span.end - span.first;
+    gradient_assert(&check);
+}
+
+static void test_r2d2_gradient_matches_differences_in_every_layer(void)
+{
+    struct fulcrum_r2d2 *network = make_r2d2(&tiny_r2d2);
+    const struct fulcrum_r2d2_layers *layers = fulcrum_r2d2_layers_of(network);
+    const struct span spans[] = {
+        {"conv 0", layers->conv[0].offset, layers->conv[1].offset},
+        {"conv 1", layers->conv[1].offset, layers->conv[2].offset},
+        {"conv 2", layers->conv[2].offset, layers->dense.offset},
+        {"dense", layers->dense.offset, layers->lstm.offset},
+        {"lstm", layers->lstm.offset, layers->value_hidden.offset},
+        {"value hidden", layers->value_hidden.offset, layers->value.offset},
+        {"value", layers->value.offset, layers->advantage_hidden.offset},
+        {"advantage hidden", layers->advantage_hidden.offset, layers->advantage.offset},
+        {"advantage", layers->advantage.offset, layers->parameter_count},
+    };
+    (void)fulcrum_r2d2_loss(network);
+    fulcrum_r2d2_backward(network);
+    struct gradient_check check = {.values = fulcrum_r2d2_parameters(network),
+        .gradients = fulcrum_r2d2_gradients(network),
+        .loss = r2d2_loss,
+        .context = network};
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+        assert_span(spans[i], check);
+    }
+    fulcrum_r2d2_free(network);
+}
+
+/* With a burn-in the heads alone: what comes before them also moves the state that the
+ * segment starts from, which R2D2 takes as given. */
+static void test_r2d2_gradient_after_a_burn_in_matches_differences(void)
+{
+    struct fulcrum_r2d2_options options = tiny_r2d2;
+    options.train_burn_in = 4;
+    struct fulcrum_r2d2 *network = make_r2d2(&options);
+    const struct fulcrum_r2d2_layers *layers = fulcrum_r2d2_layers_of(network);
+    (void)fulcrum_r2d2_loss(network);
+    fulcrum_r2d2_backward(network);
+    struct gradient_check check = {.values = fulcrum_r2d2_parameters(network),
+        .gradients = fulcrum_r2d2_gradients(network),
+        .loss = r2d2_loss,
+        .context = network};
+    struct span heads = {"heads", layers->value_hidden.offset, layers->parameter_count};
+    assert_span(heads, check);
+    fulcrum_r2d2_free(network);
+}
+
+/* A longer burn-in takes steps out of the loss and leaves the others as they are: the
+ * errors of 11 steps, less those of the first 4, are the errors of the last 7. */
+static void test_r2d2_burn_in_only_takes_steps_out_of_the_loss(void)
+{
+    double sums[12];
+    for (size_t burn_in = 0; burn_in <= 10; burn_in++) {
+        struct fulcrum_r2d2_options options = tiny_r2d2;
+        options.train_burn_in = burn_in;
+        options.train_unroll = 11 - burn_in;
+        struct fulcrum_r2d2 *network = make_r2d2(&options);
+        sums[burn_in] = fulcrum_r2d2_loss(network) * (double)options.train_unroll;
+        fulcrum_r2d2_free(network);
+    }
+    sums[11] = 0.0;
+    for (size_t i = 0; i < 11; i++) {
+        CU_ASSERT_TRUE(sums[i] > sums[i + 1]);
+    }
+}
+
+static void test_r2d2_batch_equals_single_images_with_state(void)
+{
+    enum { BATCH = 11, IMAGE = 13 * 12 * 2, ACTIONS = 3 };
+    struct fulcrum_r2d2 *whole = make_r2d2(&tiny_r2d2);
+    uint8_t *images = fulcrum_r2d2_input(whole);
+    for (size_t i = 0; i < (size_t)BATCH * IMAGE; i++) {
+        images[i] = (uint8_t)(i * 37 % 251);
+    }
+    float q[2][BATCH * ACTIONS];
+    memcpy(q[0], fulcrum_r2d2_forward(whole, BATCH), sizeof q[0]);
+    /* A smaller batch leaves the states of the others alone. */
+    (void)fulcrum_r2d2_forward(whole, 2);
+    memcpy(q[1], fulcrum_r2d2_forward(whole, BATCH), sizeof q[1]);
+    double moved = 0.0;
+    for (size_t i = 0; i < BATCH; i++) {
+        struct fulcrum_r2d2 *single = make_r2d2(&tiny_r2d2);
+        memcpy(fulcrum_r2d2_input(single), images + i * IMAGE, IMAGE);
+        for (size_t call = 0; call < 2; call++) {
+            const float *one = fulcrum_r2d2_forward(single, 1);
+            if (call == 1 && i < 2) {
+                one = fulcrum_r2d2_forward(single, 1);
+            }
+            for (size_t j = 0; j < ACTIONS; j++) {
+                /* Values are near 0.1: 1e-6 is 1e-5 of them. */
+                CU_ASSERT_DOUBLE_EQUAL(
+                    (double)q[call][i * ACTIONS + j], (double)one[j], 1e-6);
+            }
+        }
+        moved =
+            fmax(moved, fabs((double)q[1][i * ACTIONS] - (double)q[0][i * ACTIONS]));
+        fulcrum_r2d2_free(single);
+    }
+    CU_ASSERT_TRUE(moved > 1e-3);
+    fulcrum_r2d2_free(whole);
+}
+
+static void test_r2d2_infers_the_action_of_the_largest_value(void)
+{
+    enum { BATCH = 11, ACTIONS = 3 };
+    struct fulcrum_r2d2 *network = make_r2d2(&tiny_r2d2);
+    struct fulcrum_r2d2 *twin = make_r2d2(&tiny_r2d2);
+    memset(fulcrum_r2d2_input(network), 90, (size_t)BATCH * 13 * 12 * 2);
+    memset(fulcrum_r2d2_input(twin), 90, (size_t)BATCH * 13 * 12 * 2);
+    int action[BATCH];
+    fulcrum_r2d2_infer(network, BATCH, action);
+    const float *q = fulcrum_r2d2_forward(twin, BATCH);
+    for (size_t i = 0; i < (size_t)BATCH * ACTIONS; i++) {
+        CU_ASSERT_TRUE(q[i] <= q[i / ACTIONS * ACTIONS + (size_t)action[i / ACTIONS]]);
+    }
+    fulcrum_r2d2_free(network);
+    fulcrum_r2d2_free(twin);
+}
+
+static void test_r2d2_training_lowers_its_loss(void)
+{
+    struct fulcrum_r2d2 *network = make_r2d2(&tiny_r2d2);
+    double before = fulcrum_r2d2_train(network);
+    double loss = before;
+    for (size_t i = 0; i < 300; i++) {
+        loss = fulcrum_r2d2_train(network);
+    }
+    CU_ASSERT_TRUE(loss < 0.9 * before);
+    fulcrum_r2d2_free(network);
+}
+
+static void test_mlp_gradient_matches_differences_in_every_layer(void)
+{
+    struct fulcrum_mlp *network = make_mlp(&tiny_mlp);
+    const struct span spans[] = {{"layer 0", 0, 54}, {"layer 1", 54, 144},
+        {"layer 2", 144, 234}, {"output", 234, 274}, {"log std", 274, 277}};
+    CU_ASSERT_EQUAL(fulcrum_mlp_cost(network).parameter_count, 277);
+    (void)fulcrum_mlp_loss(network);
+    fulcrum_mlp_backward(network);
+    /* The loss clears the gradients and computes a part of them again. */
+    float gradients[277];
+    memcpy(gradients, fulcrum_mlp_gradients(network), sizeof gradients);
+    struct gradient_check check = {.values = fulcrum_mlp_parameters(network),
+        .gradients = gradients,
+        .loss = mlp_loss,
+        .context = network};
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+        assert_span(spans[i], check);
+    }
+    fulcrum_mlp_free(network);
+}
+
+static void test_mlp_batch_equals_single_observations(void)
+{
+    enum { BATCH = 11, INPUTS = 5, OUTPUTS = 4 };
+    struct fulcrum_mlp *network = make_mlp(&tiny_mlp);
+    float *input = fulcrum_mlp_input(network);
+    float kept[BATCH * INPUTS];
+    float output[BATCH * OUTPUTS];
+    int action[BATCH];
+    gradient_fill(input, (size_t)BATCH * INPUTS, 1);
+    memcpy(kept, input, sizeof kept);
+    memcpy(output, fulcrum_mlp_forward(network, BATCH), sizeof output);
+    fulcrum_mlp_infer(network, BATCH, action);
+    for (size_t i = 0; i < BATCH; i++) {
+        memcpy(input, kept + i * INPUTS, INPUTS * sizeof *input);
+        const float *one = fulcrum_mlp_forward(network, 1);
+        for (size_t j = 0; j < OUTPUTS; j++) {
+            CU_ASSERT_DOUBLE_EQUAL(
+                (double)output[i * OUTPUTS + j], (double)one[j], 1e-5);
+            /* The last output is the value: no action. */
+            CU_ASSERT_TRUE(j + 1 == OUTPUTS || one[j] <= one[action[i]]);
+        }
+        CU_ASSERT_TRUE(action[i] >= 0 && action[i] < OUTPUTS - 1);
+    }
+    fulcrum_mlp_free(network);
+}
+
+static void test_mlp_training_lowers_its_loss(void)
+{
+    struct fulcrum_mlp *network = make_mlp(&tiny_mlp);
+    double before = fulcrum_mlp_train(network);
+    double loss = before;
+    for (size_t i = 0; i < 300; i++) {
+        loss = fulcrum_mlp_train(network);
+    }
+    CU_ASSERT_TRUE(loss < before - 0.05);
+    fulcrum_mlp_free(network);
+}
+
+/* Beyond any address space, and so beyond what the learners let through. */
+static void test_lack_of_memory_is_a_status(void)
+{
+    struct fulcrum_mlp_options mlp = tiny_mlp;
+    struct fulcrum_r2d2_options r2d2 = tiny_r2d2;
+    struct fulcrum_mlp *mlp_network = NULL;
+    struct fulcrum_r2d2 *r2d2_network = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    mlp.max_batch = (size_t)1 << 50;
+    r2d2.max_batch = (size_t)1 << 50;
+    CU_ASSERT_EQUAL(fulcrum_mlp_new(&mlp_network, &mlp, &err), FULCRUM_ERR_NO_MEMORY);
+    CU_ASSERT_PTR_NULL(mlp_network);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "max_batch"));
+    CU_ASSERT_EQUAL(
+        fulcrum_r2d2_new(&r2d2_network, &r2d2, &err), FULCRUM_ERR_NO_MEMORY);
+    CU_ASSERT_PTR_NULL(r2d2_network);
+    fulcrum_mlp_free(NULL);
+    fulcrum_r2d2_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_r2d2_gradient_matches_differences_in_every_layer),
+        SUITE_CASE(test_r2d2_gradient_after_a_burn_in_matches_differences),
+        SUITE_CASE(test_r2d2_burn_in_only_takes_steps_out_of_the_loss),
+        SUITE_CASE(test_r2d2_batch_equals_single_images_with_state),
+        SUITE_CASE(test_r2d2_infers_the_action_of_the_largest_value),
+        SUITE_CASE(test_r2d2_training_lowers_its_loss),
+        SUITE_CASE(test_mlp_gradient_matches_differences_in_every_layer),
+        SUITE_CASE(test_mlp_batch_equals_single_observations),
+        SUITE_CASE(test_mlp_training_lowers_its_loss),
+        SUITE_CASE(test_lack_of_memory_is_a_status),
+    };
+    return suite_run(
+        "learner_network", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
