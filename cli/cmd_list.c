@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/report.h"
 #include "model/nearest.h"
+#include "plots/chart.h"
 #include "presets/preset.h"
 
 struct settings {
@@ -27,29 +28,22 @@ static const struct fulcrum_column columns[] = {
     {"name", FULCRUM_COLUMN_TEXT, NULL},
     {"title", FULCRUM_COLUMN_TEXT, NULL},
     {"available", FULCRUM_COLUMN_TEXT, NULL},
+    {"reason", FULCRUM_COLUMN_TEXT, NULL},
 };
 
 static void add_row(struct fulcrum_report *report, const char *kind, const char *name,
-    const char *title, const char *available)
+    const char *title, const struct fulcrum_error *err)
 {
+    char reason[sizeof err->detail];
+    (void)snprintf(reason, sizeof reason, "%s", err->detail);
+    for (char *end = strchr(reason, '\n'); end != NULL; end = strchr(end, '\n')) {
+        *end = ' ';
+    }
     fulcrum_report_add_text(report, kind);
     fulcrum_report_add_text(report, name);
     fulcrum_report_add_text(report, title);
-    fulcrum_report_add_text(report, available);
-}
-
-/* "yes", or "no: " and why, on one line. */
-static const char *availability(
-    enum fulcrum_status status, const struct fulcrum_error *err, char *out, size_t size)
-{
-    if (status == FULCRUM_OK) {
-        return "yes";
-    }
-    (void)snprintf(out, size, "no: %s", err->detail);
-    for (char *end = strchr(out, '\n'); end != NULL; end = strchr(end, '\n')) {
-        *end = ' ';
-    }
-    return out;
+    fulcrum_report_add_text(report, err->status == FULCRUM_OK ? "yes" : "no");
+    fulcrum_report_add_text(report, reason);
 }
 
 static void add_actors(struct fulcrum_report *report)
@@ -57,7 +51,6 @@ static void add_actors(struct fulcrum_report *report)
     const struct fulcrum_actor_options standard = {0.0, NULL, NULL};
     const struct fulcrum_actor *const *actor = fulcrum_actors();
     for (; *actor != NULL; actor++) {
-        char text[400];
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_actor_shared *shared = NULL;
         struct fulcrum_actor_info info;
@@ -65,8 +58,7 @@ static void add_actors(struct fulcrum_report *report)
         if (status == FULCRUM_OK) {
             (*actor)->close(shared);
         }
-        add_row(report, "actor", (*actor)->name, (*actor)->summary,
-            availability(status, &err, text, sizeof text));
+        add_row(report, "actor", (*actor)->name, (*actor)->summary, &err);
     }
 }
 
@@ -83,7 +75,6 @@ static void add_learners(struct fulcrum_report *report)
     };
     const struct fulcrum_learner *const *learner = fulcrum_learners();
     for (; *learner != NULL; learner++) {
-        char text[400];
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_learner_state *state = NULL;
         struct fulcrum_learner_info info;
@@ -91,8 +82,7 @@ static void add_learners(struct fulcrum_report *report)
         if (status == FULCRUM_OK) {
             (*learner)->close(state);
         }
-        add_row(report, "learner", (*learner)->name, (*learner)->summary,
-            availability(status, &err, text, sizeof text));
+        add_row(report, "learner", (*learner)->name, (*learner)->summary, &err);
     }
 }
 
@@ -100,15 +90,22 @@ static void add_meters(struct fulcrum_report *report)
 {
     const struct fulcrum_meter *const *meter = fulcrum_meters();
     for (; *meter != NULL; meter++) {
-        char text[400];
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_meter_state *state = NULL;
         enum fulcrum_status status = (*meter)->open("", &state, &err);
         if (status == FULCRUM_OK) {
             (*meter)->close(state);
         }
-        add_row(report, "meter", (*meter)->name, (*meter)->summary,
-            availability(status, &err, text, sizeof text));
+        add_row(report, "meter", (*meter)->name, (*meter)->summary, &err);
+    }
+}
+
+static void add_charts(struct fulcrum_report *report)
+{
+    const struct fulcrum_error none = {FULCRUM_OK, ""};
+    const struct fulcrum_chart *const *chart = fulcrum_charts();
+    for (; *chart != NULL; chart++) {
+        add_row(report, "chart", (*chart)->name, (*chart)->summary, &none);
     }
 }
 
@@ -120,6 +117,7 @@ static const struct kind kinds[] = {
     {"actors", -1, add_actors},
     {"learners", -1, add_learners},
     {"meters", -1, add_meters},
+    {"charts", -1, add_charts},
 };
 
 enum { KIND_COUNT = (int)(sizeof kinds / sizeof kinds[0]) };
@@ -132,6 +130,7 @@ static const char *kind_name(int index)
 static enum fulcrum_status add_presets(struct fulcrum_report *report,
     enum fulcrum_preset_kind kind, struct fulcrum_error *err)
 {
+    const struct fulcrum_error none = {FULCRUM_OK, ""};
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
     enum fulcrum_status status = fulcrum_preset_list(kind, &entries, &count, err);
@@ -140,7 +139,7 @@ static enum fulcrum_status add_presets(struct fulcrum_report *report,
     }
     for (size_t i = 0; i < count; i++) {
         add_row(report, fulcrum_preset_kind_name(kind), entries[i].name,
-            entries[i].title, "yes");
+            entries[i].title, &none);
     }
     free(entries);
     return FULCRUM_OK;
@@ -201,8 +200,8 @@ static enum fulcrum_status run(
 
 static const struct fulcrum_argument arguments[] = {
     {"KIND", FULCRUM_ARGUMENT_OPTIONAL, offsetof(struct settings, kind), kind_name,
-        "machines, workloads, calibrations, references, actors, learners or meters; "
-        "everything unless given"},
+        "machines, workloads, calibrations, references, actors, learners, meters or "
+        "charts; everything unless given"},
     {.name = NULL},
 };
 
@@ -215,7 +214,7 @@ static const struct fulcrum_example examples[] = {
 
 const struct fulcrum_command fulcrum_command_list = {
     .name = "list",
-    .summary = "list presets, actors, learners and power meters",
+    .summary = "list presets, actors, learners, power meters and charts",
     .description =
         "Lists what there is to choose from. For actors, learners and power meters it "
         "tries each one here, and says what is missing where it does not work.",

@@ -196,18 +196,47 @@ static size_t column_width(const struct fulcrum_report *report, size_t column)
     return width;
 }
 
-/* Text to the left, numbers to the right; no blanks at the end of a line. */
-static void print_padded(const struct fulcrum_report *report, FILE *stream,
-    size_t column, const char *text, size_t width)
+/* Text to the left, numbers to the right. */
+static void print_padded(
+    FILE *stream, enum fulcrum_column_kind kind, const char *text, size_t width)
 {
     int blanks = (int)(width - width_of(text));
-    int is_last = column + 1 == report->column_count;
-    if (report->columns[column].kind == FULCRUM_COLUMN_NUMBER) {
+    if (kind == FULCRUM_COLUMN_NUMBER) {
         (void)fprintf(stream, "%*s%s", blanks, "", text);
     } else {
-        (void)fprintf(stream, "%s%*s", text, is_last ? 0 : blanks, "");
+        (void)fprintf(stream, "%s%*s", text, blanks, "");
     }
-    (void)fputs(is_last ? "\n" : "  ", stream);
+}
+
+/* What column `j` shows in the heading (row = row_count) or in a row. */
+static const char *shown_text(
+    const struct fulcrum_report *report, size_t row, size_t j, char *room, size_t size)
+{
+    const struct fulcrum_column *column = &report->columns[j];
+    return row == row_count(report)
+               ? title_of(column)
+               : text_of(column, cell_at(report, row, j), room, size);
+}
+
+/* No line ends in blanks: neither in padding nor in empty cells. */
+static void print_line(
+    const struct fulcrum_report *report, FILE *stream, const size_t *widths, size_t row)
+{
+    char room[32];
+    size_t count = report->column_count;
+    while (
+        count > 1 && shown_text(report, row, count - 1, room, sizeof room)[0] == '\0') {
+        count--;
+    }
+    for (size_t j = 0; j < count; j++) {
+        enum fulcrum_column_kind kind = report->columns[j].kind;
+        const char *text = shown_text(report, row, j, room, sizeof room);
+        int is_last = j + 1 == count;
+        int is_text = kind == FULCRUM_COLUMN_TEXT;
+        print_padded(
+            stream, kind, text, is_last && is_text ? width_of(text) : widths[j]);
+        (void)fputs(is_last ? "\n" : "  ", stream);
+    }
 }
 
 void fulcrum_report_print_table(
@@ -219,19 +248,14 @@ void fulcrum_report_print_table(
         free(widths);
         return;
     }
-    (void)fprintf(stream, "%*s", indent, "");
     for (size_t j = 0; j < report->column_count; j++) {
         widths[j] = column_width(report, j);
-        print_padded(report, stream, j, title_of(&report->columns[j]), widths[j]);
     }
+    (void)fprintf(stream, "%*s", indent, "");
+    print_line(report, stream, widths, row_count(report));
     for (size_t i = 0; i < row_count(report); i++) {
         (void)fprintf(stream, "%*s", indent, "");
-        for (size_t j = 0; j < report->column_count; j++) {
-            char room[32];
-            const char *text =
-                text_of(&report->columns[j], cell_at(report, i, j), room, sizeof room);
-            print_padded(report, stream, j, text, widths[j]);
-        }
+        print_line(report, stream, widths, i);
     }
     free(widths);
 }

@@ -1,0 +1,79 @@
+/* solve_options.c - the options that say how design points are solved. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/solve_options.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DRAWS_LEAST 2.0
+#define DRAWS_MOST  1e6
+
+static const char *method_name(int index)
+{
+    return fulcrum_method_name((enum fulcrum_method)index);
+}
+
+const struct fulcrum_option fulcrum_solve_option_rows[] = {
+    {.name = "method",
+        .kind = FULCRUM_OPTION_CHOICE,
+        .offset = offsetof(struct fulcrum_solve_settings, method),
+        .value = "METHOD",
+        .fallback = "auto",
+        .choice = method_name,
+        .help = "auto takes the fast equations where they hold and simulates the rest"},
+    {.name = "intervals",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct fulcrum_solve_settings, intervals),
+        .value = "DRAWS",
+        .help =
+            "draws from the calibration's uncertainty behind each 90 % interval, or "
+            "'none'"},
+    {.name = "half-width",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = offsetof(struct fulcrum_solve_settings, half_width_rel),
+        .value = "FRACTION",
+        .fallback = "0.01",
+        .least = 1e-5,
+        .most = 0.5,
+        .help = "relative half-width of the 95 % interval at which a simulation stops"},
+    {.name = "seed",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = offsetof(struct fulcrum_solve_settings, seed),
+        .value = "N",
+        .fallback = "1",
+        .least = 0.0,
+        .most = 9007199254740992.0,
+        .help = "of simulations and draws; the same seed gives the same bytes"},
+    {.name = NULL},
+};
+
+enum fulcrum_status fulcrum_solve_settings_read(
+    const struct fulcrum_solve_settings *settings, double draws,
+    struct fulcrum_context *context, struct fulcrum_predict_options *out,
+    struct fulcrum_error *err)
+{
+    *out = (struct fulcrum_predict_options){
+        .solver = {.method = (enum fulcrum_method)settings->method,
+            .seed = (uint64_t)settings->seed,
+            .half_width_rel = settings->half_width_rel},
+        .draws = draws,
+    };
+    if (settings->intervals == NULL) {
+        return FULCRUM_OK;
+    }
+    if (strcmp(settings->intervals, "none") == 0) {
+        out->draws = 0.0;
+        return FULCRUM_OK;
+    }
+    enum fulcrum_status status =
+        fulcrum_number_parse("--intervals", settings->intervals, &out->draws, err);
+    if (status == FULCRUM_OK &&
+        !(out->draws >= DRAWS_LEAST && out->draws <= DRAWS_MOST &&
+            out->draws == floor(out->draws))) {
+        status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "--intervals %s: expected 'none' or a whole number from 2 to 1000000",
+            settings->intervals);
+    }
+    context->exit_code = status == FULCRUM_OK ? context->exit_code : 2;
+    return status;
+}
