@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "calibrate/fit_loss.h"
+#include "calibrate/fit_state.h"
 
 enum { STEP_LIMIT = 200, PASS_LIMIT = 200 };
 
@@ -19,98 +20,27 @@ static const double pass_tolerance = 1e-9;
 /* How far from a point the model may be that scales its error: see reweigh(). */
 static const double scale_limit = 20.0;
 
-/* What is left of an exact fit is rounding, and no smaller than this. */
-static const double rounding_rel = 1e-9;
-
-/* Posterior over prior deviation from which a parameter counts as "all prior". */
-static const double prior_share_limit = 0.75;
-
-/* One fit under way. q: the parameters on their scales, fitted ones only. */
-struct fit {
-    const struct fulcrum_fit_problem *problem;
-    double natural[FULCRUM_FIT_MAX_PARAMETERS]; /* every parameter */
-    size_t index[FULCRUM_FIT_MAX_PARAMETERS];   /* of the fitted ones */
-    size_t free_count;
-    unsigned marks[FULCRUM_FIT_MAX_PARAMETERS];
-    double *fitted; /* model at each point; these share one allocation */
-    double *scale;  /* what its residual is divided by */
-    double *weight; /* of robust reweighting */
-    double *work;
-    double noise;     /* relative; 1 without priors, where it has no effect */
-    double deviation; /* robust standard deviation of the residuals */
-    gsl_multifit_nlinear_workspace *solver;
-};
-
-static double to_scale(enum fulcrum_scale scale, double value)
-{
-    switch (scale) {
-    case FULCRUM_SCALE_LOG:
-        return log(value);
-    case FULCRUM_SCALE_LOGIT:
-        return log(value / (1 - value));
-    case FULCRUM_SCALE_LINEAR:
-    default:
-        return value;
-    }
-}
-
-static double to_natural(enum fulcrum_scale scale, double q)
-{
-    switch (scale) {
-    case FULCRUM_SCALE_LOG:
-        return exp(q);
-    case FULCRUM_SCALE_LOGIT:
-        return 1 / (1 + exp(-q));
-    case FULCRUM_SCALE_LINEAR:
-    default:
-        return q;
-    }
-}
-
-/* d natural / d q, for the delta method. */
-static double natural_slope(enum fulcrum_scale scale, double value)
-{
-    switch (scale) {
-    case FULCRUM_SCALE_LOG:
-        return value;
-    case FULCRUM_SCALE_LOGIT:
-        return value * (1 - value);
-    case FULCRUM_SCALE_LINEAR:
-    default:
-        return 1;
-    }
-}
-
-static size_t prior_count(const struct fulcrum_fit_problem *problem)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < problem->parameter_count; i++) {
-        const struct fulcrum_fit_parameter *p = &problem->parameter[i];
-        count += p->low < p->high && p->prior_sd > 0;
-    }
-    return count;
-}
-
 /* Distance from the prior in its standard deviations; 0 without one. */
 static double prior_residual(const struct fulcrum_fit_parameter *p, double value)
 {
-    double q = to_scale(p->scale, value);
-    return (q - to_scale(p->scale, p->start)) / p->prior_sd;
+    double q = fulcrum_fit_to_scale(p->scale, value);
+    return (q - fulcrum_fit_to_scale(p->scale, p->start)) / p->prior_sd;
 }
 
-static void set_free(const struct fit *fit, const gsl_vector *q, double *natural)
+static void set_free(
+    const struct fulcrum_fit_state *fit, const gsl_vector *q, double *natural)
 {
     for (size_t j = 0; j < fit->free_count; j++) {
         size_t i = fit->index[j];
         enum fulcrum_scale scale = fit->problem->parameter[i].scale;
-        natural[i] = to_natural(scale, gsl_vector_get(q, j));
+        natural[i] = fulcrum_fit_to_natural(scale, gsl_vector_get(q, j));
     }
 }
 
 /* GSL's callback: one row per point, then one per prior of a fitted parameter. */
 static int residual_rows(const gsl_vector *q, void *data, gsl_vector *rows)
 {
-    const struct fit *fit = data;
+    const struct fulcrum_fit_state *fit = data;
     const struct fulcrum_fit_problem *problem = fit->problem;
     double natural[FULCRUM_FIT_MAX_PARAMETERS];
     memcpy(natural, fit->natural, sizeof natural);
@@ -134,7 +64,7 @@ static int residual_rows(const gsl_vector *q, void *data, gsl_vector *rows)
     return GSL_SUCCESS;
 }
 
-static size_t row_count(const struct fit *fit)
+static size_t row_count(const struct fulcrum_fit_state *fit)
 {
     size_t rows = fit->problem->count;
     for (size_t j = 0; j < fit->free_count; j++) {
@@ -144,13 +74,14 @@ static size_t row_count(const struct fit *fit)
 }
 
 static enum fulcrum_status no_fit(
-    const struct fit *fit, struct fulcrum_error *err, const char *why)
+    const struct fulcrum_fit_state *fit, struct fulcrum_error *err, const char *why)
 {
     return fulcrum_fail(err, FULCRUM_ERR_NO_FIT, "%s: %s", fit->problem->what, why);
 }
 
 /* Makes a solver for the present set of free parameters. */
-static enum fulcrum_status renew_solver(struct fit *fit, struct fulcrum_error *err)
+static enum fulcrum_status renew_solver(
+    struct fulcrum_fit_state *fit, struct fulcrum_error *err)
 {
     gsl_multifit_nlinear_free(fit->solver);
     fit->solver = NULL;
@@ -177,8 +108,8 @@ static enum fulcrum_status renew_solver(struct fit *fit, struct fulcrum_error *e
  * the limit of steps are ends like others: the next pass starts where this one
  * stopped, and iterate() judges whether the parameters came to rest.
  */
-static enum fulcrum_status solve_pass(
-    struct fit *fit, gsl_vector *q, double *cost, struct fulcrum_error *err)
+static enum fulcrum_status solve_pass(struct fulcrum_fit_state *fit, gsl_vector *q,
+    double *cost, struct fulcrum_error *err)
 {
     gsl_multifit_nlinear_fdf rows = {
         .f = residual_rows, .n = row_count(fit), .p = fit->free_count, .params = fit};
@@ -197,7 +128,7 @@ static enum fulcrum_status solve_pass(
     return FULCRUM_OK;
 }
 
-static void evaluate(struct fit *fit)
+static void evaluate(struct fulcrum_fit_state *fit)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
     for (size_t i = 0; i < problem->count; i++) {
@@ -209,7 +140,7 @@ static void evaluate(struct fit *fit)
  * Errors are taken relative to the model, because dividing by noisy data favours
  * points that came out low; near a zero of the model, the datum sets the limit.
  */
-static void reweigh(struct fit *fit)
+static void reweigh(struct fulcrum_fit_state *fit)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
     evaluate(fit);
@@ -222,7 +153,7 @@ static void reweigh(struct fit *fit)
     double deviation =
         fulcrum_fit_deviation(fit->work, problem->count, fit->free_count);
     fit->deviation = fmax(deviation, problem->noise_rel);
-    if (prior_count(problem) > 0) {
+    if (fulcrum_fit_prior_count(problem) > 0) {
         fit->noise = fit->deviation;
     }
     for (size_t i = 0; i < problem->count; i++) {
@@ -232,22 +163,22 @@ static void reweigh(struct fit *fit)
     }
 }
 
-static void get_free(const struct fit *fit, gsl_vector *q)
+static void get_free(const struct fulcrum_fit_state *fit, gsl_vector *q)
 {
     for (size_t j = 0; j < fit->free_count; j++) {
         size_t i = fit->index[j];
         enum fulcrum_scale scale = fit->problem->parameter[i].scale;
-        gsl_vector_set(q, j, to_scale(scale, fit->natural[i]));
+        gsl_vector_set(q, j, fulcrum_fit_to_scale(scale, fit->natural[i]));
     }
 }
 
 /* Alternates solving and reweighting until the parameters stay where they are. */
 static enum fulcrum_status iterate(
-    struct fit *fit, gsl_vector *q, struct fulcrum_error *err)
+    struct fulcrum_fit_state *fit, gsl_vector *q, struct fulcrum_error *err)
 {
     double last[FULCRUM_FIT_MAX_PARAMETERS];
     double cost = 0;
-    double move = INFINITY;
+    double move = (double)INFINITY;
     for (size_t pass = 0; pass < PASS_LIMIT && move > pass_tolerance; pass++) {
         reweigh(fit);
         get_free(fit, q);
@@ -274,7 +205,8 @@ static enum fulcrum_status iterate(
  * Start 0 is the given one; the bits of the others choose a side for each parameter
  * that has a step.
  */
-static void place_start(const struct fit *fit, size_t start, gsl_vector *q)
+static void place_start(
+    const struct fulcrum_fit_state *fit, size_t start, gsl_vector *q)
 {
     size_t bits = start;
     for (size_t j = 0; j < fit->free_count; j++) {
@@ -282,13 +214,13 @@ static void place_start(const struct fit *fit, size_t start, gsl_vector *q)
         double step = start == 0 ? 0 : p->start_step;
         step = (bits & 1) != 0 ? step : -step;
         bits = p->start_step > 0 ? bits >> 1 : bits;
-        gsl_vector_set(q, j, to_scale(p->scale, p->start) + step);
+        gsl_vector_set(q, j, fulcrum_fit_to_scale(p->scale, p->start) + step);
     }
 }
 
 /* Leaves the best least-squares solution over all starts in `natural`. */
 static enum fulcrum_status solve_starts(
-    struct fit *fit, gsl_vector *q, struct fulcrum_error *err)
+    struct fulcrum_fit_state *fit, gsl_vector *q, struct fulcrum_error *err)
 {
     size_t starts = fit->problem->start_count > 0 ? fit->problem->start_count : 1;
     size_t solved = 0;
@@ -312,7 +244,7 @@ static enum fulcrum_status solve_starts(
  * Holds the last free parameter that lies beyond a bound there. One at a time: the
  * others may come back inside once it is held.
  */
-static int hold_at_bound(struct fit *fit)
+static int hold_at_bound(struct fulcrum_fit_state *fit)
 {
     for (size_t j = fit->free_count; j-- > 0;) {
         size_t i = fit->index[j];
@@ -330,7 +262,8 @@ static int hold_at_bound(struct fit *fit)
     return 0;
 }
 
-static enum fulcrum_status solve_once(struct fit *fit, struct fulcrum_error *err)
+static enum fulcrum_status solve_once(
+    struct fulcrum_fit_state *fit, struct fulcrum_error *err)
 {
     enum fulcrum_status status = renew_solver(fit, err);
     if (status != FULCRUM_OK || fit->free_count == 0) {
@@ -343,200 +276,13 @@ static enum fulcrum_status solve_once(struct fit *fit, struct fulcrum_error *err
     return status == FULCRUM_OK ? iterate(fit, &q.vector, err) : status;
 }
 
-static enum fulcrum_status solve(struct fit *fit, struct fulcrum_error *err)
+static enum fulcrum_status solve(
+    struct fulcrum_fit_state *fit, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
     do {
         status = solve_once(fit, err);
     } while (status == FULCRUM_OK && hold_at_bound(fit));
-    return status;
-}
-
-/* Column `column` of d(model / scale) / dq by central differences. */
-static void slope_column(
-    const struct fit *fit, size_t parameter, gsl_matrix *slopes, size_t column)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    enum fulcrum_scale scale = problem->parameter[parameter].scale;
-    double natural[FULCRUM_FIT_MAX_PARAMETERS];
-    memcpy(natural, fit->natural, sizeof natural);
-    double q = to_scale(scale, natural[parameter]);
-    double step = 6e-6 * fmax(fabs(q), 1e-3);
-    for (size_t i = 0; i < problem->count; i++) {
-        natural[parameter] = to_natural(scale, q + step);
-        double up = problem->model(natural, problem->x[i], problem->context);
-        natural[parameter] = to_natural(scale, q - step);
-        double down = problem->model(natural, problem->x[i], problem->context);
-        gsl_matrix_set(slopes, i, column, (up - down) / (2 * step * fit->scale[i]));
-    }
-}
-
-/* Variance of one point behind the standard errors; NaN if nothing tells it. */
-static double point_variance(const struct fit *fit)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    for (size_t i = 0; i < problem->count; i++) {
-        fit->work[i] = (fit->fitted[i] - problem->y[i]) / fit->scale[i];
-    }
-    double variance = fulcrum_fit_variance(problem->loss, fit->work, problem->count,
-        (struct fulcrum_fit_spread){fit->deviation, (double)fit->free_count});
-    double least = fmax(problem->noise_rel, rounding_rel);
-    if (isnan(variance)) {
-        double spread = fmax(least, fit->deviation);
-        return problem->noise_rel > 0 ? spread * spread : variance;
-    }
-    return fmax(variance, least * least);
-}
-
-/* Fills the slopes of every parameter that is not fixed, held ones included. */
-static size_t fill_slopes(
-    const struct fit *fit, gsl_matrix *slopes, double deviation, size_t *index)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    size_t columns = 0;
-    size_t row = problem->count;
-    gsl_matrix_set_zero(slopes);
-    for (size_t i = 0; i < problem->parameter_count; i++) {
-        const struct fulcrum_fit_parameter *p = &problem->parameter[i];
-        if ((fit->marks[i] & FULCRUM_FIT_FIXED) != 0) {
-            continue;
-        }
-        slope_column(fit, i, slopes, columns);
-        if (p->prior_sd > 0) {
-            gsl_matrix_set(slopes, row++, columns, deviation / p->prior_sd);
-        }
-        index[columns++] = i;
-    }
-    return columns;
-}
-
-/* Inverse of slopes' slopes in units of the point variance; q scale. */
-static enum fulcrum_status covariance_on_scale(const struct fit *fit, double deviation,
-    gsl_matrix *covariance, size_t *index, struct fulcrum_error *err)
-{
-    size_t columns = covariance->size1;
-    gsl_matrix *slopes =
-        gsl_matrix_calloc(fit->problem->count + prior_count(fit->problem), columns);
-    if (slopes == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", fit->problem->what);
-    }
-    (void)fill_slopes(fit, slopes, deviation, index);
-    (void)gsl_multifit_nlinear_covar(slopes, 1e-8, covariance);
-    gsl_matrix_free(slopes);
-    gsl_matrix_scale(covariance, deviation * deviation);
-    return FULCRUM_OK;
-}
-
-/* A spread of a factor e, or as wide as the prior: the data did not speak. */
-static int is_identified(const struct fulcrum_fit_parameter *p, double sd_on_scale)
-{
-    if (p->prior_sd > 0) {
-        return sd_on_scale < prior_share_limit * p->prior_sd;
-    }
-    int determined = sd_on_scale > 0;
-    return determined && (p->scale == FULCRUM_SCALE_LINEAR || sd_on_scale < 1);
-}
-
-static void fill_estimate(
-    const struct fit *fit, struct fulcrum_fit_estimate *out, size_t i, double variance)
-{
-    const struct fulcrum_fit_parameter *p = &fit->problem->parameter[i];
-    double sd = sqrt(variance);
-    if (p->prior_sd > 0) {
-        out->marks |= FULCRUM_FIT_HAS_PRIOR;
-        out->prior_share = sd / p->prior_sd;
-    }
-    if (!isnan(sd) && !is_identified(p, sd)) {
-        out->marks |= FULCRUM_FIT_NOT_IDENTIFIED;
-    }
-    double slope = natural_slope(p->scale, fit->natural[i]);
-    out->standard_error = sd > 0 ? sd * slope : (double)NAN;
-}
-
-/* Standard errors and covariance in natural units. */
-static enum fulcrum_status fill_covariance(
-    const struct fit *fit, struct fulcrum_fit_result *out, struct fulcrum_error *err)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    size_t columns = 0;
-    for (size_t i = 0; i < problem->parameter_count; i++) {
-        columns += (fit->marks[i] & FULCRUM_FIT_FIXED) == 0;
-    }
-    out->noise_rel = sqrt(point_variance(fit));
-    int known = out->noise_rel > 0;
-    if (columns == 0) {
-        return FULCRUM_OK;
-    }
-    double store[FULCRUM_FIT_MAX_PARAMETERS * FULCRUM_FIT_MAX_PARAMETERS] = {0};
-    size_t index[FULCRUM_FIT_MAX_PARAMETERS] = {0};
-    gsl_matrix_view on_scale = gsl_matrix_view_array(store, columns, columns);
-    enum fulcrum_status status = covariance_on_scale(
-        fit, known ? out->noise_rel : 1, &on_scale.matrix, index, err);
-    for (size_t a = 0; status == FULCRUM_OK && a < columns; a++) {
-        size_t i = index[a];
-        double slope = natural_slope(problem->parameter[i].scale, fit->natural[i]);
-        double variance = known ? store[a * columns + a] : (double)NAN;
-        fill_estimate(fit, &out->parameter[i], i, variance);
-        for (size_t b = 0; known && b < columns; b++) {
-            size_t j = index[b];
-            out->covariance[i * problem->parameter_count + j] =
-                store[a * columns + b] * slope *
-                natural_slope(problem->parameter[j].scale, fit->natural[j]);
-        }
-    }
-    return status;
-}
-
-static unsigned warnings_of(const struct fulcrum_fit_result *result, size_t free_count)
-{
-    const struct fulcrum_fit_residuals *residuals = &result->residuals;
-    unsigned flags = 0;
-    flags |= residuals->count < free_count + 2 ? FULCRUM_FIT_TOO_FEW_POINTS : 0U;
-    flags |= residuals->rms_rel > 0.05 ? FULCRUM_FIT_MISFIT : 0U;
-    /* One chance in 200 under random signs. */
-    flags |= residuals->sign_runs_z < -2.58 ? FULCRUM_FIT_SIGN_RUNS : 0U;
-    flags |= residuals->outlier_count > 0 ? FULCRUM_FIT_OUTLIERS : 0U;
-    flags |= result->noise_rel > 0 ? 0U : FULCRUM_FIT_UNKNOWN_ERROR;
-    unsigned marks = 0;
-    for (size_t i = 0; i < result->parameter_count; i++) {
-        marks |= result->parameter[i].marks;
-    }
-    flags |= (marks & FULCRUM_FIT_AT_BOUND) != 0 ? FULCRUM_FIT_BOUND_REACHED : 0U;
-    flags |= (marks & FULCRUM_FIT_NOT_IDENTIFIED) != 0 ? FULCRUM_FIT_UNIDENTIFIED : 0U;
-    return flags;
-}
-
-static enum fulcrum_status fill_result(
-    const struct fit *fit, struct fulcrum_fit_result *out, struct fulcrum_error *err)
-{
-    const struct fulcrum_fit_problem *problem = fit->problem;
-    size_t unknown_count = 0;
-    *out = (struct fulcrum_fit_result){.parameter_count = problem->parameter_count,
-        .prior_count = prior_count(problem),
-        .x_low = problem->x[0],
-        .x_high = problem->x[0]};
-    for (size_t i = 0; i < problem->parameter_count; i++) {
-        struct fulcrum_fit_estimate *estimate = &out->parameter[i];
-        size_t length = strlen(problem->parameter[i].name);
-        assert(length < sizeof estimate->name);
-        memcpy(estimate->name, problem->parameter[i].name, length + 1);
-        estimate->scale = problem->parameter[i].scale;
-        estimate->value = fit->natural[i];
-        estimate->marks = fit->marks[i];
-        unknown_count += (fit->marks[i] & FULCRUM_FIT_FIXED) == 0;
-    }
-    for (size_t i = 1; i < problem->count; i++) {
-        out->x_low = fmin(out->x_low, problem->x[i]);
-        out->x_high = fmax(out->x_high, problem->x[i]);
-    }
-    enum fulcrum_status status = fill_covariance(fit, out, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_fit_residuals_of(
-            &out->residuals, problem, fit->fitted, fit->weight, err);
-    }
-    out->residuals.degrees_of_freedom =
-        (double)(problem->count + out->prior_count) - (double)unknown_count;
-    out->warnings = warnings_of(out, unknown_count);
     return status;
 }
 
@@ -562,7 +308,7 @@ static enum fulcrum_status check(
     const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
 {
     assert(problem->parameter_count <= FULCRUM_FIT_MAX_PARAMETERS);
-    assert(prior_count(problem) == 0 || problem->noise_rel > 0);
+    assert(fulcrum_fit_prior_count(problem) == 0 || problem->noise_rel > 0);
     enum fulcrum_status status = check_points(problem, err);
     if (status != FULCRUM_OK) {
         return status;
@@ -584,14 +330,14 @@ static enum fulcrum_status check(
     return FULCRUM_OK;
 }
 
-static void begin(struct fit *fit, double *store)
+static void begin(struct fulcrum_fit_state *fit, double *store)
 {
     const struct fulcrum_fit_problem *problem = fit->problem;
     fit->fitted = store;
     fit->scale = store + problem->count;
     fit->weight = store + 2 * problem->count;
     fit->work = store + 3 * problem->count;
-    fit->noise = prior_count(problem) > 0 ? problem->noise_rel : 1;
+    fit->noise = fulcrum_fit_prior_count(problem) > 0 ? problem->noise_rel : 1;
     for (size_t i = 0; i < problem->count; i++) {
         fit->scale[i] = problem->y[i];
         fit->weight[i] = 1;
@@ -618,12 +364,12 @@ enum fulcrum_status fulcrum_fit(struct fulcrum_fit_result *out,
     if (store == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", problem->what);
     }
-    struct fit fit = {.problem = problem};
+    struct fulcrum_fit_state fit = {.problem = problem};
     begin(&fit, store);
     status = solve(&fit, err);
-    struct fulcrum_fit_result result;
+    struct fulcrum_fit_result result = {0};
     if (status == FULCRUM_OK) {
-        status = fill_result(&fit, &result, err);
+        status = fulcrum_fit_result_of(&result, &fit, err);
     }
     if (status == FULCRUM_OK) {
         *out = result;

@@ -52,8 +52,10 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     }
     double slope = first_slope(&set);
     struct fulcrum_fit_parameter parameter[] = {
-        {.name = "per_batch_s", .high = INFINITY, .start = set.y[0] - slope * set.x[0]},
-        {.name = "per_item_s", .high = INFINITY, .start = slope},
+        {.name = "per_batch_s",
+            .high = (double)INFINITY,
+            .start = set.y[0] - slope * set.x[0]},
+        {.name = "per_item_s", .high = (double)INFINITY, .start = slope},
     };
     struct fulcrum_fit_problem problem = {.what = "batch time",
         .model = line,

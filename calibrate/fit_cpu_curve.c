@@ -67,7 +67,7 @@ static void fill_parameters(struct fulcrum_fit_parameter *parameter,
     int crosses = leaves_socket(host, set);
     parameter[STEP_S] = (struct fulcrum_fit_parameter){.name = "step_s",
         .scale = FULCRUM_SCALE_LOG,
-        .high = INFINITY,
+        .high = (double)INFINITY,
         .start = set->x[0] / set->y[0]};
     parameter[SMT_YIELD] = (struct fulcrum_fit_parameter){.name = "smt_yield_frac",
         .scale = FULCRUM_SCALE_LOGIT,

@@ -44,8 +44,8 @@ static enum fulcrum_status fit_levels(struct fulcrum_power_fit *out,
     double rise = fmax(levels->y[last] - levels->y[0], 0.01 * levels->y[last]);
     /* Several starts: idle and alpha trade against each other where U is never low. */
     struct fulcrum_fit_parameter parameter[] = {
-        {.name = "idle_w", .high = INFINITY, .start = levels->y[0]},
-        {.name = "dynamic_w", .high = INFINITY, .start = rise},
+        {.name = "idle_w", .high = (double)INFINITY, .start = levels->y[0]},
+        {.name = "dynamic_w", .high = (double)INFINITY, .start = rise},
         {.name = "alpha",
             .scale = FULCRUM_SCALE_LOG,
             .low = free_alpha ? alpha_low : 1,
