@@ -159,10 +159,11 @@ static void linear_ticks(struct fulcrum_axis *axis, double wanted, const char *u
         i--;
     }
     double step = nice_step(i);
-    double last = floor(axis->hi / step + slack);
-    for (double n = ceil(axis->lo / step - slack); n <= last; n++) {
+    double first = ceil(axis->lo / step - slack);
+    size_t count = (size_t)ticks_between(axis, step);
+    for (size_t j = 0; j < count; j++) {
         char label[FULCRUM_TICK_LABEL_SIZE];
-        double value = n * step + 0.0; /* turns -0 into 0 */
+        double value = (first + (double)j) * step + 0.0; /* turns -0 into 0 */
         step_text(label, sizeof label, value, step, unit);
         add_tick(axis, value, 0, label);
     }
@@ -178,33 +179,50 @@ static int decade_rank(int mantissa, double decades, double wanted)
     return labelled ? 1 : 9;
 }
 
+/* What the ticks of all decades have in common. */
+struct log_scale {
+    double decades;
+    double wanted;
+    double stride; /* every so many powers carry labels */
+    const char *unit;
+};
+
+static void decade_ticks(
+    struct fulcrum_axis *axis, const struct log_scale *scale, double power)
+{
+    /* Minor ticks beyond five decades are mud. */
+    int mantissas = scale->decades <= 5.0 ? 9 : 1;
+    int labelled = fmod(power, scale->stride) == 0.0;
+    for (int mantissa = 1; mantissa <= mantissas; mantissa++) {
+        double value = mantissa * pow(10.0, power);
+        int rank = decade_rank(mantissa, scale->decades, scale->wanted);
+        char label[FULCRUM_TICK_LABEL_SIZE] = "";
+        if (rank < 9 && labelled) {
+            step_text(label, sizeof label, value, pow(10.0, power), scale->unit);
+        }
+        add_tick(axis, value, label[0] != '\0' ? rank : 9, label);
+    }
+}
+
 static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
 {
-    double decades = log10(axis->hi / axis->lo);
-    double stride = fmax(1.0, ceil(decades / wanted));
+    double decades = log10(axis->hi) - log10(axis->lo);
+    const struct log_scale scale = {
+        decades, wanted, fmax(1.0, ceil(decades / wanted)), unit};
     double first = floor(log10(axis->lo) + slack);
-    double last = ceil(log10(axis->hi) - slack);
-    /* Minor ticks beyond five decades are mud. */
-    int mantissas = decades <= 5.0 ? 9 : 1;
-    for (double power = first; power <= last; power++) {
-        for (int mantissa = 1; mantissa <= mantissas; mantissa++) {
-            double value = mantissa * pow(10.0, power);
-            int rank = decade_rank(mantissa, decades, wanted);
-            char label[FULCRUM_TICK_LABEL_SIZE] = "";
-            if (rank < 9 && fmod(power, stride) == 0.0) {
-                step_text(label, sizeof label, value, pow(10.0, power), unit);
-            }
-            add_tick(axis, value, label[0] != '\0' ? rank : 9, label);
-        }
+    size_t count = (size_t)(ceil(log10(axis->hi) - slack) - first) + 1;
+    for (size_t i = 0; i < count; i++) {
+        decade_ticks(axis, &scale, first + (double)i);
     }
 }
 
 static void log2_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
 {
     double first = ceil(log2(axis->lo) - slack);
-    double last = floor(log2(axis->hi) + slack);
-    double stride = fmax(1.0, ceil((last - first + 1.0) / wanted));
-    for (double power = first; power <= last; power++) {
+    double count = fmax(0.0, floor(log2(axis->hi) + slack) - first + 1.0);
+    double stride = fmax(1.0, ceil(count / wanted));
+    for (size_t i = 0; i < (size_t)count; i++) {
+        double power = first + (double)i;
         double value = exp2(power);
         char label[FULCRUM_TICK_LABEL_SIZE] = "";
         if (fmod(power, stride) == 0.0 && value < 1e6 && unit == NULL) {

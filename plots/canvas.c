@@ -197,11 +197,11 @@ static void record_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen 
     struct fulcrum_spot a, struct fulcrum_spot b)
 {
     double longest = fmax(fabs(b.x - a.x), fabs(b.y - a.y));
-    double pieces = fmax(1.0, ceil(longest / piece_pt));
+    size_t pieces = (size_t)fmax(1.0, ceil(longest / piece_pt));
     struct fulcrum_spot from = a;
-    for (double i = 1.0; i <= pieces; i++) {
-        struct fulcrum_spot to = {
-            a.x + (b.x - a.x) * i / pieces, a.y + (b.y - a.y) * i / pieces};
+    for (size_t i = 1; i <= pieces; i++) {
+        double share = (double)i / (double)pieces;
+        struct fulcrum_spot to = {a.x + (b.x - a.x) * share, a.y + (b.y - a.y) * share};
         struct fulcrum_rect rect = rect_around(from, to, pen->width_pt / 2.0);
         fulcrum_canvas_record(canvas, pen->kind, rect);
         from = to;
@@ -257,13 +257,13 @@ enum { OUTLINE_CORNERS_MAX = 16 };
 static void outline_spots(const struct outline *outline, struct fulcrum_spot centre,
     double half_pt, struct fulcrum_spot *spots)
 {
-    for (size_t i = 0; i < outline->corners; i++) {
+    /* One more than corners closes the outline. */
+    for (size_t i = 0; i <= outline->corners; i++) {
         double turn = outline->start_turn + (double)i / (double)outline->corners;
         double reach = half_pt * outline->radius * (i % 2 == 1 ? outline->inner : 1.0);
         spots[i].x = centre.x + reach * cos(2.0 * pi * turn);
         spots[i].y = centre.y + reach * sin(2.0 * pi * turn);
     }
-    spots[outline->corners] = spots[0];
 }
 
 void fulcrum_canvas_marker(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,

@@ -61,7 +61,7 @@ static enum fulcrum_status scale_runtime(
     struct picture *picture, struct fulcrum_error *err)
 {
     const struct fulcrum_actors_data *data = picture->data;
-    if (!fulcrum_estimate_is_known(&data->runtime_s, data->count)) {
+    if (data->count == 0 || !fulcrum_estimate_is_known(&data->runtime_s, data->count)) {
         return FULCRUM_OK;
     }
     picture->time_unit = time_unit_for(data);

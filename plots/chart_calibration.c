@@ -368,8 +368,10 @@ static struct fulcrum_rect cell_rect(struct fulcrum_rect body, size_t i)
         (width_pt - cell_gap_pt * (double)(columns - 1)) / (double)columns;
     double cell_height =
         (height_pt - cell_gap_pt / 2.0 * (double)(rows - 1)) / (double)rows;
-    double x0 = body.x0 + (double)(i % columns) * (cell_width + cell_gap_pt);
-    double y0 = body.y0 + (double)(i / columns) * (cell_height + cell_gap_pt / 2.0);
+    size_t column = i % columns;
+    size_t row = i / columns;
+    double x0 = body.x0 + (double)column * (cell_width + cell_gap_pt);
+    double y0 = body.y0 + (double)row * (cell_height + cell_gap_pt / 2.0);
     return (struct fulcrum_rect){x0, y0, x0 + cell_width, y0 + cell_height};
 }
 

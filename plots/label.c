@@ -60,20 +60,23 @@ static int fits(const struct fulcrum_flag_post *posts, size_t count, size_t i,
     return 1;
 }
 
+static int place_on_side(struct fulcrum_flag_post *posts, size_t count, size_t i,
+    const struct fulcrum_flag_room *room)
+{
+    for (size_t row = 0; row < room->row_count && !posts[i].shown; row++) {
+        posts[i].row = row;
+        posts[i].shown = fits(posts, count, i, room);
+    }
+    return posts[i].shown;
+}
+
 /* Tries the side it is told first, then the other. */
 static void place_one(struct fulcrum_flag_post *posts, size_t count, size_t i,
     const struct fulcrum_flag_room *room)
 {
-    int first_side = posts[i].to_left;
-    for (int side = 0; side <= 1; side++) {
-        posts[i].to_left = side == 0 ? first_side : !first_side;
-        for (size_t row = 0; row < room->row_count; row++) {
-            posts[i].row = row;
-            if (fits(posts, count, i, room)) {
-                posts[i].shown = 1;
-                return;
-            }
-        }
+    if (!place_on_side(posts, count, i, room)) {
+        posts[i].to_left = !posts[i].to_left;
+        (void)place_on_side(posts, count, i, room);
     }
 }
 

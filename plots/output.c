@@ -57,27 +57,33 @@ static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
 }
 
 /*
- * A new file beside `path`; its name is written to `name`. Unlike mkstemp, this leaves
- * the permissions to the user's umask, as for any file that a program writes.
+ * Unlike mkstemp, this leaves the permissions to the user's umask, as for any file that
+ * a program writes.
  */
+static FILE *create(const char *name)
+{
+    int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+        return NULL;
+    }
+    FILE *file = fdopen(descriptor, "wb");
+    if (file == NULL) {
+        (void)close(descriptor);
+        (void)unlink(name);
+    }
+    return file;
+}
+
+/* A new file beside `path`; its name is written to `name`. */
 static FILE *open_beside(const char *path, char *name, size_t size)
 {
-    for (int i = 0; i < NAME_TRIES; i++) {
+    FILE *file = NULL;
+    errno = EEXIST;
+    for (int i = 0; i < NAME_TRIES && file == NULL && errno == EEXIST; i++) {
         (void)snprintf(name, size, "%s.tmp%ld-%d", path, (long)getpid(), i);
-        int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0) {
-            FILE *file = fdopen(descriptor, "wb");
-            if (file == NULL) {
-                (void)close(descriptor);
-                (void)unlink(name);
-            }
-            return file;
-        }
-        if (errno != EEXIST) {
-            return NULL;
-        }
+        file = create(name);
     }
-    return NULL;
+    return file;
 }
 
 static enum fulcrum_status fail_file(struct fulcrum_error *err, const char *path)

@@ -74,29 +74,39 @@ static double label_length(const struct fulcrum_canvas *canvas,
     return row->vertical ? extent.height_pt : extent.width_pt;
 }
 
+/* Labels already put along an axis. */
+struct taken {
+    struct stretch stretches[FULCRUM_TICKS_MAX];
+    size_t count;
+};
+
+static void draw_tick_label(struct fulcrum_canvas *canvas, const struct tick_row *row,
+    const struct fulcrum_tick *tick, struct taken *taken)
+{
+    double half = label_length(canvas, row, tick) / 2.0;
+    double at = fulcrum_axis_at(row->axis, tick->value);
+    at = fmin(fmax(at, row->limits.from + half), row->limits.to - half);
+    struct stretch wanted = {at - half, at + half};
+    double space_pt = row->vertical ? 0.5 : label_space_pt;
+    if (!stretch_free(taken->stretches, taken->count, wanted, space_pt)) {
+        return;
+    }
+    struct fulcrum_spot spot = row->vertical ? (struct fulcrum_spot){row->across, at}
+                                             : (struct fulcrum_spot){at, row->across};
+    fulcrum_canvas_text(canvas, &row->style, spot, tick->label);
+    taken->stretches[taken->count++] = wanted;
+}
+
 /* Labels of low rank come last and only where they have room. */
 static void draw_tick_labels(struct fulcrum_canvas *canvas, const struct tick_row *row)
 {
-    struct stretch taken[FULCRUM_TICKS_MAX];
-    size_t count = 0;
-    double space_pt = row->vertical ? 0.5 : label_space_pt;
-    for (int rank = 0; rank <= 1; rank++) {
-        for (size_t i = 0; i < row->axis->tick_count; i++) {
-            const struct fulcrum_tick *tick = &row->axis->ticks[i];
-            if (tick->rank != rank || tick->label[0] == '\0') {
-                continue;
-            }
-            double half = label_length(canvas, row, tick) / 2.0;
-            double at = fulcrum_axis_at(row->axis, tick->value);
-            at = fmin(fmax(at, row->limits.from + half), row->limits.to - half);
-            struct stretch wanted = {at - half, at + half};
-            if (stretch_free(taken, count, wanted, space_pt)) {
-                struct fulcrum_spot spot = {at, row->across};
-                struct fulcrum_spot turned = {row->across, at};
-                fulcrum_canvas_text(
-                    canvas, &row->style, row->vertical ? turned : spot, tick->label);
-                taken[count++] = wanted;
-            }
+    struct taken taken = {.count = 0};
+    size_t tick_count = row->axis->tick_count;
+    for (size_t i = 0; i < 2 * tick_count; i++) {
+        const struct fulcrum_tick *tick = &row->axis->ticks[i % tick_count];
+        int rank = i < tick_count ? 0 : 1;
+        if (tick->rank == rank && tick->label[0] != '\0') {
+            draw_tick_label(canvas, row, tick, &taken);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plots/chart_actors.h"
@@ -226,15 +227,29 @@ static size_t count_faults(const struct fulcrum_canvas *canvas)
     return faults;
 }
 
-static void check_one(const struct chart_case *chart, const struct data_case *data_case,
-    struct fulcrum_extent page)
+/* Room for one case's data; the caller frees it. */
+static struct store *new_store(const struct data_case *data_case)
 {
-    static struct store store; /* too large for a stack; filled anew for each case */
-    fill(&store, data_case);
+    struct store *store = calloc(1, sizeof *store);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(store);
+    fill(store, data_case);
+    return store;
+}
+
+static struct fulcrum_canvas *new_canvas(struct fulcrum_extent page)
+{
     struct fulcrum_canvas *canvas = NULL;
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_canvas_new(&canvas, page.width_pt, page.height_pt, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(chart->draw(canvas, &store, data_case), FULCRUM_OK);
+    return canvas;
+}
+
+static void check_one(const struct chart_case *chart, const struct data_case *data_case,
+    struct fulcrum_extent page)
+{
+    struct store *store = new_store(data_case);
+    struct fulcrum_canvas *canvas = new_canvas(page);
+    CU_ASSERT_EQUAL(chart->draw(canvas, store, data_case), FULCRUM_OK);
     size_t faults = count_faults(canvas);
     CU_ASSERT_EQUAL(faults, 0);
     if (faults > 0) {
@@ -242,23 +257,179 @@ static void check_one(const struct chart_case *chart, const struct data_case *da
             data_case->name, page.width_pt, page.height_pt, faults);
     }
     fulcrum_canvas_free(canvas);
+    free(store);
 }
 
 static void test_nothing_overlaps_or_leaves_the_page(void)
 {
-    for (size_t i = 0; i < sizeof chart_cases / sizeof chart_cases[0]; i++) {
-        for (size_t j = 0; j < sizeof data_cases / sizeof data_cases[0]; j++) {
-            for (size_t k = 0; k < sizeof pages / sizeof pages[0]; k++) {
-                check_one(&chart_cases[i], &data_cases[j], pages[k]);
-            }
-        }
+    const size_t page_count = sizeof pages / sizeof pages[0];
+    const size_t data_count = sizeof data_cases / sizeof data_cases[0];
+    const size_t chart_count = sizeof chart_cases / sizeof chart_cases[0];
+    for (size_t i = 0; i < chart_count * data_count * page_count; i++) {
+        check_one(&chart_cases[i / page_count / data_count],
+            &data_cases[i / page_count % data_count], pages[i % page_count]);
     }
+}
+
+/* How many texts of the page contain `part`. */
+static size_t count_texts(const struct fulcrum_canvas *canvas, const char *part)
+{
+    size_t count = 0;
+    size_t found = 0;
+    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
+    for (size_t i = 0; i < count; i++) {
+        int holds = boxes[i].text != NULL && strstr(boxes[i].text, part) != NULL;
+        found += holds ? 1U : 0U;
+    }
+    return found;
+}
+
+static size_t count_kind(
+    const struct fulcrum_canvas *canvas, enum fulcrum_box_kind kind)
+{
+    size_t count = 0;
+    size_t found = 0;
+    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
+    for (size_t i = 0; i < count; i++) {
+        found += boxes[i].kind == kind ? 1U : 0U;
+    }
+    return found;
+}
+
+static void test_every_chart_says_so_where_there_is_no_data(void)
+{
+    for (const struct fulcrum_chart *const *chart = fulcrum_charts(); *chart != NULL;
+         chart++) {
+        struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+        CU_ASSERT_EQUAL((*chart)->draw(canvas, NULL, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(count_texts(canvas, "no data"), 1);
+        CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_LEGEND), 0);
+        fulcrum_canvas_free(canvas);
+        CU_ASSERT_PTR_EQUAL(fulcrum_chart_find((*chart)->name), *chart);
+        CU_ASSERT(strlen((*chart)->summary) > 10);
+    }
+    CU_ASSERT_PTR_NULL(fulcrum_chart_find("pie"));
+}
+
+static void test_pages_too_small_are_refused(void)
+{
+    const struct fulcrum_extent small = {299.0, 400.0};
+    for (const struct fulcrum_chart *const *chart = fulcrum_charts(); *chart != NULL;
+         chart++) {
+        struct fulcrum_canvas *canvas = new_canvas(small);
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL((*chart)->draw(canvas, NULL, &err), FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "299"));
+        fulcrum_canvas_free(canvas);
+    }
+}
+
+static void test_every_machine_is_named_somewhere(void)
+{
+    for (size_t i = 1; i < sizeof data_cases / sizeof data_cases[0]; i++) {
+        struct data_case data_case = data_cases[i];
+        data_case.shape = SHAPE_SATURATING;
+        struct store *store = new_store(&data_case);
+        struct fulcrum_canvas *canvas = new_canvas(pages[2]);
+        CU_ASSERT_EQUAL(draw_ratio(canvas, store, &data_case), FULCRUM_OK);
+        for (size_t j = 0; j < FULCRUM_RATIO_MACHINES_MAX; j++) {
+            CU_ASSERT(count_texts(canvas, store->machines[j].name) >= 1);
+        }
+        fulcrum_canvas_free(canvas);
+        free(store);
+    }
+}
+
+static void test_machines_without_a_place_in_the_world_are_refused(void)
+{
+    static const double ratios[] = {0.0, -1.0, NAN, INFINITY};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
+        const struct fulcrum_ratio_machine machine = {"odd", ratios[i]};
+        const struct fulcrum_ratio_data data = {
+            .machines = &machine, .machine_count = 1};
+        CU_ASSERT_EQUAL(
+            fulcrum_chart_ratio_draw(canvas, &data, &err), FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "of odd"));
+    }
+    const struct fulcrum_ratio_data many = {
+        .machine_count = FULCRUM_RATIO_MACHINES_MAX + 1};
+    CU_ASSERT_EQUAL(fulcrum_chart_ratio_draw(canvas, &many, &err), FULCRUM_ERR_RANGE);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_ratio_names_the_optimum_of_each_metric(void)
+{
+    static const double x[] = {0.1, 0.2, 0.4, 0.8};
+    static const double rising[] = {100, 200, 399, 400};
+    static const double peaked[] = {1, 3, 2, 1};
+    static const double unknown[] = {NAN, NAN, NAN, NAN};
+    const struct fulcrum_ratio_data data = {.x_label = "actor threads / learner cores",
+        .cpu_gpu_ratio = x,
+        .count = 4,
+        .steps_per_s = {.value = rising},
+        .steps_per_j_gpu = {.value = unknown},
+        .steps_per_j_system = {.value = peaked}};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(fulcrum_chart_ratio_draw(canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "within 1 % of the best (400) at 0.4"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "best 3 at 0.2"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "actor threads / learner cores"), 1);
+    /* A metric that nobody knows takes no room, and no interval is explained. */
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2);
+    CU_ASSERT_EQUAL(count_texts(canvas, "interval"), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_actors_prefers_runtime_in_a_readable_unit(void)
+{
+    static const double actors[] = {1, 2, 4, 8};
+    static const double runtime_s[] = {28800, 14400, 10800, 18000};
+    static const double steps[] = {1, 2, 3, 2};
+    const struct fulcrum_actors_data data = {.actor_count = actors,
+        .count = 4,
+        .runtime_s = {.value = runtime_s},
+        .steps_per_s = {.value = steps}};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(fulcrum_chart_actors_draw(canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Runtime, minutes"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "best 180 at 4 actors"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Throughput"), 0);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 1);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_calibration_says_what_was_not_measured(void)
+{
+    static const double threads[] = {1, 2, 4};
+    static const double steps_per_s[] = {100, 190, 380};
+    static const double fit[] = {100, 200, 400};
+    const struct fulcrum_calibration_data data = {
+        .throughput = {threads, steps_per_s, NULL, 3},
+        .throughput_fit = {threads, fit, 3}};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_calibration_draw(canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "not measured"), 3);
+    CU_ASSERT_EQUAL(count_texts(canvas, "deviation from the fit"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 5);
+    /* Deviations are 0, -5 and -5 %: the strip's axis has to reach them. */
+    CU_ASSERT(count_texts(canvas, "-4") + count_texts(canvas, "-5") >= 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "disturbed"), 0);
+    fulcrum_canvas_free(canvas);
 }
 
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_nothing_overlaps_or_leaves_the_page),
+        SUITE_CASE(test_every_chart_says_so_where_there_is_no_data),
+        SUITE_CASE(test_pages_too_small_are_refused),
+        SUITE_CASE(test_every_machine_is_named_somewhere),
+        SUITE_CASE(test_machines_without_a_place_in_the_world_are_refused),
+        SUITE_CASE(test_ratio_names_the_optimum_of_each_metric),
+        SUITE_CASE(test_actors_prefers_runtime_in_a_readable_unit),
+        SUITE_CASE(test_calibration_says_what_was_not_measured),
     };
     return suite_run("chart", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
