@@ -11,15 +11,25 @@
 #include "tests/suite.h"
 
 #define PLANE       ((size_t)84 * 84)
+#define NO_BUTTON   ((size_t)-1)
 #define LEVEL_COUNT 128 /* brightness of the toy core wraps there */
 
 /* TOY_CORE, TOY_CORE_2, PLAIN_LIBRARY and TOY_FOLDER are paths that CMake knows. */
 
+/* What a test cannot go on without. */
+static void *need(void *pointer)
+{
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pointer);
+    if (pointer == NULL) {
+        abort(); /* the line above left the test, which analysers do not know */
+    }
+    return pointer;
+}
+
 /* A temporary file with `size` bytes; the caller unlinks and frees its path. */
 static char *write_file(const void *bytes, size_t size)
 {
-    char *path = strdup("/tmp/fulcrum-test-XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(path);
+    char *path = need(strdup("/tmp/fulcrum-test-XXXXXX"));
     int file = mkstemp(path);
     CU_ASSERT_FATAL(file >= 0);
     CU_ASSERT_EQUAL(write(file, bytes, size), (ssize_t)size);
@@ -57,8 +67,7 @@ static struct stage open_toy(const char *manner, double frame_skip)
     }
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
-    stage.observation = calloc(stage.info.observation_count, 1);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(stage.observation);
+    stage.observation = need(calloc(stage.info.observation_count, 1));
     stage.actor->reset(stage.env, stage.observation);
     return stage;
 }
@@ -124,8 +133,7 @@ static void test_stack_moves_by_one_picture_a_step(void)
 {
     struct stage toy = open_toy("N", 0.0);
     CU_ASSERT_EQUAL(memcmp(toy.observation, toy.observation + PLANE, 3 * PLANE), 0);
-    unsigned char *before = malloc(4 * PLANE);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(before);
+    unsigned char *before = need(malloc(4 * PLANE));
     for (int i = 0; i < 5; i++) {
         memcpy(before, toy.observation, 4 * PLANE);
         (void)step(&toy, 0.0F);
@@ -148,19 +156,22 @@ static void test_episode_ends_after_18000_frames(void)
 }
 
 /* 60 frames to boot, then 2 to 30 of which all but two hold random buttons. */
+static void expect_starts(const char *manner)
+{
+    struct stage toy = open_toy(manner, 0.0);
+    for (int i = 0; i < 20; i++) {
+        (void)step(&toy, 1.0F);
+        toy.actor->reset(toy.env, toy.observation);
+        int risen = (newest_level(&toy) - 60 + LEVEL_COUNT) % LEVEL_COUNT;
+        CU_ASSERT(risen >= 2 && risen <= 2 + 3 * 28);
+    }
+    close_toy(&toy);
+}
+
 static void test_reset_goes_back_to_the_start(void)
 {
-    static const char *const manners[] = {"N", "S"};
-    for (size_t k = 0; k < 2; k++) {
-        struct stage toy = open_toy(manners[k], 0.0);
-        for (int i = 0; i < 20; i++) {
-            (void)step(&toy, 1.0F);
-            toy.actor->reset(toy.env, toy.observation);
-            int frames = (newest_level(&toy) - 60 + LEVEL_COUNT) % LEVEL_COUNT;
-            CU_ASSERT(frames >= 2 && frames <= 2 + 3 * 28);
-        }
-        close_toy(&toy);
-    }
+    expect_starts("N");
+    expect_starts("S");
 }
 
 static void test_other_manners_of_drawing_are_understood(void)
@@ -261,11 +272,10 @@ static void test_roms_that_are_none_are_refused(void)
 static unsigned char *play_built_in(struct stage *stage, size_t button)
 {
     float action[8] = {0.0F};
-    if (button < 8) {
+    if (button != NO_BUTTON) {
         action[button] = 1.0F;
     }
-    unsigned char *observation = calloc(4 * PLANE, 1);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(observation);
+    unsigned char *observation = need(calloc(4 * PLANE, 1));
     struct fulcrum_env *env = NULL;
     CU_ASSERT_EQUAL_FATAL(
         stage->actor->env_new(stage->shared, 3, &env, NULL), FULCRUM_OK);
@@ -276,23 +286,29 @@ static unsigned char *play_built_in(struct stage *stage, size_t button)
     return observation;
 }
 
-/* Every button shows: the 9 ways to hold at most one give 9 pictures. */
+static int differ(const unsigned char *one, const unsigned char *two)
+{
+    return memcmp(one, two, 4 * PLANE) != 0;
+}
+
+/* Select is left out: it changes the speed of a walk, and does nothing alone. */
 static void test_built_in_game_answers_to_every_button(void)
 {
     struct stage stage = {.actor = fulcrum_actor_find("libretro")};
     if (stage.actor->open(NULL, &stage.shared, &stage.info, NULL) != FULCRUM_OK) {
         return; /* no gambatte here */
     }
-    unsigned char *seen[9];
-    for (size_t i = 0; i < 9; i++) {
-        seen[i] = play_built_in(&stage, i);
+    static const size_t buttons[] = {0, 1, 2, 3, 4, 5, 7, NO_BUTTON};
+    unsigned char *seen[8];
+    int alike_count = 0;
+    for (size_t i = 0; i < 8; i++) {
+        seen[i] = play_built_in(&stage, buttons[i]);
         for (size_t j = 0; j < i; j++) {
-            /* Select changes the speed of a walk: alone it does nothing. */
-            int equal = memcmp(seen[i], seen[j], 4 * PLANE) == 0;
-            CU_ASSERT_EQUAL(equal, i == 8 && j == 6);
+            alike_count += !differ(seen[i], seen[j]);
         }
     }
-    for (size_t i = 0; i < 9; i++) {
+    CU_ASSERT_EQUAL(alike_count, 0);
+    for (size_t i = 0; i < 8; i++) {
         free(seen[i]);
     }
     stage.actor->close(stage.shared);
