@@ -1,6 +1,7 @@
 /* actor_libretro.c - console games, seen as Atari agents see theirs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -509,6 +510,7 @@ static enum fulcrum_status try_out(
     struct fulcrum_env *env = NULL;
     enum fulcrum_status status = libretro_env_new(shared, 0, &env, err);
     if (status == FULCRUM_OK) {
+        assert(env != NULL && env->core.get_system_info != NULL);
         struct libretro_system_info system = {0};
         env->core.get_system_info(&system);
         (void)snprintf(shared->system, sizeof shared->system, "%s %s",

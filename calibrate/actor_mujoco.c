@@ -1,6 +1,6 @@
 /* actor_mujoco.c - locomotion tasks simulated by MuJoCo. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <float.h>
+#include <assert.h>
 #include <math.h>
 #include <mujoco/mujoco.h>
 #include <setjmp.h>
@@ -181,6 +181,7 @@ static void describe(struct fulcrum_actor_info *info,
     const struct fulcrum_actor_shared *shared, double frame_skip)
 {
     const mjModel *model = shared->model;
+    assert(model != NULL);
     *info = (struct fulcrum_actor_info){
         .observation_kind = FULCRUM_OBSERVE_FLOAT32,
         .observation_count = observation_count(shared->task, model),

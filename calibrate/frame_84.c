@@ -90,6 +90,14 @@ static struct span span_of(size_t area, size_t source_count)
     return span;
 }
 
+static void spans_of(struct span *spans, size_t source_count)
+{
+    assert(source_count >= 1 && source_count <= FULCRUM_FRAME_SOURCE_MAX);
+    for (size_t i = 0; i < SIDE; i++) {
+        spans[i] = span_of(i, source_count);
+    }
+}
+
 /* Weighted sums of the rows of one span: column by column, a loop that vectorises. */
 static void sum_rows(
     uint32_t *sums, const uint8_t *grey, size_t width, const struct span *span)
@@ -119,12 +127,10 @@ static uint32_t sum_columns(const uint32_t *sums, const struct span *span)
 void fulcrum_frame_84(
     uint8_t *out, const uint8_t *grey, size_t width, size_t height, uint32_t *sums)
 {
-    assert(width >= 1 && width <= FULCRUM_FRAME_SOURCE_MAX);
-    assert(height >= 1 && height <= FULCRUM_FRAME_SOURCE_MAX);
     struct span columns[FULCRUM_FRAME_84_SIDE];
-    for (size_t x = 0; x < SIDE; x++) {
-        columns[x] = span_of(x, width);
-    }
+    struct span rows[FULCRUM_FRAME_84_SIDE];
+    spans_of(columns, width);
+    spans_of(rows, height);
     /*
      * Weights add up to `area` <= 2^24, so a sum is below 256 area. Multiplying by
      * floor(2^56 / area) + 1 and dropping 56 bits is then an exact division: the
@@ -133,8 +139,7 @@ void fulcrum_frame_84(
     uint64_t area = (uint64_t)width * height;
     uint64_t reciprocal = (UINT64_C(1) << 56) / area + 1;
     for (size_t y = 0; y < SIDE; y++) {
-        struct span rows = span_of(y, height);
-        sum_rows(sums, grey, width, &rows);
+        sum_rows(sums, grey, width, &rows[y]);
         for (size_t x = 0; x < SIDE; x++) {
             uint64_t sum = sum_columns(sums, &columns[x]) + area / 2;
             out[y * SIDE + x] = (uint8_t)(sum * reciprocal >> 56);

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "calibrate/libretro_core.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -110,6 +111,7 @@ enum fulcrum_status fulcrum_libretro_file_read(struct fulcrum_libretro_file *out
     if (status != FULCRUM_OK) {
         return status;
     }
+    assert(size_byte > 0);
     uint8_t *bytes = calloc(size_byte, 1);
     if (bytes == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s \"%s\"", what, path);
