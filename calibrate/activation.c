@@ -5,21 +5,30 @@
 #include <stdint.h>
 #include <string.h>
 
+static void add_bias(float *row, const float *bias, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        row[i] += bias[i];
+    }
+}
+
+static void add_bias_and_rectify(float *row, const float *bias, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        float sum = row[i] + bias[i];
+        row[i] = sum > 0.0F ? sum : 0.0F;
+    }
+}
+
 void fulcrum_activate(enum fulcrum_activation activation, float *value,
     size_t row_count, const float *bias, size_t col_count)
 {
-    /* Whatever the activation, one pass over memory. */
     for (size_t i = 0; i < row_count; i++) {
         float *row = value + i * col_count;
-        if (activation == FULCRUM_LINEAR) {
-            for (size_t j = 0; j < col_count; j++) {
-                row[j] += bias[j];
-            }
-            continue;
-        }
-        for (size_t j = 0; j < col_count; j++) {
-            float sum = row[j] + bias[j];
-            row[j] = sum > 0.0F ? sum : 0.0F;
+        if (activation == FULCRUM_RELU) {
+            add_bias_and_rectify(row, bias, col_count);
+        } else {
+            add_bias(row, bias, col_count);
         }
     }
 }

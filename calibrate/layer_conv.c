@@ -86,6 +86,13 @@ static void gather_windows(
     }
 }
 
+static void add_pixels(float *pixels, const float *column, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pixels[i] += column[i];
+    }
+}
+
 /* The transpose of gather_windows: pixels in several windows collect their sum. */
 static void scatter_windows(
     const struct fulcrum_conv *layer, const float *column, float *image)
@@ -97,10 +104,7 @@ static void scatter_windows(
     for (size_t i = 0; i < positions; i++) {
         float *window = image + window_start(layer, i);
         for (size_t y = 0; y < layer->kernel; y++) {
-            float *pixels = window + y * pitch;
-            for (size_t j = 0; j < run; j++) {
-                pixels[j] += column[j];
-            }
+            add_pixels(window + y * pitch, column, run);
             column += run;
         }
     }

@@ -24,7 +24,7 @@ static double difference(const struct gradient_check *check, size_t i, float ste
 static double smallest_error(const struct gradient_check *check, size_t i)
 {
     const float steps[] = {0x1p-8F, 0x1p-10F, 0x1p-12F};
-    double smallest = INFINITY;
+    double smallest = HUGE_VAL;
     for (size_t j = 0; j < sizeof steps / sizeof steps[0]; j++) {
         double error = difference(check, i, steps[j]) - (double)check->gradients[i];
         smallest = fmin(smallest, fabs(error));

@@ -119,7 +119,9 @@ static void test_dense_without_input_gradient_leaves_parameters_alike(void)
     bench_fill(&bench, 4);
     bench.pass.input_gradient = NULL;
     bench_backward(&bench);
-    CU_ASSERT_EQUAL(memcmp(with_input, bench.gradients, sizeof with_input), 0);
+    for (size_t i = 0; i < ROOM; i++) {
+        CU_ASSERT_TRUE(with_input[i] == bench.gradients[i]);
+    }
 }
 
 /* Odd sizes: unequal edges, windows that leave pixels over, stride above 1. */
@@ -218,8 +220,8 @@ static void test_conv_counts_those_of_the_atari_agent(void)
         .filter_count = 32,
         .kernel = 8,
         .stride = 4};
-    CU_ASSERT_EQUAL(fulcrum_conv_output_count(&conv), 20 * 20 * 32);
-    CU_ASSERT_EQUAL(fulcrum_conv_parameter_count(&conv), 8 * 8 * 4 * 32 + 32);
+    CU_ASSERT_EQUAL(fulcrum_conv_output_count(&conv), 12800);
+    CU_ASSERT_EQUAL(fulcrum_conv_parameter_count(&conv), 8224);
     suite_assert_close("mac", fulcrum_conv_mac_count(&conv), 3276800.0, 0.0);
 }
 
@@ -286,10 +288,13 @@ static void test_activations_match_the_c_library(void)
     CU_ASSERT_TRUE(worst_tanh < 3e-7);
 }
 
+#define ROWS  ((size_t)8)
+#define COLS  ((size_t)600)
+#define INNER ((size_t)700)
+
 /* Few and many rows, below and above what sgemm copies: every way to multiply. */
 static void test_gemm_with_few_rows_equals_the_direct_sum(void)
 {
-    enum { COLS = 600, INNER = 700, ROWS = 8 };
     static float a[ROWS * INNER];
     static float b[COLS * INNER];
     static float c[ROWS * COLS];

@@ -8,7 +8,12 @@
 #include "tests/gradient.h"
 #include "tests/suite.h"
 
-enum { INPUTS = 3, UNITS = 4, STEPS = 5, BATCH = 2, ROWS = STEPS * BATCH, ROOM = 512 };
+#define INPUTS ((size_t)3)
+#define UNITS  ((size_t)4)
+#define STEPS  ((size_t)5)
+#define BATCH  ((size_t)2)
+#define ROWS   (STEPS * BATCH)
+#define ROOM   512
 
 static const struct fulcrum_lstm layer = {
     .input_count = INPUTS, .unit_count = UNITS, .offset = 2};
@@ -140,24 +145,24 @@ static void test_two_steps_of_one_unit_follow_the_equations(void)
 /* Two calls that hand the state on are one call over all steps. */
 static void test_sequence_may_be_cut_where_the_state_is_kept(void)
 {
-    enum { FIRST = 2 };
+    const size_t first_steps = 2;
     static struct bench whole;
     static struct bench part;
     bench_fill(&whole);
     bench_fill(&part);
     (void)bench_loss(&whole);
-    part.trace.step_count = FIRST;
+    part.trace.step_count = first_steps;
     (void)bench_loss(&part);
-    memmove(
-        part.cell, part.cell + FIRST * BATCH * UNITS, BATCH * UNITS * sizeof(float));
-    memmove(part.hidden, part.hidden + FIRST * BATCH * UNITS,
+    memmove(part.cell, part.cell + first_steps * BATCH * UNITS,
         BATCH * UNITS * sizeof(float));
-    part.pass.input = part.input + FIRST * BATCH * INPUTS;
-    part.trace.step_count = STEPS - FIRST;
+    memmove(part.hidden, part.hidden + first_steps * BATCH * UNITS,
+        BATCH * UNITS * sizeof(float));
+    part.pass.input = part.input + first_steps * BATCH * INPUTS;
+    part.trace.step_count = STEPS - first_steps;
     (void)bench_loss(&part);
     for (size_t i = 0; i < BATCH * UNITS; i++) {
         double expected = (double)whole.hidden[ROWS * UNITS + i];
-        double actual = (double)part.hidden[(STEPS - FIRST) * BATCH * UNITS + i];
+        double actual = (double)part.hidden[(STEPS - first_steps) * BATCH * UNITS + i];
         CU_ASSERT_DOUBLE_EQUAL(actual, expected, 1e-6);
     }
 }

@@ -142,37 +142,45 @@ static void test_r2d2_burn_in_only_takes_steps_out_of_the_loss(void)
     }
 }
 
+#define BATCH ((size_t)11)
+#define IMAGE ((size_t)(13 * 12 * 2))
+
+/* Calls of one image by itself, as often as it was in a batch; values of the last. */
+static void assert_single(
+    const uint8_t *image, size_t call_count, const float *expected)
+{
+    struct fulcrum_r2d2 *single = make_r2d2(&tiny_r2d2);
+    memcpy(fulcrum_r2d2_input(single), image, IMAGE);
+    const float *q = fulcrum_r2d2_forward(single, 1);
+    for (size_t i = 1; i < call_count; i++) {
+        q = fulcrum_r2d2_forward(single, 1);
+    }
+    for (size_t i = 0; i < tiny_r2d2.shape.action_count; i++) {
+        /* Values are near 0.1: 1e-6 is 1e-5 of them. */
+        CU_ASSERT_DOUBLE_EQUAL((double)q[i], (double)expected[i], 1e-6);
+    }
+    fulcrum_r2d2_free(single);
+}
+
 static void test_r2d2_batch_equals_single_images_with_state(void)
 {
-    enum { BATCH = 11, IMAGE = 13 * 12 * 2, ACTIONS = 3 };
+    const size_t actions = tiny_r2d2.shape.action_count;
     struct fulcrum_r2d2 *whole = make_r2d2(&tiny_r2d2);
     uint8_t *images = fulcrum_r2d2_input(whole);
-    for (size_t i = 0; i < (size_t)BATCH * IMAGE; i++) {
+    for (size_t i = 0; i < BATCH * IMAGE; i++) {
         images[i] = (uint8_t)(i * 37 % 251);
     }
-    float q[2][BATCH * ACTIONS];
-    memcpy(q[0], fulcrum_r2d2_forward(whole, BATCH), sizeof q[0]);
+    float first[BATCH * 3];
+    memcpy(first, fulcrum_r2d2_forward(whole, BATCH), sizeof first);
     /* A smaller batch leaves the states of the others alone. */
     (void)fulcrum_r2d2_forward(whole, 2);
-    memcpy(q[1], fulcrum_r2d2_forward(whole, BATCH), sizeof q[1]);
+    const float *last = fulcrum_r2d2_forward(whole, BATCH);
     double moved = 0.0;
     for (size_t i = 0; i < BATCH; i++) {
-        struct fulcrum_r2d2 *single = make_r2d2(&tiny_r2d2);
-        memcpy(fulcrum_r2d2_input(single), images + i * IMAGE, IMAGE);
-        for (size_t call = 0; call < 2; call++) {
-            const float *one = fulcrum_r2d2_forward(single, 1);
-            if (call == 1 && i < 2) {
-                one = fulcrum_r2d2_forward(single, 1);
-            }
-            for (size_t j = 0; j < ACTIONS; j++) {
-                /* Values are near 0.1: 1e-6 is 1e-5 of them. */
-                CU_ASSERT_DOUBLE_EQUAL(
-                    (double)q[call][i * ACTIONS + j], (double)one[j], 1e-6);
-            }
-        }
+        assert_single(images + i * IMAGE, 1, first + i * actions);
+        assert_single(images + i * IMAGE, i < 2 ? 3 : 2, last + i * actions);
         moved =
-            fmax(moved, fabs((double)q[1][i * ACTIONS] - (double)q[0][i * ACTIONS]));
-        fulcrum_r2d2_free(single);
+            fmax(moved, fabs((double)last[i * actions] - (double)first[i * actions]));
     }
     CU_ASSERT_TRUE(moved > 1e-3);
     fulcrum_r2d2_free(whole);
@@ -180,16 +188,16 @@ static void test_r2d2_batch_equals_single_images_with_state(void)
 
 static void test_r2d2_infers_the_action_of_the_largest_value(void)
 {
-    enum { BATCH = 11, ACTIONS = 3 };
+    const size_t actions = tiny_r2d2.shape.action_count;
     struct fulcrum_r2d2 *network = make_r2d2(&tiny_r2d2);
     struct fulcrum_r2d2 *twin = make_r2d2(&tiny_r2d2);
-    memset(fulcrum_r2d2_input(network), 90, (size_t)BATCH * 13 * 12 * 2);
-    memset(fulcrum_r2d2_input(twin), 90, (size_t)BATCH * 13 * 12 * 2);
+    memset(fulcrum_r2d2_input(network), 90, BATCH * IMAGE);
+    memset(fulcrum_r2d2_input(twin), 90, BATCH * IMAGE);
     int action[BATCH];
     fulcrum_r2d2_infer(network, BATCH, action);
     const float *q = fulcrum_r2d2_forward(twin, BATCH);
-    for (size_t i = 0; i < (size_t)BATCH * ACTIONS; i++) {
-        CU_ASSERT_TRUE(q[i] <= q[i / ACTIONS * ACTIONS + (size_t)action[i / ACTIONS]]);
+    for (size_t i = 0; i < BATCH * actions; i++) {
+        CU_ASSERT_TRUE(q[i] <= q[i / actions * actions + (size_t)action[i / actions]]);
     }
     fulcrum_r2d2_free(network);
     fulcrum_r2d2_free(twin);
@@ -228,28 +236,33 @@ static void test_mlp_gradient_matches_differences_in_every_layer(void)
     fulcrum_mlp_free(network);
 }
 
+/* Outputs equal those expected; the action has the largest mean (the value is none). */
+static void assert_output(const float *output, const float *expected, int action)
+{
+    const size_t actions = tiny_mlp.action_count;
+    CU_ASSERT_TRUE(action >= 0 && (size_t)action < actions);
+    for (size_t i = 0; i <= actions; i++) {
+        CU_ASSERT_DOUBLE_EQUAL((double)output[i], (double)expected[i], 1e-5);
+        CU_ASSERT_TRUE(i == actions || output[i] <= output[action]);
+    }
+}
+
 static void test_mlp_batch_equals_single_observations(void)
 {
-    enum { BATCH = 11, INPUTS = 5, OUTPUTS = 4 };
+    const size_t inputs = tiny_mlp.input_count;
+    const size_t outputs = tiny_mlp.action_count + 1;
     struct fulcrum_mlp *network = make_mlp(&tiny_mlp);
     float *input = fulcrum_mlp_input(network);
-    float kept[BATCH * INPUTS];
-    float output[BATCH * OUTPUTS];
+    float kept[BATCH * 5];
+    float output[BATCH * 4];
     int action[BATCH];
-    gradient_fill(input, (size_t)BATCH * INPUTS, 1);
+    gradient_fill(input, BATCH * inputs, 1);
     memcpy(kept, input, sizeof kept);
     memcpy(output, fulcrum_mlp_forward(network, BATCH), sizeof output);
     fulcrum_mlp_infer(network, BATCH, action);
     for (size_t i = 0; i < BATCH; i++) {
-        memcpy(input, kept + i * INPUTS, INPUTS * sizeof *input);
-        const float *one = fulcrum_mlp_forward(network, 1);
-        for (size_t j = 0; j < OUTPUTS; j++) {
-            CU_ASSERT_DOUBLE_EQUAL(
-                (double)output[i * OUTPUTS + j], (double)one[j], 1e-5);
-            /* The last output is the value: no action. */
-            CU_ASSERT_TRUE(j + 1 == OUTPUTS || one[j] <= one[action[i]]);
-        }
-        CU_ASSERT_TRUE(action[i] >= 0 && action[i] < OUTPUTS - 1);
+        memcpy(input, kept + i * inputs, inputs * sizeof *input);
+        assert_output(fulcrum_mlp_forward(network, 1), output + i * outputs, action[i]);
     }
     fulcrum_mlp_free(network);
 }

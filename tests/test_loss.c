@@ -29,19 +29,38 @@ static void test_best_is_the_first_of_the_largest(void)
     CU_ASSERT_EQUAL(fulcrum_td_best(values, 1), 0);
 }
 
-/* Two sequences of two steps and the step after; the online network prefers action 1
- * in every look ahead, whatever the target network makes of it. */
+/* Two sequences of two steps and the step after. The online network prefers action 1 in
+ * every look ahead, whatever the target network makes of it. */
+static const float online[] = {0.5F, 0.0F, 1.0F, 0.0F, /* step 0 */
+    0.0F, 0.25F, 0.0F, 0.5F,                           /* step 1 */
+    -1.0F, 1.0F, -1.0F, 2.0F};                         /* after */
+static const float target[] = {9.0F, 9.0F, 9.0F, 9.0F, /* never read */
+    7.0F, 0.75F, 7.0F, -0.5F, 7.0F, 0.125F, 7.0F, 2.0F};
+static const int td_action[] = {0, 1, 1, 0};
+static const float reward[] = {1.0F, -1.0F, 0.5F, 0.25F};
+
+/* Halves of the squared errors of one sequence, checking the slope of its first step.
+ */
+static double sequence_loss(size_t look_ahead, size_t sequence, const float *gradient)
+{
+    const double next_value[] = {0.75, -0.5};
+    const double end_value[] = {0.125, 2.0};
+    const double first_taken[] = {0.5, 0.0};
+    const double last_taken[] = {0.25, 0.0};
+    double end = fulcrum_td_unscale(end_value[sequence]);
+    double last = (double)reward[2 + sequence] + 0.9 * end;
+    double next = look_ahead == 1 ? fulcrum_td_unscale(next_value[sequence]) : last;
+    double first = (double)reward[sequence] + 0.9 * next;
+    double first_error = first_taken[sequence] - fulcrum_td_rescale(first);
+    double last_error = last_taken[sequence] - fulcrum_td_rescale(last);
+    size_t taken = 2 * sequence + (size_t)td_action[sequence];
+    suite_assert_close("slope", (double)gradient[taken], first_error / 4.0, 1e-6);
+    CU_ASSERT_TRUE(gradient[taken ^ 1U] == 0.0F);
+    return 0.5 * (first_error * first_error + last_error * last_error);
+}
+
 static void test_td_loss_looks_ahead_and_chooses_online(void)
 {
-    const float online[] = {0.5F, 0.0F, 1.0F, 0.0F, /* step 0 */
-        0.0F, 0.25F, 0.0F, 0.5F,                    /* step 1 */
-        -1.0F, 1.0F, -1.0F, 2.0F};                  /* after */
-    const float target[] = {9.0F, 9.0F, 9.0F, 9.0F, /* never read */
-        7.0F, 0.75F, 7.0F, -0.5F, 7.0F, 0.125F, 7.0F, 2.0F};
-    const int action[] = {0, 1, 1, 0};
-    const float reward[] = {1.0F, -1.0F, 0.5F, 0.25F};
-    const double left[2][2] = {{0.75, -0.5}, {0.125, 2.0}};
-    const double taken[2][2] = {{0.5, 0.0}, {0.25, 0.0}};
     for (size_t look_ahead = 1; look_ahead <= 5; look_ahead += 4) {
         struct fulcrum_td td = {.step_count = 2,
             .batch_count = 2,
@@ -50,42 +69,31 @@ static void test_td_loss_looks_ahead_and_chooses_online(void)
             .discount = 0.9,
             .online = online,
             .target = target,
-            .action = action,
+            .action = td_action,
             .reward = reward};
         float gradient[8];
         double loss = fulcrum_td_loss(&td, gradient);
-        double expected = 0.0;
-        for (size_t i = 0; i < 2; i++) {
-            double end = fulcrum_td_unscale(left[1][i]);
-            double last = (double)reward[2 + i] + 0.9 * end;
-            double next = look_ahead == 1 ? fulcrum_td_unscale(left[0][i]) : last;
-            double first = (double)reward[i] + 0.9 * next;
-            double error0 = taken[0][i] - fulcrum_td_rescale(first);
-            double error1 = taken[1][i] - fulcrum_td_rescale(last);
-            expected += (error0 * error0 + error1 * error1) / 8.0;
-            size_t at = 2 * i + (size_t)action[i];
-            suite_assert_close("slope", (double)gradient[at], error0 / 4.0, 1e-6);
-            CU_ASSERT_TRUE(gradient[at ^ 1U] == 0.0F);
-        }
-        suite_assert_close("loss", loss, expected, 1e-12);
+        double expected = sequence_loss(look_ahead, 0, gradient) +
+                          sequence_loss(look_ahead, 1, gradient);
+        suite_assert_close("loss", loss, expected / 4.0, 1e-12);
     }
 }
 
 struct clip_case {
     double log_ratio;
+    double gain; /* what the surrogate counts */
     float advantage;
-    double gain;  /* what the surrogate counts */
     int is_moved; /* does the mean have a gradient */
 };
 
 static void test_surrogate_is_clipped_on_the_gaining_side_only(void)
 {
     const struct clip_case cases[] = {
-        {0.0, 2.0F, 2.0, 1},
-        {0.5, 2.0F, 2.4, 0},              /* gained enough */
-        {0.5, -2.0F, -2.0 * exp(0.5), 1}, /* a loss is felt in full */
-        {-0.5, -2.0F, -1.6, 0},           /* avoided enough */
-        {-0.5, 2.0F, 2.0 * exp(-0.5), 1},
+        {0.0, 2.0, 2.0F, 1},
+        {0.5, 2.4, 2.0F, 0},              /* gained enough */
+        {0.5, -2.0 * exp(0.5), -2.0F, 1}, /* a loss is felt in full */
+        {-0.5, -1.6, -2.0F, 0},           /* avoided enough */
+        {-0.5, 2.0 * exp(-0.5), 2.0F, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const float output[] = {0.5F, 3.0F};
