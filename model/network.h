@@ -9,7 +9,7 @@
 
 enum fulcrum_step_law {
     FULCRUM_LAW_LOGNORMAL,        /* any cv > 0 */
-    FULCRUM_LAW_EXPONENTIAL,      /* cv is 1 */
+    FULCRUM_LAW_EXPONENTIAL,      /* cv is 1; 0 (left out) is accepted */
     FULCRUM_LAW_DETERMINISTIC,    /* cv is 0 */
     FULCRUM_LAW_ERLANG,           /* cv <= 1, stages = max(1, round(1 / cv^2)) */
     FULCRUM_LAW_HYPEREXPONENTIAL, /* cv >= 1, two phases, balanced means */
@@ -41,13 +41,14 @@ struct fulcrum_cpu_station {
     double serial_frac;        /* h of (20), >= 0; saturating curves only, as are */
     double knee;               /* p of (20), >= 0.5, */
     double cap_per_core;       /* kappa of (20), > 0, */
-    double cross_socket_frac;  /* nu of (20), in (0, 1] */
-    const double *capacity;    /* table only: borrowed, positive; held beyond its end */
+    double cross_socket_frac; /* nu of (20), in (0, 1]: rate kept past core_count / 2 */
+    const double *capacity;   /* table only: borrowed, positive; held beyond its end */
     size_t capacity_count;
 };
 
 struct fulcrum_step {
-    double mean_s; /* of one request on one otherwise idle thread, >= 0 */
+    double mean_s; /* of one request at c = 1, >= 0: alone on the CPU; with turbo, at
+                      the clock of a fully busy CPU */
     double cv;
     enum fulcrum_step_law law;
 };
@@ -68,7 +69,7 @@ struct fulcrum_batch_time {
 struct fulcrum_training {
     double env_steps_per_train_step; /* K > 0; 0 where nothing trains */
     double train_step_s;             /* alone on the GPU, > 0 */
-    double queue_train_steps;        /* backlog that blocks new batches, > 0 */
+    double queue_train_steps;        /* backlog that blocks new batches, >= 1 */
 };
 
 struct fulcrum_network {
@@ -80,8 +81,9 @@ struct fulcrum_network {
     struct fulcrum_batch_time gpu;
     enum fulcrum_batch_policy policy;
     double batch_size; /* 0: no limit (greedy only) */
-    double depth;      /* most batches in host + GPU together, >= 1 */
-    double delay_s;    /* from the end of the GPU to the actor's next step, >= 0 */
+    double depth;   /* most batches in host + GPU together, >= 1; without a host stage
+                       there is nothing to overlap and it has no effect */
+    double delay_s; /* from the end of the GPU to the actor's next step, >= 0 */
     struct fulcrum_training training;
 };
 
@@ -95,9 +97,11 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_check(
     const struct fulcrum_network *network, struct fulcrum_error *err);
 
 /*
- * c(n) for n >= 0 runnable actors (real numbers are allowed, c(0) = 0), as work per
- * second of one thread that has the CPU to itself; nondecreasing but for
- * oversubscription, the synchronous dip and measured tables.
+ * c(n) for n >= 0 runnable actors (real numbers are allowed, c(0) = 0), in units of one
+ * thread at the clock of a fully busy CPU (so c(1) >= 1 with turbo) or, on the
+ * saturating curves, of one thread alone (c(1) = 1). Nondecreasing but for turbo,
+ * oversubscription, the synchronous dip and measured tables; constant from S on except
+ * in a table.
  */
 double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n);
 

@@ -13,6 +13,9 @@ enum fulcrum_method {
     FULCRUM_METHOD_SIMULATE
 };
 
+/* The busiest of CPU threads, host and GPU is the bottleneck from here on. */
+#define FULCRUM_BOTTLENECK_BUSY_FRAC 0.8
+
 enum fulcrum_bottleneck {
     FULCRUM_BOUND_CPU,
     FULCRUM_BOUND_HOST,

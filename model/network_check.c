@@ -1,0 +1,264 @@
+/* network_check.c - the border behind which solvers rely on a network. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stddef.h>
+
+#include "model/network.h"
+
+/* Far beyond any machine; they keep sums finite and memory bounded. */
+#define MOST_ACTORS  1e7
+#define MOST_THREADS 1e6
+#define MOST_TIME_S  1e6
+#define MOST_POINTS  1e6
+#define LEAST_CV     1e-3
+#define MOST_CV      100.0
+
+enum range_kind {
+    RANGE_REAL,
+    RANGE_WHOLE,
+    RANGE_POSITIVE /* real, and the lower end itself is excluded */
+};
+
+struct range {
+    const char *name;
+    size_t offset;
+    double low;
+    double high;
+    enum range_kind kind;
+};
+
+#define FIELD(member) #member, offsetof(struct fulcrum_network, member)
+
+static const struct range always[] = {
+    {FIELD(actors), 1.0, MOST_ACTORS, RANGE_WHOLE},
+    {FIELD(cpu.core_count), 1.0, MOST_THREADS, RANGE_REAL},
+    {FIELD(cpu.thread_count), 1.0, MOST_THREADS, RANGE_REAL},
+    {FIELD(cpu.reserved_threads), 0.0, MOST_THREADS, RANGE_REAL},
+    {FIELD(step.mean_s), 0.0, MOST_TIME_S, RANGE_REAL},
+    {FIELD(host.per_batch_s), 0.0, MOST_TIME_S, RANGE_REAL},
+    {FIELD(host.per_item_s), 0.0, MOST_TIME_S, RANGE_REAL},
+    {FIELD(gpu.per_batch_s), 0.0, MOST_TIME_S, RANGE_REAL},
+    {FIELD(gpu.per_item_s), 0.0, MOST_TIME_S, RANGE_REAL},
+    {FIELD(batch_size), 0.0, MOST_ACTORS, RANGE_WHOLE},
+    {FIELD(depth), 1.0, MOST_ACTORS, RANGE_WHOLE},
+    {FIELD(delay_s), 0.0, MOST_TIME_S, RANGE_REAL},
+    {FIELD(training.env_steps_per_train_step), 0.0, 1e12, RANGE_REAL},
+};
+
+static const struct range smt_turbo[] = {
+    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, RANGE_REAL},
+    {FIELD(cpu.turbo_frac), 0.0, 1.0, RANGE_REAL},
+    {FIELD(cpu.oversubscription_frac), 0.0, 10.0, RANGE_REAL},
+};
+
+static const struct range saturating[] = {
+    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, RANGE_REAL},
+    {FIELD(cpu.serial_frac), 0.0, 1.0, RANGE_REAL},
+    {FIELD(cpu.knee), 0.5, 100.0, RANGE_REAL},
+    {FIELD(cpu.cap_per_core), 0.0, 1e3, RANGE_POSITIVE},
+    {FIELD(cpu.cross_socket_frac), 0.0, 1.0, RANGE_POSITIVE},
+};
+
+static const struct range training[] = {
+    {FIELD(training.train_step_s), 0.0, MOST_TIME_S, RANGE_POSITIVE},
+    {FIELD(training.queue_train_steps), 1.0, 1e9, RANGE_REAL},
+};
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static void fail_range(
+    struct fulcrum_error *faults, const struct range *range, double value)
+{
+    (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE, "%s = %g is outside %s%g, %g]%s",
+        range->name, value, range->kind == RANGE_POSITIVE ? "(" : "[", range->low,
+        range->high, range->kind == RANGE_WHOLE ? " or not whole" : "");
+}
+
+/* Written so that NaN fails every comparison. */
+static void check_value(
+    struct fulcrum_error *faults, const struct range *range, double value)
+{
+    int inside = value >= range->low && value <= range->high;
+    if (range->kind == RANGE_POSITIVE) {
+        inside = inside && value > range->low;
+    } else if (range->kind == RANGE_WHOLE) {
+        inside = inside && floor(value) >= value;
+    }
+    if (!inside) {
+        fail_range(faults, range, value);
+    }
+}
+
+static void check_fields(struct fulcrum_error *faults,
+    const struct fulcrum_network *network, const struct range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *member = (const char *)network + ranges[i].offset;
+        check_value(faults, &ranges[i], *(const double *)(const void *)member);
+    }
+}
+
+/* An unknown choice of an enum, named as in files. */
+static void check_choice(
+    struct fulcrum_error *faults, const char *field, int value, const char *name)
+{
+    if (name == NULL) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "%s = %d is none of the known choices", field, value);
+    }
+}
+
+static void check_capacity(
+    struct fulcrum_error *faults, const struct fulcrum_cpu_station *cpu)
+{
+    static const struct range value = {"cpu.capacity", 0, 0.0, 1e6, RANGE_POSITIVE};
+    if (cpu->capacity == NULL || cpu->capacity_count == 0 ||
+        (double)cpu->capacity_count > MOST_THREADS) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "cpu.capacity has %zu values; expected 1 to %g", cpu->capacity_count,
+            MOST_THREADS);
+        return;
+    }
+    for (size_t i = 0; i < cpu->capacity_count; i++) {
+        check_value(faults, &value, cpu->capacity[i]);
+    }
+}
+
+static void check_cpu(
+    struct fulcrum_error *faults, const struct fulcrum_network *network)
+{
+    const struct fulcrum_cpu_station *cpu = &network->cpu;
+    if (cpu->thread_count < cpu->core_count) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "cpu.thread_count = %g is below cpu.core_count = %g", cpu->thread_count,
+            cpu->core_count);
+    }
+    if (cpu->reserved_threads >= cpu->thread_count) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "cpu.reserved_threads = %g leaves none of cpu.thread_count = %g to actors",
+            cpu->reserved_threads, cpu->thread_count);
+    }
+    check_choice(
+        faults, "cpu.curve", (int)cpu->curve, fulcrum_cpu_curve_name(cpu->curve));
+    if (cpu->curve == FULCRUM_CURVE_TABLE) {
+        check_capacity(faults, cpu);
+    } else if (cpu->curve == FULCRUM_CURVE_SMT_TURBO) {
+        check_fields(faults, network, smt_turbo, LENGTH(smt_turbo));
+    } else {
+        check_fields(faults, network, saturating, LENGTH(saturating));
+    }
+}
+
+/* The cv each law can have; Pareto's is fixed by its shape and not looked at. */
+static void check_step(struct fulcrum_error *faults, const struct fulcrum_step *step)
+{
+    static const struct {
+        double low;
+        double high;
+    } cv[] = {
+        [FULCRUM_LAW_LOGNORMAL] = {LEAST_CV, MOST_CV},
+        [FULCRUM_LAW_EXPONENTIAL] = {1.0, 1.0},
+        [FULCRUM_LAW_DETERMINISTIC] = {0.0, 0.0},
+        [FULCRUM_LAW_ERLANG] = {LEAST_CV, 1.0},
+        [FULCRUM_LAW_HYPEREXPONENTIAL] = {1.0, MOST_CV},
+        [FULCRUM_LAW_PARETO] = {-INFINITY, INFINITY},
+    };
+    const char *name = fulcrum_step_law_name(step->law);
+    check_choice(faults, "step.law", (int)step->law, name);
+    if (name == NULL) {
+        return;
+    }
+    size_t law = (size_t)step->law;
+    int left_out = step->law == FULCRUM_LAW_EXPONENTIAL && fabs(step->cv) <= 0.0;
+    if (!left_out && !(step->cv >= cv[law].low && step->cv <= cv[law].high)) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "step.cv = %g is outside [%g, %g], the range of the %s law", step->cv,
+            cv[law].low, cv[law].high, name);
+    }
+}
+
+static void check_batch_table(struct fulcrum_error *faults, const char *station,
+    const struct fulcrum_batch_time *time)
+{
+    if (time->count == 0) {
+        return;
+    }
+    if (time->size == NULL || time->time_s == NULL ||
+        (double)time->count > MOST_POINTS) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "%s: a table of %zu points needs sizes and times, at most %g", station,
+            time->count, MOST_POINTS);
+        return;
+    }
+    double above = 0.0;
+    for (size_t i = 0; i < time->count; i++) {
+        if (!(time->size[i] >= 1.0 && time->size[i] > above &&
+                time->size[i] <= MOST_ACTORS)) {
+            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+                "%s.size[%zu] = %g; expected increasing sizes in [1, %g]", station, i,
+                time->size[i], MOST_ACTORS);
+        }
+        if (!(time->time_s[i] > 0.0 && time->time_s[i] <= MOST_TIME_S)) {
+            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+                "%s.time_s[%zu] = %g is outside (0, %g]", station, i, time->time_s[i],
+                MOST_TIME_S);
+        }
+        above = time->size[i];
+    }
+}
+
+static void check_batching(
+    struct fulcrum_error *faults, const struct fulcrum_network *network)
+{
+    check_choice(faults, "policy", (int)network->policy,
+        fulcrum_batch_policy_name(network->policy));
+    if (network->policy != FULCRUM_BATCH_FIXED) {
+        return;
+    }
+    if (network->batch_size < 1.0) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "batch_size = %g; a fixed batch needs at least 1", network->batch_size);
+    }
+    if (network->batch_size > network->actors) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_INFEASIBLE,
+            "batch_size = %g would wait for ever for actors = %g", network->batch_size,
+            network->actors);
+    }
+}
+
+static int takes_time(const struct fulcrum_batch_time *time)
+{
+    return time->per_batch_s > 0.0 || time->per_item_s > 0.0 || time->count > 0;
+}
+
+/* Without any service time the throughput would be infinite. */
+static void check_some_time(
+    struct fulcrum_error *faults, const struct fulcrum_network *network)
+{
+    int some = network->step.mean_s > 0.0 || network->delay_s > 0.0 ||
+               takes_time(&network->host) || takes_time(&network->gpu);
+    if (!some) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_INFEASIBLE,
+            "step.mean_s, host, gpu and delay_s are all 0: nothing takes time");
+    }
+}
+
+enum fulcrum_status fulcrum_network_check(
+    const struct fulcrum_network *network, struct fulcrum_error *err)
+{
+    struct fulcrum_error faults = {FULCRUM_OK, ""};
+    check_fields(&faults, network, always, LENGTH(always));
+    check_cpu(&faults, network);
+    check_step(&faults, &network->step);
+    check_batch_table(&faults, "host", &network->host);
+    check_batch_table(&faults, "gpu", &network->gpu);
+    check_batching(&faults, network);
+    if (network->training.env_steps_per_train_step > 0.0) {
+        check_fields(&faults, network, training, LENGTH(training));
+    }
+    check_some_time(&faults, network);
+    if (faults.status != FULCRUM_OK && err != NULL) {
+        *err = faults;
+    }
+    return faults.status;
+}

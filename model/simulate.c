@@ -1,0 +1,428 @@
+/* simulate.c - discrete-event simulation of a whole network. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/simulate.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/batch_means.h"
+#include "model/finish_heap.h"
+#include "model/pipeline.h"
+#include "model/step_law.h"
+
+#define DEFAULT_HALF_WIDTH_REL 0.01
+#define DEFAULT_MAX_STEPS      2e7
+#define LEAST_MAX_STEPS        1000.0
+
+/* A window spans this many cycles of the actors, and the warm-up twice as many. */
+#define CYCLES_PER_WINDOW   5.0
+#define LEAST_WINDOW_STEPS  1000.0
+#define WARM_UP_WINDOWS     2.0
+#define CORRELATED_FACTOR   4.0
+#define MOST_CORRELATION    0.5
+#define LOW_CV              0.2
+#define SHORTENED_RUN_PARTS 25.0
+
+/* Steps are counted in doubles: exact up to 2^53, and K need not be whole. */
+struct simulation {
+    const struct fulcrum_network *network;
+    gsl_rng rng;
+    struct fulcrum_step_form form;
+    struct fulcrum_pipeline pipeline;
+
+    /*
+     * All stepping actors progress alike, so the CPU runs in work time: seconds of one
+     * thread at c = 1. Actors are alike too: counts are enough.
+     */
+    struct fulcrum_finish_heap stepping;
+    size_t servers;
+    size_t at_cpu;
+    size_t waiting;
+    double work_s;
+    double *s_per_work; /* by actors at the CPU, constant from `last` on */
+    size_t last;
+    double steps;
+
+    double *time_at_s; /* time spent with that many at the CPU, from `last` on as one */
+    double cpu_item_s;
+};
+
+/* The plan of a run, in steps. */
+struct schedule {
+    double warm_up;
+    double window;
+    double max;
+    int shortened; /* max_steps does not allow the windows that the network needs */
+};
+
+static double whole_servers(const struct fulcrum_network *network)
+{
+    return fmax(1.0, round(fulcrum_cpu_servers(&network->cpu)));
+}
+
+/* Two good 32-bit halves from any 64 bits (splitmix64): GSL's seeds have 32. */
+static unsigned long mixed_seed(uint64_t seed)
+{
+    uint64_t z = seed + UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return (unsigned long)((z >> 32) ^ (z & UINT64_C(0xffffffff)));
+}
+
+/*
+ * Actors that wait for a thread count as oversubscription only when there are more than
+ * whole servers, whichever way those were rounded.
+ */
+static void tabulate_rates(struct simulation *sim)
+{
+    const struct fulcrum_cpu_station *cpu = &sim->network->cpu;
+    double servers = (double)sim->servers;
+    for (size_t n = 1; n <= sim->last; n++) {
+        double count = (double)n;
+        double busy = fmin(count, servers);
+        double seen = count <= servers ? fmin(count, fulcrum_cpu_servers(cpu)) : count;
+        sim->s_per_work[n] = busy / fulcrum_cpu_capacity(cpu, seen);
+    }
+}
+
+static int allocate(struct simulation *sim)
+{
+    const struct fulcrum_network *network = sim->network;
+    size_t actors = (size_t)network->actors;
+    size_t curve_end = network->cpu.curve == FULCRUM_CURVE_TABLE
+                           ? network->cpu.capacity_count
+                           : sim->servers + 1;
+    sim->last = curve_end > sim->servers ? curve_end : sim->servers + 1;
+    sim->last = sim->last < actors ? sim->last : actors;
+    size_t room = sim->servers < actors ? sim->servers : actors;
+    /* GSL's allocator would abort the program where this returns NULL. */
+    sim->rng.type = gsl_rng_taus2;
+    sim->rng.state = calloc(1, gsl_rng_taus2->size);
+    sim->stepping.value = calloc(room + 1, sizeof *sim->stepping.value);
+    sim->s_per_work = calloc(sim->last + 1, sizeof *sim->s_per_work);
+    sim->time_at_s = calloc(sim->last + 1, sizeof *sim->time_at_s);
+    return sim->rng.state != NULL && sim->stepping.value != NULL &&
+           sim->s_per_work != NULL && sim->time_at_s != NULL;
+}
+
+static void clear(struct simulation *sim)
+{
+    fulcrum_pipeline_clear(&sim->pipeline);
+    free(sim->rng.state);
+    free(sim->stepping.value);
+    free(sim->s_per_work);
+    free(sim->time_at_s);
+}
+
+/* All actors start to step, somewhere within a step unless all steps are equal. */
+static void release_first(struct simulation *sim)
+{
+    sim->at_cpu = (size_t)sim->network->actors;
+    size_t first = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
+    for (size_t i = 0; i < first; i++) {
+        double length_s = fulcrum_step_draw(&sim->form, &sim->rng);
+        if (sim->form.law != FULCRUM_LAW_DETERMINISTIC) {
+            length_s *= gsl_rng_uniform(&sim->rng);
+        }
+        fulcrum_finish_heap_push(&sim->stepping, length_s);
+    }
+}
+
+static enum fulcrum_status init(struct simulation *sim,
+    const struct fulcrum_network *network, uint64_t seed, struct fulcrum_error *err)
+{
+    *sim = (struct simulation){.network = network};
+    sim->servers = (size_t)whole_servers(network);
+    sim->form = fulcrum_step_form_of(&network->step);
+    enum fulcrum_status status = fulcrum_pipeline_init(&sim->pipeline, network, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (!allocate(sim)) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "no memory to simulate %g actors", network->actors);
+    }
+    gsl_rng_set(&sim->rng, mixed_seed(seed));
+    tabulate_rates(sim);
+    release_first(sim);
+    return FULCRUM_OK;
+}
+
+static void release(struct simulation *sim, size_t count)
+{
+    sim->at_cpu += count;
+    size_t busy = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
+    while (sim->stepping.count < busy) {
+        double length_s = fulcrum_step_draw(&sim->form, &sim->rng);
+        fulcrum_finish_heap_push(&sim->stepping, sim->work_s + length_s);
+    }
+}
+
+static size_t wanted_batch(const struct simulation *sim)
+{
+    const struct fulcrum_network *network = sim->network;
+    return network->policy == FULCRUM_BATCH_FIXED ? (size_t)network->batch_size : 1;
+}
+
+/* Starts every batch that can start now; returns how many must wait for the next. */
+static size_t start_batches(struct simulation *sim)
+{
+    size_t wanted = wanted_batch(sim);
+    size_t most = (size_t)sim->network->batch_size;
+    while (fulcrum_pipeline_takes(&sim->pipeline, sim->steps)) {
+        if (sim->waiting < wanted) {
+            return wanted;
+        }
+        size_t size = most > 0 && sim->waiting > most ? most : sim->waiting;
+        sim->waiting -= size;
+        fulcrum_pipeline_start(&sim->pipeline, size);
+    }
+    return SIZE_MAX;
+}
+
+/*
+ * Completes steps until `wanted` observations wait, `stop_steps` are done, or it is
+ * `until_s`. This is the inner loop of the program: its state is kept in locals.
+ */
+static double run_steps(
+    struct simulation *sim, size_t wanted, double stop_steps, double until_s)
+{
+    double now_s = sim->pipeline.now_s;
+    double work_s = sim->work_s;
+    double steps = sim->steps;
+    double item_s = 0.0;
+    size_t at_cpu = sim->at_cpu;
+    size_t waiting = sim->waiting;
+    while (waiting < wanted && steps < stop_steps) {
+        size_t k = at_cpu < sim->last ? at_cpu : sim->last;
+        double finish_s = (double)INFINITY;
+        if (at_cpu > 0) {
+            double left = fmax(0.0, fulcrum_finish_heap_top(&sim->stepping) - work_s);
+            finish_s = now_s + left * sim->s_per_work[k];
+        }
+        double next_s = fmin(finish_s, until_s);
+        sim->time_at_s[k] += next_s - now_s;
+        item_s += (next_s - now_s) * (double)at_cpu;
+        if (finish_s > until_s) {
+            work_s += at_cpu > 0 ? (until_s - now_s) / sim->s_per_work[k] : 0.0;
+            now_s = until_s;
+            break;
+        }
+        now_s = finish_s;
+        work_s = fulcrum_finish_heap_top(&sim->stepping);
+        if (at_cpu > sim->servers) {
+            double length_s = fulcrum_step_draw(&sim->form, &sim->rng);
+            fulcrum_finish_heap_replace(&sim->stepping, work_s + length_s);
+        } else {
+            fulcrum_finish_heap_pop(&sim->stepping);
+        }
+        at_cpu--;
+        waiting++;
+        steps += 1.0;
+    }
+    sim->work_s = work_s;
+    sim->steps = steps;
+    sim->cpu_item_s += item_s;
+    sim->at_cpu = at_cpu;
+    sim->waiting = waiting;
+    return now_s;
+}
+
+/* Runs to the moment at which `stop_steps` env steps are completed. */
+static void run_to(struct simulation *sim, double stop_steps)
+{
+    struct fulcrum_pipeline *pipeline = &sim->pipeline;
+    while (sim->steps < stop_steps) {
+        size_t wanted = start_batches(sim);
+        double event_s = fulcrum_pipeline_next_s(pipeline);
+        double stop = fmin(stop_steps, fulcrum_pipeline_train_at(pipeline));
+        assert(sim->at_cpu > 0 || event_s < (double)INFINITY);
+        double now_s = run_steps(sim, wanted, stop, event_s);
+        int due = sim->waiting < wanted && sim->steps < stop;
+        fulcrum_pipeline_advance(pipeline, now_s);
+        if (due) {
+            size_t released = fulcrum_pipeline_event(pipeline);
+            release(sim, released);
+        }
+        fulcrum_pipeline_train(pipeline, sim->steps);
+    }
+}
+
+static struct schedule schedule_of(
+    const struct fulcrum_network *network, const struct fulcrum_solver_options *options)
+{
+    struct schedule plan = {.max = options->max_steps > 0.0
+                                       ? fmax(options->max_steps, LEAST_MAX_STEPS)
+                                       : DEFAULT_MAX_STEPS};
+    /* Whole train steps, or else whole turns of the actors, leave no edge noise. */
+    double period = network->training.env_steps_per_train_step;
+    period = period > 0.0 ? period : network->actors;
+    plan.window = fmax(LEAST_WINDOW_STEPS, CYCLES_PER_WINDOW * network->actors);
+    plan.window = period * ceil(plan.window / period);
+    plan.warm_up = WARM_UP_WINDOWS * plan.window;
+    double least = plan.warm_up + FULCRUM_WINDOWS_LEAST * plan.window;
+    if (least > plan.max) {
+        plan.shortened = 1;
+        plan.window = fmax(1.0, floor(plan.max / SHORTENED_RUN_PARTS));
+        plan.warm_up = plan.window;
+    }
+    return plan;
+}
+
+/* A run's measured part: what was counted when it began, and its windows. */
+struct measurement {
+    struct fulcrum_batch_means means;
+    double start_s;
+    double start_steps;
+    double start_backlog;
+};
+
+static double backlog(const struct simulation *sim)
+{
+    return sim->network->training.env_steps_per_train_step > 0.0
+               ? sim->steps - sim->pipeline.trained_steps
+               : 0.0;
+}
+
+static void begin_measurement(struct simulation *sim, struct measurement *measured)
+{
+    *measured = (struct measurement){.start_s = sim->pipeline.now_s,
+        .start_steps = sim->steps,
+        .start_backlog = backlog(sim)};
+    sim->pipeline.sums = (struct fulcrum_pipeline_sums){0};
+    sim->cpu_item_s = 0.0;
+    for (size_t n = 0; n <= sim->last; n++) {
+        sim->time_at_s[n] = 0.0;
+    }
+}
+
+/* Steps collected but not trained on are speed the learner cannot keep up with. */
+static int is_balanced(const struct simulation *sim, const struct measurement *measured,
+    double tolerance_rel)
+{
+    double change = fabs(backlog(sim) - measured->start_backlog);
+    return change <= tolerance_rel * (sim->steps - measured->start_steps);
+}
+
+/* Correlated windows make the interval too narrow: then it must have room to spare. */
+static int is_settled(const struct measurement *measured, double half_width_rel)
+{
+    const struct fulcrum_batch_means *means = &measured->means;
+    double half = fulcrum_batch_means_half_width_rel(means);
+    if (fulcrum_batch_means_correlation(means) > MOST_CORRELATION) {
+        half *= CORRELATED_FACTOR;
+    }
+    return half <= half_width_rel;
+}
+
+/*
+ * Measures until the interval is narrow enough. While the learner's backlog still
+ * builds up, what was measured is thrown away as warm-up.
+ */
+static int measure(struct simulation *sim, struct measurement *measured,
+    const struct schedule *plan, double half_width_rel)
+{
+    int settled = 0;
+    run_to(sim, plan->warm_up);
+    begin_measurement(sim, measured);
+    double window = 0.0;
+    while (!settled && sim->steps + plan->window <= plan->max) {
+        double before_s = sim->pipeline.now_s;
+        window += 1.0;
+        run_to(sim, measured->start_steps + window * plan->window);
+        fulcrum_batch_means_add(&measured->means, sim->pipeline.now_s - before_s);
+        size_t count = measured->means.count;
+        int look = measured->means.pending == 0 && count % 10 == 0 &&
+                   count >= FULCRUM_WINDOWS_LEAST;
+        if (!look) {
+            continue;
+        }
+        if (is_balanced(sim, measured, half_width_rel)) {
+            settled = is_settled(measured, half_width_rel);
+        } else if (sim->steps + FULCRUM_WINDOWS_LEAST * plan->window <= plan->max) {
+            begin_measurement(sim, measured);
+            window = 0.0;
+        }
+    }
+    return settled && !plan->shortened;
+}
+
+/* Means over the time at each number of actors at the CPU. */
+static void report_cpu(const struct simulation *sim, double time_s, double steps,
+    struct fulcrum_solution *out)
+{
+    const struct fulcrum_cpu_station *cpu = &sim->network->cpu;
+    double cores = cpu->core_count * (1.0 - cpu->reserved_threads / cpu->thread_count);
+    double threads_s = 0.0;
+    double cores_s = 0.0;
+    for (size_t n = 1; n <= sim->last; n++) {
+        double busy = fmin((double)n, (double)sim->servers);
+        threads_s += sim->time_at_s[n] * busy;
+        cores_s += sim->time_at_s[n] * fmin(busy, cores);
+    }
+    out->cpu_thread_busy_frac = threads_s / (time_s * (double)sim->servers);
+    out->cpu_core_busy_frac = cores_s / (time_s * cpu->core_count);
+    out->residence.cpu_s = sim->cpu_item_s / steps;
+}
+
+/* A run that was cut short may not have seen the start of a batch. */
+static double mean_batch(const struct simulation *sim)
+{
+    const struct fulcrum_pipeline_sums *sums = &sim->pipeline.sums;
+    return sums->batch_count > 0.0 ? sums->item_count / sums->batch_count
+                                   : (double)wanted_batch(sim);
+}
+
+static void report(const struct simulation *sim, const struct measurement *measured,
+    struct fulcrum_solution *out)
+{
+    const struct fulcrum_pipeline_sums *sums = &sim->pipeline.sums;
+    double time_s = sim->pipeline.now_s - measured->start_s;
+    double steps = sim->steps - measured->start_steps;
+    double half = fulcrum_batch_means_half_width_rel(&measured->means);
+    out->method = FULCRUM_METHOD_SIMULATE;
+    out->steps_per_s = steps / time_s;
+    out->has_interval = half < (double)INFINITY;
+    if (out->has_interval) {
+        out->steps_per_s_lo = out->steps_per_s * fmax(0.0, 1.0 - half);
+        out->steps_per_s_hi = out->steps_per_s * (1.0 + half);
+    }
+    out->mean_batch = mean_batch(sim);
+    out->host_busy_frac = sums->host_busy_s / time_s;
+    out->gpu_inference_busy_frac = sums->inference_busy_s / time_s;
+    out->gpu_train_busy_frac = sums->train_busy_s / time_s;
+    out->gpu_busy_frac = out->gpu_inference_busy_frac + out->gpu_train_busy_frac;
+    report_cpu(sim, time_s, steps, out);
+    double elsewhere_s = sim->cpu_item_s + sums->gpu_item_s + sums->delay_item_s;
+    out->residence.host_s = (sim->network->actors * time_s - elsewhere_s) / steps;
+    out->residence.gpu_s = sums->gpu_item_s / steps;
+    out->residence.delay_s = sums->delay_item_s / steps;
+    out->simulated_steps = sim->steps;
+}
+
+enum fulcrum_status fulcrum_simulate(const struct fulcrum_network *network,
+    const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    struct simulation sim;
+    struct measurement measured;
+    struct schedule plan = schedule_of(network, options);
+    double half_width_rel = options->half_width_rel > 0.0 ? options->half_width_rel
+                                                          : DEFAULT_HALF_WIDTH_REL;
+    enum fulcrum_status status = init(&sim, network, options->seed, err);
+    if (status == FULCRUM_OK) {
+        struct fulcrum_solution found = {.flags = 0};
+        int settled = measure(&sim, &measured, &plan, half_width_rel);
+        report(&sim, &measured, &found);
+        double rounded = fabs((double)sim.servers - fulcrum_cpu_servers(&network->cpu));
+        found.flags |= settled ? 0U : FULCRUM_FLAG_NOT_SETTLED;
+        found.flags |= rounded > 1e-9 ? FULCRUM_FLAG_SERVERS_ROUNDED : 0U;
+        found.flags |=
+            fulcrum_step_cv(&network->step) < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
+        *out = found;
+    }
+    clear(&sim);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* solver.c - the table of methods, and the choice among them. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/solver.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "model/greedy.h"
+#include "model/simulate.h"
+
+static enum fulcrum_status solve_fast(const struct fulcrum_network *network,
+    const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    (void)options;
+    const char *refusal = fulcrum_greedy_solve(network, out);
+    if (refusal != NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "the fast method is not valid for network \"%s\": %s", network->name,
+            refusal);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status solve_auto(const struct fulcrum_network *network,
+    const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    if (fulcrum_greedy_solve(network, out) == NULL) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_simulate(network, options, out, err);
+}
+
+struct method {
+    const char *name;
+    enum fulcrum_status (*solve)(const struct fulcrum_network *network,
+        const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+        struct fulcrum_error *err);
+};
+
+/* In the order of enum fulcrum_method. */
+static const struct method methods[] = {
+    {"auto", solve_auto},
+    {"fast", solve_fast},
+    {"simulate", fulcrum_simulate},
+};
+
+static enum fulcrum_bottleneck bottleneck_of(const struct fulcrum_solution *solution)
+{
+    const struct {
+        enum fulcrum_bottleneck bound;
+        double busy_frac;
+    } stations[] = {
+        {FULCRUM_BOUND_CPU, solution->cpu_thread_busy_frac},
+        {FULCRUM_BOUND_HOST, solution->host_busy_frac},
+        {FULCRUM_BOUND_GPU, solution->gpu_busy_frac},
+    };
+    enum fulcrum_bottleneck bound = FULCRUM_BOUND_LATENCY;
+    double busiest = FULCRUM_BOTTLENECK_BUSY_FRAC;
+    for (size_t i = 0; i < sizeof stations / sizeof stations[0]; i++) {
+        if (stations[i].busy_frac >= busiest) {
+            busiest = stations[i].busy_frac;
+            bound = stations[i].bound;
+        }
+    }
+    return bound;
+}
+
+static int beyond_batch_table(const struct fulcrum_batch_time *time, double batch)
+{
+    double slack = 1e-9 * batch;
+    return time->count > 0 && (batch > time->size[time->count - 1] + slack ||
+                                  batch < time->size[0] - slack);
+}
+
+static int is_beyond_table(
+    const struct fulcrum_network *network, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_cpu_station *cpu = &network->cpu;
+    double most_stepping = fmin(network->actors, fulcrum_cpu_servers(cpu));
+    return beyond_batch_table(&network->host, solution->mean_batch) ||
+           beyond_batch_table(&network->gpu, solution->mean_batch) ||
+           (cpu->curve == FULCRUM_CURVE_TABLE &&
+               most_stepping > (double)cpu->capacity_count);
+}
+
+enum fulcrum_status fulcrum_solve(const struct fulcrum_network *network,
+    const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    size_t method = (size_t)options->method;
+    assert(method < sizeof methods / sizeof methods[0]);
+    struct fulcrum_solution found = {.flags = 0};
+    enum fulcrum_status status = methods[method].solve(network, options, &found, err);
+    if (status == FULCRUM_OK) {
+        found.bottleneck = bottleneck_of(&found);
+        found.flags |=
+            is_beyond_table(network, &found) ? (unsigned)FULCRUM_FLAG_BEYOND_TABLE : 0U;
+        *out = found;
+    }
+    return status;
+}
+
+const char *fulcrum_fast_refusal(const struct fulcrum_network *network)
+{
+    struct fulcrum_solution ignored;
+    return fulcrum_greedy_solve(network, &ignored);
+}
+
+const char *fulcrum_method_name(enum fulcrum_method method)
+{
+    size_t i = (size_t)method;
+    return i < sizeof methods / sizeof methods[0] ? methods[i].name : NULL;
+}
+
+const char *fulcrum_bottleneck_name(enum fulcrum_bottleneck bottleneck)
+{
+    static const char *const names[] = {"cpu", "host", "gpu", "latency"};
+    size_t i = (size_t)bottleneck;
+    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
+
+const char *fulcrum_flag_text(enum fulcrum_flag_index flag)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        FULCRUM_FLAG_LIST(X)
+#undef X
+    };
+    size_t i = (size_t)flag;
+    return i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
+}
