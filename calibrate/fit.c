@@ -150,8 +150,10 @@ static void reweigh(struct fulcrum_fit_state *fit)
         fit->scale[i] = fmin(fmax(fit->fitted[i], least), most);
         fit->work[i] = fabs(fit->fitted[i] - problem->y[i]) / fit->scale[i];
     }
+    /* A parameter with a prior is not free to meet points: it takes no freedom. */
+    fit->loose_count = fit->free_count + problem->count - row_count(fit);
     double deviation =
-        fulcrum_fit_deviation(fit->work, problem->count, fit->free_count);
+        fulcrum_fit_deviation(fit->work, problem->count, fit->loose_count);
     fit->deviation = fmax(deviation, problem->noise_rel);
     if (fulcrum_fit_prior_count(problem) > 0) {
         fit->noise = fit->deviation;

@@ -50,7 +50,7 @@ static double point_variance(const struct fulcrum_fit_state *fit)
         fit->work[i] = (fit->fitted[i] - problem->y[i]) / fit->scale[i];
     }
     double variance = fulcrum_fit_variance(problem->loss, fit->work, problem->count,
-        (struct fulcrum_fit_spread){fit->deviation, (double)fit->free_count});
+        (struct fulcrum_fit_spread){fit->deviation, (double)fit->loose_count});
     double least = fmax(problem->noise_rel, rounding_rel);
     if (isnan(variance)) {
         double spread = fmax(least, fit->deviation);

@@ -14,6 +14,7 @@ struct fulcrum_fit_state {
     double natural[FULCRUM_FIT_MAX_PARAMETERS]; /* every parameter */
     size_t index[FULCRUM_FIT_MAX_PARAMETERS];   /* of the fitted ones */
     size_t free_count;
+    size_t loose_count; /* fitted ones without a prior */
     unsigned marks[FULCRUM_FIT_MAX_PARAMETERS];
     double *fitted; /* model at each point; these share one allocation */
     double *scale;  /* what its residual is divided by */
