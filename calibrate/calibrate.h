@@ -1,0 +1,59 @@
+/* calibrate.h - measures this machine with one actor and one learner. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_CALIBRATE_H
+#define FULCRUM_CALIBRATE_CALIBRATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calibrate/actor.h"
+#include "calibrate/learner.h"
+#include "model/calibration.h"
+#include "model/status.h"
+
+#define FULCRUM_CALIBRATE_BUDGET_S     90.0
+#define FULCRUM_CALIBRATE_BUDGET_MIN_S 0.5
+#define FULCRUM_CALIBRATE_BUDGET_MAX_S 3600.0
+
+struct fulcrum_calibrate_progress {
+    double done_frac;
+    double left_s;
+    const char *what; /* what is being measured: "step time"; static */
+};
+
+/* {0} is a legal start: zero means what the comments say. */
+struct fulcrum_calibrate_options {
+    const char
+        *actor; /* NULL: mujoco-humanoid, libretro or cartpole, what opens first */
+    struct fulcrum_actor_options actor_options;
+    const char *learner; /* NULL: cpu */
+    enum fulcrum_learner_network network;
+    double budget_s;    /* wall time of the whole run; 0: FULCRUM_CALIBRATE_BUDGET_S */
+    size_t max_threads; /* most actor threads; 0: four for each hardware thread */
+    uint64_t seed;      /* of actions, environments and weights */
+    /* The training step of a real run: 0 means 64 sequences of 40 + 80 steps for r2d2,
+     * 256 samples for mlp. burn_in counts only where unroll is given. */
+    double nominal_train_batch;
+    double nominal_unroll;
+    double nominal_burn_in;
+    const char *meter_root;  /* NULL: this machine's files; tests give a folder */
+    int (*stop)(void *user); /* non-zero: end soon; NULL: never */
+    void (*progress)(void *user, const struct fulcrum_calibrate_progress *progress);
+    void *user;
+};
+
+/*
+ * Runs every probe in rounds for `budget_s` and puts together what they found: notes
+ * say which actor and learner ran, on what and how many samples were disturbed.
+ *   out      set on success and with FULCRUM_ERR_INTERRUPTED: then it holds what was
+ *            measured until `stop` said so, and its `complete` is 0; the caller frees
+ *            it with fulcrum_calibration_free
+ *   fails    FULCRUM_ERR_RANGE (an option), FULCRUM_ERR_UNKNOWN_NAME (actor, learner),
+ *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_NO_MEMORY,
+ *            or as the actor and the learner
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibrate(
+    struct fulcrum_calibration **out, const struct fulcrum_calibrate_options *options,
+    struct fulcrum_error *err);
+
+#endif

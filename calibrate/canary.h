@@ -1,0 +1,61 @@
+/* canary.h - a fixed piece of work whose time tells whether the machine was disturbed.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_CANARY_H
+#define FULCRUM_CALIBRATE_CANARY_H
+
+#include <stddef.h>
+
+#include "calibrate/stopwatch.h"
+#include "model/status.h"
+
+/* A sample beside a canary that took this much longer than usual is disturbed. */
+#define FULCRUM_CANARY_LIMIT_REL 1.08
+
+/*
+ * The loop's times under one condition: where other cores are loaded on purpose the
+ * usual time is another one. {0} is a legal start.
+ */
+struct fulcrum_canary {
+    double *reading_s; /* CPU seconds of every run so far */
+    size_t count;
+    size_t capacity;
+    double baseline_s;        /* of the readings so far; 0 before the first */
+    struct fulcrum_span last; /* the latest run, and when it ended */
+    double last_end_s;
+};
+
+/* Gives the readings back and leaves an empty canary. */
+void fulcrum_canary_free(struct fulcrum_canary *canary);
+
+/* On which clock a sample was timed: a stolen slice shows on the wall clock alone. */
+enum fulcrum_clock { FULCRUM_CLOCK_CPU, FULCRUM_CLOCK_WALL };
+
+/*
+ * Before a sample: runs the loop, unless a run has only just ended.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_open(
+    struct fulcrum_canary *canary, const struct fulcrum_stopwatch *stopwatch,
+    struct fulcrum_error *err);
+
+/*
+ * After it: runs the loop again.
+ *   out      the longer of the two runs
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_close(
+    struct fulcrum_canary *canary, double *out, enum fulcrum_clock clock,
+    const struct fulcrum_stopwatch *stopwatch, struct fulcrum_error *err);
+
+/* A reading with a time from elsewhere. fails: FULCRUM_ERR_NO_MEMORY */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_add(
+    struct fulcrum_canary *canary, double reading_s, struct fulcrum_error *err);
+
+/*
+ * A time of the loop over its usual least: the 10th percentile of the readings, since
+ * the very least may be luck. 1 before the first reading.
+ */
+double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s);
+
+#endif

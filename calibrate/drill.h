@@ -1,0 +1,23 @@
+/* drill.h - a learner kept busy on a thread of its own. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_DRILL_H
+#define FULCRUM_CALIBRATE_DRILL_H
+
+#include "calibrate/probe.h"
+#include "model/status.h"
+
+struct fulcrum_drill; /* opaque */
+
+/*
+ * Starts a thread that infers batches of 32 with the bench's learner, one after the
+ * other, until the drill ends. Nothing else may use that learner meanwhile.
+ *   out      given back with fulcrum_drill_end
+ *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (no thread)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_drill_start(
+    struct fulcrum_drill **out, struct fulcrum_bench *bench, struct fulcrum_error *err);
+
+/* Ends after the batch at hand. Accepts NULL. */
+void fulcrum_drill_end(struct fulcrum_drill *drill);
+
+#endif

@@ -1,0 +1,255 @@
+/* host.c - the machine this program runs on, as a machine description. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* sched_getaffinity */
+
+#include "calibrate/host.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/design.h"
+
+#if FULCRUM_HAVE_HWLOC
+#include <hwloc.h>
+#endif
+
+#define CPU_FOLDER "/sys/devices/system/cpu"
+
+int fulcrum_host_read_line(const char *root, const char *path, char *line, size_t size)
+{
+    char name[512];
+    line[0] = '\0';
+    (void)snprintf(name, sizeof name, "%s%s", root, path);
+    FILE *file = fopen(name, "r");
+    if (file == NULL) {
+        return 0;
+    }
+    int got = fgets(line, (int)size, file) != NULL;
+    (void)fclose(file);
+    line[strcspn(line, "\n")] = '\0';
+    return got;
+}
+
+/* The whole number in a file below the processor's folder; -1 where there is none. */
+static long cpu_number(const char *root, size_t cpu, const char *path)
+{
+    char name[128];
+    char line[64];
+    (void)snprintf(name, sizeof name, CPU_FOLDER "/cpu%zu/%s", cpu, path);
+    if (!fulcrum_host_read_line(root, name, line, sizeof line)) {
+        return -1;
+    }
+    return strtol(line, NULL, 10);
+}
+
+/* Processors seen so far, to count cores and sockets once each. */
+struct census {
+    size_t count;
+    size_t core_count;
+    size_t socket_count;
+    long core[CPU_SETSIZE];
+    long socket[CPU_SETSIZE];
+};
+
+static void count_one(struct census *census, long core, long socket)
+{
+    int new_core = 1;
+    int new_socket = 1;
+    for (size_t i = 0; i < census->count; i++) {
+        if (census->socket[i] == socket) {
+            new_socket = 0;
+            new_core = new_core && census->core[i] != core;
+        }
+    }
+    census->core[census->count] = core;
+    census->socket[census->count] = socket;
+    census->count++;
+    census->core_count += (size_t)new_core;
+    census->socket_count += (size_t)new_socket;
+}
+
+static void count_range(struct census *census, const char *root,
+    const unsigned char *allowed, const size_t range[2])
+{
+    for (size_t cpu = range[0]; cpu <= range[1] && census->count < CPU_SETSIZE; cpu++) {
+        if (allowed != NULL && !allowed[cpu]) {
+            continue;
+        }
+        long core = cpu_number(root, cpu, "topology/core_id");
+        long socket = cpu_number(root, cpu, "topology/physical_package_id");
+        /* Where the kernel tells no topology each processor is a core of its own. */
+        count_one(census, core >= 0 ? core : (long)cpu, socket >= 0 ? socket : 0);
+    }
+}
+
+void fulcrum_host_count_sys(struct fulcrum_cpu *out, const char *root,
+    const unsigned char *allowed, size_t allowed_count)
+{
+    char list[1024];
+    struct census *census = calloc(1, sizeof *census);
+    out->thread_count = 0.0;
+    out->core_count = 0.0;
+    out->socket_count = 0.0;
+    if (census == NULL ||
+        !fulcrum_host_read_line(root, CPU_FOLDER "/online", list, sizeof list)) {
+        free(census);
+        return;
+    }
+    size_t limit = allowed != NULL ? allowed_count : CPU_SETSIZE;
+    for (char *at = list; *at >= '0' && *at <= '9';) {
+        size_t range[2] = {strtoul(at, &at, 10), 0};
+        range[1] = *at == '-' ? strtoul(at + 1, &at, 10) : range[0];
+        if (range[1] >= limit) {
+            range[1] = limit - 1;
+        }
+        count_range(census, root, allowed, range);
+        at += *at == ',';
+    }
+    out->thread_count = (double)census->count;
+    out->core_count = (double)census->core_count;
+    out->socket_count = (double)census->socket_count;
+    free(census);
+}
+
+/* The text behind "key   :" in a line of /proc/cpuinfo, NULL for other lines. */
+static const char *cpuinfo_value(const char *line, const char *key)
+{
+    size_t length = strlen(key);
+    if (strncmp(line, key, length) != 0) {
+        return NULL;
+    }
+    const char *colon = line + length + strspn(line + length, " \t");
+    return *colon == ':' ? colon + 1 + strspn(colon + 1, " \t") : NULL;
+}
+
+static void read_cpuinfo_line(struct fulcrum_cpu *out, const char *line)
+{
+    const char *model = cpuinfo_value(line, "model name");
+    const char *mhz = cpuinfo_value(line, "cpu MHz");
+    if (model != NULL && out->name[0] == '\0') {
+        (void)snprintf(out->name, sizeof out->name, "%s", model);
+    }
+    if (mhz != NULL && isnan(out->clock_hz)) {
+        double clock_hz = 1e6 * strtod(mhz, NULL);
+        out->clock_hz = clock_hz > 0.0 ? clock_hz : (double)NAN;
+    }
+}
+
+/* The base clock where the driver tells it: /proc/cpuinfo shows the moment's clock. */
+static double base_clock_hz(const char *root)
+{
+    long base_khz = cpu_number(root, 0, "cpufreq/base_frequency");
+    return base_khz > 0 ? 1e3 * (double)base_khz : (double)NAN;
+}
+
+void fulcrum_host_read_cpuinfo(struct fulcrum_cpu *out, const char *root)
+{
+    char name[512];
+    char line[512];
+    out->name[0] = '\0';
+    out->clock_hz = base_clock_hz(root);
+    (void)snprintf(name, sizeof name, "%s/proc/cpuinfo", root);
+    FILE *file = fopen(name, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        read_cpuinfo_line(out, line);
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (out->name[0] == '\0') {
+        (void)snprintf(out->name, sizeof out->name, "unknown processor");
+    }
+}
+
+double fulcrum_host_quota_cores(const char *root)
+{
+    char line[128];
+    char *end = line;
+    if (!fulcrum_host_read_line(root, "/sys/fs/cgroup/cpu.max", line, sizeof line)) {
+        return (double)NAN;
+    }
+    double quota_us = strtod(line, &end);
+    double period_us = strtod(end, NULL);
+    /* "max 100000" is no quota: no number is read. */
+    int given = end != line && quota_us > 0.0 && period_us > 0.0;
+    return given ? quota_us / period_us : (double)NAN;
+}
+
+#if FULCRUM_HAVE_HWLOC
+static size_t count_type(
+    hwloc_topology_t topology, hwloc_const_cpuset_t allowed, hwloc_obj_type_t type)
+{
+    size_t count = 0;
+    for (hwloc_obj_t object = hwloc_get_next_obj_by_type(topology, type, NULL);
+         object != NULL; object = hwloc_get_next_obj_by_type(topology, type, object)) {
+        count += hwloc_bitmap_intersects(object->cpuset, allowed) != 0;
+    }
+    return count;
+}
+
+static void count_hwloc(struct fulcrum_cpu *out)
+{
+    hwloc_topology_t topology = NULL;
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    if (allowed == NULL || hwloc_topology_init(&topology) != 0) {
+        hwloc_bitmap_free(allowed);
+        return;
+    }
+    if (hwloc_topology_load(topology) == 0 &&
+        hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS) == 0) {
+        out->thread_count = (double)count_type(topology, allowed, HWLOC_OBJ_PU);
+        out->core_count = (double)count_type(topology, allowed, HWLOC_OBJ_CORE);
+        out->socket_count = (double)count_type(topology, allowed, HWLOC_OBJ_PACKAGE);
+    }
+    hwloc_topology_destroy(topology);
+    hwloc_bitmap_free(allowed);
+}
+#else
+static void count_hwloc(struct fulcrum_cpu *out)
+{
+    out->thread_count = 0.0;
+}
+#endif
+
+static void count_allowed(struct fulcrum_cpu *out)
+{
+    unsigned char allowed[CPU_SETSIZE];
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    int known = sched_getaffinity(0, sizeof set, &set) == 0;
+    for (size_t i = 0; i < CPU_SETSIZE; i++) {
+        allowed[i] = !known || CPU_ISSET(i, &set);
+    }
+    fulcrum_host_count_sys(out, "", allowed, CPU_SETSIZE);
+    if (out->thread_count < 1.0) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        out->thread_count = known ? (double)CPU_COUNT(&set) : (double)online;
+        out->core_count = out->thread_count;
+    }
+}
+
+void fulcrum_host_detect(struct fulcrum_machine *out)
+{
+    struct fulcrum_design blank;
+    fulcrum_design_init(&blank);
+    *out = blank.machine;
+    out->accelerator = FULCRUM_ACCELERATOR_CPU;
+    out->learner_core_count = 1.0;
+    out->gpu.count = 0.0;
+    (void)snprintf(out->name, sizeof out->name, "this");
+    struct fulcrum_cpu *cpu = &out->cpu;
+    count_hwloc(cpu);
+    if (!(cpu->thread_count >= 1.0)) {
+        count_allowed(cpu);
+    }
+    cpu->thread_count = fmax(cpu->thread_count, 1.0);
+    cpu->core_count = fmin(fmax(cpu->core_count, 1.0), cpu->thread_count);
+    cpu->socket_count = fmin(fmax(cpu->socket_count, 1.0), cpu->core_count);
+    fulcrum_host_read_cpuinfo(cpu, "");
+    (void)snprintf(out->title, sizeof out->title, "This machine: %s", cpu->name);
+}

@@ -1,0 +1,45 @@
+/* host.h - the machine this program runs on, as a machine description. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_HOST_H
+#define FULCRUM_CALIBRATE_HOST_H
+
+#include <stddef.h>
+
+#include "model/machine.h"
+
+/*
+ * Fills `out` with what this process may use: name "this", processor name, sockets,
+ * cores, threads and clock; accelerator cpu with one learner core. Taskset and
+ * container CPU sets count. What cannot be found out (watts, speed relative to other
+ * processors) is NAN; counts are at least 1.
+ */
+void fulcrum_host_detect(struct fulcrum_machine *out);
+
+/*
+ * Sockets, cores and threads of the processors listed in
+ * `root`/sys/devices/system/cpu/online; how fulcrum_host_detect counts without hwloc.
+ *   allowed  one flag per processor number: 0 leaves it out; NULL takes all
+ * Counts of 0 where the files cannot be read.
+ */
+void fulcrum_host_count_sys(struct fulcrum_cpu *out, const char *root,
+    const unsigned char *allowed, size_t allowed_count);
+
+/*
+ * Name and clock of the first processor in `root`/proc/cpuinfo and below
+ * `root`/sys/devices/system/cpu; "unknown processor" and NAN where they are not told.
+ */
+void fulcrum_host_read_cpuinfo(struct fulcrum_cpu *out, const char *root);
+
+/*
+ * Copies the first line of `root`/`path`, without its end, into `line` (`size` bytes).
+ * Returns 0, and leaves "", where the file cannot be read.
+ */
+int fulcrum_host_read_line(const char *root, const char *path, char *line, size_t size);
+
+/*
+ * Cores that a container's quota grants (cpu.max of cgroup v2 below `root`);
+ * NAN where there is no quota.
+ */
+double fulcrum_host_quota_cores(const char *root);
+
+#endif

@@ -1,0 +1,512 @@
+/* probe_step.c - how long one environment step takes, and how that varies. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/probe.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/drill.h"
+#include "calibrate/finding.h"
+#include "calibrate/statistics.h"
+
+/* Blocks of steps last about this long: far above a clock read and a time slice's end.
+ */
+#define BLOCK_S 0.005
+
+/* Steps are timed one by one only where reading the clock costs below a tenth. */
+#define SINGLE_OVER_CLOCK 10.0
+
+/* Single steps kept, and those of them that go to the file, evenly thinned. */
+#define SINGLE_MAX        100000
+#define SINGLE_REPORT_MAX 2048
+
+/*
+ * The variance takes single steps up to this quantile at their time and longer ones at
+ * the quantile: one interrupt of 5 ms among 20000 steps of 60 us would treble it.
+ */
+#define WINSOR_QUANTILE 0.999
+
+/* Part of a visit with the learner busy on another core. */
+#define BUSY_FRAC 0.3
+
+/* Resets in a block where one of them is too short to time. */
+#define RESET_BLOCK_COUNT 256
+
+/* Distance of the quartiles of a normal law, in standard deviations. */
+#define QUARTILES_PER_SD 1.349
+
+/* Of the cv: how far it wanders between runs in a noisy place. */
+#define CV_ERROR_REL 0.1
+
+struct fulcrum_probe_state {
+    struct fulcrum_bench *bench;
+    struct fulcrum_stepper stepper;
+    struct fulcrum_recording block;  /* mean step of a block, resets included */
+    struct fulcrum_recording busy;   /* the same beside a busy learner */
+    struct fulcrum_recording reset;  /* one reset, or the mean of a block of them */
+    struct fulcrum_recording resets; /* resets per step in each block of `block` */
+    struct fulcrum_recording single; /* one step without its reset */
+    double step_count;               /* all steps so far, and the resets in them */
+    double reset_count;
+};
+
+static void step_close(struct fulcrum_probe_state *state)
+{
+    if (state == NULL) {
+        return;
+    }
+    fulcrum_recording_free(&state->block);
+    fulcrum_recording_free(&state->busy);
+    fulcrum_recording_free(&state->reset);
+    fulcrum_recording_free(&state->resets);
+    fulcrum_recording_free(&state->single);
+    fulcrum_stepper_close(&state->stepper);
+    free(state);
+}
+
+static enum fulcrum_status step_open(struct fulcrum_bench *bench,
+    struct fulcrum_probe_state **out, struct fulcrum_error *err)
+{
+    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "step probe");
+    }
+    state->bench = bench;
+    fulcrum_recording_init(&state->block,
+        &(struct fulcrum_series){
+            .name = "actor_step", .unit = "s", .condition = "alone"},
+        &bench->alone);
+    fulcrum_recording_init(&state->busy,
+        &(struct fulcrum_series){
+            .name = "actor_step", .unit = "s", .condition = "other side busy"},
+        &bench->busy);
+    fulcrum_recording_init(&state->reset,
+        &(struct fulcrum_series){.name = "reset", .unit = "s", .condition = "alone"},
+        &bench->alone);
+    fulcrum_recording_init(&state->resets,
+        &(struct fulcrum_series){.name = "resets_per_step", .condition = "alone"},
+        &bench->alone);
+    fulcrum_recording_init(&state->single,
+        &(struct fulcrum_series){
+            .name = "actor_step_single", .unit = "s", .condition = "alone"},
+        &bench->alone);
+    enum fulcrum_status status =
+        fulcrum_stepper_open(&state->stepper, &bench->stage, 0, err);
+    if (status != FULCRUM_OK) {
+        step_close(state);
+        return status;
+    }
+    *out = state;
+    return FULCRUM_OK;
+}
+
+static int times_singles(const struct fulcrum_bench *bench)
+{
+    return bench->step_s >= SINGLE_OVER_CLOCK * bench->stopwatch.cpu_cost_s;
+}
+
+/* The mean of a block of steps, the clock read only at its ends. */
+static enum fulcrum_status sample_block(struct fulcrum_probe_state *state,
+    struct fulcrum_canary *canary, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    double count = fmax(ceil(BLOCK_S / bench->step_s), 1.0);
+    enum fulcrum_status status = fulcrum_canary_open(canary, &bench->stopwatch, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_span begin = fulcrum_span_begin();
+    double resets = (double)fulcrum_stepper_run(&state->stepper, (size_t)count);
+    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
+    struct fulcrum_sample sample = {.value = span.cpu_s / count};
+    status = fulcrum_canary_close(
+        canary, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    state->step_count += count;
+    state->reset_count += resets;
+    if (canary == &bench->busy) {
+        return fulcrum_recording_add(&state->busy, &sample, err);
+    }
+    status = fulcrum_recording_add(&state->block, &sample, err);
+    sample.value = resets / count;
+    return status == FULCRUM_OK ? fulcrum_recording_add(&state->resets, &sample, err)
+                                : status;
+}
+
+static double timed_step(struct fulcrum_probe_state *state, int *ended)
+{
+    double begin_s = fulcrum_thread_cpu_s();
+    *ended = fulcrum_stepper_step(&state->stepper);
+    double cost_s = state->bench->stopwatch.cpu_cost_s;
+    return fmax(fulcrum_thread_cpu_s() - begin_s - cost_s, 0.0);
+}
+
+static double timed_reset(struct fulcrum_probe_state *state)
+{
+    double begin_s = fulcrum_thread_cpu_s();
+    fulcrum_stepper_reset(&state->stepper);
+    double cost_s = state->bench->stopwatch.cpu_cost_s;
+    return fmax(fulcrum_thread_cpu_s() - begin_s - cost_s, 0.0);
+}
+
+/* Step after step with the clock read at each, and the resets apart. */
+static enum fulcrum_status sample_singles(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    size_t first_step = state->single.count;
+    size_t first_reset = state->reset.count;
+    double count = fmax(ceil(BLOCK_S / bench->step_s), 1.0);
+    double canary_s = 0.0;
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    for (double i = 0.0; i < count && status == FULCRUM_OK; i += 1.0) {
+        int ended = 0;
+        struct fulcrum_sample sample = {.value = timed_step(state, &ended)};
+        status = fulcrum_recording_add(&state->single, &sample, err);
+        if (ended && status == FULCRUM_OK) {
+            sample.value = timed_reset(state);
+            status = fulcrum_recording_add(&state->reset, &sample, err);
+        }
+    }
+    state->step_count += count;
+    state->reset_count += (double)(state->reset.count - first_reset);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_canary_close(
+            &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    }
+    for (size_t i = first_step; i < state->single.count; i++) {
+        state->single.samples[i].canary_s = canary_s;
+    }
+    for (size_t i = first_reset; i < state->reset.count; i++) {
+        state->reset.samples[i].canary_s = canary_s;
+    }
+    return status;
+}
+
+/* One reset after the other: for environments whose reset is too short to time. */
+static enum fulcrum_status sample_reset_block(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    struct fulcrum_span begin = fulcrum_span_begin();
+    for (int i = 0; i < RESET_BLOCK_COUNT; i++) {
+        fulcrum_stepper_reset(&state->stepper);
+    }
+    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
+    struct fulcrum_sample sample = {.value = span.cpu_s / RESET_BLOCK_COUNT};
+    if (status == FULCRUM_OK) {
+        status = fulcrum_canary_close(
+            &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    }
+    return status == FULCRUM_OK ? fulcrum_recording_add(&state->reset, &sample, err)
+                                : status;
+}
+
+static enum fulcrum_status sample_parts(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    if (!times_singles(state->bench)) {
+        return sample_reset_block(state, err);
+    }
+    return state->single.count < SINGLE_MAX ? sample_singles(state, err) : FULCRUM_OK;
+}
+
+static enum fulcrum_status visit_busy(
+    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
+{
+    struct fulcrum_drill *drill = NULL;
+    enum fulcrum_status status = fulcrum_drill_start(&drill, state->bench, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    do {
+        status = sample_block(state, &state->bench->busy, err);
+    } while (status == FULCRUM_OK && fulcrum_bench_goes_on(state->bench, until_s));
+    fulcrum_drill_end(drill);
+    return status;
+}
+
+static enum fulcrum_status step_visit(
+    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    int has_other_side = bench->machine.cpu.thread_count >= 2.0;
+    double now_s = fulcrum_wall_s();
+    double alone_s = until_s - (has_other_side ? BUSY_FRAC * (until_s - now_s) : 0.0);
+    enum fulcrum_status status = FULCRUM_OK;
+    do {
+        status = sample_block(state, &bench->alone, err);
+        if (status == FULCRUM_OK) {
+            status = sample_parts(state, err);
+        }
+    } while (status == FULCRUM_OK && fulcrum_bench_goes_on(bench, alone_s));
+    if (status == FULCRUM_OK && has_other_side &&
+        fulcrum_bench_goes_on(bench, HUGE_VAL)) {
+        status = visit_busy(state, until_s, err);
+    }
+    return status;
+}
+
+/* What the samples add up to. Times in seconds per step or per reset. */
+struct step_figures {
+    struct fulcrum_summary without_reset; /* of blocks */
+    struct fulcrum_summary reset;
+    double reset_per_step;
+    double mean_s; /* with its share of the resets */
+    double cv;
+};
+
+/* Mean block without its resets, so that blocks with many of them are no outliers. */
+static enum fulcrum_status summarise_blocks(struct fulcrum_probe_state *state,
+    struct step_figures *figures, struct fulcrum_error *err)
+{
+    struct fulcrum_recording bare = state->block;
+    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
+    bare.samples = calloc(bare.count + 1, sizeof *bare.samples);
+    if (bare.samples == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "blocks of steps");
+    }
+    for (size_t i = 0; i < bare.count; i++) {
+        bare.samples[i] = state->block.samples[i];
+        bare.samples[i].value =
+            fmax(bare.samples[i].value - reset_s * state->resets.samples[i].value, 0.0);
+    }
+    enum fulcrum_status status =
+        fulcrum_recording_summary(&bare, 0.0, &figures->without_reset, err);
+    free(bare.samples);
+    return status;
+}
+
+/* The undisturbed values, or all where fewer than half are; sorted. */
+static double *sorted_values(const struct fulcrum_recording *recording, size_t *count)
+{
+    double *values = calloc(recording->count + 1, sizeof *values);
+    size_t calm = fulcrum_recording_calm_count(recording, 0.0);
+    int all = 2 * calm < recording->count;
+    *count = 0;
+    for (size_t i = 0; values != NULL && i < recording->count; i++) {
+        if (all || !fulcrum_recording_disturbed(recording, i)) {
+            values[*count] = recording->samples[i].value;
+            (*count)++;
+        }
+    }
+    if (values != NULL) {
+        gsl_sort(values, 1, *count);
+    }
+    return values;
+}
+
+/*
+ * Variance of a step with the reset that may follow it: both are independent, and a
+ * reset follows with the same chance after every step.
+ */
+static double single_cv(const struct step_figures *figures, double *sorted,
+    size_t count, double reset_second_moment)
+{
+    double ceiling = fulcrum_statistics_quantile(sorted, count, WINSOR_QUANTILE);
+    for (size_t i = count; i > 0 && sorted[i - 1] > ceiling; i--) {
+        sorted[i - 1] = ceiling;
+    }
+    double often = figures->reset_per_step;
+    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
+    double variance = count > 1 ? gsl_stats_variance(sorted, 1, count) : 0.0;
+    variance += often * reset_second_moment - often * reset_s * often * reset_s;
+    double mean_s = gsl_stats_mean(sorted, 1, count) + often * reset_s;
+    return mean_s > 0.0 ? sqrt(fmax(variance, 0.0)) / mean_s : 0.0;
+}
+
+static double second_moment(const struct fulcrum_recording *recording)
+{
+    size_t count = 0;
+    double sum = 0.0;
+    double *values = sorted_values(recording, &count);
+    for (size_t i = 0; values != NULL && i < count; i++) {
+        sum += values[i] * values[i];
+    }
+    free(values);
+    return count > 0 ? sum / (double)count : 0.0;
+}
+
+static const struct {
+    const char *name;
+    double frac;
+} quantiles[] = {
+    {"actor_step_p05_s", 0.05},
+    {"actor_step_p50_s", 0.50},
+    {"actor_step_p95_s", 0.95},
+    {"actor_step_p99_s", 0.99},
+};
+
+static void report_singles(struct fulcrum_probe_state *state,
+    struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    size_t count = 0;
+    double *sorted = sorted_values(&state->single, &count);
+    if (sorted == NULL || count == 0) {
+        free(sorted);
+        return;
+    }
+    for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++) {
+        fulcrum_findings_value(findings, quantiles[i].name, "s",
+            fulcrum_statistics_quantile(sorted, count, quantiles[i].frac));
+    }
+    fulcrum_findings_value(findings, "actor_step_median_s", "s",
+        fulcrum_statistics_quantile(sorted, count, 0.5));
+    figures->cv = single_cv(figures, sorted, count, second_moment(&state->reset));
+    fulcrum_findings_note(findings, "actor_step_distribution",
+        "from %zu single steps without their resets; %d of them are kept, evenly "
+        "thinned; the cv takes the longest 0.1 %% at their quantile",
+        count, count < SINGLE_REPORT_MAX ? (int)count : SINGLE_REPORT_MAX);
+    free(sorted);
+}
+
+/* Blocks of k independent steps vary by 1 / sqrt(k) of what a step does. */
+static void report_blocks(struct fulcrum_probe_state *state,
+    struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    size_t count = 0;
+    double *sorted = sorted_values(&state->block, &count);
+    double size = fmax(ceil(BLOCK_S / state->bench->step_s), 1.0);
+    if (sorted != NULL && count > 1) {
+        /* From quartiles: one disturbed block would be taken for a million steps. */
+        double spread_s = fulcrum_statistics_quantile(sorted, count, 0.75) -
+                          fulcrum_statistics_quantile(sorted, count, 0.25);
+        double median_s = fulcrum_statistics_quantile(sorted, count, 0.5);
+        figures->cv = sqrt(size) * spread_s / (QUARTILES_PER_SD * median_s);
+        fulcrum_findings_value(findings, "actor_step_median_s", "s", median_s);
+    }
+    free(sorted);
+    fulcrum_findings_note(findings, "actor_step_distribution",
+        "steps of %.3g s are too short to time one by one (a clock read costs %.2g s): "
+        "the cv is that of blocks of %.0f steps times the square root of their size, "
+        "an upper bound that includes noise of the machine; there are no quantiles",
+        state->bench->step_s, state->bench->stopwatch.cpu_cost_s, size);
+}
+
+/* The file gets every k-th single step. */
+static void report_thinned(
+    const struct fulcrum_recording *single, struct fulcrum_findings *findings)
+{
+    struct fulcrum_recording thinned = *single;
+    size_t stride = single->count / SINGLE_REPORT_MAX + 1;
+    thinned.count = 0;
+    thinned.samples = calloc(single->count / stride + 1, sizeof *thinned.samples);
+    for (size_t i = 0; thinned.samples != NULL && i < single->count; i += stride) {
+        thinned.samples[thinned.count] = single->samples[i];
+        thinned.count++;
+    }
+    fulcrum_findings_series(findings, &thinned);
+    free(thinned.samples);
+}
+
+static void report_parameters(const struct fulcrum_probe_state *state,
+    const struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    struct fulcrum_parameter mean = {
+        .path = "workload.step.mean_s",
+        .value = figures->mean_s,
+        .standard_error = figures->without_reset.standard_error,
+        .scale = FULCRUM_SCALE_LOG,
+        .origin = FULCRUM_ORIGIN_MEASURED,
+    };
+    (void)snprintf(mean.source, sizeof mean.source,
+        "median of %zu blocks of %g ms on one thread, CPU time, plus %.3g resets per "
+        "step; %zu disturbed blocks set aside%s",
+        figures->without_reset.used, 1e3 * BLOCK_S, figures->reset_per_step,
+        figures->without_reset.took_all ? 0 : figures->without_reset.disturbed,
+        figures->without_reset.took_all ? "; most were disturbed, so all count" : "");
+    fulcrum_findings_parameter(findings, &mean);
+    struct fulcrum_parameter cv = {
+        .path = "workload.step.cv",
+        .value = figures->cv,
+        .standard_error = CV_ERROR_REL * figures->cv,
+        .scale = FULCRUM_SCALE_LOG,
+        .origin = FULCRUM_ORIGIN_MEASURED,
+    };
+    (void)snprintf(cv.source, sizeof cv.source, "%s; standard error assumed",
+        times_singles(state->bench)
+            ? "single steps and resets, CPU time"
+            : "blocks of steps, scaled by the root of their size");
+    if (figures->cv > 0.0) {
+        fulcrum_findings_parameter(findings, &cv);
+    }
+}
+
+static void report_busy(const struct fulcrum_summary *busy,
+    const struct fulcrum_summary *alone, struct fulcrum_findings *findings)
+{
+    if (busy->used == 0 || !(alone->median > 0.0)) {
+        return;
+    }
+    fulcrum_findings_summary(findings, "actor_step_busy_s", "s", busy);
+    fulcrum_findings_value(
+        findings, "actor_step_busy_rel", "", busy->median / alone->median);
+}
+
+static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
+    struct step_figures figures = {.cv = 0.0};
+    struct fulcrum_summary busy;
+    struct fulcrum_summary alone;
+    enum fulcrum_status status =
+        fulcrum_recording_summary(&state->reset, 0.0, &figures.reset, err);
+    if (status == FULCRUM_OK) {
+        status = summarise_blocks(state, &figures, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_recording_summary(&state->busy, 0.0, &busy, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_recording_summary(&state->block, 0.0, &alone, err);
+    }
+    if (status != FULCRUM_OK || figures.without_reset.used == 0) {
+        return status;
+    }
+    double reset_s = figures.reset.used > 0 ? figures.reset.mean : 0.0;
+    figures.reset_per_step = state->reset_count / state->step_count;
+    figures.mean_s = figures.without_reset.median + figures.reset_per_step * reset_s;
+    struct fulcrum_quantity mean = fulcrum_quantity_log(
+        "actor_step_mean_s", "s", figures.mean_s, figures.without_reset.standard_error);
+    fulcrum_findings_quantity(&findings, &mean);
+    fulcrum_findings_summary(
+        &findings, "actor_step_without_reset_s", "s", &figures.without_reset);
+    if (figures.reset.used > 0) {
+        fulcrum_findings_value(&findings, "reset_mean_s", "s", figures.reset.mean);
+    }
+    if (state->reset_count > 0.0) {
+        fulcrum_findings_value(
+            &findings, "steps_per_episode", "", 1.0 / figures.reset_per_step);
+    }
+    if (times_singles(state->bench)) {
+        report_singles(state, &figures, &findings);
+    } else {
+        report_blocks(state, &figures, &findings);
+    }
+    report_parameters(state, &figures, &findings);
+    report_busy(&busy, &alone, &findings);
+    fulcrum_findings_series(&findings, &state->block);
+    fulcrum_findings_series(&findings, &state->busy);
+    fulcrum_findings_series(&findings, &state->reset);
+    report_thinned(&state->single, &findings);
+    return findings.status;
+}
+
+const struct fulcrum_probe fulcrum_probe_step = {
+    .name = "step",
+    .what = "step time",
+    .share = 0.16,
+    .open = step_open,
+    .close = step_close,
+    .visit = step_visit,
+    .report = step_report,
+};

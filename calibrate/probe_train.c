@@ -1,0 +1,359 @@
+/* probe_train.c - how long a training step takes, from steps short enough to repeat. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/probe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/finding.h"
+#include "calibrate/fit_batch_time.h"
+#include "calibrate/train_plan.h"
+
+/* The longest step measured: Ctrl-C waits for its end. */
+#define STEP_MAX_S 0.4
+
+/* A visit has room for so many of the longest step. */
+#define STEPS_PER_VISIT 4.0
+
+/* Training reaches about this part of the rate of inferring a batch of this size. */
+#define RATE_OF_INFERENCE 0.7
+#define RATE_BATCH        64
+
+/* A sample repeats a step until it lasts so long. */
+#define BLOCK_S 0.005
+
+/* The fit runs over 1e9 operations, so that both its parameters are of like size. */
+#define GIGA 1e9
+
+/* Doubling the work beyond what was measured may err by so much more. */
+#define ERROR_PER_DOUBLING 0.02
+
+struct fulcrum_probe_state {
+    struct fulcrum_bench *bench;
+    struct fulcrum_train_work work;
+    struct fulcrum_train_size nominal;
+    struct fulcrum_train_plan plan; /* count 0: not yet made */
+    struct fulcrum_learner_state *learner[FULCRUM_TRAIN_PLAN_MAX];
+    double rough_s[FULCRUM_TRAIN_PLAN_MAX];
+    double flop[FULCRUM_TRAIN_PLAN_MAX];
+    struct fulcrum_recording recording;
+};
+
+static void train_close(struct fulcrum_probe_state *state)
+{
+    if (state == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < FULCRUM_TRAIN_PLAN_MAX; i++) {
+        if (state->learner[i] != NULL) {
+            state->bench->learner->close(state->learner[i]);
+        }
+    }
+    fulcrum_recording_free(&state->recording);
+    free(state);
+}
+
+static enum fulcrum_status open_size(const struct fulcrum_bench *bench,
+    const struct fulcrum_train_size *size, struct fulcrum_learner_state **out,
+    double *flop, struct fulcrum_error *err)
+{
+    struct fulcrum_learner_options options = bench->learner_options;
+    struct fulcrum_learner_info info;
+    options.max_batch = 1;
+    options.train_batch = (size_t)size->batch;
+    options.train_unroll = (size_t)size->unroll;
+    options.train_burn_in = (size_t)size->burn_in;
+    enum fulcrum_status status = bench->learner->open(&options, out, &info, err);
+    if (status == FULCRUM_OK) {
+        *flop = info.train_step_flop;
+    }
+    return status;
+}
+
+static enum fulcrum_status flop_of(const struct fulcrum_bench *bench,
+    struct fulcrum_train_size size, double *out, struct fulcrum_error *err)
+{
+    struct fulcrum_learner_state *learner = NULL;
+    enum fulcrum_status status = open_size(bench, &size, &learner, out, err);
+    if (status == FULCRUM_OK) {
+        bench->learner->close(learner);
+    }
+    return status;
+}
+
+/* Three tiny steps tell the operations of any: the learner itself counts them. */
+static enum fulcrum_status find_work(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    double base = 0.0;
+    double longer = 0.0;
+    double warmer = 0.0;
+    const struct fulcrum_bench *bench = state->bench;
+    enum fulcrum_status status =
+        flop_of(bench, (struct fulcrum_train_size){1.0, 1.0, 0.0}, &base, err);
+    int has_length = state->nominal.unroll > 1.0;
+    if (status == FULCRUM_OK && has_length) {
+        status =
+            flop_of(bench, (struct fulcrum_train_size){1.0, 2.0, 0.0}, &longer, err);
+    }
+    if (status == FULCRUM_OK && has_length) {
+        status =
+            flop_of(bench, (struct fulcrum_train_size){1.0, 1.0, 1.0}, &warmer, err);
+    }
+    if (status == FULCRUM_OK) {
+        state->work.per_unroll_flop = has_length ? longer - base : 0.0;
+        state->work.per_burn_in_flop = has_length ? warmer - base : 0.0;
+        state->work.constant_flop = base - state->work.per_unroll_flop;
+    }
+    return status;
+}
+
+static enum fulcrum_status train_open(struct fulcrum_bench *bench,
+    struct fulcrum_probe_state **out, struct fulcrum_error *err)
+{
+    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "training probe");
+    }
+    state->bench = bench;
+    state->nominal = (struct fulcrum_train_size){
+        bench->nominal.batch, bench->nominal.unroll, bench->nominal.burn_in};
+    fulcrum_recording_init(&state->recording,
+        &(struct fulcrum_series){.name = "train_step",
+            .unit = "s",
+            .x_name = "train_step_flop",
+            .condition = "alone"},
+        &bench->alone);
+    enum fulcrum_status status = find_work(state, err);
+    if (status != FULCRUM_OK) {
+        train_close(state);
+        return status;
+    }
+    *out = state;
+    return FULCRUM_OK;
+}
+
+/* Operations per second while inferring a large batch. */
+static double inference_flop_per_s(struct fulcrum_bench *bench)
+{
+    size_t most = bench->learner_options.max_batch;
+    size_t batch = most < RATE_BATCH ? most : RATE_BATCH;
+    bench->learner->forward(bench->state, batch, bench->action);
+    struct fulcrum_span begin = fulcrum_span_begin();
+    bench->learner->forward(bench->state, batch, bench->action);
+    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
+    return (double)batch * bench->learner_info.forward_flop / fmax(span.cpu_s, 1e-9);
+}
+
+static enum fulcrum_status sample_step(
+    struct fulcrum_probe_state *state, size_t i, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    int is_warm_up = !(state->rough_s[i] > 0.0);
+    double repeats = is_warm_up ? 1.0 : fmax(floor(BLOCK_S / state->rough_s[i]), 1.0);
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_span begin = fulcrum_span_begin();
+    for (double k = 0.0; k < repeats; k += 1.0) {
+        (void)bench->learner->train(state->learner[i]);
+    }
+    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
+    state->rough_s[i] = fmax(span.cpu_s / repeats, 1e-9);
+    struct fulcrum_sample sample = {.x = state->flop[i], .value = span.cpu_s / repeats};
+    status = fulcrum_canary_close(
+        &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    /* The first step touches its buffers for the first time: not kept. */
+    return status == FULCRUM_OK && !is_warm_up
+               ? fulcrum_recording_add(&state->recording, &sample, err)
+               : status;
+}
+
+/* Makes the plan, opens a learner of each size and warms it up. */
+static enum fulcrum_status prepare(
+    struct fulcrum_probe_state *state, double slice_s, struct fulcrum_error *err)
+{
+    double limit_s = fmin(STEP_MAX_S, slice_s / STEPS_PER_VISIT);
+    double flop_per_s = RATE_OF_INFERENCE * inference_flop_per_s(state->bench);
+    state->plan =
+        fulcrum_train_plan_of(&state->work, &state->nominal, flop_per_s, limit_s);
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < state->plan.count && status == FULCRUM_OK &&
+                       fulcrum_bench_goes_on(state->bench, HUGE_VAL);
+         i++) {
+        status = open_size(state->bench, &state->plan.size[i], &state->learner[i],
+            &state->flop[i], err);
+        if (status == FULCRUM_OK) {
+            status = sample_step(state, i, err);
+        }
+    }
+    return status;
+}
+
+static size_t next_size(const struct fulcrum_probe_state *state)
+{
+    double flop =
+        fulcrum_recording_neediest(&state->recording, state->flop, state->plan.count);
+    size_t i = 0;
+    while (state->flop[i] < flop) {
+        i++;
+    }
+    return i;
+}
+
+static enum fulcrum_status train_visit(
+    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    if (state->plan.count == 0) {
+        status = prepare(state, until_s - fulcrum_wall_s(), err);
+    }
+    if (status != FULCRUM_OK || !fulcrum_bench_goes_on(state->bench, HUGE_VAL)) {
+        return status;
+    }
+    size_t i = 0;
+    do {
+        i = next_size(state);
+        status = sample_step(state, i, err);
+    } while (status == FULCRUM_OK &&
+             fulcrum_bench_goes_on(state->bench, until_s - 0.5 * state->rough_s[i]));
+    return status;
+}
+
+/* The nominal step, as far as it was told: value, error and where they come from. */
+static struct fulcrum_parameter parameter_of(
+    enum fulcrum_origin origin, double value_s, double standard_error_s)
+{
+    return (struct fulcrum_parameter){
+        .path = "workload.training.train_step_s",
+        .value = value_s,
+        .standard_error = standard_error_s,
+        .scale = FULCRUM_SCALE_LOG,
+        .origin = origin,
+    };
+}
+
+static enum fulcrum_status report_measured(
+    const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
+{
+    struct fulcrum_summary summary;
+    enum fulcrum_status status = fulcrum_recording_summary(
+        &state->recording, state->flop[0], &summary, findings->err);
+    if (status != FULCRUM_OK || summary.used == 0) {
+        return status;
+    }
+    struct fulcrum_parameter parameter =
+        parameter_of(FULCRUM_ORIGIN_MEASURED, summary.median, summary.standard_error);
+    (void)snprintf(parameter.source, sizeof parameter.source,
+        "median CPU time of %zu training steps of %.0f samples on one thread",
+        summary.used, state->nominal.batch);
+    fulcrum_findings_parameter(findings, &parameter);
+    fulcrum_findings_summary(findings, "train_step_s", "s", &summary);
+    return findings->status;
+}
+
+/* Medians over 1e9 operations. */
+struct train_medians {
+    double work[FULCRUM_TRAIN_PLAN_MAX];
+    double time_s[FULCRUM_TRAIN_PLAN_MAX];
+    size_t count;
+};
+
+static enum fulcrum_status gather(const struct fulcrum_probe_state *state,
+    struct train_medians *out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    out->count = 0;
+    for (size_t i = 0; i < state->plan.count && status == FULCRUM_OK; i++) {
+        struct fulcrum_summary summary;
+        status =
+            fulcrum_recording_summary(&state->recording, state->flop[i], &summary, err);
+        if (status == FULCRUM_OK && summary.used > 0 && summary.median > 0.0) {
+            out->work[out->count] = state->flop[i] / GIGA;
+            out->time_s[out->count] = summary.median;
+            out->count++;
+        }
+    }
+    return status;
+}
+
+/* Error of the line at `work`, with an allowance for what lies beyond the points. */
+static double extrapolation_error_s(
+    const struct fulcrum_line_fit *line, double work, double value_s)
+{
+    const double *covariance = line->fit.covariance;
+    double variance =
+        covariance[0] + 2.0 * work * covariance[1] + work * work * covariance[3];
+    double doublings = fmax(log2(work / line->fit.x_high), 0.0);
+    double allowance_s = ERROR_PER_DOUBLING * doublings * value_s;
+    return sqrt(fmax(variance, 0.0) + allowance_s * allowance_s);
+}
+
+static enum fulcrum_status report_extrapolated(
+    const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
+{
+    struct train_medians medians;
+    enum fulcrum_status status = gather(state, &medians, findings->err);
+    if (status != FULCRUM_OK || medians.count < 2) {
+        return status;
+    }
+    struct fulcrum_line_fit line;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    status = fulcrum_fit_batch_time(
+        &line, medians.work, medians.time_s, medians.count, &why);
+    if (status == FULCRUM_ERR_NO_FIT) {
+        fulcrum_findings_note(findings, "train_step", "no line: %s", why.detail);
+        return findings->status;
+    }
+    if (status != FULCRUM_OK) {
+        return fulcrum_fail(findings->err, status, "%s", why.detail);
+    }
+    double work = fulcrum_train_work_flop(&state->work, &state->nominal) / GIGA;
+    double value_s = line.per_batch_s + line.per_item_s * work;
+    double error_s = extrapolation_error_s(&line, work, value_s);
+    struct fulcrum_parameter parameter =
+        parameter_of(FULCRUM_ORIGIN_FITTED, value_s, error_s);
+    const struct fulcrum_train_size *largest = &state->plan.size[medians.count - 1];
+    (void)snprintf(parameter.source, sizeof parameter.source,
+        "extrapolated from %.0f sequences of %.0f+%.0f steps to %.0f of %.0f+%.0f, "
+        "%.3g "
+        "times the work, by a line over operations; 2 %% a doubling allowed for",
+        largest->batch, largest->unroll, largest->burn_in, state->nominal.batch,
+        state->nominal.unroll, state->nominal.burn_in, work / line.fit.x_high);
+    fulcrum_findings_parameter(findings, &parameter);
+    struct fulcrum_quantity quantity =
+        fulcrum_quantity_log("train_step_s", "s", value_s, error_s);
+    fulcrum_findings_quantity(findings, &quantity);
+    fulcrum_findings_fit(
+        findings, "train_step", "t0 + t1 x operations / 1e9", &line.fit);
+    return findings->status;
+}
+
+static enum fulcrum_status train_report(struct fulcrum_probe_state *state,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
+    fulcrum_findings_value(&findings, "train_step_flop", "",
+        fulcrum_train_work_flop(&state->work, &state->nominal));
+    enum fulcrum_status status = state->plan.is_nominal
+                                     ? report_measured(state, &findings)
+                                     : report_extrapolated(state, &findings);
+    if (status == FULCRUM_OK) {
+        fulcrum_findings_series(&findings, &state->recording);
+        status = findings.status;
+    }
+    return status;
+}
+
+const struct fulcrum_probe fulcrum_probe_train = {
+    .name = "train",
+    .what = "training step",
+    .share = 0.20,
+    .open = train_open,
+    .close = train_close,
+    .visit = train_visit,
+    .report = train_report,
+};

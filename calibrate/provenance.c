@@ -1,0 +1,183 @@
+/* provenance.c - on what and with what a calibration was measured. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* environ, gmtime_r, sched_getaffinity */
+
+#include "calibrate/provenance.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "calibrate/host.h"
+
+#define TEXT_SIZE 240
+
+static void host_name(char *text)
+{
+    if (gethostname(text, TEXT_SIZE - 1) != 0) {
+        text[0] = '\0';
+    }
+}
+
+static void cpu_model(char *text)
+{
+    struct fulcrum_cpu cpu = {.name = ""};
+    fulcrum_host_read_cpuinfo(&cpu, "");
+    (void)snprintf(text, TEXT_SIZE, "%s", cpu.name);
+}
+
+static void kernel(char *text)
+{
+    struct utsname name;
+    if (uname(&name) == 0) {
+        (void)snprintf(text, TEXT_SIZE, "%.60s %.60s %.60s", name.sysname, name.release,
+            name.machine);
+    }
+}
+
+/* Whether the processor says that a hypervisor is there: a flag in /proc/cpuinfo. */
+static int has_hypervisor_flag(void)
+{
+    char line[8192];
+    int found = 0;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
+        found = strncmp(line, "flags", 5) == 0 && strstr(line, " hypervisor") != NULL;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return found;
+}
+
+static void virtualisation(char *text)
+{
+    char vendor[100];
+    int virtual = has_hypervisor_flag();
+    (void)fulcrum_host_read_line(
+        "", "/sys/class/dmi/id/sys_vendor", vendor, sizeof vendor);
+    (void)snprintf(text, TEXT_SIZE, "%s%s%s",
+        virtual ? "virtual machine: the hypervisor may take time away"
+                : "no hypervisor seen",
+        vendor[0] != '\0' ? "; system vendor " : "", vendor);
+}
+
+static void affinity(char *text)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        (void)snprintf(text, TEXT_SIZE,
+            "%d of %ld online processors; threads are not pinned", CPU_COUNT(&set),
+            sysconf(_SC_NPROCESSORS_ONLN));
+    }
+}
+
+static void quota(char *text)
+{
+    double cores = fulcrum_host_quota_cores("");
+    if (isnan(cores)) {
+        (void)snprintf(text, TEXT_SIZE, "none");
+    } else {
+        (void)snprintf(text, TEXT_SIZE, "%.4g cores", cores);
+    }
+}
+
+static void governor(char *text)
+{
+    (void)fulcrum_host_read_line(
+        "", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text, TEXT_SIZE);
+}
+
+static void load_average(char *text)
+{
+    (void)fulcrum_host_read_line("", "/proc/loadavg", text, TEXT_SIZE);
+}
+
+static void compiler(char *text)
+{
+#if defined(__clang__)
+    (void)snprintf(text, TEXT_SIZE, "Clang %s", __clang_version__);
+#elif defined(__GNUC__)
+    (void)snprintf(text, TEXT_SIZE, "GCC %s", __VERSION__);
+#else
+    text[0] = '\0';
+#endif
+#if defined(NDEBUG)
+    (void)strncat(text, "; assertions off", TEXT_SIZE - strlen(text) - 1);
+#endif
+}
+
+static void tool(char *text)
+{
+    (void)snprintf(text, TEXT_SIZE, "fulcrum %s", FULCRUM_VERSION);
+}
+
+static void date(char *text)
+{
+    struct tm parts;
+    time_t now = time(NULL);
+    if (gmtime_r(&now, &parts) != NULL) {
+        (void)strftime(text, TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    }
+}
+
+struct fact {
+    const char *key;
+    void (*find)(char *text); /* TEXT_SIZE bytes, "" on entry */
+};
+
+static const struct fact facts[] = {
+    {"host", host_name},
+    {"cpu_model", cpu_model},
+    {"kernel", kernel},
+    {"virtualisation", virtualisation},
+    {"affinity", affinity},
+    {"cpu_quota", quota},
+    {"clock_governor", governor},
+    {"load_average", load_average},
+    {"compiler", compiler},
+    {"tool", tool},
+    {"date", date},
+};
+
+/* Variables that change what the learner's library does. */
+static const char *const prefixes[] = {"OPENBLAS_", "OMP_", "GOTO_NUM_THREADS"};
+
+static enum fulcrum_status add_variable(struct fulcrum_calibration *calibration,
+    const char *entry, struct fulcrum_error *err)
+{
+    char key[48];
+    size_t length = strcspn(entry, "=");
+    int steers = 0;
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        steers = steers || strncmp(entry, prefixes[i], strlen(prefixes[i])) == 0;
+    }
+    if (!steers || entry[length] != '=' || length >= sizeof key) {
+        return FULCRUM_OK;
+    }
+    memcpy(key, entry, length);
+    key[length] = '\0';
+    return fulcrum_calibration_add_note(calibration, key, entry + length + 1, err);
+}
+
+enum fulcrum_status fulcrum_provenance_add(
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0] && status == FULCRUM_OK;
+         i++) {
+        char text[TEXT_SIZE] = "";
+        facts[i].find(text);
+        status = fulcrum_calibration_add_note(
+            calibration, facts[i].key, text[0] != '\0' ? text : "unknown", err);
+    }
+    for (char **entry = environ; *entry != NULL && status == FULCRUM_OK; entry++) {
+        status = add_variable(calibration, *entry, err);
+    }
+    return status;
+}

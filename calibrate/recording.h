@@ -1,0 +1,82 @@
+/* recording.h - one growing series of samples, and what its undisturbed part says. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_RECORDING_H
+#define FULCRUM_CALIBRATE_RECORDING_H
+
+#include <stddef.h>
+
+#include "calibrate/canary.h"
+#include "model/calibration.h"
+#include "model/status.h"
+
+struct fulcrum_sample {
+    double x;
+    double value;
+    double canary_s; /* time of the canary beside it, 0: none ran */
+    int marked;      /* known to be disturbed for another reason */
+};
+
+/* Which samples are disturbed is settled late: the canary's usual time is learnt. */
+struct fulcrum_recording {
+    struct fulcrum_series header; /* its arrays are not used */
+    const struct fulcrum_canary *canary;
+    struct fulcrum_sample *samples;
+    size_t count;
+    size_t capacity;
+};
+
+/*
+ *   header   name, unit, x_name and condition
+ *   canary   the one that runs beside the samples; borrowed
+ */
+void fulcrum_recording_init(struct fulcrum_recording *out,
+    const struct fulcrum_series *header, const struct fulcrum_canary *canary);
+
+void fulcrum_recording_free(struct fulcrum_recording *recording);
+
+/* fails: FULCRUM_ERR_NO_MEMORY */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_add(
+    struct fulcrum_recording *recording, const struct fulcrum_sample *sample,
+    struct fulcrum_error *err);
+
+/* 1 where the canary or a mark says that sample `i` was disturbed. */
+int fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i);
+
+/* How many samples at `x` are undisturbed. */
+size_t fulcrum_recording_calm_count(
+    const struct fulcrum_recording *recording, double x);
+
+/* The entry of `x` (count > 0) with the fewest undisturbed samples, the first of such.
+ */
+double fulcrum_recording_neediest(
+    const struct fulcrum_recording *recording, const double *x, size_t count);
+
+struct fulcrum_summary {
+    double median;
+    double lo; /* 95 % interval of the median; below six samples least and most */
+    double hi;
+    double mean;
+    double standard_error; /* of the median */
+    size_t used;           /* samples behind it; 0: nothing there, the rest is NAN */
+    size_t disturbed;      /* samples that were set aside, or would have been */
+    int took_all;          /* more than half were disturbed, so all of them count */
+};
+
+/*
+ * Over the undisturbed samples at `x`, or over all where fewer than half of them are
+ * undisturbed.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_summary(
+    const struct fulcrum_recording *recording, double x, struct fulcrum_summary *out,
+    struct fulcrum_error *err);
+
+/*
+ * Adds every sample as a series; nothing where there is none.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_report(
+    const struct fulcrum_recording *recording, struct fulcrum_calibration *calibration,
+    struct fulcrum_error *err);
+
+#endif

@@ -1,0 +1,77 @@
+/* stopwatch.c - wall and thread CPU time without the cost of reading the clocks. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+
+#include "calibrate/stopwatch.h"
+
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "calibrate/statistics.h"
+
+#define PAIR_COUNT 2001
+
+static double clock_s(clockid_t clock)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double fulcrum_wall_s(void)
+{
+    return clock_s(CLOCK_MONOTONIC);
+}
+
+double fulcrum_thread_cpu_s(void)
+{
+    return clock_s(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static double pair_cost_s(clockid_t clock)
+{
+    double cost_s[PAIR_COUNT];
+    for (size_t i = 0; i < PAIR_COUNT; i++) {
+        double begin_s = clock_s(clock);
+        cost_s[i] = clock_s(clock) - begin_s;
+    }
+    gsl_sort(cost_s, 1, PAIR_COUNT);
+    return fulcrum_statistics_quantile(cost_s, PAIR_COUNT, 0.5);
+}
+
+struct fulcrum_stopwatch fulcrum_stopwatch_calibrated(void)
+{
+    return (struct fulcrum_stopwatch){
+        .wall_cost_s = pair_cost_s(CLOCK_MONOTONIC),
+        .cpu_cost_s = pair_cost_s(CLOCK_THREAD_CPUTIME_ID),
+    };
+}
+
+struct fulcrum_span fulcrum_span_begin(void)
+{
+    struct fulcrum_span begin = {.wall_s = fulcrum_wall_s()};
+    begin.cpu_s = fulcrum_thread_cpu_s();
+    return begin;
+}
+
+struct fulcrum_span fulcrum_span_end(
+    const struct fulcrum_stopwatch *stopwatch, struct fulcrum_span begin)
+{
+    /* The CPU clock is read innermost: the wall clock's span holds both its reads. */
+    double cpu_s = fulcrum_thread_cpu_s() - begin.cpu_s - stopwatch->cpu_cost_s;
+    double wall_s = fulcrum_wall_s() - begin.wall_s - stopwatch->wall_cost_s -
+                    2.0 * stopwatch->cpu_cost_s;
+    return (struct fulcrum_span){fmax(wall_s, 0.0), fmax(cpu_s, 0.0)};
+}
+
+void fulcrum_sleep_s(double seconds)
+{
+    if (seconds <= 0.0) {
+        return;
+    }
+    double whole_s = floor(seconds);
+    struct timespec pause = {(time_t)whole_s, (long)((seconds - whole_s) * 1e9)};
+    (void)nanosleep(&pause, NULL);
+}

@@ -1,0 +1,38 @@
+/* stopwatch.h - wall and thread CPU time without the cost of reading the clocks. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_STOPWATCH_H
+#define FULCRUM_CALIBRATE_STOPWATCH_H
+
+/* Seconds on a clock that never goes back; its origin means nothing. */
+double fulcrum_wall_s(void);
+
+/*
+ * Seconds of CPU that the calling thread used. It stands still while other programs
+ * have the core, but a read costs up to half a microsecond.
+ */
+double fulcrum_thread_cpu_s(void);
+
+struct fulcrum_stopwatch {
+    double wall_cost_s; /* what a pair of reads with nothing between them shows */
+    double cpu_cost_s;
+};
+
+/* Medians over a few thousand pairs of reads: about 5 ms. */
+struct fulcrum_stopwatch fulcrum_stopwatch_calibrated(void);
+
+/* Two clocks read together, or the time between two such reads. */
+struct fulcrum_span {
+    double wall_s;
+    double cpu_s;
+};
+
+struct fulcrum_span fulcrum_span_begin(void);
+
+/* Time since `begin` on the same thread, the cost of the reads taken off; >= 0. */
+struct fulcrum_span fulcrum_span_end(
+    const struct fulcrum_stopwatch *stopwatch, struct fulcrum_span begin);
+
+/* Sleeps; returns early where a signal arrives. Nothing for seconds <= 0. */
+void fulcrum_sleep_s(double seconds);
+
+#endif
