@@ -315,6 +315,12 @@ const struct fulcrum_r2d2_layers *fulcrum_r2d2_layers_of(
     return &network->layers;
 }
 
+struct fulcrum_r2d2_batch fulcrum_r2d2_replay(const struct fulcrum_r2d2 *network)
+{
+    return replay_steps(
+        network, 0, network->options.train_burn_in + segment_steps(network));
+}
+
 float *fulcrum_r2d2_parameters(struct fulcrum_r2d2 *network)
 {
     return network->parameters;

@@ -61,6 +61,8 @@ double fulcrum_r2d2_train(struct fulcrum_r2d2 *network);
 /* Borrowed. What follows is for tests and reports. */
 const struct fulcrum_r2d2_layers *fulcrum_r2d2_layers_of(
     const struct fulcrum_r2d2 *network);
+/* All steps, burn-in first; actions and rewards have one step more than the images. */
+struct fulcrum_r2d2_batch fulcrum_r2d2_replay(const struct fulcrum_r2d2 *network);
 float *fulcrum_r2d2_parameters(struct fulcrum_r2d2 *network);
 const float *fulcrum_r2d2_gradients(const struct fulcrum_r2d2 *network);
 struct fulcrum_network_cost fulcrum_r2d2_cost(const struct fulcrum_r2d2 *network);

@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/network_mlp.h"
 #include "calibrate/network_r2d2.h"
+#include "calibrate/td_loss.h"
 
 #include <math.h>
 #include <string.h>
@@ -123,23 +124,151 @@ static void test_r2d2_gradient_after_a_burn_in_matches_differences(void)
     fulcrum_r2d2_free(network);
 }
 
-/* A longer burn-in takes steps out of the loss and leaves the others as they are: the
- * errors of 11 steps, less those of the first 4, are the errors of the last 7. */
-static void test_r2d2_burn_in_only_takes_steps_out_of_the_loss(void)
+/* One forward pass over all steps of a batch, from a state of zero. */
+static struct fulcrum_r2d2_trace forward_whole(struct fulcrum_pool *pool,
+    const struct fulcrum_r2d2_layers *layers, const float *parameters,
+    const struct fulcrum_r2d2_batch *batch, struct fulcrum_r2d2_scratch *scratch)
 {
-    double sums[12];
-    for (size_t burn_in = 0; burn_in <= 10; burn_in++) {
+    *scratch = fulcrum_r2d2_scratch_take(layers, pool);
+    struct fulcrum_r2d2_trace trace = fulcrum_r2d2_trace_take(
+        layers, pool, batch->step_count, batch->batch_count, FULCRUM_R2D2_KEEP_OUTPUTS);
+    CU_ASSERT_FALSE_FATAL(pool->is_exhausted);
+    trace.scratch = scratch;
+    fulcrum_r2d2_forward_core(layers, parameters, batch, &trace);
+    fulcrum_r2d2_forward_heads(layers, parameters, &trace);
+    return trace;
+}
+
+/* The loss of the network's replay without its way of splitting off the burn-in. */
+static double expected_loss(const struct fulcrum_r2d2_options *options,
+    struct fulcrum_r2d2 *network, const float *target_parameters)
+{
+    const struct fulcrum_r2d2_layers *layers = fulcrum_r2d2_layers_of(network);
+    struct fulcrum_r2d2_batch replay = fulcrum_r2d2_replay(network);
+    struct fulcrum_pool pool = {.item_count = 0};
+    struct fulcrum_r2d2_scratch scratch;
+    struct fulcrum_r2d2_trace online = forward_whole(
+        &pool, layers, fulcrum_r2d2_parameters(network), &replay, &scratch);
+    struct fulcrum_r2d2_trace target =
+        forward_whole(&pool, layers, target_parameters, &replay, &scratch);
+    float *gradient =
+        fulcrum_pool_take_floats(&pool, replay.step_count * replay.batch_count * 3);
+    size_t row = options->train_burn_in * options->train_batch;
+    struct fulcrum_td td = {.step_count = options->train_unroll,
+        .batch_count = options->train_batch,
+        .action_count = 3,
+        .look_ahead = 5,
+        .discount = 0.997,
+        .online = online.q + row * 3,
+        .target = target.q + row * 3,
+        .action = replay.last_action + row + options->train_batch,
+        .reward = replay.last_reward + row + options->train_batch};
+    double loss = fulcrum_td_loss(&td, gradient);
+    fulcrum_pool_clear(&pool);
+    return loss;
+}
+
+static void test_r2d2_loss_is_that_of_the_steps_after_the_burn_in(void)
+{
+    for (size_t burn_in = 0; burn_in <= 9; burn_in += 3) {
         struct fulcrum_r2d2_options options = tiny_r2d2;
         options.train_burn_in = burn_in;
-        options.train_unroll = 11 - burn_in;
         struct fulcrum_r2d2 *network = make_r2d2(&options);
-        sums[burn_in] = fulcrum_r2d2_loss(network) * (double)options.train_unroll;
+        float *parameters = fulcrum_r2d2_parameters(network);
+        suite_assert_close("loss", fulcrum_r2d2_loss(network),
+            expected_loss(&options, network, parameters), 1e-5);
         fulcrum_r2d2_free(network);
     }
-    sums[11] = 0.0;
-    for (size_t i = 0; i < 11; i++) {
-        CU_ASSERT_TRUE(sums[i] > sums[i + 1]);
+}
+
+/* Kapturowski et al. (2019): every 2500 updates. */
+static void test_r2d2_target_is_renewed_after_2500_updates(void)
+{
+    struct fulcrum_r2d2_options options = tiny_r2d2;
+    options.train_batch = 1;
+    options.train_unroll = 1;
+    struct fulcrum_r2d2 *network = make_r2d2(&options);
+    float *parameters = fulcrum_r2d2_parameters(network);
+    float first[2048];
+    size_t count = fulcrum_r2d2_layers_of(network)->parameter_count;
+    CU_ASSERT_TRUE_FATAL(count <= sizeof first / sizeof first[0]);
+    memcpy(first, parameters, count * sizeof *first);
+    for (size_t i = 1; i < 2500; i++) {
+        (void)fulcrum_r2d2_train(network);
     }
+    double late = fulcrum_r2d2_loss(network);
+    CU_ASSERT_DOUBLE_EQUAL(late, expected_loss(&options, network, first), 1e-7);
+    (void)fulcrum_r2d2_train(network);
+    double renewed = expected_loss(&options, network, parameters);
+    CU_ASSERT_DOUBLE_EQUAL(fulcrum_r2d2_loss(network), renewed, 1e-7);
+    CU_ASSERT_TRUE(fabs(renewed - late) > 1e-4);
+    fulcrum_r2d2_free(network);
+}
+
+/* Calls of the server, one after the other, against one pass over a sequence that has
+ * the actions which the server took. */
+static void test_r2d2_inference_is_a_sequence_with_its_own_actions(void)
+{
+    enum { CALLS = 3, IMAGE_SIZE = 13 * 12 * 2, ACTIONS = 3 };
+    struct fulcrum_r2d2 *network = make_r2d2(&tiny_r2d2);
+    const struct fulcrum_r2d2_layers *layers = fulcrum_r2d2_layers_of(network);
+    uint8_t images[CALLS * IMAGE_SIZE];
+    float q[CALLS * ACTIONS];
+    int action[CALLS + 1] = {0};
+    const float reward[CALLS] = {0.0F};
+    for (size_t i = 0; i < CALLS; i++) {
+        for (size_t j = 0; j < IMAGE_SIZE; j++) {
+            images[i * IMAGE_SIZE + j] = (uint8_t)((i * 91 + j * 37) % 251);
+        }
+        memcpy(fulcrum_r2d2_input(network), images + i * IMAGE_SIZE, IMAGE_SIZE);
+        memcpy(q + i * ACTIONS, fulcrum_r2d2_forward(network, 1), ACTIONS * sizeof *q);
+        action[i + 1] = (int)fulcrum_td_best(q + i * ACTIONS, ACTIONS);
+    }
+    struct fulcrum_r2d2_batch batch = {.step_count = CALLS,
+        .batch_count = 1,
+        .image = images,
+        .last_action = action,
+        .last_reward = reward};
+    struct fulcrum_pool pool = {.item_count = 0};
+    struct fulcrum_r2d2_scratch scratch;
+    struct fulcrum_r2d2_trace trace = forward_whole(
+        &pool, layers, fulcrum_r2d2_parameters(network), &batch, &scratch);
+    for (size_t i = 0; i < (size_t)CALLS * ACTIONS; i++) {
+        CU_ASSERT_DOUBLE_EQUAL((double)q[i], (double)trace.q[i], 1e-6);
+    }
+    fulcrum_pool_clear(&pool);
+    fulcrum_r2d2_free(network);
+}
+
+static void test_r2d2_joins_reward_and_action_and_scales_images(void)
+{
+    struct fulcrum_r2d2_layers layers = fulcrum_r2d2_layers_make(&tiny_r2d2.shape);
+    const uint8_t image[13 * 12 * 2] = {255, 51, 0};
+    const int action = 1;
+    const float reward = -0.5F;
+    struct fulcrum_r2d2_batch batch = {.step_count = 1,
+        .batch_count = 1,
+        .image = image,
+        .last_action = &action,
+        .last_reward = &reward};
+    struct fulcrum_pool pool = {.item_count = 0};
+    struct fulcrum_r2d2_scratch scratch;
+    float *parameters = fulcrum_pool_take_floats(&pool, layers.parameter_count);
+    struct fulcrum_random random = fulcrum_random_seeded(1);
+    fulcrum_r2d2_layers_init(&layers, parameters, &random);
+    struct fulcrum_r2d2_trace trace =
+        forward_whole(&pool, &layers, parameters, &batch, &scratch);
+    CU_ASSERT_DOUBLE_EQUAL((double)scratch.image[0], 1.0, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL((double)scratch.image[1], 0.2, 1e-6);
+    const float *joined = trace.core_input + tiny_r2d2.shape.dense_count;
+    const float expected[] = {-0.5F, 0.0F, 1.0F, 0.0F};
+    for (size_t i = 0; i < 4; i++) {
+        CU_ASSERT_TRUE(joined[i] == expected[i]);
+    }
+    for (size_t i = 0; i < tiny_r2d2.shape.dense_count; i++) {
+        CU_ASSERT_TRUE(trace.core_input[i] == trace.dense[i]);
+    }
+    fulcrum_pool_clear(&pool);
 }
 
 #define BATCH ((size_t)11)
@@ -304,7 +433,10 @@ int main(int argc, char **argv)
     static const struct suite_case cases[] = {
         SUITE_CASE(test_r2d2_gradient_matches_differences_in_every_layer),
         SUITE_CASE(test_r2d2_gradient_after_a_burn_in_matches_differences),
-        SUITE_CASE(test_r2d2_burn_in_only_takes_steps_out_of_the_loss),
+        SUITE_CASE(test_r2d2_loss_is_that_of_the_steps_after_the_burn_in),
+        SUITE_CASE(test_r2d2_target_is_renewed_after_2500_updates),
+        SUITE_CASE(test_r2d2_inference_is_a_sequence_with_its_own_actions),
+        SUITE_CASE(test_r2d2_joins_reward_and_action_and_scales_images),
         SUITE_CASE(test_r2d2_batch_equals_single_images_with_state),
         SUITE_CASE(test_r2d2_infers_the_action_of_the_largest_value),
         SUITE_CASE(test_r2d2_training_lowers_its_loss),
