@@ -25,18 +25,20 @@ struct scan {
     size_t near;    /* of them, within 1 % of the best */
     double first_x; /* smallest x within 1 % of the best */
     double first_y;
-    double last_x; /* largest usable x */
+    double least_x; /* of the usable points */
+    double last_x;
 };
 
 static struct scan scan_points(
     const double *x, const double *y, size_t count, double best_y)
 {
-    struct scan scan = {.first_x = INFINITY, .last_x = -INFINITY};
+    struct scan scan = {.first_x = INFINITY, .least_x = INFINITY, .last_x = -INFINITY};
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(x[i]) || !isfinite(y[i])) {
             continue;
         }
         scan.usable++;
+        scan.least_x = fmin(scan.least_x, x[i]);
         scan.last_x = fmax(scan.last_x, x[i]);
         if (near_best(y[i], best_y)) {
             scan.near++;
@@ -57,6 +59,9 @@ static enum fulcrum_best_shape shape_of(const struct scan *scan, double best_x)
     }
     if (scan->first_x < best_x) {
         return FULCRUM_BEST_PLATEAU;
+    }
+    if (best_x <= scan->least_x) {
+        return FULCRUM_BEST_AT_START;
     }
     return best_x < scan->last_x ? FULCRUM_BEST_PEAK : FULCRUM_BEST_AT_END;
 }
@@ -113,6 +118,10 @@ void fulcrum_best_sentence(char *out, size_t size, const struct fulcrum_best *be
     case FULCRUM_BEST_PLATEAU:
         (void)snprintf(out, size, "within 1 %% of the best (%s) at %s%s%s already", top,
             at, space, x_name);
+        break;
+    case FULCRUM_BEST_AT_START:
+        (void)snprintf(out, size, "best where the chart begins: %s at %s%s%s", y, at,
+            space, x_name);
         break;
     case FULCRUM_BEST_AT_END:
         (void)snprintf(out, size, "still improving where the chart ends: %s at %s%s%s",

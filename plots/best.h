@@ -8,11 +8,12 @@
 enum fulcrum_goal { FULCRUM_GOAL_MOST, FULCRUM_GOAL_LEAST };
 
 enum fulcrum_best_shape {
-    FULCRUM_BEST_NONE,    /* no usable point */
-    FULCRUM_BEST_ALONE,   /* one usable point */
-    FULCRUM_BEST_FLAT,    /* all within 1 % of the best */
-    FULCRUM_BEST_PLATEAU, /* a smaller x is within 1 % of the best */
-    FULCRUM_BEST_AT_END,  /* the largest x: more might be better */
+    FULCRUM_BEST_NONE,     /* no usable point */
+    FULCRUM_BEST_ALONE,    /* one usable point */
+    FULCRUM_BEST_FLAT,     /* all within 1 % of the best */
+    FULCRUM_BEST_PLATEAU,  /* a smaller x is within 1 % of the best */
+    FULCRUM_BEST_AT_START, /* the smallest x: less might be better */
+    FULCRUM_BEST_AT_END,   /* the largest x: more might be better */
     FULCRUM_BEST_PEAK
 };
 

@@ -184,6 +184,8 @@ static void test_best_tells_peak_plateau_end_and_flat_apart(void)
             "within 1 % of the best (1k) at 4 x already"},
         {{1, 2, 3, 4, 5}, FULCRUM_GOAL_MOST, FULCRUM_BEST_AT_END, 16,
             "still improving where the chart ends: 5 at 16 x"},
+        {{5, 4, 3, 2, 1}, FULCRUM_GOAL_MOST, FULCRUM_BEST_AT_START, 1,
+            "best where the chart begins: 5 at 1 x"},
         {{7, 7, 7, 7, 7}, FULCRUM_GOAL_MOST, FULCRUM_BEST_FLAT, 1,
             "within 1 % of 7 everywhere"},
         {{NAN, NAN, 3, NAN, NAN}, FULCRUM_GOAL_LEAST, FULCRUM_BEST_ALONE, 4,
