@@ -40,8 +40,8 @@ static void read_schema(
     char text[64];
     if (fulcrum_node_text(&name, text, sizeof text) &&
         strcmp(text, FULCRUM_CALIBRATION_SCHEMA) != 0) {
-        fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT, "expected \"%s\"",
-            FULCRUM_CALIBRATION_SCHEMA);
+        fulcrum_node_fault(
+            &name, FULCRUM_ERR_FORMAT, "expected \"%s\"", FULCRUM_CALIBRATION_SCHEMA);
     }
     struct fulcrum_node version = fulcrum_node_member(node, "version");
     double number = 0.0;
@@ -125,9 +125,8 @@ static int read_name(const struct fulcrum_node *node, const char *const *names)
     char text[32];
     if (!json_object_is_type(node->json, json_type_string) ||
         !fulcrum_node_text(node, text, sizeof text)) {
-        fulcrum_node_fault(
-            node, FULCRUM_ERR_FORMAT, "expected one of %s, %s, %s", names[0], names[1],
-            names[2]);
+        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected one of %s, %s, %s",
+            names[0], names[1], names[2]);
         return -1;
     }
     for (int i = 0; names[i] != NULL; i++) {
@@ -152,8 +151,8 @@ static void read_parameter(
         fulcrum_origin_name(FULCRUM_ORIGIN_FITTED),
         fulcrum_origin_name(FULCRUM_ORIGIN_PRIOR), NULL};
     fulcrum_node_check_keys(node, keys);
-    struct fulcrum_parameter parameter = {"", 0.0, 0.0, FULCRUM_SCALE_LINEAR,
-        FULCRUM_ORIGIN_MEASURED, ""};
+    struct fulcrum_parameter parameter = {
+        "", 0.0, 0.0, FULCRUM_SCALE_LINEAR, FULCRUM_ORIGIN_MEASURED, ""};
     struct fulcrum_node path = fulcrum_node_member(node, "path");
     struct fulcrum_node value = fulcrum_node_member(node, "value");
     struct fulcrum_node error = fulcrum_node_member(node, "standard_error");
@@ -173,8 +172,7 @@ static void read_parameter(
         parameter.scale = (enum fulcrum_scale)scale_index;
         parameter.origin = (enum fulcrum_origin)origin_index;
     }
-    note_status(
-        node, fulcrum_calibration_add_parameter(calibration, &parameter, NULL));
+    note_status(node, fulcrum_calibration_add_parameter(calibration, &parameter, NULL));
 }
 
 /* An array of exactly `count` numbers; NULL after a fault. Freed by the caller. */

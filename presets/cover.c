@@ -44,8 +44,8 @@ static void check_prior(const struct fulcrum_node *node)
     struct fulcrum_node spread = fulcrum_node_member(node, "spread_factor");
     double factor = fulcrum_node_value(&spread);
     if (!(factor >= 1.0 && factor <= MAX_SPREAD_FACTOR)) {
-        fulcrum_node_fault(&spread, FULCRUM_ERR_RANGE,
-            "expected a number from 1 to %g", MAX_SPREAD_FACTOR);
+        fulcrum_node_fault(&spread, FULCRUM_ERR_RANGE, "expected a number from 1 to %g",
+            MAX_SPREAD_FACTOR);
     }
     struct fulcrum_node reason = fulcrum_node_member(node, "reason");
     check_text(&reason);

@@ -29,8 +29,8 @@ static enum fulcrum_status fail_at(
             column = 1;
         }
     }
-    return fulcrum_fail(source->err, FULCRUM_ERR_FORMAT, "%s: line %zu, column %zu: %s%s",
-        source->label, line, column, what, detail);
+    return fulcrum_fail(source->err, FULCRUM_ERR_FORMAT,
+        "%s: line %zu, column %zu: %s%s", source->label, line, column, what, detail);
 }
 
 /*
@@ -178,11 +178,9 @@ static enum fulcrum_status parse_text(
 {
     struct json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
     if (tokener == NULL) {
-        return fulcrum_fail(
-            source->err, FULCRUM_ERR_NO_MEMORY, "%s", source->label);
+        return fulcrum_fail(source->err, FULCRUM_ERR_NO_MEMORY, "%s", source->label);
     }
-    json_tokener_set_flags(
-        tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
     struct json_object *document =
         json_tokener_parse_ex(tokener, source->text, (int)length + 1);
     enum fulcrum_status status = FULCRUM_OK;
@@ -208,8 +206,7 @@ enum fulcrum_status fulcrum_document_parse(const char *label, const char *text,
     size_t length, struct json_object **out, struct fulcrum_error *err)
 {
     if (length >= INT_MAX) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "%s: is larger than 2 GiB", label);
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: is larger than 2 GiB", label);
     }
     if (text[strspn(text, " \t\r\n")] == '\0') {
         return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: is empty", label);

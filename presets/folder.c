@@ -32,15 +32,14 @@ static int is_folder(const char *path)
     return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
 }
 
-static enum fulcrum_status find_folders(
-    struct folders *out, struct fulcrum_error *err)
+static enum fulcrum_status find_folders(struct folders *out, struct fulcrum_error *err)
 {
     out->count = 0;
     const char *own = getenv("FULCRUM_PRESETS");
     if (own != NULL && own[0] != '\0') {
         if (!is_folder(own)) {
-            return fulcrum_fail(err, FULCRUM_ERR_FILE,
-                "FULCRUM_PRESETS = %s: expected a folder", own);
+            return fulcrum_fail(
+                err, FULCRUM_ERR_FILE, "FULCRUM_PRESETS = %s: expected a folder", own);
         }
         out->path[out->count++] = own;
     }
@@ -140,7 +139,8 @@ static enum fulcrum_status list_names(
     return status;
 }
 
-/* References are read for what they predict elsewhere; here only what all files have. */
+/* References are read for what they predict elsewhere; here only what all files have.
+ */
 static void check_source(const struct fulcrum_node *root)
 {
     struct fulcrum_node source = fulcrum_node_member(root, "source");
@@ -153,8 +153,7 @@ static void read_title(struct fulcrum_reader *reader, enum fulcrum_preset_kind k
     struct json_object *document = NULL;
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     if (fulcrum_document_read(entry->file, &document, &failure) != FULCRUM_OK) {
-        (void)fulcrum_fail_more(
-            &reader->faults, failure.status, "%s", failure.detail);
+        (void)fulcrum_fail_more(&reader->faults, failure.status, "%s", failure.detail);
         return;
     }
     reader->file = entry->file;

@@ -18,8 +18,7 @@ static int check_kind(const struct fulcrum_node *root, enum fulcrum_preset_kind 
     const char *expected = fulcrum_preset_kind_name(kind);
     char text[32];
     if (node.json == NULL) {
-        fulcrum_node_fault(
-            &node, FULCRUM_ERR_MISSING, "expected \"%s\"", expected);
+        fulcrum_node_fault(&node, FULCRUM_ERR_MISSING, "expected \"%s\"", expected);
         return 0;
     }
     if (!fulcrum_node_text(&node, text, sizeof text)) {

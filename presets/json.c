@@ -99,7 +99,8 @@ static void write_quoted(FILE *stream, const char *text)
     (void)fputc('"', stream);
 }
 
-/* Shortest text that reads back the same; the decimal point of any locale becomes '.'. */
+/* Shortest text that reads back the same; the decimal point of any locale becomes '.'.
+ */
 static void format_number(double value, char *out, size_t size)
 {
     if (!isfinite(value)) {
@@ -315,16 +316,15 @@ static void write_lead(const struct writer *writer, const struct fulcrum_json *n
     const struct fulcrum_json *parent = node->parent;
     int broken = is_broken(parent, writer->layout);
     if (parent->first != node) {
-        (void)fputs(broken || writer->layout == FULCRUM_JSON_LINE ? "," : ", ",
-            writer->stream);
+        (void)fputs(
+            broken || writer->layout == FULCRUM_JSON_LINE ? "," : ", ", writer->stream);
     }
     if (broken) {
         break_line(writer);
     }
     if (node->key != NULL) {
         write_quoted(writer->stream, node->key);
-        (void)fputs(
-            writer->layout == FULCRUM_JSON_LINE ? ":" : ": ", writer->stream);
+        (void)fputs(writer->layout == FULCRUM_JSON_LINE ? ":" : ": ", writer->stream);
     }
 }
 

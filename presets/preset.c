@@ -58,8 +58,8 @@ static int is_in_chain(const struct chain *chain, const char *path)
     }
     for (size_t i = 0; i < chain->count; i++) {
         struct stat there;
-        if (stat(chain->links[i].path, &there) == 0 &&
-            there.st_dev == wanted.st_dev && there.st_ino == wanted.st_ino) {
+        if (stat(chain->links[i].path, &there) == 0 && there.st_dev == wanted.st_dev &&
+            there.st_ino == wanted.st_ino) {
             return 1;
         }
     }
@@ -80,8 +80,8 @@ static enum fulcrum_status chain_read(
 }
 
 /* Reads what the last link extends; returns 1 if there is a new last link. */
-static int chain_extend(struct chain *chain, struct fulcrum_reader *reader,
-    enum fulcrum_preset_kind kind)
+static int chain_extend(
+    struct chain *chain, struct fulcrum_reader *reader, enum fulcrum_preset_kind kind)
 {
     reader->file = chain->links[chain->count - 1].path;
     struct fulcrum_node root =
@@ -124,12 +124,14 @@ static void apply_chain(const struct chain *chain, struct fulcrum_reader *reader
     }
 }
 
-/* The sheet of a preset with everything it extends; `head` is that of the first file. */
+/* The sheet of a preset with everything it extends; `head` is that of the first file.
+ */
 static enum fulcrum_status load_sheet(struct fulcrum_sheet *sheet,
     struct fulcrum_head *head, const char *name, struct fulcrum_error *err)
 {
     char path[FULCRUM_PRESET_PATH_SIZE];
-    enum fulcrum_status status = fulcrum_preset_find(sheet->kind, name, NULL, path, err);
+    enum fulcrum_status status =
+        fulcrum_preset_find(sheet->kind, name, NULL, path, err);
     if (status != FULCRUM_OK) {
         return status;
     }

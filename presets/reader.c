@@ -14,8 +14,8 @@
 /* How much of a wrong value a message repeats. */
 enum { SHOWN_BYTES = 60 };
 
-void fulcrum_reader_fault(struct fulcrum_reader *reader, enum fulcrum_status status,
-    const char *format, ...)
+void fulcrum_reader_fault(
+    struct fulcrum_reader *reader, enum fulcrum_status status, const char *format, ...)
 {
     char text[600];
     va_list args;
@@ -260,7 +260,8 @@ static void check_key(const struct fulcrum_node *object, const char *key,
         i < known_count ? known[i] : "", i < known_count ? "?" : "");
 }
 
-void fulcrum_node_check_keys(const struct fulcrum_node *object, const char *const *known)
+void fulcrum_node_check_keys(
+    const struct fulcrum_node *object, const char *const *known)
 {
     size_t known_count = 0;
     while (known[known_count] != NULL) {

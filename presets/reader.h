@@ -43,7 +43,8 @@ struct fulcrum_node fulcrum_node_root(
 /* No value where `object` has no such member or is no object. */
 struct fulcrum_node fulcrum_node_member(
     const struct fulcrum_node *object, const char *key);
-struct fulcrum_node fulcrum_node_element(const struct fulcrum_node *array, size_t index);
+struct fulcrum_node fulcrum_node_element(
+    const struct fulcrum_node *array, size_t index);
 
 /*
  * Each returns 1 and sets `out`, or adds a fault and returns 0; no value is a fault.
@@ -68,6 +69,7 @@ int fulcrum_node_measured(const struct fulcrum_node *node, double *out);
 int fulcrum_node_numbers(const struct fulcrum_node *node, double **out, size_t *count);
 
 /* Adds a fault for each member whose key is none of the NULL-terminated `known`. */
-void fulcrum_node_check_keys(const struct fulcrum_node *object, const char *const *known);
+void fulcrum_node_check_keys(
+    const struct fulcrum_node *object, const char *const *known);
 
 #endif

@@ -68,8 +68,8 @@ static void describe(struct fulcrum_json *schema, const struct fulcrum_field *fi
     fulcrum_json_add_text(schema, "description", text);
 }
 
-static void add_field(struct fulcrum_json *properties, const char *key,
-    const struct fulcrum_field *field)
+static void add_field(
+    struct fulcrum_json *properties, const char *key, const struct fulcrum_field *field)
 {
     struct fulcrum_json *schema = fulcrum_json_add_object(properties, key);
     describe(schema, field);
@@ -173,8 +173,8 @@ static void add_number_array(struct fulcrum_json *properties, const char *key)
 }
 
 /* An array of closed objects; returns their members. */
-static struct fulcrum_json *add_object_array(struct fulcrum_json *properties,
-    const char *key, const char *const *required)
+static struct fulcrum_json *add_object_array(
+    struct fulcrum_json *properties, const char *key, const char *const *required)
 {
     struct fulcrum_json *array = add_typed(properties, key, "array");
     struct fulcrum_json *items = add_typed(array, "items", "object");
@@ -194,8 +194,7 @@ static void add_parameters(struct fulcrum_json *properties)
     static const char *const required[] = {
         "path", "value", "standard_error", "scale", "origin", "source", NULL};
     static const char *const texts[] = {"path", "source", NULL};
-    struct fulcrum_json *members =
-        add_object_array(properties, "parameters", required);
+    struct fulcrum_json *members = add_object_array(properties, "parameters", required);
     add_texts(members, texts);
     (void)add_typed(members, "value", "number");
     struct fulcrum_json *error = add_typed(members, "standard_error", "number");
@@ -227,8 +226,7 @@ static void add_quantities(struct fulcrum_json *properties)
 {
     static const char *const required[] = {"name", "interval", "unit", NULL};
     static const char *const texts[] = {"name", "unit", NULL};
-    struct fulcrum_json *members =
-        add_object_array(properties, "quantities", required);
+    struct fulcrum_json *members = add_object_array(properties, "quantities", required);
     add_texts(members, texts);
     add_type_or_null(fulcrum_json_add_object(members, "value"), "number");
     add_number_array(members, "interval");
@@ -270,8 +268,8 @@ static void add_calibration(struct fulcrum_json *root)
     add_required(root, required);
     struct fulcrum_json *properties = add_members(root);
     struct fulcrum_json *schema = add_closed_object(properties, "schema");
-    fulcrum_json_add_text(fulcrum_json_add_object(schema, "name"), "const",
-        FULCRUM_CALIBRATION_SCHEMA);
+    fulcrum_json_add_text(
+        fulcrum_json_add_object(schema, "name"), "const", FULCRUM_CALIBRATION_SCHEMA);
     fulcrum_json_add_number(fulcrum_json_add_object(schema, "version"), "const",
         FULCRUM_CALIBRATION_VERSION);
     add_head(properties, FULCRUM_PRESET_CALIBRATION);
@@ -320,8 +318,7 @@ enum fulcrum_status fulcrum_preset_schema(
     } else {
         add_sheet(root, kind);
     }
-    enum fulcrum_status status =
-        fulcrum_json_text(root, FULCRUM_JSON_PRETTY, out, err);
+    enum fulcrum_status status = fulcrum_json_text(root, FULCRUM_JSON_PRETTY, out, err);
     fulcrum_json_free(root);
     return status;
 }

@@ -26,8 +26,8 @@ struct walk {
     size_t count;
 };
 
-enum fulcrum_status fulcrum_sheet_init(struct fulcrum_sheet *out,
-    enum fulcrum_preset_kind kind, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_sheet_init(
+    struct fulcrum_sheet *out, enum fulcrum_preset_kind kind, struct fulcrum_error *err)
 {
     size_t count = 0;
     (void)fulcrum_fields(&count);
@@ -83,8 +83,8 @@ static void fault_from_setter(
     const struct fulcrum_node *node, const struct fulcrum_error *failure)
 {
     const char *expected = strstr(failure->detail, "expected");
-    fulcrum_node_fault(node, failure->status, "%s",
-        expected != NULL ? expected : failure->detail);
+    fulcrum_node_fault(
+        node, failure->status, "%s", expected != NULL ? expected : failure->detail);
 }
 
 static int set_text_field(const struct walk *walk, const struct fulcrum_node *node,
@@ -111,8 +111,8 @@ static int set_number_field(const struct walk *walk, const struct fulcrum_node *
     const struct fulcrum_field *field)
 {
     struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_field_set_number(field, &walk->sheet->design,
-            fulcrum_node_value(node), &failure) != FULCRUM_OK) {
+    if (fulcrum_field_set_number(field, &walk->sheet->design, fulcrum_node_value(node),
+            &failure) != FULCRUM_OK) {
         fault_from_setter(node, &failure);
         return 0;
     }
@@ -182,16 +182,27 @@ static void enter_group(
     }
 }
 
-static void fault_unknown(
-    const struct walk *walk, const struct fulcrum_node *node, const char *path)
+/* The field of this kind nearest to `path`; NULL where none is near. */
+static const struct fulcrum_field *nearest_field(
+    const struct walk *walk, const char *path)
 {
     const char *nearest = fulcrum_field_nearest(path);
     const struct fulcrum_field *field =
         nearest != NULL ? fulcrum_field_find(nearest) : NULL;
-    int is_ours = field != NULL && fulcrum_sheet_has(walk->sheet->kind, field);
+    return field != NULL && fulcrum_sheet_has(walk->sheet->kind, field) ? field : NULL;
+}
+
+/* A key in the wrong group is found by its end, a mistyped one by its whole path. */
+static void fault_unknown(
+    const struct walk *walk, const struct fulcrum_node *node, const char *path)
+{
+    const struct fulcrum_field *field = nearest_field(walk, strrchr(path, '.') + 1);
+    if (field == NULL) {
+        field = nearest_field(walk, path);
+    }
     fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT, "%s: unknown key%s%s%s",
-        node->path, is_ours ? "; did you mean " : "",
-        is_ours ? strchr(nearest, '.') + 1 : "", is_ours ? "?" : "");
+        node->path, field != NULL ? "; did you mean " : "",
+        field != NULL ? strchr(field->path, '.') + 1 : "", field != NULL ? "?" : "");
 }
 
 /* Members of the outermost object that are no fields. */

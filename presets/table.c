@@ -36,8 +36,7 @@ struct parser {
 
 static enum fulcrum_status fail_memory(const struct parser *parser)
 {
-    return fulcrum_fail(
-        parser->err, FULCRUM_ERR_NO_MEMORY, "%s", parser->table->path);
+    return fulcrum_fail(parser->err, FULCRUM_ERR_NO_MEMORY, "%s", parser->table->path);
 }
 
 static enum fulcrum_status fail_line(

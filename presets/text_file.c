@@ -49,8 +49,7 @@ static enum fulcrum_status read_stream(FILE *stream, const char *path, char **ou
     }
     if (used > MAX_BYTE) {
         free(text);
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FILE, "%s: is larger than 64 MiB", path);
+        return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: is larger than 64 MiB", path);
     }
     text[used] = '\0';
     *out = text;

@@ -1,0 +1,168 @@
+/* test_schema.c - the schemas say what the readers check, and our presets obey them. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/document.h"
+#include "presets/preset.h"
+#include "tests/suite.h"
+
+static struct json_object *schema_of(enum fulcrum_preset_kind kind)
+{
+    char *text = NULL;
+    struct json_object *schema = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_preset_schema(kind, &text, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_document_parse("schema", text, strlen(text), &schema, NULL),
+        FULCRUM_OK);
+    free(text);
+    return schema;
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+    struct json_object *value = NULL;
+    (void)json_object_object_get_ex(object, key, &value);
+    return value;
+}
+
+/* The schema of "cpu.idle_w", or NULL. */
+static struct json_object *property(struct json_object *schema, const char *path)
+{
+    char rest[80];
+    (void)snprintf(rest, sizeof rest, "%s", path);
+    char *part = rest;
+    while (schema != NULL && part != NULL) {
+        char *dot = strchr(part, '.');
+        if (dot != NULL) {
+            *dot = '\0';
+        }
+        schema = member(member(schema, "properties"), part);
+        part = dot != NULL ? dot + 1 : NULL;
+    }
+    return schema;
+}
+
+static void assert_field(struct json_object *schema, const struct fulcrum_field *field)
+{
+    CU_ASSERT_PTR_NOT_NULL(member(schema, "description"));
+    if (field->kind == FULCRUM_FIELD_TEXT) {
+        CU_ASSERT_EQUAL(json_object_get_double(member(schema, "maxLength")),
+            (double)field->size - 1);
+    } else if (field->kind == FULCRUM_FIELD_CHOICE) {
+        struct json_object *choices = member(schema, "enum");
+        int count = (int)json_object_array_length(choices);
+        CU_ASSERT_EQUAL((double)count, field->most + 1.0);
+        CU_ASSERT_PTR_NULL(field->choice(count));
+    } else {
+        CU_ASSERT_EQUAL(
+            json_object_get_double(member(schema, "minimum")), field->least);
+        CU_ASSERT_EQUAL(json_object_get_double(member(schema, "maximum")), field->most);
+        CU_ASSERT_EQUAL(member(schema, "default") != NULL, !isnan(field->fallback));
+    }
+}
+
+static void test_every_field_stands_in_its_schema(void)
+{
+    struct json_object *schemas[] = {
+        schema_of(FULCRUM_PRESET_MACHINE), schema_of(FULCRUM_PRESET_WORKLOAD)};
+    size_t count = 0;
+    size_t found = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        int is_machine = strncmp(fields[i].path, "machine.", 8) == 0;
+        int is_workload = strncmp(fields[i].path, "workload.", 9) == 0;
+        if (!is_machine && !is_workload) {
+            continue;
+        }
+        struct json_object *schema =
+            property(schemas[is_machine ? 0 : 1], strchr(fields[i].path, '.') + 1);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(schema);
+        assert_field(schema, &fields[i]);
+        found++;
+    }
+    CU_ASSERT(found > 60);
+    json_object_put(schemas[0]);
+    json_object_put(schemas[1]);
+}
+
+static void test_each_schema_names_its_kind_and_what_it_needs(void)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        struct json_object *schema = schema_of((enum fulcrum_preset_kind)kind);
+        struct json_object *name = member(property(schema, "kind"), "const");
+        CU_ASSERT_STRING_EQUAL(json_object_get_string(name),
+            fulcrum_preset_kind_name((enum fulcrum_preset_kind)kind));
+        CU_ASSERT_STRING_EQUAL(json_object_get_string(member(schema, "$schema")),
+            "https://json-schema.org/draft/2020-12/schema");
+        struct json_object *required = member(schema, "required");
+        CU_ASSERT(json_object_array_length(required) >= 2);
+        for (size_t i = 0; i < json_object_array_length(required); i++) {
+            CU_ASSERT_PTR_NOT_NULL(property(schema,
+                json_object_get_string(json_object_array_get_idx(required, i))));
+        }
+        json_object_put(schema);
+    }
+    CU_ASSERT_PTR_NULL(fulcrum_preset_kind_name((enum fulcrum_preset_kind)4));
+}
+
+/* One object of a preset against its schema: keys, and the objects inside. */
+struct pair {
+    struct json_object *value;
+    struct json_object *schema;
+};
+
+static size_t check_object(const struct pair *pair, struct pair *inside, size_t count)
+{
+    struct json_object *properties = member(pair->schema, "properties");
+    json_object_object_foreach(pair->value, key, value)
+    {
+        struct json_object *schema = member(properties, key);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(schema);
+        int has_members = member(schema, "properties") != NULL;
+        if (json_object_is_type(value, json_type_object) && has_members) {
+            inside[count].value = value;
+            inside[count].schema = schema;
+            count++;
+        }
+    }
+    return count;
+}
+
+static void test_shipped_presets_hold_only_what_the_schema_names(void)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        struct fulcrum_preset_entry *entries = NULL;
+        size_t count = 0;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_preset_list((enum fulcrum_preset_kind)kind, &entries, &count, NULL),
+            FULCRUM_OK);
+        struct json_object *schema = schema_of((enum fulcrum_preset_kind)kind);
+        for (size_t i = 0; i < count && kind != FULCRUM_PRESET_REFERENCE; i++) {
+            struct json_object *document = NULL;
+            CU_ASSERT_EQUAL_FATAL(
+                fulcrum_document_read(entries[i].file, &document, NULL), FULCRUM_OK);
+            struct pair pairs[32] = {{document, schema}};
+            size_t pending = 1;
+            for (size_t j = 0; j < pending; j++) {
+                pending = check_object(&pairs[j], pairs, pending);
+            }
+            fulcrum_document_free(document);
+        }
+        json_object_put(schema);
+        free(entries);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_every_field_stands_in_its_schema),
+        SUITE_CASE(test_each_schema_names_its_kind_and_what_it_needs),
+        SUITE_CASE(test_shipped_presets_hold_only_what_the_schema_names),
+    };
+    return suite_run("schema", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
