@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/design_options.h"
 #include "cli/show.h"
+#include "model/nearest.h"
 #include "presets/preset.h"
 
 struct settings {
@@ -81,43 +82,70 @@ static enum fulcrum_status show_calibration(
     return status;
 }
 
-/* 1 where there is a preset of that kind and name. */
-static enum fulcrum_status has_preset(enum fulcrum_preset_kind kind, const char *name,
-    int *out, struct fulcrum_error *err)
+/* What is known of a name that was given without its kind. */
+struct guess {
+    const char *name;
+    size_t found_count;
+    enum fulcrum_preset_kind kind; /* where it was found last */
+    size_t least_distance;
+    char nearest[64]; /* the preset nearest to it; "": none is near */
+};
+
+static enum fulcrum_status look_among(
+    enum fulcrum_preset_kind kind, struct guess *guess, struct fulcrum_error *err)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
     enum fulcrum_status status = fulcrum_preset_list(kind, &entries, &count, err);
-    *out = 0;
     for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
-        *out |= strcmp(entries[i].name, name) == 0;
+        size_t distance = fulcrum_edit_distance(guess->name, entries[i].name);
+        if (distance == 0) {
+            guess->kind = kind;
+            guess->found_count++;
+        }
+        if (distance < guess->least_distance) {
+            guess->least_distance = distance;
+            memcpy(guess->nearest, entries[i].name, sizeof guess->nearest);
+        }
     }
     free(entries);
     return status;
 }
 
-/* The kind of a name that was given alone. */
+static enum fulcrum_status fail_guess(const struct guess *guess,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    if (guess->found_count > 1) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "more than one preset is called '%s': put machine, workload or calibration "
+            "before it",
+            guess->name);
+    }
+    int is_near = guess->nearest[0] != '\0';
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "no preset is called '%s'%s%s%s (before the path of a file goes its kind)",
+        guess->name, is_near ? "; did you mean '" : "", guess->nearest,
+        is_near ? "'?" : "");
+}
+
 static enum fulcrum_status guess_kind(const char *name, struct fulcrum_context *context,
     enum fulcrum_preset_kind *out, struct fulcrum_error *err)
 {
-    size_t found_count = (size_t)(strcmp(name, "this") == 0);
-    *out = FULCRUM_PRESET_MACHINE;
+    struct guess guess = {.name = name,
+        .kind = FULCRUM_PRESET_MACHINE,
+        .least_distance = strlen(name) / 2};
+    guess.found_count = (size_t)(strcmp(name, "this") == 0);
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        int is_there = 0;
-        enum fulcrum_status status = has_preset(shown_kinds[i], name, &is_there, err);
+        enum fulcrum_status status = look_among(shown_kinds[i], &guess, err);
         if (status != FULCRUM_OK) {
             return status;
         }
-        *out = is_there ? shown_kinds[i] : *out;
-        found_count += (size_t)is_there;
     }
-    if (found_count == 1) {
-        return FULCRUM_OK;
+    if (guess.found_count != 1) {
+        return fail_guess(&guess, context, err);
     }
-    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "%s preset is called '%s': write 'fulcrum show KIND %s' with machine, workload "
-        "or calibration; 'fulcrum list' shows what there is",
-        found_count == 0 ? "no" : "more than one", name, name);
+    *out = guess.kind;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *context,

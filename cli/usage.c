@@ -195,6 +195,27 @@ static void print_groups(FILE *stream, const struct fulcrum_option_group *group)
     }
 }
 
+/* Long command lines go on after a backslash, as the shell reads them. */
+static void print_shell_line(FILE *stream, const char *line)
+{
+    enum { INDENT = 2, CONTINUED = 6 };
+    size_t room = LINE_WIDTH - INDENT;
+    (void)fprintf(stream, "%*s", INDENT, "");
+    while (strlen(line) > room) {
+        size_t end = room - strlen(" \\");
+        while (end > 0 && line[end] != ' ') {
+            end--;
+        }
+        if (end == 0) {
+            break;
+        }
+        (void)fprintf(stream, "%.*s \\\n%*s", (int)end, line, CONTINUED, "");
+        line += end + 1;
+        room = LINE_WIDTH - CONTINUED;
+    }
+    (void)fprintf(stream, "%s\n", line);
+}
+
 static void print_examples(FILE *stream, const struct fulcrum_example *example)
 {
     if (example == NULL) {
@@ -202,7 +223,7 @@ static void print_examples(FILE *stream, const struct fulcrum_example *example)
     }
     (void)fputs("\nExamples:\n", stream);
     for (; example->line != NULL; example++) {
-        (void)fprintf(stream, "  %s\n", example->line);
+        print_shell_line(stream, example->line);
         fulcrum_usage_print_wrapped(stream, 6, example->what);
     }
 }
