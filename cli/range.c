@@ -88,7 +88,7 @@ static double range_value(const struct range *range, size_t i)
 static enum fulcrum_status fill_range(const struct fulcrum_field *field,
     const char *text, double **out, size_t *count, struct fulcrum_error *err)
 {
-    struct range range;
+    struct range range = {0};
     enum fulcrum_status status = parse_range(field, text, &range, err);
     if (status != FULCRUM_OK) {
         return status;

@@ -112,8 +112,7 @@ static const struct cell *cell_at(
     return &report->cells[row * report->column_count + column];
 }
 
-/* Quoted where RFC 4180 asks for it. */
-static void print_csv_text(FILE *stream, const char *text)
+void fulcrum_report_print_csv_text(FILE *stream, const char *text)
 {
     if (strpbrk(text, ",\"\r\n") == NULL) {
         (void)fputs(text, stream);
@@ -131,7 +130,7 @@ static void print_csv_cell(
     FILE *stream, const struct fulcrum_column *column, const struct cell *cell)
 {
     if (column->kind == FULCRUM_COLUMN_TEXT) {
-        print_csv_text(stream, cell->text);
+        fulcrum_report_print_csv_text(stream, cell->text);
     } else if (isfinite(cell->number)) {
         (void)fprintf(stream, "%.17g", cell->number);
     }
@@ -141,7 +140,7 @@ static void print_csv(const struct fulcrum_report *report, FILE *stream)
 {
     for (size_t j = 0; j < report->column_count; j++) {
         (void)fputs(j > 0 ? "," : "", stream);
-        print_csv_text(stream, report->columns[j].key);
+        fulcrum_report_print_csv_text(stream, report->columns[j].key);
     }
     (void)fputc('\n', stream);
     for (size_t i = 0; i < row_count(report); i++) {

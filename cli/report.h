@@ -54,6 +54,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_print(
 void fulcrum_report_print_table(
     const struct fulcrum_report *report, FILE *stream, int indent);
 
+/* One text cell of CSV: quoted where RFC 4180 asks for it. */
+void fulcrum_report_print_csv_text(FILE *stream, const char *text);
+
 /* The head that every JSON document of the program starts with; NULL: no memory. */
 struct fulcrum_json *fulcrum_report_document(const char *schema);
 

@@ -227,20 +227,6 @@ static const char *text_of(const struct column *column,
     }
 }
 
-static void write_csv_text(FILE *stream, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        (void)fputs(text, stream);
-        return;
-    }
-    (void)fputc('"', stream);
-    for (; *text != '\0'; text++) {
-        (void)fputs(*text == '"' ? "\"" : "", stream);
-        (void)fputc(*text, stream);
-    }
-    (void)fputc('"', stream);
-}
-
 static void write_csv(
     struct fulcrum_sweep_writer *writer, const struct fulcrum_sweep_point *point)
 {
@@ -250,7 +236,8 @@ static void write_csv(
         const struct column *column = &writer->columns[j];
         (void)fputs(j > 0 ? "," : "", stream);
         if (!is_number(column)) {
-            write_csv_text(stream, text_of(column, point, room, sizeof room));
+            fulcrum_report_print_csv_text(
+                stream, text_of(column, point, room, sizeof room));
         } else if (isfinite(number_of(column, point))) {
             (void)fprintf(stream, "%.17g", number_of(column, point));
         }
@@ -336,7 +323,7 @@ static void begin_csv(struct fulcrum_sweep_writer *writer)
 {
     for (size_t j = 0; j < writer->column_count; j++) {
         (void)fputs(j > 0 ? "," : "", writer->context->out);
-        write_csv_text(writer->context->out, writer->columns[j].name);
+        fulcrum_report_print_csv_text(writer->context->out, writer->columns[j].name);
     }
     (void)fputc('\n', writer->context->out);
 }

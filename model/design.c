@@ -73,8 +73,7 @@ static void check_counts(
     }
     const struct fulcrum_gpu *gpu = &design->machine.gpu;
     if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
-        if (design->machine.learner_core_count >= cpu->core_count &&
-            cpu->thread_count <= design->machine.learner_core_count) {
+        if (design->machine.learner_core_count >= cpu->core_count) {
             (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
                 "machine.learner_core_count = %.6g leaves no core of %.6g to actors",
                 design->machine.learner_core_count, cpu->core_count);

@@ -257,6 +257,12 @@ enum fulcrum_status fulcrum_overlay_apply(const struct fulcrum_overlay *overlay,
     return FULCRUM_OK;
 }
 
+int fulcrum_overlay_holds(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_machine *machine, const char *path)
+{
+    return is_usable(side_of(path), &calibration->machine, machine);
+}
+
 int fulcrum_overlay_measures_watts(const struct fulcrum_overlay *overlay,
     const struct fulcrum_machine *machine, const char *path)
 {

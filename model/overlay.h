@@ -51,6 +51,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_overlay_apply(
     const struct fulcrum_overlay *overlay, const struct fulcrum_workload *shares,
     const struct fulcrum_luck *luck, struct fulcrum_design *design);
 
+/* Does the calibration's parameter `path` hold for `machine` at all? */
+int fulcrum_overlay_holds(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_machine *machine, const char *path);
+
 /* Did the calibration measure this parameter, and does it hold for `machine`? */
 int fulcrum_overlay_measures_watts(const struct fulcrum_overlay *overlay,
     const struct fulcrum_machine *machine, const char *path);

@@ -1,0 +1,371 @@
+/* cmd_explore.c - `fulcrum explore`: predictions over a grid of designs. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/design_options.h"
+#include "cli/interrupt.h"
+#include "cli/message.h"
+#include "cli/origin.h"
+#include "cli/progress.h"
+#include "cli/range.h"
+#include "cli/solve_options.h"
+#include "cli/sweep_finding.h"
+#include "cli/sweep_writer.h"
+
+/* Draws behind the interval of each point. */
+#define EXPLORE_DRAWS 24.0
+
+struct settings {
+    struct fulcrum_design_settings design;
+    struct fulcrum_solve_settings solve;
+    struct fulcrum_text_list vary;
+    double actors_per_thread; /* NAN: not given */
+    const char *best_actors;
+    const char *columns;
+};
+
+/* A sweep under way. */
+struct job {
+    struct fulcrum_sweep_plan plan;
+    struct fulcrum_axis axes[FULCRUM_SWEEP_AXES_MOST];
+    double *values[FULCRUM_SWEEP_AXES_MOST];
+    double *actor_choices;
+    size_t point_count;
+    size_t done;
+    size_t failed;
+    char reason[240]; /* of the first point that cannot run */
+    char calibrations[200];
+    char actors_rule[200];
+    struct fulcrum_sweep_writer *writer;
+    struct fulcrum_sweep_finding *finding;
+    struct fulcrum_progress progress;
+    const volatile sig_atomic_t *stop;
+};
+
+/* "PATH=RANGE" */
+static enum fulcrum_status parse_axis(const char *text, struct fulcrum_context *context,
+    struct job *job, struct fulcrum_error *err)
+{
+    char path[96];
+    size_t length = strcspn(text, "=");
+    if (text[length] != '=' || length == 0 || length >= sizeof path) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_FORMAT,
+            "--vary %s: expected PATH=RANGE, such as "
+            "machine.cpu.thread_count=8:1024:x2",
+            text);
+    }
+    memcpy(path, text, length);
+    path[length] = '\0';
+    const struct fulcrum_field *field = fulcrum_field_parse(path, context, err);
+    if (field == NULL) {
+        return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
+    }
+    size_t i = job->plan.axis_count;
+    size_t count = 0;
+    enum fulcrum_status status =
+        fulcrum_range_parse(field, text + length + 1, &job->values[i], &count, err);
+    if (status != FULCRUM_OK) {
+        context->exit_code = 2;
+        return fulcrum_fail_in(err, status, "--vary");
+    }
+    job->axes[i] = (struct fulcrum_axis){field, job->values[i], count};
+    job->plan.axis_count++;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status parse_axes(const struct settings *settings,
+    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
+{
+    if (settings->vary.count == 0 || settings->vary.count > FULCRUM_SWEEP_AXES_MOST) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "explore takes 1 to %d times --vary PATH=RANGE",
+            (int)FULCRUM_SWEEP_AXES_MOST);
+    }
+    job->plan.axes = job->axes;
+    for (size_t i = 0; i < settings->vary.count; i++) {
+        enum fulcrum_status status =
+            parse_axis(settings->vary.items[i], context, job, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (job->axes[j].field == job->axes[i].field) {
+                return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                    "--vary %s is given twice", job->axes[i].field->path);
+            }
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static int varies(const struct job *job, const char *path)
+{
+    for (size_t i = 0; i < job->plan.axis_count; i++) {
+        if (strcmp(job->axes[i].field->path, path) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The number of actors is set, varied, follows the threads or is the best of a list. */
+static enum fulcrum_status read_actors_rule(const struct settings *settings,
+    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
+{
+    int ways = (settings->best_actors != NULL) + !isnan(settings->actors_per_thread) +
+               varies(job, "run.actor_count") + !isnan(settings->design.actor_count);
+    if (ways > 1) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "give the number of actors in one way: --actors, --actors-per-thread, "
+            "--best-actors or --vary actors");
+    }
+    if (!isnan(settings->actors_per_thread)) {
+        job->plan.actors_per_thread = settings->actors_per_thread;
+    }
+    if (settings->best_actors == NULL) {
+        return FULCRUM_OK;
+    }
+    enum fulcrum_status status = fulcrum_range_parse(
+        fulcrum_field_find("run.actor_count"), settings->best_actors,
+        &job->actor_choices, &job->plan.actor_choice_count, err);
+    job->plan.actor_choices = job->actor_choices;
+    if (status != FULCRUM_OK) {
+        context->exit_code = 2;
+        return fulcrum_fail_in(err, status, "--best-actors");
+    }
+    return FULCRUM_OK;
+}
+
+static void describe_actors(
+    const struct settings *settings, const struct job *job, char *out, size_t size)
+{
+    if (settings->best_actors != NULL) {
+        (void)snprintf(out, size, "fastest of %s", settings->best_actors);
+    } else if (!isnan(settings->actors_per_thread)) {
+        (void)snprintf(
+            out, size, "%.6g per hardware thread", settings->actors_per_thread);
+    } else if (varies(job, "run.actor_count")) {
+        (void)snprintf(out, size, "varied");
+    } else {
+        (void)snprintf(out, size, "fixed");
+    }
+}
+
+/* Called by the sweep, in order, on this thread. */
+static int visit(void *context, const struct fulcrum_sweep_point *point)
+{
+    struct job *job = context;
+    fulcrum_sweep_writer_add(job->writer, point);
+    fulcrum_sweep_finding_add(job->finding, point);
+    if (point->status != FULCRUM_OK && job->failed++ == 0) {
+        memcpy(job->reason, point->reason, sizeof job->reason);
+    }
+    job->done++;
+    char stage[64];
+    (void)snprintf(
+        stage, sizeof stage, "%zu of %zu points", job->done, job->point_count);
+    fulcrum_progress_update(
+        &job->progress, (double)job->done / (double)job->point_count, stage);
+    return *job->stop != 0;
+}
+
+/* All points failed: the sweep has no result, and the first reason is the message. */
+static enum fulcrum_status judge(const struct job *job, struct fulcrum_error *err)
+{
+    if (job->failed == job->done && job->done > 0) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_INFEASIBLE, "no point can run: %s", job->reason);
+    }
+    if (job->failed > 0) {
+        fulcrum_message_warn(
+            "%zu of %zu points cannot run: %s", job->failed, job->done, job->reason);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
+    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    fulcrum_progress_start(&job->progress, context);
+    enum fulcrum_status status =
+        fulcrum_sweep_run(scenario, &job->plan, visit, job, err);
+    fulcrum_progress_end(&job->progress);
+    int interrupted = status == FULCRUM_ERR_INTERRUPTED;
+    if (status != FULCRUM_OK && !interrupted) {
+        return status;
+    }
+    status = judge(job, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    char text[1200];
+    fulcrum_sweep_finding_text(job->finding, text, sizeof text);
+    status = fulcrum_sweep_writer_end(job->writer, text, !interrupted, err);
+    if (interrupted) {
+        fulcrum_message_warn(
+            "interrupted: %zu of %zu points are there", job->done, job->point_count);
+        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+    } else if (status == FULCRUM_OK) {
+        fulcrum_message_note(context, "found: %s", text);
+    }
+    return status;
+}
+
+static enum fulcrum_status start_writer(const struct settings *settings,
+    const struct fulcrum_design_inputs *inputs, struct fulcrum_context *context,
+    struct job *job, struct fulcrum_error *err)
+{
+    fulcrum_calibration_names(inputs, job->calibrations, sizeof job->calibrations);
+    describe_actors(settings, job, job->actors_rule, sizeof job->actors_rule);
+    const struct fulcrum_sweep_head head = {
+        .machine = inputs->base.machine.name,
+        .workload = inputs->base.workload.name,
+        .calibration = job->calibrations,
+        .actors_rule = job->actors_rule,
+        .plan = &job->plan,
+        .columns = settings->columns,
+    };
+    return fulcrum_sweep_writer_new(&head, context, &job->writer, err);
+}
+
+/* Everything that can be refused before the work starts. */
+static enum fulcrum_status prepare(const struct settings *settings,
+    struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = parse_axes(settings, context, job, err);
+    if (status == FULCRUM_OK) {
+        status = read_actors_rule(settings, context, job, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_solve_settings_read(
+            &settings->solve, EXPLORE_DRAWS, context, &job->plan.predict, err);
+    }
+    job->point_count = fulcrum_sweep_count(&job->plan);
+    if (status == FULCRUM_OK && job->point_count == 0) {
+        status = fulcrum_usage_fail(
+            context, err, FULCRUM_ERR_RANGE, "--vary: more than 2^53 points");
+    }
+    return status;
+}
+
+static enum fulcrum_status explore(const struct settings *settings,
+    const struct fulcrum_design_inputs *inputs, struct fulcrum_context *context,
+    struct job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_scenario *scenario = NULL;
+    enum fulcrum_status status = start_writer(settings, inputs, context, job, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_scenario_new(&inputs->scenario, &scenario, err);
+    }
+    if (status == FULCRUM_OK) {
+        job->finding = fulcrum_sweep_finding_new(&job->plan);
+        job->stop = fulcrum_interrupt_watch();
+        status = run_sweep(scenario, job, context, err);
+    }
+    fulcrum_scenario_free(scenario);
+    return status;
+}
+
+static void job_free(struct job *job)
+{
+    for (size_t i = 0; i < FULCRUM_SWEEP_AXES_MOST; i++) {
+        free(job->values[i]);
+    }
+    free(job->actor_choices);
+    fulcrum_sweep_writer_free(job->writer);
+    fulcrum_sweep_finding_free(job->finding);
+    free(job);
+}
+
+static enum fulcrum_status run(
+    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct settings *settings = data;
+    struct job *job = calloc(1, sizeof *job);
+    struct fulcrum_design_inputs *inputs = calloc(1, sizeof *inputs);
+    enum fulcrum_status status =
+        job != NULL && inputs != NULL
+            ? prepare(settings, context, job, err)
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep");
+    if (status == FULCRUM_OK) {
+        status = fulcrum_design_inputs_load(&settings->design, context, inputs, err);
+        if (status == FULCRUM_OK) {
+            status = explore(settings, inputs, context, job, err);
+        }
+        fulcrum_design_inputs_free(inputs);
+    }
+    free(inputs);
+    if (job != NULL) {
+        job_free(job);
+    }
+    return status;
+}
+
+static const struct fulcrum_option rows[] = {
+    {.name = "vary",
+        .letter = 'v',
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = offsetof(struct settings, vary),
+        .value = "PATH=RANGE",
+        .help =
+            "field and its values: FROM:TO:xFACTOR, FROM:TO:STEP or A,B,C; once per "
+            "axis of the grid, the last one fastest"},
+    {.name = "actors-per-thread",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = offsetof(struct settings, actors_per_thread),
+        .value = "X",
+        .least = 1e-3,
+        .most = 1e4,
+        .help = "actors follow the hardware threads (6.4 is the paper's 256 on 40)"},
+    {.name = "best-actors",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct settings, best_actors),
+        .value = "RANGE",
+        .help =
+            "each point takes the actor count of RANGE with the most steps per second"},
+    {.name = "columns",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct settings, columns),
+        .value = "A,B,C",
+        .help = "columns to write, in this order; all unless given"},
+    {.name = NULL},
+};
+
+static const struct fulcrum_option_group groups[] = {
+    {"Sweep", rows, 0},
+    {"Design", fulcrum_design_option_rows, offsetof(struct settings, design)},
+    {"Solution", fulcrum_solve_option_rows, offsetof(struct settings, solve)},
+    {.rows = NULL},
+};
+
+static const struct fulcrum_example examples[] = {
+    {"fulcrum explore -m dgx-1 -w r2d2-atari -s run.gpu_count=8 "
+     "-v machine.cpu.thread_count=40:2560:x2 --actors-per-thread 6.4 --format csv "
+     "-o ratio.csv",
+        "the DGX-1's CPU/GPU ratio from 1/16 to 4"},
+    {"fulcrum explore -m this -w ppo-mujoco-ant -c c.json -v actors=1:64:x2",
+        "how many actors this machine wants"},
+    {.line = NULL},
+};
+
+const struct fulcrum_command fulcrum_command_explore = {
+    .name = "explore",
+    .summary = "predict a sweep or a grid of designs, and find the best",
+    .description =
+        "Predicts every point of a grid over one or more fields and says where "
+        "throughput, performance per GPU watt and performance per system watt are "
+        "best. "
+        "A varied thread count keeps the threads per core. Points that cannot run keep "
+        "their row, with the reason in `status`.\n\n"
+        "The same inputs and seed give the same bytes, whatever the number of threads. "
+        "Ctrl-C ends the output after the last whole point.",
+    .examples = examples,
+    .groups = groups,
+    .settings_size = sizeof(struct settings),
+    .output = FULCRUM_OUTPUT_REPORT,
+    .run = run,
+};
