@@ -1,0 +1,246 @@
+/* plot_calibration.c - chart data from a calibration's samples and fits. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot_data.h"
+#include "model/network.h"
+
+enum { CURVE_POINTS = 64 };
+
+/* A curve with room for its points. */
+struct sampled_curve {
+    size_t count;
+    double x[CURVE_POINTS];
+    double y[CURVE_POINTS];
+};
+
+struct fulcrum_plot_calibration {
+    const struct fulcrum_calibration *calibration;
+    unsigned char
+        *disturbed; /* flags of the three series of samples, one after another */
+    size_t disturbed_used;
+    struct sampled_curve throughput_fit;
+    struct sampled_curve training_fit;
+    char title[300];
+    char subtitle[400];
+    char footnote[900];
+};
+
+/* The series of that name taken while nothing else ran; NULL where there is none. */
+static const struct fulcrum_series *find_series(
+    const struct fulcrum_calibration *calibration, const char *name)
+{
+    for (size_t i = 0; i < calibration->series_count; i++) {
+        const struct fulcrum_series *series = &calibration->series[i];
+        if (strcmp(series->name, name) == 0 &&
+            strcmp(series->condition, "alone") == 0) {
+            return series;
+        }
+    }
+    return NULL;
+}
+
+static struct fulcrum_samples samples_of(
+    struct fulcrum_plot_calibration *plot, const char *name)
+{
+    const struct fulcrum_series *series = find_series(plot->calibration, name);
+    if (series == NULL) {
+        return (struct fulcrum_samples){0};
+    }
+    unsigned char *disturbed = plot->disturbed + plot->disturbed_used;
+    for (size_t i = 0; i < series->count; i++) {
+        disturbed[i] = series->disturbed[i] > 0.0;
+    }
+    plot->disturbed_used += series->count;
+    return (struct fulcrum_samples){.x = series->x,
+        .y = series->value,
+        .disturbed = disturbed,
+        .count = series->count};
+}
+
+static double parameter_value(
+    const struct fulcrum_calibration *calibration, const char *path, double fallback)
+{
+    const struct fulcrum_parameter *parameter =
+        fulcrum_calibration_parameter(calibration, path);
+    return parameter != NULL ? parameter->value : fallback;
+}
+
+/* The calibration's own c(n): its table, or the form that its parameters fill. */
+static struct fulcrum_cpu_station cpu_station(
+    const struct fulcrum_calibration *calibration)
+{
+    const struct fulcrum_cpu *cpu = &calibration->machine.cpu;
+    int has_table = calibration->capacity_count > 0;
+    return (struct fulcrum_cpu_station){
+        .curve = has_table ? FULCRUM_CURVE_TABLE : (enum fulcrum_cpu_curve)cpu->curve,
+        .core_count = cpu->core_count,
+        .thread_count = cpu->thread_count,
+        .smt_yield_frac =
+            parameter_value(calibration, "machine.cpu.smt_yield_frac", 0.0),
+        .turbo_frac = parameter_value(calibration, "machine.cpu.turbo_frac", 0.0),
+        .oversubscription_frac =
+            parameter_value(calibration, "machine.cpu.oversubscription_frac", 0.0),
+        .serial_frac =
+            parameter_value(calibration, "machine.cpu.serial_frac", cpu->serial_frac),
+        .knee = parameter_value(calibration, "machine.cpu.knee", cpu->knee),
+        .cap_per_core =
+            parameter_value(calibration, "machine.cpu.cap_per_core", cpu->cap_per_core),
+        .cross_socket_frac = parameter_value(
+            calibration, "machine.cpu.cross_socket_frac", cpu->cross_socket_frac),
+        .capacity = calibration->capacity,
+        .capacity_count = calibration->capacity_count,
+    };
+}
+
+/* Steps/s = c(n) / t_1 over the thread counts that were measured. */
+static void sample_throughput(struct fulcrum_plot_calibration *plot)
+{
+    const struct fulcrum_series *series = find_series(plot->calibration, "throughput");
+    double step_s = parameter_value(plot->calibration, "workload.step.mean_s", 0.0);
+    if (series == NULL || !(step_s > 0.0) ||
+        !(plot->calibration->machine.cpu.core_count >= 1.0)) {
+        return;
+    }
+    double last = 1.0;
+    for (size_t i = 0; i < series->count; i++) {
+        last = fmax(last, series->x[i]);
+    }
+    struct fulcrum_cpu_station cpu = cpu_station(plot->calibration);
+    struct sampled_curve *curve = &plot->throughput_fit;
+    double previous = 0.0;
+    for (size_t i = 0; i < CURVE_POINTS; i++) {
+        double n = round(1.0 + (last - 1.0) * (double)i / (CURVE_POINTS - 1));
+        if (n > previous) {
+            curve->x[curve->count] = n;
+            curve->y[curve->count++] = fulcrum_cpu_capacity(&cpu, n) / step_s;
+            previous = n;
+        }
+    }
+}
+
+/* The line of training time, through the quantities that the fit left behind. */
+static void sample_training(struct fulcrum_plot_calibration *plot)
+{
+    const struct fulcrum_series *series = find_series(plot->calibration, "train_step");
+    const struct fulcrum_quantity *fixed =
+        fulcrum_calibration_quantity(plot->calibration, "train_step_fixed_s");
+    const struct fulcrum_quantity *per_size =
+        fulcrum_calibration_quantity(plot->calibration, "train_step_per_flop_s");
+    if (series == NULL || series->count == 0 || fixed == NULL || per_size == NULL) {
+        return;
+    }
+    double low = series->x[0];
+    double high = series->x[0];
+    for (size_t i = 1; i < series->count; i++) {
+        low = fmin(low, series->x[i]);
+        high = fmax(high, series->x[i]);
+    }
+    struct sampled_curve *curve = &plot->training_fit;
+    curve->count = high > low ? 2 : 0;
+    curve->x[0] = low;
+    curve->x[1] = high;
+    for (size_t i = 0; i < curve->count; i++) {
+        curve->y[i] = fixed->value + per_size->value * curve->x[i];
+    }
+}
+
+static const char *note_text(
+    const struct fulcrum_calibration *calibration, const char *key)
+{
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, key) == 0) {
+            return calibration->notes[i].text;
+        }
+    }
+    return "";
+}
+
+static void fill_words(struct fulcrum_plot_calibration *plot)
+{
+    const struct fulcrum_calibration *calibration = plot->calibration;
+    (void)snprintf(plot->title, sizeof plot->title, "%s",
+        calibration->title[0] != '\0' ? calibration->title : calibration->name);
+    (void)snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s%s",
+        note_text(calibration, "date"), calibration->complete ? "" : "; ",
+        calibration->complete ? "" : "interrupted, incomplete");
+    size_t used = 0;
+    for (size_t i = 0; i < calibration->fit_count; i++) {
+        const struct fulcrum_fit_report *fit = &calibration->fits[i];
+        if (fit->warning[0] != '\0' && used < sizeof plot->footnote) {
+            int length = snprintf(plot->footnote + used, sizeof plot->footnote - used,
+                "%s%s: %s", used > 0 ? "; " : "", fit->name, fit->warning);
+            used += length > 0 ? (size_t)length : 0;
+        }
+    }
+}
+
+enum fulcrum_status fulcrum_plot_calibration_new(
+    const struct fulcrum_calibration *calibration,
+    struct fulcrum_plot_calibration **out, struct fulcrum_error *err)
+{
+    size_t samples = 1;
+    for (size_t i = 0; i < calibration->series_count; i++) {
+        samples += calibration->series[i].count;
+    }
+    struct fulcrum_plot_calibration *plot = calloc(1, sizeof *plot);
+    if (plot != NULL) {
+        plot->calibration = calibration;
+        plot->disturbed = calloc(samples, sizeof *plot->disturbed);
+    }
+    if (plot == NULL || plot->disturbed == NULL) {
+        fulcrum_plot_calibration_free(plot);
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "the chart of %zu samples", samples);
+    }
+    fill_words(plot);
+    sample_throughput(plot);
+    sample_training(plot);
+    *out = plot;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_calibration_free(struct fulcrum_plot_calibration *plot)
+{
+    if (plot != NULL) {
+        free(plot->disturbed);
+        free(plot);
+    }
+}
+
+static struct fulcrum_curve curve_of(const struct sampled_curve *curve)
+{
+    return (struct fulcrum_curve){curve->x, curve->y, curve->count};
+}
+
+struct fulcrum_calibration_data fulcrum_plot_calibration_data(
+    struct fulcrum_plot_calibration *plot, const struct fulcrum_plot_words *words)
+{
+    const struct fulcrum_calibration *calibration = plot->calibration;
+    const struct fulcrum_series *single = find_series(calibration, "actor_step_single");
+    const struct fulcrum_series *reset = find_series(calibration, "reset");
+    plot->disturbed_used = 0;
+    return (struct fulcrum_calibration_data){
+        .text = {.title = words->title != NULL ? words->title : plot->title,
+            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
+            .footnote = plot->footnote},
+        .throughput = samples_of(plot, "throughput"),
+        .throughput_fit = curve_of(&plot->throughput_fit),
+        .batch = samples_of(plot, "inference"),
+        .batch_table = {calibration->batch_size, calibration->batch_time_s,
+            calibration->batch_count},
+        .per_batch_s =
+            parameter_value(calibration, "workload.network.per_batch_s", 0.0),
+        .per_item_s = parameter_value(calibration, "workload.network.per_item_s", 0.0),
+        .step_s = single != NULL ? single->value : NULL,
+        .step_count = single != NULL ? single->count : 0,
+        .reset_s = reset != NULL ? reset->value : NULL,
+        .reset_count = reset != NULL ? reset->count : 0,
+        .training = samples_of(plot, "train_step"),
+        .training_fit = curve_of(&plot->training_fit),
+        .training_x_label = "operations in a training step",
+    };
+}
