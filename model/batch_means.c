@@ -41,6 +41,9 @@ double fulcrum_batch_means_half_width_rel(const struct fulcrum_batch_means *mean
     }
     double count = (double)means->count;
     double mean = gsl_stats_mean(means->window_s, 1, means->count);
+    if (mean <= 0.0) {
+        return (double)INFINITY;
+    }
     double spread = gsl_stats_sd_m(means->window_s, 1, means->count, mean);
     return gsl_cdf_tdist_Pinv(0.975, count - 1.0) * spread / (sqrt(count) * mean);
 }

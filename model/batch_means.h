@@ -24,8 +24,8 @@ void fulcrum_batch_means_add(struct fulcrum_batch_means *means, double window_s)
 
 /*
  * Half-width of the 95 % Student-t interval of the mean window, relative to that mean;
- * INFINITY below two entries. It is the relative half-width of the rate as well, to
- * first order.
+ * INFINITY below two entries and where no time has passed. It is the relative
+ * half-width of the rate as well, to first order.
  */
 double fulcrum_batch_means_half_width_rel(const struct fulcrum_batch_means *means);
 

@@ -33,7 +33,7 @@
 #define DIRECT_TERMS   48
 #define NO_TAIL        1e-12
 #define ROOT_STEPS     60
-#define ROOT_TOLERANCE 1e-10
+#define ROOT_TOLERANCE 1e-9
 
 struct problem {
     const struct fulcrum_network *network;
@@ -165,12 +165,19 @@ static double cohort_gap(const struct problem *problem, double period)
     return cohort_period_s(problem, period, NULL) - service_s(problem->network, batch);
 }
 
-/* (8), in the CPU's work time, which makes it hold for any c(n) up to S. */
-static struct cycle solve_cohort(const struct problem *problem)
+/*
+ * (8), in the CPU's work time, which makes it hold for any c(n) up to S. The period is
+ * searched around `guess`.
+ */
+static struct cycle solve_cohort(const struct problem *problem, double guess)
 {
-    double low = 1e-9 * problem->form.mean_s;
-    double high = problem->form.mean_s;
-    while (cohort_gap(problem, high) < 0.0) {
+    double low = 0.5 * guess;
+    double high = 2.0 * guess;
+    for (int i = 0; i < ROOT_STEPS && cohort_gap(problem, low) > 0.0; i++) {
+        high = low;
+        low *= 0.5;
+    }
+    for (int i = 0; i < ROOT_STEPS && cohort_gap(problem, high) < 0.0; i++) {
         low = high;
         high *= 2.0;
     }
@@ -227,11 +234,13 @@ static struct cycle solve_mean_field(const struct problem *problem)
     struct cycle cycle = {.batch = batch, .steps_per_s = batch / length_s};
     double ends[2];
     spread(problem, batch, ends);
-    for (int i = 0; i < 2 * CYCLE_POINTS; i++) {
-        double time_s = ((double)(i / 2) + 0.5) * busy_s / CYCLE_POINTS;
-        double n = fulcrum_fluid_drain_left(&problem->drain, ends[i % 2], time_s);
-        double weight = 0.5 * busy_s / CYCLE_POINTS / length_s;
-        add_state(&cycle, &network->cpu, n, weight);
+    double weight = 0.5 * busy_s / CYCLE_POINTS / length_s;
+    for (int i = 0; i < CYCLE_POINTS; i++) {
+        double time_s = ((double)i + 0.5) * busy_s / CYCLE_POINTS;
+        for (int j = 0; j < 2; j++) {
+            double n = fulcrum_fluid_drain_left(&problem->drain, ends[j], time_s);
+            add_state(&cycle, &network->cpu, n, weight);
+        }
     }
     add_state(&cycle, &network->cpu, network->actors, idle_s / length_s);
     return cycle;
@@ -255,7 +264,7 @@ static struct cycle solve_unlimited(const struct problem *problem)
     if (network->actors > fulcrum_cpu_servers(&network->cpu) || share >= 1.0) {
         return field;
     }
-    struct cycle cohort = solve_cohort(problem);
+    struct cycle cohort = solve_cohort(problem, service_s(network, field.batch));
     share = fmax(0.0, share);
     return (struct cycle){.batch = between(cohort.batch, field.batch, share),
         .steps_per_s = between(cohort.steps_per_s, field.steps_per_s, share),

@@ -226,9 +226,12 @@ static void check_batching(
     }
 }
 
-static int takes_time(const struct fulcrum_batch_time *time)
+/* A table may run down to 0 before its first point. */
+static int takes_time(
+    const struct fulcrum_network *network, const struct fulcrum_batch_time *time)
 {
-    return time->per_batch_s > 0.0 || time->per_item_s > 0.0 || time->count > 0;
+    int fixed = network->policy == FULCRUM_BATCH_FIXED && network->batch_size >= 1.0;
+    return fulcrum_batch_time(time, fixed ? network->batch_size : 1.0) > 0.0;
 }
 
 /* Without any service time the throughput would be infinite. */
@@ -236,7 +239,8 @@ static void check_some_time(
     struct fulcrum_error *faults, const struct fulcrum_network *network)
 {
     int some = network->step.mean_s > 0.0 || network->delay_s > 0.0 ||
-               takes_time(&network->host) || takes_time(&network->gpu);
+               takes_time(network, &network->host) ||
+               takes_time(network, &network->gpu);
     if (!some) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_INFEASIBLE,
             "step.mean_s, host, gpu and delay_s are all 0: nothing takes time");
@@ -256,7 +260,9 @@ enum fulcrum_status fulcrum_network_check(
     if (network->training.env_steps_per_train_step > 0.0) {
         check_fields(&faults, network, training, LENGTH(training));
     }
-    check_some_time(&faults, network);
+    if (faults.status == FULCRUM_OK) {
+        check_some_time(&faults, network);
+    }
     if (faults.status != FULCRUM_OK && err != NULL) {
         *err = faults;
     }

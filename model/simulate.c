@@ -13,6 +13,7 @@
 
 #define DEFAULT_HALF_WIDTH_REL 0.01
 #define DEFAULT_MAX_STEPS      2e7
+#define LEAST_STEPS_PER_ACTOR  4.0
 #define LEAST_MAX_STEPS        1000.0
 
 /* A window spans this many cycles of the actors, and the warm-up twice as many. */
@@ -253,9 +254,11 @@ static void run_to(struct simulation *sim, double stop_steps)
 static struct schedule schedule_of(
     const struct fulcrum_network *network, const struct fulcrum_solver_options *options)
 {
-    struct schedule plan = {.max = options->max_steps > 0.0
-                                       ? fmax(options->max_steps, LEAST_MAX_STEPS)
-                                       : DEFAULT_MAX_STEPS};
+    struct schedule plan = {
+        .max = options->max_steps > 0.0 ? options->max_steps : DEFAULT_MAX_STEPS};
+    /* Fewer would not show every actor go round, and so might take no time at all. */
+    plan.max = fmax(plan.max, LEAST_STEPS_PER_ACTOR * network->actors);
+    plan.max = fmax(plan.max, LEAST_MAX_STEPS);
     /* Whole train steps, or else whole turns of the actors, leave no edge noise. */
     double period = network->training.env_steps_per_train_step;
     period = period > 0.0 ? period : network->actors;

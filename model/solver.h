@@ -77,7 +77,8 @@ struct fulcrum_solver_options {
     enum fulcrum_method method;
     uint64_t seed;
     double half_width_rel; /* wanted by simulation, 95 %; 0 means 0.01 */
-    double max_steps;      /* most simulated steps; 0 means 2e7 */
+    double max_steps;      /* most simulated steps; 0 means 2e7; raised to 1000 and to 4
+                              per actor where it is less */
 };
 
 /*

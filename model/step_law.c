@@ -89,8 +89,8 @@ static double erlang_tail(double stages, double x)
 {
     double term = exp(-x);
     double sum = term;
-    for (double i = 1.0; i < stages; i += 1.0) {
-        term *= x / i;
+    for (size_t i = 1; i < (size_t)stages; i++) {
+        term *= x / (double)i;
         sum += term;
     }
     return fmin(1.0, sum);

@@ -146,12 +146,21 @@ static void test_check_refuses_networks_that_stand_still_or_never_wait(void)
     network.policy = (enum fulcrum_batch_policy)9;
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_RANGE);
     network = valid();
+    network.batch_size = 30.0;
     network.step.mean_s = 0.0;
     network.host = (struct fulcrum_batch_time){0};
     network.gpu = (struct fulcrum_batch_time){0};
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_OK);
     network.delay_s = 0.0;
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_INFEASIBLE);
+    /* A table that its line takes down to 0 before the size in use. */
+    static const double size = 40.0;
+    static const double time_s = 1.0;
+    network.gpu = (struct fulcrum_batch_time){
+        .per_item_s = 0.2, .size = &size, .time_s = &time_s, .count = 1};
+    CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_INFEASIBLE);
+    network.batch_size = 40.0;
+    CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_OK);
 }
 
 static void test_check_refuses_tables_out_of_order(void)
