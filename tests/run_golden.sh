@@ -4,6 +4,7 @@
 # standard error and exit code with CASE.expected. The .args file is a piece of shell
 # command line, so that redirections can be tested too.
 set -u
+# shellcheck disable=SC2034 # eval reads it
 program=$1
 base=$2
 work=$(mktemp -d) || exit 1
