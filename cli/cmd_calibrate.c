@@ -191,6 +191,7 @@ static enum fulcrum_status run(
     /* What was measured before Ctrl-C is kept; the exit code tells. */
     if (status == FULCRUM_ERR_INTERRUPTED) {
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+        fulcrum_message_note(context, "%s", err != NULL ? err->detail : "stopped");
     }
     status = hand_out(calibration, context, err);
     fulcrum_calibration_free(calibration);

@@ -95,6 +95,7 @@ void fulcrum_command_syntax_init(
 const char *fulcrum_format_name(int format);
 
 /* One file each: cli/cmd_<name>.c. Listed in command.c. */
+extern const struct fulcrum_command fulcrum_command_calibrate;
 extern const struct fulcrum_command fulcrum_command_explore;
 extern const struct fulcrum_command fulcrum_command_list;
 extern const struct fulcrum_command fulcrum_command_plot;
