@@ -365,7 +365,7 @@ static enum fulcrum_status make_buffers(
     }
     env->grey = calloc(env->width_max * env->height_max, sizeof *env->grey);
     env->row = calloc(env->width_max, sizeof *env->row);
-    env->sums = calloc(env->width_max, sizeof *env->sums);
+    env->sums = calloc(env->width_max + 1, sizeof *env->sums);
     env->stack = calloc(STACK_BYTE, sizeof *env->stack);
     if (env->grey == NULL || env->row == NULL || env->sums == NULL ||
         env->stack == NULL) {

@@ -28,7 +28,7 @@ void fulcrum_frame_grey(
 /*
  * Mean of the source over each of the 84 x 84 equal areas that cover it, rounded to
  * nearest. Both sides of the source are in 1..FULCRUM_FRAME_SOURCE_MAX; rows follow
- * each other without gaps. `sums` is scratch space for `width` numbers.
+ * each other without gaps. `sums` is scratch space for `width` + 1 numbers.
  */
 void fulcrum_frame_84(
     uint8_t *out, const uint8_t *grey, size_t width, size_t height, uint32_t *sums);

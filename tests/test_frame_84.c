@@ -82,7 +82,7 @@ static void test_shrinking_gives_the_mean_of_each_area(void)
         size_t width = sizes[k][0];
         size_t height = sizes[k][1];
         uint8_t *grey = need(malloc(width * height));
-        uint32_t *sums = need(calloc(width, sizeof *sums));
+        uint32_t *sums = need(calloc(width + 1, sizeof *sums));
         for (size_t i = 0; i < width * height; i++) {
             grey[i] = (uint8_t)(fulcrum_random_bits(&random) >> 56);
         }
@@ -99,7 +99,7 @@ static void test_largest_white_picture_stays_white(void)
 {
     size_t side = FULCRUM_FRAME_SOURCE_MAX;
     uint8_t *grey = need(malloc(side * side));
-    uint32_t *sums = need(calloc(side, sizeof *sums));
+    uint32_t *sums = need(calloc(side + 1, sizeof *sums));
     memset(grey, 255, side * side);
     uint8_t out[FULCRUM_FRAME_84_BYTE];
     fulcrum_frame_84(out, grey, side, side, sums);
