@@ -28,6 +28,7 @@ void fulcrum_span_add(struct fulcrum_span *span, double value)
     }
 }
 
+/* Both kinds map by the logarithm; they differ in their ticks only. */
 static int is_log(enum fulcrum_axis_kind kind)
 {
     return kind == FULCRUM_AXIS_LOG || kind == FULCRUM_AXIS_LOG2;
@@ -59,6 +60,7 @@ static struct prefix prefix_of(double value, const char *unit)
     return prefixes[i];
 }
 
+/* Of "1.50" and "2.00" only what a reader needs. */
 static void trim_zeros(char *number)
 {
     char *point = strchr(number, '.');
@@ -143,6 +145,7 @@ static double nice_step(double i)
     return mantissas[(int)(i - 3.0 * decade)] * pow(10.0, decade);
 }
 
+/* How many multiples of `step` the axis holds. */
 static double ticks_between(const struct fulcrum_axis *axis, double step)
 {
     return floor(axis->hi / step + slack) - ceil(axis->lo / step - slack) + 1.0;
@@ -204,6 +207,7 @@ static void decade_ticks(
     }
 }
 
+/* Powers of ten, thinned by a stride where there are more than labels wanted. */
 static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
 {
     double decades = log10(axis->hi) - log10(axis->lo);
@@ -216,6 +220,7 @@ static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit
     }
 }
 
+/* Whole powers of two; counts below a million are written out, as 1024 is a name. */
 static void log2_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
 {
     double first = ceil(log2(axis->lo) - slack);
@@ -257,6 +262,7 @@ static void fit_linear(struct fulcrum_axis *axis, const struct fulcrum_span *spa
     axis->hi = hi + pad;
 }
 
+/* Limits around the positive part of the span, padded by a share of its decades. */
 static void fit_log(struct fulcrum_axis *axis, const struct fulcrum_span *span,
     const struct fulcrum_axis_options *options)
 {
@@ -275,6 +281,7 @@ static void fit_log(struct fulcrum_axis *axis, const struct fulcrum_span *span,
     axis->hi = pow(10.0, hi + pad);
 }
 
+/* A logarithmic axis over less than a decade may have no power to label. */
 static size_t labelled_count(const struct fulcrum_axis *axis)
 {
     size_t count = 0;
@@ -284,6 +291,7 @@ static size_t labelled_count(const struct fulcrum_axis *axis)
     return count;
 }
 
+/* Zero or a negative value rules a logarithm out, however far values spread. */
 static enum fulcrum_axis_kind kind_for(
     const struct fulcrum_span *span, enum fulcrum_axis_kind asked)
 {

@@ -9,11 +9,13 @@
 
 static const double plateau_frac = 0.01;
 
+/* Ties go to the earlier point, so this is strict. */
 static int better(double a, double b, enum fulcrum_goal goal)
 {
     return goal == FULCRUM_GOAL_MOST ? a > b : a < b;
 }
 
+/* Relative to the best itself, so that the unit does not matter. */
 static int near_best(double y, double best_y)
 {
     return fabs(y - best_y) <= plateau_frac * fabs(best_y);
@@ -29,6 +31,7 @@ struct scan {
     double last_x;
 };
 
+/* Needs the best value first: "within 1 %" is relative to it. */
 static struct scan scan_points(
     const double *x, const double *y, size_t count, double best_y)
 {
@@ -49,6 +52,7 @@ static struct scan scan_points(
     return scan;
 }
 
+/* The order matters: a flat curve is also a plateau, and a plateau may reach an end. */
 static enum fulcrum_best_shape shape_of(const struct scan *scan, double best_x)
 {
     if (scan->usable == 1) {

@@ -138,6 +138,7 @@ int fulcrum_rect_overlap(struct fulcrum_rect a, struct fulcrum_rect b)
     return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
 }
 
+/* Boxes are for layout and tests; a canvas that failed records nothing more. */
 static void record(struct fulcrum_canvas *canvas, struct fulcrum_box box)
 {
     if (box.kind == FULCRUM_BOX_NONE || canvas->status != FULCRUM_OK) {
@@ -178,6 +179,7 @@ static struct fulcrum_mark *add_mark(struct fulcrum_canvas *canvas,
     return mark;
 }
 
+/* Zero members of a pen mean the usual value, so that initialisers stay short. */
 static struct fulcrum_pen pen_with_defaults(const struct fulcrum_pen *pen)
 {
     struct fulcrum_pen full = *pen;
@@ -186,6 +188,7 @@ static struct fulcrum_pen pen_with_defaults(const struct fulcrum_pen *pen)
     return full;
 }
 
+/* The box of two spots in any order. */
 static struct fulcrum_rect rect_around(
     struct fulcrum_spot a, struct fulcrum_spot b, double margin)
 {
@@ -193,6 +196,7 @@ static struct fulcrum_rect rect_around(
         fmax(a.x, b.x) + margin, fmax(a.y, b.y) + margin};
 }
 
+/* One box per short piece, half the line's width around it. */
 static void record_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     struct fulcrum_spot a, struct fulcrum_spot b)
 {
@@ -254,6 +258,7 @@ struct outline {
 
 enum { OUTLINE_CORNERS_MAX = 16 };
 
+/* Writes corners + 1 spots. */
 static void outline_spots(const struct outline *outline, struct fulcrum_spot centre,
     double half_pt, struct fulcrum_spot *spots)
 {

@@ -29,6 +29,7 @@ struct picture {
     struct fulcrum_stack stack;
 };
 
+/* Counts of 1..16 read well on a ruler, 1..512 do not. */
 static enum fulcrum_axis_kind axis_kind(const struct fulcrum_actors_data *data)
 {
     struct fulcrum_span span = fulcrum_span_none();
@@ -80,6 +81,7 @@ static enum fulcrum_status scale_runtime(
     return FULCRUM_OK;
 }
 
+/* People ask for the runtime; throughput stands in where the work is not known. */
 static struct fulcrum_metric first_metric(const struct picture *picture)
 {
     const struct fulcrum_actors_data *data = picture->data;
@@ -93,6 +95,7 @@ static struct fulcrum_metric first_metric(const struct picture *picture)
         .goal = FULCRUM_GOAL_LEAST};
 }
 
+/* Panels without a single known value are left out, not drawn empty. */
 static void fill_panels(struct picture *picture)
 {
     const struct fulcrum_actors_data *data = picture->data;
@@ -107,14 +110,8 @@ static void fill_panels(struct picture *picture)
     };
     const struct fulcrum_metric_axis axis = {
         data->actor_count, data->count, axis_kind(data), "actors"};
-    for (size_t i = 0; i < PANELS_MAX; i++) {
-        size_t next = picture->stack.count;
-        if (fulcrum_metric_fill(
-                &picture->panels[next], &picture->rooms[next], &metrics[i], &axis) &&
-            !fulcrum_panel_is_empty(&picture->panels[next])) {
-            picture->stack.count++;
-        }
-    }
+    picture->stack.count = fulcrum_metrics_fill(
+        picture->panels, picture->rooms, metrics, PANELS_MAX, &axis);
     picture->stack.panels = picture->panels;
     if (picture->stack.count > 0) {
         picture->panels[picture->stack.count - 1].x_label =
@@ -122,6 +119,7 @@ static void fill_panels(struct picture *picture)
     }
 }
 
+/* A legend must not explain bands that are not there. */
 static int any_interval(const struct fulcrum_actors_data *data)
 {
     const struct fulcrum_estimate *const estimates[] = {&data->runtime_s,
@@ -135,15 +133,12 @@ static int any_interval(const struct fulcrum_actors_data *data)
     return 0;
 }
 
+/* Only what the panels show is explained. */
 static void fill_legend(struct picture *picture)
 {
     const struct fulcrum_actors_data *data = picture->data;
     int gpu = fulcrum_estimate_is_known(&data->gpu_w, data->count) ||
               fulcrum_estimate_is_known(&data->steps_per_j_gpu, data->count);
-    int best = 0;
-    for (size_t i = 0; i < picture->stack.count; i++) {
-        best = best || picture->panels[i].best != NULL;
-    }
     fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_LINE_AND_MARKER, 0,
         gpu ? "whole system" : "predicted");
     if (gpu) {
@@ -154,12 +149,11 @@ static void fill_legend(struct picture *picture)
         fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
             data->interval_name != NULL ? data->interval_name : "95 % interval");
     }
-    if (best) {
-        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_STAR, 0,
-            "best, or fewest actors within 1 % of it");
-    }
+    fulcrum_metrics_explain(
+        &picture->page, &picture->stack, "best, or fewest actors within 1 % of it");
 }
 
+/* Measures all parts, then draws them. */
 static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     if (picture->stack.count == 0) {
@@ -201,6 +195,7 @@ enum fulcrum_status fulcrum_chart_actors_draw(struct fulcrum_canvas *canvas,
     return status;
 }
 
+/* The table's entry: it cannot know the type of the data. */
 static enum fulcrum_status draw(
     struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
 {

@@ -46,6 +46,7 @@ struct picture {
 
 static const double zeros[2] = {0.0, 0.0};
 
+/* NaN among the values is left out. */
 static struct fulcrum_span span_of(const double *values, size_t count)
 {
     struct fulcrum_span span = fulcrum_span_none();
@@ -55,6 +56,7 @@ static struct fulcrum_span span_of(const double *values, size_t count)
     return span;
 }
 
+/* Sizes that double need a logarithm only from a few doublings on. */
 static enum fulcrum_axis_kind wide_kind(
     struct fulcrum_span span, enum fulcrum_axis_kind wide)
 {
@@ -62,6 +64,7 @@ static enum fulcrum_axis_kind wide_kind(
     return is_wide ? wide : FULCRUM_AXIS_LINEAR;
 }
 
+/* A series without points is not added, so that a panel knows that it is empty. */
 static void add_series(
     struct cell *cell, size_t panel, const struct fulcrum_series *series)
 {
@@ -71,6 +74,7 @@ static void add_series(
     }
 }
 
+/* Samples come after curves, so that they lie on top. */
 static void add_samples(struct cell *cell, const struct fulcrum_samples *samples)
 {
     add_series(cell, 0,
@@ -82,6 +86,7 @@ static void add_samples(struct cell *cell, const struct fulcrum_samples *samples
             .look = FULCRUM_LOOK_MARKERS});
 }
 
+/* The curve of a fit, or a table that is used in its place. */
 static void add_curve(struct cell *cell, const struct fulcrum_curve *curve,
     enum style style, enum fulcrum_series_look look)
 {
@@ -164,6 +169,7 @@ static void add_strip(struct fulcrum_canvas *canvas, struct cell *cell,
     cell->stack.count = 2;
 }
 
+/* One panel with a title; a strip is added only if there is a fit. */
 static void start_cell(struct cell *cell, const char *title, const char *x_label)
 {
     cell->panels[0] = (struct fulcrum_panel){.title = title,
@@ -177,6 +183,7 @@ static void start_cell(struct cell *cell, const char *title, const char *x_label
     cell->stack.count = 1;
 }
 
+/* How the CPU scales: the curve c(n) of docs/model.md "CPU curve" and its samples. */
 static void fill_throughput(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_calibration_data *data = picture->data;
@@ -187,6 +194,7 @@ static void fill_throughput(struct fulcrum_canvas *canvas, struct picture *pictu
     add_strip(canvas, cell, &data->throughput, &data->throughput_fit);
 }
 
+/* The line is drawn over samples and table, no further. */
 static struct fulcrum_span batch_span(const struct fulcrum_calibration_data *data)
 {
     struct fulcrum_span span = span_of(data->batch.x, data->batch.count);
@@ -216,6 +224,7 @@ static struct fulcrum_curve batch_line(struct picture *picture)
     return (struct fulcrum_curve){picture->line_x, picture->line_y, LINE_POINTS};
 }
 
+/* Batch times double over many sizes: both axes logarithmic, and a line bends. */
 static void fill_batch(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_calibration_data *data = picture->data;
@@ -246,6 +255,7 @@ static void fill_batch(struct fulcrum_canvas *canvas, struct picture *picture)
             .look = FULCRUM_LOOK_CURVE});
 }
 
+/* For qsort; NaN has been taken out before. */
 static int compare_double(const void *a, const void *b)
 {
     const double *left = a;
@@ -280,6 +290,7 @@ static size_t quantiles(
     return kept > 0 ? ECDF_POINTS : 0;
 }
 
+/* A cumulative share needs no bins, which would hide or invent detail. */
 static void fill_steps(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_calibration_data *data = picture->data;
@@ -305,6 +316,7 @@ static void fill_steps(struct fulcrum_canvas *canvas, struct picture *picture)
     add_curve(cell, &reset_curve, STYLE_RESET, FULCRUM_LOOK_CURVE);
 }
 
+/* Time of a training step against what it trains on. */
 static void fill_training(struct picture *picture)
 {
     const struct fulcrum_calibration_data *data = picture->data;
@@ -318,6 +330,7 @@ static void fill_training(struct picture *picture)
     add_samples(cell, &data->training);
 }
 
+/* Hollow markers are explained only where there are some. */
 static int any_disturbed(const struct fulcrum_samples *samples)
 {
     for (size_t i = 0; samples->disturbed != NULL && i < samples->count; i++) {
@@ -328,6 +341,7 @@ static int any_disturbed(const struct fulcrum_samples *samples)
     return 0;
 }
 
+/* One legend for all cells, as they share their styles. */
 static void fill_legend(struct picture *picture)
 {
     const struct fulcrum_calibration_data *data = picture->data;
@@ -375,6 +389,7 @@ static struct fulcrum_rect cell_rect(struct fulcrum_rect body, size_t i)
     return (struct fulcrum_rect){x0, y0, x0 + cell_width, y0 + cell_height};
 }
 
+/* Strips follow their main panels, so looking at those is enough. */
 static int is_empty(const struct picture *picture)
 {
     for (size_t i = 0; i < CELL_COUNT; i++) {
@@ -385,6 +400,7 @@ static int is_empty(const struct picture *picture)
     return 1;
 }
 
+/* Each cell has axes of its own. */
 static void draw_cells(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
@@ -397,6 +413,7 @@ static void draw_cells(struct fulcrum_canvas *canvas, struct picture *picture)
     }
 }
 
+/* What the strips own goes with the picture. */
 static void picture_free(struct picture *picture)
 {
     for (size_t i = 0; i < CELL_COUNT; i++) {
@@ -437,6 +454,7 @@ enum fulcrum_status fulcrum_chart_calibration_draw(struct fulcrum_canvas *canvas
     return fulcrum_canvas_status(canvas, err);
 }
 
+/* The table's entry: it cannot know the type of the data. */
 static enum fulcrum_status draw(
     struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
 {

@@ -32,6 +32,7 @@ struct picture {
     char note[NOTE_SIZE];
 };
 
+/* What no picture can show is refused before anything is drawn. */
 static enum fulcrum_status check(const struct fulcrum_canvas *canvas,
     const struct fulcrum_ratio_data *data, struct fulcrum_error *err)
 {
@@ -51,6 +52,7 @@ static enum fulcrum_status check(const struct fulcrum_canvas *canvas,
     return fulcrum_page_check(canvas, err);
 }
 
+/* Panels without a single known value are left out, not drawn empty. */
 static void fill_panels(struct picture *picture)
 {
     const struct fulcrum_ratio_data *data = picture->data;
@@ -61,14 +63,8 @@ static void fill_panels(struct picture *picture)
     };
     const struct fulcrum_metric_axis axis = {
         data->cpu_gpu_ratio, data->count, FULCRUM_AXIS_LOG, ""};
-    for (size_t i = 0; i < PANELS_MAX; i++) {
-        size_t next = picture->stack.count;
-        if (fulcrum_metric_fill(
-                &picture->panels[next], &picture->rooms[next], &metrics[i], &axis) &&
-            !fulcrum_panel_is_empty(&picture->panels[next])) {
-            picture->stack.count++;
-        }
-    }
+    picture->stack.count = fulcrum_metrics_fill(
+        picture->panels, picture->rooms, metrics, PANELS_MAX, &axis);
     picture->stack.panels = picture->panels;
     if (picture->stack.count > 0) {
         picture->panels[picture->stack.count - 1].x_label =
@@ -77,6 +73,7 @@ static void fill_panels(struct picture *picture)
     }
 }
 
+/* Only what the panels show is explained. */
 static void fill_legend(struct picture *picture)
 {
     const struct fulcrum_ratio_data *data = picture->data;
@@ -84,25 +81,20 @@ static void fill_legend(struct picture *picture)
         fulcrum_estimate_has_interval(&data->steps_per_s, data->count) ||
         fulcrum_estimate_has_interval(&data->steps_per_j_gpu, data->count) ||
         fulcrum_estimate_has_interval(&data->steps_per_j_system, data->count);
-    int best = 0;
-    for (size_t i = 0; i < picture->stack.count; i++) {
-        best = best || picture->panels[i].best != NULL;
-    }
     fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_LINE, 0, "predicted");
     if (interval) {
         fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
             data->interval_name != NULL ? data->interval_name : "95 % interval");
     }
-    if (best) {
-        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_STAR, 0,
-            "best, or smallest ratio within 1 % of it");
-    }
+    fulcrum_metrics_explain(
+        &picture->page, &picture->stack, "best, or smallest ratio within 1 % of it");
     if (picture->machine_count > 0) {
         fulcrum_page_explain(
             &picture->page, FULCRUM_SWATCH_GUIDE, 0, "existing machine at its ratio");
     }
 }
 
+/* For qsort; ratios were checked to be finite. */
 static int compare_ratio(const void *a, const void *b)
 {
     const struct fulcrum_ratio_machine *left = a;
@@ -111,6 +103,7 @@ static int compare_ratio(const void *a, const void *b)
            (left->cpu_gpu_ratio < right->cpu_gpu_ratio);
 }
 
+/* Name and ratio, so that the number need not be read off the axis. */
 static void flag_text(
     char *out, size_t size, const struct fulcrum_ratio_machine *machine)
 {
@@ -128,6 +121,7 @@ static void append(char *note, int first, const char *intro, const char *text)
         first ? intro : "", text);
 }
 
+/* Beyond its ends an axis clamps, and a line there would stand at a wrong ratio. */
 static int within(const struct fulcrum_axis *axis, double value)
 {
     return value >= axis->lo && value <= axis->hi;
@@ -157,6 +151,7 @@ static void sort_machines(struct picture *picture)
     }
 }
 
+/* Names of machines are stacked in rows of this height. */
 static double flag_row_pt(const struct fulcrum_canvas *canvas)
 {
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
@@ -219,6 +214,7 @@ static void measure(const struct fulcrum_canvas *canvas, struct picture *picture
     fulcrum_stack_place(canvas, &picture->stack, body);
 }
 
+/* Poles stand on the first panel; thin lines carry them on through all panels. */
 static void draw_flags(struct fulcrum_canvas *canvas, const struct picture *picture)
 {
     const struct fulcrum_pen pen = {
@@ -273,6 +269,7 @@ enum fulcrum_status fulcrum_chart_ratio_draw(struct fulcrum_canvas *canvas,
     return fulcrum_canvas_status(canvas, err);
 }
 
+/* The table's entry: it cannot know the type of the data. */
 static enum fulcrum_status draw(
     struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
 {

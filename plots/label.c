@@ -19,6 +19,7 @@ struct reach {
     double x1;
 };
 
+/* Where the text of a post lies along the axis. */
 static struct reach flag_reach(const struct fulcrum_flag_post *post)
 {
     double near = post->to_left ? post->x - flag_gap_pt : post->x + flag_gap_pt;
@@ -36,6 +37,7 @@ static int pole_cuts(
            post->x < reach.x1 + margin;
 }
 
+/* Texts in one row need some space; a pole must not run through a text. */
 static int clash(const struct fulcrum_flag_post *a, const struct fulcrum_flag_post *b)
 {
     struct reach reach_a = flag_reach(a);
@@ -45,6 +47,7 @@ static int clash(const struct fulcrum_flag_post *a, const struct fulcrum_flag_po
     return overlap || pole_cuts(a, b) || pole_cuts(b, a);
 }
 
+/* Against all that were placed before it. */
 static int fits(const struct fulcrum_flag_post *posts, size_t count, size_t i,
     const struct fulcrum_flag_room *room)
 {
@@ -60,6 +63,7 @@ static int fits(const struct fulcrum_flag_post *posts, size_t count, size_t i,
     return 1;
 }
 
+/* The lowest free row: short poles leave more room to the panel. */
 static int place_on_side(struct fulcrum_flag_post *posts, size_t count, size_t i,
     const struct fulcrum_flag_room *room)
 {
@@ -130,6 +134,7 @@ size_t fulcrum_flag_posts_place(
     return place_around(posts, count, best_split, room).rows;
 }
 
+/* Bands are no marks: a text on them reads well. */
 static int covers_marks(const struct fulcrum_canvas *canvas, struct fulcrum_rect rect)
 {
     size_t count = 0;
@@ -151,6 +156,7 @@ static int inside(struct fulcrum_rect rect, struct fulcrum_rect bounds)
            rect.y1 <= bounds.y1;
 }
 
+/* From beside the mark to the nearest point of the text. */
 static void draw_leader(
     struct fulcrum_canvas *canvas, struct fulcrum_spot mark, struct fulcrum_rect rect)
 {

@@ -30,6 +30,7 @@ int fulcrum_estimate_has_interval(const struct fulcrum_estimate *estimate, size_
     return 0;
 }
 
+/* A best value at an end of the chart is put into words, but gets no star. */
 static void find_best(struct fulcrum_panel *panel, struct fulcrum_metric_panel *room,
     const struct fulcrum_metric *metric, const struct fulcrum_metric_axis *axis)
 {
@@ -53,6 +54,7 @@ static void find_best(struct fulcrum_panel *panel, struct fulcrum_metric_panel *
     }
 }
 
+/* The first series decides; others share its unit. */
 static int spans_much(const struct fulcrum_panel *panel)
 {
     const double much = 20.0;
@@ -63,7 +65,7 @@ static int spans_much(const struct fulcrum_panel *panel)
     return span.lo > 0.0 && span.hi / span.lo >= much;
 }
 
-int fulcrum_metric_fill(struct fulcrum_panel *panel, struct fulcrum_metric_panel *room,
+static int fill_one(struct fulcrum_panel *panel, struct fulcrum_metric_panel *room,
     const struct fulcrum_metric *metric, const struct fulcrum_metric_axis *axis)
 {
     memset(room, 0, sizeof *room);
@@ -100,4 +102,29 @@ int fulcrum_metric_fill(struct fulcrum_panel *panel, struct fulcrum_metric_panel
         find_best(panel, room, metric, axis);
     }
     return 1;
+}
+
+size_t fulcrum_metrics_fill(struct fulcrum_panel *panels,
+    struct fulcrum_metric_panel *rooms, const struct fulcrum_metric *metrics,
+    size_t count, const struct fulcrum_metric_axis *axis)
+{
+    size_t filled = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (fill_one(&panels[filled], &rooms[filled], &metrics[i], axis) &&
+            !fulcrum_panel_is_empty(&panels[filled])) {
+            filled++;
+        }
+    }
+    return filled;
+}
+
+void fulcrum_metrics_explain(
+    struct fulcrum_page *page, const struct fulcrum_stack *stack, const char *what)
+{
+    for (size_t i = 0; i < stack->count; i++) {
+        if (stack->panels[i].best != NULL) {
+            fulcrum_page_explain(page, FULCRUM_SWATCH_STAR, 0, what);
+            return;
+        }
+    }
 }

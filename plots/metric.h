@@ -37,11 +37,17 @@ struct fulcrum_metric_axis {
 };
 
 /*
- * Fills `panel`, which borrows from `room`.
- * Returns 0, and fills nothing, where no estimate has a finite value.
+ * Fills a panel for each metric that has a point to show; panels borrow from `rooms`.
+ *   panels, rooms  `count` of each, as of metrics
+ * Returns how many were filled, the first ones of `panels`.
  */
-int fulcrum_metric_fill(struct fulcrum_panel *panel, struct fulcrum_metric_panel *room,
-    const struct fulcrum_metric *metric, const struct fulcrum_metric_axis *axis);
+size_t fulcrum_metrics_fill(struct fulcrum_panel *panels,
+    struct fulcrum_metric_panel *rooms, const struct fulcrum_metric *metrics,
+    size_t count, const struct fulcrum_metric_axis *axis);
+
+/* Adds the star of the optimum to the legend if some panel has one. */
+void fulcrum_metrics_explain(
+    struct fulcrum_page *page, const struct fulcrum_stack *stack, const char *what);
 
 /* 1 where an estimate has an interval around a value. */
 int fulcrum_estimate_has_interval(

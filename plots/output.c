@@ -15,6 +15,7 @@ static const double default_scale = 2.0;
 /* Room for ".tmp", a process id, a counter and the end. */
 enum { SUFFIX_SIZE = 40, NAME_TRIES = 100 };
 
+/* Endings are compared without case, as cameras and some systems write .PNG. */
 static enum fulcrum_status file_type(
     const char *path, enum fulcrum_file_type *out, struct fulcrum_error *err)
 {
@@ -32,6 +33,7 @@ static enum fulcrum_status file_type(
         "%s: a chart's file must end in .svg, .pdf or .png", path);
 }
 
+/* A width in pixels goes before a scale. */
 static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
     struct fulcrum_extent extent, double *out, struct fulcrum_error *err)
 {
@@ -86,6 +88,7 @@ static FILE *open_beside(const char *path, char *name, size_t size)
     return file;
 }
 
+/* Reads errno, so it must come right after the failure. */
 static enum fulcrum_status fail_file(struct fulcrum_error *err, const char *path)
 {
     char reason[128] = "";
@@ -96,6 +99,7 @@ static enum fulcrum_status fail_file(struct fulcrum_error *err, const char *path
         err, FULCRUM_ERR_FILE, "%s cannot be written: %s", path, reason);
 }
 
+/* The data must be on the disk before the name is, or a crash leaves an empty file. */
 static enum fulcrum_status finish(
     FILE *file, const char *name, const char *path, struct fulcrum_error *err)
 {
@@ -113,6 +117,7 @@ struct target {
     double scale;
 };
 
+/* A reader of the path sees the old file or the new one, never a part. */
 static enum fulcrum_status write_beside_and_rename(
     const struct fulcrum_drawing *drawing, const struct target *target,
     struct fulcrum_error *err)

@@ -49,6 +49,7 @@ enum fulcrum_status fulcrum_page_check(
     return FULCRUM_OK;
 }
 
+/* Text that may use the whole width and so many lines per paragraph. */
 static struct fulcrum_text wrapped(
     enum fulcrum_text_role role, double width_pt, int lines_max)
 {
@@ -58,6 +59,7 @@ static struct fulcrum_text wrapped(
     return style;
 }
 
+/* A label wider than the page is cut rather than wrapped. */
 static struct fulcrum_text entry_style(double width_pt)
 {
     return wrapped(FULCRUM_TEXT_LEGEND, width_pt - swatch_pt - swatch_gap_pt, 1);
@@ -74,6 +76,7 @@ static struct fulcrum_spot next_entry(struct fulcrum_spot pen,
     return pen;
 }
 
+/* Long enough to show a whole period of each dash. */
 static void draw_swatch_line(struct fulcrum_canvas *canvas,
     const struct fulcrum_pen *pen, struct fulcrum_spot left)
 {
@@ -81,6 +84,7 @@ static void draw_swatch_line(struct fulcrum_canvas *canvas,
     fulcrum_canvas_stroke(canvas, pen, spots, 2);
 }
 
+/* The same shapes as in the panels, solid outlines. */
 static void draw_swatch_marker(struct fulcrum_canvas *canvas,
     const struct fulcrum_legend_entry *entry, struct fulcrum_spot middle)
 {
@@ -101,6 +105,7 @@ static void draw_swatch_marker(struct fulcrum_canvas *canvas,
     fulcrum_canvas_marker(canvas, &pen, &marker, middle);
 }
 
+/* Swatches are decoration: none counts as data. */
 static void draw_swatch(struct fulcrum_canvas *canvas,
     const struct fulcrum_legend_entry *entry, struct fulcrum_spot left)
 {
@@ -152,6 +157,7 @@ static double legend_height(const struct fulcrum_canvas *canvas,
     return height_pt;
 }
 
+/* Follows the same flow as legend_height, which measured it. */
 static void draw_legend(struct fulcrum_canvas *canvas, const struct fulcrum_page *page,
     const struct fulcrum_rect *area)
 {
@@ -174,6 +180,7 @@ static void draw_legend(struct fulcrum_canvas *canvas, const struct fulcrum_page
     }
 }
 
+/* Header from the top, footer from the bottom, the body between them. */
 static struct layout lay_out_within(
     const struct fulcrum_canvas *canvas, const struct fulcrum_page *page, int lines_max)
 {

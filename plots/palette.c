@@ -17,6 +17,7 @@ static const struct line_style line_styles[] = {
     {0x000000, FULCRUM_DASH_SOLID, FULCRUM_MARKER_STAR},     /* black */
 };
 
+/* Wraps around: more series than styles are not told apart by more colours either. */
 static const struct line_style *style_of(size_t i)
 {
     return &line_styles[i % (sizeof line_styles / sizeof line_styles[0])];

@@ -16,6 +16,7 @@ static const double pt_per_y_tick = 20.0;
 static const double least_y_ticks = 3.0;
 static const double pt_per_x_tick = 42.0;
 
+/* An axis that was asked to be logarithmic has no place for values up to 0. */
 static int point_counts(
     const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
 {
@@ -28,6 +29,7 @@ static int point_counts(
     return isfinite(x) && isfinite(y) && positive_x && positive_y;
 }
 
+/* Intervals count too, so that bands stay inside the panel. */
 static void add_series(const struct fulcrum_panel *panel,
     const struct fulcrum_series *series, struct fulcrum_span *x_span,
     struct fulcrum_span *y_span)
@@ -45,6 +47,7 @@ static void add_series(const struct fulcrum_panel *panel,
     }
 }
 
+/* All series of a panel share its axes. */
 static void add_panel(const struct fulcrum_panel *panel, struct fulcrum_span *x_span,
     struct fulcrum_span *y_span)
 {
@@ -61,6 +64,7 @@ int fulcrum_panel_is_empty(const struct fulcrum_panel *panel)
     return x_span.lo > x_span.hi;
 }
 
+/* Of one line with ascenders and descenders. */
 static double text_height(
     const struct fulcrum_canvas *canvas, enum fulcrum_text_role role)
 {
@@ -84,6 +88,7 @@ static double header_height(
                                    : fmax(first.height_pt, second.height_pt));
 }
 
+/* Only the lowest panel of a stack labels the shared axis. */
 static double footer_height(
     const struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
@@ -95,6 +100,7 @@ static double footer_height(
     return tick_gap_pt + text_height(canvas, FULCRUM_TEXT_TICK) + label_pt;
 }
 
+/* The widest label decides, also one that thinning might leave out. */
 static double tick_label_width(
     const struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis)
 {
@@ -108,6 +114,7 @@ static double tick_label_width(
     return width_pt;
 }
 
+/* What texts leave over is shared among the panels by weight. */
 static void place_frames(const struct fulcrum_canvas *canvas,
     const struct fulcrum_stack *stack, struct fulcrum_rect rect)
 {
@@ -149,6 +156,7 @@ void fulcrum_stack_place(const struct fulcrum_canvas *canvas,
     }
 }
 
+/* Each panel has its own y axis, with as many ticks as its height bears. */
 static void fit_y(struct fulcrum_panel *panel)
 {
     struct fulcrum_span x_span = fulcrum_span_none();

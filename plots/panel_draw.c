@@ -12,6 +12,7 @@ static const double label_space_pt = 6.0;
 /* Up to here a line shows its points; beyond, markers would hide it. */
 static const size_t few_points = 24;
 
+/* The finding stands right of the title, or below it where both do not fit. */
 static void draw_header(
     struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
@@ -45,6 +46,7 @@ struct stretch {
     double to;
 };
 
+/* Labels keep a distance, or neighbouring numbers would read as one. */
 static int stretch_free(
     const struct stretch *taken, size_t count, struct stretch wanted, double space_pt)
 {
@@ -66,6 +68,7 @@ struct tick_row {
     int vertical;
 };
 
+/* Along the axis: labels are as long as wide, or as high. */
 static double label_length(const struct fulcrum_canvas *canvas,
     const struct tick_row *row, const struct fulcrum_tick *tick)
 {
@@ -111,6 +114,7 @@ static void draw_tick_labels(struct fulcrum_canvas *canvas, const struct tick_ro
     }
 }
 
+/* Light lines across replace an axis line: values are read off them. */
 static void draw_y_axis(
     struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
@@ -134,6 +138,7 @@ static void draw_y_axis(
     draw_tick_labels(canvas, &row);
 }
 
+/* Ticks on every panel of a stack, labels only on the one that has x_label. */
 static void draw_x_axis(
     struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
@@ -168,6 +173,7 @@ static void draw_x_axis(
         panel->x_label);
 }
 
+/* Points that an axis cannot show are gaps. */
 static int shows(
     const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
 {
@@ -175,6 +181,7 @@ static int shows(
            fulcrum_axis_shows(&panel->y, series->y[i]);
 }
 
+/* A value without an interval is drawn, but outside the band. */
 static int shows_interval(
     const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
 {
@@ -182,6 +189,7 @@ static int shows_interval(
            fulcrum_axis_shows(&panel->y, series->hi[i]);
 }
 
+/* From values to the page. */
 static struct fulcrum_spot spot_of(
     const struct fulcrum_panel *panel, double x, double y)
 {
@@ -200,6 +208,7 @@ static void draw_error_bar(struct fulcrum_canvas *canvas,
         spot_of(panel, series->x[i], series->hi[i]));
 }
 
+/* One area per run of points between gaps. */
 static void draw_band(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
     const struct fulcrum_series *series, struct fulcrum_spot *room)
 {
@@ -226,6 +235,7 @@ static void draw_band(struct fulcrum_canvas *canvas, const struct fulcrum_panel 
     }
 }
 
+/* One line per run of points between gaps. */
 static void draw_curve(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
     const struct fulcrum_series *series, struct fulcrum_spot *room)
 {
@@ -242,6 +252,7 @@ static void draw_curve(struct fulcrum_canvas *canvas, const struct fulcrum_panel
     fulcrum_canvas_stroke(canvas, &pen, room, run);
 }
 
+/* Many markers are small, or they would merge into a bar. */
 static double marker_size(const struct fulcrum_series *series)
 {
     if (series->count <= few_points) {
@@ -259,6 +270,7 @@ static int stands_alone(
     return !before && !after;
 }
 
+/* A line through few points shows where they are. */
 static int has_marker(
     const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
 {
@@ -269,6 +281,7 @@ static int has_marker(
            (series->look == FULCRUM_LOOK_LINE && series->count <= few_points);
 }
 
+/* Disturbed samples are hollow and grey: seen, but not counted. */
 static void draw_markers(struct fulcrum_canvas *canvas,
     const struct fulcrum_panel *panel, const struct fulcrum_series *series)
 {
@@ -310,6 +323,7 @@ static void draw_series(struct fulcrum_canvas *canvas,
     free(room);
 }
 
+/* Behind the data, so they come first. */
 static void draw_guides(
     struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
@@ -340,6 +354,7 @@ static void draw_best(struct fulcrum_canvas *canvas, const struct fulcrum_panel 
     (void)fulcrum_label_near(canvas, &style, spot, panel->frame, panel->best_text);
 }
 
+/* A grey field says that something was left out on purpose. */
 static void draw_empty(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
     const struct fulcrum_pen pen = {.rgb = 0xF5F5F5, .kind = FULCRUM_BOX_NONE};
@@ -353,6 +368,7 @@ static void draw_empty(struct fulcrum_canvas *canvas, const struct fulcrum_panel
     fulcrum_canvas_text(canvas, &style, middle, panel->empty_text);
 }
 
+/* From back to front. */
 static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
     fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, panel->frame);
@@ -369,6 +385,7 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
     draw_best(canvas, panel);
 }
 
+/* Without any data the shared axis would show numbers that mean nothing. */
 static int stack_is_empty(const struct fulcrum_stack *stack)
 {
     for (size_t i = 0; i < stack->count; i++) {

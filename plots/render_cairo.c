@@ -17,6 +17,14 @@ static const char font_families[] = "DejaVu Sans, Liberation Sans, sans-serif";
 static const double pi = 3.14159265358979323846;
 
 #if defined(__SANITIZE_ADDRESS__)
+#define LEAKS_ARE_CHECKED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LEAKS_ARE_CHECKED 1
+#endif
+#endif
+
+#if defined(LEAKS_ARE_CHECKED)
 /*
  * Fontconfig keeps its patterns behind offsets that the leak checker cannot follow, so
  * it takes the font configuration of a process for lost memory.
@@ -68,6 +76,7 @@ void fulcrum_typesetter_free(struct fulcrum_typesetter *typesetter)
     }
 }
 
+/* Measured and drawn texts go through here, so they break lines alike. */
 static PangoLayout *new_layout(
     PangoContext *context, const struct fulcrum_text *style, const char *text)
 {
@@ -104,12 +113,14 @@ struct fulcrum_extent fulcrum_typesetter_extent(
         (double)width / PANGO_SCALE, (double)height / PANGO_SCALE};
 }
 
+/* Cairo takes shares of 1. */
 static void set_colour(cairo_t *cr, unsigned rgb, double opacity)
 {
     cairo_set_source_rgba(cr, (double)(rgb >> 16U & 0xFFU) / 255.0,
         (double)(rgb >> 8U & 0xFFU) / 255.0, (double)(rgb & 0xFFU) / 255.0, opacity);
 }
 
+/* Lengths in points, chosen to differ at a glance in grey print. */
 static void set_dash(cairo_t *cr, const struct fulcrum_pen *pen)
 {
     static const struct {
@@ -142,6 +153,7 @@ static void draw_path(
     cairo_stroke(cr);
 }
 
+/* The anchor is the point that rotation leaves in place. */
 static void draw_text(cairo_t *cr, PangoContext *context,
     const struct fulcrum_mark *mark, struct fulcrum_spot spot)
 {
@@ -160,6 +172,7 @@ static void draw_text(cairo_t *cr, PangoContext *context,
     g_object_unref(layout);
 }
 
+/* Paper first: SVG and PNG would be transparent otherwise. */
 static void draw_page(cairo_t *cr, const struct fulcrum_drawing *drawing)
 {
     PangoContext *context = new_context();
@@ -179,6 +192,7 @@ static void draw_page(cairo_t *cr, const struct fulcrum_drawing *drawing)
     g_object_unref(context);
 }
 
+/* Cairo's view of a file: partial writes are failures. */
 static cairo_status_t write_bytes(
     void *closure, const unsigned char *bytes, unsigned length)
 {
@@ -254,6 +268,7 @@ static int write_with_fixed_id(const char *svg, size_t length, FILE *file)
     return fwrite(kept, 1, rest, file) == rest;
 }
 
+/* Written to memory first, as the id stands near the start. */
 static cairo_status_t render_svg(
     const struct fulcrum_drawing *drawing, double scale, FILE *file)
 {

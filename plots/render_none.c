@@ -40,6 +40,7 @@ static double glyph_count(const char *text, const char *end)
     return count;
 }
 
+/* As if words could break anywhere: close enough to reserve room. */
 static struct fulcrum_extent paragraph_extent(
     const struct fulcrum_text *style, double width_pt)
 {
