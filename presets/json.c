@@ -350,25 +350,31 @@ static void write_close(struct writer *writer, const struct fulcrum_json *node)
     (void)fputc(node->kind == KIND_OBJECT ? '}' : ']', writer->stream);
 }
 
+/* Ends what is complete with `node`; returns the value that follows, NULL at the end.
+ */
+static const struct fulcrum_json *advance(struct writer *writer,
+    const struct fulcrum_json *node, const struct fulcrum_json *root)
+{
+    if (node->first != NULL) {
+        return node->first;
+    }
+    while (node != root && node->next == NULL) {
+        write_close(writer, node);
+        node = node->parent;
+    }
+    write_close(writer, node);
+    return node == root ? NULL : node->next;
+}
+
 static void write_tree(struct writer *writer, const struct fulcrum_json *root)
 {
     const struct fulcrum_json *node = root;
     write_open(writer, node);
+    node = advance(writer, node, root);
     while (node != NULL) {
-        if (node->first != NULL) {
-            node = node->first;
-        } else {
-            while (node != root && node->next == NULL) {
-                write_close(writer, node);
-                node = node->parent;
-            }
-            write_close(writer, node);
-            node = node == root ? NULL : node->next;
-        }
-        if (node != NULL) {
-            write_lead(writer, node);
-            write_open(writer, node);
-        }
+        write_lead(writer, node);
+        write_open(writer, node);
+        node = advance(writer, node, root);
     }
     (void)fputc('\n', writer->stream);
 }

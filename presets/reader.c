@@ -52,16 +52,15 @@ static void show_value(struct json_object *json, char out[SHOWN_BYTES + 4])
     const char *text = json_object_to_json_string_ext(
         json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
     size_t length = strlen(text);
-    if (length <= SHOWN_BYTES) {
-        memcpy(out, text, length + 1);
-        return;
+    const char *rest = "";
+    if (length > SHOWN_BYTES) {
+        length = SHOWN_BYTES;
+        rest = "...";
     }
-    length = SHOWN_BYTES;
     while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
         length--;
     }
-    memcpy(out, text, length);
-    memcpy(out + length, "...", 4);
+    (void)snprintf(out, SHOWN_BYTES + 4, "%.*s%s", (int)length, text, rest);
 }
 
 void fulcrum_node_fault(const struct fulcrum_node *node, enum fulcrum_status status,

@@ -109,33 +109,49 @@ static char *unquote(struct parser *parser, char *open, char **end)
     return to;
 }
 
+/* Both find where a cell ends, and where its text does, which may be before that. */
+static enum fulcrum_status find_quoted_end(
+    struct parser *parser, char **end, char **text_end)
+{
+    size_t line = parser->line;
+    *text_end = unquote(parser, parser->next, end);
+    if (*text_end == NULL) {
+        return fail_line(parser, line, "a quote is not closed");
+    }
+    if (!is_cell_end(*end)) {
+        return fail_line(parser, parser->line, "text after a closing quote");
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status find_plain_end(
+    const struct parser *parser, char **end, char **text_end)
+{
+    char *at = parser->next;
+    while (!is_cell_end(at) && *at != '"') {
+        at++;
+    }
+    if (*at == '"') {
+        return fail_line(parser, parser->line, "a quote inside an unquoted cell");
+    }
+    *end = at;
+    *text_end = at;
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status parse_cell(
     struct parser *parser, const char **out, char *separator)
 {
     char *cell = parser->next;
-    size_t line = parser->line;
-    char *end = cell;
+    char *end = NULL;
     char *text_end = NULL;
-    if (*cell == '"') {
-        text_end = unquote(parser, cell, &end);
-        if (text_end == NULL) {
-            return fail_line(parser, line, "a quote is not closed");
-        }
-        if (!is_cell_end(end)) {
-            return fail_line(parser, parser->line, "text after a closing quote");
-        }
-    } else {
-        while (!is_cell_end(end)) {
-            if (*end == '"') {
-                return fail_line(parser, line, "a quote inside an unquoted cell");
-            }
-            end++;
-        }
+    enum fulcrum_status status = *cell == '"' ? find_quoted_end(parser, &end, &text_end)
+                                              : find_plain_end(parser, &end, &text_end);
+    if (status != FULCRUM_OK) {
+        return status;
     }
     *separator = end_cell(parser, end);
-    if (text_end != NULL) {
-        *text_end = '\0';
-    }
+    *text_end = '\0';
     *out = cell;
     return FULCRUM_OK;
 }

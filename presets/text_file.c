@@ -20,40 +20,48 @@ static enum fulcrum_status fail_read(
         err, FULCRUM_ERR_FILE, "%s: cannot be read: %s", path, strerror(error));
 }
 
-/* Pipes have no size to ask for: grows as it reads. */
-static enum fulcrum_status read_stream(FILE *stream, const char *path, char **out,
-    size_t *length, struct fulcrum_error *err)
+struct buffer {
+    char *text;
+    size_t room;
+    size_t used;
+};
+
+/* Room for at least one more byte and a zero byte; returns 0 where there is none. */
+static int make_room(struct buffer *buffer)
 {
-    char *text = NULL;
-    size_t room = 0;
-    size_t used = 0;
-    for (;;) {
-        if (room - used < 2) {
-            room = room == 0 ? MIN_CHUNK : 2 * room;
-            char *grown = realloc(text, room);
-            if (grown == NULL) {
-                free(text);
-                return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
-            }
-            text = grown;
+    if (buffer->room - buffer->used >= 2) {
+        return 1;
+    }
+    size_t room = buffer->room == 0 ? MIN_CHUNK : 2 * buffer->room;
+    char *grown = realloc(buffer->text, room);
+    if (grown == NULL) {
+        return 0;
+    }
+    buffer->text = grown;
+    buffer->room = room;
+    return 1;
+}
+
+/* Pipes have no size to ask for: grows as it reads, little beyond the limit. */
+static enum fulcrum_status read_stream(
+    FILE *stream, const char *path, struct buffer *buffer, struct fulcrum_error *err)
+{
+    size_t got = 1;
+    while (got > 0 && buffer->used <= MAX_BYTE) {
+        if (!make_room(buffer)) {
+            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
         }
-        size_t got = fread(text + used, 1, room - used - 1, stream);
-        used += got;
-        if (got == 0 || used > MAX_BYTE) {
-            break;
-        }
+        got = fread(
+            buffer->text + buffer->used, 1, buffer->room - buffer->used - 1, stream);
+        buffer->used += got;
     }
     if (ferror(stream)) {
-        free(text);
         return fail_read(err, path, errno);
     }
-    if (used > MAX_BYTE) {
-        free(text);
+    if (buffer->used > MAX_BYTE) {
         return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: is larger than 64 MiB", path);
     }
-    text[used] = '\0';
-    *out = text;
-    *length = used;
+    buffer->text[buffer->used] = '\0';
     return FULCRUM_OK;
 }
 
@@ -106,22 +114,20 @@ enum fulcrum_status fulcrum_text_file_read(
     if (status != FULCRUM_OK) {
         return status;
     }
-    char *text = NULL;
-    size_t used = 0;
-    status = read_stream(stream, path, &text, &used, err);
+    struct buffer buffer = {NULL, 0, 0};
+    status = read_stream(stream, path, &buffer, err);
     if (!is_stdin) {
         (void)fclose(stream);
     }
+    if (status == FULCRUM_OK) {
+        drop_byte_order_mark(buffer.text, &buffer.used);
+        status = check_text(path, buffer.text, buffer.used, err);
+    }
     if (status != FULCRUM_OK) {
+        free(buffer.text);
         return status;
     }
-    drop_byte_order_mark(text, &used);
-    status = check_text(path, text, used, err);
-    if (status != FULCRUM_OK) {
-        free(text);
-        return status;
-    }
-    *out = text;
-    *length = used;
+    *out = buffer.text;
+    *length = buffer.used;
     return FULCRUM_OK;
 }

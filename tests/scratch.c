@@ -1,6 +1,6 @@
 /* scratch.c - a folder of its own for each test that needs files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE
 #include "tests/scratch.h"
 
 #include <dirent.h>

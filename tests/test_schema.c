@@ -89,6 +89,17 @@ static void test_every_field_stands_in_its_schema(void)
     json_object_put(schemas[1]);
 }
 
+static void check_required(struct json_object *schema)
+{
+    struct json_object *required = member(schema, "required");
+    size_t count = json_object_array_length(required);
+    CU_ASSERT(count >= 2);
+    for (size_t i = 0; i < count; i++) {
+        struct json_object *key = json_object_array_get_idx(required, i);
+        CU_ASSERT_PTR_NOT_NULL(property(schema, json_object_get_string(key)));
+    }
+}
+
 static void test_each_schema_names_its_kind_and_what_it_needs(void)
 {
     for (int kind = 0; kind < 4; kind++) {
@@ -98,12 +109,7 @@ static void test_each_schema_names_its_kind_and_what_it_needs(void)
             fulcrum_preset_kind_name((enum fulcrum_preset_kind)kind));
         CU_ASSERT_STRING_EQUAL(json_object_get_string(member(schema, "$schema")),
             "https://json-schema.org/draft/2020-12/schema");
-        struct json_object *required = member(schema, "required");
-        CU_ASSERT(json_object_array_length(required) >= 2);
-        for (size_t i = 0; i < json_object_array_length(required); i++) {
-            CU_ASSERT_PTR_NOT_NULL(property(schema,
-                json_object_get_string(json_object_array_get_idx(required, i))));
-        }
+        check_required(schema);
         json_object_put(schema);
     }
     CU_ASSERT_PTR_NULL(fulcrum_preset_kind_name((enum fulcrum_preset_kind)4));
@@ -118,12 +124,15 @@ struct pair {
 static size_t check_object(const struct pair *pair, struct pair *inside, size_t count)
 {
     struct json_object *properties = member(pair->schema, "properties");
-    json_object_object_foreach(pair->value, key, value)
-    {
-        struct json_object *schema = member(properties, key);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(schema);
-        int has_members = member(schema, "properties") != NULL;
-        if (json_object_is_type(value, json_type_object) && has_members) {
+    struct json_object_iterator at = json_object_iter_begin(pair->value);
+    struct json_object_iterator end = json_object_iter_end(pair->value);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        struct json_object *value = json_object_iter_peek_value(&at);
+        struct json_object *schema =
+            member(properties, json_object_iter_peek_name(&at));
+        CU_ASSERT_PTR_NOT_NULL(schema);
+        if (json_object_is_type(value, json_type_object) &&
+            member(schema, "properties") != NULL) {
             inside[count].value = value;
             inside[count].schema = schema;
             count++;
@@ -132,29 +141,37 @@ static size_t check_object(const struct pair *pair, struct pair *inside, size_t 
     return count;
 }
 
+static void check_file(const char *file, struct json_object *schema)
+{
+    struct json_object *document = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_document_read(file, &document, NULL), FULCRUM_OK);
+    struct pair pairs[32] = {{document, schema}};
+    size_t pending = 1;
+    for (size_t i = 0; i < pending; i++) {
+        pending = check_object(&pairs[i], pairs, pending);
+    }
+    fulcrum_document_free(document);
+}
+
+static void check_files(enum fulcrum_preset_kind kind)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(kind, &entries, &count, NULL), FULCRUM_OK);
+    struct json_object *schema = schema_of(kind);
+    for (size_t i = 0; i < count; i++) {
+        check_file(entries[i].file, schema);
+    }
+    json_object_put(schema);
+    free(entries);
+}
+
 static void test_shipped_presets_hold_only_what_the_schema_names(void)
 {
-    for (int kind = 0; kind < 4; kind++) {
-        struct fulcrum_preset_entry *entries = NULL;
-        size_t count = 0;
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_preset_list((enum fulcrum_preset_kind)kind, &entries, &count, NULL),
-            FULCRUM_OK);
-        struct json_object *schema = schema_of((enum fulcrum_preset_kind)kind);
-        for (size_t i = 0; i < count && kind != FULCRUM_PRESET_REFERENCE; i++) {
-            struct json_object *document = NULL;
-            CU_ASSERT_EQUAL_FATAL(
-                fulcrum_document_read(entries[i].file, &document, NULL), FULCRUM_OK);
-            struct pair pairs[32] = {{document, schema}};
-            size_t pending = 1;
-            for (size_t j = 0; j < pending; j++) {
-                pending = check_object(&pairs[j], pairs, pending);
-            }
-            fulcrum_document_free(document);
-        }
-        json_object_put(schema);
-        free(entries);
-    }
+    check_files(FULCRUM_PRESET_MACHINE);
+    check_files(FULCRUM_PRESET_WORKLOAD);
+    check_files(FULCRUM_PRESET_CALIBRATION);
 }
 
 int main(int argc, char **argv)
