@@ -9,6 +9,9 @@
 
 #include "presets/json.h"
 
+/* Larger numbers are shown with an exponent. */
+#define PLAIN_BELOW 1e9
+
 struct cell {
     char *text; /* NULL in columns of numbers */
     double number;
@@ -164,8 +167,12 @@ static const char *text_of(const struct fulcrum_column *column, const struct cel
     if (column->kind == FULCRUM_COLUMN_TEXT) {
         return cell->text;
     }
+    /* People read 16384 and 119900 more easily than 1.638e+04 and 1.199e+05. */
+    double magnitude = fabs(cell->number);
+    int is_plain = magnitude < PLAIN_BELOW &&
+                   (magnitude >= 1e4 || cell->number == floor(cell->number));
     if (isfinite(cell->number)) {
-        (void)snprintf(room, size, "%.4g", cell->number);
+        (void)snprintf(room, size, is_plain ? "%.0f" : "%.4g", cell->number);
     } else {
         (void)snprintf(room, size, "-");
     }

@@ -5,9 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A metric within this share of its best counts as its plateau. */
-#define PLATEAU_FRAC 0.99
+#define PLATEAU_FRAC 0.95
 
 /*
  * The points that beat every earlier one: the first point on the plateau of the best is
@@ -101,65 +102,70 @@ void fulcrum_sweep_finding_add(
     }
 }
 
-/* "machine.cpu.thread_count = 640 (ratio 1, 4096 actors)" */
-static void describe_point(const struct fulcrum_sweep_plan *plan,
-    const struct fulcrum_sweep_point *point, char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < plan->axis_count && used < size; i++) {
-        int length = snprintf(out + used, size - used, "%s%s = %.6g", i > 0 ? ", " : "",
-            plan->axes[i].field->path, point->varied[i]);
-        used += length > 0 ? (size_t)length : 0;
-    }
-    double ratio = point->prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
-    if (used < size && !isnan(ratio)) {
-        (void)snprintf(out + used, size - used, " (CPU/GPU ratio %.3g, %.6g actors)",
-            ratio, point->prediction.actor_count);
-    } else if (used < size) {
-        (void)snprintf(
-            out + used, size - used, " (%.6g actors)", point->prediction.actor_count);
-    }
-}
-
 static const struct record *best_record(const struct track *track)
 {
     return track->count > 0 ? &track->records[track->count - 1] : NULL;
 }
 
-/* "; steps per joule of the system are best, 28.6, at ..." */
-static size_t append_best(const struct fulcrum_sweep_finding *finding,
+/* "CPU/GPU ratio 1 (machine.cpu.thread_count = 640, 4096 actors)" */
+static void describe_point(const struct fulcrum_sweep_plan *plan,
+    const struct fulcrum_sweep_point *point, char *out, size_t size)
+{
+    double ratio = point->prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
+    int length = isnan(ratio) ? 0 : snprintf(out, size, "CPU/GPU ratio %.3g (", ratio);
+    size_t used = length > 0 ? (size_t)length : 0;
+    int names_actors = 0;
+    for (size_t i = 0; i < plan->axis_count && used < size; i++) {
+        const char *path = plan->axes[i].field->path;
+        names_actors = names_actors || strcmp(path, "run.actor_count") == 0;
+        length = snprintf(out + used, size - used, "%s%s = %.6g", i > 0 ? ", " : "",
+            path, point->varied[i]);
+        used += length > 0 ? (size_t)length : 0;
+    }
+    if (used < size && !names_actors) {
+        length = snprintf(
+            out + used, size - used, ", %.6g actors", point->prediction.actor_count);
+        used += length > 0 ? (size_t)length : 0;
+    }
+    if (used < size && !isnan(ratio)) {
+        (void)snprintf(out + used, size - used, ")");
+    }
+}
+
+/* Where the metric comes within 5 % of its best, or "" where it is not known. */
+static void describe_plateau(const struct fulcrum_sweep_finding *finding,
     const struct track *track, const char *what, char *out, size_t size)
 {
-    const struct record *best = best_record(track);
-    if (best == NULL) {
-        return 0;
+    out[0] = '\0';
+    if (track->count > 0) {
+        char place[400];
+        describe_point(finding->plan, &track->records[0].point, place, sizeof place);
+        (void)snprintf(out, size, "%s comes within 5 %% of its best, %.4g, at %s", what,
+            best_record(track)->value, place);
     }
-    char place[400];
-    describe_point(finding->plan, &best->point, place, sizeof place);
-    int length = snprintf(
-        out, size, "; %s is best, %.3g steps/J, at %s", what, best->value, place);
-    return length > 0 && (size_t)length < size ? (size_t)length : 0;
 }
 
 void fulcrum_sweep_finding_text(
     const struct fulcrum_sweep_finding *finding, char *out, size_t size)
 {
-    const struct record *fastest =
-        finding != NULL ? best_record(&finding->tracks[0]) : NULL;
-    if (fastest == NULL) {
+    if (finding == NULL || finding->tracks[0].count == 0) {
         (void)snprintf(out, size, "no point of the sweep can run");
         return;
     }
-    char place[400];
-    const struct record *enough = &finding->tracks[0].records[0];
-    describe_point(finding->plan, &enough->point, place, sizeof place);
-    int length =
-        snprintf(out, size, "throughput reaches 99 %% of its best, %.4g steps/s, at %s",
-            fastest->value, place);
-    size_t used = length > 0 && (size_t)length < size ? (size_t)length : size;
-    used += append_best(finding, &finding->tracks[2], "performance per system watt",
-        out + used, size - used);
-    (void)append_best(
-        finding, &finding->tracks[1], "per GPU watt", out + used, size - used);
+    char rate[520];
+    char per_gpu[520];
+    char per_system[520] = "";
+    describe_plateau(
+        finding, &finding->tracks[0], "throughput in steps/s", rate, sizeof rate);
+    describe_plateau(finding, &finding->tracks[1],
+        "; performance per GPU watt in steps/J", per_gpu, sizeof per_gpu);
+    const struct record *best = best_record(&finding->tracks[2]);
+    if (best != NULL) {
+        char place[400];
+        describe_point(finding->plan, &best->point, place, sizeof place);
+        (void)snprintf(per_system, sizeof per_system,
+            "; performance per system watt is best, %.3g steps/J, at %s", best->value,
+            place);
+    }
+    (void)snprintf(out, size, "%s%s%s", rate, per_gpu, per_system);
 }
