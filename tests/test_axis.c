@@ -182,6 +182,8 @@ static void test_best_tells_peak_plateau_end_and_flat_apart(void)
         {{9, 5, 3, 5, 9}, FULCRUM_GOAL_LEAST, FULCRUM_BEST_PEAK, 4, "best 3 at 4 x"},
         {{10, 500, 995, 996, 1000}, FULCRUM_GOAL_MOST, FULCRUM_BEST_PLATEAU, 4,
             "within 1 % of the best (1k) at 4 x already"},
+        {{10, 500, 985, 989, 1000}, FULCRUM_GOAL_MOST, FULCRUM_BEST_AT_END, 16,
+            "still improving where the chart ends: 1k at 16 x"},
         {{1, 2, 3, 4, 5}, FULCRUM_GOAL_MOST, FULCRUM_BEST_AT_END, 16,
             "still improving where the chart ends: 5 at 16 x"},
         {{5, 4, 3, 2, 1}, FULCRUM_GOAL_MOST, FULCRUM_BEST_AT_START, 1,
