@@ -10,6 +10,7 @@
 #include "cli/report.h"
 #include "model/nearest.h"
 #include "plots/chart.h"
+#include "plots/render.h"
 #include "presets/preset.h"
 
 struct settings {
@@ -102,10 +103,14 @@ static void add_meters(struct fulcrum_report *report)
 
 static void add_charts(struct fulcrum_report *report)
 {
-    const struct fulcrum_error none = {FULCRUM_OK, ""};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    const char *refusal = fulcrum_render_refusal();
+    if (refusal != NULL) {
+        (void)fulcrum_fail(&err, FULCRUM_ERR_UNSUPPORTED, "%s", refusal);
+    }
     const struct fulcrum_chart *const *chart = fulcrum_charts();
     for (; *chart != NULL; chart++) {
-        add_row(report, "chart", (*chart)->name, (*chart)->summary, &none);
+        add_row(report, "chart", (*chart)->name, (*chart)->summary, &err);
     }
 }
 
