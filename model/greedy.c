@@ -20,7 +20,8 @@
 #define WIDE_CV              1.5
 #define LEAST_ACTORS         4.0
 #define MOST_RATE_LOSS_FRAC  0.15
-#define LEAST_SATURATED_FRAC 0.85
+#define LEAST_SATURATED_FRAC 0.9
+#define MOST_CPU_LOAD_FRAC   0.8
 #define LEAST_FLOODED_FRAC   0.98
 #define LEAST_HALVES_FRAC    0.49
 #define LIMIT_MARGIN         4.0
@@ -310,8 +311,9 @@ static int keeps_batches_full(const struct fulcrum_network *network)
 {
     double room = room_at_cpu(network);
     double size = network->batch_size;
-    return room > 0.0 && fulcrum_cpu_capacity(&network->cpu, room) >=
-                             size / service_s(network, size) * network->step.mean_s;
+    double work = size / service_s(network, size) * network->step.mean_s;
+    return room > 0.0 &&
+           work <= MOST_CPU_LOAD_FRAC * fulcrum_cpu_capacity(&network->cpu, room);
 }
 
 /* More actors at the CPU must not slow it down much: there could be two equilibria. */

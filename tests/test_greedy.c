@@ -42,70 +42,84 @@ static void death_slope(
     }
 }
 
-/* Runge-Kutta of fourth order over time_s. */
-static void let_die(
-    const struct fulcrum_network *network, double *chance, double time_s)
+/* One Runge-Kutta step of fourth order. */
+static void die_for(const struct fulcrum_network *network, double *chance, double part)
 {
-    double part = time_s / CHAIN_PARTS;
     static const double at[] = {0.0, 0.5, 0.5, 1.0};
     static const double weight[] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
-    for (int i = 0; i < CHAIN_PARTS; i++) {
-        double slope[CHAIN_MOST + 1] = {0.0};
-        double sum[CHAIN_MOST + 1] = {0.0};
-        for (size_t stage = 0; stage < 4; stage++) {
-            double point[CHAIN_MOST + 1];
-            for (size_t n = 0; n <= CHAIN_MOST; n++) {
-                point[n] = chance[n] + at[stage] * part * slope[n];
-            }
-            death_slope(network, point, slope);
-            for (size_t n = 0; n <= CHAIN_MOST; n++) {
-                sum[n] += weight[stage] * part * slope[n];
-            }
-        }
+    double slope[CHAIN_MOST + 1] = {0.0};
+    double sum[CHAIN_MOST + 1] = {0.0};
+    for (size_t stage = 0; stage < 4; stage++) {
+        double point[CHAIN_MOST + 1];
         for (size_t n = 0; n <= CHAIN_MOST; n++) {
-            chance[n] += sum[n];
+            point[n] = chance[n] + at[stage] * part * slope[n];
         }
+        death_slope(network, point, slope);
+        for (size_t n = 0; n <= CHAIN_MOST; n++) {
+            sum[n] += weight[stage] * part * slope[n];
+        }
+    }
+    for (size_t n = 0; n <= CHAIN_MOST; n++) {
+        chance[n] += sum[n];
     }
 }
 
-/*
- * Throughput of a greedy network with exponential steps of mean 1, exactly: the chain
- * of batch sizes b, of which k steps end during t(b), the next batch is max(k, 1).
- */
+/* The embedded chain of batch sizes, and how long a batch holds its size. */
+struct chain {
+    double next[CHAIN_MOST + 1][CHAIN_MOST + 1];
+    double time_s[CHAIN_MOST + 1];
+};
+
+/* Of a batch of b, k steps end during t(b): the next batch is max(k, 1). */
+static void fill_row(
+    struct chain *chain, const struct fulcrum_network *network, size_t b)
+{
+    size_t actors = (size_t)network->actors;
+    double chance[CHAIN_MOST + 1] = {0.0};
+    double busy_s = fulcrum_batch_time(&network->gpu, (double)b);
+    chance[actors - b] = 1.0;
+    for (int i = 0; i < CHAIN_PARTS; i++) {
+        die_for(network, chance, busy_s / CHAIN_PARTS);
+    }
+    for (size_t left = 0; left <= actors - b; left++) {
+        size_t done = actors - b - left;
+        chain->next[b][done > 0 ? done : 1] += chance[left];
+    }
+    double idle_s = 1.0 / fulcrum_cpu_capacity(&network->cpu, network->actors);
+    chain->time_s[b] = busy_s + chance[actors - b] * idle_s;
+}
+
+/* One lazy step of the chain, which cannot alternate. */
+static void step_chain(const struct chain *chain, double *share)
+{
+    double after[CHAIN_MOST + 1] = {0.0};
+    for (size_t b = 1; b <= CHAIN_MOST; b++) {
+        after[b] += 0.5 * share[b];
+        for (size_t k = 1; k <= CHAIN_MOST; k++) {
+            after[k] += 0.5 * share[b] * chain->next[b][k];
+        }
+    }
+    memcpy(share, after, sizeof after);
+}
+
+/* Throughput of a greedy network with exponential steps of mean 1, exactly. */
 static double exact_chain(const struct fulcrum_network *network)
 {
-    static double next[CHAIN_MOST + 1][CHAIN_MOST + 1];
-    static double idle[CHAIN_MOST + 1];
+    struct chain chain = {.time_s = {0.0}};
     size_t actors = (size_t)network->actors;
-    memset(next, 0, sizeof next);
     for (size_t b = 1; b <= actors; b++) {
-        double chance[CHAIN_MOST + 1] = {0.0};
-        chance[actors - b] = 1.0;
-        let_die(network, chance, fulcrum_batch_time(&network->gpu, (double)b));
-        idle[b] = chance[actors - b];
-        for (size_t left = 0; left <= actors - b; left++) {
-            size_t done = actors - b - left;
-            next[b][done > 0 ? done : 1] += chance[left];
-        }
+        fill_row(&chain, network, b);
     }
     double share[CHAIN_MOST + 1] = {0.0};
     share[1] = 1.0;
-    for (int i = 0; i < 4000; i++) {
-        double after[CHAIN_MOST + 1] = {0.0};
-        for (size_t b = 1; b <= actors; b++) {
-            for (size_t k = 1; k <= actors; k++) {
-                after[k] += 0.5 * share[b] * next[b][k];
-            }
-            after[b] += 0.5 * share[b]; /* lazy, so that it cannot alternate */
-        }
-        memcpy(share, after, sizeof share);
+    for (int i = 0; i < 2000; i++) {
+        step_chain(&chain, share);
     }
     double items = 0.0;
     double time_s = 0.0;
     for (size_t b = 1; b <= actors; b++) {
-        double idle_s = idle[b] / fulcrum_cpu_capacity(&network->cpu, (double)actors);
         items += share[b] * (double)b;
-        time_s += share[b] * (fulcrum_batch_time(&network->gpu, (double)b) + idle_s);
+        time_s += share[b] * chain.time_s[b];
     }
     return items / time_s;
 }

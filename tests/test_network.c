@@ -34,6 +34,16 @@ static struct fulcrum_network valid(void)
 
 #define OFFSET(member) #member, offsetof(struct fulcrum_network, member)
 
+/* The valid network with one member replaced. */
+static void assert_refused(const char *name, size_t offset, double value)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_network network = valid();
+    memcpy((char *)&network + offset, &value, sizeof value);
+    CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, name));
+}
+
 static void test_check_names_each_field_and_value_it_refuses(void)
 {
     static const struct {
@@ -69,14 +79,9 @@ static void test_check_names_each_field_and_value_it_refuses(void)
     struct fulcrum_network network = valid();
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const double bads[] = {cases[i].bad, (double)NAN, (double)INFINITY};
-        for (size_t j = 0; j < sizeof bads / sizeof bads[0]; j++) {
-            struct fulcrum_error err = {FULCRUM_OK, ""};
-            network = valid();
-            memcpy((char *)&network + cases[i].offset, &bads[j], sizeof bads[j]);
-            CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_RANGE);
-            CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].name));
-        }
+        assert_refused(cases[i].name, cases[i].offset, cases[i].bad);
+        assert_refused(cases[i].name, cases[i].offset, (double)NAN);
+        assert_refused(cases[i].name, cases[i].offset, (double)INFINITY);
     }
 }
 
@@ -106,24 +111,24 @@ static void test_check_looks_at_the_fields_of_the_curve_in_use(void)
 static void test_check_holds_each_law_to_its_cv(void)
 {
     static const struct {
-        enum fulcrum_step_law law;
         double cv;
+        enum fulcrum_step_law law;
         enum fulcrum_status status;
     } cases[] = {
-        {FULCRUM_LAW_LOGNORMAL, 3.0, FULCRUM_OK},
-        {FULCRUM_LAW_LOGNORMAL, 101.0, FULCRUM_ERR_RANGE},
-        {FULCRUM_LAW_EXPONENTIAL, 1.0, FULCRUM_OK},
-        {FULCRUM_LAW_EXPONENTIAL, 0.0, FULCRUM_OK},
-        {FULCRUM_LAW_EXPONENTIAL, 0.9, FULCRUM_ERR_RANGE},
-        {FULCRUM_LAW_DETERMINISTIC, 0.0, FULCRUM_OK},
-        {FULCRUM_LAW_DETERMINISTIC, 0.1, FULCRUM_ERR_RANGE},
-        {FULCRUM_LAW_ERLANG, 1.0, FULCRUM_OK},
-        {FULCRUM_LAW_ERLANG, 1.1, FULCRUM_ERR_RANGE},
-        {FULCRUM_LAW_ERLANG, 0.0, FULCRUM_ERR_RANGE},
-        {FULCRUM_LAW_HYPEREXPONENTIAL, 1.0, FULCRUM_OK},
-        {FULCRUM_LAW_HYPEREXPONENTIAL, 0.9, FULCRUM_ERR_RANGE},
-        {FULCRUM_LAW_PARETO, -7.0, FULCRUM_OK},
-        {(enum fulcrum_step_law)99, 1.0, FULCRUM_ERR_RANGE},
+        {3.0, FULCRUM_LAW_LOGNORMAL, FULCRUM_OK},
+        {101.0, FULCRUM_LAW_LOGNORMAL, FULCRUM_ERR_RANGE},
+        {1.0, FULCRUM_LAW_EXPONENTIAL, FULCRUM_OK},
+        {0.0, FULCRUM_LAW_EXPONENTIAL, FULCRUM_OK},
+        {0.9, FULCRUM_LAW_EXPONENTIAL, FULCRUM_ERR_RANGE},
+        {0.0, FULCRUM_LAW_DETERMINISTIC, FULCRUM_OK},
+        {0.1, FULCRUM_LAW_DETERMINISTIC, FULCRUM_ERR_RANGE},
+        {1.0, FULCRUM_LAW_ERLANG, FULCRUM_OK},
+        {1.1, FULCRUM_LAW_ERLANG, FULCRUM_ERR_RANGE},
+        {0.0, FULCRUM_LAW_ERLANG, FULCRUM_ERR_RANGE},
+        {1.0, FULCRUM_LAW_HYPEREXPONENTIAL, FULCRUM_OK},
+        {0.9, FULCRUM_LAW_HYPEREXPONENTIAL, FULCRUM_ERR_RANGE},
+        {-7.0, FULCRUM_LAW_PARETO, FULCRUM_OK},
+        {1.0, (enum fulcrum_step_law)99, FULCRUM_ERR_RANGE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fulcrum_network network = valid();
@@ -217,7 +222,8 @@ static double oracle_saturating(const struct fulcrum_cpu_station *cpu, double n)
 static void test_capacity_is_the_equation(void)
 {
     struct fulcrum_cpu_station cpu = valid().cpu;
-    for (double n = 0.5; n < 60.0; n += 0.5) {
+    for (int i = 1; i < 120; i++) {
+        double n = 0.5 * (double)i;
         suite_assert_close("smt_turbo", fulcrum_cpu_capacity(&cpu, n),
             oracle_smt_turbo(&cpu, n), 1e-12);
     }
@@ -226,9 +232,9 @@ static void test_capacity_is_the_equation(void)
     for (int sync = 0; sync < 2; sync++) {
         cpu.curve = sync ? FULCRUM_CURVE_SATURATING_SYNC : FULCRUM_CURVE_SATURATING;
         double one = oracle_saturating(&cpu, 1.0);
-        for (double n = 1.0; n < 60.0; n += 1.0) {
-            suite_assert_close("saturating", fulcrum_cpu_capacity(&cpu, n),
-                oracle_saturating(&cpu, n) / one, 1e-12);
+        for (int n = 1; n < 60; n++) {
+            suite_assert_close("saturating", fulcrum_cpu_capacity(&cpu, (double)n),
+                oracle_saturating(&cpu, (double)n) / one, 1e-12);
         }
         suite_assert_close("c(1)", fulcrum_cpu_capacity(&cpu, 1.0), 1.0, 1e-14);
         CU_ASSERT_EQUAL(fulcrum_cpu_capacity(&cpu, 0.0), 0.0);
@@ -242,8 +248,8 @@ static void test_crossing_sockets_costs_nu_but_never_capacity(void)
     struct fulcrum_cpu_station split = whole;
     whole.cross_socket_frac = 1.0;
     double before = 0.0;
-    for (double n = 1.0; n <= 60.0; n += 1.0) {
-        double c = fulcrum_cpu_capacity(&split, n);
+    for (int n = 1; n <= 60; n++) {
+        double c = fulcrum_cpu_capacity(&split, (double)n);
         CU_ASSERT(c >= before);
         before = c;
     }

@@ -3,7 +3,6 @@
 #include "model/simulate.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "tests/suite.h"
 
@@ -146,7 +145,11 @@ static void test_same_seed_gives_the_same_bytes(void)
     struct fulcrum_network network = half_batch(64);
     struct fulcrum_solution first = simulated(&network, 0.01);
     struct fulcrum_solution second = simulated(&network, 0.01);
-    CU_ASSERT_EQUAL(memcmp(&first, &second, sizeof first), 0);
+    CU_ASSERT_EQUAL(first.steps_per_s, second.steps_per_s);
+    CU_ASSERT_EQUAL(first.steps_per_s_hi, second.steps_per_s_hi);
+    CU_ASSERT_EQUAL(first.cpu_thread_busy_frac, second.cpu_thread_busy_frac);
+    CU_ASSERT_EQUAL(first.residence.gpu_s, second.residence.gpu_s);
+    CU_ASSERT_EQUAL(first.simulated_steps, second.simulated_steps);
     struct fulcrum_solver_options other = {.seed = 12};
     CU_ASSERT_EQUAL(fulcrum_simulate(&network, &other, &second, NULL), FULCRUM_OK);
     CU_ASSERT_NOT_EQUAL(first.steps_per_s, second.steps_per_s);

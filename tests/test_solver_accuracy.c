@@ -37,7 +37,8 @@ static double machine_repair(double machines, double servers, double think)
     double weight = 1.0;
     double sum = 1.0;
     double busy = 0.0;
-    for (double n = 1.0; n <= machines; n += 1.0) {
+    for (int i = 1; i <= (int)machines; i++) {
+        double n = (double)i;
         weight *= (machines - n + 1.0) / (think * fmin(n, servers));
         sum += weight;
         busy += weight * fmin(n, servers);
