@@ -36,48 +36,49 @@ void fulcrum_gemm_left_transposed(
 }
 
 /*
- * sgemm copies all of b into a layout of its own, which costs more than a few rows of a
- * have work for: measured up to 6 rows. Products below a million terms are not copied
- * (SMALL_MATRIX_OPT of OpenBLAS) and stay with sgemm, but for a single row.
+ * sgemm first copies all of b into a layout of its own, which costs more than a few
+ * rows of a have work for. Within these bounds OpenBLAS multiplies without a copy on
+ * cores with AVX-512 (interface/gemm.c and sgemm_small_kernel_permit of 0.3.21), so
+ * that products with few rows are half as long in blocks of columns that keep to them.
+ * Other cores know no such kernels; there a block costs a copy of that block alone.
  */
-static int is_cheaper_by_rows(struct fulcrum_gemm shape)
+enum { FEW_ROWS = 12, SMALL_TERM_COUNT = 1000000, SMALL_RESULT_COUNT = 1200 };
+
+static size_t small_block(struct fulcrum_gemm shape)
 {
-    const size_t few_rows = 6;
-    const size_t copied_above = 1000000;
-    size_t terms = shape.row_count * shape.col_count * shape.inner_count;
-    return shape.row_count == 1 ||
-           (shape.row_count <= few_rows && terms > copied_above);
+    size_t by_terms = SMALL_TERM_COUNT / (shape.row_count * shape.inner_count);
+    size_t by_result = SMALL_RESULT_COUNT / shape.row_count;
+    size_t block = by_terms < by_result ? by_terms : by_result;
+    return block > 0 ? block : 1;
 }
 
-/* A block of b goes through the cache once, and all rows of a use it there. */
-static void multiply_by_rows(
+static void multiply_in_blocks(
     struct fulcrum_gemm shape, const float *a, const float *b, float beta, float *c)
 {
-    const size_t block_float_count = 65536;
-    size_t block = block_float_count / shape.inner_count + 1;
+    size_t block = small_block(shape);
+    blasint n = blas_int(shape.col_count);
     blasint k = blas_int(shape.inner_count);
     for (size_t first = 0; first < shape.col_count; first += block) {
         size_t left = shape.col_count - first;
-        blasint count = blas_int(left < block ? left : block);
-        const float *part = b + first * shape.inner_count;
-        for (size_t i = 0; i < shape.row_count; i++) {
-            cblas_sgemv(CblasRowMajor, CblasNoTrans, count, k, 1.0F, part, k,
-                a + i * shape.inner_count, 1, beta, c + i * shape.col_count + first, 1);
-        }
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(shape.row_count),
+            blas_int(left < block ? left : block), k, 1.0F, a, k,
+            b + first * shape.inner_count, k, beta, c + first, n);
     }
 }
 
 void fulcrum_gemm_right_transposed(
     struct fulcrum_gemm shape, const float *a, const float *b, float beta, float *c)
 {
-    if (is_cheaper_by_rows(shape)) {
-        multiply_by_rows(shape, a, b, beta, c);
-        return;
-    }
     blasint n = blas_int(shape.col_count);
     blasint k = blas_int(shape.inner_count);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(shape.row_count), n,
-        k, 1.0F, a, k, b, k, beta, c, n);
+    if (shape.row_count == 1) {
+        cblas_sgemv(CblasRowMajor, CblasNoTrans, n, k, 1.0F, b, k, a, 1, beta, c, 1);
+    } else if (shape.row_count <= FEW_ROWS) {
+        multiply_in_blocks(shape, a, b, beta, c);
+    } else {
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(shape.row_count),
+            n, k, 1.0F, a, k, b, k, beta, c, n);
+    }
 }
 
 void fulcrum_gemm_use_one_thread(void)

@@ -288,7 +288,7 @@ static void test_activations_match_the_c_library(void)
     CU_ASSERT_TRUE(worst_tanh < 3e-7);
 }
 
-#define ROWS  ((size_t)8)
+#define ROWS  ((size_t)14)
 #define COLS  ((size_t)600)
 #define INNER ((size_t)700)
 
