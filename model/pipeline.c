@@ -211,3 +211,15 @@ void fulcrum_pipeline_train(struct fulcrum_pipeline *pipeline, double steps)
     pipeline->train_left_s = pipeline->network->training.train_step_s;
     pipeline->trained_steps += pipeline->network->training.env_steps_per_train_step;
 }
+
+double fulcrum_pipeline_backlog(const struct fulcrum_pipeline *pipeline, double steps)
+{
+    const struct fulcrum_training *training = &pipeline->network->training;
+    if (training->env_steps_per_train_step <= 0.0) {
+        return 0.0;
+    }
+    double left_frac =
+        pipeline->training ? pipeline->train_left_s / training->train_step_s : 0.0;
+    return steps - pipeline->trained_steps +
+           left_frac * training->env_steps_per_train_step;
+}

@@ -84,4 +84,10 @@ void fulcrum_pipeline_train(struct fulcrum_pipeline *pipeline, double steps);
 /* The count of env steps at which an idle learner starts; INFINITY if it does not. */
 double fulcrum_pipeline_train_at(const struct fulcrum_pipeline *pipeline);
 
+/*
+ * Env steps completed but not worked off by the learner: unlike what blocks batches, a
+ * train step under way counts by what is left of it. 0 where nothing trains.
+ */
+double fulcrum_pipeline_backlog(const struct fulcrum_pipeline *pipeline, double steps);
+
 #endif

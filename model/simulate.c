@@ -282,18 +282,11 @@ struct measurement {
     double start_backlog;
 };
 
-static double backlog(const struct simulation *sim)
-{
-    return sim->network->training.env_steps_per_train_step > 0.0
-               ? sim->steps - sim->pipeline.trained_steps
-               : 0.0;
-}
-
 static void begin_measurement(struct simulation *sim, struct measurement *measured)
 {
     *measured = (struct measurement){.start_s = sim->pipeline.now_s,
         .start_steps = sim->steps,
-        .start_backlog = backlog(sim)};
+        .start_backlog = fulcrum_pipeline_backlog(&sim->pipeline, sim->steps)};
     sim->pipeline.sums = (struct fulcrum_pipeline_sums){0};
     sim->cpu_item_s = 0.0;
     for (size_t n = 0; n <= sim->last; n++) {
@@ -301,12 +294,16 @@ static void begin_measurement(struct simulation *sim, struct measurement *measur
     }
 }
 
-/* Steps collected but not trained on are speed the learner cannot keep up with. */
+/*
+ * Steps collected faster than the learner works them off are not throughput: once the
+ * backlog is full they stop. Half of the tolerance leaves the other half to noise.
+ */
 static int is_balanced(const struct simulation *sim, const struct measurement *measured,
-    double tolerance_rel)
+    double half_width_rel)
 {
-    double change = fabs(backlog(sim) - measured->start_backlog);
-    return change <= tolerance_rel * (sim->steps - measured->start_steps);
+    double now = fulcrum_pipeline_backlog(&sim->pipeline, sim->steps);
+    double change = fabs(now - measured->start_backlog);
+    return change <= 0.5 * half_width_rel * (sim->steps - measured->start_steps);
 }
 
 /* Correlated windows make the interval too narrow: then it must have room to spare. */

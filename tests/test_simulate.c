@@ -127,6 +127,21 @@ static void test_training_takes_its_share_of_the_gpu(void)
         (1.0 - out.gpu_inference_busy_frac) * 100.0 / 500.0, 0.005);
 }
 
+/*
+ * A learner that is 3 % too slow lets the actors run ahead for a hundred train steps
+ * before it blocks them.
+ */
+static void test_a_backlog_that_builds_up_is_not_taken_for_speed(void)
+{
+    struct fulcrum_network network = half_batch(256);
+    network.training.train_step_s = 0.297;
+    struct fulcrum_solution out = simulated(&network, 0.01);
+    double learner =
+        1.0 / (0.297 / 3360.0 + fulcrum_batch_time(&network.gpu, 128.0) / 128.0);
+    suite_assert_close("X", out.steps_per_s, learner, 0.005);
+    suite_assert_close("gpu", out.gpu_busy_frac, 1.0, 0.005);
+}
+
 static void test_fractional_servers_are_rounded_and_said_so(void)
 {
     struct fulcrum_network network = plain(8, 4);
@@ -229,6 +244,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_full_barrier_takes_turns),
         SUITE_CASE(test_depth_overlaps_host_and_gpu),
         SUITE_CASE(test_training_takes_its_share_of_the_gpu),
+        SUITE_CASE(test_a_backlog_that_builds_up_is_not_taken_for_speed),
         SUITE_CASE(test_fractional_servers_are_rounded_and_said_so),
         SUITE_CASE(test_same_seed_gives_the_same_bytes),
         SUITE_CASE(test_short_runs_say_that_they_are_not_settled),
