@@ -143,8 +143,8 @@ static enum fulcrum_status parse_cell(
     struct parser *parser, const char **out, char *separator)
 {
     char *cell = parser->next;
-    char *end = NULL;
-    char *text_end = NULL;
+    char *end = cell;
+    char *text_end = cell;
     enum fulcrum_status status = *cell == '"' ? find_quoted_end(parser, &end, &text_end)
                                               : find_plain_end(parser, &end, &text_end);
     if (status != FULCRUM_OK) {

@@ -153,7 +153,7 @@ static void test_all_faults_come_in_one_go(void)
 static struct fulcrum_source source_of(
     const struct fulcrum_sources *sources, const char *path)
 {
-    static const struct fulcrum_source none;
+    static const struct fulcrum_source none = {.path = ""};
     const struct fulcrum_source *found = fulcrum_sources_find(sources, path);
     CU_ASSERT_PTR_NOT_NULL(found);
     return found != NULL ? *found : none;
