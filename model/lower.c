@@ -95,16 +95,34 @@ static struct fulcrum_workload with_sm_share(const struct fulcrum_design *design
 static void use_table(const struct fulcrum_design *design, struct fulcrum_shards *out)
 {
     int full = !(is_gpu(design) && design->run.sm_count < design->machine.gpu.sm_count);
-    if (design->batch_count == 0 || design->batch_count > TABLE_MOST || !full) {
+    if (design->batch_count == 0 || design->batch_count >= TABLE_MOST || !full) {
         return;
     }
+    const struct fulcrum_batch_time measured = {
+        .per_batch_s = design->workload.network.per_batch_s,
+        .per_item_s = design->workload.network.per_item_s,
+        .size = design->batch_size,
+        .time_s = design->batch_time_s,
+        .count = design->batch_count,
+    };
+    double envs = out->steps_per_request;
+    size_t count = 0;
+    /* The smallest batch is one request, which may lie between two sizes measured. */
+    if (design->batch_size[0] < envs) {
+        out->table_size[0] = 1.0;
+        out->table_time_s[count++] =
+            fulcrum_batch_time(&measured, envs) * design->batch_time_rel;
+    }
     for (size_t i = 0; i < design->batch_count; i++) {
-        out->table_size[i] = design->batch_size[i] / out->steps_per_request;
-        out->table_time_s[i] = design->batch_time_s[i] * design->batch_time_rel;
+        if (count == 0 || design->batch_size[i] > envs) {
+            out->table_size[count] = design->batch_size[i] / envs;
+            out->table_time_s[count++] =
+                design->batch_time_s[i] * design->batch_time_rel;
+        }
     }
     out->network.gpu.size = out->table_size;
     out->network.gpu.time_s = out->table_time_s;
-    out->network.gpu.count = design->batch_count;
+    out->network.gpu.count = count;
 }
 
 static enum fulcrum_status set_batching(const struct fulcrum_design *design,

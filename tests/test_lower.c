@@ -1,0 +1,186 @@
+/* test_lower.c - the network of a design: shards, requests, batches, SM shares. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/lower.h"
+
+#include <math.h>
+
+#include "model/solver.h"
+#include "tests/designs.h"
+#include "tests/suite.h"
+
+static struct fulcrum_shards lower(const struct fulcrum_design *design)
+{
+    struct fulcrum_shards shards = {0};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_design_lower(design, &shards, NULL), FULCRUM_OK);
+    return shards;
+}
+
+static void test_one_gpu_takes_the_whole_cpu(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.workload.host.reserved_threads = 3;
+    struct fulcrum_shards shards = lower(&design);
+    CU_ASSERT_EQUAL(shards.count, 1.0);
+    CU_ASSERT_EQUAL(shards.network.actors, 40.0);
+    CU_ASSERT_EQUAL(shards.network.cpu.core_count, 20.0);
+    CU_ASSERT_EQUAL(shards.network.cpu.thread_count, 40.0);
+    CU_ASSERT_EQUAL(shards.network.cpu.reserved_threads, 3.0);
+    CU_ASSERT_EQUAL(shards.network.policy, FULCRUM_BATCH_GREEDY);
+    CU_ASSERT_EQUAL(shards.network.training.env_steps_per_train_step, 0.0);
+}
+
+static void test_gpus_share_threads_and_actors(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.run.gpu_count = 8;
+    design.workload.host.reserved_threads = 3;
+    struct fulcrum_shards shards = lower(&design);
+    CU_ASSERT_EQUAL(shards.count, 8.0);
+    CU_ASSERT_EQUAL(shards.network.actors, 5.0);
+    CU_ASSERT_EQUAL(shards.network.cpu.core_count, 2.5);
+    /* Three of five threads would be more than the cap of 40 %. */
+    suite_assert_close("c_L", shards.network.cpu.reserved_threads, 2.0, 1e-15);
+    design.run.actor_count = 41;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(
+        fulcrum_design_lower(&design, &shards, &err), FULCRUM_ERR_INFEASIBLE);
+}
+
+static void test_a_cpu_learner_takes_its_core_from_the_actors(void)
+{
+    struct fulcrum_design design;
+    designs_cpu(&design);
+    struct fulcrum_shards shards = lower(&design);
+    CU_ASSERT_EQUAL(shards.network.cpu.reserved_threads, 1.0);
+    CU_ASSERT_EQUAL(fulcrum_cpu_servers(&shards.network.cpu), 7.0);
+    design.machine.cpu.thread_count = 16;
+    shards = lower(&design);
+    CU_ASSERT_EQUAL(shards.network.cpu.reserved_threads, 2.0);
+}
+
+static void test_a_request_carries_its_environments(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.run.envs_per_actor = 4;
+    design.workload.host.per_item_s = 2e-5;
+    design.workload.training.env_steps_per_train_step = 3360;
+    design.workload.training.train_step_s = 0.2;
+    design.workload.batching.size = 42;
+    struct fulcrum_shards shards = lower(&design);
+    suite_assert_close("step", shards.network.step.mean_s, 8e-3, 1e-14);
+    suite_assert_close("cv", shards.network.step.cv, 0.25, 1e-14);
+    suite_assert_close("h1", shards.network.host.per_item_s, 8e-5, 1e-14);
+    suite_assert_close("g1", shards.network.gpu.per_item_s, 2.4e-5, 1e-14);
+    CU_ASSERT_EQUAL(shards.network.batch_size, 10.0);
+    CU_ASSERT_EQUAL(shards.network.training.env_steps_per_train_step, 840.0);
+    design.workload.batching.size = 3;
+    CU_ASSERT_EQUAL(
+        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+}
+
+struct law_case {
+    enum fulcrum_step_law law;
+    double envs;
+    enum fulcrum_step_law expected;
+    double cv;
+};
+
+static void test_the_law_of_a_sum_of_steps(void)
+{
+    const double pareto = 1.0 / sqrt(2.1 * 0.1);
+    const struct law_case cases[] = {
+        {FULCRUM_LAW_LOGNORMAL, 1, FULCRUM_LAW_LOGNORMAL, 0.5},
+        {FULCRUM_LAW_LOGNORMAL, 4, FULCRUM_LAW_LOGNORMAL, 0.25},
+        {FULCRUM_LAW_EXPONENTIAL, 1, FULCRUM_LAW_EXPONENTIAL, 1.0},
+        {FULCRUM_LAW_EXPONENTIAL, 4, FULCRUM_LAW_ERLANG, 0.5},
+        {FULCRUM_LAW_DETERMINISTIC, 4, FULCRUM_LAW_DETERMINISTIC, 0.0},
+        {FULCRUM_LAW_ERLANG, 4, FULCRUM_LAW_ERLANG, 0.25},
+        {FULCRUM_LAW_PARETO, 1, FULCRUM_LAW_PARETO, pareto},
+        {FULCRUM_LAW_PARETO, 4, FULCRUM_LAW_LOGNORMAL, pareto / 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_design design;
+        designs_gpu(&design);
+        design.workload.step.law = (int)cases[i].law;
+        design.run.envs_per_actor = cases[i].envs;
+        struct fulcrum_shards shards = lower(&design);
+        CU_ASSERT_EQUAL(shards.network.step.law, cases[i].expected);
+        CU_ASSERT_DOUBLE_EQUAL(shards.network.step.cv, cases[i].cv, 1e-12);
+    }
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.workload.step.cv = 2.0;
+    design.workload.step.law = FULCRUM_LAW_HYPEREXPONENTIAL;
+    design.run.envs_per_actor = 16;
+    CU_ASSERT_EQUAL(lower(&design).network.step.law, FULCRUM_LAW_LOGNORMAL);
+}
+
+static void test_a_share_of_the_population_is_a_whole_batch(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.workload.batching.policy = FULCRUM_BATCH_FIXED;
+    design.workload.batching.population_frac = 0.5;
+    CU_ASSERT_EQUAL(lower(&design).network.batch_size, 20.0);
+    design.run.actor_count = 1;
+    CU_ASSERT_EQUAL(lower(&design).network.batch_size, 1.0);
+    design.run.actor_count = 7;
+    CU_ASSERT_EQUAL(lower(&design).network.batch_size, 3.0);
+    struct fulcrum_shards shards;
+    design.workload.batching.population_frac = 0;
+    CU_ASSERT_EQUAL(
+        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+    design.workload.batching.size = 8; /* more than the 7 actors: waits for ever */
+    CU_ASSERT_EQUAL(
+        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+}
+
+static void test_fewer_sms_lengthen_gpu_work_only(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.run.sm_count = 40;
+    struct fulcrum_shards shards = lower(&design);
+    suite_assert_close("g1", shards.network.gpu.per_item_s, 6e-6 * 1.57, 1e-12);
+    suite_assert_close("t_e", shards.network.step.mean_s, 2e-3, 0.0);
+}
+
+static void test_a_measured_table_counts_requests(void)
+{
+    static const double size[] = {1, 4, 16};
+    static const double time_s[] = {1e-3, 2e-3, 5e-3};
+    struct fulcrum_design design;
+    designs_cpu(&design);
+    design.batch_size = size;
+    design.batch_time_s = time_s;
+    design.batch_count = 3;
+    design.batch_time_rel = 2.0;
+    design.run.envs_per_actor = 4;
+    struct fulcrum_shards shards = lower(&design);
+    suite_assert_close(
+        "t(1 request)", fulcrum_batch_time(&shards.network.gpu, 1), 4e-3, 1e-12);
+    suite_assert_close(
+        "t(4 requests)", fulcrum_batch_time(&shards.network.gpu, 4), 10e-3, 1e-12);
+    CU_ASSERT_EQUAL(shards.flags, 0);
+    design.workload.batching.policy = FULCRUM_BATCH_FIXED;
+    design.workload.batching.size = 20;
+    CU_ASSERT_EQUAL(lower(&design).flags, FULCRUM_FLAG_BEYOND_TABLE);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_one_gpu_takes_the_whole_cpu),
+        SUITE_CASE(test_gpus_share_threads_and_actors),
+        SUITE_CASE(test_a_cpu_learner_takes_its_core_from_the_actors),
+        SUITE_CASE(test_a_request_carries_its_environments),
+        SUITE_CASE(test_the_law_of_a_sum_of_steps),
+        SUITE_CASE(test_a_share_of_the_population_is_a_whole_batch),
+        SUITE_CASE(test_fewer_sms_lengthen_gpu_work_only),
+        SUITE_CASE(test_a_measured_table_counts_requests),
+    };
+    return suite_run("lower", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
