@@ -83,11 +83,10 @@ struct fulcrum_solver_options {
 
 /*
  * Solves a network that fulcrum_network_check accepts. AUTO takes the fast method
- * where it is valid (greedy, no host stage or depth 1, no training) and simulates
- * everything else.
- *   out      set on success only
- *   fails    FULCRUM_ERR_UNSUPPORTED (FAST asked for a network it is not valid for),
- *            FULCRUM_ERR_NO_MEMORY
+ * where it is valid (greedy, no host stage or depth 1, no delay, no training, and
+ * within the limits of accuracy that fulcrum_fast_refusal knows) and simulates
+ * everything else. out      set on success only fails    FULCRUM_ERR_UNSUPPORTED (FAST
+ * asked for a network it is not valid for), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve(
     const struct fulcrum_network *network, const struct fulcrum_solver_options *options,
