@@ -38,9 +38,9 @@ void fulcrum_gemm_left_transposed(
 /*
  * sgemm first copies all of b into a layout of its own, which costs more than a few
  * rows of a have work for. Within these bounds OpenBLAS multiplies without a copy on
- * cores with AVX-512 (interface/gemm.c and sgemm_small_kernel_permit of 0.3.21), so
- * that products with few rows are half as long in blocks of columns that keep to them.
- * Other cores know no such kernels; there a block costs a copy of that block alone.
+ * cores with AVX-512 (0.3.21, kernel/x86_64/sgemm_small_kernel_permit_skylakex.c), so
+ * that products with few rows take half the time in blocks of columns that keep to
+ * them. Other cores have no such kernels; there a block costs a copy of the block.
  */
 enum { FEW_ROWS = 12, SMALL_TERM_COUNT = 1000000, SMALL_RESULT_COUNT = 1200 };
 

@@ -53,7 +53,7 @@ static enum fulcrum_status check_bounds(
     return FULCRUM_OK;
 }
 
-/* A replay of 16384 steps keeps the training buffers near 2 GB. */
+/* A replay of 16384 steps keeps the training buffers near 3 GB. */
 static enum fulcrum_status check_r2d2(
     const struct fulcrum_learner_options *options, struct fulcrum_error *err)
 {

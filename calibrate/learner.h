@@ -15,14 +15,18 @@ enum fulcrum_learner_network {
     FULCRUM_NETWORK_MLP   /* float vector; 3 hidden layers of 256, policy and value */
 };
 
+/*
+ * Bounds that keep buffers near 3 GB: R2D2 at most 16384 replay steps, train_batch x
+ * (train_burn_in + train_unroll + 1); MLP at most 2^27 floats of observations.
+ */
 struct fulcrum_learner_options {
     enum fulcrum_learner_network network;
     size_t max_batch;     /* largest inference batch, 1..4096 */
-    size_t input_count;   /* MLP: length of the observation; ignored by R2D2 */
+    size_t input_count;   /* MLP: length of the observation, 1..65536; R2D2: ignored */
     size_t action_count;  /* 1..1024 */
-    size_t train_batch;   /* sequences (R2D2) or samples (MLP) of a training step */
-    size_t train_unroll;  /* R2D2: steps of a sequence that are trained on, >= 1 */
-    size_t train_burn_in; /* R2D2: steps before them, forward only */
+    size_t train_batch;   /* R2D2: sequences, 1..1024; MLP: samples, 1..65536 */
+    size_t train_unroll;  /* R2D2: steps of a sequence to train on, 1..1024 */
+    size_t train_burn_in; /* R2D2: steps before them, forward only, 0..1024 */
     uint64_t seed;        /* weights and training data */
 };
 
