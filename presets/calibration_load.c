@@ -1,8 +1,6 @@
 /* calibration_load.c - calibrations from files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
 #include <json-c/json.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,20 +10,6 @@
 #include "presets/head.h"
 #include "presets/preset.h"
 #include "presets/sheet.h"
-
-/*
- * Each reader adds its part to the calibration, or faults to the node's reader; one
- * that has faults is never handed out, so a part may stay incomplete.
- */
-typedef void read_part(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration);
-
-static void note_status(const struct fulcrum_node *node, enum fulcrum_status status)
-{
-    if (status != FULCRUM_OK) {
-        fulcrum_node_fault(node, status, "%s", fulcrum_status_text(status));
-    }
-}
 
 static void read_schema(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
@@ -46,7 +30,7 @@ static void read_schema(
     struct fulcrum_node version = fulcrum_node_member(node, "version");
     double number = 0.0;
     if (fulcrum_node_number(&version, &number) &&
-        (int)fmin(fmax(number, 0.0), 1e6) != FULCRUM_CALIBRATION_VERSION) {
+        number != (double)FULCRUM_CALIBRATION_VERSION) {
         fulcrum_node_fault(&version, FULCRUM_ERR_FORMAT,
             "expected %d, the version that this program reads",
             FULCRUM_CALIBRATION_VERSION);
@@ -89,7 +73,7 @@ static void read_machine_object(
     enum fulcrum_status status =
         fulcrum_sheet_init(&sheet, FULCRUM_PRESET_MACHINE, NULL);
     if (status != FULCRUM_OK) {
-        note_status(node, status);
+        fulcrum_calibration_note_status(node, status);
         return;
     }
     fulcrum_sheet_apply_bare(&sheet, node);
@@ -172,24 +156,8 @@ static void read_parameter(
         parameter.scale = (enum fulcrum_scale)scale_index;
         parameter.origin = (enum fulcrum_origin)origin_index;
     }
-    note_status(node, fulcrum_calibration_add_parameter(calibration, &parameter, NULL));
-}
-
-/* An array of exactly `count` numbers; NULL after a fault. Freed by the caller. */
-static double *read_row(const struct fulcrum_node *node, size_t count)
-{
-    double *values = NULL;
-    size_t length = 0;
-    if (!fulcrum_node_numbers(node, &values, &length)) {
-        return NULL;
-    }
-    if (length != count) {
-        fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
-            "%s has %zu elements: expected %zu", node->path, length, count);
-        free(values);
-        return NULL;
-    }
-    return values;
+    fulcrum_calibration_note_status(
+        node, fulcrum_calibration_add_parameter(calibration, &parameter, NULL));
 }
 
 /* Needs the parameters; the model checks symmetry and diagonal. */
@@ -209,7 +177,7 @@ static void read_covariance(
     }
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_node row = fulcrum_node_element(node, i);
-        double *values = read_row(&row, count);
+        double *values = fulcrum_node_row(&row, count);
         if (values != NULL) {
             memcpy(calibration->covariance + i * count, values, count * sizeof *values);
         }
@@ -223,7 +191,7 @@ static void read_capacity(
     double *values = NULL;
     size_t count = 0;
     if (fulcrum_node_numbers(node, &values, &count)) {
-        note_status(
+        fulcrum_calibration_note_status(
             node, fulcrum_calibration_set_capacity(calibration, values, count, NULL));
     }
     free(values);
@@ -243,194 +211,26 @@ static void read_batch_time(
     double *times = NULL;
     size_t count = 0;
     if (fulcrum_node_numbers(&size, &sizes, &count)) {
-        times = read_row(&time, count);
+        times = fulcrum_node_row(&time, count);
     }
     if (times != NULL) {
-        note_status(node,
+        fulcrum_calibration_note_status(node,
             fulcrum_calibration_set_batch_time(calibration, sizes, times, count, NULL));
     }
     free(sizes);
     free(times);
 }
 
-static void read_series_text(
-    const struct fulcrum_node *node, struct fulcrum_series *series)
-{
-    struct fulcrum_node name = fulcrum_node_member(node, "name");
-    struct fulcrum_node unit = fulcrum_node_member(node, "unit");
-    struct fulcrum_node x_name = fulcrum_node_member(node, "x_name");
-    struct fulcrum_node condition = fulcrum_node_member(node, "condition");
-    (void)fulcrum_node_text(&name, series->name, sizeof series->name);
-    (void)fulcrum_node_text(&unit, series->unit, sizeof series->unit);
-    (void)fulcrum_node_text(&x_name, series->x_name, sizeof series->x_name);
-    (void)fulcrum_node_text(&condition, series->condition, sizeof series->condition);
-}
-
-/* NULL where the column is absent: the calibration has a fallback for it. */
-static double *read_optional_row(const struct fulcrum_node *node, size_t count)
-{
-    return node->json != NULL ? read_row(node, count) : NULL;
-}
-
-static void read_series(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    static const char *const keys[] = {"name", "unit", "x_name", "condition", "x",
-        "value", "canary_rel", "disturbed", NULL};
-    fulcrum_node_check_keys(node, keys);
-    struct fulcrum_series series;
-    memset(&series, 0, sizeof series);
-    read_series_text(node, &series);
-    struct fulcrum_node x = fulcrum_node_member(node, "x");
-    struct fulcrum_node value = fulcrum_node_member(node, "value");
-    struct fulcrum_node canary = fulcrum_node_member(node, "canary_rel");
-    struct fulcrum_node disturbed = fulcrum_node_member(node, "disturbed");
-    if (fulcrum_node_numbers(&value, &series.value, &series.count)) {
-        series.x = read_row(&x, series.count);
-        series.canary_rel = read_optional_row(&canary, series.count);
-        series.disturbed = read_optional_row(&disturbed, series.count);
-    }
-    if (series.x != NULL) {
-        note_status(node, fulcrum_calibration_add_series(calibration, &series, NULL));
-    }
-    free(series.x);
-    free(series.value);
-    free(series.canary_rel);
-    free(series.disturbed);
-}
-
-static void read_quantity(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    static const char *const keys[] = {"name", "value", "interval", "unit", NULL};
-    fulcrum_node_check_keys(node, keys);
-    struct fulcrum_quantity quantity;
-    memset(&quantity, 0, sizeof quantity);
-    struct fulcrum_node name = fulcrum_node_member(node, "name");
-    struct fulcrum_node value = fulcrum_node_member(node, "value");
-    struct fulcrum_node unit = fulcrum_node_member(node, "unit");
-    struct fulcrum_node interval = fulcrum_node_member(node, "interval");
-    (void)fulcrum_node_text(&name, quantity.name, sizeof quantity.name);
-    (void)fulcrum_node_measured(&value, &quantity.value);
-    (void)fulcrum_node_text(&unit, quantity.unit, sizeof quantity.unit);
-    double *bounds = read_row(&interval, 2);
-    if (bounds != NULL) {
-        quantity.lo = bounds[0];
-        quantity.hi = bounds[1];
-        note_status(
-            node, fulcrum_calibration_add_quantity(calibration, &quantity, NULL));
-    }
-    free(bounds);
-}
-
-static void read_fit(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    static const char *const keys[] = {"name", "form", "point_count", "mape_frac",
-        "smape_frac", "max_frac", "bias_frac", "warning", NULL};
-    fulcrum_node_check_keys(node, keys);
-    struct fulcrum_fit_report fit;
-    memset(&fit, 0, sizeof fit);
-    const struct {
-        const char *key;
-        char *out;
-        size_t size;
-    } texts[] = {{"name", fit.name, sizeof fit.name},
-        {"form", fit.form, sizeof fit.form},
-        {"warning", fit.warning, sizeof fit.warning}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        struct fulcrum_node text = fulcrum_node_member(node, texts[i].key);
-        (void)fulcrum_node_text(&text, texts[i].out, texts[i].size);
-    }
-    double *const numbers[] = {
-        &fit.mape_frac, &fit.smape_frac, &fit.max_frac, &fit.bias_frac};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        struct fulcrum_node number = fulcrum_node_member(node, keys[i + 3]);
-        (void)fulcrum_node_measured(&number, numbers[i]);
-    }
-    struct fulcrum_node points = fulcrum_node_member(node, "point_count");
-    double count = fulcrum_node_value(&points);
-    if (!(count >= 0.0 && count <= 1e9 && count == floor(count))) {
-        fulcrum_node_fault(
-            &points, FULCRUM_ERR_RANGE, "expected a whole number from 0 to 1e+09");
-        return;
-    }
-    fit.point_count = (size_t)count;
-    note_status(node, fulcrum_calibration_add_fit(calibration, &fit, NULL));
-}
-
-static void read_elements(const struct fulcrum_node *array,
-    struct fulcrum_calibration *calibration, read_part *read)
-{
-    size_t count = 0;
-    if (!fulcrum_node_is_array(array, &count)) {
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct fulcrum_node element = fulcrum_node_element(array, i);
-        if (fulcrum_node_is_object(&element)) {
-            read(&element, calibration);
-        }
-    }
-}
-
 static void read_parameters(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
-    read_elements(node, calibration, read_parameter);
-}
-
-static void read_all_series(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    read_elements(node, calibration, read_series);
-}
-
-static void read_quantities(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    read_elements(node, calibration, read_quantity);
-}
-
-static void read_fits(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    read_elements(node, calibration, read_fit);
-}
-
-static void read_note(const struct fulcrum_node *notes, const char *key,
-    struct fulcrum_calibration *calibration)
-{
-    struct fulcrum_note note;
-    struct fulcrum_node node = fulcrum_node_member(notes, key);
-    if (strlen(key) >= sizeof note.key) {
-        fulcrum_reader_fault(notes->reader, FULCRUM_ERR_RANGE,
-            "%s: expected a key of at most %zu bytes", node.path, sizeof note.key - 1);
-        return;
-    }
-    if (fulcrum_node_text(&node, note.text, sizeof note.text)) {
-        note_status(
-            &node, fulcrum_calibration_add_note(calibration, key, note.text, NULL));
-    }
-}
-
-static void read_notes(
-    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
-{
-    if (!fulcrum_node_is_object(node)) {
-        return;
-    }
-    struct json_object_iterator at = json_object_iter_begin(node->json);
-    struct json_object_iterator end = json_object_iter_end(node->json);
-    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        read_note(node, json_object_iter_peek_name(&at), calibration);
-    }
+    fulcrum_calibration_read_elements(node, calibration, read_parameter);
 }
 
 /* In this order: a covariance needs the parameters. */
 static const struct {
     const char *key;
-    read_part *read;
+    fulcrum_calibration_part *read;
     int is_required;
 } parts[] = {
     {"schema", read_schema, 1},
@@ -440,10 +240,10 @@ static const struct {
     {"covariance", read_covariance, 0},
     {"capacity", read_capacity, 0},
     {"batch_time", read_batch_time, 0},
-    {"series", read_all_series, 0},
-    {"quantities", read_quantities, 0},
-    {"fits", read_fits, 0},
-    {"notes", read_notes, 0},
+    {"series", fulcrum_calibration_read_series, 0},
+    {"quantities", fulcrum_calibration_read_quantities, 0},
+    {"fits", fulcrum_calibration_read_fits, 0},
+    {"notes", fulcrum_calibration_read_notes, 0},
 };
 
 enum { PART_COUNT = sizeof parts / sizeof parts[0] };

@@ -1,6 +1,5 @@
 /* calibration_save.c - calibrations into files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -244,6 +244,22 @@ int fulcrum_node_numbers(const struct fulcrum_node *node, double **out, size_t *
     return 1;
 }
 
+double *fulcrum_node_row(const struct fulcrum_node *node, size_t count)
+{
+    double *values = NULL;
+    size_t length = 0;
+    if (!fulcrum_node_numbers(node, &values, &length)) {
+        return NULL;
+    }
+    if (length != count) {
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+            "%s has %zu elements: expected %zu", node->path, length, count);
+        free(values);
+        return NULL;
+    }
+    return values;
+}
+
 static void check_key(const struct fulcrum_node *object, const char *key,
     const char *const *known, size_t known_count)
 {

@@ -68,6 +68,12 @@ int fulcrum_node_measured(const struct fulcrum_node *node, double *out);
  */
 int fulcrum_node_numbers(const struct fulcrum_node *node, double **out, size_t *count);
 
+/*
+ * An array of exactly `count` numbers; NULL after a fault. The caller frees it with
+ * free().
+ */
+double *fulcrum_node_row(const struct fulcrum_node *node, size_t count);
+
 /* Adds a fault for each member whose key is none of the NULL-terminated `known`. */
 void fulcrum_node_check_keys(
     const struct fulcrum_node *object, const char *const *known);

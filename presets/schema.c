@@ -57,6 +57,7 @@ static void add_choices(struct fulcrum_json *schema, const struct fulcrum_field 
     for (int i = 0; field->choice(i) != NULL; i++) {
         fulcrum_json_append_text(choices, field->choice(i));
     }
+    fulcrum_json_append_number(choices, (double)NAN); /* written as null */
 }
 
 static void describe(struct fulcrum_json *schema, const struct fulcrum_field *field)
@@ -114,7 +115,9 @@ static void add_fields(struct fulcrum_json *properties, enum fulcrum_preset_kind
         if (length != group_length || strncmp(relative, group_name, length) != 0) {
             char name[64];
             (void)snprintf(name, sizeof name, "%.*s", (int)length, relative);
-            group = add_closed_object(properties, name);
+            struct fulcrum_json *schema = fulcrum_json_add_object(properties, name);
+            add_type_or_null(schema, "object");
+            group = add_members(schema);
             group_name = relative;
             group_length = length;
         }

@@ -44,6 +44,9 @@ static const struct {
     {"{\"schema\":{\"name\":\"fulcrum-calibration\",\"version\":2},"
      "\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
         FULCRUM_ERR_FORMAT, "c.json: schema.version = 2: expected 1"},
+    {"{\"schema\":{\"name\":\"fulcrum-calibration\",\"version\":1.5},"
+     "\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
+        FULCRUM_ERR_FORMAT, "c.json: schema.version = 1.5: expected 1"},
     {"{\"schema\":{\"name\":\"other\",\"version\":1},"
      "\"kind\":\"calibration\",\"name\":\"c\"," MACHINE NO_PARAMETERS "}",
         FULCRUM_ERR_FORMAT,
