@@ -180,6 +180,25 @@ double fulcrum_host_quota_cores(const char *root)
     return given ? quota_us / period_us : (double)NAN;
 }
 
+double fulcrum_host_busy_s(const char *root)
+{
+    /* user nice system idle iowait irq softirq steal; guests are within user. */
+    enum { IDLE = 3, IO_WAIT = 4, FIELD_COUNT = 8 };
+    char line[512];
+    double ticks = 0.0;
+    long per_s = sysconf(_SC_CLK_TCK);
+    if (!fulcrum_host_read_line(root, "/proc/stat", line, sizeof line) ||
+        strncmp(line, "cpu ", 4) != 0 || per_s <= 0) {
+        return (double)NAN;
+    }
+    char *at = line + 4;
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        double field = strtod(at, &at);
+        ticks += i == IDLE || i == IO_WAIT ? 0.0 : field;
+    }
+    return ticks / (double)per_s;
+}
+
 #if FULCRUM_HAVE_HWLOC
 static size_t count_type(
     hwloc_topology_t topology, hwloc_const_cpuset_t allowed, hwloc_obj_type_t type)

@@ -42,4 +42,10 @@ int fulcrum_host_read_line(const char *root, const char *path, char *line, size_
  */
 double fulcrum_host_quota_cores(const char *root);
 
+/*
+ * CPU seconds that all processors have spent on anything, from `root`/proc/stat, time
+ * stolen by a hypervisor included; NAN where it is not told. Ticks of 10 ms.
+ */
+double fulcrum_host_busy_s(const char *root);
+
 #endif

@@ -16,15 +16,24 @@ static const double sizes[] = {1, 2, 4, 8, 16};
 
 #define SIZE_COUNT (sizeof sizes / sizeof sizes[0])
 
-/* Batches in a sample: some milliseconds. Those before it are not counted. */
-#define BATCH_COUNT   150
-#define WARM_UP_COUNT 10
+/* Batches in a sample, some ten milliseconds. Those before it are not counted. */
+#define BATCH_COUNT   60
+#define WARM_UP_COUNT 5
+
+/*
+ * The server computes so long before it answers, an actor before it asks again: the
+ * other side's core falls idle meanwhile, and waking it is what costs most.
+ */
+#define SERVER_SPIN_S 200e-6
+#define ACTOR_SPIN_S  60e-6
 
 struct fulcrum_probe_state {
     struct fulcrum_bench *bench;
     struct fulcrum_recording server; /* CPU of the server per batch */
-    struct fulcrum_recording trip;   /* wall time of a batch, one actor */
-    struct fulcrum_recording wake;   /* from the answer until the actor runs */
+    struct fulcrum_recording
+        trip; /* wall time of a batch without the spins, one actor */
+    struct fulcrum_recording wake; /* from the answer until the actor runs */
+    int is_apart;                  /* server and actors on processors of their own */
 };
 
 static enum fulcrum_status handoff_open(struct fulcrum_bench *bench,
@@ -58,32 +67,50 @@ static void handoff_close(struct fulcrum_probe_state *state)
     free(state);
 }
 
-/* Times of the batches of one sample, on the wall clock. */
+/* Times of the batches of one sample; on the wall clock unless said. */
 struct lap_times {
+    double server_s[BATCH_COUNT]; /* CPU time */
     double trip_s[BATCH_COUNT];
     double wake_s[BATCH_COUNT];
 };
-
-static double serve_batches(struct fulcrum_exchange *exchange, struct lap_times *laps)
-{
-    for (int i = 0; i < WARM_UP_COUNT; i++) {
-        (void)fulcrum_exchange_serve(exchange);
-    }
-    double begin_cpu_s = fulcrum_thread_cpu_s();
-    double before_s = fulcrum_wall_s();
-    for (int i = 0; i < BATCH_COUNT; i++) {
-        laps->wake_s[i] = fulcrum_exchange_serve(exchange);
-        double after_s = fulcrum_wall_s();
-        laps->trip_s[i] = after_s - before_s;
-        before_s = after_s;
-    }
-    return (fulcrum_thread_cpu_s() - begin_cpu_s) / BATCH_COUNT;
-}
 
 static double median_of(double *values)
 {
     gsl_sort(values, 1, BATCH_COUNT);
     return fulcrum_statistics_quantile(values, BATCH_COUNT, 0.5);
+}
+
+/* Returns the server's CPU time for one batch. */
+static double serve(struct fulcrum_exchange *exchange, double clock_cost_s)
+{
+    double begin_s = fulcrum_thread_cpu_s();
+    fulcrum_exchange_collect(exchange);
+    double collected_s = fulcrum_thread_cpu_s();
+    fulcrum_spin_s(SERVER_SPIN_S);
+    double spun_s = fulcrum_thread_cpu_s();
+    fulcrum_exchange_answer(exchange);
+    double end_s = fulcrum_thread_cpu_s();
+    return collected_s - begin_s + end_s - spun_s - 2.0 * clock_cost_s;
+}
+
+/* Median CPU time of the server for a batch. */
+static double serve_batches(const struct fulcrum_bench *bench,
+    struct fulcrum_exchange *exchange, struct lap_times *laps)
+{
+    double clock_cost_s = bench->stopwatch.cpu_cost_s;
+    for (int i = 0; i < WARM_UP_COUNT; i++) {
+        (void)serve(exchange, clock_cost_s);
+    }
+    double before_s = fulcrum_wall_s();
+    for (int i = 0; i < BATCH_COUNT; i++) {
+        laps->server_s[i] = serve(exchange, clock_cost_s);
+        double after_s = fulcrum_wall_s();
+        laps->trip_s[i] =
+            after_s - before_s - SERVER_SPIN_S - ACTOR_SPIN_S - 4.0 * clock_cost_s;
+        laps->wake_s[i] = fulcrum_exchange_wake_s(exchange);
+        before_s = after_s;
+    }
+    return median_of(laps->server_s);
 }
 
 static enum fulcrum_status add_laps(struct fulcrum_probe_state *state,
@@ -103,14 +130,16 @@ static enum fulcrum_status sample_size(
     struct fulcrum_bench *bench = state->bench;
     struct fulcrum_exchange *exchange = NULL;
     struct lap_times laps;
-    enum fulcrum_status status = fulcrum_exchange_new(&exchange, (size_t)size, err);
+    enum fulcrum_status status =
+        fulcrum_exchange_new(&exchange, (size_t)size, ACTOR_SPIN_S, err);
     if (status != FULCRUM_OK) {
         return status;
     }
+    state->is_apart = fulcrum_exchange_is_apart(exchange);
     status = fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
     struct fulcrum_sample sample = {.x = size};
     if (status == FULCRUM_OK) {
-        sample.value = serve_batches(exchange, &laps);
+        sample.value = serve_batches(bench, exchange, &laps);
         status = fulcrum_canary_close(&bench->alone, &sample.canary_s,
             FULCRUM_CLOCK_WALL, &bench->stopwatch, err);
     }
@@ -201,7 +230,7 @@ static enum fulcrum_status report_line(const struct batch_medians *medians,
     enum fulcrum_status status = fulcrum_fit_batch_time(
         &line, medians->size, medians->time_s, medians->count, &why);
     if (status == FULCRUM_ERR_NO_FIT) {
-        fulcrum_findings_note(findings, "handoff", "no line: %s", why.detail);
+        fulcrum_findings_note(findings, "handoff_fit", "no line: %s", why.detail);
         return findings->status;
     }
     if (status != FULCRUM_OK) {
@@ -245,6 +274,8 @@ static enum fulcrum_status handoff_report(struct fulcrum_probe_state *state,
         fulcrum_findings_summary(&findings, "handoff_round_trip_s", "s", &trip);
         fulcrum_findings_summary(&findings, "handoff_wake_s", "s", &wake);
     }
+    fulcrum_findings_note(&findings, "handoff", "server and actors on %s",
+        state->is_apart ? "processors of their own (bound)" : "one processor");
     fulcrum_findings_series(&findings, &state->server);
     fulcrum_findings_series(&findings, &state->trip);
     fulcrum_findings_series(&findings, &state->wake);

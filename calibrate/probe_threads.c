@@ -9,13 +9,20 @@
 #include "calibrate/crew.h"
 #include "calibrate/finding.h"
 #include "calibrate/fit_cpu_curve.h"
+#include "calibrate/host.h"
 #include "calibrate/thread_counts.h"
 
 #define WINDOW_MIN_S 0.02
 #define WINDOW_MAX_S 0.25
 
-/* Threads that got less than this of the CPU time there is were held up by others. */
+/* Threads that got less than this of the CPU time there is were held up... */
 #define CPU_SHARE_MIN 0.95
+
+/* ...by others, if these used more than this of the machine; else by each other. */
+#define OTHERS_FRAC 0.03
+
+/* Below this nothing can be said of a window. */
+#define CPU_SHARE_FLOOR 0.05
 
 struct fulcrum_probe_state {
     struct fulcrum_bench *bench;
@@ -78,6 +85,17 @@ static enum fulcrum_status threads_open(struct fulcrum_bench *bench,
     return FULCRUM_OK;
 }
 
+/* 1 where other programs took CPU time that the threads of a window could have used. */
+static int held_up(const struct fulcrum_probe_state *state, double share,
+    const struct fulcrum_crew_reading *reading, double busy_s)
+{
+    double threads = state->bench->machine.cpu.thread_count;
+    double others_s = busy_s - reading->cpu_s;
+    int has_others =
+        isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading->wall_s;
+    return share < CPU_SHARE_MIN && has_others;
+}
+
 static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     double count, double window_s, struct fulcrum_sample *out,
     struct fulcrum_error *err)
@@ -89,12 +107,14 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     if (status != FULCRUM_OK) {
         return status;
     }
+    double begin_s = fulcrum_host_busy_s("");
     fulcrum_crew_window(state->crew, (size_t)count, window_s, &reading);
+    double busy_s = fulcrum_host_busy_s("") - begin_s;
     double share =
         reading.cpu_s / (reading.wall_s * fmin(count, bench->machine.cpu.thread_count));
     *out = (struct fulcrum_sample){.x = count,
         .value = reading.step_count / reading.wall_s,
-        .marked = share < CPU_SHARE_MIN};
+        .marked = held_up(state, share, &reading, busy_s)};
     status = fulcrum_canary_close(
         &bench->alone, &out->canary_s, FULCRUM_CLOCK_WALL, &bench->stopwatch, err);
     if (status == FULCRUM_OK) {

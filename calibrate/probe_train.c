@@ -214,12 +214,14 @@ static enum fulcrum_status train_visit(
     if (status != FULCRUM_OK || !fulcrum_bench_goes_on(state->bench, HUGE_VAL)) {
         return status;
     }
-    size_t i = 0;
+    double stop_s = until_s;
     do {
-        i = next_size(state);
+        size_t i = next_size(state);
         status = sample_step(state, i, err);
-    } while (status == FULCRUM_OK &&
-             fulcrum_bench_goes_on(state->bench, until_s - 0.5 * state->rough_s[i]));
+        /* Each size once, whatever it takes: fewer give no line. */
+        int is_short = state->recording.count < state->plan.count;
+        stop_s = is_short ? HUGE_VAL : until_s - 0.5 * state->rough_s[i];
+    } while (status == FULCRUM_OK && fulcrum_bench_goes_on(state->bench, stop_s));
     return status;
 }
 

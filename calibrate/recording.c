@@ -71,15 +71,28 @@ size_t fulcrum_recording_calm_count(const struct fulcrum_recording *recording, d
     return count;
 }
 
+/* An undisturbed sample counts twice, so that no x in a noisy place takes all the time.
+ */
+static size_t worth(const struct fulcrum_recording *recording, double x)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < recording->count; i++) {
+        if (is_at(&recording->samples[i], x)) {
+            sum += fulcrum_recording_disturbed(recording, i) ? 1 : 2;
+        }
+    }
+    return sum;
+}
+
 double fulcrum_recording_neediest(
     const struct fulcrum_recording *recording, const double *x, size_t count)
 {
     size_t best = 0;
-    size_t fewest = fulcrum_recording_calm_count(recording, x[0]);
+    size_t least = worth(recording, x[0]);
     for (size_t i = 1; i < count; i++) {
-        size_t calm = fulcrum_recording_calm_count(recording, x[i]);
-        if (calm < fewest) {
-            fewest = calm;
+        size_t sum = worth(recording, x[i]);
+        if (sum < least) {
+            least = sum;
             best = i;
         }
     }

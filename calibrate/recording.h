@@ -46,7 +46,9 @@ int fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_
 size_t fulcrum_recording_calm_count(
     const struct fulcrum_recording *recording, double x);
 
-/* The entry of `x` (count > 0) with the fewest undisturbed samples, the first of such.
+/*
+ * The entry of `x` (count > 0) with the fewest samples, the first of such; a disturbed
+ * sample counts half, so that it is repeated without holding up the others.
  */
 double fulcrum_recording_neediest(
     const struct fulcrum_recording *recording, const double *x, size_t count);

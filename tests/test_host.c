@@ -1,0 +1,177 @@
+/* test_host.c - the machine is read from the kernel's files, and from this machine. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+
+#include "calibrate/host.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "calibrate/provenance.h"
+#include "model/calibration.h"
+#include "tests/scratch.h"
+#include "tests/suite.h"
+
+/* Makes every folder of `path` below the scratch folder and writes the file. */
+static void put(const struct scratch *scratch, const char *path, const char *text)
+{
+    char folder[512];
+    for (const char *slash = strchr(path, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        (void)snprintf(folder, sizeof folder, "%s/%.*s", scratch->folder,
+            (int)(slash - path), path);
+        (void)mkdir(folder, 0700);
+    }
+    free(scratch_write(scratch, path, text));
+}
+
+static void put_cpu(const struct scratch *scratch, int cpu, int core, int socket)
+{
+    char path[200];
+    char text[20];
+    const char *folder = "sys/devices/system/cpu";
+    (void)snprintf(path, sizeof path, "%s/cpu%d/topology/core_id", folder, cpu);
+    (void)snprintf(text, sizeof text, "%d\n", core);
+    put(scratch, path, text);
+    (void)snprintf(
+        path, sizeof path, "%s/cpu%d/topology/physical_package_id", folder, cpu);
+    (void)snprintf(text, sizeof text, "%d\n", socket);
+    put(scratch, path, text);
+}
+
+/* Two sockets of two cores with two threads each; processor 5 is offline. */
+static struct scratch eight_threads(void)
+{
+    struct scratch scratch = scratch_new();
+    put(&scratch, "sys/devices/system/cpu/online", "0-4,6-7\n");
+    for (int cpu = 0; cpu < 8; cpu++) {
+        put_cpu(&scratch, cpu, cpu % 2, cpu / 2 % 2);
+    }
+    return scratch;
+}
+
+static void test_kernel_files_tell_sockets_cores_and_threads(void)
+{
+    struct scratch scratch = eight_threads();
+    struct fulcrum_cpu cpu = {.name = ""};
+    fulcrum_host_count_sys(&cpu, scratch.folder, NULL, 0);
+    suite_assert_close("threads", cpu.thread_count, 7.0, 0.0);
+    suite_assert_close("cores", cpu.core_count, 4.0, 0.0);
+    suite_assert_close("sockets", cpu.socket_count, 2.0, 0.0);
+    scratch_free(&scratch);
+}
+
+static void test_processors_this_process_may_not_use_do_not_count(void)
+{
+    static const unsigned char allowed[] = {1, 0, 0, 0, 1, 0, 0, 0};
+    struct scratch scratch = eight_threads();
+    struct fulcrum_cpu cpu = {.name = ""};
+    fulcrum_host_count_sys(&cpu, scratch.folder, allowed, sizeof allowed);
+    suite_assert_close("threads", cpu.thread_count, 2.0, 0.0);
+    suite_assert_close("cores", cpu.core_count, 1.0, 0.0);
+    suite_assert_close("sockets", cpu.socket_count, 1.0, 0.0);
+    fulcrum_host_count_sys(&cpu, "/nonexistent", NULL, 0);
+    suite_assert_close("nothing to read", cpu.thread_count, 0.0, 0.0);
+    scratch_free(&scratch);
+}
+
+static void test_cpuinfo_tells_name_and_clock(void)
+{
+    struct scratch scratch = scratch_new();
+    struct fulcrum_cpu cpu;
+    put(&scratch, "proc/cpuinfo",
+        "processor\t: 0\nmodel name\t: Abacus 3000\ncpu MHz\t\t: 2500.5\n"
+        "processor\t: 1\nmodel name\t: Other\ncpu MHz\t\t: 800\n");
+    fulcrum_host_read_cpuinfo(&cpu, scratch.folder);
+    CU_ASSERT_STRING_EQUAL(cpu.name, "Abacus 3000");
+    suite_assert_close("clock", cpu.clock_hz, 2500.5e6, 1e-12);
+    put(&scratch, "sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "3000000\n");
+    fulcrum_host_read_cpuinfo(&cpu, scratch.folder);
+    suite_assert_close("base clock", cpu.clock_hz, 3e9, 1e-12);
+    fulcrum_host_read_cpuinfo(&cpu, "/nonexistent");
+    CU_ASSERT_STRING_EQUAL(cpu.name, "unknown processor");
+    CU_ASSERT(isnan(cpu.clock_hz));
+    scratch_free(&scratch);
+}
+
+static void test_container_quota_is_read(void)
+{
+    struct scratch scratch = scratch_new();
+    CU_ASSERT(isnan(fulcrum_host_quota_cores(scratch.folder)));
+    put(&scratch, "sys/fs/cgroup/cpu.max", "max 100000\n");
+    CU_ASSERT(isnan(fulcrum_host_quota_cores(scratch.folder)));
+    put(&scratch, "sys/fs/cgroup/cpu.max", "150000 100000\n");
+    suite_assert_close("quota", fulcrum_host_quota_cores(scratch.folder), 1.5, 1e-12);
+    scratch_free(&scratch);
+}
+
+static void test_busy_time_leaves_idle_and_waiting_out(void)
+{
+    struct scratch scratch = scratch_new();
+    CU_ASSERT(isnan(fulcrum_host_busy_s(scratch.folder)));
+    put(&scratch, "proc/stat", "cpu  100 20 30 99999 8888 4 5 6 7 8\n");
+    double busy_s = fulcrum_host_busy_s(scratch.folder);
+    put(&scratch, "proc/stat", "cpu  200 40 60 99999 8888 8 10 12 7 8\n");
+    suite_assert_close(
+        "twice the ticks", fulcrum_host_busy_s(scratch.folder), 2.0 * busy_s, 1e-12);
+    scratch_free(&scratch);
+}
+
+static void test_this_machine_has_at_least_one_of_everything(void)
+{
+    struct fulcrum_machine machine;
+    fulcrum_host_detect(&machine);
+    CU_ASSERT_STRING_EQUAL(machine.name, "this");
+    CU_ASSERT_EQUAL(machine.accelerator, FULCRUM_ACCELERATOR_CPU);
+    CU_ASSERT(machine.cpu.socket_count >= 1.0);
+    CU_ASSERT(machine.cpu.core_count >= machine.cpu.socket_count);
+    CU_ASSERT(machine.cpu.thread_count >= machine.cpu.core_count);
+    CU_ASSERT(machine.cpu.name[0] != '\0');
+    CU_ASSERT(isnan(machine.cpu.idle_w));
+}
+
+static const char *note_of(
+    const struct fulcrum_calibration *calibration, const char *key)
+{
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, key) == 0) {
+            return calibration->notes[i].text;
+        }
+    }
+    return "";
+}
+
+static void test_provenance_names_what_steers_the_figures(void)
+{
+    static const char *const keys[] = {"host", "cpu_model", "kernel", "virtualisation",
+        "affinity", "cpu_quota", "clock_governor", "load_average", "compiler", "tool",
+        "date"};
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL(setenv("OPENBLAS_CORETYPE", "Haswell", 1), 0);
+    CU_ASSERT_EQUAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_provenance_add(calibration, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        CU_ASSERT(note_of(calibration, keys[i])[0] != '\0');
+    }
+    CU_ASSERT_STRING_EQUAL(note_of(calibration, "OPENBLAS_CORETYPE"), "Haswell");
+    CU_ASSERT_EQUAL(strncmp(note_of(calibration, "tool"), "fulcrum ", 8), 0);
+    CU_ASSERT_STRING_EQUAL(note_of(calibration, "PATH"), "");
+    fulcrum_calibration_free(calibration);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_kernel_files_tell_sockets_cores_and_threads),
+        SUITE_CASE(test_processors_this_process_may_not_use_do_not_count),
+        SUITE_CASE(test_cpuinfo_tells_name_and_clock),
+        SUITE_CASE(test_container_quota_is_read),
+        SUITE_CASE(test_busy_time_leaves_idle_and_waiting_out),
+        SUITE_CASE(test_this_machine_has_at_least_one_of_everything),
+        SUITE_CASE(test_provenance_names_what_steers_the_figures),
+    };
+    return suite_run("host", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
