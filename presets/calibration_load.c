@@ -11,6 +11,7 @@
 #include "presets/preset.h"
 #include "presets/sheet.h"
 
+/* A file of a later version may mean something else by the same key: refused. */
 static void read_schema(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
@@ -43,6 +44,10 @@ static void read_complete(
     (void)fulcrum_node_flag(node, &calibration->complete);
 }
 
+/*
+ * A named machine is read as it stands today; a saved calibration holds a copy, so
+ * that a later change of the preset does not change what was measured.
+ */
 static void load_machine_preset(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
@@ -66,6 +71,10 @@ static void load_machine_preset(
     calibration->machine = design.machine;
 }
 
+/*
+ * No sources here: a calibration's machine is the host that was detected, and its
+ * notes say how.
+ */
 static void read_machine_object(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
@@ -123,6 +132,7 @@ static int read_name(const struct fulcrum_node *node, const char *const *names)
     return -1;
 }
 
+/* Reads on after a fault, so that one pass finds them all. */
 static void read_parameter(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
@@ -248,6 +258,7 @@ static const struct {
 
 enum { PART_COUNT = sizeof parts / sizeof parts[0] };
 
+/* Absent parts stay as a new calibration has them; null counts as absent. */
 static void read_parts(
     const struct fulcrum_node *root, struct fulcrum_calibration *calibration)
 {

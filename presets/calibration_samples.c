@@ -77,6 +77,7 @@ static void read_series(
     free(series.disturbed);
 }
 
+/* A value that was not measured is null, and so are the ends of its interval. */
 static void read_quantity(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
@@ -101,6 +102,7 @@ static void read_quantity(
     free(bounds);
 }
 
+/* Errors may be null: a fit through as many points as parameters has none. */
 static void read_fit(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
@@ -156,6 +158,7 @@ void fulcrum_calibration_read_fits(
     fulcrum_calibration_read_elements(node, calibration, read_fit);
 }
 
+/* Keys are free: what describes a host differs from one kernel to the next. */
 static void read_note(const struct fulcrum_node *notes, const char *key,
     struct fulcrum_calibration *calibration)
 {

@@ -84,6 +84,7 @@ static void add_tables(
     }
 }
 
+/* Disturbed samples too: whoever reads the file may judge anew. */
 static void add_series(
     struct fulcrum_json *root, const struct fulcrum_calibration *calibration)
 {
@@ -159,6 +160,7 @@ static void add_notes(
     }
 }
 
+/* The order of members is part of the format: same content, same bytes. */
 static struct fulcrum_json *build(const struct fulcrum_calibration *calibration)
 {
     struct fulcrum_json *root = fulcrum_json_new_object();

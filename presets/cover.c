@@ -51,6 +51,7 @@ static void check_prior(const struct fulcrum_node *node)
     check_text(&reason);
 }
 
+/* An entry that covers nothing is most likely a mistyped path: its field has none. */
 static void check_entries(const struct fulcrum_node *map, enum fulcrum_preset_kind kind,
     void (*check)(const struct fulcrum_node *entry))
 {

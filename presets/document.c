@@ -17,6 +17,7 @@ struct source {
     struct fulcrum_error *err;
 };
 
+/* Columns count bytes, as compilers do. */
 static enum fulcrum_status fail_at(
     const struct source *source, size_t offset, const char *what, const char *detail)
 {
@@ -102,6 +103,7 @@ static enum fulcrum_status scan_string(struct scan *scan)
     return scan->next[blank] == ':' ? note_key(scan, open) : FULCRUM_OK;
 }
 
+/* json-c stops at the same depth; the check keeps the array of keys safe by itself. */
 static enum fulcrum_status scan_open(struct scan *scan)
 {
     if (scan->depth == MAX_DEPTH) {
@@ -160,6 +162,7 @@ static enum fulcrum_status scan_text(const struct source *source)
     return status;
 }
 
+/* json-c's own words, but for text that just stops, which it reports in many ways. */
 static enum fulcrum_status fail_token(
     const struct source *source, enum json_tokener_error error, size_t end)
 {

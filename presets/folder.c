@@ -32,6 +32,10 @@ static int is_folder(const char *path)
     return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
 }
 
+/*
+ * A wrong $FULCRUM_PRESETS is a fault rather than an empty folder: presets of the same
+ * name from elsewhere would be used without a word.
+ */
 static enum fulcrum_status find_folders(struct folders *out, struct fulcrum_error *err)
 {
     out->count = 0;
@@ -147,6 +151,7 @@ static void check_source(const struct fulcrum_node *root)
     (void)fulcrum_node_is_object(&source);
 }
 
+/* A name other than the file's would be listed, and then not be found. */
 static void read_title(struct fulcrum_reader *reader, enum fulcrum_preset_kind kind,
     struct fulcrum_preset_entry *entry)
 {
@@ -194,6 +199,7 @@ enum fulcrum_status fulcrum_preset_list(enum fulcrum_preset_kind kind,
     return FULCRUM_OK;
 }
 
+/* Suggests by file names alone, so that a broken neighbour does not get in the way. */
 static enum fulcrum_status fail_unknown(
     enum fulcrum_preset_kind kind, const char *name, struct fulcrum_error *err)
 {

@@ -125,6 +125,7 @@ static void format_number(double value, char *out, size_t size)
     }
 }
 
+/* Reported once, when the text is asked for. */
 static void mark(struct fulcrum_json *json)
 {
     json->document->out_of_memory = 1;
@@ -328,6 +329,7 @@ static void write_lead(const struct writer *writer, const struct fulcrum_json *n
     }
 }
 
+/* Scalars hold their text already; containers are closed by write_close. */
 static void write_open(struct writer *writer, const struct fulcrum_json *node)
 {
     if (node->kind == KIND_SCALAR) {

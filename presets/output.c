@@ -162,7 +162,10 @@ FILE *fulcrum_output_stream(struct fulcrum_output *output)
     return output->stream;
 }
 
-/* Returns an errno value, 0 when every byte arrived. */
+/*
+ * Returns an errno value, 0 when every byte arrived. Errors of earlier writes show in
+ * ferror, of buffered ones in fflush, of some network file systems in fclose alone.
+ */
 static int finish_stream(struct fulcrum_output *output)
 {
     errno = 0;

@@ -66,6 +66,7 @@ static int is_in_chain(const struct chain *chain, const char *path)
     return 0;
 }
 
+/* A new last link, which the chain owns from here on. */
 static enum fulcrum_status chain_read(
     struct chain *chain, const char *path, struct fulcrum_error *err)
 {
@@ -152,6 +153,7 @@ static enum fulcrum_status load_sheet(struct fulcrum_sheet *sheet,
     return status;
 }
 
+/* The caller's list changes only when everything else has succeeded. */
 static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
     const struct fulcrum_sheet *sheet, struct fulcrum_error *err)
 {

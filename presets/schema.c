@@ -60,6 +60,7 @@ static void add_choices(struct fulcrum_json *schema, const struct fulcrum_field 
     fulcrum_json_append_number(choices, (double)NAN); /* written as null */
 }
 
+/* Editors show this beside the key. */
 static void describe(struct fulcrum_json *schema, const struct fulcrum_field *field)
 {
     char text[200];
@@ -136,6 +137,7 @@ static void add_head(struct fulcrum_json *properties, enum fulcrum_preset_kind k
     add_text_limits(title, sizeof(((struct fulcrum_machine *)NULL)->title));
 }
 
+/* That every field is covered is beyond JSON Schema; the reader checks it. */
 static void add_cover(struct fulcrum_json *properties)
 {
     struct fulcrum_json *source = add_typed(properties, "source", "object");

@@ -119,6 +119,7 @@ static int set_number_field(const struct walk *walk, const struct fulcrum_node *
     return 1;
 }
 
+/* What a parent gave is forgotten with its source. */
 static void take_back(struct fulcrum_sheet *sheet, const struct fulcrum_field *field)
 {
     memcpy((char *)&sheet->design + field->offset,
@@ -142,6 +143,7 @@ static void apply_field(const struct walk *walk, const struct fulcrum_node *node
     }
 }
 
+/* "machine.gpu" is a group because fields lie below it; there is no list of groups. */
 static int is_group(const char *path)
 {
     size_t count = 0;
@@ -236,6 +238,7 @@ static void apply_member(
     }
 }
 
+/* A list of objects to visit stands in for recursion: files decide how deep it goes. */
 static void apply(struct walk *walk, const struct fulcrum_node *object)
 {
     enter_group(walk, object, fulcrum_preset_kind_name(walk->sheet->kind));

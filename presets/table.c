@@ -46,6 +46,7 @@ static enum fulcrum_status fail_line(
         parser->table->path, line, text);
 }
 
+/* Doubles its room, so that large files take linear time. */
 static enum fulcrum_status push(
     const struct parser *parser, struct cells *cells, const char *text)
 {
@@ -84,6 +85,7 @@ static char end_cell(struct parser *parser, char *at)
     return found;
 }
 
+/* A carriage return belongs to the line break only right before it. */
 static int is_cell_end(const char *at)
 {
     return *at == ',' || *at == '\n' || *at == '\0' ||
@@ -173,6 +175,7 @@ static enum fulcrum_status add_row(struct parser *parser, size_t line)
     return FULCRUM_OK;
 }
 
+/* Columns are found by name: two of one name would hide data. */
 static enum fulcrum_status check_header(const struct parser *parser, size_t line)
 {
     const struct fulcrum_table *table = parser->table;
