@@ -31,10 +31,10 @@
 #define IDLE_BLEND_TO   0.3
 
 #define CYCLE_POINTS   16
-#define DIRECT_TERMS   48
-#define NO_TAIL        1e-12
+#define DIRECT_TERMS   16
+#define NO_TAIL        1e-9
 #define ROOT_STEPS     60
-#define ROOT_TOLERANCE 1e-9
+#define ROOT_TOLERANCE 1e-8
 
 struct problem {
     const struct fulcrum_network *network;
@@ -96,8 +96,9 @@ static double cohorts_left(
     const struct fulcrum_step_form *form, double period_s, double age_s)
 {
     double sum = 0.0;
+    double term = 0.0;
     for (int j = 0; j < DIRECT_TERMS; j++) {
-        double term = fulcrum_step_tail(form, age_s);
+        term = fulcrum_step_tail(form, age_s);
         sum += term;
         if (term < NO_TAIL) {
             return sum;
@@ -107,7 +108,7 @@ static double cohorts_left(
     double here = fulcrum_step_tail(form, age_s);
     double next = fulcrum_step_tail(form, age_s + period_s);
     return sum + fulcrum_step_excess(form, age_s) / period_s + 0.5 * here +
-           (here - next) / 12.0;
+           (term - next) / 24.0;
 }
 
 static double cohort_batch(const struct problem *problem, double period_s)
