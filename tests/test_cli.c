@@ -6,12 +6,14 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/design_options.h"
+#include "cli/interrupt.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -340,6 +342,19 @@ static void test_settings_are_checked_like_fields_of_files(void)
     }
 }
 
+static void test_the_first_signal_sets_the_flag(void)
+{
+    const volatile sig_atomic_t *flag = fulcrum_interrupt_watch();
+    CU_ASSERT_EQUAL(*flag, 0);
+    CU_ASSERT_EQUAL(raise(SIGTERM), 0);
+    CU_ASSERT_EQUAL(*flag, 1);
+    /* The second one has its usual effect again. */
+    struct sigaction action;
+    CU_ASSERT_EQUAL(sigaction(SIGTERM, NULL, &action), 0);
+    CU_ASSERT(action.sa_handler == SIG_DFL);
+    (void)signal(SIGINT, SIG_DFL);
+}
+
 static void test_exit_codes_follow_the_status(void)
 {
     CU_ASSERT_EQUAL(fulcrum_exit_code(FULCRUM_OK), 0);
@@ -363,6 +378,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_progress_is_not_drawn_too_often_and_not_when_silent),
         SUITE_CASE(test_the_bar_leaves_the_line_blank),
         SUITE_CASE(test_settings_are_checked_like_fields_of_files),
+        SUITE_CASE(test_the_first_signal_sets_the_flag),
         SUITE_CASE(test_exit_codes_follow_the_status),
     };
     return suite_run("cli", cases, sizeof cases / sizeof cases[0], argc, argv);
