@@ -91,18 +91,18 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state,
 {
     struct fulcrum_bench *bench = state->bench;
     double *rough_s = &state->rough_s[index_of(state, size)];
-    double repeats = *rough_s > 0.0 ? fmax(floor(BLOCK_S / *rough_s), 1.0) : 1.0;
     int is_warm_up = !(*rough_s > 0.0);
+    size_t repeats = is_warm_up ? 1 : (size_t)fmax(BLOCK_S / *rough_s, 1.0);
     enum fulcrum_status status = fulcrum_canary_open(canary, &bench->stopwatch, err);
     if (status != FULCRUM_OK) {
         return status;
     }
     struct fulcrum_span begin = fulcrum_span_begin();
-    for (double i = 0.0; i < repeats; i += 1.0) {
+    for (size_t i = 0; i < repeats; i++) {
         bench->learner->forward(bench->state, (size_t)size, bench->action);
     }
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    struct fulcrum_sample sample = {.x = size, .value = span.cpu_s / repeats};
+    struct fulcrum_sample sample = {.x = size, .value = span.cpu_s / (double)repeats};
     status = fulcrum_canary_close(
         canary, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
     *rough_s = fmax(sample.value, 1e-9);
@@ -234,6 +234,17 @@ static enum fulcrum_status report_told_sizes(
     return status;
 }
 
+/* The time at `size`; 0 where it was not sampled. */
+static double time_at(const struct size_medians *medians, double size)
+{
+    for (size_t i = 0; i < medians->count; i++) {
+        if (fabs(medians->size[i] - size) < 0.5) {
+            return medians->time_s[i];
+        }
+    }
+    return 0.0;
+}
+
 /* Geometric mean over the sizes that both conditions have. */
 static void report_busy(const struct size_medians *alone,
     const struct size_medians *busy, struct fulcrum_findings *findings)
@@ -241,11 +252,10 @@ static void report_busy(const struct size_medians *alone,
     double sum = 0.0;
     size_t count = 0;
     for (size_t i = 0; i < alone->count; i++) {
-        for (size_t j = 0; j < busy->count; j++) {
-            if (fabs(alone->size[i] - busy->size[j]) < 0.5) {
-                sum += log(busy->time_s[j] / alone->time_s[i]);
-                count++;
-            }
+        double busy_s = time_at(busy, alone->size[i]);
+        if (busy_s > 0.0) {
+            sum += log(busy_s / alone->time_s[i]);
+            count++;
         }
     }
     if (count > 0) {

@@ -132,8 +132,8 @@ static enum fulcrum_status add_watts(struct fulcrum_recording *recording, double
 static enum fulcrum_status sample_level(
     struct fulcrum_probe_state *state, double level, struct fulcrum_error *err)
 {
-    double begin_j[2];
-    double end_j[2];
+    double begin_j[2] = {0.0, 0.0};
+    double end_j[2] = {0.0, 0.0};
     if (level > 0.0) {
         fulcrum_crew_start(state->crew, (size_t)level);
     }

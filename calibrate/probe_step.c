@@ -161,11 +161,11 @@ static enum fulcrum_status sample_singles(
     struct fulcrum_bench *bench = state->bench;
     size_t first_step = state->single.count;
     size_t first_reset = state->reset.count;
-    double count = fmax(ceil(BLOCK_S / bench->step_s), 1.0);
+    size_t count = (size_t)fmax(ceil(BLOCK_S / bench->step_s), 1.0);
     double canary_s = 0.0;
     enum fulcrum_status status =
         fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    for (double i = 0.0; i < count && status == FULCRUM_OK; i += 1.0) {
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
         int ended = 0;
         struct fulcrum_sample sample = {.value = timed_step(state, &ended)};
         status = fulcrum_recording_add(&state->single, &sample, err);
@@ -174,7 +174,7 @@ static enum fulcrum_status sample_singles(
             status = fulcrum_recording_add(&state->reset, &sample, err);
         }
     }
-    state->step_count += count;
+    state->step_count += (double)count;
     state->reset_count += (double)(state->reset.count - first_reset);
     if (status == FULCRUM_OK) {
         status = fulcrum_canary_close(

@@ -30,8 +30,9 @@ struct fulcrum_probe_state {
     size_t count[FULCRUM_THREAD_COUNTS_MAX];
     size_t count_count;
     struct fulcrum_recording throughput; /* of each window */
-    struct fulcrum_recording
-        capacity; /* over that of one thread just before and after */
+    /* A rate over that of one thread just before and after; where others took CPU time,
+     * each at the time it should have had. */
+    struct fulcrum_recording capacity;
     struct fulcrum_recording cpu_share; /* CPU time had over what the cores can give */
 };
 
@@ -122,9 +123,13 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     }
     struct fulcrum_sample cpu_share = *out;
     cpu_share.value = share;
-    return status == FULCRUM_OK
-               ? fulcrum_recording_add(&state->cpu_share, &cpu_share, err)
-               : status;
+    if (status == FULCRUM_OK) {
+        status = fulcrum_recording_add(&state->cpu_share, &cpu_share, err);
+    }
+    /* For the ratio: what the threads would have done with the time that others took.
+     */
+    out->value /= out->marked ? fmax(share, CPU_SHARE_FLOOR) : 1.0;
+    return status;
 }
 
 /* The ratio to one thread: what slows the whole machine down cancels. */
@@ -212,11 +217,11 @@ static enum fulcrum_status gather(struct fulcrum_probe_state *state,
     points->count = 1;
     fulcrum_findings_summary(findings, "throughput_1_per_s", "steps/s", &summary);
     for (size_t i = 1; i < state->count_count && status == FULCRUM_OK; i++) {
-        char name[64];
         double count = (double)state->count[i];
         status =
             fulcrum_recording_summary(&state->capacity, count, &summary, findings->err);
         if (status == FULCRUM_OK && summary.used > 0) {
+            char name[64];
             (void)snprintf(name, sizeof name, "capacity_%zu", state->count[i]);
             fulcrum_findings_summary(findings, name, "", &summary);
             points->x[points->count] = count;

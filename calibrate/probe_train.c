@@ -151,19 +151,20 @@ static enum fulcrum_status sample_step(
 {
     struct fulcrum_bench *bench = state->bench;
     int is_warm_up = !(state->rough_s[i] > 0.0);
-    double repeats = is_warm_up ? 1.0 : fmax(floor(BLOCK_S / state->rough_s[i]), 1.0);
+    size_t repeats = is_warm_up ? 1 : (size_t)fmax(BLOCK_S / state->rough_s[i], 1.0);
     enum fulcrum_status status =
         fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
     if (status != FULCRUM_OK) {
         return status;
     }
     struct fulcrum_span begin = fulcrum_span_begin();
-    for (double k = 0.0; k < repeats; k += 1.0) {
+    for (size_t k = 0; k < repeats; k++) {
         (void)bench->learner->train(state->learner[i]);
     }
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    state->rough_s[i] = fmax(span.cpu_s / repeats, 1e-9);
-    struct fulcrum_sample sample = {.x = state->flop[i], .value = span.cpu_s / repeats};
+    double step_s = span.cpu_s / (double)repeats;
+    state->rough_s[i] = fmax(step_s, 1e-9);
+    struct fulcrum_sample sample = {.x = state->flop[i], .value = step_s};
     status = fulcrum_canary_close(
         &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
     /* The first step touches its buffers for the first time: not kept. */

@@ -49,7 +49,7 @@ struct fulcrum_train_plan fulcrum_train_plan_of(const struct fulcrum_train_work 
     int by_length = top.unroll >= UNROLL_MIN;
     plan.is_nominal = 0;
     plan.count = 0;
-    for (double part = 4.0; part >= 1.0; part *= 0.5) {
+    for (int part = 4; part >= 1; part /= 2) {
         double batch = by_length ? top.batch : fmax(floor(top.batch / part), 1.0);
         double unroll = by_length ? floor(top.unroll / part) : top.unroll;
         plan.size[plan.count] = shrink(nominal, batch, unroll);

@@ -48,17 +48,25 @@ static int has_learner(void)
     return 1;
 }
 
+static int sample_is_whole(const struct fulcrum_series *series, size_t i)
+{
+    return isfinite(series->x[i]) && isfinite(series->value[i]) &&
+           series->value[i] >= 0.0 && series->canary_rel[i] > 0.0 &&
+           series->disturbed[i] <= 1.0;
+}
+
 static void assert_series_are_whole(const struct fulcrum_calibration *calibration)
 {
+    size_t broken_count = 0;
     for (size_t i = 0; i < calibration->series_count; i++) {
         const struct fulcrum_series *series = &calibration->series[i];
-        CU_ASSERT(series->count > 0);
+        broken_count += series->count == 0;
         for (size_t j = 0; j < series->count; j++) {
-            CU_ASSERT(isfinite(series->x[j]) && isfinite(series->value[j]));
-            CU_ASSERT(series->value[j] >= 0.0 && series->canary_rel[j] > 0.0);
-            CU_ASSERT(series->disturbed[j] <= 1.0);
+            broken_count += !sample_is_whole(series, j);
         }
     }
+    CU_ASSERT(calibration->series_count > 5);
+    CU_ASSERT_EQUAL(broken_count, 0);
 }
 
 static void assert_quantities_are_positive(
@@ -186,6 +194,9 @@ static void test_stopped_calibration_keeps_what_was_measured(void)
     CU_ASSERT_EQUAL(
         fulcrum_calibrate(&calibration, &options, &err), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_PTR_NOT_NULL_FATAL(calibration);
+    if (calibration == NULL) {
+        return;
+    }
     CU_ASSERT(stopper.calls > 0);
     CU_ASSERT_EQUAL(calibration->complete, 0);
     CU_ASSERT_PTR_NOT_NULL(
@@ -207,6 +218,9 @@ static void test_stop_at_once_gives_an_empty_calibration(void)
     CU_ASSERT_EQUAL(
         fulcrum_calibrate(&calibration, &options, NULL), FULCRUM_ERR_INTERRUPTED);
     CU_ASSERT_PTR_NOT_NULL_FATAL(calibration);
+    if (calibration == NULL) {
+        return;
+    }
     CU_ASSERT_EQUAL(calibration->complete, 0);
     CU_ASSERT_EQUAL(calibration->parameter_count, 0);
     fulcrum_calibration_free(calibration);
@@ -285,6 +299,9 @@ static void test_meter_that_opens_gives_watts(void)
     const struct fulcrum_parameter *idle =
         fulcrum_calibration_parameter(calibration, "machine.cpu.idle_w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(idle);
+    if (idle == NULL) {
+        return;
+    }
     /* The counter's thread may be late by some of the 0.3 s of a window. */
     suite_assert_close("idle", idle->value, COUNTER_W, 0.2);
     suite_assert_close("machine", calibration->machine.cpu.idle_w, idle->value, 0.0);
