@@ -14,9 +14,9 @@ const struct fulcrum_command *const *fulcrum_commands(void)
     static const struct fulcrum_command *const commands[] = {
         &fulcrum_command_calibrate,
         &fulcrum_command_predict,
-    &fulcrum_command_explore,
-    &fulcrum_command_plot,
-    &fulcrum_command_list,
+        &fulcrum_command_explore,
+        &fulcrum_command_plot,
+        &fulcrum_command_list,
         &fulcrum_command_show,
         &fulcrum_command_schema,
         NULL,

@@ -88,6 +88,7 @@ struct fulcrum_command_syntax {
     size_t size;                  /* of the block */
 };
 
+/* What the parser and the usage of `command` need. */
 void fulcrum_command_syntax_init(
     const struct fulcrum_command *command, struct fulcrum_command_syntax *out);
 

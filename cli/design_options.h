@@ -49,6 +49,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_inputs_load(
     const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
     struct fulcrum_design_inputs *out, struct fulcrum_error *err);
 
+/* Leaves it empty. */
 void fulcrum_design_inputs_free(struct fulcrum_design_inputs *inputs);
 
 /* The machine `name` into design->machine; "this" is found out, not read. */

@@ -25,11 +25,11 @@ static void print_text(FILE *stream, const char *text)
 static void print_paragraphs(FILE *stream, const char *text)
 {
     for (; *text != '\0'; text++) {
-        char piece[2] = {*text, '\0'};
         if (text[0] == '\n' && text[1] == '\n') {
             (void)fputs("\n.PP\n", stream);
             text++;
         } else {
+            const char piece[2] = {*text, '\0'};
             print_text(stream, piece);
         }
     }

@@ -28,6 +28,7 @@ struct fulcrum_report;
 struct fulcrum_report *fulcrum_report_new(
     const char *rows_key, const struct fulcrum_column *columns, size_t column_count);
 
+/* Accepts NULL. */
 void fulcrum_report_free(struct fulcrum_report *report);
 
 /* The next cell, row by row; the kind must be that of its column. */
