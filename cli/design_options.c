@@ -12,6 +12,9 @@
 
 enum { PATH_SIZE = 96 };
 
+/* The preset with watts and SMT yield for a machine that is detected. */
+#define HOST_PRIORS "generic-server"
+
 const struct fulcrum_option fulcrum_design_option_rows[] = {
     {.name = "machine",
         .letter = 'm',
@@ -96,15 +99,36 @@ enum fulcrum_status fulcrum_setting_parse(const char *text,
     return FULCRUM_OK;
 }
 
+/* What can be found out about this machine, over the priors for what cannot. */
+static void overlay_detected(struct fulcrum_machine *machine)
+{
+    struct fulcrum_machine found;
+    fulcrum_host_detect(&found);
+    memcpy(machine->name, found.name, sizeof machine->name);
+    memcpy(machine->title, found.title, sizeof machine->title);
+    machine->accelerator = found.accelerator;
+    machine->learner_core_count = found.learner_core_count;
+    memcpy(machine->cpu.name, found.cpu.name, sizeof machine->cpu.name);
+    machine->cpu.socket_count = found.cpu.socket_count;
+    machine->cpu.core_count = found.cpu.core_count;
+    machine->cpu.thread_count = found.cpu.thread_count;
+    machine->cpu.clock_hz = found.cpu.clock_hz;
+    machine->cpu.curve = found.cpu.curve;
+}
+
 enum fulcrum_status fulcrum_machine_find(const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err)
 {
-    if (strcmp(name, "this") == 0) {
-        fulcrum_host_detect(&design->machine);
-        return FULCRUM_OK;
+    if (strcmp(name, "this") != 0) {
+        return fulcrum_machine_load(name, design, sources, err);
     }
-    return fulcrum_machine_load(name, design, sources, err);
+    enum fulcrum_status status =
+        fulcrum_machine_load(HOST_PRIORS, design, sources, err);
+    if (status == FULCRUM_OK) {
+        overlay_detected(&design->machine);
+    }
+    return status;
 }
 
 static enum fulcrum_status load_presets(const struct fulcrum_design_settings *settings,

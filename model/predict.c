@@ -14,8 +14,8 @@
 
 /* Simulations of draws: their noise must only be small beside the spread of the draws.
  */
-#define DRAW_HALF_WIDTH_REL 0.03
-#define DRAW_MOST_STEPS     1e5
+#define DRAW_HALF_WIDTH_REL 0.04
+#define DRAW_MOST_STEPS     3e4
 
 /* Quantiles of the 90 % interval. */
 #define LOW_QUANTILE  0.05
