@@ -102,7 +102,8 @@ struct fulcrum_node fulcrum_node_member(
     const struct fulcrum_node *object, const char *key)
 {
     struct fulcrum_node node = {object->reader, NULL, ""};
-    (void)snprintf(node.path, sizeof node.path, "%s%s%s", object->path,
+    /* Of what is longer than any real path the beginning is enough. */
+    (void)snprintf(node.path, sizeof node.path, "%.80s%s%.70s", object->path,
         object->path[0] != '\0' ? "." : "", key);
     clean_path(node.path);
     if (json_object_is_type(object->json, json_type_object)) {
