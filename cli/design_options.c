@@ -34,7 +34,8 @@ const struct fulcrum_option fulcrum_design_option_rows[] = {
         .offset = offsetof(struct fulcrum_design_settings, calibrations),
         .value = "NAME",
         .help =
-            "preset or JSON file, in place of the workload's own; a later one wins"},
+            "preset or JSON file, in place of the workload's own, or over it where its "
+            "learner ran on another kind of device; a later one wins"},
     {.name = "actors",
         .letter = 'a',
         .kind = FULCRUM_OPTION_COUNT,
@@ -149,24 +150,53 @@ static enum fulcrum_status load_presets(const struct fulcrum_design_settings *se
     return fulcrum_workload_load(settings->workload, &out->base, &out->sources, err);
 }
 
+/* Would the named calibrations leave the learner of this machine without times? */
+static int lacks_learner(const struct fulcrum_design_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
+        if (inputs->calibrations[i]->machine.accelerator ==
+            inputs->base.machine.accelerator) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The workload's own calibration goes below the named ones. */
+static enum fulcrum_status add_own_calibration(
+    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *own = NULL;
+    enum fulcrum_status status =
+        fulcrum_calibration_load(out->base.workload.calibration, &own, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    for (size_t i = out->calibration_count; i > 0; i--) {
+        out->calibrations[i] = out->calibrations[i - 1];
+    }
+    out->calibrations[0] = own;
+    out->calibration_count++;
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status load_calibrations(
     const struct fulcrum_design_settings *settings, struct fulcrum_design_inputs *out,
     struct fulcrum_error *err)
 {
-    const char *own = out->base.workload.calibration;
-    struct fulcrum_text_list names = settings->calibrations;
-    if (names.count == 0 && own[0] != '\0') {
-        names.count = 1;
-        names.items = &own;
-    }
-    out->calibrations = calloc(names.count + 1, sizeof(struct fulcrum_calibration *));
+    const struct fulcrum_text_list *names = &settings->calibrations;
+    out->calibrations = calloc(names->count + 1, sizeof(struct fulcrum_calibration *));
     if (out->calibrations == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
     }
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < names.count; i++) {
-        status = fulcrum_calibration_load(names.items[i], &out->calibrations[i], err);
+    for (size_t i = 0; status == FULCRUM_OK && i < names->count; i++) {
+        status = fulcrum_calibration_load(names->items[i], &out->calibrations[i], err);
         out->calibration_count += status == FULCRUM_OK;
+    }
+    if (status == FULCRUM_OK && out->base.workload.calibration[0] != '\0' &&
+        lacks_learner(out)) {
+        status = add_own_calibration(out, err);
     }
     return status;
 }

@@ -35,7 +35,8 @@ struct fulcrum_design_inputs {
 
 /*
  * Reads what `settings` name: presets, then calibrations (the workload's own unless one
- * is named), then --set and --actors; later ones win in a scenario. The machine "this"
+ * is named whose learner ran on the machine's kind of device), then --set and --actors;
+ * later ones win in a scenario. The machine "this"
  * is the one the program runs on.
  *   out       stays where it is while its scenario is used; given back with
  *             fulcrum_design_inputs_free, after a failure too

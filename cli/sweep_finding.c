@@ -20,7 +20,7 @@ struct record {
 };
 
 struct track {
-    enum fulcrum_output output;
+    enum fulcrum_predicted output;
     size_t count;
     size_t capacity;
     struct record *records;

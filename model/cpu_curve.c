@@ -73,7 +73,8 @@ static double saturating(const struct fulcrum_cpu_station *cpu, double n)
     return fmax(rate * cpu->cross_socket_frac, fmin(rate, one_socket));
 }
 
-static double tabulated(const struct fulcrum_cpu_station *cpu, double n)
+/* Linear between counts, held beyond the last one. */
+static double table_entry(const struct fulcrum_cpu_station *cpu, double n)
 {
     if (n >= (double)cpu->capacity_count) {
         return cpu->capacity[cpu->capacity_count - 1];
@@ -81,6 +82,20 @@ static double tabulated(const struct fulcrum_cpu_station *cpu, double n)
     size_t whole = (size_t)n;
     double below = whole > 0 ? cpu->capacity[whole - 1] : 0.0;
     return below + (n - (double)whole) * (cpu->capacity[whole] - below);
+}
+
+/*
+ * The table holds for all threads. Where the learner keeps some, more actors than
+ * servers do what fills the servers, times what the same crowding costs a whole CPU.
+ */
+static double tabulated(const struct fulcrum_cpu_station *cpu, double n)
+{
+    double servers = fulcrum_cpu_servers(cpu);
+    if (n <= servers) {
+        return table_entry(cpu, n);
+    }
+    double crowded = table_entry(cpu, n * cpu->thread_count / servers);
+    return table_entry(cpu, servers) * crowded / table_entry(cpu, cpu->thread_count);
 }
 
 double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n)

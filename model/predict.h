@@ -39,7 +39,7 @@
     X(actor_threads_per_learner_core, "", "threads open to actors / cores of a CPU learner")
 /* clang-format on */
 
-enum fulcrum_output {
+enum fulcrum_predicted {
 #define X(name, unit, meaning) FULCRUM_OUTPUT_##name,
     FULCRUM_OUTPUT_LIST(X) FULCRUM_OUTPUT_COUNT
 #undef X

@@ -9,8 +9,8 @@
 
 #include "model/quantity.h"
 
-/* Points in flight: enough to keep threads busy, few enough to see progress. */
-enum { BLOCK = 64 };
+/* Points between two visits: enough to keep threads busy, few enough for Ctrl-C. */
+enum { BLOCK = 16 };
 
 size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan)
 {

@@ -275,6 +275,24 @@ static void test_tabulated_capacity_is_interpolated_and_held(void)
     }
 }
 
+/* Two of four threads are the learner's: the actors never get the work of three. */
+static void test_a_table_gives_no_more_than_the_threads_left(void)
+{
+    static const double capacity[] = {1.0, 1.8, 2.4, 2.5, 2.25, 2.0};
+    struct fulcrum_cpu_station cpu = {.curve = FULCRUM_CURVE_TABLE,
+        .core_count = 4,
+        .thread_count = 4,
+        .reserved_threads = 2,
+        .capacity = capacity,
+        .capacity_count = 6};
+    static const double cases[][2] = {{1.0, 1.0}, {2.0, 1.8}, {2.5, 1.8 * 2.25 / 2.5},
+        {3.0, 1.8 * 2.0 / 2.5}, {50.0, 1.8 * 2.0 / 2.5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        suite_assert_close(
+            "c", fulcrum_cpu_capacity(&cpu, cases[i][0]), cases[i][1], 1e-14);
+    }
+}
+
 static void test_batch_time_continues_its_table_along_the_line(void)
 {
     static const double size[] = {2.0, 4.0, 10.0, 12.0};
@@ -316,6 +334,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_capacity_is_the_equation),
         SUITE_CASE(test_crossing_sockets_costs_nu_but_never_capacity),
         SUITE_CASE(test_tabulated_capacity_is_interpolated_and_held),
+        SUITE_CASE(test_a_table_gives_no_more_than_the_threads_left),
         SUITE_CASE(test_batch_time_continues_its_table_along_the_line),
         SUITE_CASE(test_names_end_where_the_choices_end),
     };
