@@ -9,15 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/random.h"
 #include "calibrate/statistics.h"
 
-/* About 1 ms at 3 GHz: long against a clock read, short against a time slice. */
-#define LOOP_COUNT 300000
+/* Numbers that fit into the first-level cache, and how often they are gone through. */
+#define NUMBER_COUNT 2048
+#define PASS_COUNT   420
+
+/* Steps of a random walk through 256 KiB, each waiting for the one before. */
+#define WALK_SIZE  65536
+#define WALK_COUNT 9000
+
+#define LANE_COUNT 8
+#define MIX_COUNT  4
+
+struct fulcrum_canary_tables {
+    double number[NUMBER_COUNT];
+    uint32_t next[WALK_SIZE]; /* one cycle through all of them */
+};
 
 /* Readings between two looks at all of them. */
 #define REVIEW_COUNT 16
 
-#define BASELINE_QUANTILE 0.10
+#define BASELINE_QUANTILE 0.05
 
 /* A run that ended this short a time ago also tells of the moment now. */
 #define FRESH_S 0.5e-3
@@ -25,26 +39,55 @@
 void fulcrum_canary_free(struct fulcrum_canary *canary)
 {
     free(canary->reading_s);
+    free(canary->tables);
     *canary = (struct fulcrum_canary){0};
 }
 
-/*
- * One integer and two floating-point chains, so that a thread on the same core, a lower
- * clock or a stolen slice each show.
- */
-static double work(void)
+/* Sattolo's shuffle: a walk that comes back only after every place was visited. */
+static void fill_tables(struct fulcrum_canary_tables *tables)
 {
-    uint64_t bits = UINT64_C(0x2545f4914f6cdd1d);
-    double first = 0.5;
-    double second = 0.25;
-    for (int i = 0; i < LOOP_COUNT; i++) {
-        bits ^= bits << 13;
-        bits ^= bits >> 7;
-        bits ^= bits << 17;
-        first = first * 0.999 + 0.001;
-        second = second * 0.998 + (double)(bits & 1);
+    struct fulcrum_random random = fulcrum_random_seeded(1);
+    for (uint32_t i = 0; i < WALK_SIZE; i++) {
+        tables->next[i] = i;
     }
-    return first + second;
+    for (uint32_t i = WALK_SIZE - 1; i > 0; i--) {
+        uint32_t j = (uint32_t)(fulcrum_random_bits(&random) % i);
+        uint32_t other = tables->next[j];
+        tables->next[j] = tables->next[i];
+        tables->next[i] = other;
+    }
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        tables->number[i] = 1e-3 * (double)i;
+    }
+}
+
+/* Independent chains: a core of its own runs them side by side, half of one cannot. */
+static double compute(const double *number)
+{
+    double lane[LANE_COUNT] = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0};
+    uint64_t mix[MIX_COUNT] = {1, 2, 3, 4};
+    double sum = 0.0;
+    for (size_t i = 0; i < (size_t)PASS_COUNT * NUMBER_COUNT; i += LANE_COUNT) {
+        for (size_t k = 0; k < LANE_COUNT; k++) {
+            lane[k] = lane[k] * 0.999 + number[i % NUMBER_COUNT + k];
+        }
+        for (size_t k = 0; k < MIX_COUNT; k++) {
+            mix[k] = mix[k] * UINT64_C(6364136223846793005) + i;
+        }
+    }
+    for (size_t k = 0; k < LANE_COUNT; k++) {
+        sum += lane[k] + (double)(mix[k % MIX_COUNT] >> 40);
+    }
+    return sum;
+}
+
+static double work(const struct fulcrum_canary_tables *tables)
+{
+    uint32_t place = 0;
+    for (size_t i = 0; i < WALK_COUNT; i++) {
+        place = tables->next[place];
+    }
+    return compute(tables->number) + (double)place;
 }
 
 static enum fulcrum_status make_room(
@@ -99,13 +142,22 @@ double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s)
     return canary->baseline_s > 0.0 ? reading_s / canary->baseline_s : 1.0;
 }
 
-/* About 1 ms of integer and floating-point work in registers. */
+/* Runs the loop. The first run also makes its tables and warms them up. */
 static enum fulcrum_status run(struct fulcrum_canary *canary,
     const struct fulcrum_stopwatch *stopwatch, struct fulcrum_error *err)
 {
+    if (canary->tables == NULL) {
+        canary->tables = calloc(1, sizeof *canary->tables);
+        if (canary->tables == NULL) {
+            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "canary tables");
+        }
+        fill_tables(canary->tables);
+        volatile double warm = work(canary->tables);
+        (void)warm;
+    }
     struct fulcrum_span begin = fulcrum_span_begin();
     /* Keeps the compiler from dropping a loop whose result nobody reads. */
-    volatile double sink = work();
+    volatile double sink = work(canary->tables);
     (void)sink;
     canary->last = fulcrum_span_end(stopwatch, begin);
     enum fulcrum_status status = fulcrum_canary_add(canary, canary->last.cpu_s, err);

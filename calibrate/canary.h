@@ -13,11 +13,17 @@
 #define FULCRUM_CANARY_LIMIT_REL 1.08
 
 /*
- * The loop's times under one condition: where other cores are loaded on purpose the
- * usual time is another one. {0} is a legal start.
+ * About 1 ms of work that feels what environments and networks feel: many additions and
+ * multiplications at once, which a thread on the same core slows down, and a walk
+ * through memory of the second-level cache's size. Its times hold under one condition:
+ * where other cores are loaded on purpose the usual time is another one. {0} is a legal
+ * start.
  */
+struct fulcrum_canary_tables; /* what the loop reads; opaque */
+
 struct fulcrum_canary {
-    double *reading_s; /* CPU seconds of every run so far */
+    struct fulcrum_canary_tables *tables; /* NULL before the first run */
+    double *reading_s;                    /* CPU seconds of every run so far */
     size_t count;
     size_t capacity;
     double baseline_s;        /* of the readings so far; 0 before the first */
@@ -25,7 +31,7 @@ struct fulcrum_canary {
     double last_end_s;
 };
 
-/* Gives the readings back and leaves an empty canary. */
+/* Gives readings and tables back and leaves an empty canary. */
 void fulcrum_canary_free(struct fulcrum_canary *canary);
 
 /* On which clock a sample was timed: a stolen slice shows on the wall clock alone. */
@@ -53,7 +59,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_add(
     struct fulcrum_canary *canary, double reading_s, struct fulcrum_error *err);
 
 /*
- * A time of the loop over its usual least: the 10th percentile of the readings, since
+ * A time of the loop over its usual least: the 5th percentile of the readings, since
  * the very least may be luck. 1 before the first reading.
  */
 double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s);

@@ -38,6 +38,9 @@
 /* Distance of the quartiles of a normal law, in standard deviations. */
 #define QUARTILES_PER_SD 1.349
 
+/* As for medians: so many undisturbed samples need no help from disturbed ones. */
+#define CALM_ENOUGH 8
+
 /* Of the cv: how far it wanders between runs in a noisy place. */
 #define CV_ERROR_REL 0.1
 
@@ -290,7 +293,7 @@ static double *sorted_values(const struct fulcrum_recording *recording, size_t *
 {
     double *values = calloc(recording->count + 1, sizeof *values);
     size_t calm = fulcrum_recording_calm_count(recording, 0.0);
-    int all = 2 * calm < recording->count;
+    int all = calm < CALM_ENOUGH && 2 * calm < recording->count;
     *count = 0;
     for (size_t i = 0; values != NULL && i < recording->count; i++) {
         if (all || !fulcrum_recording_disturbed(recording, i)) {
@@ -422,7 +425,8 @@ static void report_parameters(const struct fulcrum_probe_state *state,
         "step; %zu disturbed blocks set aside%s",
         figures->without_reset.used, 1e3 * BLOCK_S, figures->reset_per_step,
         figures->without_reset.took_all ? 0 : figures->without_reset.disturbed,
-        figures->without_reset.took_all ? "; most were disturbed, so all count" : "");
+        figures->without_reset.took_all ? "; too few were undisturbed, so all count"
+                                        : "");
     fulcrum_findings_parameter(findings, &mean);
     struct fulcrum_parameter cv = {
         .path = "workload.step.cv",

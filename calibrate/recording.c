@@ -11,6 +11,9 @@
 /* Half width of a 95 % interval of a normal law, in standard deviations. */
 #define NORMAL_95 1.96
 
+/* So many undisturbed samples tell more than any number of disturbed ones. */
+#define CALM_ENOUGH 8
+
 /* One sample says nothing of its own error: a tenth is assumed. */
 #define LONE_SAMPLE_ERROR_REL 0.1
 
@@ -146,7 +149,7 @@ enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *re
     double unknown = (double)NAN;
     size_t all = collect(recording, x, 1, values);
     size_t calm = collect(recording, x, 0, values);
-    int took_all = 2 * calm < all;
+    int took_all = calm < CALM_ENOUGH && 2 * calm < all;
     size_t used = took_all ? collect(recording, x, 1, values) : calm;
     *out = (struct fulcrum_summary){.median = unknown,
         .lo = unknown,

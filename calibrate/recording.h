@@ -61,12 +61,12 @@ struct fulcrum_summary {
     double standard_error; /* of the median */
     size_t used;           /* samples behind it; 0: nothing there, the rest is NAN */
     size_t disturbed;      /* samples that were set aside, or would have been */
-    int took_all;          /* more than half were disturbed, so all of them count */
+    int took_all;          /* too few were undisturbed, so all of them count */
 };
 
 /*
- * Over the undisturbed samples at `x`, or over all where fewer than half of them are
- * undisturbed.
+ * Over the undisturbed samples at `x`, or over all where these are fewer than eight and
+ * fewer than half.
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recording_summary(

@@ -86,16 +86,17 @@ static double table_entry(const struct fulcrum_cpu_station *cpu, double n)
 
 /*
  * The table holds for all threads. Where the learner keeps some, more actors than
- * servers do what fills the servers, times what the same crowding costs a whole CPU.
+ * servers do what fills the servers, less what the same crowding costs a whole CPU.
  */
 static double tabulated(const struct fulcrum_cpu_station *cpu, double n)
 {
     double servers = fulcrum_cpu_servers(cpu);
-    if (n <= servers) {
+    if (n <= servers || !(cpu->reserved_threads > 0.0)) {
         return table_entry(cpu, n);
     }
+    double full = table_entry(cpu, cpu->thread_count);
     double crowded = table_entry(cpu, n * cpu->thread_count / servers);
-    return table_entry(cpu, servers) * crowded / table_entry(cpu, cpu->thread_count);
+    return table_entry(cpu, servers) * fmin(1.0, crowded / full);
 }
 
 double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n)

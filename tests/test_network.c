@@ -287,6 +287,7 @@ static void test_a_table_gives_no_more_than_the_threads_left(void)
         .capacity_count = 6};
     static const double cases[][2] = {{1.0, 1.0}, {2.0, 1.8}, {2.5, 1.8 * 2.25 / 2.5},
         {3.0, 1.8 * 2.0 / 2.5}, {50.0, 1.8 * 2.0 / 2.5}};
+
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         suite_assert_close(
             "c", fulcrum_cpu_capacity(&cpu, cases[i][0]), cases[i][1], 1e-14);

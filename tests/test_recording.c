@@ -58,7 +58,7 @@ static void test_disturbed_samples_do_not_move_the_median(void)
     finish(&recording, &canary);
 }
 
-static void test_all_samples_count_where_most_are_disturbed(void)
+static void test_all_samples_count_where_few_are_undisturbed(void)
 {
     struct fulcrum_canary canary;
     struct fulcrum_recording recording;
@@ -72,6 +72,13 @@ static void test_all_samples_count_where_most_are_disturbed(void)
     suite_assert_close("median", summary.median, 3.0, 1e-12);
     CU_ASSERT_EQUAL(summary.took_all, 1);
     CU_ASSERT_EQUAL(summary.used, 3);
+    for (int i = 0; i < 20; i++) {
+        add(&recording, 2.0, i < 8 ? 1.0 : 9.0, i < 8 ? 1.0 : 1.3);
+    }
+    CU_ASSERT_EQUAL(
+        fulcrum_recording_summary(&recording, 2.0, &summary, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(summary.took_all, 0);
+    suite_assert_close("eight are enough", summary.median, 1.0, 1e-12);
     finish(&recording, &canary);
 }
 
@@ -149,7 +156,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_disturbed_samples_do_not_move_the_median),
-        SUITE_CASE(test_all_samples_count_where_most_are_disturbed),
+        SUITE_CASE(test_all_samples_count_where_few_are_undisturbed),
         SUITE_CASE(test_summary_of_few_samples),
         SUITE_CASE(test_neediest_repeats_disturbed_samples_but_not_for_ever),
         SUITE_CASE(test_report_keeps_every_sample),
