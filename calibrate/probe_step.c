@@ -35,8 +35,16 @@
 /* Resets in a block where one of them is too short to time. */
 #define RESET_BLOCK_COUNT 256
 
-/* Distance of the quartiles of a normal law, in standard deviations. */
-#define QUARTILES_PER_SD 1.349
+/*
+ * Steps too short to time one by one are timed in blocks so many clock reads long. From
+ * one such block to the next the machine's own speed hardly moves, so that the
+ * differences of neighbours show the steps' spread; longer blocks show the machine's.
+ */
+#define SHORT_OVER_CLOCK  100.0
+#define SHORT_BLOCK_COUNT 128
+
+/* Median |difference| of two draws of a normal law, in its standard deviations. */
+#define MEDIAN_DIFFERENCE_PER_SD 0.9539
 
 /* As for medians: so many undisturbed samples need no help from disturbed ones. */
 #define CALM_ENOUGH 8
@@ -51,10 +59,15 @@ struct fulcrum_probe_state {
     struct fulcrum_recording busy;   /* the same beside a busy learner */
     struct fulcrum_recording reset;  /* one reset, or the mean of a block of them */
     struct fulcrum_recording resets; /* resets per step in each block of `block` */
-    struct fulcrum_recording single; /* one step without its reset */
+    struct fulcrum_recording single; /* one step without its reset, or short blocks */
     double step_count;               /* all steps so far, and the resets in them */
     double reset_count;
 };
+
+static int times_singles(const struct fulcrum_bench *bench)
+{
+    return bench->step_s >= SINGLE_OVER_CLOCK * bench->stopwatch.cpu_cost_s;
+}
 
 static void step_close(struct fulcrum_probe_state *state)
 {
@@ -96,6 +109,10 @@ static enum fulcrum_status step_open(struct fulcrum_bench *bench,
         &(struct fulcrum_series){
             .name = "actor_step_single", .unit = "s", .condition = "alone"},
         &bench->alone);
+    if (!times_singles(bench)) {
+        (void)snprintf(state->single.header.name, sizeof state->single.header.name,
+            "actor_step_short_block");
+    }
     enum fulcrum_status status =
         fulcrum_stepper_open(&state->stepper, &bench->stage, 0, err);
     if (status != FULCRUM_OK) {
@@ -104,11 +121,6 @@ static enum fulcrum_status step_open(struct fulcrum_bench *bench,
     }
     *out = state;
     return FULCRUM_OK;
-}
-
-static int times_singles(const struct fulcrum_bench *bench)
-{
-    return bench->step_s >= SINGLE_OVER_CLOCK * bench->stopwatch.cpu_cost_s;
 }
 
 /* The mean of a block of steps, the clock read only at its ends. */
@@ -192,6 +204,39 @@ static enum fulcrum_status sample_singles(
     return status;
 }
 
+static double short_block_size(const struct fulcrum_bench *bench)
+{
+    return ceil(SHORT_OVER_CLOCK * bench->stopwatch.cpu_cost_s / bench->step_s);
+}
+
+/* Means of short blocks in a row, with their resets. */
+static enum fulcrum_status sample_short_blocks(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    double size = short_block_size(bench);
+    double value_s[SHORT_BLOCK_COUNT];
+    double canary_s = 0.0;
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    double before_s = fulcrum_thread_cpu_s();
+    for (size_t i = 0; i < SHORT_BLOCK_COUNT; i++) {
+        (void)fulcrum_stepper_run(&state->stepper, (size_t)size);
+        double after_s = fulcrum_thread_cpu_s();
+        value_s[i] = fmax(after_s - before_s - bench->stopwatch.cpu_cost_s, 0.0) / size;
+        before_s = after_s;
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_canary_close(
+            &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    }
+    for (size_t i = 0; i < SHORT_BLOCK_COUNT && status == FULCRUM_OK; i++) {
+        struct fulcrum_sample sample = {.value = value_s[i], .canary_s = canary_s};
+        status = fulcrum_recording_add(&state->single, &sample, err);
+    }
+    return status;
+}
+
 /* One reset after the other: for environments whose reset is too short to time. */
 static enum fulcrum_status sample_reset_block(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
@@ -216,10 +261,12 @@ static enum fulcrum_status sample_reset_block(
 static enum fulcrum_status sample_parts(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    if (!times_singles(state->bench)) {
-        return sample_reset_block(state, err);
+    int is_full = state->single.count >= SINGLE_MAX;
+    if (times_singles(state->bench)) {
+        return is_full ? FULCRUM_OK : sample_singles(state, err);
     }
-    return state->single.count < SINGLE_MAX ? sample_singles(state, err) : FULCRUM_OK;
+    enum fulcrum_status status = sample_reset_block(state, err);
+    return status == FULCRUM_OK && !is_full ? sample_short_blocks(state, err) : status;
 }
 
 static enum fulcrum_status visit_busy(
@@ -371,27 +418,44 @@ static void report_singles(struct fulcrum_probe_state *state,
     free(sorted);
 }
 
-/* Blocks of k independent steps vary by 1 / sqrt(k) of what a step does. */
+/*
+ * Blocks of k independent steps vary by 1 / sqrt(k) of what a step does. Neighbours
+ * come from one sample of SHORT_BLOCK_COUNT blocks.
+ */
+static double short_block_cv(const struct fulcrum_probe_state *state, double mean_s)
+{
+    const struct fulcrum_recording *single = &state->single;
+    double *difference_s = calloc(single->count + 1, sizeof *difference_s);
+    size_t count = 0;
+    for (size_t i = 1; difference_s != NULL && i < single->count; i++) {
+        if (i % SHORT_BLOCK_COUNT != 0 && !fulcrum_recording_disturbed(single, i)) {
+            difference_s[count++] =
+                fabs(single->samples[i].value - single->samples[i - 1].value);
+        }
+    }
+    double cv = 0.0;
+    if (count > 1 && mean_s > 0.0) {
+        gsl_sort(difference_s, 1, count);
+        double median_s = fulcrum_statistics_quantile(difference_s, count, 0.5);
+        cv = sqrt(short_block_size(state->bench)) * median_s /
+             (MEDIAN_DIFFERENCE_PER_SD * mean_s);
+    }
+    free(difference_s);
+    return cv;
+}
+
 static void report_blocks(struct fulcrum_probe_state *state,
     struct step_figures *figures, struct fulcrum_findings *findings)
 {
-    size_t count = 0;
-    double *sorted = sorted_values(&state->block, &count);
-    double size = fmax(ceil(BLOCK_S / state->bench->step_s), 1.0);
-    if (sorted != NULL && count > 1) {
-        /* From quartiles: one disturbed block would be taken for a million steps. */
-        double spread_s = fulcrum_statistics_quantile(sorted, count, 0.75) -
-                          fulcrum_statistics_quantile(sorted, count, 0.25);
-        double median_s = fulcrum_statistics_quantile(sorted, count, 0.5);
-        figures->cv = sqrt(size) * spread_s / (QUARTILES_PER_SD * median_s);
-        fulcrum_findings_value(findings, "actor_step_median_s", "s", median_s);
-    }
-    free(sorted);
+    figures->cv = short_block_cv(state, figures->mean_s);
+    fulcrum_findings_value(
+        findings, "actor_step_median_s", "s", figures->without_reset.median);
     fulcrum_findings_note(findings, "actor_step_distribution",
-        "steps of %.3g s are too short to time one by one (a clock read costs %.2g s): "
-        "the cv is that of blocks of %.0f steps times the square root of their size, "
-        "an upper bound that includes noise of the machine; there are no quantiles",
-        state->bench->step_s, state->bench->stopwatch.cpu_cost_s, size);
+        "steps too short to time one by one (a clock read costs %.2g s): the cv is "
+        "from "
+        "differences of neighbouring blocks of %.0f steps times the root of that, an "
+        "upper bound; the median is that of blocks; no quantiles",
+        state->bench->stopwatch.cpu_cost_s, short_block_size(state->bench));
 }
 
 /* The file gets every k-th single step. */
@@ -438,7 +502,7 @@ static void report_parameters(const struct fulcrum_probe_state *state,
     (void)snprintf(cv.source, sizeof cv.source, "%s; standard error assumed",
         times_singles(state->bench)
             ? "single steps and resets, CPU time"
-            : "blocks of steps, scaled by the root of their size");
+            : "neighbouring blocks of steps, scaled by the root of their size");
     if (figures->cv > 0.0) {
         fulcrum_findings_parameter(findings, &cv);
     }

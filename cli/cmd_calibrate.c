@@ -88,9 +88,9 @@ static enum fulcrum_status check_name(struct fulcrum_context *context,
     }
     size_t nearest = fulcrum_nearest(name, known, count, sizeof known[0]);
     return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "there is no %s %s%s%s%s; `fulcrum list %ss` shows them", kind, name,
-        nearest < count ? ": did you mean " : "", nearest < count ? known[nearest] : "",
-        nearest < count ? "?" : "", kind);
+        "there is no %s %s%s%s%s: `fulcrum list %ss` shows them", kind, name,
+        nearest < count ? " (did you mean " : "", nearest < count ? known[nearest] : "",
+        nearest < count ? "?)" : "", kind);
 }
 
 static struct fulcrum_calibrate_options options_of(const struct settings *settings)
