@@ -1,6 +1,7 @@
 /* cmd_plot.c - `fulcrum plot`: one chart from a sweep or a calibration. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +17,17 @@ struct settings {
     const char *chart; /* NULL: by what the file holds */
     const char *title;
     const char *subtitle;
+    const char *machines;
     double width_pt;
     double height_pt;
     double width_px; /* of PNG; NAN: twice the points */
 };
 
-/* Known machines in the range of a ratio chart. */
+/* Machines named at their ratios unless others are asked for. */
+#define STANDARD_MACHINES                                                              \
+    "dgx-1-inci2020,dgx-1,dgx-2,dgx-a100,dgx-h100,dgx-b200,gb200-nvl72"
+
+/* Known machines on a ratio chart. */
 struct landmarks {
     struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX];
     char names[FULCRUM_RATIO_MACHINES_MAX][64];
@@ -61,31 +67,38 @@ static double machine_ratio(const struct fulcrum_machine *machine)
     return machine->cpu.thread_count / (machine->gpu.count * machine->gpu.sm_count);
 }
 
-/* GPU machines among the presets; one that cannot be read is no reason to stop. */
-static void find_landmarks(struct landmarks *out)
+/* The next name of a comma-separated list; moves *list on, to NULL after the last. */
+static void take_name(const char **list, char *out, size_t size)
 {
-    struct fulcrum_preset_entry *entries = NULL;
-    size_t count = 0;
-    out->count = 0;
-    if (fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, NULL) !=
-        FULCRUM_OK) {
-        return;
-    }
-    for (size_t i = 0; i < count && out->count < FULCRUM_RATIO_MACHINES_MAX; i++) {
+    size_t length = strcspn(*list, ",");
+    (void)snprintf(out, size, "%.*s", (int)length, *list);
+    *list = (*list)[length] == ',' ? *list + length + 1 : NULL;
+}
+
+static enum fulcrum_status find_landmarks(
+    const char *list, struct landmarks *out, struct fulcrum_error *err)
+{
+    const char *rest = strcmp(list, "none") == 0 ? NULL : list;
+    while (rest != NULL) {
+        if (out->count == FULCRUM_RATIO_MACHINES_MAX) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE, "--machines: more than %d",
+                (int)FULCRUM_RATIO_MACHINES_MAX);
+        }
+        char *name = out->names[out->count];
+        take_name(&rest, name, sizeof out->names[0]);
         struct fulcrum_design design;
         fulcrum_design_init(&design);
-        if (fulcrum_machine_load(entries[i].name, &design, NULL, NULL) != FULCRUM_OK) {
-            continue;
+        enum fulcrum_status status = fulcrum_machine_load(name, &design, NULL, err);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, "--machines");
         }
         double ratio = machine_ratio(&design.machine);
         if (ratio > 0.0) {
-            memcpy(out->names[out->count], entries[i].name, sizeof entries[i].name);
-            out->machines[out->count] =
-                (struct fulcrum_ratio_machine){out->names[out->count], ratio};
+            out->machines[out->count] = (struct fulcrum_ratio_machine){name, ratio};
             out->count++;
         }
     }
-    free(entries);
+    return FULCRUM_OK;
 }
 
 static int has_numbers(const struct fulcrum_table *table, const char *name)
@@ -115,10 +128,10 @@ static enum fulcrum_status plot_ratio(const struct settings *settings,
     if (status == FULCRUM_OK && landmarks == NULL) {
         status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a list of machines");
     }
+    if (status == FULCRUM_OK && strcmp(x, "cpu_gpu_ratio_used") == 0) {
+        status = find_landmarks(settings->machines, landmarks, err);
+    }
     if (status == FULCRUM_OK) {
-        if (strcmp(x, "cpu_gpu_ratio_used") == 0) {
-            find_landmarks(landmarks);
-        }
         struct fulcrum_plot_words words = words_of(settings);
         struct fulcrum_ratio_data data = fulcrum_plot_ratio_data(
             sweep, &words, landmarks->machines, landmarks->count);
@@ -247,6 +260,12 @@ static const struct fulcrum_option rows[] = {
         .offset = offsetof(struct settings, subtitle),
         .value = "TEXT",
         .help = "in place of the subtitle made from the data"},
+    {.name = "machines",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct settings, machines),
+        .value = "A,B,C",
+        .fallback = STANDARD_MACHINES,
+        .help = "machines to mark at their ratios on a ratio chart, or 'none'"},
     {.name = "width",
         .kind = FULCRUM_OPTION_NUMBER,
         .offset = offsetof(struct settings, width_pt),

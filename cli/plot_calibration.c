@@ -8,7 +8,17 @@
 #include "cli/plot_data.h"
 #include "model/network.h"
 
-enum { CURVE_POINTS = 64 };
+/* Samples of one series on the page: more would only hide each other and swell the
+ * file. */
+enum { CURVE_POINTS = 64, SAMPLES_MOST = 240 };
+
+/* Evenly thinned samples. */
+struct thinned {
+    size_t count;
+    double x[SAMPLES_MOST];
+    double y[SAMPLES_MOST];
+    unsigned char disturbed[SAMPLES_MOST];
+};
 
 /* A curve with room for its points. */
 struct sampled_curve {
@@ -19,9 +29,9 @@ struct sampled_curve {
 
 struct fulcrum_plot_calibration {
     const struct fulcrum_calibration *calibration;
-    unsigned char
-        *disturbed; /* flags of the three series of samples, one after another */
-    size_t disturbed_used;
+    struct thinned throughput;
+    struct thinned inference;
+    struct thinned training;
     struct sampled_curve throughput_fit;
     struct sampled_curve training_fit;
     char title[300];
@@ -43,22 +53,22 @@ static const struct fulcrum_series *find_series(
     return NULL;
 }
 
-static struct fulcrum_samples samples_of(
-    struct fulcrum_plot_calibration *plot, const char *name)
+static struct fulcrum_samples thin(const struct fulcrum_calibration *calibration,
+    const char *name, struct thinned *out)
 {
-    const struct fulcrum_series *series = find_series(plot->calibration, name);
+    const struct fulcrum_series *series = find_series(calibration, name);
     if (series == NULL) {
         return (struct fulcrum_samples){0};
     }
-    unsigned char *disturbed = plot->disturbed + plot->disturbed_used;
-    for (size_t i = 0; i < series->count; i++) {
-        disturbed[i] = series->disturbed[i] > 0.0;
+    out->count = series->count < SAMPLES_MOST ? series->count : SAMPLES_MOST;
+    for (size_t k = 0; k < out->count; k++) {
+        size_t i = k * series->count / out->count;
+        out->x[k] = series->x[i];
+        out->y[k] = series->value[i];
+        out->disturbed[k] = series->disturbed[i] > 0.0;
     }
-    plot->disturbed_used += series->count;
-    return (struct fulcrum_samples){.x = series->x,
-        .y = series->value,
-        .disturbed = disturbed,
-        .count = series->count};
+    return (struct fulcrum_samples){
+        .x = out->x, .y = out->y, .disturbed = out->disturbed, .count = out->count};
 }
 
 static double parameter_value(
@@ -182,20 +192,11 @@ enum fulcrum_status fulcrum_plot_calibration_new(
     const struct fulcrum_calibration *calibration,
     struct fulcrum_plot_calibration **out, struct fulcrum_error *err)
 {
-    size_t samples = 1;
-    for (size_t i = 0; i < calibration->series_count; i++) {
-        samples += calibration->series[i].count;
-    }
     struct fulcrum_plot_calibration *plot = calloc(1, sizeof *plot);
-    if (plot != NULL) {
-        plot->calibration = calibration;
-        plot->disturbed = calloc(samples, sizeof *plot->disturbed);
+    if (plot == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of a calibration");
     }
-    if (plot == NULL || plot->disturbed == NULL) {
-        fulcrum_plot_calibration_free(plot);
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "the chart of %zu samples", samples);
-    }
+    plot->calibration = calibration;
     fill_words(plot);
     sample_throughput(plot);
     sample_training(plot);
@@ -205,10 +206,7 @@ enum fulcrum_status fulcrum_plot_calibration_new(
 
 void fulcrum_plot_calibration_free(struct fulcrum_plot_calibration *plot)
 {
-    if (plot != NULL) {
-        free(plot->disturbed);
-        free(plot);
-    }
+    free(plot);
 }
 
 static struct fulcrum_curve curve_of(const struct sampled_curve *curve)
@@ -222,14 +220,13 @@ struct fulcrum_calibration_data fulcrum_plot_calibration_data(
     const struct fulcrum_calibration *calibration = plot->calibration;
     const struct fulcrum_series *single = find_series(calibration, "actor_step_single");
     const struct fulcrum_series *reset = find_series(calibration, "reset");
-    plot->disturbed_used = 0;
     return (struct fulcrum_calibration_data){
         .text = {.title = words->title != NULL ? words->title : plot->title,
             .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
             .footnote = plot->footnote},
-        .throughput = samples_of(plot, "throughput"),
+        .throughput = thin(calibration, "throughput", &plot->throughput),
         .throughput_fit = curve_of(&plot->throughput_fit),
-        .batch = samples_of(plot, "inference"),
+        .batch = thin(calibration, "inference", &plot->inference),
         .batch_table = {calibration->batch_size, calibration->batch_time_s,
             calibration->batch_count},
         .per_batch_s =
@@ -239,7 +236,7 @@ struct fulcrum_calibration_data fulcrum_plot_calibration_data(
         .step_count = single != NULL ? single->count : 0,
         .reset_s = reset != NULL ? reset->value : NULL,
         .reset_count = reset != NULL ? reset->count : 0,
-        .training = samples_of(plot, "train_step"),
+        .training = thin(calibration, "train_step", &plot->training),
         .training_fit = curve_of(&plot->training_fit),
         .training_x_label = "operations in a training step",
     };

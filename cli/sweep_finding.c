@@ -140,8 +140,11 @@ static void describe_plateau(const struct fulcrum_sweep_finding *finding,
     if (track->count > 0) {
         char place[400];
         describe_point(finding->plan, &track->records[0].point, place, sizeof place);
-        (void)snprintf(out, size, "%s comes within 5 %% of its best, %.4g, at %s", what,
-            best_record(track)->value, place);
+        double best = best_record(track)->value;
+        (void)snprintf(out, size,
+            best >= 1e4 ? "%s comes within 5 %% of its best, %.0f, at %s"
+                        : "%s comes within 5 %% of its best, %.4g, at %s",
+            what, best, place);
     }
 }
 
