@@ -14,6 +14,12 @@
 
 #define THREADS_PER_PROCESSOR 4
 
+/*
+ * Beside a load of our own the least time is when that load itself was held up: the
+ * median is the usual time there.
+ */
+#define BUSY_USUAL_FRAC 0.5
+
 /* A rough look at a step: so long, after so much of a warm-up. */
 #define LOOK_S    0.01
 #define WARM_UP_S 0.03
@@ -44,21 +50,25 @@ static enum fulcrum_status open_actor(struct fulcrum_stage *stage, const char *n
     return stage->actor->open(options, &stage->shared, &stage->info, err);
 }
 
-/* An actor that is not available here gives way to the next standard one. */
+/*
+ * An actor that is not available here gives way to the next standard one; the last one
+ * needs no library.
+ */
 static enum fulcrum_status open_any_actor(struct fulcrum_stage *stage,
     const struct fulcrum_actor_options *options, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_ERR_UNSUPPORTED;
+    struct fulcrum_error why = {FULCRUM_ERR_UNSUPPORTED, "no standard actor"};
     for (size_t i = 0; standard_actors[i] != NULL; i++) {
-        if (fulcrum_actor_find(standard_actors[i]) != NULL) {
-            status = open_actor(stage, standard_actors[i], options, err);
+        enum fulcrum_status status =
+            open_actor(stage, standard_actors[i], options, &why);
+        if (status == FULCRUM_OK) {
+            return FULCRUM_OK;
         }
-        if (status == FULCRUM_OK ||
-            (status != FULCRUM_ERR_UNSUPPORTED && status != FULCRUM_ERR_FILE)) {
-            return status;
+        if (status != FULCRUM_ERR_UNSUPPORTED && status != FULCRUM_ERR_FILE) {
+            break;
         }
     }
-    return status;
+    return fulcrum_fail(err, why.status, "%s", why.detail);
 }
 
 static enum fulcrum_status open_stage(struct fulcrum_stage *stage,
@@ -175,6 +185,7 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
 {
     *out = (struct fulcrum_bench){
         .meter_root = options->meter_root != NULL ? options->meter_root : ""};
+    out->busy.usual_frac = BUSY_USUAL_FRAC;
     fulcrum_host_detect(&out->machine);
     out->stopwatch = fulcrum_stopwatch_calibrated();
     size_t most = THREADS_PER_PROCESSOR * (size_t)out->machine.cpu.thread_count;

@@ -31,7 +31,7 @@ struct fulcrum_canary_tables {
 /* Readings between two looks at all of them. */
 #define REVIEW_COUNT 16
 
-#define BASELINE_QUANTILE 0.05
+#define USUAL_FRAC 0.05
 
 /* A run that ended this short a time ago also tells of the moment now. */
 #define FRESH_S 0.5e-3
@@ -116,8 +116,8 @@ static enum fulcrum_status review(
     }
     memcpy(sorted, canary->reading_s, canary->count * sizeof *sorted);
     gsl_sort(sorted, 1, canary->count);
-    canary->baseline_s =
-        fulcrum_statistics_quantile(sorted, canary->count, BASELINE_QUANTILE);
+    double frac = canary->usual_frac > 0.0 ? canary->usual_frac : USUAL_FRAC;
+    canary->baseline_s = fulcrum_statistics_quantile(sorted, canary->count, frac);
     free(sorted);
     return FULCRUM_OK;
 }

@@ -26,7 +26,8 @@ struct fulcrum_canary {
     double *reading_s;                    /* CPU seconds of every run so far */
     size_t count;
     size_t capacity;
-    double baseline_s;        /* of the readings so far; 0 before the first */
+    double baseline_s; /* of the readings so far; 0 before the first */
+    double usual_frac; /* quantile of the readings that is the usual time; 0: 0.05 */
     struct fulcrum_span last; /* the latest run, and when it ended */
     double last_end_s;
 };
@@ -59,8 +60,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_add(
     struct fulcrum_canary *canary, double reading_s, struct fulcrum_error *err);
 
 /*
- * A time of the loop over its usual least: the 5th percentile of the readings, since
- * the very least may be luck. 1 before the first reading.
+ * A time of the loop over its usual one: the 5th percentile of the readings unless told
+ * otherwise, since the very least may be luck. 1 before the first reading.
  */
 double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s);
 

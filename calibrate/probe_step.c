@@ -335,12 +335,17 @@ static enum fulcrum_status summarise_blocks(struct fulcrum_probe_state *state,
     return status;
 }
 
-/* The undisturbed values, or all where fewer than half are; sorted. */
+static int takes_all(const struct fulcrum_recording *recording)
+{
+    size_t calm = fulcrum_recording_calm_count(recording, 0.0);
+    return calm < CALM_ENOUGH && 2 * calm < recording->count;
+}
+
+/* The undisturbed values, or all where these are too few; sorted. */
 static double *sorted_values(const struct fulcrum_recording *recording, size_t *count)
 {
     double *values = calloc(recording->count + 1, sizeof *values);
-    size_t calm = fulcrum_recording_calm_count(recording, 0.0);
-    int all = calm < CALM_ENOUGH && 2 * calm < recording->count;
+    int all = takes_all(recording);
     *count = 0;
     for (size_t i = 0; values != NULL && i < recording->count; i++) {
         if (all || !fulcrum_recording_disturbed(recording, i)) {
@@ -427,8 +432,10 @@ static double short_block_cv(const struct fulcrum_probe_state *state, double mea
     const struct fulcrum_recording *single = &state->single;
     double *difference_s = calloc(single->count + 1, sizeof *difference_s);
     size_t count = 0;
+    int all = takes_all(single);
     for (size_t i = 1; difference_s != NULL && i < single->count; i++) {
-        if (i % SHORT_BLOCK_COUNT != 0 && !fulcrum_recording_disturbed(single, i)) {
+        int counts = all || !fulcrum_recording_disturbed(single, i);
+        if (i % SHORT_BLOCK_COUNT != 0 && counts) {
             difference_s[count++] =
                 fabs(single->samples[i].value - single->samples[i - 1].value);
         }

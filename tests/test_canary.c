@@ -41,6 +41,15 @@ static void test_one_lucky_reading_does_not_move_the_baseline(void)
     fulcrum_canary_free(&canary);
 }
 
+static void test_usual_time_can_be_the_median(void)
+{
+    struct fulcrum_canary canary = {.usual_frac = 0.5};
+    feed(&canary, 1e-3, 40);
+    feed(&canary, 2e-3, 56);
+    suite_assert_close("rel", fulcrum_canary_rel(&canary, 2e-3), 1.0, 1e-12);
+    fulcrum_canary_free(&canary);
+}
+
 static void test_real_runs_bracket_a_sample(void)
 {
     struct fulcrum_canary canary = {0};
@@ -69,6 +78,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_nothing_is_known_before_the_first_reading),
         SUITE_CASE(test_baseline_is_the_undisturbed_time),
         SUITE_CASE(test_one_lucky_reading_does_not_move_the_baseline),
+        SUITE_CASE(test_usual_time_can_be_the_median),
         SUITE_CASE(test_real_runs_bracket_a_sample),
     };
     return suite_run("canary", cases, sizeof cases / sizeof cases[0], argc, argv);
