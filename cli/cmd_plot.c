@@ -129,7 +129,9 @@ static enum fulcrum_status plot_ratio(const struct settings *settings,
         status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a list of machines");
     }
     if (status == FULCRUM_OK && strcmp(x, "cpu_gpu_ratio_used") == 0) {
-        status = find_landmarks(settings->machines, landmarks, err);
+        const char *list =
+            settings->machines != NULL ? settings->machines : STANDARD_MACHINES;
+        status = find_landmarks(list, landmarks, err);
     }
     if (status == FULCRUM_OK) {
         struct fulcrum_plot_words words = words_of(settings);
@@ -264,8 +266,8 @@ static const struct fulcrum_option rows[] = {
         .kind = FULCRUM_OPTION_TEXT,
         .offset = offsetof(struct settings, machines),
         .value = "A,B,C",
-        .fallback = STANDARD_MACHINES,
-        .help = "machines to mark at their ratios on a ratio chart, or 'none'"},
+        .help = "machines to mark at their ratios on a ratio chart, or 'none'; the DGX "
+                "systems unless given"},
     {.name = "width",
         .kind = FULCRUM_OPTION_NUMBER,
         .offset = offsetof(struct settings, width_pt),
