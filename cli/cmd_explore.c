@@ -18,6 +18,8 @@
 
 /* Draws behind the interval of each point; none unless asked for in large sweeps. */
 #define EXPLORE_DRAWS        24.0
+#define EXPLORE_FEWER_DRAWS  16.0
+#define ALL_DRAWS_POINTS     64
 #define INTERVAL_POINTS_MOST 256
 
 struct settings {
@@ -233,6 +235,14 @@ static enum fulcrum_status start_writer(const struct settings *settings,
     return fulcrum_sweep_writer_new(&head, context, &job->writer, err);
 }
 
+static double standard_draws(size_t point_count)
+{
+    if (point_count > INTERVAL_POINTS_MOST) {
+        return 0.0;
+    }
+    return point_count <= ALL_DRAWS_POINTS ? EXPLORE_DRAWS : EXPLORE_FEWER_DRAWS;
+}
+
 /* Everything that can be refused before the work starts. */
 static enum fulcrum_status prepare(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
@@ -243,9 +253,8 @@ static enum fulcrum_status prepare(const struct settings *settings,
     }
     job->point_count = fulcrum_sweep_count(&job->plan);
     if (status == FULCRUM_OK) {
-        double draws = job->point_count <= INTERVAL_POINTS_MOST ? EXPLORE_DRAWS : 0.0;
-        status = fulcrum_solve_settings_read(
-            &settings->solve, draws, context, &job->plan.predict, err);
+        status = fulcrum_solve_settings_read(&settings->solve,
+            standard_draws(job->point_count), context, &job->plan.predict, err);
     }
     if (status == FULCRUM_OK && job->point_count == 0) {
         status = fulcrum_usage_fail(

@@ -15,7 +15,7 @@
 /* Simulations of draws: their noise must only be small beside the spread of the draws.
  */
 #define DRAW_HALF_WIDTH_REL 0.04
-#define DRAW_MOST_STEPS     3e4
+#define DRAW_MOST_STEPS     1e5
 
 /* Quantiles of the 90 % interval. */
 #define LOW_QUANTILE  0.05

@@ -17,9 +17,15 @@
 #define LEAST_MAX_STEPS        1000.0
 
 /* A window spans this many cycles of the actors, and the warm-up twice as many. */
-#define CYCLES_PER_WINDOW   5.0
-#define LEAST_WINDOW_STEPS  1000.0
-#define WARM_UP_WINDOWS     2.0
+#define CYCLES_PER_WINDOW  5.0
+#define LEAST_WINDOW_STEPS 1000.0
+#define WARM_UP_WINDOWS    2.0
+
+/* A rough answer needs fewer windows: Student's t of 7 still gives an honest interval.
+ */
+#define ROUGH_HALF_WIDTH_REL 0.03
+#define ROUGH_WINDOWS_LEAST  8.0
+
 #define CORRELATED_FACTOR   4.0
 #define MOST_CORRELATION    0.5
 #define LOW_CV              0.2
@@ -54,6 +60,7 @@ struct schedule {
     double warm_up;
     double window;
     double max;
+    double windows_least; /* before the interval is looked at */
     int shortened; /* max_steps does not allow the windows that the network needs */
 };
 
@@ -265,7 +272,10 @@ static struct schedule schedule_of(
     plan.window = fmax(LEAST_WINDOW_STEPS, CYCLES_PER_WINDOW * network->actors);
     plan.window = period * ceil(plan.window / period);
     plan.warm_up = WARM_UP_WINDOWS * plan.window;
-    double least = plan.warm_up + FULCRUM_WINDOWS_LEAST * plan.window;
+    plan.windows_least = options->half_width_rel >= ROUGH_HALF_WIDTH_REL
+                             ? ROUGH_WINDOWS_LEAST
+                             : (double)FULCRUM_WINDOWS_LEAST;
+    double least = plan.warm_up + plan.windows_least * plan.window;
     if (least > plan.max) {
         plan.shortened = 1;
         plan.window = fmax(1.0, floor(plan.max / SHORTENED_RUN_PARTS));
@@ -333,15 +343,16 @@ static int measure(struct simulation *sim, struct measurement *measured,
         window += 1.0;
         run_to(sim, measured->start_steps + window * plan->window);
         fulcrum_batch_means_add(&measured->means, sim->pipeline.now_s - before_s);
-        size_t count = measured->means.count;
-        int look = measured->means.pending == 0 && count % 10 == 0 &&
-                   count >= FULCRUM_WINDOWS_LEAST;
+        double count = (double)measured->means.count;
+        double turn = fmod(count, 0.5 * plan->windows_least);
+        int look =
+            measured->means.pending == 0 && turn < 0.5 && count >= plan->windows_least;
         if (!look) {
             continue;
         }
         if (is_balanced(sim, measured, half_width_rel)) {
             settled = is_settled(measured, half_width_rel);
-        } else if (sim->steps + FULCRUM_WINDOWS_LEAST * plan->window <= plan->max) {
+        } else if (sim->steps + plan->windows_least * plan->window <= plan->max) {
             begin_measurement(sim, measured);
             window = 0.0;
         }
