@@ -373,8 +373,9 @@ const struct fulcrum_command fulcrum_command_explore = {
         "A varied thread count keeps the threads per core. Points that cannot run keep "
         "their row, with the reason in `status`.\n\n"
         "Each point gets a 90 % interval from 24 draws of the calibration and the "
-        "priors; "
-        "sweeps of more than 256 points get none unless --intervals asks for them.\n\n"
+        "priors, "
+        "from 16 in sweeps of more than 64 points, and none in sweeps of more than 256 "
+        "unless --intervals asks for it.\n\n"
         "The same inputs and seed give the same bytes, whatever the number of threads. "
         "Ctrl-C ends the output after the last whole point.",
     .examples = examples,
