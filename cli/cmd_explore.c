@@ -34,7 +34,7 @@ struct settings {
 /* A sweep under way. */
 struct job {
     struct fulcrum_sweep_plan plan;
-    struct fulcrum_axis axes[FULCRUM_SWEEP_AXES_MOST];
+    struct fulcrum_sweep_axis axes[FULCRUM_SWEEP_AXES_MOST];
     double *values[FULCRUM_SWEEP_AXES_MOST];
     double *actor_choices;
     size_t point_count;
@@ -75,7 +75,7 @@ static enum fulcrum_status parse_axis(const char *text, struct fulcrum_context *
         context->exit_code = 2;
         return fulcrum_fail_in(err, status, "--vary");
     }
-    job->axes[i] = (struct fulcrum_axis){field, job->values[i], count};
+    job->axes[i] = (struct fulcrum_sweep_axis){field, job->values[i], count};
     job->plan.axis_count++;
     return FULCRUM_OK;
 }

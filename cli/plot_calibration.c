@@ -53,12 +53,12 @@ static const struct fulcrum_series *find_series(
     return NULL;
 }
 
-static struct fulcrum_samples thin(const struct fulcrum_calibration *calibration,
+static struct fulcrum_chart_samples thin(const struct fulcrum_calibration *calibration,
     const char *name, struct thinned *out)
 {
     const struct fulcrum_series *series = find_series(calibration, name);
     if (series == NULL) {
-        return (struct fulcrum_samples){0};
+        return (struct fulcrum_chart_samples){0};
     }
     out->count = series->count < SAMPLES_MOST ? series->count : SAMPLES_MOST;
     for (size_t k = 0; k < out->count; k++) {
@@ -67,7 +67,7 @@ static struct fulcrum_samples thin(const struct fulcrum_calibration *calibration
         out->y[k] = series->value[i];
         out->disturbed[k] = series->disturbed[i] > 0.0;
     }
-    return (struct fulcrum_samples){
+    return (struct fulcrum_chart_samples){
         .x = out->x, .y = out->y, .disturbed = out->disturbed, .count = out->count};
 }
 

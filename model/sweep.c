@@ -27,7 +27,7 @@ static void fill_varied(const struct fulcrum_sweep_plan *plan, size_t index,
 {
     point->index = index;
     for (size_t i = plan->axis_count; i-- > 0;) {
-        const struct fulcrum_axis *axis = &plan->axes[i];
+        const struct fulcrum_sweep_axis *axis = &plan->axes[i];
         point->varied[i] = axis->values[index % axis->count];
         index /= axis->count;
     }

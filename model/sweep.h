@@ -9,7 +9,7 @@
 #include "model/predict.h"
 
 /* One field and the values it takes. Borrowed. */
-struct fulcrum_axis {
+struct fulcrum_sweep_axis {
     const struct fulcrum_field *field;
     const double *values;
     size_t count;
@@ -18,7 +18,7 @@ struct fulcrum_axis {
 enum { FULCRUM_SWEEP_AXES_MOST = 8 };
 
 struct fulcrum_sweep_plan {
-    const struct fulcrum_axis *axes; /* borrowed */
+    const struct fulcrum_sweep_axis *axes; /* borrowed */
     size_t axis_count;
     struct fulcrum_predict_options predict;
     /* Actors follow the threads (rounded to what GPUs can share); 0: they do not. */

@@ -11,12 +11,12 @@
 static const double slack = 1e-9;
 static const double auto_log_decades = 3.0;
 
-struct fulcrum_span fulcrum_span_none(void)
+struct fulcrum_limits fulcrum_limits_none(void)
 {
-    return (struct fulcrum_span){INFINITY, -INFINITY, INFINITY};
+    return (struct fulcrum_limits){INFINITY, -INFINITY, INFINITY};
 }
 
-void fulcrum_span_add(struct fulcrum_span *span, double value)
+void fulcrum_limits_add(struct fulcrum_limits *span, double value)
 {
     if (!isfinite(value)) {
         return;
@@ -34,7 +34,8 @@ static int is_log(enum fulcrum_axis_kind kind)
     return kind == FULCRUM_AXIS_LOG || kind == FULCRUM_AXIS_LOG2;
 }
 
-int fulcrum_span_usable(const struct fulcrum_span *span, enum fulcrum_axis_kind kind)
+int fulcrum_limits_usable(
+    const struct fulcrum_limits *span, enum fulcrum_axis_kind kind)
 {
     return is_log(kind) ? isfinite(span->lo_positive) : span->lo <= span->hi;
 }
@@ -240,7 +241,7 @@ static void log2_ticks(struct fulcrum_axis *axis, double wanted, const char *uni
 }
 
 /* Limits around the span, never of zero length. */
-static void fit_linear(struct fulcrum_axis *axis, const struct fulcrum_span *span,
+static void fit_linear(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
     const struct fulcrum_axis_options *options)
 {
     int any = span->lo <= span->hi;
@@ -263,10 +264,10 @@ static void fit_linear(struct fulcrum_axis *axis, const struct fulcrum_span *spa
 }
 
 /* Limits around the positive part of the span, padded by a share of its decades. */
-static void fit_log(struct fulcrum_axis *axis, const struct fulcrum_span *span,
+static void fit_log(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
     const struct fulcrum_axis_options *options)
 {
-    int any = fulcrum_span_usable(span, FULCRUM_AXIS_LOG);
+    int any = fulcrum_limits_usable(span, FULCRUM_AXIS_LOG);
     double lo = any ? log10(span->lo_positive) : 0.0;
     double hi = any ? log10(span->hi) : 1.0;
     /* Less than a factor of 1.5 leaves too few powers for ticks. */
@@ -293,7 +294,7 @@ static size_t labelled_count(const struct fulcrum_axis *axis)
 
 /* Zero or a negative value rules a logarithm out, however far values spread. */
 static enum fulcrum_axis_kind kind_for(
-    const struct fulcrum_span *span, enum fulcrum_axis_kind asked)
+    const struct fulcrum_limits *span, enum fulcrum_axis_kind asked)
 {
     if (asked != FULCRUM_AXIS_AUTO) {
         return asked;
@@ -303,7 +304,7 @@ static enum fulcrum_axis_kind kind_for(
     return spans_decades ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_LINEAR;
 }
 
-void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_span *span,
+void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
     const struct fulcrum_axis_options *options)
 {
     double wanted = fmax(2.0, fmin(options->ticks_wanted, 12.0));

@@ -20,8 +20,8 @@ struct fulcrum_tick {
     char label[FULCRUM_TICK_LABEL_SIZE]; /* "" on minor ticks */
 };
 
-/* The values an axis has to show. Start with fulcrum_span_none. */
-struct fulcrum_span {
+/* The values an axis has to show. Start with fulcrum_limits_none. */
+struct fulcrum_limits {
     double lo; /* above hi while there is none */
     double hi;
     double lo_positive; /* infinite while there is none */
@@ -45,19 +45,21 @@ struct fulcrum_axis_options {
     const char *unit; /* follows each tick's label: "s" gives 50 µs; NULL for none */
 };
 
-struct fulcrum_span fulcrum_span_none(void);
+/* Limits that no value was added to. */
+struct fulcrum_limits fulcrum_limits_none(void);
 
 /* Widens the span; values that are not finite are left out. */
-void fulcrum_span_add(struct fulcrum_span *span, double value);
+void fulcrum_limits_add(struct fulcrum_limits *span, double value);
 
 /* 1 where an axis of this kind has a value to show. */
-int fulcrum_span_usable(const struct fulcrum_span *span, enum fulcrum_axis_kind kind);
+int fulcrum_limits_usable(
+    const struct fulcrum_limits *span, enum fulcrum_axis_kind kind);
 
 /*
  * Chooses limits around the span and ticks between them. A span without usable values
  * gives an axis from 0 to 1 (logarithmic: 1 to 10). from and to are left alone.
  */
-void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_span *span,
+void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
     const struct fulcrum_axis_options *options);
 
 /* 1 where the value has a place on the axis: finite, and positive if logarithmic. */

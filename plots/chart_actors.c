@@ -32,9 +32,9 @@ struct picture {
 /* Counts of 1..16 read well on a ruler, 1..512 do not. */
 static enum fulcrum_axis_kind axis_kind(const struct fulcrum_actors_data *data)
 {
-    struct fulcrum_span span = fulcrum_span_none();
+    struct fulcrum_limits span = fulcrum_limits_none();
     for (size_t i = 0; i < data->count; i++) {
-        fulcrum_span_add(&span, data->actor_count[i]);
+        fulcrum_limits_add(&span, data->actor_count[i]);
     }
     int doublings = span.lo > 0.0 && span.hi / span.lo >= log_from_factor;
     return doublings ? FULCRUM_AXIS_LOG2 : FULCRUM_AXIS_LINEAR;
@@ -46,9 +46,9 @@ static const struct time_unit *time_unit_for(const struct fulcrum_actors_data *d
         {300.0 * 60.0, 60.0, "Runtime, minutes"},
         {200.0 * 3600.0, 3600.0, "Runtime, hours"},
         {INFINITY, 86400.0, "Runtime, days"}};
-    struct fulcrum_span span = fulcrum_span_none();
+    struct fulcrum_limits span = fulcrum_limits_none();
     for (size_t i = 0; i < data->count; i++) {
-        fulcrum_span_add(&span, data->runtime_s.value[i]);
+        fulcrum_limits_add(&span, data->runtime_s.value[i]);
     }
     size_t i = 0;
     while (span.lo > units[i].longest_s) {

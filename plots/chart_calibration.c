@@ -26,7 +26,7 @@ static const double log_from_factor = 12.0;
 /* Main panel, and the strip of deviations from the fit below it. */
 struct cell {
     struct fulcrum_panel panels[PANELS_PER_CELL];
-    struct fulcrum_series series[PANELS_PER_CELL][SERIES_MAX];
+    struct fulcrum_panel_series series[PANELS_PER_CELL][SERIES_MAX];
     struct fulcrum_stack stack;
     double *deviation;       /* of samples, in percent; owned */
     double *table_deviation; /* owned */
@@ -47,18 +47,18 @@ struct picture {
 static const double zeros[2] = {0.0, 0.0};
 
 /* NaN among the values is left out. */
-static struct fulcrum_span span_of(const double *values, size_t count)
+static struct fulcrum_limits span_of(const double *values, size_t count)
 {
-    struct fulcrum_span span = fulcrum_span_none();
+    struct fulcrum_limits span = fulcrum_limits_none();
     for (size_t i = 0; i < count; i++) {
-        fulcrum_span_add(&span, values[i]);
+        fulcrum_limits_add(&span, values[i]);
     }
     return span;
 }
 
 /* Sizes that double need a logarithm only from a few doublings on. */
 static enum fulcrum_axis_kind wide_kind(
-    struct fulcrum_span span, enum fulcrum_axis_kind wide)
+    struct fulcrum_limits span, enum fulcrum_axis_kind wide)
 {
     int is_wide = span.lo > 0.0 && span.hi / span.lo >= log_from_factor;
     return is_wide ? wide : FULCRUM_AXIS_LINEAR;
@@ -66,7 +66,7 @@ static enum fulcrum_axis_kind wide_kind(
 
 /* A series without points is not added, so that a panel knows that it is empty. */
 static void add_series(
-    struct cell *cell, size_t panel, const struct fulcrum_series *series)
+    struct cell *cell, size_t panel, const struct fulcrum_panel_series *series)
 {
     struct fulcrum_panel *target = &cell->panels[panel];
     if (series->count > 0) {
@@ -75,10 +75,10 @@ static void add_series(
 }
 
 /* Samples come after curves, so that they lie on top. */
-static void add_samples(struct cell *cell, const struct fulcrum_samples *samples)
+static void add_samples(struct cell *cell, const struct fulcrum_chart_samples *samples)
 {
     add_series(cell, 0,
-        &(struct fulcrum_series){.x = samples->x,
+        &(struct fulcrum_panel_series){.x = samples->x,
             .y = samples->y,
             .disturbed = samples->disturbed,
             .count = samples->count,
@@ -91,7 +91,7 @@ static void add_curve(struct cell *cell, const struct fulcrum_curve *curve,
     enum style style, enum fulcrum_series_look look)
 {
     add_series(cell, 0,
-        &(struct fulcrum_series){.x = curve->x,
+        &(struct fulcrum_panel_series){.x = curve->x,
             .y = curve->y,
             .count = curve->count,
             .style = (size_t)style,
@@ -131,7 +131,7 @@ static double *deviations(
 
 /* The strip below a cell's main panel: samples as percent above the fit. */
 static void add_strip(struct fulcrum_canvas *canvas, struct cell *cell,
-    const struct fulcrum_samples *samples, const struct fulcrum_curve *fit)
+    const struct fulcrum_chart_samples *samples, const struct fulcrum_curve *fit)
 {
     if (samples->count == 0 || fit->count == 0) {
         return;
@@ -148,17 +148,17 @@ static void add_strip(struct fulcrum_canvas *canvas, struct cell *cell,
         .x_options = cell->panels[0].x_options,
         .y_options = {.kind = FULCRUM_AXIS_LINEAR, .pad_frac = 0.15},
         .weight = 0.38};
-    struct fulcrum_span span = span_of(samples->x, samples->count);
+    struct fulcrum_limits span = span_of(samples->x, samples->count);
     cell->zero_x[0] = span.lo;
     cell->zero_x[1] = span.hi;
     add_series(cell, 1,
-        &(struct fulcrum_series){.x = cell->zero_x,
+        &(struct fulcrum_panel_series){.x = cell->zero_x,
             .y = zeros,
             .count = 2,
             .style = STYLE_FIT,
             .look = FULCRUM_LOOK_CURVE});
     add_series(cell, 1,
-        &(struct fulcrum_series){.x = samples->x,
+        &(struct fulcrum_panel_series){.x = samples->x,
             .y = cell->deviation,
             .disturbed = samples->disturbed,
             .count = samples->count,
@@ -195,11 +195,11 @@ static void fill_throughput(struct fulcrum_canvas *canvas, struct picture *pictu
 }
 
 /* The line is drawn over samples and table, no further. */
-static struct fulcrum_span batch_span(const struct fulcrum_calibration_data *data)
+static struct fulcrum_limits batch_span(const struct fulcrum_calibration_data *data)
 {
-    struct fulcrum_span span = span_of(data->batch.x, data->batch.count);
+    struct fulcrum_limits span = span_of(data->batch.x, data->batch.count);
     for (size_t i = 0; i < data->batch_table.count; i++) {
-        fulcrum_span_add(&span, data->batch_table.x[i]);
+        fulcrum_limits_add(&span, data->batch_table.x[i]);
     }
     return span;
 }
@@ -208,7 +208,7 @@ static struct fulcrum_span batch_span(const struct fulcrum_calibration_data *dat
 static struct fulcrum_curve batch_line(struct picture *picture)
 {
     const struct fulcrum_calibration_data *data = picture->data;
-    struct fulcrum_span span = batch_span(data);
+    struct fulcrum_limits span = batch_span(data);
     if (!(data->per_batch_s + data->per_item_s > 0.0) || !(span.lo > 0.0) ||
         !(span.lo <= span.hi)) {
         return (struct fulcrum_curve){.count = 0};
@@ -248,7 +248,7 @@ static void fill_batch(struct fulcrum_canvas *canvas, struct picture *picture)
         return;
     }
     add_series(cell, 1,
-        &(struct fulcrum_series){.x = data->batch_table.x,
+        &(struct fulcrum_panel_series){.x = data->batch_table.x,
             .y = cell->table_deviation,
             .count = data->batch_table.count,
             .style = STYLE_TABLE,
@@ -302,9 +302,9 @@ static void fill_steps(struct fulcrum_canvas *canvas, struct picture *picture)
     for (size_t i = 0; i < ECDF_POINTS; i++) {
         picture->share[i] = (double)i / (ECDF_POINTS - 1);
     }
-    struct fulcrum_span span = span_of(picture->step_x, steps);
+    struct fulcrum_limits span = span_of(picture->step_x, steps);
     for (size_t i = 0; i < resets; i++) {
-        fulcrum_span_add(&span, picture->reset_x[i]);
+        fulcrum_limits_add(&span, picture->reset_x[i]);
     }
     cell->panels[0].x_options.kind = wide_kind(span, FULCRUM_AXIS_LOG);
     cell->panels[0].x_options.unit = "s";
@@ -323,7 +323,7 @@ static void fill_training(struct picture *picture)
     struct cell *cell = &picture->cells[3];
     start_cell(cell, "Training: time of a step",
         data->training_x_label != NULL ? data->training_x_label : "training batch");
-    struct fulcrum_span span = span_of(data->training.x, data->training.count);
+    struct fulcrum_limits span = span_of(data->training.x, data->training.count);
     cell->panels[0].x_options.kind = wide_kind(span, FULCRUM_AXIS_LOG2);
     cell->panels[0].y_options.unit = "s";
     add_curve(cell, &data->training_fit, STYLE_FIT, FULCRUM_LOOK_CURVE);
@@ -331,7 +331,7 @@ static void fill_training(struct picture *picture)
 }
 
 /* Hollow markers are explained only where there are some. */
-static int any_disturbed(const struct fulcrum_samples *samples)
+static int any_disturbed(const struct fulcrum_chart_samples *samples)
 {
     for (size_t i = 0; samples->disturbed != NULL && i < samples->count; i++) {
         if (samples->disturbed[i]) {

@@ -6,7 +6,7 @@
 #include "plots/chart.h"
 
 /* Single measurements. Borrowed; count 0: not measured. */
-struct fulcrum_samples {
+struct fulcrum_chart_samples {
     const double *x;
     const double *y;
     const unsigned char *disturbed; /* 1: left out of the fit; NULL: none was */
@@ -23,9 +23,9 @@ struct fulcrum_curve {
 
 struct fulcrum_calibration_data {
     struct fulcrum_chart_text text;
-    struct fulcrum_samples throughput; /* steps/s against threads */
+    struct fulcrum_chart_samples throughput; /* steps/s against threads */
     struct fulcrum_curve throughput_fit;
-    struct fulcrum_samples batch; /* seconds against batch size */
+    struct fulcrum_chart_samples batch; /* seconds against batch size */
     struct fulcrum_curve batch_table;
     double per_batch_s; /* line of batch times; both 0: none was fitted */
     double per_item_s;
@@ -33,7 +33,8 @@ struct fulcrum_calibration_data {
     size_t step_count;
     const double *reset_s; /* of steps that ended an episode, reset included */
     size_t reset_count;
-    struct fulcrum_samples training; /* seconds per training step against its size */
+    struct fulcrum_chart_samples
+        training; /* seconds per training step against its size */
     struct fulcrum_curve training_fit;
     const char *training_x_label; /* NULL: "training batch" */
 };

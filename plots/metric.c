@@ -58,9 +58,9 @@ static void find_best(struct fulcrum_panel *panel, struct fulcrum_metric_panel *
 static int spans_much(const struct fulcrum_panel *panel)
 {
     const double much = 20.0;
-    struct fulcrum_span span = fulcrum_span_none();
+    struct fulcrum_limits span = fulcrum_limits_none();
     for (size_t i = 0; i < panel->series[0].count; i++) {
-        fulcrum_span_add(&span, panel->series[0].y[i]);
+        fulcrum_limits_add(&span, panel->series[0].y[i]);
     }
     return span.lo > 0.0 && span.hi / span.lo >= much;
 }
@@ -74,7 +74,7 @@ static int fill_one(struct fulcrum_panel *panel, struct fulcrum_metric_panel *ro
         if (!fulcrum_estimate_is_known(estimate, axis->count)) {
             continue;
         }
-        room->series[room->style_count++] = (struct fulcrum_series){.x = axis->x,
+        room->series[room->style_count++] = (struct fulcrum_panel_series){.x = axis->x,
             .y = estimate->value,
             .lo = estimate->lo,
             .hi = estimate->hi,

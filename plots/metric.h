@@ -22,7 +22,7 @@ struct fulcrum_metric {
 
 /* A panel and all that it borrows; must not move once filled. */
 struct fulcrum_metric_panel {
-    struct fulcrum_series series[FULCRUM_METRIC_SERIES_MAX];
+    struct fulcrum_panel_series series[FULCRUM_METRIC_SERIES_MAX];
     struct fulcrum_spot best;
     char finding[160];
     char best_text[48];

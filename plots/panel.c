@@ -17,8 +17,8 @@ static const double least_y_ticks = 3.0;
 static const double pt_per_x_tick = 42.0;
 
 /* An axis that was asked to be logarithmic has no place for values up to 0. */
-static int point_counts(
-    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+static int point_counts(const struct fulcrum_panel *panel,
+    const struct fulcrum_panel_series *series, size_t i)
 {
     double x = series->x[i];
     double y = series->y[i];
@@ -31,25 +31,25 @@ static int point_counts(
 
 /* Intervals count too, so that bands stay inside the panel. */
 static void add_series(const struct fulcrum_panel *panel,
-    const struct fulcrum_series *series, struct fulcrum_span *x_span,
-    struct fulcrum_span *y_span)
+    const struct fulcrum_panel_series *series, struct fulcrum_limits *x_span,
+    struct fulcrum_limits *y_span)
 {
     for (size_t i = 0; i < series->count; i++) {
         if (!point_counts(panel, series, i)) {
             continue;
         }
-        fulcrum_span_add(x_span, series->x[i]);
-        fulcrum_span_add(y_span, series->y[i]);
+        fulcrum_limits_add(x_span, series->x[i]);
+        fulcrum_limits_add(y_span, series->y[i]);
         if (series->lo != NULL && series->hi != NULL) {
-            fulcrum_span_add(y_span, series->lo[i]);
-            fulcrum_span_add(y_span, series->hi[i]);
+            fulcrum_limits_add(y_span, series->lo[i]);
+            fulcrum_limits_add(y_span, series->hi[i]);
         }
     }
 }
 
 /* All series of a panel share its axes. */
-static void add_panel(const struct fulcrum_panel *panel, struct fulcrum_span *x_span,
-    struct fulcrum_span *y_span)
+static void add_panel(const struct fulcrum_panel *panel, struct fulcrum_limits *x_span,
+    struct fulcrum_limits *y_span)
 {
     for (size_t i = 0; i < panel->series_count; i++) {
         add_series(panel, &panel->series[i], x_span, y_span);
@@ -58,8 +58,8 @@ static void add_panel(const struct fulcrum_panel *panel, struct fulcrum_span *x_
 
 int fulcrum_panel_is_empty(const struct fulcrum_panel *panel)
 {
-    struct fulcrum_span x_span = fulcrum_span_none();
-    struct fulcrum_span y_span = fulcrum_span_none();
+    struct fulcrum_limits x_span = fulcrum_limits_none();
+    struct fulcrum_limits y_span = fulcrum_limits_none();
     add_panel(panel, &x_span, &y_span);
     return x_span.lo > x_span.hi;
 }
@@ -159,8 +159,8 @@ void fulcrum_stack_place(const struct fulcrum_canvas *canvas,
 /* Each panel has its own y axis, with as many ticks as its height bears. */
 static void fit_y(struct fulcrum_panel *panel)
 {
-    struct fulcrum_span x_span = fulcrum_span_none();
-    struct fulcrum_span y_span = fulcrum_span_none();
+    struct fulcrum_limits x_span = fulcrum_limits_none();
+    struct fulcrum_limits y_span = fulcrum_limits_none();
     add_panel(panel, &x_span, &y_span);
     struct fulcrum_axis_options options = panel->y_options;
     options.ticks_wanted =
@@ -171,8 +171,8 @@ static void fit_y(struct fulcrum_panel *panel)
 void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
     struct fulcrum_rect rect)
 {
-    struct fulcrum_span x_span = fulcrum_span_none();
-    struct fulcrum_span y_span = fulcrum_span_none();
+    struct fulcrum_limits x_span = fulcrum_limits_none();
+    struct fulcrum_limits y_span = fulcrum_limits_none();
     stack->left_pt = 0.0;
     place_frames(canvas, stack, rect);
     for (size_t i = 0; i < stack->count; i++) {

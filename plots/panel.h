@@ -13,7 +13,7 @@ enum fulcrum_series_look {
 };
 
 /* Borrowed arrays of `count` values; NaN is a gap. */
-struct fulcrum_series {
+struct fulcrum_panel_series {
     const double *x;
     const double *y;
     const double *lo; /* interval of y; lo and hi may be NULL */
@@ -29,7 +29,7 @@ struct fulcrum_panel {
     const char *finding; /* one sentence beside or below the title; may be NULL */
     const char *x_label; /* NULL: ticks and labels are left to the panel below */
     const char *empty_text;
-    const struct fulcrum_series *series;
+    const struct fulcrum_panel_series *series;
     size_t series_count;
     struct fulcrum_axis_options x_options; /* ticks_wanted is set by the layout */
     struct fulcrum_axis_options y_options;
@@ -64,6 +64,7 @@ void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack
 void fulcrum_stack_place(const struct fulcrum_canvas *canvas,
     struct fulcrum_stack *stack, struct fulcrum_rect rect);
 
+/* Draws every panel at its place; fit and place come first. */
 void fulcrum_stack_draw(
     struct fulcrum_canvas *canvas, const struct fulcrum_stack *stack);
 

@@ -174,16 +174,16 @@ static void draw_x_axis(
 }
 
 /* Points that an axis cannot show are gaps. */
-static int shows(
-    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+static int shows(const struct fulcrum_panel *panel,
+    const struct fulcrum_panel_series *series, size_t i)
 {
     return fulcrum_axis_shows(&panel->x, series->x[i]) &&
            fulcrum_axis_shows(&panel->y, series->y[i]);
 }
 
 /* A value without an interval is drawn, but outside the band. */
-static int shows_interval(
-    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+static int shows_interval(const struct fulcrum_panel *panel,
+    const struct fulcrum_panel_series *series, size_t i)
 {
     return shows(panel, series, i) && fulcrum_axis_shows(&panel->y, series->lo[i]) &&
            fulcrum_axis_shows(&panel->y, series->hi[i]);
@@ -199,7 +199,8 @@ static struct fulcrum_spot spot_of(
 
 /* The interval of one point alone, where there is no band to draw. */
 static void draw_error_bar(struct fulcrum_canvas *canvas,
-    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+    const struct fulcrum_panel *panel, const struct fulcrum_panel_series *series,
+    size_t i)
 {
     struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
     pen.width_pt = 1.0;
@@ -210,7 +211,7 @@ static void draw_error_bar(struct fulcrum_canvas *canvas,
 
 /* One area per run of points between gaps. */
 static void draw_band(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
-    const struct fulcrum_series *series, struct fulcrum_spot *room)
+    const struct fulcrum_panel_series *series, struct fulcrum_spot *room)
 {
     struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
     pen.opacity = 0.2;
@@ -237,7 +238,7 @@ static void draw_band(struct fulcrum_canvas *canvas, const struct fulcrum_panel 
 
 /* One line per run of points between gaps. */
 static void draw_curve(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
-    const struct fulcrum_series *series, struct fulcrum_spot *room)
+    const struct fulcrum_panel_series *series, struct fulcrum_spot *room)
 {
     struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
     size_t run = 0;
@@ -253,7 +254,7 @@ static void draw_curve(struct fulcrum_canvas *canvas, const struct fulcrum_panel
 }
 
 /* Many markers are small, or they would merge into a bar. */
-static double marker_size(const struct fulcrum_series *series)
+static double marker_size(const struct fulcrum_panel_series *series)
 {
     if (series->count <= few_points) {
         return 4.5;
@@ -262,8 +263,8 @@ static double marker_size(const struct fulcrum_series *series)
 }
 
 /* 1 where both neighbours are gaps, so that a line would not show the point. */
-static int stands_alone(
-    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+static int stands_alone(const struct fulcrum_panel *panel,
+    const struct fulcrum_panel_series *series, size_t i)
 {
     int before = i > 0 && shows(panel, series, i - 1);
     int after = i + 1 < series->count && shows(panel, series, i + 1);
@@ -271,8 +272,8 @@ static int stands_alone(
 }
 
 /* A line through few points shows where they are. */
-static int has_marker(
-    const struct fulcrum_panel *panel, const struct fulcrum_series *series, size_t i)
+static int has_marker(const struct fulcrum_panel *panel,
+    const struct fulcrum_panel_series *series, size_t i)
 {
     if (!shows(panel, series, i)) {
         return 0;
@@ -283,7 +284,7 @@ static int has_marker(
 
 /* Disturbed samples are hollow and grey: seen, but not counted. */
 static void draw_markers(struct fulcrum_canvas *canvas,
-    const struct fulcrum_panel *panel, const struct fulcrum_series *series)
+    const struct fulcrum_panel *panel, const struct fulcrum_panel_series *series)
 {
     struct fulcrum_marker marker = fulcrum_palette_marker(series->style);
     marker.size_pt = marker_size(series);
@@ -303,7 +304,7 @@ static void draw_markers(struct fulcrum_canvas *canvas,
 }
 
 static void draw_series(struct fulcrum_canvas *canvas,
-    const struct fulcrum_panel *panel, const struct fulcrum_series *series)
+    const struct fulcrum_panel *panel, const struct fulcrum_panel_series *series)
 {
     if (series->count == 0) {
         return;

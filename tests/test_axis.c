@@ -9,11 +9,11 @@
 #include "plots/best.h"
 #include "tests/suite.h"
 
-static struct fulcrum_span span_between(double lo, double hi)
+static struct fulcrum_limits span_between(double lo, double hi)
 {
-    struct fulcrum_span span = fulcrum_span_none();
-    fulcrum_span_add(&span, lo);
-    fulcrum_span_add(&span, hi);
+    struct fulcrum_limits span = fulcrum_limits_none();
+    fulcrum_limits_add(&span, lo);
+    fulcrum_limits_add(&span, hi);
     return span;
 }
 
@@ -21,7 +21,7 @@ static struct fulcrum_axis fitted(
     double lo, double hi, enum fulcrum_axis_kind kind, double ticks_wanted)
 {
     struct fulcrum_axis axis = {.from = 0.0, .to = 100.0};
-    struct fulcrum_span span = span_between(lo, hi);
+    struct fulcrum_limits span = span_between(lo, hi);
     const struct fulcrum_axis_options options = {
         .kind = kind, .ticks_wanted = ticks_wanted};
     fulcrum_axis_fit(&axis, &span, &options);
@@ -136,13 +136,13 @@ static void test_positions_follow_the_scale(void)
 
 static void test_spans_leave_out_what_is_not_finite(void)
 {
-    struct fulcrum_span span = span_between((double)NAN, INFINITY);
-    CU_ASSERT_FALSE(fulcrum_span_usable(&span, FULCRUM_AXIS_LINEAR));
-    fulcrum_span_add(&span, -1.0);
-    CU_ASSERT_TRUE(fulcrum_span_usable(&span, FULCRUM_AXIS_LINEAR));
-    CU_ASSERT_FALSE(fulcrum_span_usable(&span, FULCRUM_AXIS_LOG));
-    fulcrum_span_add(&span, 4.0);
-    CU_ASSERT_TRUE(fulcrum_span_usable(&span, FULCRUM_AXIS_LOG));
+    struct fulcrum_limits span = span_between((double)NAN, INFINITY);
+    CU_ASSERT_FALSE(fulcrum_limits_usable(&span, FULCRUM_AXIS_LINEAR));
+    fulcrum_limits_add(&span, -1.0);
+    CU_ASSERT_TRUE(fulcrum_limits_usable(&span, FULCRUM_AXIS_LINEAR));
+    CU_ASSERT_FALSE(fulcrum_limits_usable(&span, FULCRUM_AXIS_LOG));
+    fulcrum_limits_add(&span, 4.0);
+    CU_ASSERT_TRUE(fulcrum_limits_usable(&span, FULCRUM_AXIS_LOG));
     suite_assert_close("positive", span.lo_positive, 4.0, 0.0);
 }
 

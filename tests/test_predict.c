@@ -164,7 +164,7 @@ static void test_a_grid_is_visited_in_order(void)
 {
     static const double steps[] = {1e-3, 2e-3};
     static const double actors[] = {10, 20, 41};
-    const struct fulcrum_axis axes[] = {
+    const struct fulcrum_sweep_axis axes[] = {
         {fulcrum_field_find("workload.step.mean_s"), steps, 2},
         {fulcrum_field_find("run.actor_count"), actors, 3}};
     struct fulcrum_sweep_plan plan = {
@@ -197,7 +197,7 @@ static void test_actors_follow_threads_or_are_the_best_of_a_list(void)
 {
     static const double threads[] = {40, 80};
     static const double choices[] = {2, 64, 4096};
-    const struct fulcrum_axis axis = {
+    const struct fulcrum_sweep_axis axis = {
         fulcrum_field_find("machine.cpu.thread_count"), threads, 2};
     struct fulcrum_sweep_plan plan = {.axes = &axis,
         .axis_count = 1,
