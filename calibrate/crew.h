@@ -24,6 +24,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_crew_new(struct fulcrum_crew **ou
 /* Stops and joins the threads. Accepts NULL. */
 void fulcrum_crew_free(struct fulcrum_crew *crew);
 
+/* Threads of the crew, started or not. */
 size_t fulcrum_crew_count(const struct fulcrum_crew *crew);
 
 /* Lets the first `count` threads step; they were all waiting. */

@@ -34,6 +34,7 @@ void fulcrum_findings_summary(struct fulcrum_findings *findings, const char *nam
 void fulcrum_findings_parameter(
     struct fulcrum_findings *findings, const struct fulcrum_parameter *parameter);
 
+/* Every sample of a recording, the disturbed ones too; nothing where there is none. */
 void fulcrum_findings_series(
     struct fulcrum_findings *findings, const struct fulcrum_recording *recording);
 

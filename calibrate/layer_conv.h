@@ -28,6 +28,7 @@ size_t fulcrum_conv_output_count(const struct fulcrum_conv *layer);
 /* Floats that one image takes in a pass's `column`. */
 size_t fulcrum_conv_column_count(const struct fulcrum_conv *layer);
 
+/* Weights and biases: how far the next layer's offset lies beyond its own. */
 size_t fulcrum_conv_parameter_count(const struct fulcrum_conv *layer);
 
 /* Multiply-adds of the forward pass of one image. */

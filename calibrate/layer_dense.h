@@ -14,6 +14,7 @@ struct fulcrum_dense {
     size_t offset; /* of its first parameter */
 };
 
+/* Weights and biases: how far the next layer's offset lies beyond its own. */
 size_t fulcrum_dense_parameter_count(const struct fulcrum_dense *layer);
 
 /* Multiply-adds of the forward pass of one row. */

@@ -37,6 +37,7 @@ struct fulcrum_lstm_gradients {
     float *recurrent; /* scratch, batch_count x unit_count */
 };
 
+/* Weights and biases: how far the next layer's offset lies beyond its own. */
 size_t fulcrum_lstm_parameter_count(const struct fulcrum_lstm *layer);
 
 /* Multiply-adds of the forward pass of one row. */

@@ -55,7 +55,9 @@ double fulcrum_mlp_train(struct fulcrum_mlp *network);
 
 /* Borrowed: three hidden layers, the output layer, log standard deviations. */
 float *fulcrum_mlp_parameters(struct fulcrum_mlp *network);
+/* Borrowed: of the loss, in the order of the parameters. */
 const float *fulcrum_mlp_gradients(const struct fulcrum_mlp *network);
+/* Work and memory, counted from the layers' sizes. */
 struct fulcrum_network_cost fulcrum_mlp_cost(const struct fulcrum_mlp *network);
 
 #endif

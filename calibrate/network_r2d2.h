@@ -63,8 +63,11 @@ const struct fulcrum_r2d2_layers *fulcrum_r2d2_layers_of(
     const struct fulcrum_r2d2 *network);
 /* All steps, burn-in first; actions and rewards have one step more than the images. */
 struct fulcrum_r2d2_batch fulcrum_r2d2_replay(const struct fulcrum_r2d2 *network);
+/* Borrowed: of the network that is trained, each layer at its offset. */
 float *fulcrum_r2d2_parameters(struct fulcrum_r2d2 *network);
+/* Borrowed: of the loss, in the order of the parameters. */
 const float *fulcrum_r2d2_gradients(const struct fulcrum_r2d2 *network);
+/* Work and memory, counted from the layers' sizes. */
 struct fulcrum_network_cost fulcrum_r2d2_cost(const struct fulcrum_r2d2 *network);
 
 #endif

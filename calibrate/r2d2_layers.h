@@ -108,7 +108,9 @@ void fulcrum_r2d2_layers_init(const struct fulcrum_r2d2_layers *layers,
 
 /* Multiply-adds per observation: up to the LSTM, of the heads, of the first layer. */
 double fulcrum_r2d2_core_mac_count(const struct fulcrum_r2d2_layers *layers);
+/* Multiply-adds per observation of the heads. */
 double fulcrum_r2d2_head_mac_count(const struct fulcrum_r2d2_layers *layers);
+/* Multiply-adds per observation of the first layer, which passes no gradient on. */
 double fulcrum_r2d2_first_mac_count(const struct fulcrum_r2d2_layers *layers);
 
 /* Buffers from the pool; look at its is_exhausted afterwards. */
@@ -120,6 +122,7 @@ struct fulcrum_r2d2_trace fulcrum_r2d2_trace_take(
     const struct fulcrum_r2d2_layers *layers, struct fulcrum_pool *pool,
     size_t step_count, size_t batch_count, enum fulcrum_r2d2_keep keep);
 
+/* Room for the gradients of as many rows, and of every parameter. */
 struct fulcrum_r2d2_gradients fulcrum_r2d2_gradients_take(
     const struct fulcrum_r2d2_layers *layers, struct fulcrum_pool *pool,
     size_t step_count, size_t batch_count);

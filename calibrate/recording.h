@@ -32,6 +32,7 @@ struct fulcrum_recording {
 void fulcrum_recording_init(struct fulcrum_recording *out,
     const struct fulcrum_series *header, const struct fulcrum_canary *canary);
 
+/* Leaves it without samples; the canary is not touched. */
 void fulcrum_recording_free(struct fulcrum_recording *recording);
 
 /* fails: FULCRUM_ERR_NO_MEMORY */

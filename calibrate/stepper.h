@@ -61,6 +61,7 @@ void fulcrum_stepper_close(struct fulcrum_stepper *stepper);
 /* One step. Returns 1 where the episode ended: reset before the next one. */
 int fulcrum_stepper_step(struct fulcrum_stepper *stepper);
 
+/* Begins a new episode. */
 void fulcrum_stepper_reset(struct fulcrum_stepper *stepper);
 
 /* `count` steps with the resets between them. Returns how many resets. */

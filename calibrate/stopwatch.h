@@ -26,6 +26,7 @@ struct fulcrum_span {
     double cpu_s;
 };
 
+/* Reads both clocks now; fulcrum_span_end takes the difference. */
 struct fulcrum_span fulcrum_span_begin(void);
 
 /* Time since `begin` on the same thread, the cost of the reads taken off; >= 0. */

@@ -25,6 +25,7 @@ struct fulcrum_train_work {
     double per_burn_in_flop;
 };
 
+/* Operations of one training step of this size. */
 double fulcrum_train_work_flop(
     const struct fulcrum_train_work *work, const struct fulcrum_train_size *size);
 

@@ -21,9 +21,11 @@ struct fulcrum_plot_sweep;
 
 /*
  *   table    written by `fulcrum explore --format csv`; points that cannot run are left
- * out x        column of the x axis; other columns that vary make points ambiguous out
- * the caller frees it with fulcrum_plot_sweep_free fails    FULCRUM_ERR_FORMAT (a
- * column is missing or no number, two points at one x), FULCRUM_ERR_NO_MEMORY
+ *            out
+ *   x        column of the x axis; other columns that vary make points ambiguous
+ *   out      the caller frees it with fulcrum_plot_sweep_free
+ *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, two points at one
+ *            x), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sweep_new(
     const struct fulcrum_table *table, const char *x, struct fulcrum_plot_sweep **out,

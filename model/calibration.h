@@ -109,12 +109,15 @@ void fulcrum_calibration_free(struct fulcrum_calibration *calibration);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_add_parameter(
     struct fulcrum_calibration *calibration, const struct fulcrum_parameter *parameter,
     struct fulcrum_error *err);
+/* A derived figure, which prediction does not read. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_add_quantity(
     struct fulcrum_calibration *calibration, const struct fulcrum_quantity *quantity,
     struct fulcrum_error *err);
+/* The errors of one fitted form. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_add_fit(
     struct fulcrum_calibration *calibration, const struct fulcrum_fit_report *fit,
     struct fulcrum_error *err);
+/* Something about the host or the run that is no number. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_add_note(
     struct fulcrum_calibration *calibration, const char *key, const char *text,
     struct fulcrum_error *err);
@@ -122,9 +125,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_add_note(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_add_series(
     struct fulcrum_calibration *calibration, const struct fulcrum_series *series,
     struct fulcrum_error *err);
+/* Replaces the measured capacity table: entry i is of i + 1 actors. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_set_capacity(
     struct fulcrum_calibration *calibration, const double *capacity, size_t count,
     struct fulcrum_error *err);
+/* Replaces the measured table of inference times: time_s[i] is of a batch of size[i].
+ */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_set_batch_time(
     struct fulcrum_calibration *calibration, const double *size, const double *time_s,
     size_t count, struct fulcrum_error *err);
@@ -137,6 +143,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_set_covariance(
 /* NULL if there is none. Borrowed: valid until the calibration changes. */
 const struct fulcrum_parameter *fulcrum_calibration_parameter(
     const struct fulcrum_calibration *calibration, const char *path);
+/* The same for derived figures; the first of that name. */
 const struct fulcrum_quantity *fulcrum_calibration_quantity(
     const struct fulcrum_calibration *calibration, const char *name);
 
@@ -148,7 +155,9 @@ const struct fulcrum_quantity *fulcrum_calibration_quantity(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_check(
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err);
 
+/* "measured", "fitted", "prior"; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_origin_name(enum fulcrum_origin origin);
+/* "linear", "log", "logit"; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_scale_name(enum fulcrum_scale scale);
 
 #endif

@@ -91,6 +91,7 @@ void fulcrum_design_init(struct fulcrum_design *out);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_check(
     const struct fulcrum_design *design, struct fulcrum_error *err);
 
+/* "gpu", "cpu"; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_accelerator_name(int accelerator);
 
 #endif

@@ -113,7 +113,9 @@ double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size);
 
 /* Names as they stand in files; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_step_law_name(enum fulcrum_step_law law);
+/* As fulcrum_step_law_name. */
 const char *fulcrum_batch_policy_name(enum fulcrum_batch_policy policy);
+/* As fulcrum_step_law_name. */
 const char *fulcrum_cpu_curve_name(enum fulcrum_cpu_curve curve);
 
 #endif

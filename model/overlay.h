@@ -39,13 +39,14 @@ struct fulcrum_luck {
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_overlay_init(struct fulcrum_overlay *out,
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err);
+/* Accepts a zeroed one. */
 void fulcrum_overlay_clear(struct fulcrum_overlay *overlay);
 
 /*
  * Lays the calibration over `design`: its values or, with luck, one draw of them; the
  * design's flags tell what had to be scaled or left out.
- *   shares   the workload whose shares of GPU time are those of the calibration's
- * machine fails    FULCRUM_ERR_NO_MEMORY
+ *   shares   the workload with the shares of GPU time on the calibration's machine
+ *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_overlay_apply(
     const struct fulcrum_overlay *overlay, const struct fulcrum_workload *shares,

@@ -61,6 +61,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_pipeline_init(
     struct fulcrum_pipeline *pipeline, const struct fulcrum_network *network,
     struct fulcrum_error *err);
 
+/* Frees its queues; accepts a pipeline whose init failed. */
 void fulcrum_pipeline_clear(struct fulcrum_pipeline *pipeline);
 
 /* When something happens next without help from the actors; INFINITY for never. */

@@ -81,7 +81,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predict(
 
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_output_name(size_t output);
+/* "" for shares and counts; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_output_unit(size_t output);
+/* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_output_meaning(size_t output);
 
 #endif

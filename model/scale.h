@@ -25,6 +25,7 @@ struct fulcrum_gpu_scale fulcrum_gpu_scale(
     const struct fulcrum_workload_network *network, const struct fulcrum_gpu *reference,
     const struct fulcrum_gpu *target);
 
+/* phi' of (24): GPU time on the target over GPU time on the reference. */
 double fulcrum_gpu_scale_sum(const struct fulcrum_gpu_scale *scale);
 
 /*

@@ -85,8 +85,10 @@ struct fulcrum_solver_options {
  * Solves a network that fulcrum_network_check accepts. AUTO takes the fast method
  * where it is valid (greedy, no host stage or depth 1, no delay, no training, and
  * within the limits of accuracy that fulcrum_fast_refusal knows) and simulates
- * everything else. out      set on success only fails    FULCRUM_ERR_UNSUPPORTED (FAST
- * asked for a network it is not valid for), FULCRUM_ERR_NO_MEMORY
+ * everything else.
+ *   out      set on success only
+ *   fails    FULCRUM_ERR_UNSUPPORTED (FAST asked for a network it is not valid for),
+ *            FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve(
     const struct fulcrum_network *network, const struct fulcrum_solver_options *options,
@@ -97,7 +99,9 @@ const char *fulcrum_fast_refusal(const struct fulcrum_network *network);
 
 /* Names as they stand in files and on the command line; NULL beyond the last one. */
 const char *fulcrum_method_name(enum fulcrum_method method);
+/* As fulcrum_method_name. */
 const char *fulcrum_bottleneck_name(enum fulcrum_bottleneck bottleneck);
+/* The sentence that goes with a flag. Borrowed, static. */
 const char *fulcrum_flag_text(enum fulcrum_flag_index flag);
 
 #endif

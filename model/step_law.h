@@ -17,6 +17,7 @@ struct fulcrum_step_form {
     double scale2; /* hyperexponential mean of its second phase */
 };
 
+/* Works out the law's parameters from mean and coefficient of variation. */
 struct fulcrum_step_form fulcrum_step_form_of(const struct fulcrum_step *step);
 
 /* The coefficient of variation the law really has: Erlang stages are whole. */

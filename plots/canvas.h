@@ -105,6 +105,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas 
 /* Accepts NULL. */
 void fulcrum_canvas_free(struct fulcrum_canvas *canvas);
 
+/* The page's size. */
 struct fulcrum_extent fulcrum_canvas_extent(const struct fulcrum_canvas *canvas);
 
 /* Lines through `count` spots. */
@@ -119,6 +120,7 @@ void fulcrum_canvas_fill(struct fulcrum_canvas *canvas, const struct fulcrum_pen
 void fulcrum_canvas_fill_rect(struct fulcrum_canvas *canvas,
     const struct fulcrum_pen *pen, struct fulcrum_rect rect);
 
+/* One marker with its centre on the spot. */
 void fulcrum_canvas_marker(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_marker *marker, struct fulcrum_spot spot);
 

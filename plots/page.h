@@ -47,6 +47,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_page_check(
 struct fulcrum_rect fulcrum_page_body(
     const struct fulcrum_canvas *canvas, const struct fulcrum_page *page);
 
+/* Draws title, subtitle, legend and footnote around the body. */
 void fulcrum_page_draw(struct fulcrum_canvas *canvas, const struct fulcrum_page *page);
 
 /* A page whose body says that there is nothing to draw. */

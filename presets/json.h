@@ -22,23 +22,32 @@ struct fulcrum_json *fulcrum_json_new_object(void);
 /* Frees the document with everything below it; only for the outermost value. */
 void fulcrum_json_free(struct fulcrum_json *json);
 
+/* A number; null where it is not finite. */
 void fulcrum_json_add_number(
     struct fulcrum_json *object, const char *key, double value);
+/* A copy of `value`. */
 void fulcrum_json_add_text(
     struct fulcrum_json *object, const char *key, const char *value);
+/* true or false. */
 void fulcrum_json_add_flag(struct fulcrum_json *object, const char *key, int value);
+/* null: asked for, but not known. */
 void fulcrum_json_add_null(struct fulcrum_json *object, const char *key);
+/* An array of `count` numbers. */
 void fulcrum_json_add_numbers(
     struct fulcrum_json *object, const char *key, const double *values, size_t count);
 /* An empty object or array as a member; borrowed, lives as long as the document. */
 struct fulcrum_json *fulcrum_json_add_object(
     struct fulcrum_json *object, const char *key);
+/* An empty array as a member; borrowed in the same way. */
 struct fulcrum_json *fulcrum_json_add_array(
     struct fulcrum_json *object, const char *key);
 /* The same as the next element of an array. */
 struct fulcrum_json *fulcrum_json_append_object(struct fulcrum_json *array);
+/* An empty array as the next element; borrowed in the same way. */
 struct fulcrum_json *fulcrum_json_append_array(struct fulcrum_json *array);
+/* A number as the next element; null where it is not finite. */
 void fulcrum_json_append_number(struct fulcrum_json *array, double value);
+/* A copy of `value` as the next element. */
 void fulcrum_json_append_text(struct fulcrum_json *array, const char *value);
 
 enum fulcrum_json_layout { FULCRUM_JSON_PRETTY, FULCRUM_JSON_LINE };

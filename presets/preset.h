@@ -50,6 +50,7 @@ const struct fulcrum_source *fulcrum_sources_find(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_machine_load(const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err);
+/* The same for a workload. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_workload_load(const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err);

@@ -38,11 +38,13 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reader_finish(
 void fulcrum_node_fault(const struct fulcrum_node *node, enum fulcrum_status status,
     const char *format, ...) FULCRUM_PRINTF(3, 4);
 
+/* The outermost value; both arguments must outlive every node below it. */
 struct fulcrum_node fulcrum_node_root(
     struct fulcrum_reader *reader, struct json_object *document);
 /* No value where `object` has no such member or is no object. */
 struct fulcrum_node fulcrum_node_member(
     const struct fulcrum_node *object, const char *key);
+/* No value beyond the end of `array`. */
 struct fulcrum_node fulcrum_node_element(
     const struct fulcrum_node *array, size_t index);
 
@@ -51,9 +53,13 @@ struct fulcrum_node fulcrum_node_element(
  * Text must be shorter than `size` bytes.
  */
 int fulcrum_node_number(const struct fulcrum_node *node, double *out);
+/* A copy of a string. */
 int fulcrum_node_text(const struct fulcrum_node *node, char *out, size_t size);
+/* 1 for true, 0 for false. */
 int fulcrum_node_flag(const struct fulcrum_node *node, int *out);
+/* 1, or a fault and 0. */
 int fulcrum_node_is_object(const struct fulcrum_node *node);
+/* 1 and the number of elements, or a fault and 0. */
 int fulcrum_node_is_array(const struct fulcrum_node *node, size_t *count);
 
 /* The number, or NAN where there is no finite one; adds no fault. */

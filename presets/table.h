@@ -21,7 +21,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_table_load(
 /* Accepts NULL. */
 void fulcrum_table_free(struct fulcrum_table *table);
 
+/* Data lines: neither header nor comments. */
 size_t fulcrum_table_row_count(const struct fulcrum_table *table);
+/* Cells of the header line, as many as every row has. */
 size_t fulcrum_table_column_count(const struct fulcrum_table *table);
 /* Borrowed. */
 const char *fulcrum_table_column_name(const struct fulcrum_table *table, size_t column);
