@@ -17,12 +17,14 @@ static const double most_rms_rel = 0.05;
 static const double most_drop_rel = 0.10;
 
 /* Median and factor of one standard deviation. */
-static const struct {
+struct prior {
     double serial_frac;
     double serial_factor;
     double knee;
     double knee_factor;
-} priors[] = {
+};
+
+static const struct prior priors[] = {
     [FULCRUM_ACTORS_ASYNC] = {0.003, 1.5, 2.1, 1.3},
     [FULCRUM_ACTORS_SYNC] = {0.010, 1.8, 1.3, 1.4},
     [FULCRUM_ACTORS_PIPE] = {0.065, 1.6, 1.0, 1.4},
@@ -83,7 +85,7 @@ static void fill_parameters(struct fulcrum_fit_parameter *parameter,
     parameter[KNEE] = (struct fulcrum_fit_parameter){.name = "knee",
         .scale = FULCRUM_SCALE_LOG,
         .low = 0.5,
-        .high = 100,
+        .high = 50,
         .start = priors[host->coupling].knee,
         .prior_sd = log(priors[host->coupling].knee_factor),
         .start_step = log(priors[host->coupling].knee_factor)};

@@ -233,11 +233,13 @@ static enum fulcrum_status gather(struct fulcrum_probe_state *state,
 }
 
 /* Which member of the fit goes to which field. */
-static const struct curve_field {
+struct curve_field {
     const char *estimate;
     const char *path;
     enum fulcrum_scale scale;
-} curve_fields[] = {
+};
+
+static const struct curve_field curve_fields[] = {
     {"smt_yield_frac", "machine.cpu.smt_yield_frac", FULCRUM_SCALE_LOGIT},
     {"serial_frac", "machine.cpu.serial_frac", FULCRUM_SCALE_LOG},
     {"knee", "machine.cpu.knee", FULCRUM_SCALE_LOG},
@@ -249,22 +251,20 @@ static void report_curve_field(const struct curve_field *field,
 {
     const struct fulcrum_fit_estimate *estimate =
         fulcrum_fit_find(&fit->fit, field->estimate);
-    if (estimate == NULL) {
+    /* What this machine cannot show is no finding: another one may know better. */
+    if (estimate == NULL || (estimate->marks & FULCRUM_FIT_FIXED) != 0) {
         return;
     }
-    int is_given = (estimate->marks & FULCRUM_FIT_FIXED) != 0;
     struct fulcrum_parameter parameter = {
         .value = estimate->value,
-        .standard_error = is_given ? 0.0 : estimate->standard_error,
-        /* A given share may be 0 or 1, where a logit has no value. */
-        .scale = is_given ? FULCRUM_SCALE_LINEAR : field->scale,
-        .origin = is_given ? FULCRUM_ORIGIN_PRIOR : FULCRUM_ORIGIN_FITTED,
+        .standard_error = estimate->standard_error,
+        .scale = field->scale,
+        .origin = FULCRUM_ORIGIN_FITTED,
     };
     (void)snprintf(parameter.path, sizeof parameter.path, "%s", field->path);
     (void)snprintf(parameter.source, sizeof parameter.source,
-        is_given ? "not fitted: what the form takes where the machine cannot show it"
-                 : "fit of the saturating curve to throughput over threads; %.0f %% "
-                   "of it is the prior",
+        "fit of the saturating curve to throughput over threads; %.0f %% of it is the "
+        "prior",
         100.0 * estimate->prior_share);
     fulcrum_findings_parameter(findings, &parameter);
 }

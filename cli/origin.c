@@ -3,6 +3,7 @@
 #include "cli/origin.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "model/overlay.h"
 
@@ -43,7 +44,11 @@ struct fulcrum_origin_note fulcrum_origin_of(
         note.kind = "set";
         return note;
     }
-    const struct fulcrum_parameter *parameter = calibrated(inputs, field, &note.from);
+    /* The form of the CPU curve comes with its parameters. */
+    const struct fulcrum_field *asked = strcmp(field->path, "machine.cpu.curve") == 0
+                                            ? fulcrum_field_find("machine.cpu.knee")
+                                            : field;
+    const struct fulcrum_parameter *parameter = calibrated(inputs, asked, &note.from);
     if (parameter != NULL) {
         note.kind = fulcrum_origin_name(parameter->origin);
         note.text = parameter->source;

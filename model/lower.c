@@ -34,7 +34,8 @@ static struct fulcrum_cpu_station cpu_station(
         .serial_frac = cpu->serial_frac,
         .knee = cpu->knee,
         .cap_per_core = cpu->cap_per_core,
-        .cross_socket_frac = cpu->cross_socket_frac,
+        /* A shard has its threads on one socket as long as there are sockets enough. */
+        .cross_socket_frac = cpu->socket_count > shards ? cpu->cross_socket_frac : 1.0,
         .capacity = design->capacity,
         .capacity_count = design->capacity_count,
     };

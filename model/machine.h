@@ -74,11 +74,11 @@ struct fulcrum_machine {
     X(machine.cpu.thread_count,        COUNT,  1, 4e6,  NAN,  "",      "hardware threads")                  \
     X(machine.cpu.clock_hz,            NUMBER, 1e7, 1e11, NAN, "Hz",   "base clock")                        \
     X(machine.cpu.single_thread_speed_rel, NUMBER, 0.01, 100, NAN, "", "speed of one thread relative to a Xeon E5-2698 v4") \
-    X(machine.cpu.curve,               CURVE, 0, 3,    0,    "",      "form of c(n): smt-turbo, saturating, saturating-sync or table") \
+    X(machine.cpu.curve,               CURVE, 0, 3,    0,    "",      "form of c(n), actors on threads") \
     X(machine.cpu.smt_yield_frac,      NUMBER, 0, 1,    NAN,  "",      "work that a core's second thread adds") \
     X(machine.cpu.turbo_frac,          NUMBER, 0, 1,    0,    "",      "extra clock of an otherwise idle CPU") \
     X(machine.cpu.oversubscription_frac, NUMBER, 0, 10, 0,    "",      "loss once actors exceed threads")   \
-    X(machine.cpu.serial_frac,         NUMBER, 0, 10,   0.003, "",     "serial share of a step (saturating curves)") \
+    X(machine.cpu.serial_frac,         NUMBER, 0, 1,    0.003, "",     "serial share of a step (saturating curves)") \
     X(machine.cpu.knee,                NUMBER, 0.5, 50, 2.1,  "",      "sharpness of the knee (saturating curves)") \
     X(machine.cpu.cap_per_core,        NUMBER, 0.01, 100, 1.25, "",    "ceiling per core (saturating curves)") \
     X(machine.cpu.cross_socket_frac,   NUMBER, 0.01, 1, 1,    "",      "yield of unpinned threads across sockets (saturating curves)") \

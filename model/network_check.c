@@ -54,7 +54,7 @@ static const struct range smt_turbo[] = {
 static const struct range saturating[] = {
     {FIELD(cpu.smt_yield_frac), 0.0, 1.0, RANGE_REAL},
     {FIELD(cpu.serial_frac), 0.0, 1.0, RANGE_REAL},
-    {FIELD(cpu.knee), 0.5, 100.0, RANGE_REAL},
+    {FIELD(cpu.knee), 0.5, 50.0, RANGE_REAL},
     {FIELD(cpu.cap_per_core), 0.0, 1e3, RANGE_POSITIVE},
     {FIELD(cpu.cross_socket_frac), 0.0, 1.0, RANGE_POSITIVE},
 };

@@ -30,7 +30,11 @@ static enum fulcrum_overlay_side side_of(const char *path)
     if (starts_with(path, "workload.")) {
         return FULCRUM_SIDE_LEARNER;
     }
-    return ends_with(path, "_w") ? FULCRUM_SIDE_WATTS : FULCRUM_SIDE_MACHINE;
+    if (!ends_with(path, "_w")) {
+        return FULCRUM_SIDE_MACHINE;
+    }
+    return starts_with(path, "machine.gpu.") ? FULCRUM_SIDE_GPU_WATTS
+                                             : FULCRUM_SIDE_CPU_WATTS;
 }
 
 enum fulcrum_status fulcrum_overlay_init(struct fulcrum_overlay *overlay,
@@ -58,8 +62,10 @@ static int is_usable(enum fulcrum_overlay_side side,
     switch (side) {
     case FULCRUM_SIDE_LEARNER:
         return reference->accelerator == target->accelerator;
-    case FULCRUM_SIDE_WATTS:
+    case FULCRUM_SIDE_CPU_WATTS:
         return strcmp(reference->cpu.name, target->cpu.name) == 0;
+    case FULCRUM_SIDE_GPU_WATTS:
+        return strcmp(reference->gpu.name, target->gpu.name) == 0;
     case FULCRUM_SIDE_ACTOR:
     case FULCRUM_SIDE_MACHINE:
     default:
@@ -154,8 +160,9 @@ static void take_tables(const struct fulcrum_calibration *calibration,
 {
     const struct fulcrum_cpu *measured = &calibration->machine.cpu;
     struct fulcrum_cpu *cpu = &design->machine.cpu;
-    int gives_curve = fulcrum_calibration_parameter(
-                          calibration, "machine.cpu.smt_yield_frac") != NULL;
+    int gives_curve =
+        fulcrum_calibration_parameter(calibration, "machine.cpu.knee") != NULL ||
+        fulcrum_calibration_parameter(calibration, "machine.cpu.turbo_frac") != NULL;
     if (calibration->capacity_count > 0 && same_cpu(measured, cpu) &&
         same_number(measured->thread_count, cpu->thread_count) &&
         same_number(measured->core_count, cpu->core_count)) {
@@ -269,5 +276,5 @@ int fulcrum_overlay_measures_watts(const struct fulcrum_overlay *overlay,
     const struct fulcrum_parameter *parameter =
         fulcrum_calibration_parameter(overlay->calibration, path);
     return parameter != NULL && parameter->origin != FULCRUM_ORIGIN_PRIOR &&
-           is_usable(FULCRUM_SIDE_WATTS, &overlay->calibration->machine, machine);
+           is_usable(side_of(path), &overlay->calibration->machine, machine);
 }

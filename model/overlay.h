@@ -13,8 +13,9 @@
 enum fulcrum_overlay_side {
     FULCRUM_SIDE_ACTOR,   /* step times: follow the speed of a thread */
     FULCRUM_SIDE_LEARNER, /* host, network, training: only between like accelerators */
-    FULCRUM_SIDE_WATTS,   /* only for the CPU model they were measured on */
-    FULCRUM_SIDE_MACHINE  /* shape of the CPU curve: taken as it is */
+    FULCRUM_SIDE_CPU_WATTS, /* only for the model of CPU they were measured on */
+    FULCRUM_SIDE_GPU_WATTS, /* the same for the GPU */
+    FULCRUM_SIDE_MACHINE    /* shape of the CPU curve: taken as it is */
 };
 
 /* A calibration prepared for use by several threads at once. */

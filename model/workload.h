@@ -106,7 +106,7 @@ struct fulcrum_run {
     X(workload.training.env_steps_per_train_step, NUMBER, 0, 1e12, 0, "", "agent steps per training step; 0: no training") \
     X(workload.training.train_step_s,  NUMBER, 0, 1e6,  NAN,  "s",     "one training step alone on the GPU") \
     X(workload.training.train_step_flop, NUMBER, 0, 1e21, NAN, "",     "operations of one training step")   \
-    X(workload.training.queue_train_steps, NUMBER, 0.001, 1e6, 2, "",  "backlog of training steps that blocks new batches") \
+    X(workload.training.queue_train_steps, NUMBER, 1, 1e6, 2, "",  "backlog of training steps that blocks new batches") \
     X(workload.training.batch_size,    COUNT,  1, 1e9,  NAN,  "",      "sequences or samples in a training step") \
     X(workload.training.unroll_length, COUNT,  1, 1e6,  NAN,  "",      "trained steps of a sequence")       \
     X(workload.training.burn_in_length, COUNT, 0, 1e6,  NAN,  "",      "steps before them that only warm the state up") \

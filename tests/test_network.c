@@ -95,7 +95,7 @@ static void test_check_looks_at_the_fields_of_the_curve_in_use(void)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     network.cpu.curve = FULCRUM_CURVE_SATURATING;
     CU_ASSERT_EQUAL(fulcrum_network_check(&network, &err), FULCRUM_ERR_RANGE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "cpu.knee = 0 is outside [0.5, 100]"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "cpu.knee = 0 is outside [0.5, 50]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "cpu.cap_per_core = 0 is outside (0"));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "cpu.cross_socket_frac"));
     network.cpu.curve = FULCRUM_CURVE_TABLE;

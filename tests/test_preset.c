@@ -338,7 +338,7 @@ static void test_published_values_of_the_dgx_1_are_kept(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(design.machine.cpu.thread_count / sms, 1.0 / 16.0);
-    CU_ASSERT_EQUAL(design.machine.cpu.core_count, 40.0);
+    CU_ASSERT_EQUAL(design.machine.cpu.core_count, 20.0);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_workload_load("r2d2-atari", &design, NULL, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(design.workload.batching.policy, FULCRUM_BATCH_FIXED);
