@@ -228,7 +228,46 @@ static void count_hwloc(struct fulcrum_cpu *out)
     hwloc_topology_destroy(topology);
     hwloc_bitmap_free(allowed);
 }
+
+/* How many caches of one type there are, and the size of the first. */
+static void append_cache(
+    hwloc_topology_t topology, hwloc_obj_type_t type, char *text, size_t size)
+{
+    hwloc_obj_t cache = hwloc_get_next_obj_by_type(topology, type, NULL);
+    int count = hwloc_get_nbobjs_by_type(topology, type);
+    size_t used = strlen(text);
+    if (cache == NULL || count < 1 || cache->attr == NULL) {
+        return;
+    }
+    char name[32];
+    (void)hwloc_obj_type_snprintf(name, sizeof name, cache, 0);
+    (void)snprintf(text + used, size - used, "%s%s %d x %.0f KiB", used > 0 ? ", " : "",
+        name, count, (double)cache->attr->cache.size / 1024.0);
+}
+
+void fulcrum_host_describe_caches(char *text, size_t size)
+{
+    static const hwloc_obj_type_t types[] = {
+        HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE};
+    hwloc_topology_t topology = NULL;
+    text[0] = '\0';
+    if (hwloc_topology_init(&topology) == 0) {
+        int loaded = hwloc_topology_load(topology) == 0;
+        for (size_t i = 0; loaded && i < sizeof types / sizeof types[0]; i++) {
+            append_cache(topology, types[i], text, size);
+        }
+        hwloc_topology_destroy(topology);
+    }
+    if (text[0] == '\0') {
+        (void)snprintf(text, size, "unknown");
+    }
+}
 #else
+void fulcrum_host_describe_caches(char *text, size_t size)
+{
+    (void)snprintf(text, size, "unknown");
+}
+
 static void count_hwloc(struct fulcrum_cpu *out)
 {
     out->thread_count = 0.0;

@@ -16,6 +16,12 @@
 void fulcrum_host_detect(struct fulcrum_machine *out);
 
 /*
+ * The caches of this machine in words, "L1d 2 x 48 KiB, L2 2 x 2048 KiB, L3 1 x 107520
+ * KiB", into `text` (`size` bytes); "unknown" in a build without hwloc.
+ */
+void fulcrum_host_describe_caches(char *text, size_t size);
+
+/*
  * Sockets, cores and threads of the processors listed in
  * `root`/sys/devices/system/cpu/online; how fulcrum_host_detect counts without hwloc.
  *   allowed  one flag per processor number: 0 leaves it out; NULL takes all

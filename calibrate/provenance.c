@@ -126,6 +126,11 @@ static void date(char *text)
     }
 }
 
+static void caches(char *text)
+{
+    fulcrum_host_describe_caches(text, TEXT_SIZE);
+}
+
 struct fact {
     const char *key;
     void (*find)(char *text); /* TEXT_SIZE bytes, "" on entry */
@@ -134,6 +139,7 @@ struct fact {
 static const struct fact facts[] = {
     {"host", host_name},
     {"cpu_model", cpu_model},
+    {"caches", caches},
     {"kernel", kernel},
     {"virtualisation", virtualisation},
     {"affinity", affinity},

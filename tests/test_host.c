@@ -146,9 +146,9 @@ static const char *note_of(
 
 static void test_provenance_names_what_steers_the_figures(void)
 {
-    static const char *const keys[] = {"host", "cpu_model", "kernel", "virtualisation",
-        "affinity", "cpu_quota", "clock_governor", "load_average", "compiler", "tool",
-        "date"};
+    static const char *const keys[] = {"host", "cpu_model", "caches", "kernel",
+        "virtualisation", "affinity", "cpu_quota", "clock_governor", "load_average",
+        "compiler", "tool", "date"};
     struct fulcrum_calibration *calibration = NULL;
     CU_ASSERT_EQUAL(setenv("OPENBLAS_CORETYPE", "Haswell", 1), 0);
     CU_ASSERT_EQUAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
