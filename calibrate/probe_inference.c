@@ -209,10 +209,12 @@ static enum fulcrum_status gather(const struct fulcrum_probe_state *state,
     return status;
 }
 
-static const struct {
+struct told_size {
     const char *name;
     double size;
-} told_sizes[] = {
+};
+
+static const struct told_size told_sizes[] = {
     {"inference_time_b1_s", 1},
     {"inference_time_b32_s", 32},
     {"inference_time_b256_s", 256},

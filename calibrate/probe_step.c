@@ -390,10 +390,12 @@ static double second_moment(const struct fulcrum_recording *recording)
     return count > 0 ? sum / (double)count : 0.0;
 }
 
-static const struct {
+struct quantile {
     const char *name;
     double frac;
-} quantiles[] = {
+};
+
+static const struct quantile quantiles[] = {
     {"actor_step_p05_s", 0.05},
     {"actor_step_p50_s", 0.50},
     {"actor_step_p95_s", 0.95},

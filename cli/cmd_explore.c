@@ -40,7 +40,7 @@ struct job {
     size_t point_count;
     size_t done;
     size_t failed;
-    char reason[240]; /* of the first point that cannot run */
+    char reason[FULCRUM_REASON_BYTE]; /* of the first point that cannot run */
     char calibrations[200];
     char actors_rule[200];
     struct fulcrum_sweep_writer *writer;
@@ -48,6 +48,16 @@ struct job {
     struct fulcrum_progress progress;
     const volatile sig_atomic_t *stop;
 };
+
+static int varies(const struct job *job, const char *path)
+{
+    for (size_t i = 0; i < job->plan.axis_count; i++) {
+        if (strcmp(job->axes[i].field->path, path) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
 
 /* "PATH=RANGE" */
 static enum fulcrum_status parse_axis(const char *text, struct fulcrum_context *context,
@@ -66,6 +76,10 @@ static enum fulcrum_status parse_axis(const char *text, struct fulcrum_context *
     const struct fulcrum_field *field = fulcrum_field_parse(path, context, err);
     if (field == NULL) {
         return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
+    }
+    if (varies(job, field->path)) {
+        return fulcrum_usage_fail(
+            context, err, FULCRUM_ERR_RANGE, "--vary %s is given twice", field->path);
     }
     size_t i = job->plan.axis_count;
     size_t count = 0;
@@ -95,24 +109,8 @@ static enum fulcrum_status parse_axes(const struct settings *settings,
         if (status != FULCRUM_OK) {
             return status;
         }
-        for (size_t j = 0; j < i; j++) {
-            if (job->axes[j].field == job->axes[i].field) {
-                return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                    "--vary %s is given twice", job->axes[i].field->path);
-            }
-        }
     }
     return FULCRUM_OK;
-}
-
-static int varies(const struct job *job, const char *path)
-{
-    for (size_t i = 0; i < job->plan.axis_count; i++) {
-        if (strcmp(job->axes[i].field->path, path) == 0) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 /* The number of actors is set, varied, follows the threads or is the best of a list. */
@@ -298,10 +296,12 @@ static enum fulcrum_status run(
     const struct settings *settings = data;
     struct job *job = calloc(1, sizeof *job);
     struct fulcrum_design_inputs *inputs = calloc(1, sizeof *inputs);
-    enum fulcrum_status status =
-        job != NULL && inputs != NULL
-            ? prepare(settings, context, job, err)
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep");
+    if (job == NULL || inputs == NULL) {
+        free(job);
+        free(inputs);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep");
+    }
+    enum fulcrum_status status = prepare(settings, context, job, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_design_inputs_load(&settings->design, context, inputs, err);
         if (status == FULCRUM_OK) {
@@ -310,9 +310,7 @@ static enum fulcrum_status run(
         fulcrum_design_inputs_free(inputs);
     }
     free(inputs);
-    if (job != NULL) {
-        job_free(job);
-    }
+    job_free(job);
     return status;
 }
 

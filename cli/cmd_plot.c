@@ -124,22 +124,18 @@ static enum fulcrum_status plot_ratio(const struct settings *settings,
                         : "actor_threads_per_learner_core";
     struct fulcrum_plot_sweep *sweep = NULL;
     enum fulcrum_status status = fulcrum_plot_sweep_new(table, x, &sweep, err);
-    struct landmarks *landmarks = calloc(1, sizeof *landmarks);
-    if (status == FULCRUM_OK && landmarks == NULL) {
-        status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a list of machines");
-    }
+    struct landmarks landmarks = {.count = 0};
     if (status == FULCRUM_OK && strcmp(x, "cpu_gpu_ratio_used") == 0) {
         const char *list =
             settings->machines != NULL ? settings->machines : STANDARD_MACHINES;
-        status = find_landmarks(list, landmarks, err);
+        status = find_landmarks(list, &landmarks, err);
     }
     if (status == FULCRUM_OK) {
         struct fulcrum_plot_words words = words_of(settings);
-        struct fulcrum_ratio_data data = fulcrum_plot_ratio_data(
-            sweep, &words, landmarks->machines, landmarks->count);
+        struct fulcrum_ratio_data data =
+            fulcrum_plot_ratio_data(sweep, &words, landmarks.machines, landmarks.count);
         status = save(settings, context, &fulcrum_chart_ratio, &data, err);
     }
-    free(landmarks);
     fulcrum_plot_sweep_free(sweep);
     return status;
 }
@@ -273,7 +269,7 @@ static const struct fulcrum_option rows[] = {
         .offset = offsetof(struct settings, width_pt),
         .value = "POINTS",
         .fallback = "720",
-        .least = 240.0,
+        .least = FULCRUM_CHART_LEAST_WIDTH_PT,
         .most = 4000.0,
         .help = "width of the page, 72 points to the inch"},
     {.name = "height",
@@ -281,7 +277,7 @@ static const struct fulcrum_option rows[] = {
         .offset = offsetof(struct settings, height_pt),
         .value = "POINTS",
         .fallback = "620",
-        .least = 240.0,
+        .least = FULCRUM_CHART_LEAST_HEIGHT_PT,
         .most = 4000.0,
         .help = "height of the page"},
     {.name = "pixels",

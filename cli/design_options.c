@@ -185,6 +185,7 @@ static enum fulcrum_status load_calibrations(
     struct fulcrum_error *err)
 {
     const struct fulcrum_text_list *names = &settings->calibrations;
+    out->calibration_count = 0;
     out->calibrations = calloc(names->count + 1, sizeof(struct fulcrum_calibration *));
     if (out->calibrations == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");

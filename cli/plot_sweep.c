@@ -182,25 +182,35 @@ static void fill_words(struct fulcrum_plot_sweep *sweep)
     collect_flags(sweep);
 }
 
+/* Room for `rows` rows; NULL without memory. */
+static struct fulcrum_plot_sweep *new_sweep(size_t rows)
+{
+    struct fulcrum_plot_sweep *sweep = calloc(1, sizeof *sweep);
+    if (sweep == NULL) {
+        return NULL;
+    }
+    sweep->rows = calloc(rows + 1, sizeof *sweep->rows);
+    sweep->x = calloc(rows + 1, sizeof *sweep->x);
+    if (sweep->rows == NULL || sweep->x == NULL) {
+        fulcrum_plot_sweep_free(sweep);
+        return NULL;
+    }
+    return sweep;
+}
+
 enum fulcrum_status fulcrum_plot_sweep_new(const struct fulcrum_table *table,
     const char *x, struct fulcrum_plot_sweep **out, struct fulcrum_error *err)
 {
     size_t rows = fulcrum_table_row_count(table);
-    struct fulcrum_plot_sweep *sweep = calloc(1, sizeof *sweep);
+    struct fulcrum_plot_sweep *sweep = new_sweep(rows);
     struct row_x *order = calloc(rows + 1, sizeof *order);
-    if (sweep != NULL) {
-        sweep->table = table;
-        sweep->rows = calloc(rows + 1, sizeof *sweep->rows);
-        sweep->x = calloc(rows + 1, sizeof *sweep->x);
+    if (sweep == NULL || order == NULL) {
+        free(order);
+        fulcrum_plot_sweep_free(sweep);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep of %zu points", rows);
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    if (sweep == NULL || order == NULL || sweep->rows == NULL || sweep->x == NULL) {
-        status =
-            fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep of %zu points", rows);
-    }
-    if (status == FULCRUM_OK) {
-        status = sort_rows(sweep, x, order, err);
-    }
+    sweep->table = table;
+    enum fulcrum_status status = sort_rows(sweep, x, order, err);
     if (status == FULCRUM_OK) {
         status = read_columns(sweep, err);
     }

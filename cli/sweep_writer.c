@@ -64,9 +64,9 @@ static void add_output_columns(struct fulcrum_sweep_writer *writer)
 {
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         const char *name = fulcrum_output_name(i);
-        char with_end[96];
         add_column(writer, name, CELL_OUTPUT, i, NULL);
         if (writer->head.plan->predict.draws > 0.0) {
+            char with_end[96];
             (void)snprintf(with_end, sizeof with_end, "%s_lo", name);
             add_column(writer, with_end, CELL_LOW, i, NULL);
             (void)snprintf(with_end, sizeof with_end, "%s_hi", name);

@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_eigen.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,16 +165,10 @@ enum fulcrum_status fulcrum_calibration_add_fit(struct fulcrum_calibration *cali
     return FULCRUM_OK;
 }
 
-/* The row is zeroed, so what is cut stays terminated. */
+/* Cuts what is too long; NULL is the empty text. */
 static void copy_text(char *out, size_t size, const char *text)
 {
-    size_t length = text != NULL ? strlen(text) : 0;
-    if (length > size - 1) {
-        length = size - 1;
-    }
-    if (length > 0) {
-        memcpy(out, text, length);
-    }
+    (void)snprintf(out, size, "%s", text != NULL ? text : "");
 }
 
 enum fulcrum_status fulcrum_calibration_add_note(
@@ -293,6 +288,14 @@ const struct fulcrum_quantity *fulcrum_calibration_quantity(
     return NULL;
 }
 
+/* Has the scale a place for the value? A logarithm has none for 0, a logit none for 1.
+ */
+static int on_scale(enum fulcrum_scale scale, double value)
+{
+    return scale == FULCRUM_SCALE_LINEAR ||
+           (value > 0.0 && (scale == FULCRUM_SCALE_LOG || value < 1.0));
+}
+
 static void check_parameter(
     const struct fulcrum_parameter *parameter, struct fulcrum_error *err)
 {
@@ -316,10 +319,7 @@ static void check_parameter(
             "%s: standard_error = %.6g: expected a number of at least 0",
             parameter->path, parameter->standard_error);
     }
-    int on_scale = parameter->scale == FULCRUM_SCALE_LINEAR ||
-                   (value > 0.0 && parameter->scale == FULCRUM_SCALE_LOG) ||
-                   (value > 0.0 && value < 1.0);
-    if (!on_scale && parameter->standard_error > 0.0) {
+    if (!on_scale(parameter->scale, value) && parameter->standard_error > 0.0) {
         (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
             "%s = %.6g: not inside the range of its scale %s", parameter->path, value,
             fulcrum_scale_name(parameter->scale));

@@ -162,15 +162,22 @@ static void fill_interval(const double *values, size_t draws, double *column,
               : FULCRUM_UNKNOWN;
 }
 
+/* What is to be predicted, as fulcrum_predict got it. */
+struct question {
+    const struct fulcrum_scenario *scenario;
+    const struct fulcrum_point *point;
+    const struct fulcrum_predict_options *options;
+};
+
 /* Solves the draws one after the other; those that cannot run are left out. */
-static size_t solve_draws(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
-    struct solved_point *scratch, double *values, struct fulcrum_prediction *out)
+static size_t solve_draws(const struct question *question, struct solved_point *scratch,
+    double *values, struct fulcrum_prediction *out)
 {
+    const struct fulcrum_predict_options *options = question->options;
     size_t solved = 0;
     size_t agreed = 0;
     for (uint64_t k = 1; k <= (uint64_t)options->draws; k++) {
-        struct fulcrum_point drawn = *point;
+        struct fulcrum_point drawn = *question->point;
         drawn.draw = k;
         drawn.seed = options->solver.seed;
         struct fulcrum_solver_options solver = options->solver;
@@ -179,7 +186,8 @@ static size_t solve_draws(const struct fulcrum_scenario *scenario,
             fulcrum_stream_seed(options->solver.seed, options->point_index + 1, k);
         solver.half_width_rel = DRAW_HALF_WIDTH_REL;
         solver.max_steps = DRAW_MOST_STEPS;
-        if (solve_point(scenario, &drawn, &solver, scratch, NULL) == FULCRUM_OK) {
+        if (solve_point(question->scenario, &drawn, &solver, scratch, NULL) ==
+            FULCRUM_OK) {
             fill_values(scratch, values + solved * FULCRUM_OUTPUT_COUNT);
             solved++;
             agreed += scratch->solution.bottleneck == out->bottleneck;
@@ -189,11 +197,10 @@ static size_t solve_draws(const struct fulcrum_scenario *scenario,
     return solved;
 }
 
-static enum fulcrum_status add_intervals(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+static enum fulcrum_status add_intervals(const struct question *question,
     struct solved_point *scratch, struct fulcrum_prediction *out)
 {
-    size_t wanted = (size_t)options->draws;
+    size_t wanted = (size_t)question->options->draws;
     double *values = calloc(wanted * FULCRUM_OUTPUT_COUNT, sizeof *values);
     double *column = calloc(wanted, sizeof *column);
     if (values == NULL || column == NULL) {
@@ -201,7 +208,7 @@ static enum fulcrum_status add_intervals(const struct fulcrum_scenario *scenario
         free(column);
         return FULCRUM_ERR_NO_MEMORY;
     }
-    size_t solved = solve_draws(scenario, point, options, scratch, values, out);
+    size_t solved = solve_draws(question, scratch, values, out);
     out->draws = (double)solved;
     out->has_interval = solved > 1;
     for (size_t i = 0; out->has_interval && i < FULCRUM_OUTPUT_COUNT; i++) {
@@ -247,7 +254,8 @@ enum fulcrum_status fulcrum_predict(const struct fulcrum_scenario *scenario,
     if (status == FULCRUM_OK) {
         fill_prediction(solved, out);
         if (options->draws >= 1.0) {
-            status = add_intervals(scenario, point, options, solved, out);
+            const struct question question = {scenario, point, options};
+            status = add_intervals(&question, solved, out);
         }
     }
     free(solved);

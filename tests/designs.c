@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/designs.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "model/network.h"
@@ -62,8 +63,8 @@ void designs_add_parameter(struct fulcrum_calibration *calibration, const char *
 {
     struct fulcrum_parameter parameter = {
         .value = value, .standard_error = standard_error, .scale = scale};
-    CU_ASSERT_FATAL(strlen(path) < sizeof parameter.path);
-    (void)strcpy(parameter.path, path);
+    int length = snprintf(parameter.path, sizeof parameter.path, "%s", path);
+    CU_ASSERT_FATAL(length > 0 && (size_t)length < sizeof parameter.path);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_calibration_add_parameter(calibration, &parameter, NULL), FULCRUM_OK);
 }

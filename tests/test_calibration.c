@@ -60,7 +60,7 @@ static void test_series_tables_and_notes_are_copied(void)
         .name = "throughput", .count = 2, .x = x, .value = value};
     CU_ASSERT_EQUAL(
         fulcrum_calibration_add_series(calibration, &series, NULL), FULCRUM_OK);
-    x[0] = 99;
+    CU_ASSERT(calibration->series[0].x != x);
     CU_ASSERT_EQUAL(calibration->series[0].x[0], 1.0);
     CU_ASSERT_EQUAL(calibration->series[0].canary_rel[1], 1.0);
     CU_ASSERT_EQUAL(calibration->series[0].disturbed[1], 0.0);
@@ -182,7 +182,7 @@ static void test_draws_have_the_moments_asked_for(void)
     for (size_t k = 0; k < DRAWS; k++) {
         double v[4];
         fulcrum_sampler_draw(sampler, rng, v);
-        double z[4] = {log(v[0] / 2e-3) / 0.1, (v[1] - 0.5) / 0.05,
+        const double z[4] = {log(v[0] / 2e-3) / 0.1, (v[1] - 0.5) / 0.05,
             (log(v[2] / (1 - v[2])) - log(0.3 / 0.7)) / (0.03 / (0.3 * 0.7)),
             v[3] - 2.0};
         for (size_t i = 0; i < 4; i++) {

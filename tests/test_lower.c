@@ -83,8 +83,8 @@ static void test_a_request_carries_its_environments(void)
 
 struct law_case {
     enum fulcrum_step_law law;
-    double envs;
     enum fulcrum_step_law expected;
+    double envs;
     double cv;
 };
 
@@ -92,14 +92,14 @@ static void test_the_law_of_a_sum_of_steps(void)
 {
     const double pareto = 1.0 / sqrt(2.1 * 0.1);
     const struct law_case cases[] = {
-        {FULCRUM_LAW_LOGNORMAL, 1, FULCRUM_LAW_LOGNORMAL, 0.5},
-        {FULCRUM_LAW_LOGNORMAL, 4, FULCRUM_LAW_LOGNORMAL, 0.25},
-        {FULCRUM_LAW_EXPONENTIAL, 1, FULCRUM_LAW_EXPONENTIAL, 1.0},
-        {FULCRUM_LAW_EXPONENTIAL, 4, FULCRUM_LAW_ERLANG, 0.5},
-        {FULCRUM_LAW_DETERMINISTIC, 4, FULCRUM_LAW_DETERMINISTIC, 0.0},
-        {FULCRUM_LAW_ERLANG, 4, FULCRUM_LAW_ERLANG, 0.25},
-        {FULCRUM_LAW_PARETO, 1, FULCRUM_LAW_PARETO, pareto},
-        {FULCRUM_LAW_PARETO, 4, FULCRUM_LAW_LOGNORMAL, pareto / 2},
+        {FULCRUM_LAW_LOGNORMAL, FULCRUM_LAW_LOGNORMAL, 1, 0.5},
+        {FULCRUM_LAW_LOGNORMAL, FULCRUM_LAW_LOGNORMAL, 4, 0.25},
+        {FULCRUM_LAW_EXPONENTIAL, FULCRUM_LAW_EXPONENTIAL, 1, 1.0},
+        {FULCRUM_LAW_EXPONENTIAL, FULCRUM_LAW_ERLANG, 4, 0.5},
+        {FULCRUM_LAW_DETERMINISTIC, FULCRUM_LAW_DETERMINISTIC, 4, 0.0},
+        {FULCRUM_LAW_ERLANG, FULCRUM_LAW_ERLANG, 4, 0.25},
+        {FULCRUM_LAW_PARETO, FULCRUM_LAW_PARETO, 1, pareto},
+        {FULCRUM_LAW_PARETO, FULCRUM_LAW_LOGNORMAL, 4, pareto / 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fulcrum_design design;

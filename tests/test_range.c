@@ -14,6 +14,16 @@ struct good_case {
     double last;
 };
 
+static int is_increasing(const double *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (!(values[i] > values[i - 1])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static void test_ranges_and_lists_give_increasing_values(void)
 {
     static const struct good_case cases[] = {
@@ -35,9 +45,7 @@ static void test_ranges_and_lists_give_increasing_values(void)
         CU_ASSERT_EQUAL(count, cases[i].count);
         suite_assert_close(cases[i].text, values[0], cases[i].first, 1e-12);
         suite_assert_close(cases[i].text, values[count - 1], cases[i].last, 1e-12);
-        for (size_t j = 1; j < count; j++) {
-            CU_ASSERT(values[j] > values[j - 1]);
-        }
+        CU_ASSERT(is_increasing(values, count));
         free(values);
     }
 }
