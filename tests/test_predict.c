@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/power.h"
+#include "model/quantity.h"
 #include "model/sweep.h"
 #include "tests/designs.h"
 #include "tests/suite.h"
@@ -218,6 +219,27 @@ static void test_actors_follow_threads_or_are_the_best_of_a_list(void)
     CU_ASSERT_EQUAL(visited.points[0].prediction.actor_count, 4096.0);
 }
 
+static void test_a_reason_is_one_line_of_whole_faults(void)
+{
+    static const double actors[] = {4};
+    const struct fulcrum_sweep_axis axis = {
+        fulcrum_field_find("run.actor_count"), actors, 1};
+    const struct fulcrum_sweep_plan plan = {.axes = &axis, .axis_count = 1};
+    static struct visited visited;
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.workload.step.mean_s = FULCRUM_UNKNOWN;
+    design.workload.step.cv = FULCRUM_UNKNOWN;
+    design.workload.network.per_batch_s = FULCRUM_UNKNOWN;
+    design.workload.network.per_item_s = FULCRUM_UNKNOWN;
+    visited = (struct visited){0};
+    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_OK);
+    const char *reason = visited.points[0].reason;
+    CU_ASSERT_PTR_NULL(strchr(reason, '\n'));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reason, "; workload.step.cv is not given"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(reason, "workload.network.per_item_s is not given"));
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -227,6 +249,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_intervals_follow_the_parameter_that_binds),
         SUITE_CASE(test_outputs_have_names_and_units),
         SUITE_CASE(test_a_grid_is_visited_in_order),
+        SUITE_CASE(test_a_reason_is_one_line_of_whole_faults),
         SUITE_CASE(test_actors_follow_threads_or_are_the_best_of_a_list),
     };
     return suite_run("predict", cases, sizeof cases / sizeof cases[0], argc, argv);
