@@ -135,7 +135,7 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     network->policy = (enum fulcrum_batch_policy)batching->policy;
     network->depth = batching->depth;
     network->batch_size = floor(batching->size / envs);
-    if (batching->population_frac > 0.0) {
+    if (batching->population_frac > 0.0 && network->policy == FULCRUM_BATCH_FIXED) {
         /* As SEED RL's max(env_batch_size, num_envs // 2): at least one request. */
         network->batch_size =
             fmax(1.0, floor(batching->population_frac * network->actors));

@@ -101,7 +101,7 @@ struct fulcrum_run {
     X(workload.network.sm_active_frac, NUMBER, 0, 1,    0,    "",      "SM activity that drives power during inference") \
     X(workload.batching.policy,        POLICY, 0, 1,    0,    "",      "greedy or fixed")                   \
     X(workload.batching.size,          NUMBER, 0, 1e9,  0,    "",      "observations in a batch: most (greedy) or exactly (fixed); 0: no limit") \
-    X(workload.batching.population_frac, NUMBER, 0, 1,  0,    "",      "fixed batch as a share of all environments; 0: use size") \
+    X(workload.batching.population_frac, NUMBER, 0, 1,  0,    "",      "fixed batch as a share of all environments; 0: use size; greedy ignores it") \
     X(workload.batching.depth,         COUNT,  1, 1024, 1,    "",      "most batches in host and GPU together") \
     X(workload.training.env_steps_per_train_step, NUMBER, 0, 1e12, 0, "", "agent steps per training step; 0: no training") \
     X(workload.training.train_step_s,  NUMBER, 0, 1e6,  NAN,  "s",     "one training step alone on the GPU") \

@@ -125,6 +125,9 @@ static void test_a_share_of_the_population_is_a_whole_batch(void)
     design.workload.batching.policy = FULCRUM_BATCH_FIXED;
     design.workload.batching.population_frac = 0.5;
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 20.0);
+    design.workload.batching.policy = FULCRUM_BATCH_GREEDY;
+    CU_ASSERT_EQUAL(lower(&design).network.batch_size, 0.0);
+    design.workload.batching.policy = FULCRUM_BATCH_FIXED;
     design.run.actor_count = 1;
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 1.0);
     design.run.actor_count = 7;
