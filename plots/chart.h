@@ -19,6 +19,10 @@ struct fulcrum_estimate {
     const double *hi;
 };
 
+/* Less than this no chart can bear. */
+#define FULCRUM_CHART_LEAST_WIDTH_PT  300.0
+#define FULCRUM_CHART_LEAST_HEIGHT_PT 340.0
+
 /* One kind of chart. */
 struct fulcrum_chart {
     const char *name;

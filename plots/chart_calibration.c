@@ -366,8 +366,7 @@ static void fill_legend(struct picture *picture)
         fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, STYLE_STEP, "steps");
     }
     if (data->reset_count > 0) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_LINE, STYLE_RESET, "steps with a reset");
+        fulcrum_page_explain(page, FULCRUM_SWATCH_LINE, STYLE_RESET, "resets");
     }
 }
 

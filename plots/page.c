@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "plots/chart.h"
 #include "plots/palette.h"
 
 static const double margin_pt = 12.0;
@@ -38,8 +39,8 @@ void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
 enum fulcrum_status fulcrum_page_check(
     const struct fulcrum_canvas *canvas, struct fulcrum_error *err)
 {
-    const double least_width_pt = 300.0;
-    const double least_height_pt = 340.0;
+    const double least_width_pt = FULCRUM_CHART_LEAST_WIDTH_PT;
+    const double least_height_pt = FULCRUM_CHART_LEAST_HEIGHT_PT;
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
     if (extent.width_pt < least_width_pt || extent.height_pt < least_height_pt) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
