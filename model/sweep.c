@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/quantity.h"
 
@@ -108,6 +109,22 @@ static enum fulcrum_status choose_actors(const struct fulcrum_scenario *scenario
     return status;
 }
 
+/* Several faults in one line, for a table's cell; what does not fit is left out. */
+static void join_lines(char *out, size_t size, const char *detail)
+{
+    size_t used = 0;
+    while (*detail != '\0') {
+        size_t length = strcspn(detail, "\n");
+        const char *between = used > 0 ? "; " : "";
+        if (used + strlen(between) + length >= size) {
+            return;
+        }
+        used += (size_t)snprintf(
+            out + used, size - used, "%s%.*s", between, (int)length, detail);
+        detail += length + (detail[length] == '\n' ? 1 : 0);
+    }
+}
+
 static void predict_point(const struct fulcrum_scenario *scenario,
     const struct fulcrum_sweep_plan *plan, size_t index,
     struct fulcrum_sweep_point *out)
@@ -130,8 +147,7 @@ static void predict_point(const struct fulcrum_scenario *scenario,
         out->status = predict_with(scenario, plan, &settings, out, &err);
     }
     if (out->status != FULCRUM_OK) {
-        (void)snprintf(out->reason, sizeof out->reason, "%.*s",
-            (int)sizeof out->reason - 1, err.detail);
+        join_lines(out->reason, sizeof out->reason, err.detail);
     }
 }
 
@@ -164,7 +180,8 @@ enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,
     }
     int stop = 0;
     for (size_t first = 0; first < count && !stop; first += BLOCK) {
-        size_t length = count - first < BLOCK ? count - first : BLOCK;
+        size_t end = count - first < BLOCK ? count : first + BLOCK;
+        size_t length = end - first;
         predict_block(scenario, plan, first, length, block);
         for (size_t i = 0; i < length && !stop; i++) {
             stop = visit(context, &block[i]);

@@ -15,7 +15,7 @@ struct fulcrum_sweep_axis {
     size_t count;
 };
 
-enum { FULCRUM_SWEEP_AXES_MOST = 8 };
+enum { FULCRUM_SWEEP_AXES_MOST = 8, FULCRUM_REASON_BYTE = 800 };
 
 struct fulcrum_sweep_plan {
     const struct fulcrum_sweep_axis *axes; /* borrowed */
@@ -32,8 +32,8 @@ struct fulcrum_sweep_plan {
 struct fulcrum_sweep_point {
     size_t index;
     double varied[FULCRUM_SWEEP_AXES_MOST]; /* one per axis */
-    enum fulcrum_status status; /* else `reason` says why there is nothing */
-    char reason[240];
+    enum fulcrum_status status;       /* else `reason` says why there is nothing */
+    char reason[FULCRUM_REASON_BYTE]; /* one line */
     struct fulcrum_prediction prediction;
 };
 
