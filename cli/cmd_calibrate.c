@@ -93,6 +93,19 @@ static enum fulcrum_status check_name(struct fulcrum_context *context,
         nearest < count ? "?)" : "", kind);
 }
 
+/* A core or a game that no actor would load is a wrong command line too. */
+static enum fulcrum_status check_console(const struct settings *settings,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    int is_console =
+        settings->actor != NULL && strcmp(settings->actor, "libretro") == 0;
+    if (is_console || (settings->core == NULL && settings->rom == NULL)) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+        "--%s is for --actor libretro", settings->core != NULL ? "core" : "rom");
+}
+
 static struct fulcrum_calibrate_options options_of(const struct settings *settings)
 {
     return (struct fulcrum_calibrate_options){
@@ -170,6 +183,9 @@ static enum fulcrum_status run(
         check_name(context, err, settings->actor, "actor", actor_name);
     if (status == FULCRUM_OK) {
         status = check_name(context, err, settings->learner, "learner", learner_name);
+    }
+    if (status == FULCRUM_OK) {
+        status = check_console(settings, context, err);
     }
     if (status == FULCRUM_OK) {
         status = check_writable(output_path(context), err);

@@ -4,16 +4,35 @@
 
 #include "cli/interrupt.h"
 
+#include <errno.h>
 #include <string.h>
+#include <time.h>
 
 /* A signal handler can reach nothing but file scope. */
-/* NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables) */
+/* NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables) */
 static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t first_s;
+/* NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables) */
+
+/* Monotonic whole seconds: a difference above 1 is more than a second. */
+static sig_atomic_t now_s(void)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (sig_atomic_t)now.tv_sec;
+}
 
 static void note_signal(int number)
 {
-    (void)number;
-    interrupted = 1;
+    int error = errno;
+    if (!interrupted) {
+        first_s = now_s();
+        interrupted = 1;
+    } else if (now_s() - first_s > 1) {
+        (void)signal(number, SIG_DFL);
+        (void)raise(number);
+    }
+    errno = error;
 }
 
 const volatile sig_atomic_t *fulcrum_interrupt_watch(void)
@@ -21,8 +40,9 @@ const volatile sig_atomic_t *fulcrum_interrupt_watch(void)
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = note_signal;
-    action.sa_flags = (int)SA_RESETHAND;
     (void)sigemptyset(&action.sa_mask);
+    (void)sigaddset(&action.sa_mask, SIGINT);
+    (void)sigaddset(&action.sa_mask, SIGTERM);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     return &interrupted;

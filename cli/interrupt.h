@@ -6,9 +6,10 @@
 #include <signal.h>
 
 /*
- * From now on the first SIGINT or SIGTERM sets the flag, and a second one ends the
- * program at once. For commands that look at the flag; others die by the first signal.
- * Returns the flag: 0 until a signal came. Static.
+ * From now on the first SIGINT or SIGTERM sets the flag, and one that comes at least
+ * a second later ends the program at once: what stops a group of processes often sends
+ * the same signal twice. For commands that look at the flag; others die by the first
+ * signal. Returns the flag: 0 until a signal came. Static.
  */
 const volatile sig_atomic_t *fulcrum_interrupt_watch(void);
 

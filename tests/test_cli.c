@@ -1,6 +1,6 @@
 /* test_cli.c - every command's tables and help, reports, progress and settings. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#define _POSIX_C_SOURCE 200809L /* open_memstream, fork */
 
 #include "cli/command.h"
 
@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cli/design_options.h"
 #include "cli/interrupt.h"
@@ -348,11 +351,28 @@ static void test_the_first_signal_sets_the_flag(void)
     CU_ASSERT_EQUAL(*flag, 0);
     CU_ASSERT_EQUAL(raise(SIGTERM), 0);
     CU_ASSERT_EQUAL(*flag, 1);
-    /* The second one has its usual effect again. */
-    struct sigaction action;
-    CU_ASSERT_EQUAL(sigaction(SIGTERM, NULL, &action), 0);
-    CU_ASSERT(action.sa_handler == SIG_DFL);
+    /* What comes with it belongs to it. */
+    CU_ASSERT_EQUAL(raise(SIGTERM), 0);
+    CU_ASSERT_EQUAL(raise(SIGINT), 0);
+    (void)signal(SIGTERM, SIG_DFL);
     (void)signal(SIGINT, SIG_DFL);
+}
+
+static void test_a_late_second_signal_ends_the_program(void)
+{
+    pid_t child = fork();
+    CU_ASSERT_FATAL(child >= 0);
+    if (child == 0) {
+        const struct timespec pause = {2, 100000000};
+        (void)fulcrum_interrupt_watch();
+        (void)kill(getpid(), SIGINT);
+        (void)nanosleep(&pause, NULL);
+        (void)kill(getpid(), SIGINT);
+        _exit(0);
+    }
+    int how = 0;
+    CU_ASSERT_EQUAL(waitpid(child, &how, 0), child);
+    CU_ASSERT(WIFSIGNALED(how) && WTERMSIG(how) == SIGINT);
 }
 
 static void test_exit_codes_follow_the_status(void)
@@ -378,6 +398,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_progress_is_not_drawn_too_often_and_not_when_silent),
         SUITE_CASE(test_the_bar_leaves_the_line_blank),
         SUITE_CASE(test_settings_are_checked_like_fields_of_files),
+        SUITE_CASE(test_a_late_second_signal_ends_the_program),
         SUITE_CASE(test_the_first_signal_sets_the_flag),
         SUITE_CASE(test_exit_codes_follow_the_status),
     };
