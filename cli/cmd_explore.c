@@ -43,6 +43,7 @@ struct job {
     char reason[FULCRUM_REASON_BYTE]; /* of the first point that cannot run */
     char calibrations[200];
     char actors_rule[200];
+    char machine[180];
     struct fulcrum_sweep_writer *writer;
     struct fulcrum_sweep_finding *finding;
     struct fulcrum_progress progress;
@@ -216,14 +217,26 @@ static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
     return status;
 }
 
+/* A detected machine says little by its name: its processor comes with it. */
+static void describe_machine(
+    const struct fulcrum_machine *machine, char *out, size_t size)
+{
+    if (strcmp(machine->name, "this") == 0) {
+        (void)snprintf(out, size, "this (%s)", machine->cpu.name);
+    } else {
+        (void)snprintf(out, size, "%s", machine->name);
+    }
+}
+
 static enum fulcrum_status start_writer(const struct settings *settings,
     const struct fulcrum_design_inputs *inputs, struct fulcrum_context *context,
     struct job *job, struct fulcrum_error *err)
 {
     fulcrum_calibration_names(inputs, job->calibrations, sizeof job->calibrations);
     describe_actors(settings, job, job->actors_rule, sizeof job->actors_rule);
+    describe_machine(&inputs->base.machine, job->machine, sizeof job->machine);
     const struct fulcrum_sweep_head head = {
-        .machine = inputs->base.machine.name,
+        .machine = job->machine,
         .workload = inputs->base.workload.name,
         .calibration = job->calibrations,
         .actors_rule = job->actors_rule,
