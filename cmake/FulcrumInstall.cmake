@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What `cmake --install` puts where, and the pkg-config file of the libraries.
+# Every header of these layers is part of the interface, so they are found by folder.
 set(layers model presets calibrate plots)
 
 install(TARGETS fulcrum RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -17,7 +18,7 @@ install(FILES ${PROJECT_BINARY_DIR}/cli/fulcrum.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_BINARY_DIR}/cli/fulcrum.bash
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME fulcrum)
-install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # Found from the place of the pkg-config file, so that the whole may be moved. Folders
 # that were given as absolute paths stay where they are.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Fails where an #include goes against the order of the layers (docs/STYLE.md section 1)
-# or a third-party header is included outside its layer.
+# Fails where an #include goes against the order of the layers (docs/STYLE.md section 1),
+# a third-party header is included outside its layer or file, or a source does not begin
+# with its own header.
 # cmake -DSOURCE_DIR=... -P check_layers.cmake
 cmake_minimum_required(VERSION 3.20)
 
@@ -11,17 +12,20 @@ set(calibrate_may model presets calibrate)
 set(plots_may model plots)
 set(cli_may model presets calibrate plots cli)
 
-# header prefix | layers that may include it
+# header prefix | layers or files that may include it
 set(parties
   "json-c|presets"
   "json.h|presets"
-  "cairo|plots"
-  "pango|plots"
+  "cairo|plots/render_cairo.c"
+  "pango|plots/render_cairo.c"
   "gsl/|model calibrate"
-  "hwloc|calibrate"
-  "mujoco|calibrate"
-  "cblas|calibrate"
-  "openblas|calibrate"
+  "hwloc|calibrate/host.c"
+  "mujoco|calibrate/actor_mujoco.c"
+  "cblas|calibrate/gemm.c"
+  "openblas|calibrate/gemm.c"
+  "dlfcn|calibrate/libretro_core.c"
+  "linux/perf_event|calibrate/meter_perf.c"
+  "CUnit|tests"
   "omp.h|model")
 
 set(faults "")
@@ -32,6 +36,12 @@ foreach(layer IN LISTS layers)
     file(RELATIVE_PATH name ${SOURCE_DIR} ${file})
     file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include[ \t]")
     math(EXPR count "${count} + 1")
+    string(REGEX REPLACE "\\.c$" ".h" own "${name}")
+    list(SUBLIST includes 0 1 first)
+    if(EXISTS ${SOURCE_DIR}/${own} AND NOT own STREQUAL name
+        AND NOT first MATCHES "\"${own}\"")
+      string(APPEND faults "  ${name}: ${first}: include ${own} first\n")
+    endif()
     foreach(line IN LISTS includes)
       if(line MATCHES "\"([^\"/]+)/[^\"]*\"" )
         if(NOT CMAKE_MATCH_1 IN_LIST ${layer}_may)
@@ -46,7 +56,8 @@ foreach(layer IN LISTS layers)
         list(GET cells 1 allowed)
         separate_arguments(allowed)
         string(FIND "${line}" "<${prefix}" place)
-        if(NOT place EQUAL -1 AND NOT layer IN_LIST allowed)
+        if(NOT place EQUAL -1 AND NOT layer IN_LIST allowed
+            AND NOT name IN_LIST allowed)
           string(APPEND faults "  ${name}: ${line}: belongs to ${allowed} only\n")
         endif()
       endforeach()

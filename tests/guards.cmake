@@ -2,15 +2,51 @@
 # Tests that are no C: guards of the layers and documents, and golden cases by folder.
 add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
   -P ${CMAKE_CURRENT_LIST_DIR}/check_layers.cmake)
-add_test(NAME pure COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
-  -DLIBRARY=$<TARGET_FILE:fulcrum_model> -P ${CMAKE_CURRENT_LIST_DIR}/check_pure.cmake)
+# fulcrum_add_symbol_test(name layer rule) looks at what a library calls.
+function(fulcrum_add_symbol_test name layer rule)
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
+    -DLIBRARY=$<TARGET_FILE:fulcrum_${layer}> -DRULE=${rule}
+    -P ${PROJECT_SOURCE_DIR}/tests/check_pure.cmake)
+  set_tests_properties(${name} PROPERTIES LABELS guard)
+endfunction()
+fulcrum_add_symbol_test(pure model PURE)
+foreach(layer presets calibrate plots)
+  fulcrum_add_symbol_test(quiet_${layer} ${layer} QUIET)
+endforeach()
 add_test(NAME docs_references COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
   -P ${CMAKE_CURRENT_LIST_DIR}/check_docs.cmake)
 foreach(document cli fields)
   add_test(NAME docs_${document} COMMAND diff -u
     ${PROJECT_SOURCE_DIR}/docs/${document}.md ${PROJECT_BINARY_DIR}/cli/${document}.md)
 endforeach()
-set_tests_properties(layers pure docs_references docs_cli docs_fields PROPERTIES LABELS guard)
+set_tests_properties(layers docs_references docs_cli docs_fields PROPERTIES LABELS guard)
+
+# Installed headers: each compiles alone, and all of them together in either order.
+set(headers "")
+foreach(layer model presets calibrate plots)
+  file(GLOB found CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+    ${PROJECT_SOURCE_DIR}/${layer}/*.h)
+  list(APPEND headers ${found})
+endforeach()
+set(forward "")
+set(backward "")
+set(header_sources "")
+foreach(header IN LISTS headers)
+  set(include "#include \"${header}\"\n")
+  string(APPEND forward "${include}")
+  string(PREPEND backward "${include}")
+  string(MAKE_C_IDENTIFIER ${header} name)
+  list(APPEND header_sources ${PROJECT_BINARY_DIR}/tests/headers/${name}.c)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/tests/headers/${name}.c CONTENT
+    "${include}")
+endforeach()
+foreach(order forward backward)
+  list(APPEND header_sources ${PROJECT_BINARY_DIR}/tests/headers/${order}.c)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/tests/headers/${order}.c CONTENT
+    "${${order}}")
+endforeach()
+add_library(fulcrum_headers OBJECT ${header_sources})
+target_link_libraries(fulcrum_headers PRIVATE fulcrum_flags fulcrum_model)
 
 file(GLOB golden_cases CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/golden/*.args)
 foreach(case IN LISTS golden_cases)
