@@ -135,7 +135,15 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     network->policy = (enum fulcrum_batch_policy)batching->policy;
     network->depth = batching->depth;
     network->batch_size = floor(batching->size / envs);
-    if (batching->population_frac > 0.0 && network->policy == FULCRUM_BATCH_FIXED) {
+    int is_share =
+        batching->population_frac > 0.0 && network->policy == FULCRUM_BATCH_FIXED;
+    if (is_share && batching->size > 0.0) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "workload.batching: size = %.6g and population_frac = %.6g are both given "
+            "for a fixed batch: set one of them to 0",
+            batching->size, batching->population_frac);
+    }
+    if (is_share) {
         /* As SEED RL's max(env_batch_size, num_envs // 2): at least one request. */
         network->batch_size =
             fmax(1.0, floor(batching->population_frac * network->actors));

@@ -133,6 +133,10 @@ static void test_a_share_of_the_population_is_a_whole_batch(void)
     design.run.actor_count = 7;
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 3.0);
     struct fulcrum_shards shards;
+    design.workload.batching.size = 3; /* which of the two? */
+    CU_ASSERT_EQUAL(
+        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+    design.workload.batching.size = 0;
     design.workload.batching.population_frac = 0;
     CU_ASSERT_EQUAL(
         fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
