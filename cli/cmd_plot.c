@@ -1,9 +1,13 @@
 /* cmd_plot.c - `fulcrum plot`: one chart from a sweep or a calibration. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* stat */
+
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/message.h"
@@ -204,6 +208,29 @@ static int ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+/*
+ * A calibration is a preset or a JSON object. What can be read but once, such as a
+ * pipe, goes by its name alone.
+ */
+static int is_table(const char *path)
+{
+    struct stat there;
+    if (ends_with(path, ".csv")) {
+        return 1;
+    }
+    FILE *file =
+        stat(path, &there) == 0 && S_ISREG(there.st_mode) ? fopen(path, "r") : NULL;
+    if (file == NULL) {
+        return 0;
+    }
+    int first = fgetc(file);
+    while (first != EOF && isspace(first)) {
+        first = fgetc(file);
+    }
+    (void)fclose(file);
+    return first != EOF && first != '{';
+}
+
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -219,7 +246,7 @@ static enum fulcrum_status run(
     }
     int is_calibration = settings->chart != NULL
                              ? strcmp(settings->chart, "calibration") == 0
-                             : !ends_with(settings->input, ".csv");
+                             : !is_table(settings->input);
     return is_calibration ? plot_calibration(settings, context, err)
                           : plot_table(settings, context, err);
 }

@@ -9,11 +9,15 @@
 #include <string.h>
 
 #include "calibrate/host.h"
+#include "cli/message.h"
 
 enum { PATH_SIZE = 96 };
 
 /* The preset with watts and SMT yield for a machine that is detected. */
 #define HOST_PRIORS "generic-server"
+
+/* Networks of one kind differ by less, for observations of different sizes. */
+#define OTHER_NETWORK_FACTOR 2.0
 
 const struct fulcrum_option fulcrum_design_option_rows[] = {
     {.name = "machine",
@@ -228,6 +232,46 @@ static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *sett
     return FULCRUM_OK;
 }
 
+/* Which calibration is the workload's own can be set like any other field. */
+static enum fulcrum_status set_own_calibration(
+    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < out->setting_count; i++) {
+        const struct fulcrum_setting *setting = &out->settings[i];
+        if (strcmp(setting->field->path, "workload.calibration") == 0) {
+            status =
+                fulcrum_field_set_text(setting->field, &out->base, setting->text, err);
+        }
+    }
+    return status;
+}
+
+/*
+ * What a calibration cannot stand for: the rest of its measurement, and learner times
+ * of a network of another size, which are those of another workload.
+ */
+static void warn_of_limits(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_workload_network *network)
+{
+    if (!calibration->complete) {
+        fulcrum_message_warn(
+            "calibration %s is incomplete: it was interrupted", calibration->name);
+    }
+    const struct fulcrum_quantity *measured =
+        fulcrum_calibration_quantity(calibration, "network_parameter_count");
+    if (measured == NULL || !(network->parameter_count > 0.0)) {
+        return;
+    }
+    double ratio = measured->value / network->parameter_count;
+    if (ratio > OTHER_NETWORK_FACTOR || ratio < 1.0 / OTHER_NETWORK_FACTOR) {
+        fulcrum_message_warn("calibration %s was taken with a network of %.4g "
+                             "parameters, the workload's has %.4g: learner times are "
+                             "those of the former",
+            calibration->name, measured->value, network->parameter_count);
+    }
+}
+
 /* The fields whose sources say that the value is a prior. */
 static enum fulcrum_status collect_priors(
     struct fulcrum_design_inputs *out, struct fulcrum_error *err)
@@ -256,10 +300,16 @@ enum fulcrum_status fulcrum_design_inputs_load(
     fulcrum_design_init(&out->base);
     enum fulcrum_status status = load_presets(settings, context, out, err);
     if (status == FULCRUM_OK) {
-        status = load_calibrations(settings, out, err);
+        status = parse_sets(settings, context, out, err);
     }
     if (status == FULCRUM_OK) {
-        status = parse_sets(settings, context, out, err);
+        status = set_own_calibration(out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = load_calibrations(settings, out, err);
+    }
+    for (size_t i = 0; status == FULCRUM_OK && i < out->calibration_count; i++) {
+        warn_of_limits(out->calibrations[i], &out->base.workload.network);
     }
     if (status == FULCRUM_OK) {
         status = collect_priors(out, err);

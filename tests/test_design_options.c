@@ -34,6 +34,24 @@ static void test_the_workload_names_its_calibration(void)
     fulcrum_design_inputs_free(&inputs);
 }
 
+static void test_a_setting_replaces_the_workloads_calibration(void)
+{
+    const char *sets[] = {"workload.calibration=v100-impala-prior"};
+    struct fulcrum_design_settings settings = bare_settings();
+    settings.sets = (struct fulcrum_text_list){1, sets};
+    struct fulcrum_context context = {.exit_code = 0};
+    struct fulcrum_design_inputs inputs;
+    CU_ASSERT_EQUAL(
+        fulcrum_design_inputs_load(&settings, &context, &inputs, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(inputs.calibration_count, 1);
+    CU_ASSERT_STRING_EQUAL(inputs.calibrations[0]->name, "v100-impala-prior");
+    fulcrum_design_inputs_free(&inputs);
+    sets[0] = "workload.calibration=no-such";
+    CU_ASSERT_EQUAL(fulcrum_design_inputs_load(&settings, &context, &inputs, NULL),
+        FULCRUM_ERR_UNKNOWN_NAME);
+    fulcrum_design_inputs_free(&inputs);
+}
+
 /* As many priors as there are sources that say so. */
 static void test_priors_of_the_presets_reach_the_scenario(void)
 {
@@ -143,6 +161,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_the_workload_names_its_calibration),
+        SUITE_CASE(test_a_setting_replaces_the_workloads_calibration),
         SUITE_CASE(test_priors_of_the_presets_reach_the_scenario),
         SUITE_CASE(test_settings_come_in_order_and_actors_last),
         SUITE_CASE(test_this_machine_is_found_out),
