@@ -238,11 +238,13 @@ static void read_parameters(
 }
 
 /* In this order: a covariance needs the parameters. */
-static const struct {
+struct part {
     const char *key;
     fulcrum_calibration_part *read;
     int is_required;
-} parts[] = {
+};
+
+static const struct part parts[] = {
     {"schema", read_schema, 1},
     {"complete", read_complete, 0},
     {"machine", read_machine, 1},
