@@ -119,15 +119,28 @@ static int has_numbers(const struct fulcrum_table *table, const char *name)
     return 0;
 }
 
+/* Faults of a cell name the file already. */
+static enum fulcrum_status read_sweep(const struct settings *settings,
+    const struct fulcrum_table *table, const char *x, struct fulcrum_plot_sweep **out,
+    struct fulcrum_error *err)
+{
+    enum fulcrum_status status = fulcrum_plot_sweep_new(table, x, out, err);
+    int is_named = strncmp(err->detail, settings->input, strlen(settings->input)) == 0;
+    return status == FULCRUM_OK || is_named
+               ? status
+               : fulcrum_fail_in(err, status, settings->input);
+}
+
 static enum fulcrum_status plot_ratio(const struct settings *settings,
     struct fulcrum_context *context, const struct fulcrum_table *table,
     struct fulcrum_error *err)
 {
-    const char *x = has_numbers(table, "cpu_gpu_ratio_used")
-                        ? "cpu_gpu_ratio_used"
-                        : "actor_threads_per_learner_core";
+    const char *x = has_numbers(table, "actor_threads_per_learner_core") &&
+                            !has_numbers(table, "cpu_gpu_ratio_used")
+                        ? "actor_threads_per_learner_core"
+                        : "cpu_gpu_ratio_used";
     struct fulcrum_plot_sweep *sweep = NULL;
-    enum fulcrum_status status = fulcrum_plot_sweep_new(table, x, &sweep, err);
+    enum fulcrum_status status = read_sweep(settings, table, x, &sweep, err);
     struct landmarks landmarks = {.count = 0};
     if (status == FULCRUM_OK && strcmp(x, "cpu_gpu_ratio_used") == 0) {
         const char *list =
@@ -150,7 +163,7 @@ static enum fulcrum_status plot_actors(const struct settings *settings,
 {
     struct fulcrum_plot_sweep *sweep = NULL;
     enum fulcrum_status status =
-        fulcrum_plot_sweep_new(table, "actor_count", &sweep, err);
+        read_sweep(settings, table, "actor_count", &sweep, err);
     if (status == FULCRUM_OK) {
         struct fulcrum_plot_words words = words_of(settings);
         struct fulcrum_actors_data data = fulcrum_plot_actors_data(sweep, &words);
@@ -176,8 +189,7 @@ static enum fulcrum_status plot_table(const struct settings *settings,
     status = about_actors ? plot_actors(settings, context, table, err)
                           : plot_ratio(settings, context, table, err);
     fulcrum_table_free(table);
-    return status == FULCRUM_OK ? status
-                                : fulcrum_fail_in(err, status, settings->input);
+    return status;
 }
 
 static enum fulcrum_status plot_calibration(const struct settings *settings,
@@ -308,7 +320,7 @@ static const struct fulcrum_option rows[] = {
         .most = 4000.0,
         .help = "height of the page"},
     {.name = "pixels",
-        .kind = FULCRUM_OPTION_NUMBER,
+        .kind = FULCRUM_OPTION_COUNT,
         .offset = offsetof(struct settings, width_px),
         .value = "N",
         .least = 16.0,

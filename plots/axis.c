@@ -11,6 +11,11 @@
 static const double slack = 1e-9;
 static const double auto_log_decades = 3.0;
 
+/* Beyond these, room around the values and steps between them would overflow. */
+static const double largest = 1e300;
+static const double smallest = 1e-300;
+static const double most_decades = 304.0;
+
 struct fulcrum_limits fulcrum_limits_none(void)
 {
     return (struct fulcrum_limits){INFINITY, -INFINITY, INFINITY};
@@ -21,10 +26,11 @@ void fulcrum_limits_add(struct fulcrum_limits *span, double value)
     if (!isfinite(value)) {
         return;
     }
-    span->lo = fmin(span->lo, value);
-    span->hi = fmax(span->hi, value);
-    if (value > 0.0) {
-        span->lo_positive = fmin(span->lo_positive, value);
+    double near = fabs(value) < smallest ? 0.0 : fmin(fmax(value, -largest), largest);
+    span->lo = fmin(span->lo, near);
+    span->hi = fmax(span->hi, near);
+    if (near > 0.0) {
+        span->lo_positive = fmin(span->lo_positive, near);
     }
 }
 
@@ -278,8 +284,8 @@ static void fit_log(struct fulcrum_axis *axis, const struct fulcrum_limits *span
         hi = middle + log10(2.0);
     }
     double pad = (hi - lo) * options->pad_frac;
-    axis->lo = pow(10.0, lo - pad);
-    axis->hi = pow(10.0, hi + pad);
+    axis->lo = pow(10.0, fmax(lo - pad, -most_decades));
+    axis->hi = pow(10.0, fmin(hi + pad, most_decades));
 }
 
 /* A logarithmic axis over less than a decade may have no power to label. */

@@ -48,7 +48,7 @@ struct fulcrum_axis_options {
 /* Limits that no value was added to. */
 struct fulcrum_limits fulcrum_limits_none(void);
 
-/* Widens the span; values that are not finite are left out. */
+/* Widens the span, to 1e300 at most; values that are not finite are left out. */
 void fulcrum_limits_add(struct fulcrum_limits *span, double value);
 
 /* 1 where an axis of this kind has a value to show. */

@@ -80,9 +80,24 @@ static void test_ticks_are_ordered_inside_and_distinct(void)
 {
     static const double ends[][2] = {{0, 1}, {0, 17200}, {1, 1e9}, {1e-4, 1e5},
         {0.03, 24}, {1, 512}, {3, 3}, {0, 0}, {-5, 3}, {1e6, 1e6 + 1}, {1e12, 1e12 + 1},
-        {5, 7}, {0.25, 0.3}, {999, 1001}, {1, 1.6}, {1e-9, 2e-9}, {1e-300, 1e300}};
+        {5, 7}, {0.25, 0.3}, {999, 1001}, {1, 1.6}, {1e-9, 2e-9}, {1e-300, 1e300},
+        {1e-320, 1e308}, {-1e308, 1e308}, {0, 1e-320}};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         check_every_kind(ends[i][0], ends[i][1]);
+    }
+}
+
+static void test_room_around_the_values_does_not_overflow(void)
+{
+    struct fulcrum_limits span = span_between(1e-320, 1e308);
+    for (int kind = FULCRUM_AXIS_LINEAR; kind <= FULCRUM_AXIS_AUTO; kind++) {
+        struct fulcrum_axis axis = {.from = 0.0, .to = 100.0};
+        const struct fulcrum_axis_options options = {
+            .kind = (enum fulcrum_axis_kind)kind, .ticks_wanted = 5, .pad_frac = 0.1};
+        fulcrum_axis_fit(&axis, &span, &options);
+        CU_ASSERT(isfinite(axis.hi) && axis.hi > 1.0);
+        CU_ASSERT(kind == FULCRUM_AXIS_LINEAR || axis.lo < 1e-290);
+        CU_ASSERT(axis.tick_count >= 2);
     }
 }
 
@@ -210,6 +225,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_ticks_are_ordered_inside_and_distinct),
+        SUITE_CASE(test_room_around_the_values_does_not_overflow),
         SUITE_CASE(test_linear_ticks_are_the_expected_ones),
         SUITE_CASE(test_log_ticks_label_powers_and_mark_the_rest),
         SUITE_CASE(test_auto_turns_logarithmic_beyond_three_decades),
