@@ -1,5 +1,11 @@
 /* calibrate.c - measures this machine with one actor and one learner. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Opens actor and learner, lets the schedule visit the probes in rounds and asks each
+ * for its findings. What every probe needs (the actor's environments, the stopwatch,
+ * the canary beside the samples) is in the bench that they share. An interrupt ends the
+ * run after the sample at hand, and what was measured is still put together.
+ */
 #include "calibrate/calibrate.h"
 
 #include <ctype.h>

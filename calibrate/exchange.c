@@ -1,5 +1,11 @@
 /* exchange.c - actors that hand requests to a server and wait for its answers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One mutex, one condition variable for the server and one for each actor: what a plain
+ * implementation of a central inference server does. Both sides compute for a while
+ * between their messages: without that no core would ever sleep, and waking a sleeping
+ * core is most of the cost.
+ */
 #define _GNU_SOURCE /* pthread_setaffinity_np */
 
 #include "calibrate/exchange.h"

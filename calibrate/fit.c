@@ -1,5 +1,17 @@
 /* fit.c - robust nonlinear least squares: GSL's trust region inside reweighting. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Levenberg-Marquardt (GSL's trust region) minimises weighted squares of relative
+ * residuals; after each solution the weights are set anew from the residuals, by the
+ * rule that the caller chose (fit_loss.c) with the median absolute deviation as scale,
+ * until the parameters rest. So a few disturbed samples pull little or not at all.
+ *
+ * Parameters live on their scale (logarithm, logit), where they need no bounds; a bound
+ * that is left is handled by holding the parameter there and solving for the others.
+ * Priors are rows like points, each with the weight of one standard deviation. Several
+ * starts guard against local minima, at the cost of as many solutions: these problems
+ * have some ten points and five parameters.
+ */
 #include "calibrate/fit.h"
 
 #include <assert.h>

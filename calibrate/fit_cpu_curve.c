@@ -1,5 +1,11 @@
 /* fit_cpu_curve.c - throughput over actors: docs/model.md "CPU curve", (20)-(21). */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Throughput over the number of actors has five unknowns and often eight points, so the
+ * shape is helped by priors from published curves: how soft the knee is, how much of a
+ * step is serial. They are wide enough for data to overrule. A drop that no form
+ * explains (another program, a thermal limit) is looked for and flagged.
+ */
 #include "calibrate/fit_cpu_curve.h"
 
 #include <math.h>

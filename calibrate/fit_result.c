@@ -1,5 +1,12 @@
 /* fit_result.c - standard errors, covariance and warnings of a solved fit. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The covariance is Huber's for robust regression: the variance of a point times the
+ * inverse of slopes' slopes, carried to natural units by the slope of each scale. More
+ * than its last digits it matters to say when an error means nothing: too few points, a
+ * parameter at its bound, a value that only repeats its prior. Those become warnings
+ * that every report shows.
+ */
 #include <assert.h>
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,12 @@
 /* gemm.c - products of row-major float32 matrices, through the BLAS. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The only file that knows the BLAS. Products are row-major and in float32, as learners
+ * use. The library is kept on the calling thread: how work spreads over cores is what
+ * fulcrum measures, and a library that takes all of them by itself would measure
+ * something else. Which kernels it chose depends on the processor and on environment
+ * variables, so both are put on record.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "calibrate/gemm.h"
 

@@ -1,5 +1,12 @@
 /* host.c - the machine this program runs on, as a machine description. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * hwloc knows the topology of machines and of the part that a container may use;
+ * without it the kernel's files in /sys tell cores and sockets. What this process may
+ * not use is not there: affinity and CPU sets count, and a container's quota is told
+ * beside them. Clock and name are texts of the kernel, and often absent in virtual
+ * machines; what is not told stays unknown.
+ */
 #define _GNU_SOURCE /* sched_getaffinity */
 
 #include "calibrate/host.h"

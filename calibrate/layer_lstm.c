@@ -1,5 +1,11 @@
 /* layer_lstm.c - a long short-term memory layer over sequences. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Inputs of all steps go through one matrix product before the loop over time; only the
+ * recurrent product has to be done step by step. Gates are kept for the backward pass,
+ * which runs over the steps in reverse and collects the gradients of all of them, so
+ * that the weights' gradients again are one product over the whole sequence.
+ */
 #include "calibrate/layer_lstm.h"
 
 #include <string.h>

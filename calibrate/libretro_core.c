@@ -1,5 +1,12 @@
 /* libretro_core.c - console emulators loaded from shared objects, one copy each. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A core keeps its console in global variables, so one loaded library is one console.
+ * The loader recognises a library by its inode: each environment therefore loads a
+ * nameless copy of the file, which is as private as a process of its own and steps
+ * within the same thread. Files are checked before the loader maps them, since a
+ * truncated one would end the program with SIGBUS.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "calibrate/libretro_core.h"
 

@@ -1,5 +1,12 @@
 /* meter_powercap.c - RAPL energy counters through the kernel's powercap files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The kernel shows RAPL counters as files: microjoules that wrap at a range of their
+ * own. One wrap between two readings is seen; at full power it takes a minute or more
+ * to the next. Sums run over the packages; a zone below a package (its memory) is
+ * counted apart, never twice. Reading needs root on most systems since 2020
+ * (CVE-2020-8694): then the meter says that it is not available.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <errno.h>

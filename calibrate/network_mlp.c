@@ -1,5 +1,11 @@
 /* network_mlp.c - the perceptron with policy and value, trained by PPO. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Three hidden layers, a Gaussian policy and a value on one trunk, the clipped loss of
+ * PPO (Schulman et al., 2017) and Adam: the size of network that continuous control is
+ * trained with. As for R2D2, inputs are random, work is equal to real training, and
+ * nothing is learnt.
+ */
 #include "calibrate/network_mlp.h"
 
 #include <assert.h>

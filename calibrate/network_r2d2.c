@@ -1,5 +1,16 @@
 /* network_r2d2.c - the R2D2 network: recurrent inference and training from replay. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Training is one step of R2D2 (Kapturowski et al., 2019): online and target network
+ * run through burn-in and unroll, n-step double-Q targets with rescaled values,
+ * backward through the unroll, Adam. All buffers are taken once from a pool, so that a
+ * training step allocates nothing and its time is that of its arithmetic. Inference
+ * keeps one recurrent state per row and advances it in place.
+ *
+ * It is written out in C, on BLAS alone, for two reasons: the work per step is known
+ * exactly and can be counted, and what is measured is a learner, not a framework's
+ * overhead. It is not meant to learn.
+ */
 #include "calibrate/network_r2d2.h"
 
 #include <assert.h>

@@ -1,5 +1,15 @@
 /* probe_handoff.c - what passing requests between threads costs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The model's host stage is what a central server spends on taking requests and waking
+ * actors. It cannot be read off a function call: most of it is the kernel waking a core
+ * that fell idle. So real threads exchange nothing but a mutex and condition variables
+ * (exchange.c) and compute for a while in between, as in a run. The server's CPU time
+ * per batch, over the number of actors, is a line; a lone actor's round trip beyond
+ * that line is the delay of the model, two wake-ups.
+ *
+ * This is a lower bound for servers that also copy observations or speak over sockets.
+ */
 #include "calibrate/probe.h"
 
 #include <gsl/gsl_sort.h>

@@ -1,5 +1,13 @@
 /* probe_inference.c - how long the learner takes to infer a batch. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Batches from one observation up, doubling, each repeated until a sample is long
+ * against the clock. Sizes that have the fewest undisturbed samples come first, so that
+ * all of them end with a like error. A line through the medians gives the cost per
+ * batch and per item; where the line does not hold, the table of medians goes into the
+ * calibration beside it. Part of the time actors step on the other cores, which gives
+ * the slowdown of the learner in a run.
+ */
 #include "calibrate/probe.h"
 
 #include <math.h>

@@ -1,5 +1,13 @@
 /* probe_power.c - watts of the processor, idle and busy, where there is a meter. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Watts at several numbers of stepping cores, from none up, each over a window that is
+ * long against the tick of the energy counters. A line over the share of busy cores
+ * gives idle and dynamic power. One meter per package cannot tell the idle power of
+ * cores from that of the rest, so all of it is the package's. Without a meter (a
+ * container, a virtual machine) nothing is reported, and watts stay those of the
+ * machine preset.
+ */
 #include "calibrate/probe.h"
 
 #include <math.h>

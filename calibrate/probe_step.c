@@ -1,5 +1,17 @@
 /* probe_step.c - how long one environment step takes, and how that varies. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Two views of the same thing. Blocks of steps are timed as a whole, so that the clock
+ * costs nothing: they give the mean. Steps timed one by one give the distribution:
+ * quantiles, and the coefficient of variation that the model's step law needs. Where a
+ * step is so short that reading the clock would be a good part of it there are only
+ * blocks, and the variation is estimated from how much blocks differ, as an upper
+ * bound.
+ *
+ * Resets are kept apart from steps, as they may take a hundred times as long: a step of
+ * the model is a step and its share of a reset. Part of the time another core runs the
+ * learner, which shows how much the two get in each other's way.
+ */
 #include "calibrate/probe.h"
 
 #include <gsl/gsl_sort.h>

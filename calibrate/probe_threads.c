@@ -1,5 +1,15 @@
 /* probe_threads.c - throughput of 1, 2, ... actor threads, and the curve through it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * On a shared machine speed drifts by more than some of the effects that are looked
+ * for. So windows of many threads alternate with windows of one (1, n, 1, m, 1, ...),
+ * and what counts is the ratio to the mean of the two neighbours: whatever slows the
+ * whole machine down cancels. Windows in which other programs took CPU time are marked
+ * and, for the ratio, credited with the time they lost.
+ *
+ * The ratios are c(n) itself. A curve is fitted to them (fit_cpu_curve.c); where none
+ * fits, the table stands alone.
+ */
 #include "calibrate/probe.h"
 
 #include <math.h>

@@ -1,5 +1,13 @@
 /* probe_train.c - how long a training step takes, from steps short enough to repeat. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A training step of a real learner may take minutes on one core. Its work is a known
+ * function of batch, unroll and burn-in, so steps with the same matrices and fewer
+ * repetitions are timed, small enough for several samples in a visit, and time is
+ * extrapolated over the number of operations by a straight line. The more a step lies
+ * beyond the longest one measured, the wider its error is made. What is short enough is
+ * measured as it is.
+ */
 #include "calibrate/probe.h"
 
 #include <math.h>

@@ -1,5 +1,12 @@
 /* recording.c - one growing series of samples, and what its undisturbed part says. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Samples are never thrown away: whether one was disturbed can only be told when the
+ * usual time of the canary beside it is known, and a reader of the file may think
+ * otherwise. Summaries are medians with distribution-free intervals (order statistics
+ * of the binomial), over the undisturbed samples if these are enough. A machine that is
+ * never quiet still gets an answer, from all samples, and says so.
+ */
 #include "calibrate/recording.h"
 
 #include <gsl/gsl_statistics_double.h>

@@ -1,5 +1,11 @@
 /* schedule.c - how a calibration's time is shared out. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One long visit per probe would give each of them another machine: the first a cool
+ * and quiet one, the last a hot and busy one. Short visits in turn spread slow changes
+ * over all. A visit that overruns takes its time from those to come in equal parts, so
+ * that the end does not move.
+ */
 #include "calibrate/schedule.h"
 
 #include <assert.h>

@@ -1,6 +1,11 @@
 /* train_plan.c - training steps small enough to measure, and the step they stand for.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Shorter sequences before fewer sequences: matrices keep their width, hence their
+ * speed, and what changes is how often they are multiplied. Three sizes are enough for
+ * a line and a look at whether it is one.
+ */
 #include "calibrate/train_plan.h"
 
 #include <math.h>

@@ -1,5 +1,12 @@
 /* cmd_explore.c - `fulcrum explore`: predictions over a grid of designs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reads the axes, asks the model for the sweep and hands each point to the writer and
+ * to the finding (sweep_finding.c), which keeps the best points for the sentences at
+ * the end. How the number of actors follows along a sweep is a rule of its own, told in
+ * the head of every output, because a ratio sweep with a fixed number of actors answers
+ * another question than one in which it grows with the threads.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

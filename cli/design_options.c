@@ -1,5 +1,10 @@
 /* design_options.c - the options that choose a machine, a workload and calibrations. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the options --machine, --workload, --calibration, --set and --actors share in
+ * all commands that predict. The workload's own calibration is loaded beneath the named
+ * ones, unless one of them already measured a learner of the machine's kind.
+ */
 #include "cli/design_options.h"
 
 #include <assert.h>

@@ -1,5 +1,12 @@
 /* option.c - options as rows of a table, and the one parser that reads them. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The rows say everything: name, letter, kind, offset into the settings, range,
+ * default, help. From them this file makes getopt_long's tables and fills the settings;
+ * usage.c and the generated documents print the same rows. A command never sees argv.
+ * Faults are worded here once, with a suggestion for mistyped names, as getopt's own
+ * messages would not fit the others.
+ */
 #define _GNU_SOURCE /* getopt_long */
 
 #include "cli/option.h"

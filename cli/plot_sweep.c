@@ -1,5 +1,11 @@
 /* plot_sweep.c - chart data from the CSV of a sweep. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Charts are drawn from files and not from the memory of `explore`, so that a sweep can
+ * be computed once and drawn many times, or come from elsewhere. Columns are found by
+ * name; what a file lacks is left out of the chart, but two rows at one x are a fault:
+ * something else varies, and a line through them would be wrong.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

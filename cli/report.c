@@ -1,5 +1,10 @@
 /* report.c - rows of results, printed as a table, CSV or JSON. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One set of rows, three outputs: an aligned table for people (four significant
+ * digits), CSV and JSON for programs (all digits that matter). Commands fill rows and
+ * do not know the format. Unknown values are a dash, an empty cell and null.
+ */
 #include "cli/report.h"
 
 #include <assert.h>

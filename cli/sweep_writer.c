@@ -1,5 +1,12 @@
 /* sweep_writer.c - points of a sweep, written as they come. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A sweep may have millions of points, so CSV and JSON are written line by line as they
+ * come; only a table for people, whose widths depend on every row, is kept. The columns
+ * are settled before the first point: axes, then every output with its interval, then
+ * words. Points that cannot run have a row too, with the reason, so that a table has as
+ * many rows as the sweep has points.
+ */
 #include "cli/sweep_writer.h"
 
 #include <math.h>

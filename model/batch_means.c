@@ -1,5 +1,13 @@
 /* batch_means.c - confidence interval of a simulated rate. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Neighbouring steps of a simulation depend on each other, so their variance says
+ * little about the error of a mean. Means of long windows hardly do. As nobody knows
+ * beforehand how long is long enough, windows are merged in pairs whenever there are
+ * too many: memory stays bounded and windows grow with the run. Student's t then gives
+ * the interval; the correlation of neighbours tells whether it may be believed. See
+ * Law, "Simulation Modeling and Analysis", on batch means.
+ */
 #include "model/batch_means.h"
 
 #include <gsl/gsl_cdf.h>

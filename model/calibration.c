@@ -1,6 +1,13 @@
 /* calibration.c - fitted parameters with their uncertainty, and the samples behind
  * them. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rows are appended by copies of plain structs, so that a calibration owns all it holds
+ * and may outlive the probes that made it. The covariance grows with the parameters;
+ * rows of parameters that nothing ties together are diagonal. fulcrum_calibration_check
+ * looks at files that people may have edited: beside ranges it verifies that
+ * correlations can exist at all, by the least eigenvalue of the correlation matrix.
+ */
 #include "model/calibration.h"
 
 #include <gsl/gsl_eigen.h>

@@ -1,5 +1,12 @@
 /* cpu_curve.c - how much work n runnable actors get done on the CPU. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * c(n) is the work that n runnable actors get done in a second, in units of one actor
+ * alone. Three forms: cores, second threads and turbo in straight pieces (2); a soft
+ * ceiling that memory and locks pull down (20), (21); and a measured table. None looks
+ * at which actor runs where. docs/model.md "CPU station" and "CPU curve" give the
+ * sources.
+ */
 #include <assert.h>
 #include <math.h>
 

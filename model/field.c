@@ -1,5 +1,11 @@
 /* field.c - the table of a design's fields, and access to them by path. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The table is made from the field lists of machine.h, workload.h and design.h, each
+ * row with the offset of its member. Everything that names fields goes through it: JSON
+ * files, --set, --vary, the schema, the documents, calibrations. A field that is added
+ * there is thereby known everywhere.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,12 @@
 /* fluid_drain.c - how fast a CPU works off actors that do not come back. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Solves dn/dt = -c(n) / t_e, the part D(m, t) of equation (9) in docs/model.md "Greedy
+ * solver". c is taken as straight between the ends of equal pieces of n, which has a
+ * closed solution within each: n is an exponential of time, or a line where c is level.
+ * So one table of the times at the ends (a clock that runs backwards, from the empty
+ * CPU up) answers every question by a binary search, and no step size has to be chosen.
+ */
 #include "model/fluid_drain.h"
 
 #include <math.h>

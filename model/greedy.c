@@ -1,5 +1,19 @@
 /* greedy.c - fast solver of networks that batch greedily. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Mean-field equations (8) and (9) of docs/model.md "Greedy solver" for a network whose
+ * GPU takes whatever waits. (8) follows the cohorts of actors that earlier batches sent
+ * to step and holds for any law of steps while every actor has a thread; (9) drains a
+ * fluid of actors and holds for exponential steps with any number of actors. Both say
+ * nothing of the moments when nobody is ready; (9) adds the chance of that, and the two
+ * are blended by it.
+ *
+ * The unknown is a single number in each, the batch size or the period of a cycle, and
+ * found by bracketing: the functions have kinks where threads run out, so that no
+ * derivative is used. Where the equations are off, the solver refuses
+ * (fulcrum_fast_refusal) rather than answers: its limits were found by comparing it
+ * with simulations of random networks.
+ */
 #include "model/greedy.h"
 
 #include <assert.h>

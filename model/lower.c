@@ -1,5 +1,13 @@
 /* lower.c - the queueing network of one design point. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From what users describe (a machine, a workload, a run) to what solvers solve
+ * (stations, laws and times). A run on g GPUs becomes g equal shards that do not know
+ * of each other, each with its part of threads and actors: true for data-parallel
+ * learners as long as nothing else is shared. Batch sizes count observations here and
+ * requests in the network, so they are divided by the environments of an actor, and
+ * times of an item multiplied.
+ */
 #include "model/lower.h"
 
 #include <math.h>

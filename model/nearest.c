@@ -1,5 +1,10 @@
 /* nearest.c - the known name that a mistyped one most likely meant. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Levenshtein's distance in one row of the table (Wagner and Fischer, 1974): names are
+ * short, and suggestions are made once before the program ends. A name is suggested
+ * only if less than about half of it is wrong; a guess beyond that would mislead.
+ */
 #include "model/nearest.h"
 
 #include <string.h>

@@ -1,5 +1,11 @@
 /* network_check.c - the border behind which solvers rely on a network. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Solvers assert what this file checks. Every fault is reported, not the first one
+ * only, and each with the range that was expected. The bounds are no opinions on
+ * hardware: they keep sums finite, allocations small enough to succeed, and laws away
+ * from the ends where their formulas lose all digits.
+ */
 #include <math.h>
 #include <stddef.h>
 

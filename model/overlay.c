@@ -1,5 +1,15 @@
 /* overlay.c - one calibration laid over a design, scaled to the design's machine. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A calibration holds for one machine. What it says of the actor's times is carried to
+ * another CPU by the ratio of thread speeds, the learner's times to another GPU part by
+ * part (scale.c), and nothing is carried between a CPU learner and a GPU: these differ
+ * in kind. Watts hold for the processor or GPU they were measured on and for no other.
+ *
+ * Everything is done in a scratch copy of the design in which all times are unknown:
+ * NaN passes through every scaling, so that a time the calibration does not give cannot
+ * appear by mistake, and what is a number afterwards is copied.
+ */
 #include "model/overlay.h"
 
 #include <math.h>

@@ -1,5 +1,17 @@
 /* pipeline.c - host, GPU and delay of a simulated network, between two steps. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A state machine without an agenda: there are at most four things that can happen next
+ * (the host finishes, inference or training on the GPU finishes, a delayed batch
+ * arrives), so the next event is the least of four times. Inference and training share
+ * the GPU equally while both are there, which is why what is left of each is kept as
+ * work, not as the time of its end.
+ *
+ * Busy times and integrals over the numbers of items are summed while time passes;
+ * Little's law then gives residence times without following single actors. Rings of
+ * batches are as long as there can be batches, so that nothing is allocated after the
+ * start.
+ */
 #include "model/pipeline.h"
 
 #include <assert.h>

@@ -1,5 +1,12 @@
 /* power.c - watts of a machine that runs a design. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Utilisation of the GPU that a driver shows ("busy") is not what draws power: a kernel
+ * on one SM is busy too. So watts follow the share of SMs that work, (12), which a
+ * workload states for inference and for training. The CPU is counted by busy cores with
+ * an extra for second threads, (13). Unused GPUs are idle, not absent, and what a wall
+ * socket sees includes the loss of the supply.
+ */
 #include "model/power.h"
 
 #include <math.h>

@@ -1,5 +1,12 @@
 /* predict.c - everything there is to say about one design point. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The point estimate first, then the draws: each solves the same network with other
+ * parameters, and the interval of every output is that of its sorted values. Outputs
+ * are thereby consistent with each other within a draw, and no assumption is made about
+ * how errors pass through the solver. Draws are solved coarsely, because their noise
+ * adds to a spread that is much larger; what a draw cannot run is left out and counted.
+ */
 #include "model/predict.h"
 
 #include <gsl/gsl_sort.h>

@@ -1,5 +1,17 @@
 /* sampler.c - draws of a calibration's parameters from their joint distribution. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Normal on each parameter's own scale (linear, logarithm or logit), so that no draw of
+ * a time is negative and no share lies beyond 1. The covariance is carried to those
+ * scales by the slopes of the scales at the estimates (the delta method), then a draw
+ * is centre + root z with z standard normal. The root is taken from eigenvectors and
+ * not by Cholesky: parameters that are known exactly, or that depend on each other
+ * wholly, leave the covariance singular, and a fit's rounding may leave it slightly
+ * indefinite.
+ *
+ * Draws beyond a field's range are moved to its end rather than drawn again: that would
+ * shift the others.
+ */
 #include "model/sampler.h"
 
 #include <gsl/gsl_eigen.h>

@@ -1,5 +1,13 @@
 /* scale.c - times measured on one machine, carried over to another. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * GPU time has four parts that follow different things: arithmetic goes with SMs, clock
+ * and operations per cycle; work limited by single SMs and latency stay; memory goes
+ * with bandwidth, and with the cache by a power. Their shares on the reference GPU
+ * belong to the workload. Scaling is a weighted sum, after which the shares are
+ * restated, so that two scalings in a row equal one. docs/model.md "From one machine to
+ * another" says how far that may be trusted: not far, which is why it has a spread.
+ */
 #include "model/scale.h"
 
 #include <math.h>

@@ -1,5 +1,16 @@
 /* scenario.c - presets, calibrations and settings that together give design points. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A design point is put together in a fixed order, later steps over earlier ones:
+ * presets with the user's settings, what a sweep varies, one overlay per calibration,
+ * and then settings and varied values once more. They come before the calibrations
+ * because times are scaled to the machine that is asked about, and after them because
+ * what the user says goes before what was measured.
+ *
+ * A draw replaces each overlay's values, the priors and the factors of scaling by
+ * random ones. They come from the seed and the number of the draw alone, never from the
+ * point, so that the same draw is the same world at every point of a sweep.
+ */
 #include "model/scenario.h"
 
 #include <gsl/gsl_randist.h>

@@ -1,5 +1,12 @@
 /* step_law.c - the random length of an environment step. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A law is chosen by name and set by its mean and coefficient of variation, so that a
+ * measured cv can be given to any of them. Each offers a draw for the simulation, and
+ * the tail and its integral in closed form for the greedy solver. GSL has the
+ * distributions; what is here is how mean and cv give their parameters (docs/model.md
+ * "Step laws").
+ */
 #include "model/step_law.h"
 
 #include <gsl/gsl_randist.h>

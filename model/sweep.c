@@ -1,6 +1,12 @@
 /* sweep.c - predictions over a grid of design points, in order and in bounded memory.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Points are solved in blocks of a few, in parallel within a block, and visited in
+ * order after it. So a sweep of millions needs the memory of one block, the visitor
+ * need not be thread-safe, and the bytes of the output do not depend on the number of
+ * threads: every point has a random stream of its own (stream.c).
+ */
 #include "model/sweep.h"
 
 #include <math.h>

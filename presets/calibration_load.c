@@ -1,5 +1,10 @@
 /* calibration_load.c - calibrations from files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One function per part of the file, in a table with its key: what is absent stays as a
+ * new calibration has it. The loaded calibration goes through fulcrum_calibration_check
+ * like a measured one, so that code behind it need not know where it came from.
+ */
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>

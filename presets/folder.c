@@ -1,5 +1,10 @@
 /* folder.c - the folders that hold presets, and files in them by name. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Folders are searched in order and the first file of a name counts, so that users can
+ * put their own preset before a shipped one. Names are file names without the ending:
+ * nothing has to be registered, and no file need be read to find one.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "presets/folder.h"
 

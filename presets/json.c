@@ -1,5 +1,10 @@
 /* json.c - building and writing JSON documents, the same bytes for the same content. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Written by hand, though json-c reads, because output must be the same bytes
+ * everywhere: order of members, shortest digits that read back, layout. A tree is built
+ * first and written in one go.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "presets/json.h"
 

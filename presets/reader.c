@@ -1,5 +1,11 @@
 /* reader.c - values of a JSON document by path, and a line for each fault found. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A node carries its path, so that every fault names the place as the user would look
+ * for it. Faults are collected, not returned one by one: a file with three mistakes is
+ * corrected once. Code that reads needs no error handling in between; the status is
+ * asked for at the end.
+ */
 #include "presets/reader.h"
 
 #include <json-c/json.h>

@@ -1,5 +1,10 @@
 /* schema.c - the JSON Schema of each file kind, made from the field tables. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Made from the same rows that the reader checks with, so that an editor's opinion of a
+ * file and ours agree on keys, types, ranges and choices. What JSON Schema cannot say
+ * (every field has a source, a covariance is possible) is left to the reader.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,12 @@
 /* sheet.c - the fields of a machine or workload, from JSON and to JSON. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which keys there are is asked of the field table (model/field.h): a member of an
+ * object is a field if its path is one, and a group if fields lie below it. Files are
+ * applied one over the other from the farthest ancestor down, and each field keeps the
+ * name of the file it came from, beside its source. Numbers without a source are
+ * faults, because a preset is only worth as much as its sources.
+ */
 #include "presets/sheet.h"
 
 #include <json-c/json.h>

@@ -1,5 +1,11 @@
 /* table.c - tables of numbers and names in CSV files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * RFC 4180 with comment lines. The whole file is read once and cells are cut out of it
+ * in place: quotes are undone by moving bytes to the left, so that a table is one
+ * buffer and pointers into it. Numbers are parsed when they are asked for, so that a
+ * table may hold columns of names, and faults can tell line and column.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "presets/table.h"
 
