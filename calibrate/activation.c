@@ -101,3 +101,14 @@ void fulcrum_tanh(float *output, const float *input, size_t count)
         output[i] = 2.0F / (1.0F + exp_clamped(-2.0F * input[i])) - 1.0F;
     }
 }
+
+size_t fulcrum_largest(const float *values, size_t count)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++) {
+        if (values[i] > values[best]) {
+            best = i;
+        }
+    }
+    return best;
+}

@@ -28,4 +28,7 @@ void fulcrum_sigmoid(float *value, size_t count);
 /* output = tanh(input), absolute error below 3e-7. The two may be the same array. */
 void fulcrum_tanh(float *output, const float *input, size_t count);
 
+/* Index of the largest of `count` > 0 values, the first of such. */
+size_t fulcrum_largest(const float *values, size_t count);
+
 #endif

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/activation.h"
 #include "calibrate/adam.h"
 #include "calibrate/layer_dense.h"
 #include "calibrate/pool.h"
@@ -209,21 +210,12 @@ const float *fulcrum_mlp_forward(struct fulcrum_mlp *network, size_t batch)
     return forward(network, network->input, batch, network->inferred);
 }
 
-static size_t largest(const float *values, size_t count)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++) {
-        best = values[i] > values[best] ? i : best;
-    }
-    return best;
-}
-
 void fulcrum_mlp_infer(struct fulcrum_mlp *network, size_t batch, int *action)
 {
     const float *output = fulcrum_mlp_forward(network, batch);
     size_t actions = network->options.action_count;
     for (size_t i = 0; i < batch; i++) {
-        action[i] = (int)largest(output + i * (actions + 1), actions);
+        action[i] = (int)fulcrum_largest(output + i * (actions + 1), actions);
     }
 }
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/activation.h"
 #include "calibrate/adam.h"
 #include "calibrate/td_loss.h"
 
@@ -229,7 +230,7 @@ const float *fulcrum_r2d2_forward(struct fulcrum_r2d2 *network, size_t batch)
     fulcrum_r2d2_forward_heads(&network->layers, network->parameters, trace);
     size_t actions = network->layers.action_count;
     for (size_t i = 0; i < batch; i++) {
-        network->slot_action[i] = (int)fulcrum_td_best(trace->q + i * actions, actions);
+        network->slot_action[i] = (int)fulcrum_largest(trace->q + i * actions, actions);
     }
     return trace->q;
 }

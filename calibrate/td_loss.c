@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/activation.h"
+
 /* Keeps the rescaling invertible: Pohlen et al. (2018), Kapturowski et al. (2019). */
 static const double rescale_slope = 1e-3;
 
@@ -20,22 +22,11 @@ double fulcrum_td_unscale(double value)
     return copysign(root * root - 1.0, value);
 }
 
-size_t fulcrum_td_best(const float *values, size_t count)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++) {
-        if (values[i] > values[best]) {
-            best = i;
-        }
-    }
-    return best;
-}
-
 /* The online network chooses the action that the target network values. */
 static double bootstrap_value(const struct fulcrum_td *td, size_t row)
 {
     size_t first = row * td->action_count;
-    size_t best = fulcrum_td_best(td->online + first, td->action_count);
+    size_t best = fulcrum_largest(td->online + first, td->action_count);
     return fulcrum_td_unscale((double)td->target[first + best]);
 }
 

@@ -35,7 +35,4 @@ double fulcrum_td_unscale(double value);
  */
 double fulcrum_td_loss(const struct fulcrum_td *td, float *online_gradient);
 
-/* Index of the largest of `count` >= 1 values, the first of equals. */
-size_t fulcrum_td_best(const float *values, size_t count);
-
 #endif

@@ -27,6 +27,7 @@
 #include "model/finish_heap.h"
 #include "model/pipeline.h"
 #include "model/step_law.h"
+#include "model/stream.h"
 
 #define DEFAULT_HALF_WIDTH_REL 0.01
 #define DEFAULT_MAX_STEPS      2e7
@@ -84,16 +85,6 @@ struct schedule {
 static double whole_servers(const struct fulcrum_network *network)
 {
     return fmax(1.0, round(fulcrum_cpu_servers(&network->cpu)));
-}
-
-/* Two good 32-bit halves from any 64 bits (splitmix64): GSL's seeds have 32. */
-static unsigned long mixed_seed(uint64_t seed)
-{
-    uint64_t z = seed + UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
-    return (unsigned long)((z >> 32) ^ (z & UINT64_C(0xffffffff)));
 }
 
 /*
@@ -169,7 +160,7 @@ static enum fulcrum_status init(struct simulation *sim,
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
             "no memory to simulate %g actors", network->actors);
     }
-    gsl_rng_set(&sim->rng, mixed_seed(seed));
+    gsl_rng_set(&sim->rng, fulcrum_stream_gsl_seed(seed));
     tabulate_rates(sim);
     release_first(sim);
     return FULCRUM_OK;

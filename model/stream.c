@@ -15,3 +15,9 @@ uint64_t fulcrum_stream_seed(uint64_t seed, uint64_t index, uint64_t sub_index)
 {
     return mix(mix(mix(seed) ^ index) ^ sub_index);
 }
+
+unsigned long fulcrum_stream_gsl_seed(uint64_t seed)
+{
+    uint64_t mixed = mix(seed);
+    return (unsigned long)((mixed >> 32) ^ (mixed & UINT64_C(0xffffffff)));
+}

@@ -9,4 +9,7 @@
  */
 uint64_t fulcrum_stream_seed(uint64_t seed, uint64_t index, uint64_t sub_index);
 
+/* Any 64 bits folded into the 32 that GSL's generators take as a seed. */
+unsigned long fulcrum_stream_gsl_seed(uint64_t seed);
+
 #endif

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/activation.h"
 #include "tests/gradient.h"
 #include "tests/suite.h"
 
@@ -222,7 +223,7 @@ static void test_r2d2_inference_is_a_sequence_with_its_own_actions(void)
         }
         memcpy(fulcrum_r2d2_input(network), images + i * IMAGE_SIZE, IMAGE_SIZE);
         memcpy(q + i * ACTIONS, fulcrum_r2d2_forward(network, 1), ACTIONS * sizeof *q);
-        action[i + 1] = (int)fulcrum_td_best(q + i * ACTIONS, ACTIONS);
+        action[i + 1] = (int)fulcrum_largest(q + i * ACTIONS, ACTIONS);
     }
     struct fulcrum_r2d2_batch batch = {.step_count = CALLS,
         .batch_count = 1,

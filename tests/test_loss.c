@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "calibrate/activation.h"
 #include "tests/suite.h"
 
 static void test_rescaling_is_odd_and_invertible(void)
@@ -25,8 +26,8 @@ static void test_rescaling_is_odd_and_invertible(void)
 static void test_best_is_the_first_of_the_largest(void)
 {
     const float values[] = {-3.0F, 2.0F, 5.0F, 5.0F, -9.0F};
-    CU_ASSERT_EQUAL(fulcrum_td_best(values, 5), 2);
-    CU_ASSERT_EQUAL(fulcrum_td_best(values, 1), 0);
+    CU_ASSERT_EQUAL(fulcrum_largest(values, 5), 2);
+    CU_ASSERT_EQUAL(fulcrum_largest(values, 1), 0);
 }
 
 /* Two sequences of two steps and the step after. The online network prefers action 1 in
