@@ -16,8 +16,7 @@ static enum fulcrum_status solve_fast(const struct fulcrum_network *network,
     const char *refusal = fulcrum_greedy_solve(network, out);
     if (refusal != NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "the fast method is not valid for network \"%s\": %s", network->name,
-            refusal);
+            "the fast method is not valid here: %s", refusal);
     }
     return FULCRUM_OK;
 }
