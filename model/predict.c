@@ -164,9 +164,11 @@ static void fill_interval(const double *values, size_t draws, double *column,
     out->lo[output] =
         known ? gsl_stats_quantile_from_sorted_data(column, 1, draws, LOW_QUANTILE)
               : FULCRUM_UNKNOWN;
-    out->hi[output] =
-        known ? gsl_stats_quantile_from_sorted_data(column, 1, draws, HIGH_QUANTILE)
-              : FULCRUM_UNKNOWN;
+    /* Equal values may come out a rounding error apart. */
+    out->hi[output] = known
+                          ? fmax(out->lo[output], gsl_stats_quantile_from_sorted_data(
+                                                      column, 1, draws, HIGH_QUANTILE))
+                          : FULCRUM_UNKNOWN;
 }
 
 /* What is to be predicted, as fulcrum_predict got it. */

@@ -15,8 +15,10 @@ static enum fulcrum_status solve_fast(const struct fulcrum_network *network,
     (void)options;
     const char *refusal = fulcrum_greedy_solve(network, out);
     if (refusal != NULL) {
+        int has_name = network->name[0] != '\0';
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "the fast method is not valid here: %s", refusal);
+            "the fast method is not valid %s%s: %s", has_name ? "for network " : "here",
+            has_name ? network->name : "", refusal);
     }
     return FULCRUM_OK;
 }

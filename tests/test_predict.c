@@ -114,6 +114,9 @@ static void test_intervals_follow_the_parameter_that_binds(void)
     suite_assert_close("X", value, 7000, 5e-3);
     CU_ASSERT_EQUAL(p.has_interval, 1);
     CU_ASSERT_EQUAL(p.draws, 2000.0);
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        CU_ASSERT(isnan(p.lo[i]) || p.lo[i] <= p.hi[i]);
+    }
     /* 1.645 sd of 0.1 in ln; quantiles of 2000 draws are within 4 % of that. */
     CU_ASSERT_DOUBLE_EQUAL(
         log(p.lo[FULCRUM_OUTPUT_steps_per_s] / value), -0.1645, 0.015);
