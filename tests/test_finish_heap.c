@@ -48,10 +48,12 @@ static void test_times_leave_in_order(void)
 }
 
 /* The oracle keeps the same times in a sorted array. */
-static void replace_least(double *sorted, size_t count, double finish)
+static void replace_top(struct fixture *fixture, double finish)
 {
-    sorted[0] = finish;
-    gsl_sort(sorted, 1, count);
+    CU_ASSERT_EQUAL(fulcrum_finish_heap_top(&fixture->heap), fixture->sorted[0]);
+    fulcrum_finish_heap_replace(&fixture->heap, finish);
+    fixture->sorted[0] = finish;
+    gsl_sort(fixture->sorted, 1, fixture->heap.count);
 }
 
 static void test_replacing_the_top_keeps_the_order(void)
@@ -63,10 +65,7 @@ static void test_replacing_the_top_keeps_the_order(void)
         fulcrum_finish_heap_push(&fixture.heap, fixture.sorted[count - 1]);
         gsl_sort(fixture.sorted, 1, count);
         for (int i = 0; i < ROUNDS / 100; i++) {
-            double finish = draw(&fixture);
-            CU_ASSERT_EQUAL(fulcrum_finish_heap_top(&fixture.heap), fixture.sorted[0]);
-            fulcrum_finish_heap_replace(&fixture.heap, finish);
-            replace_least(fixture.sorted, count, finish);
+            replace_top(&fixture, draw(&fixture));
         }
     }
     gsl_rng_free(fixture.rng);
