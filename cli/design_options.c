@@ -244,6 +244,7 @@ static enum fulcrum_status set_own_calibration(
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; status == FULCRUM_OK && i < out->setting_count; i++) {
         const struct fulcrum_setting *setting = &out->settings[i];
+        assert(setting->field != NULL);
         if (strcmp(setting->field->path, "workload.calibration") == 0) {
             status =
                 fulcrum_field_set_text(setting->field, &out->base, setting->text, err);
