@@ -70,7 +70,7 @@ static void describe_run(const struct answer *answer, char *out, size_t size)
             design->run.gpu_count, design->machine.gpu.count, design->run.sm_count,
             design->machine.gpu.sm_count);
     } else {
-        (void)snprintf(place, sizeof place, "%.6g learner cores of %.6g cores",
+        (void)snprintf(place, sizeof place, "%.6g learner core(s) of %.6g cores",
             design->machine.learner_core_count, design->machine.cpu.core_count);
     }
     (void)snprintf(out, size, "%.6g actors x %.6g environments on %.6g threads, %s",

@@ -18,6 +18,9 @@
 
 enum { TABLE_MOST = 128 };
 
+/* Less variable sums of steps count as constant: the laws are not told apart there. */
+#define LEAST_CV 1e-3
+
 static int is_gpu(const struct fulcrum_design *design)
 {
     return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
@@ -81,8 +84,10 @@ static struct fulcrum_step request_step(
     case FULCRUM_LAW_LOGNORMAL:
         break;
     }
-    if (out.law == FULCRUM_LAW_LOGNORMAL && !(out.cv > 0.0)) {
+    int varies = out.law == FULCRUM_LAW_LOGNORMAL || out.law == FULCRUM_LAW_ERLANG;
+    if (varies && !(out.cv >= LEAST_CV)) {
         out.law = FULCRUM_LAW_DETERMINISTIC;
+        out.cv = 0.0;
     }
     return out;
 }

@@ -271,6 +271,9 @@ static struct schedule schedule_of(
 {
     struct schedule plan = {
         .max = options->max_steps > 0.0 ? options->max_steps : DEFAULT_MAX_STEPS};
+    /* A training step costs about as much to follow as an environment step. */
+    double per_train_step = network->training.env_steps_per_train_step;
+    plan.max /= per_train_step > 0.0 ? 1.0 + 1.0 / per_train_step : 1.0;
     /* Fewer would not show every actor go round, and so might take no time at all. */
     plan.max = fmax(plan.max, LEAST_STEPS_PER_ACTOR * network->actors);
     plan.max = fmax(plan.max, LEAST_MAX_STEPS);
