@@ -215,6 +215,7 @@ static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *sett
     struct fulcrum_context *context, struct fulcrum_design_inputs *out,
     struct fulcrum_error *err)
 {
+    out->setting_count = 0;
     out->settings = calloc(settings->sets.count + 1, sizeof *out->settings);
     if (out->settings == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");

@@ -29,12 +29,14 @@ static const double pi = 3.14159265358979323846;
  * Fontconfig keeps its patterns behind offsets that the leak checker cannot follow, so
  * it takes the font configuration of a process for lost memory.
  */
-const char *__lsan_default_suppressions(
-    void);                                    /* NOLINT(bugprone-reserved-identifier) */
-const char *__lsan_default_suppressions(void) /* NOLINT(bugprone-reserved-identifier) */
+/* The name is the leak checker's. */
+/* NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming) */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig\n";
 }
+/* NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming) */
 #endif
 
 struct fulcrum_typesetter {
