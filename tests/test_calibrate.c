@@ -278,6 +278,27 @@ static struct scratch powercap_folder(struct counter *counter)
     return scratch;
 }
 
+/* A busy machine may take longer to see every level: up to three times, ever longer. */
+static struct fulcrum_calibration *calibrate_with_watts(const char *meter_root)
+{
+    struct fulcrum_calibrate_options options = cheap;
+    struct fulcrum_calibration *calibration = NULL;
+    options.meter_root = meter_root;
+    for (int budget_s = 4; budget_s <= 16; budget_s *= 2) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        options.budget_s = budget_s;
+        fulcrum_calibration_free(calibration);
+        calibration = NULL;
+        CU_ASSERT_EQUAL(fulcrum_calibrate(&calibration, &options, &err), FULCRUM_OK);
+        CU_ASSERT_STRING_EQUAL(err.detail, "");
+        if (calibration == NULL ||
+            fulcrum_calibration_parameter(calibration, "machine.cpu.idle_w") != NULL) {
+            break;
+        }
+    }
+    return calibration;
+}
+
 static void test_meter_that_opens_gives_watts(void)
 {
     struct counter counter = {.file = -1};
@@ -285,21 +306,16 @@ static void test_meter_that_opens_gives_watts(void)
     pthread_t thread;
     atomic_init(&counter.ends, 0);
     CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, count_energy, &counter), 0);
-    struct fulcrum_calibrate_options options = cheap;
-    options.meter_root = scratch.folder;
-    options.budget_s = 4.0;
-    struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, &err);
+    struct fulcrum_calibration *calibration = calibrate_with_watts(scratch.folder);
     atomic_store(&counter.ends, 1);
     (void)pthread_join(thread, NULL);
     (void)close(counter.file);
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
-    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
     const struct fulcrum_parameter *idle =
-        fulcrum_calibration_parameter(calibration, "machine.cpu.idle_w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(idle);
-    if (idle == NULL) {
+        calibration != NULL
+            ? fulcrum_calibration_parameter(calibration, "machine.cpu.idle_w")
+            : NULL;
+    CU_ASSERT_FATAL(idle != NULL);
+    if (calibration == NULL || idle == NULL) {
         return;
     }
     /* The counter's thread may be late by some of the 0.3 s of a window. */
