@@ -1,265 +1,81 @@
 /* greedy.c - fast solver of networks that batch greedily. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Mean-field equations (8) and (9) of docs/model.md "Greedy solver" for a network whose
- * GPU takes whatever waits. (8) follows the cohorts of actors that earlier batches sent
- * to step and holds for any law of steps while every actor has a thread; (9) drains a
- * fluid of actors and holds for exponential steps with any number of actors. Both say
- * nothing of the moments when nobody is ready; (9) adds the chance of that, and the two
- * are blended by it.
- *
- * The unknown is a single number in each, the batch size or the period of a cycle, and
- * found by bracketing: the functions have kinks where threads run out, so that no
- * derivative is used. Where the equations are off, the solver refuses
- * (fulcrum_fast_refusal) rather than answers: its limits were found by comparing it
- * with simulations of random networks.
+ * Mean-field equations of docs/model.md "Greedy solver" for a network whose GPU takes
+ * whatever waits: one stationary cycle where nothing trains (cycle.c), otherwise a mean
+ * of cycles with and without a train step beside them. Where the equations are off, the
+ * solver refuses (fulcrum_fast_refusal) rather than answers: its limits were found by
+ * comparing it with simulations of random networks.
  */
 #include "model/greedy.h"
 
-#include <assert.h>
 #include <math.h>
 
-#include "model/fluid_drain.h"
-#include "model/step_law.h"
-
-/* Averages over +- this many sqrt(b), which smooths the kinks of c(n); from (9). */
-#define SMOOTHING 1.2
+#include "model/cycle.h"
 
 /*
  * Limits of validity, from simulations of random networks; docs/model.md "Where the
  * fast solver is valid" tells what lies beyond each.
  */
-#define LEAST_CV             0.2
-#define MOST_CV              3.0
-#define WIDE_CV              1.5
-#define LEAST_ACTORS         4.0
-#define MOST_RATE_LOSS_FRAC  0.15
-#define LEAST_SATURATED_FRAC 0.9
-#define MOST_CPU_LOAD_FRAC   0.8
-#define LEAST_FLOODED_FRAC   0.98
-#define LEAST_HALVES_FRAC    0.49
-#define LIMIT_MARGIN         4.0
+#define MOST_CV             3.0
+#define LEAST_ACTORS        4.0
+#define FEW_ACTORS          12.0
+#define MOST_DELAY_OF_CYCLE 0.2
+#define LEAST_QUEUE         2.0
+#define LEAST_QUEUE_BATCHES 2.0
+#define MOST_GAP_FRAC       0.02
+#define MOST_LOSS_FRAC      0.02
+#define LEAST_BURST_BATCHES 3.0
+#define LOCKING_ACTORS      8.0
+#define LOCKING_HALF_FRAC   0.4
+#define LONG_CYCLES         10.0
+#define MOST_BOUND_GAP_FRAC 0.03
+/* After the fluid has drained, the last step of all takes this many means more. */
+#define LAST_STEP_MEANS 3.0
 
-/* Between these chances of an idle GPU, (8) gives way to (9). */
-#define IDLE_BLEND_FROM 0.03
-#define IDLE_BLEND_TO   0.3
+/* Time-slicing: with a train step beside it a batch takes twice as long. */
+#define SHARED_STRETCH 2.0
+/* A train step this many cycles long counts as half long, half short. */
+#define EVEN_CYCLES 0.3
+#define SHARE_STEPS 40
+/* From this ratio of the largest batch to the usual one on the mean is rough. */
+#define ROUGH_BATCH_RATIO 1.2
 
-#define CYCLE_POINTS   16
-#define DIRECT_TERMS   16
-#define NO_TAIL        1e-9
-#define ROOT_STEPS     60
-#define ROOT_TOLERANCE 1e-8
-
-struct problem {
-    const struct fulcrum_network *network;
-    struct fulcrum_step_form form;
-    struct fulcrum_fluid_drain drain;
-};
-
-/* One stationary cycle, from the start of a batch to the start of the next. */
-struct cycle {
-    double batch;
+/* Means over time, summed over what the network does by turns. */
+struct flow {
     double steps_per_s;
-    double at_cpu; /* means over the cycle */
+    double batches_per_s;
+    double host_busy_frac;
+    double gpu_work_frac; /* of inference, as if alone */
+    double gpu_items;
+    double at_cpu;
     double stepping;
     double on_cores;
+    unsigned flags; /* of enum fulcrum_flag */
 };
 
-/* t(b); a batch has at least one item whatever its mean-field size. */
-static double service_s(const struct fulcrum_network *network, double batch)
-{
-    batch = fmax(1.0, batch);
-    return fulcrum_batch_time(&network->host, batch) +
-           fulcrum_batch_time(&network->gpu, batch);
-}
+/* The solutions without a train step beside inference, and with one all the time. */
+struct turns {
+    struct fulcrum_cycle alone;
+    struct fulcrum_cycle shared;
+    double train_s; /* how long a train step takes beside inference */
+};
 
-/*
- * Root of a function that is negative at `low` and positive at `high`: false position,
- * with the Illinois rule against a stuck end.
- */
-static double root(double (*f)(const struct problem *problem, double x),
-    const struct problem *problem, double low, double high)
+static void add_flow(struct flow *flow, const struct fulcrum_cycle_problem *problem,
+    const struct fulcrum_cycle *cycle, double share)
 {
-    double f_low = f(problem, low);
-    double f_high = f(problem, high);
-    double middle = low;
-    int side = 0;
-    for (int i = 0; i < ROOT_STEPS && high - low > ROOT_TOLERANCE * high; i++) {
-        middle = low + (high - low) * f_low / (f_low - f_high);
-        double f_middle = f(problem, middle);
-        if (fabs(f_middle) <= 0.0) {
-            break;
-        }
-        if (f_middle < 0.0) {
-            low = middle;
-            f_low = f_middle;
-            f_high *= side < 0 ? 0.5 : 1.0;
-            side = -1;
-        } else {
-            high = middle;
-            f_high = f_middle;
-            f_low *= side > 0 ? 0.5 : 1.0;
-            side = 1;
-        }
-    }
-    return middle;
-}
-
-/* sum_{j >= 0} P(length > age + j period): Euler-Maclaurin after the first terms. */
-static double cohorts_left(
-    const struct fulcrum_step_form *form, double period_s, double age_s)
-{
-    double sum = 0.0;
-    double term = 0.0;
-    for (int j = 0; j < DIRECT_TERMS; j++) {
-        term = fulcrum_step_tail(form, age_s);
-        sum += term;
-        if (term < NO_TAIL) {
-            return sum;
-        }
-        age_s += period_s;
-    }
-    double here = fulcrum_step_tail(form, age_s);
-    double next = fulcrum_step_tail(form, age_s + period_s);
-    return sum + fulcrum_step_excess(form, age_s) / period_s + 0.5 * here +
-           (term - next) / 24.0;
-}
-
-static double cohort_batch(const struct problem *problem, double period_s)
-{
-    return problem->network->actors /
-           (1.0 + cohorts_left(&problem->form, period_s, 0.0));
-}
-
-/* Adds `weight` times the state with n actors at the CPU. */
-static void add_state(
-    struct cycle *cycle, const struct fulcrum_cpu_station *cpu, double n, double weight)
-{
-    double servers = fulcrum_cpu_servers(cpu);
-    double cores = cpu->core_count * servers / cpu->thread_count;
-    cycle->at_cpu += weight * n;
-    cycle->stepping += weight * fmin(n, servers);
-    cycle->on_cores += weight * fmin(n, cores);
-}
-
-/* c(n) averaged over the spread of n, which smooths its kinks. */
-static double smooth_capacity(const struct problem *problem, double n)
-{
-    const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
-    double actors = problem->network->actors;
-    double reach = fmin(sqrt(fmax(0.0, n * (1.0 - n / actors))), fmin(n, actors - n));
-    return 0.5 * (fulcrum_cpu_capacity(cpu, n - reach) +
-                     fulcrum_cpu_capacity(cpu, n + reach));
-}
-
-/*
- * Seconds that pass while every stepping actor gets `period` of work done, the state
- * being stationary; the means over that time are added to `cycle` if there is one.
- */
-static double cohort_period_s(
-    const struct problem *problem, double period, struct cycle *cycle)
-{
-    const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
-    double batch = cohort_batch(problem, period);
-    double part = period / CYCLE_POINTS;
-    double time_s = 0.0;
-    for (int i = 0; i < CYCLE_POINTS; i++) {
-        double age = ((double)i + 0.5) * part;
-        double n = fmax(1e-9, batch * cohorts_left(&problem->form, period, age));
-        double part_s = part * n / smooth_capacity(problem, n);
-        time_s += part_s;
-        if (cycle != NULL) {
-            add_state(cycle, cpu, n, part_s);
-        }
-    }
-    return time_s;
-}
-
-static double cohort_gap(const struct problem *problem, double period)
-{
-    double batch = cohort_batch(problem, period);
-    return cohort_period_s(problem, period, NULL) - service_s(problem->network, batch);
-}
-
-/*
- * (8), in the CPU's work time, which makes it hold for any c(n) up to S. The period is
- * searched around `guess`.
- */
-static struct cycle solve_cohort(const struct problem *problem, double guess)
-{
-    double low = 0.5 * guess;
-    double high = 2.0 * guess;
-    for (int i = 0; i < ROOT_STEPS && cohort_gap(problem, low) > 0.0; i++) {
-        high = low;
-        low *= 0.5;
-    }
-    for (int i = 0; i < ROOT_STEPS && cohort_gap(problem, high) < 0.0; i++) {
-        low = high;
-        high *= 2.0;
-    }
-    double period = root(cohort_gap, problem, low, high);
-    struct cycle cycle = {.batch = cohort_batch(problem, period)};
-    cycle.steps_per_s = cycle.batch / service_s(problem->network, cycle.batch);
-    double time_s = cohort_period_s(problem, period, &cycle);
-    cycle.at_cpu /= time_s;
-    cycle.stepping /= time_s;
-    cycle.on_cores /= time_s;
-    return cycle;
-}
-
-/* The two ends of the smoothing interval, within the actors there are. */
-static void spread(const struct problem *problem, double batch, double out[2])
-{
-    double actors = problem->network->actors;
-    double middle = actors - batch;
-    double reach = fmin(SMOOTHING * sqrt(batch), fmin(middle, batch));
-    out[0] = middle - reach;
-    out[1] = middle + reach;
-}
-
-/* The chance that nobody finishes during a batch, so that the GPU falls idle. */
-static double idle_chance(const struct problem *problem, double batch, double busy_s)
-{
-    const struct fulcrum_network *network = problem->network;
-    double rate = fulcrum_cpu_capacity(&network->cpu, network->actors - batch);
-    return exp(-rate * busy_s / network->step.mean_s);
-}
-
-static double mean_field_gap(const struct problem *problem, double batch)
-{
-    double busy_s = service_s(problem->network, batch);
-    double ends[2];
-    spread(problem, batch, ends);
-    double done = 0.0;
-    for (int i = 0; i < 2; i++) {
-        done += 0.5 *
-                (ends[i] - fulcrum_fluid_drain_left(&problem->drain, ends[i], busy_s));
-    }
-    return batch - done - idle_chance(problem, batch, busy_s);
-}
-
-/* (9) */
-static struct cycle solve_mean_field(const struct problem *problem)
-{
-    const struct fulcrum_network *network = problem->network;
-    double batch = root(mean_field_gap, problem, 1e-9, network->actors);
-    double busy_s = service_s(network, batch);
-    double idle_s = idle_chance(problem, batch, busy_s) * network->step.mean_s /
-                    fulcrum_cpu_capacity(&network->cpu, network->actors);
-    double length_s = busy_s + idle_s;
-    struct cycle cycle = {.batch = batch, .steps_per_s = batch / length_s};
-    double ends[2];
-    spread(problem, batch, ends);
-    double weight = 0.5 * busy_s / CYCLE_POINTS / length_s;
-    for (int i = 0; i < CYCLE_POINTS; i++) {
-        double time_s = ((double)i + 0.5) * busy_s / CYCLE_POINTS;
-        for (int j = 0; j < 2; j++) {
-            double n = fulcrum_fluid_drain_left(&problem->drain, ends[j], time_s);
-            add_state(&cycle, &network->cpu, n, weight);
-        }
-    }
-    add_state(&cycle, &network->cpu, network->actors, idle_s / length_s);
-    return cycle;
+    double size = fmax(1.0, cycle->batch);
+    double rate = share * cycle->steps_per_s;
+    double gpu_s = fulcrum_batch_time(&problem->network->gpu, size);
+    flow->steps_per_s += rate;
+    flow->batches_per_s += rate / size;
+    flow->host_busy_frac +=
+        rate / size * fulcrum_batch_time(&problem->network->host, size);
+    flow->gpu_work_frac += rate / size * gpu_s;
+    flow->gpu_items += rate * gpu_s * problem->gpu_stretch;
+    flow->at_cpu += share * cycle->at_cpu;
+    flow->stepping += share * cycle->stepping;
+    flow->on_cores += share * cycle->on_cores;
 }
 
 static double between(double from, double to, double share)
@@ -267,81 +83,203 @@ static double between(double from, double to, double share)
     return from + share * (to - from);
 }
 
+/* A train step that has the GPU to itself while inference does not use it. */
+static double train_s(const struct fulcrum_cycle_problem *problem, double batch,
+    double steps_per_s, double gpu_stretch)
+{
+    double size = fmax(1.0, batch);
+    double gpu_s = fulcrum_batch_time(&problem->network->gpu, size);
+    double used = fmin(1.0, steps_per_s / size * gpu_stretch * gpu_s);
+    return problem->network->training.train_step_s / (1.0 - 0.5 * used);
+}
+
 /*
- * While the GPU rarely idles, (8) knows the law of the steps. A GPU that idles often
- * sees actors one by one, and then the law hardly matters but the idling does: (9).
+ * The share of time with training where train steps are so short that each batch sees
+ * their average: a batch then takes 1 / (1 - share / 2) times as long. The time per
+ * step of an actor is taken as a line between the solutions at 1 and 2.
  */
-static struct cycle solve_unlimited(const struct problem *problem)
+static double averaged_share(
+    const struct fulcrum_cycle_problem *problem, const struct turns *turns)
+{
+    double period = problem->network->training.env_steps_per_train_step;
+    double low = 0.0;
+    double high = 1.0;
+    for (int i = 0; i < SHARE_STEPS; i++) {
+        double share = 0.5 * (low + high);
+        double stretch = 1.0 / (1.0 - 0.5 * share);
+        double rate = 1.0 / between(1.0 / turns->alone.steps_per_s,
+                                1.0 / turns->shared.steps_per_s, stretch - 1.0);
+        double batch = between(turns->alone.batch, turns->shared.batch, stretch - 1.0);
+        if (rate * train_s(problem, batch, rate, stretch) > share * period) {
+            low = share;
+        } else {
+            high = share;
+        }
+    }
+    return low;
+}
+
+/* Few actors, or two halves that alternate, follow a rhythm and no mean. */
+static int may_lock(const struct fulcrum_network *network, double batch)
+{
+    return network->actors < LOCKING_ACTORS ||
+           batch > LOCKING_HALF_FRAC * network->actors;
+}
+
+/*
+ * (11), the learner keeps up. Long train steps: what is true without and with one is
+ * averaged. Short ones: their slowdown is averaged. Between the two, and valid only
+ * where they nearly agree, a mean of both.
+ */
+static const char *solve_keeping_up(
+    struct fulcrum_cycle_problem *problem, const struct turns *turns, struct flow *out)
+{
+    const struct fulcrum_training *training = &problem->network->training;
+    double period = training->env_steps_per_train_step;
+    double alone = turns->alone.steps_per_s;
+    double done = turns->shared.steps_per_s * turns->train_s;
+    double rate = period / (turns->train_s + (period - done) / alone);
+    double share = rate * turns->train_s / period;
+    double averaged = averaged_share(problem, turns);
+    struct fulcrum_cycle even;
+    problem->gpu_stretch = 1.0 / (1.0 - 0.5 * averaged);
+    const char *refusal = fulcrum_cycle_solve(problem, &even);
+    if (refusal != NULL) {
+        return refusal;
+    }
+    double batch = fmax(1.0, turns->alone.batch);
+    double length_s = turns->alone.batch / alone;
+    int matters = rate < alone * (1.0 - MOST_LOSS_FRAC);
+    double turn_s = problem->network->actors / alone;
+    double apart = fabs(even.steps_per_s / rate - 1.0);
+    if (apart * turn_s / (turn_s + training->train_step_s) > MOST_GAP_FRAC) {
+        return "training slows batches about as long as a batch takes";
+    }
+    if (matters && period < LEAST_BURST_BATCHES * batch) {
+        return "a train step needs the samples of a few batches only";
+    }
+    if (matters && may_lock(problem->network, batch) &&
+        training->train_step_s < LONG_CYCLES * length_s) {
+        return "train steps may lock into step with few actors or alternating halves";
+    }
+    double slow =
+        training->train_step_s / (training->train_step_s + EVEN_CYCLES * length_s);
+    add_flow(out, problem, &even, 1.0 - slow);
+    problem->gpu_stretch = SHARED_STRETCH;
+    add_flow(out, problem, &turns->shared, slow * share);
+    problem->gpu_stretch = 1.0;
+    add_flow(out, problem, &turns->alone, slow * (1.0 - share));
+    return NULL;
+}
+
+/* Throughput of a GPU that never rests: work is conserved. */
+static double held_up_rate(const struct fulcrum_network *network, double batch)
+{
+    const struct fulcrum_training *training = &network->training;
+    return 1.0 / (training->train_step_s / training->env_steps_per_train_step +
+                     fulcrum_batch_time(&network->gpu, batch) / batch);
+}
+
+/* The largest batch there can be. */
+static double most_batch(const struct fulcrum_network *network)
+{
+    return network->batch_size > 0.0 ? fmin(network->actors, network->batch_size)
+                                     : network->actors;
+}
+
+/*
+ * The mean batch of actors that are held up, or 0 where it is not known. Each train
+ * step that starts admits a batch of all actors, if those had the time to get there,
+ * and goes on with batches as usual until K steps are done.
+ */
+static double held_up_batch(
+    const struct fulcrum_network *network, const struct fulcrum_cycle *shared)
+{
+    double period = network->training.env_steps_per_train_step;
+    double most = most_batch(network);
+    double usual = fmax(1.0, shared->batch);
+    double rest = fmax(0.0, period - most);
+    double batches = 1.0 + fmax(rest / usual, fmin(rest, 1.0));
+    double batch = fmin(most, fmax(usual, period / batches));
+    double drained_s =
+        network->step.mean_s *
+        (LAST_STEP_MEANS +
+            network->actors / fulcrum_cpu_capacity(&network->cpu, network->actors));
+    double turn_s = drained_s + network->delay_s + (rest + usual) / shared->steps_per_s;
+    int known = period >= network->actors && !may_lock(network, usual) &&
+                period / held_up_rate(network, batch) >= turn_s;
+    return known ? batch : 0.0;
+}
+
+/*
+ * (11), the learner holds actors up. Where the mean batch is not known it lies between
+ * the usual one and all actors, which must make little difference.
+ */
+static const char *solve_held_up(
+    struct fulcrum_cycle_problem *problem, const struct turns *turns, struct flow *out)
 {
     const struct fulcrum_network *network = problem->network;
-    struct cycle field = solve_mean_field(problem);
-    double idle = idle_chance(problem, field.batch, service_s(network, field.batch));
-    double share = (idle - IDLE_BLEND_FROM) / (IDLE_BLEND_TO - IDLE_BLEND_FROM);
-    if (network->actors > fulcrum_cpu_servers(&network->cpu) || share >= 1.0) {
-        return field;
-    }
-    struct cycle cohort = solve_cohort(problem, service_s(network, field.batch));
-    share = fmax(0.0, share);
-    return (struct cycle){.batch = between(cohort.batch, field.batch, share),
-        .steps_per_s = between(cohort.steps_per_s, field.steps_per_s, share),
-        .at_cpu = between(cohort.at_cpu, field.at_cpu, share),
-        .stepping = between(cohort.stepping, field.stepping, share),
-        .on_cores = between(cohort.on_cores, field.on_cores, share)};
-}
-
-/*
- * How many actors can be at the CPU while a full batch waits behind the one in service,
- * with room for their fluctuation; below 0 if none.
- */
-static double room_at_cpu(const struct fulcrum_network *network)
-{
-    double free = network->actors - 1.5 * network->batch_size - 1.0;
-    /* n + LIMIT_MARGIN sqrt(n) = free, solved for n. */
-    double half = 0.5 * LIMIT_MARGIN;
-    double side = sqrt(half * half + fmax(0.0, free)) - half;
-    return free > 0.0 ? side * side : -1.0;
-}
-
-/* Every batch is full: the GPU alone sets the pace, and the CPU keeps up with it. */
-static struct cycle full_batches(const struct fulcrum_network *network)
-{
-    struct cycle cycle = {.batch = network->batch_size};
-    cycle.steps_per_s = cycle.batch / service_s(network, cycle.batch);
-    double work = cycle.steps_per_s * network->step.mean_s;
-    double low = 0.0;
-    double high = room_at_cpu(network);
-    for (int i = 0; i < ROOT_STEPS; i++) {
-        double middle = 0.5 * (low + high);
-        if (fulcrum_cpu_capacity(&network->cpu, middle) < work) {
-            low = middle;
-        } else {
-            high = middle;
+    struct fulcrum_cycle cycle = turns->shared;
+    double usual = fmax(1.0, cycle.batch);
+    double most = most_batch(network);
+    cycle.batch = held_up_batch(network, &turns->shared);
+    if (cycle.batch <= 0.0) {
+        double least_rate = held_up_rate(network, usual);
+        if (held_up_rate(network, most) > least_rate * (1.0 + MOST_BOUND_GAP_FRAC)) {
+            return "the learner holds actors up for a part of the time only";
         }
+        cycle.batch = 2.0 / (1.0 / usual + 1.0 / most);
     }
-    add_state(&cycle, &network->cpu, high, 1.0);
-    return cycle;
+    cycle.steps_per_s = held_up_rate(network, cycle.batch);
+    double slower = cycle.steps_per_s / turns->shared.steps_per_s;
+    cycle.at_cpu *= slower;
+    cycle.stepping *= slower;
+    cycle.on_cores *= slower;
+    add_flow(out, problem, &cycle, 1.0);
+    out->flags |= most > usual * ROUGH_BATCH_RATIO ? FULCRUM_FLAG_ROUGH_BATCH : 0U;
+    return NULL;
 }
 
-static int keeps_batches_full(const struct fulcrum_network *network)
+static const char *solve_with_training(
+    struct fulcrum_cycle_problem *problem, struct turns *turns, struct flow *out)
 {
-    double room = room_at_cpu(network);
-    double size = network->batch_size;
-    double work = size / service_s(network, size) * network->step.mean_s;
-    return room > 0.0 &&
-           work <= MOST_CPU_LOAD_FRAC * fulcrum_cpu_capacity(&network->cpu, room);
+    const struct fulcrum_training *training = &problem->network->training;
+    double period = training->env_steps_per_train_step;
+    double queue = training->queue_train_steps;
+    if (queue < LEAST_QUEUE ||
+        queue * period < LEAST_QUEUE_BATCHES * turns->alone.batch) {
+        return "the queue of train steps is too short";
+    }
+    problem->gpu_stretch = SHARED_STRETCH;
+    const char *refusal = fulcrum_cycle_solve(problem, &turns->shared);
+    if (refusal != NULL) {
+        return refusal;
+    }
+    turns->train_s = train_s(
+        problem, turns->shared.batch, turns->shared.steps_per_s, SHARED_STRETCH);
+    return turns->shared.steps_per_s * turns->train_s < period
+               ? solve_keeping_up(problem, turns, out)
+               : solve_held_up(problem, turns, out);
 }
 
-/* More actors at the CPU must not slow it down much: there could be two equilibria. */
-static int loses_rate(const struct fulcrum_fluid_drain *drain)
+static const char *solve(struct fulcrum_cycle_problem *problem, struct flow *out)
 {
-    double best = 0.0;
-    for (size_t i = 1; i <= drain->count; i++) {
-        best = fmax(best, drain->rate[i]);
-        if (drain->rate[i] < best * (1.0 - MOST_RATE_LOSS_FRAC)) {
-            return 1;
-        }
+    const struct fulcrum_network *network = problem->network;
+    struct turns turns = {.train_s = 0.0};
+    const char *refusal = fulcrum_cycle_solve(problem, &turns.alone);
+    if (refusal != NULL) {
+        return refusal;
     }
-    return 0;
+    double cycle_s = turns.alone.batch / turns.alone.steps_per_s;
+    if (network->actors > 1.0 && network->actors < FEW_ACTORS &&
+        network->delay_s > MOST_DELAY_OF_CYCLE * cycle_s) {
+        return "a long delay of few actors needs simulation";
+    }
+    if (network->training.env_steps_per_train_step > 0.0) {
+        return solve_with_training(problem, &turns, out);
+    }
+    add_flow(out, problem, &turns.alone, 1.0);
+    return NULL;
 }
 
 static const char *structural_refusal(const struct fulcrum_network *network)
@@ -349,75 +287,49 @@ static const char *structural_refusal(const struct fulcrum_network *network)
     if (network->policy != FULCRUM_BATCH_GREEDY) {
         return "batches of a fixed size need simulation";
     }
-    if (network->training.env_steps_per_train_step > 0.0) {
-        return "training beside inference needs simulation";
-    }
-    if (network->delay_s > 0.0) {
-        return "a delay after the GPU needs simulation";
-    }
-    if (network->depth > 1.0 &&
-        service_s(network, 1.0) > fulcrum_batch_time(&network->gpu, 1.0)) {
+    double gpu_s = fulcrum_batch_time(&network->gpu, 1.0);
+    double service_s = fulcrum_batch_time(&network->host, 1.0) + gpu_s;
+    if (network->depth > 1.0 && service_s > gpu_s) {
         return "a host that overlaps the GPU needs simulation";
     }
-    if (network->step.mean_s <= 0.0 || service_s(network, 1.0) <= 0.0) {
+    if (network->step.mean_s <= 0.0 || service_s <= 0.0) {
         return "steps and batches must both take time";
     }
     if (network->actors > 1.0 && network->actors < LEAST_ACTORS) {
         return "two or three actors are too few for a mean";
     }
-    double cv = fulcrum_step_cv(&network->step);
-    if (cv < LEAST_CV) {
-        return "steps vary so little that actors may lock into step";
-    }
-    if (cv > MOST_CV) {
+    if (fulcrum_step_cv(&network->step) > MOST_CV) {
         return "steps vary more than the fast method was checked for";
     }
     return NULL;
 }
 
-/*
- * (9) takes steps as exponential. With more actors than threads that is harmless only
- * where the threads are nearly always busy, or where nearly all steps end within a
- * batch.
- */
-static const char *law_refusal(
-    const struct fulcrum_network *network, const struct cycle *cycle)
-{
-    double servers = fulcrum_cpu_servers(&network->cpu);
-    if (network->actors <= servers || network->step.law == FULCRUM_LAW_EXPONENTIAL) {
-        return NULL;
-    }
-    int wide = fulcrum_step_cv(&network->step) > WIDE_CV;
-    double least = wide ? LEAST_FLOODED_FRAC : LEAST_SATURATED_FRAC;
-    int saturated = cycle->stepping >= least * servers;
-    int halves = !wide && cycle->batch >= LEAST_HALVES_FRAC * network->actors;
-    return saturated || halves ? NULL
-                               : "the law of the steps matters where threads are short "
-                                 "for a part of the time only";
-}
-
-static void report(const struct fulcrum_network *network, const struct cycle *cycle,
+static void report(const struct fulcrum_network *network, const struct flow *flow,
     struct fulcrum_solution *out)
 {
     const struct fulcrum_cpu_station *cpu = &network->cpu;
-    double size = fmax(1.0, cycle->batch);
-    double host_s = fulcrum_batch_time(&network->host, size);
-    double gpu_s = fulcrum_batch_time(&network->gpu, size);
-    double rate = cycle->steps_per_s;
+    const struct fulcrum_training *training = &network->training;
+    double rate = flow->steps_per_s;
     out->method = FULCRUM_METHOD_FAST;
     out->steps_per_s = rate;
-    out->mean_batch = size;
-    out->cpu_thread_busy_frac = fmin(1.0, cycle->stepping / fulcrum_cpu_servers(cpu));
-    out->cpu_core_busy_frac = fmin(1.0, cycle->on_cores / cpu->core_count);
-    out->host_busy_frac = fmin(1.0, rate / size * host_s);
-    out->gpu_inference_busy_frac = fmin(1.0, rate / size * gpu_s);
-    out->gpu_busy_frac = out->gpu_inference_busy_frac;
-    /* What is neither at the CPU nor on the GPU waits for its batch or is on the host.
-     */
-    double rest_s = network->actors / rate - gpu_s;
-    out->residence.cpu_s = fmin(cycle->at_cpu / rate, rest_s - host_s);
+    out->mean_batch = rate / flow->batches_per_s;
+    out->cpu_thread_busy_frac = fmin(1.0, flow->stepping / fulcrum_cpu_servers(cpu));
+    out->cpu_core_busy_frac = fmin(1.0, flow->on_cores / cpu->core_count);
+    out->host_busy_frac = fmin(1.0, flow->host_busy_frac);
+    out->gpu_inference_busy_frac = fmin(1.0, flow->gpu_work_frac);
+    if (training->env_steps_per_train_step > 0.0) {
+        double work_s = training->train_step_s / training->env_steps_per_train_step;
+        out->gpu_train_busy_frac =
+            fmin(1.0 - out->gpu_inference_busy_frac, rate * work_s);
+    }
+    out->gpu_busy_frac = out->gpu_inference_busy_frac + out->gpu_train_busy_frac;
+    /* Who is neither at the CPU, on the GPU nor delayed waits or is on the host. */
+    out->residence.gpu_s = flow->gpu_items / rate;
+    out->residence.delay_s = network->delay_s;
+    double rest_s = network->actors / rate - out->residence.gpu_s - network->delay_s;
+    double host_s = flow->host_busy_frac / flow->batches_per_s;
+    out->residence.cpu_s = fmin(flow->at_cpu / rate, rest_s - host_s);
     out->residence.host_s = rest_s - out->residence.cpu_s;
-    out->residence.gpu_s = gpu_s;
 }
 
 const char *fulcrum_greedy_solve(
@@ -427,28 +339,13 @@ const char *fulcrum_greedy_solve(
     if (refusal != NULL) {
         return refusal;
     }
-    struct problem problem = {
-        .network = network, .form = fulcrum_step_form_of(&network->step)};
-    fulcrum_fluid_drain_init(
-        &problem.drain, &network->cpu, network->actors, network->step.mean_s);
-    if (loses_rate(&problem.drain)) {
-        return "the CPU slows down with more actors";
-    }
-    struct cycle cycle;
-    if (network->batch_size > 0.0 && keeps_batches_full(network)) {
-        cycle = full_batches(network);
-    } else {
-        cycle = solve_unlimited(&problem);
-        double reach = cycle.batch + LIMIT_MARGIN * sqrt(cycle.batch);
-        if (network->batch_size > 0.0 &&
-            fmin(reach, network->actors) > network->batch_size) {
-            return "the batch limit acts for a part of the time only";
-        }
-        refusal = law_refusal(network, &cycle);
-    }
+    struct fulcrum_cycle_problem problem;
+    fulcrum_cycle_problem_init(&problem, network);
+    struct flow flow = {.steps_per_s = 0.0};
+    refusal = solve(&problem, &flow);
     if (refusal == NULL) {
-        struct fulcrum_solution found = {.flags = 0};
-        report(network, &cycle, &found);
+        struct fulcrum_solution found = {.flags = flow.flags};
+        report(network, &flow, &found);
         *out = found;
     }
     return refusal;

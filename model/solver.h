@@ -32,7 +32,8 @@ enum fulcrum_bottleneck {
     X(FULCRUM_FLAG_BEYOND_TABLE,    "batch or thread count beyond the measured table")   \
     X(FULCRUM_FLAG_SCALED,          "times scaled from another machine (extrapolated)")  \
     X(FULCRUM_FLAG_WATTS_ASSUMED,   "watts assumed from the machine preset, not measured") \
-    X(FULCRUM_FLAG_OTHER_LEARNER,   "learner times of a CPU not used for a GPU")
+    X(FULCRUM_FLAG_OTHER_LEARNER,   "learner times of a CPU not used for a GPU")         \
+    X(FULCRUM_FLAG_ROUGH_BATCH,     "learner holds actors up: batch and residence rough")
 /* clang-format on */
 
 enum fulcrum_flag_index {
@@ -83,9 +84,8 @@ struct fulcrum_solver_options {
 
 /*
  * Solves a network that fulcrum_network_check accepts. AUTO takes the fast method
- * where it is valid (greedy, no host stage or depth 1, no delay, no training, and
- * within the limits of accuracy that fulcrum_fast_refusal knows) and simulates
- * everything else.
+ * where it is valid (greedy, no host stage or depth 1, and within the limits of
+ * accuracy that fulcrum_fast_refusal knows) and simulates everything else.
  *   out      set on success only
  *   fails    FULCRUM_ERR_UNSUPPORTED (FAST asked for a network it is not valid for),
  *            FULCRUM_ERR_NO_MEMORY

@@ -203,16 +203,99 @@ static void test_solution_is_consistent(void)
         network.cpu.core_count = 60;
         network.cpu.smt_yield_frac = 0.3;
         network.cpu.turbo_frac = 0.2;
+        network.delay_s = i % 2 == 0 ? 0.0 : 0.01;
+        if (i % 3 == 0) {
+            network.training = (struct fulcrum_training){1e6, 2e3, 4.0};
+        }
         struct fulcrum_solution out = fast(&network);
         const struct fulcrum_residence *time = &out.residence;
-        suite_assert_close("N = X R",
-            out.steps_per_s * (time->cpu_s + time->host_s + time->gpu_s),
-            network.actors, 1e-9);
+        double cycle_s = time->cpu_s + time->host_s + time->gpu_s + time->delay_s;
+        suite_assert_close("N = X R", out.steps_per_s * cycle_s, network.actors, 1e-9);
         CU_ASSERT(time->cpu_s > 0.0 && time->host_s >= 0.01 - 1e-9);
         CU_ASSERT(out.cpu_thread_busy_frac <= 1.0 && out.cpu_core_busy_frac <= 1.0);
         CU_ASSERT(out.gpu_busy_frac <= 1.0 && out.host_busy_frac <= 1.0);
         CU_ASSERT_EQUAL(out.has_interval, 0);
     }
+}
+
+/* One actor never shares a batch, and a train step lasts for many of its cycles. */
+static void test_one_actor_is_exact_with_delay_and_training(void)
+{
+    struct fulcrum_network network = plain(1, 4, 0.5);
+    network.gpu.per_item_s = 0.0;
+    network.host.per_batch_s = 0.25;
+    network.delay_s = 0.125;
+    double alone = 1.0 / (1.0 + 0.25 + 0.5 + 0.125);
+    struct fulcrum_solution out = fast(&network);
+    suite_assert_close("delay", out.steps_per_s, alone, 1e-9);
+    suite_assert_close("at the CPU", out.residence.cpu_s, 1.0, 1e-9);
+    CU_ASSERT_EQUAL(out.residence.delay_s, 0.125);
+    network.training = (struct fulcrum_training){4000, 800.0, 10.0};
+    double shared = 1.0 / (1.0 + 0.25 + 1.0 + 0.125);
+    double train_s = 800.0 / (1.0 - shared * 0.5);
+    double period_s = train_s + (4000.0 - shared * train_s) / alone;
+    out = fast(&network);
+    /* A little of the other limit, where the slowdown is averaged, is mixed in. */
+    suite_assert_close("training", out.steps_per_s, 4000.0 / period_s, 1e-3);
+    suite_assert_close(
+        "work", out.gpu_train_busy_frac, out.steps_per_s * 800.0 / 4000.0, 1e-12);
+    suite_assert_close(
+        "inference", out.gpu_inference_busy_frac, out.steps_per_s * 0.5, 1e-12);
+}
+
+static void test_a_delay_shifts_the_cohorts(void)
+{
+    /* As (8) without delay, but the first cohorts are still on their way. */
+    struct fulcrum_network network = plain(64, 80, 0.4);
+    network.gpu.per_item_s = 0.0;
+    network.delay_s = 0.9;
+    double sum = 3.0 + exp(-(1.2 - 0.9)) / (1.0 - exp(-0.4));
+    struct fulcrum_solution out = fast(&network);
+    suite_assert_close("b", out.mean_batch, 64.0 / (1.0 + sum), 1e-6);
+    suite_assert_close("X", out.steps_per_s, out.mean_batch / 0.4, 1e-6);
+    /* A saturated CPU does not notice. */
+    network = plain(400, 8, 1e-4);
+    network.delay_s = 0.1;
+    suite_assert_close("saturated", fast(&network).steps_per_s, 8.0, 2e-3);
+    network = plain(100, 200, 1000.0);
+    network.delay_s = 100.0;
+    suite_assert_close("halves", fast(&network).steps_per_s, 50.0 / 2000.0, 1e-9);
+}
+
+static void test_rare_training_is_no_training(void)
+{
+    struct fulcrum_network network = plain(64, 40, 0.3);
+    network.delay_s = 0.05;
+    double alone = fast(&network).steps_per_s;
+    network.training = (struct fulcrum_training){1e9, 1.0, 10.0};
+    struct fulcrum_solution out = fast(&network);
+    suite_assert_close("K", out.steps_per_s, alone, 1e-6);
+    network.training = (struct fulcrum_training){100, 1e-9, 10.0};
+    suite_assert_close("t_T", fast(&network).steps_per_s, alone, 1e-6);
+    /* Rare but long, so that each of the two regimes lasts for many cycles. */
+    network.training = (struct fulcrum_training){1e8, 1e5, 10.0};
+    out = fast(&network);
+    CU_ASSERT(out.steps_per_s < 0.999 * alone && out.steps_per_s > 0.95 * alone);
+    /* The GPU never rests here, and each work is cut at what the other leaves. */
+    suite_assert_close("work", out.gpu_train_busy_frac, out.steps_per_s * 1e-3, 1e-6);
+}
+
+/* The GPU works all the time: on a train step and on K items for it. */
+static void test_a_learner_that_holds_up_conserves_work(void)
+{
+    struct fulcrum_network network = plain(32, 64, 0.02);
+    network.gpu.per_item_s = 0.01;
+    network.host.per_batch_s = 0.01;
+    network.training = (struct fulcrum_training){4000, 500.0, 10.0};
+    struct fulcrum_solution out = fast(&network);
+    double gpu_s = fulcrum_batch_time(&network.gpu, out.mean_batch) / out.mean_batch;
+    suite_assert_close("X", out.steps_per_s, 1.0 / (500.0 / 4000.0 + gpu_s), 1e-9);
+    suite_assert_close("busy", out.gpu_busy_frac, 1.0, 1e-9);
+    CU_ASSERT((out.flags & FULCRUM_FLAG_ROUGH_BATCH) != 0U);
+    struct fulcrum_solver_options options = {.seed = 5, .half_width_rel = 0.005};
+    struct fulcrum_solution truth;
+    CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &truth, NULL), FULCRUM_OK);
+    suite_assert_close("simulated", out.steps_per_s, truth.steps_per_s, 0.02);
 }
 
 static void assert_refused(const struct fulcrum_network *network, const char *part)
@@ -231,11 +314,21 @@ static void test_what_the_equations_do_not_cover_is_refused(void)
     network.batch_size = 32;
     assert_refused(&network, "fixed size");
     network = plain(64, 16, 0.3);
-    network.training = (struct fulcrum_training){100, 1.0, 2.0};
-    assert_refused(&network, "training");
-    network = plain(64, 16, 0.3);
-    network.delay_s = 0.1;
-    assert_refused(&network, "delay");
+    network.training = (struct fulcrum_training){100, 1.0, 1.0};
+    assert_refused(&network, "queue of train steps");
+    network.training = (struct fulcrum_training){20, 0.3, 10.0};
+    network.cpu = (struct fulcrum_cpu_station){.core_count = 64, .thread_count = 64};
+    assert_refused(&network, "samples of a few batches");
+    network.training = (struct fulcrum_training){51, 0.3, 10.0};
+    assert_refused(&network, "as long as a batch takes");
+    network.training = (struct fulcrum_training){100, 3.0, 10.0};
+    assert_refused(&network, "holds actors up");
+    network.gpu.per_batch_s = 20.0;
+    network.training = (struct fulcrum_training){400, 10.0, 10.0};
+    assert_refused(&network, "alternating halves");
+    network = plain(6, 16, 0.3);
+    network.delay_s = 0.6;
+    assert_refused(&network, "long delay");
     network = plain(64, 16, 0.3);
     network.host.per_batch_s = 0.1;
     network.depth = 2;
@@ -244,7 +337,7 @@ static void test_what_the_equations_do_not_cover_is_refused(void)
     assert_refused(&network, "both take time");
     network = plain(3, 16, 0.3);
     assert_refused(&network, "too few");
-    network = plain(64, 16, 0.3);
+    network = plain(64, 80, 0.3);
     network.step = (struct fulcrum_step){1.0, 0.1, FULCRUM_LAW_LOGNORMAL};
     assert_refused(&network, "lock into step");
     network.step.cv = 4.0;
@@ -269,6 +362,10 @@ int main(int argc, char **argv)
         SUITE_CASE(test_cohort_equation_holds),
         SUITE_CASE(test_drain_solves_its_differential_equation),
         SUITE_CASE(test_solution_is_consistent),
+        SUITE_CASE(test_one_actor_is_exact_with_delay_and_training),
+        SUITE_CASE(test_a_delay_shifts_the_cohorts),
+        SUITE_CASE(test_rare_training_is_no_training),
+        SUITE_CASE(test_a_learner_that_holds_up_conserves_work),
         SUITE_CASE(test_what_the_equations_do_not_cover_is_refused),
     };
     return suite_run("greedy", cases, sizeof cases / sizeof cases[0], argc, argv);

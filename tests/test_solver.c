@@ -37,7 +37,8 @@ static void test_auto_is_fast_where_it_may_and_simulates_elsewhere(void)
     CU_ASSERT_EQUAL(slow.method, FULCRUM_METHOD_SIMULATE);
     CU_ASSERT(slow.has_interval && slow.simulated_steps > 0.0);
     suite_assert_close("methods", quick.steps_per_s, slow.steps_per_s, 0.03);
-    network.delay_s = 0.1;
+    network.host.per_batch_s = 0.1;
+    network.depth = 2;
     CU_ASSERT_PTR_NOT_NULL(fulcrum_fast_refusal(&network));
     slow = solved(&network, FULCRUM_METHOD_AUTO);
     CU_ASSERT_EQUAL(slow.method, FULCRUM_METHOD_SIMULATE);
@@ -46,7 +47,7 @@ static void test_auto_is_fast_where_it_may_and_simulates_elsewhere(void)
 static void test_fast_says_why_it_cannot(void)
 {
     struct fulcrum_network network = greedy();
-    network.delay_s = 0.1;
+    network.training = (struct fulcrum_training){100, 1.0, 1.0};
     struct fulcrum_solver_options options = {.method = FULCRUM_METHOD_FAST};
     struct fulcrum_solution out = {.steps_per_s = -1.0};
     struct fulcrum_error err = {FULCRUM_OK, ""};
