@@ -33,7 +33,7 @@
 /* After the fluid has drained, the last step of all takes this many means more. */
 #define LAST_STEP_MEANS 3.0
 
-/* Time-slicing: with a train step beside it a batch takes twice as long. */
+/* A batch beside a train step: docs/model.md "Training on the same GPU". */
 #define SHARED_STRETCH 2.0
 /* A train step this many cycles long counts as half long, half short. */
 #define EVEN_CYCLES 0.3
