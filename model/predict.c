@@ -190,7 +190,11 @@ static size_t solve_draws(const struct question *question, struct solved_point *
         drawn.draw = k;
         drawn.seed = options->solver.seed;
         struct fulcrum_solver_options solver = options->solver;
-        solver.method = out->method;
+        /* Draws that the equations refuse are simulated, as a lack of them would bias.
+         */
+        if (out->method == FULCRUM_METHOD_SIMULATE) {
+            solver.method = FULCRUM_METHOD_SIMULATE;
+        }
         solver.seed =
             fulcrum_stream_seed(options->solver.seed, options->point_index + 1, k);
         solver.half_width_rel = DRAW_HALF_WIDTH_REL;
