@@ -90,6 +90,29 @@ static void test_a_machine_without_gpu_has_no_gpu_figures(void)
     CU_ASSERT(p.value[FULCRUM_OUTPUT_steps_per_s] > 0);
 }
 
+/* Half of the draws vary too little for the equations: they count all the same. */
+static void test_draws_that_the_equations_refuse_are_simulated(void)
+{
+    struct fulcrum_design design;
+    designs_cpu(&design);
+    design.workload.step.law = FULCRUM_LAW_LOGNORMAL;
+    design.workload.step.cv = 0.201;
+    design.run.actor_count = 5;
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    calibration->machine = design.machine;
+    designs_add_parameter(
+        calibration, "workload.step.cv", 0.201, 0.02, FULCRUM_SCALE_LOG);
+    const struct fulcrum_calibration *calibrations[] = {calibration};
+    struct fulcrum_scenario_inputs inputs = {
+        .base = &design, .calibrations = calibrations, .calibration_count = 1};
+    struct fulcrum_predict_options options = {.solver = {.seed = 3}, .draws = 40};
+    struct fulcrum_prediction p = predict(&inputs, &options);
+    CU_ASSERT_EQUAL(p.method, FULCRUM_METHOD_FAST);
+    CU_ASSERT_EQUAL(p.draws, 40.0);
+    fulcrum_calibration_free(calibration);
+}
+
 /* CPU-bound: X is inversely proportional to the step time, and so are its quantiles. */
 static void test_intervals_follow_the_parameter_that_binds(void)
 {
@@ -249,6 +272,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_one_actor_takes_turns_with_the_gpu),
         SUITE_CASE(test_watts_by_hand),
         SUITE_CASE(test_a_machine_without_gpu_has_no_gpu_figures),
+        SUITE_CASE(test_draws_that_the_equations_refuse_are_simulated),
         SUITE_CASE(test_intervals_follow_the_parameter_that_binds),
         SUITE_CASE(test_outputs_have_names_and_units),
         SUITE_CASE(test_a_grid_is_visited_in_order),
