@@ -114,17 +114,18 @@ static void describe_point(const struct fulcrum_sweep_plan *plan,
     double ratio = point->prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
     int length = isnan(ratio) ? 0 : snprintf(out, size, "CPU/GPU ratio %.3g (", ratio);
     size_t used = length > 0 ? (size_t)length : 0;
-    int names_actors = 0;
     for (size_t i = 0; i < plan->axis_count && used < size; i++) {
         const char *path = plan->axes[i].field->path;
-        names_actors = names_actors || strcmp(path, "run.actor_count") == 0;
-        length = snprintf(out + used, size - used, "%s%s = %.6g", i > 0 ? ", " : "",
-            path, point->varied[i]);
+        if (strcmp(path, "run.actor_count") == 0) {
+            continue;
+        }
+        length =
+            snprintf(out + used, size - used, "%s = %.6g, ", path, point->varied[i]);
         used += length > 0 ? (size_t)length : 0;
     }
-    if (used < size && !names_actors) {
+    if (used < size) {
         length = snprintf(
-            out + used, size - used, ", %.6g actors", point->prediction.actor_count);
+            out + used, size - used, "%.6g actors", point->prediction.actor_count);
         used += length > 0 ? (size_t)length : 0;
     }
     if (used < size && !isnan(ratio)) {
