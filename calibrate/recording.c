@@ -19,7 +19,7 @@
 #define NORMAL_95 1.96
 
 /* So many undisturbed samples tell more than any number of disturbed ones. */
-#define CALM_ENOUGH 8
+#define CALM_ENOUGH 4
 
 /* One sample says nothing of its own error: a tenth is assumed. */
 #define LONE_SAMPLE_ERROR_REL 0.1

@@ -66,7 +66,7 @@ struct fulcrum_summary {
 };
 
 /*
- * Over the undisturbed samples at `x`, or over all where these are fewer than eight and
+ * Over the undisturbed samples at `x`, or over all where these are fewer than four and
  * fewer than half.
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
