@@ -160,9 +160,10 @@ static enum fulcrum_status run(struct fulcrum_canary *canary,
         fill_tables(canary->tables);
     }
     /* Volatile keeps the compiler from dropping loops whose results nobody reads. */
-    volatile double sink = work(canary->tables, WARM_PASS_COUNT);
+    volatile double warm = work(canary->tables, WARM_PASS_COUNT);
+    (void)warm;
     struct fulcrum_span begin = fulcrum_span_begin();
-    sink = work(canary->tables, PASS_COUNT);
+    volatile double sink = work(canary->tables, PASS_COUNT);
     (void)sink;
     canary->last = fulcrum_span_end(stopwatch, begin);
     enum fulcrum_status status = fulcrum_canary_add(canary, canary->last.cpu_s, err);
