@@ -340,6 +340,9 @@ static enum fulcrum_status report_extrapolated(
     fulcrum_findings_quantity(findings, &quantity);
     fulcrum_findings_fit(
         findings, "train_step", "t0 + t1 x operations / 1e9", &line.fit);
+    fulcrum_findings_value(findings, "train_step_fixed_s", "s", line.per_batch_s);
+    fulcrum_findings_value(
+        findings, "train_step_per_flop_s", "s", line.per_item_s / GIGA);
     return findings->status;
 }
 
