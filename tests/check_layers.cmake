@@ -5,12 +5,13 @@
 # cmake -DSOURCE_DIR=... -P check_layers.cmake
 cmake_minimum_required(VERSION 3.20)
 
-set(layers model presets calibrate plots cli)
+set(layers model presets calibrate plots cli bench)
 set(model_may model)
 set(presets_may model presets)
 set(calibrate_may model presets calibrate)
 set(plots_may model plots)
 set(cli_may model presets calibrate plots cli)
+set(bench_may model presets plots bench)
 
 # header prefix | layers or files that may include it
 set(parties
@@ -18,7 +19,7 @@ set(parties
   "json.h|presets"
   "cairo|plots/render_cairo.c"
   "pango|plots/render_cairo.c"
-  "gsl/|model calibrate"
+  "gsl/|model calibrate bench"
   "hwloc|calibrate/host.c"
   "mujoco|calibrate/actor_mujoco.c"
   "cblas|calibrate/gemm.c"
