@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_CYCLE_H
 #define FULCRUM_MODEL_CYCLE_H
 
+#include "model/cycle_mean.h"
 #include "model/fluid_drain.h"
 #include "model/step_law.h"
 
@@ -13,15 +14,6 @@ struct fulcrum_cycle_problem {
     struct fulcrum_fluid_drain drain;
     double gpu_stretch; /* GPU times are multiplied by it; 1 where it is not shared */
     double delay_work;  /* set while (8) is solved: work that the delay stands for */
-};
-
-/* One stationary cycle, from the start of a batch to the start of the next. */
-struct fulcrum_cycle {
-    double batch;
-    double steps_per_s;
-    double at_cpu; /* means over the cycle */
-    double stepping;
-    double on_cores;
 };
 
 /* `network` is checked, greedy and borrowed; its training is not looked at. */
