@@ -367,7 +367,8 @@ static const struct fulcrum_option rows[] = {
 static const struct fulcrum_option_group groups[] = {
     {"Sweep", rows, 0},
     {"Design", fulcrum_design_option_rows, offsetof(struct settings, design)},
-    {"Solution", fulcrum_solve_option_rows, offsetof(struct settings, solve)},
+    {"Solution", fulcrum_solver_option_rows, offsetof(struct settings, solve.solver)},
+    {"Intervals", fulcrum_interval_option_rows, offsetof(struct settings, solve)},
     {.rows = NULL},
 };
 

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/design_options.h"
+#include "cli/flags.h"
 #include "cli/message.h"
 #include "cli/origin.h"
 #include "cli/report.h"
@@ -153,13 +154,7 @@ static void add_outputs(
     double ends[] = {
         prediction->solver_lo_steps_per_s, prediction->solver_hi_steps_per_s};
     fulcrum_json_add_numbers(document, "solver_interval_steps_per_s", ends, 2);
-    struct fulcrum_json *flags = fulcrum_json_add_array(document, "flags");
-    for (int i = 0; i < (int)FULCRUM_FLAG_COUNT; i++) {
-        if ((prediction->flags & (1U << (unsigned)i)) != 0U) {
-            fulcrum_json_append_text(
-                flags, fulcrum_flag_text((enum fulcrum_flag_index)i));
-        }
-    }
+    fulcrum_flags_to_json(prediction->flags, document);
 }
 
 static void add_units(struct fulcrum_json *document)
@@ -290,7 +285,8 @@ static enum fulcrum_status run(
 
 static const struct fulcrum_option_group groups[] = {
     {"Design", fulcrum_design_option_rows, offsetof(struct settings, design)},
-    {"Solution", fulcrum_solve_option_rows, offsetof(struct settings, solve)},
+    {"Solution", fulcrum_solver_option_rows, offsetof(struct settings, solve.solver)},
+    {"Intervals", fulcrum_interval_option_rows, offsetof(struct settings, solve)},
     {.rows = NULL},
 };
 

@@ -15,6 +15,7 @@ const struct fulcrum_command *const *fulcrum_commands(void)
         &fulcrum_command_calibrate,
         &fulcrum_command_predict,
         &fulcrum_command_explore,
+        &fulcrum_command_solve,
         &fulcrum_command_plot,
         &fulcrum_command_list,
         &fulcrum_command_show,
@@ -75,13 +76,15 @@ enum fulcrum_status fulcrum_usage_fail(struct fulcrum_context *context,
     return status;
 }
 
-/* The first row is left out where results have one form only. */
-static const struct fulcrum_option common_rows[] = {
+/*
+ * The first row gets the command's own fallback, and is left out where results have one
+ * form only.
+ */
+static const struct fulcrum_option common_rows[FULCRUM_COMMON_OPTION_COUNT + 1] = {
     {.name = "format",
         .kind = FULCRUM_OPTION_CHOICE,
         .offset = offsetof(struct fulcrum_common_settings, format),
         .value = "FORMAT",
-        .fallback = "table",
         .choice = fulcrum_format_name,
         .help = "form of the results"},
     {.name = "output",
@@ -119,7 +122,9 @@ void fulcrum_command_syntax_init(
     out->groups[count].title = "Common options";
     int has_format = command->output == FULCRUM_OUTPUT_REPORT ||
                      command->output == FULCRUM_OUTPUT_FILE_REPORT;
-    out->groups[count].rows = has_format ? common_rows : common_rows + 1;
+    memcpy(out->common, common_rows, sizeof common_rows);
+    out->common[0].fallback = fulcrum_format_name((int)command->format);
+    out->groups[count].rows = has_format ? out->common : out->common + 1;
     out->groups[count].offset = out->common_offset;
     out->syntax.groups = out->groups;
     out->syntax.arguments = command->arguments;

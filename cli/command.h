@@ -49,6 +49,7 @@ struct fulcrum_command {
     const struct fulcrum_option_group *groups; /* NULL: the common options only */
     size_t settings_size;
     enum fulcrum_output_kind output;
+    enum fulcrum_format format; /* where --format is not given */
     enum fulcrum_status (*run)(const void *settings, struct fulcrum_context *context,
         struct fulcrum_error *err);
 };
@@ -78,11 +79,12 @@ struct fulcrum_common_settings {
     int quiet;
 };
 
-enum { FULCRUM_COMMAND_GROUP_MAX = 8 };
+enum { FULCRUM_COMMAND_GROUP_MAX = 8, FULCRUM_COMMON_OPTION_COUNT = 4 };
 
 /* A command's own groups and the common one, in one block of settings. */
 struct fulcrum_command_syntax {
     struct fulcrum_option_group groups[FULCRUM_COMMAND_GROUP_MAX + 2];
+    struct fulcrum_option common[FULCRUM_COMMON_OPTION_COUNT + 1];
     struct fulcrum_syntax syntax; /* points into this struct: do not copy */
     size_t common_offset;         /* of struct fulcrum_common_settings */
     size_t size;                  /* of the block */
@@ -103,5 +105,6 @@ extern const struct fulcrum_command fulcrum_command_plot;
 extern const struct fulcrum_command fulcrum_command_predict;
 extern const struct fulcrum_command fulcrum_command_schema;
 extern const struct fulcrum_command fulcrum_command_show;
+extern const struct fulcrum_command fulcrum_command_solve;
 
 #endif

@@ -1,4 +1,4 @@
-/* solve_options.c - the options that say how design points are solved. */
+/* solve_options.c - the options that say how networks and design points are solved. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/solve_options.h"
 
@@ -13,24 +13,17 @@ static const char *method_name(int index)
     return fulcrum_method_name((enum fulcrum_method)index);
 }
 
-const struct fulcrum_option fulcrum_solve_option_rows[] = {
+const struct fulcrum_option fulcrum_solver_option_rows[] = {
     {.name = "method",
         .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct fulcrum_solve_settings, method),
+        .offset = offsetof(struct fulcrum_solver_settings, method),
         .value = "METHOD",
         .fallback = "auto",
         .choice = method_name,
         .help = "auto takes the fast equations where they hold and simulates the rest"},
-    {.name = "intervals",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct fulcrum_solve_settings, intervals),
-        .value = "DRAWS",
-        .help =
-            "draws from the calibration's uncertainty behind each 90 % interval, or "
-            "'none'"},
     {.name = "half-width",
         .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct fulcrum_solve_settings, half_width_rel),
+        .offset = offsetof(struct fulcrum_solver_settings, half_width_rel),
         .value = "FRACTION",
         .fallback = "0.01",
         .least = 1e-5,
@@ -38,26 +31,52 @@ const struct fulcrum_option fulcrum_solve_option_rows[] = {
         .help = "relative half-width of the 95 % interval at which a simulation stops"},
     {.name = "seed",
         .kind = FULCRUM_OPTION_COUNT,
-        .offset = offsetof(struct fulcrum_solve_settings, seed),
+        .offset = offsetof(struct fulcrum_solver_settings, seed),
         .value = "N",
         .fallback = "1",
         .least = 0.0,
         .most = 9007199254740992.0,
         .help = "of simulations and draws; the same seed gives the same bytes"},
+    {.name = "max-steps",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = offsetof(struct fulcrum_solver_settings, max_steps),
+        .value = "N",
+        .fallback = "2e7",
+        .least = 1e3,
+        .most = 1e12,
+        .help = "most simulated steps, whatever the interval is by then"},
     {.name = NULL},
 };
+
+const struct fulcrum_option fulcrum_interval_option_rows[] = {
+    {.name = "intervals",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct fulcrum_solve_settings, intervals),
+        .value = "DRAWS",
+        .help =
+            "draws from the calibration's uncertainty behind each 90 % interval, or "
+            "'none'"},
+    {.name = NULL},
+};
+
+void fulcrum_solver_settings_read(
+    const struct fulcrum_solver_settings *settings, struct fulcrum_solver_options *out)
+{
+    *out = (struct fulcrum_solver_options){
+        .method = (enum fulcrum_method)settings->method,
+        .seed = (uint64_t)settings->seed,
+        .half_width_rel = settings->half_width_rel,
+        .max_steps = settings->max_steps,
+    };
+}
 
 enum fulcrum_status fulcrum_solve_settings_read(
     const struct fulcrum_solve_settings *settings, double draws,
     struct fulcrum_context *context, struct fulcrum_predict_options *out,
     struct fulcrum_error *err)
 {
-    *out = (struct fulcrum_predict_options){
-        .solver = {.method = (enum fulcrum_method)settings->method,
-            .seed = (uint64_t)settings->seed,
-            .half_width_rel = settings->half_width_rel},
-        .draws = draws,
-    };
+    *out = (struct fulcrum_predict_options){.draws = draws};
+    fulcrum_solver_settings_read(&settings->solver, &out->solver);
     if (settings->intervals == NULL) {
         return FULCRUM_OK;
     }

@@ -1,4 +1,4 @@
-/* solve_options.h - the options that say how design points are solved. */
+/* solve_options.h - the options that say how networks and design points are solved. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CLI_SOLVE_OPTIONS_H
 #define FULCRUM_CLI_SOLVE_OPTIONS_H
@@ -7,15 +7,29 @@
 #include "cli/option.h"
 #include "model/predict.h"
 
-struct fulcrum_solve_settings {
-    int method;            /* enum fulcrum_method */
-    const char *intervals; /* "none", or the number of draws; NULL: the command's own */
+/* How one network is solved. */
+struct fulcrum_solver_settings {
+    int method; /* enum fulcrum_method */
     double half_width_rel;
     double seed;
+    double max_steps;
 };
 
-/* Place them at the offset of a struct fulcrum_solve_settings. */
-extern const struct fulcrum_option fulcrum_solve_option_rows[];
+/* Place them at the offset of a struct fulcrum_solver_settings. */
+extern const struct fulcrum_option fulcrum_solver_option_rows[];
+
+/* The same as a solver takes it. */
+void fulcrum_solver_settings_read(
+    const struct fulcrum_solver_settings *settings, struct fulcrum_solver_options *out);
+
+/* How one design point is solved, with what is uncertain in it. */
+struct fulcrum_solve_settings {
+    struct fulcrum_solver_settings solver;
+    const char *intervals; /* "none", or the number of draws; NULL: the command's own */
+};
+
+/* Place them at the offset of a struct fulcrum_solve_settings, beside the others. */
+extern const struct fulcrum_option fulcrum_interval_option_rows[];
 
 /*
  *   draws    taken where --intervals is not given

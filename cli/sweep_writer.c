@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/flags.h"
 #include "cli/report.h"
 #include "model/nearest.h"
 #include "presets/json.h"
@@ -194,19 +195,6 @@ static double number_of(
     }
 }
 
-static void join_flags(unsigned flags, char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (int i = 0; i < (int)FULCRUM_FLAG_COUNT && used < size; i++) {
-        if ((flags & (1U << (unsigned)i)) != 0U) {
-            int length = snprintf(out + used, size - used, "%s%s", used > 0 ? "; " : "",
-                fulcrum_flag_text((enum fulcrum_flag_index)i));
-            used += length > 0 ? (size_t)length : 0;
-        }
-    }
-}
-
 /* Borrows from the point, a table or `room`. */
 static const char *text_of(const struct column *column,
     const struct fulcrum_sweep_point *point, char *room, size_t size)
@@ -220,7 +208,7 @@ static const char *text_of(const struct column *column,
     case CELL_BOTTLENECK:
         return ok ? fulcrum_bottleneck_name(point->prediction.bottleneck) : "";
     case CELL_FLAGS:
-        join_flags(ok ? point->prediction.flags : 0U, room, size);
+        fulcrum_flags_join(ok ? point->prediction.flags : 0U, room, size);
         return room;
     case CELL_STATUS:
         return ok ? "ok" : point->reason;

@@ -8,6 +8,7 @@
  */
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "model/network.h"
 
@@ -117,7 +118,6 @@ static void check_choice(
 static void check_capacity(
     struct fulcrum_error *faults, const struct fulcrum_cpu_station *cpu)
 {
-    static const struct range value = {"cpu.capacity", 0, 0.0, 1e6, RANGE_POSITIVE};
     if (cpu->capacity == NULL || cpu->capacity_count == 0 ||
         (double)cpu->capacity_count > MOST_THREADS) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
@@ -126,6 +126,9 @@ static void check_capacity(
         return;
     }
     for (size_t i = 0; i < cpu->capacity_count; i++) {
+        char name[40];
+        (void)snprintf(name, sizeof name, "cpu.capacity[%zu]", i);
+        const struct range value = {name, 0, 0.0, 1e6, RANGE_POSITIVE};
         check_value(faults, &value, cpu->capacity[i]);
     }
 }

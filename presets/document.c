@@ -14,6 +14,7 @@ enum { MAX_DEPTH = 32 };
 struct source {
     const char *label;
     const char *text;
+    int is_line; /* of a stream: the label says which */
     struct fulcrum_error *err;
 };
 
@@ -21,6 +22,10 @@ struct source {
 static enum fulcrum_status fail_at(
     const struct source *source, size_t offset, const char *what, const char *detail)
 {
+    if (source->is_line) {
+        return fulcrum_fail(source->err, FULCRUM_ERR_FORMAT, "%s, column %zu: %s%s",
+            source->label, offset + 1, what, detail);
+    }
     size_t line = 1;
     size_t column = 1;
     for (size_t i = 0; i < offset; i++) {
@@ -205,17 +210,32 @@ static enum fulcrum_status parse_text(
     return FULCRUM_OK;
 }
 
+static enum fulcrum_status parse_source(
+    const struct source *source, size_t length, struct json_object **out)
+{
+    if (length >= INT_MAX) {
+        return fulcrum_fail(
+            source->err, FULCRUM_ERR_FORMAT, "%s: is larger than 2 GiB", source->label);
+    }
+    if (source->text[strspn(source->text, " \t\r\n")] == '\0') {
+        return fulcrum_fail(
+            source->err, FULCRUM_ERR_FORMAT, "%s: is empty", source->label);
+    }
+    return parse_text(source, length, out);
+}
+
 enum fulcrum_status fulcrum_document_parse(const char *label, const char *text,
     size_t length, struct json_object **out, struct fulcrum_error *err)
 {
-    if (length >= INT_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: is larger than 2 GiB", label);
-    }
-    if (text[strspn(text, " \t\r\n")] == '\0') {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: is empty", label);
-    }
-    struct source source = {label, text, err};
-    return parse_text(&source, length, out);
+    const struct source source = {label, text, 0, err};
+    return parse_source(&source, length, out);
+}
+
+enum fulcrum_status fulcrum_document_parse_line(const char *label, const char *text,
+    size_t length, struct json_object **out, struct fulcrum_error *err)
+{
+    const struct source source = {label, text, 1, err};
+    return parse_source(&source, length, out);
 }
 
 enum fulcrum_status fulcrum_document_read(

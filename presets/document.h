@@ -28,6 +28,14 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_document_parse(const char *label,
     const char *text, size_t length, struct json_object **out,
     struct fulcrum_error *err);
 
+/*
+ * The same for one line of a stream, which `label` names ("line 3"): messages give the
+ * column alone.
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_document_parse_line(const char *label,
+    const char *text, size_t length, struct json_object **out,
+    struct fulcrum_error *err);
+
 /* Accepts NULL. */
 void fulcrum_document_free(struct json_object *document);
 

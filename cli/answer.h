@@ -1,0 +1,28 @@
+/* answer.h - what comes of one line of a stream of networks. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_ANSWER_H
+#define FULCRUM_CLI_ANSWER_H
+
+#include "cli/line_stream.h"
+#include "model/solver.h"
+#include "presets/network_line.h"
+
+struct fulcrum_answer {
+    struct fulcrum_network_line network; /* after a failure kind and name alone */
+    enum fulcrum_status status;
+    struct fulcrum_error failure;     /* one line, from "line N" on */
+    struct fulcrum_solution solution; /* of FULCRUM_KIND_NETWORK */
+};
+
+/*
+ * Reads and solves one line. Random streams derive from the seed and the line's number.
+ * May run on several threads, each with its own line and answer.
+ *   out      its owner calls fulcrum_answer_clear
+ */
+void fulcrum_answer_find(struct fulcrum_answer *out, const struct fulcrum_line *line,
+    const struct fulcrum_solver_options *options);
+
+/* Frees what the answer owns. A zeroed answer is accepted. */
+void fulcrum_answer_clear(struct fulcrum_answer *answer);
+
+#endif

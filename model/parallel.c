@@ -1,0 +1,13 @@
+/* parallel.c - one loop over independent pieces of work, on all threads there are. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/parallel.h"
+
+void fulcrum_parallel_each(size_t count, fulcrum_parallel_work *work, void *context)
+{
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1)
+#endif
+    for (size_t i = 0; i < count; i++) {
+        work(context, i);
+    }
+}

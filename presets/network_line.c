@@ -1,0 +1,476 @@
+/* network_line.c - one line of a stream of networks, read strictly from JSON. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Numbers are rows of tables: key, place, and what stands there where nothing is given.
+ * Ranges are not looked at here but by fulcrum_network_check, which knows what solvers
+ * rely on. So that a mistake is told once and all of a line together, a value that
+ * could not be read is replaced by one that no other value can clash with before the
+ * check.
+ */
+#include "presets/network_line.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/quantity.h"
+#include "presets/document.h"
+#include "presets/reader.h"
+
+enum { KEYS_MOST = 16 };
+
+struct row {
+    const char *key;
+    size_t offset;    /* of the double in struct fulcrum_network */
+    double otherwise; /* where it is left out; NAN: must be given */
+    double neutral;   /* after a fault: makes no second one */
+};
+
+#define MEMBER(member) offsetof(struct fulcrum_network, member)
+#define REQUIRED       FULCRUM_UNKNOWN
+#define LENGTH(array)  (sizeof(array) / sizeof(array)[0])
+
+/* The largest numbers that the check lets pass, against which nothing is too much. */
+#define MANY_ACTORS  1e7
+#define MANY_THREADS 1e6
+
+static const struct row network_rows[] = {
+    {"actors", MEMBER(actors), REQUIRED, MANY_ACTORS},
+    {"delay_s", MEMBER(delay_s), 0.0, 0.0},
+};
+
+static const struct row cpu_rows[] = {
+    {"cores", MEMBER(cpu.core_count), REQUIRED, 1.0},
+    {"threads", MEMBER(cpu.thread_count), REQUIRED, MANY_THREADS},
+    {"reserved_threads", MEMBER(cpu.reserved_threads), 0.0, 0.0},
+    {"smt_yield_frac", MEMBER(cpu.smt_yield_frac), 0.0, 0.0},
+    {"turbo_frac", MEMBER(cpu.turbo_frac), 0.0, 0.0},
+    {"oversubscription_frac", MEMBER(cpu.oversubscription_frac), 0.0, 0.0},
+};
+/* The last rows, in place of which a table may be given. */
+enum { FIRST_CURVE_ROW = 3 };
+
+static const struct row step_rows[] = {
+    {"mean_s", MEMBER(step.mean_s), 0.0, 1.0},
+    {"cv", MEMBER(step.cv), 0.0, FULCRUM_UNKNOWN},
+};
+
+static const struct row host_rows[] = {
+    {"per_batch_s", MEMBER(host.per_batch_s), 0.0, 1.0},
+    {"per_item_s", MEMBER(host.per_item_s), 0.0, 1.0},
+};
+
+static const struct row gpu_rows[] = {
+    {"per_batch_s", MEMBER(gpu.per_batch_s), 0.0, 1.0},
+    {"per_item_s", MEMBER(gpu.per_item_s), 0.0, 1.0},
+};
+
+static const struct row batching_rows[] = {
+    {"size", MEMBER(batch_size), 0.0, 1.0},
+    {"depth", MEMBER(depth), 1.0, 1.0},
+};
+
+static const struct row training_rows[] = {
+    {"env_steps_per_train_step", MEMBER(training.env_steps_per_train_step), REQUIRED,
+        1.0},
+    {"train_step_s", MEMBER(training.train_step_s), REQUIRED, 1.0},
+    {"queue_train_steps", MEMBER(training.queue_train_steps), REQUIRED, 1.0},
+};
+
+/* An object with its rows and the keys that are no numbers. */
+struct section {
+    const struct row *rows;
+    size_t count;
+    const char *const *others; /* NULL-terminated */
+};
+
+static double *place_of(struct fulcrum_network *network, const struct row *row)
+{
+    return (double *)(void *)((char *)network + row->offset);
+}
+
+static void read_row(const struct fulcrum_node *object, const struct row *row,
+    struct fulcrum_network *network)
+{
+    double *place = place_of(network, row);
+    struct fulcrum_node node = fulcrum_node_member(object, row->key);
+    if (node.json == NULL && !isnan(row->otherwise)) {
+        *place = row->otherwise;
+    } else if (!fulcrum_node_number(&node, place)) {
+        *place = row->neutral;
+    }
+}
+
+static void check_keys(const struct fulcrum_node *object, const struct section *section)
+{
+    const char *keys[KEYS_MOST + 1] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < section->count; i++) {
+        keys[count++] = section->rows[i].key;
+    }
+    for (size_t i = 0; section->others[i] != NULL && count < KEYS_MOST; i++) {
+        keys[count++] = section->others[i];
+    }
+    fulcrum_node_check_keys(object, keys);
+}
+
+/* Returns 0 after the fault of something else than an object, its values neutral. */
+static int read_section(const struct fulcrum_node *object,
+    const struct section *section, struct fulcrum_network *network)
+{
+    if (object->json != NULL && !fulcrum_node_is_object(object)) {
+        for (size_t i = 0; i < section->count; i++) {
+            *place_of(network, &section->rows[i]) = section->rows[i].neutral;
+        }
+        return 0;
+    }
+    if (object->json != NULL) {
+        check_keys(object, section);
+    }
+    for (size_t i = 0; i < section->count; i++) {
+        read_row(object, &section->rows[i], network);
+    }
+    return 1;
+}
+
+/* Names by index, as in the enum they stand for. */
+typedef const char *choice_name(int index);
+
+static const char *law_name(int index)
+{
+    return fulcrum_step_law_name((enum fulcrum_step_law)index);
+}
+
+static const char *policy_name(int index)
+{
+    return fulcrum_batch_policy_name((enum fulcrum_batch_policy)index);
+}
+
+static const char *kind_name(int index)
+{
+    static const char *const names[] = {"network", "product_form_network"};
+    return index < (int)LENGTH(names) ? names[index] : NULL;
+}
+
+/* The index of a name, or -1 after a fault. */
+static int read_choice(const struct fulcrum_node *node, choice_name *name)
+{
+    char text[40] = "";
+    char expected[160] = "";
+    size_t used = 0;
+    int is_text = fulcrum_node_text(node, text, sizeof text);
+    for (int i = 0; is_text && name(i) != NULL; i++) {
+        if (strcmp(name(i), text) == 0) {
+            return i;
+        }
+        int length = snprintf(expected + used, sizeof expected - used, "%s%s",
+            i > 0 ? ", " : "", name(i));
+        used += length > 0 ? (size_t)length : 0;
+    }
+    if (is_text) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected one of %s", expected);
+    }
+    return -1;
+}
+
+static void read_table(
+    const struct fulcrum_node *node, struct fulcrum_network_line *line)
+{
+    size_t count = 0;
+    struct fulcrum_cpu_station *cpu = &line->network.cpu;
+    if (!fulcrum_node_is_array(node, &count)) {
+        return;
+    }
+    if (count == 0) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected at least c(1)");
+        return;
+    }
+    line->capacity = calloc(count, sizeof *line->capacity);
+    if (line->capacity == NULL) {
+        fulcrum_reader_fault(
+            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory for it", node->path);
+        return;
+    }
+    cpu->curve = FULCRUM_CURVE_TABLE;
+    cpu->capacity = line->capacity;
+    cpu->capacity_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_node element = fulcrum_node_element(node, i);
+        if (!fulcrum_node_number(&element, &line->capacity[i])) {
+            line->capacity[i] = 1.0;
+        }
+    }
+}
+
+/* A table stands in place of the three fractions, and says how many threads there are.
+ */
+static void read_capacity(const struct fulcrum_node *object,
+    const struct fulcrum_node *table, struct fulcrum_network_line *line)
+{
+    struct fulcrum_cpu_station *cpu = &line->network.cpu;
+    for (size_t i = FIRST_CURVE_ROW; i < LENGTH(cpu_rows); i++) {
+        struct fulcrum_node node = fulcrum_node_member(object, cpu_rows[i].key);
+        if (node.json != NULL) {
+            fulcrum_node_fault(
+                &node, FULCRUM_ERR_RANGE, "cpu.capacity stands in place of it");
+            *place_of(&line->network, &cpu_rows[i]) = cpu_rows[i].neutral;
+        }
+    }
+    read_table(table, line);
+    if (cpu->capacity_count == 0) {
+        return;
+    }
+    double length = (double)cpu->capacity_count;
+    struct fulcrum_node cores = fulcrum_node_member(object, "cores");
+    struct fulcrum_node threads = fulcrum_node_member(object, "threads");
+    if (threads.json == NULL) {
+        cpu->thread_count = cores.json != NULL ? fmax(length, cpu->core_count) : length;
+    }
+    if (cores.json == NULL) {
+        cpu->core_count = fmin(length, cpu->thread_count);
+    }
+}
+
+/* Beside a table the counts of cores and threads may be left out. */
+static void read_cpu(const struct fulcrum_node *root, struct fulcrum_network_line *line)
+{
+    static const char *const others[] = {"capacity", NULL};
+    const struct section section = {cpu_rows, LENGTH(cpu_rows), others};
+    struct row optional[LENGTH(cpu_rows)];
+    const struct section beside_table = {optional, LENGTH(optional), others};
+    memcpy(optional, cpu_rows, sizeof optional);
+    optional[0].otherwise = optional[0].neutral;
+    optional[1].otherwise = optional[1].neutral;
+
+    struct fulcrum_node object = fulcrum_node_member(root, "cpu");
+    struct fulcrum_node table = fulcrum_node_member(&object, "capacity");
+    line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
+    int is_object = read_section(
+        &object, table.json != NULL ? &beside_table : &section, &line->network);
+    if (is_object && table.json != NULL) {
+        read_capacity(&object, &table, line);
+    }
+}
+
+/*
+ * Without a law, steps that vary are lognormal. What has no valid law or cv is taken
+ * for Pareto's, which accepts any cv.
+ */
+static void read_step(const struct fulcrum_node *root, struct fulcrum_network *network)
+{
+    static const char *const others[] = {"law", NULL};
+    const struct section section = {step_rows, LENGTH(step_rows), others};
+    struct fulcrum_node object = fulcrum_node_member(root, "step");
+    (void)read_section(&object, &section, network);
+    struct fulcrum_step *step = &network->step;
+    struct fulcrum_node law = fulcrum_node_member(&object, "law");
+    int index = step->cv > 0.0 || step->cv < 0.0 ? (int)FULCRUM_LAW_LOGNORMAL
+                                                 : (int)FULCRUM_LAW_DETERMINISTIC;
+    if (law.json != NULL) {
+        index = read_choice(&law, law_name);
+    }
+    if (index < 0 || isnan(step->cv)) {
+        index = (int)FULCRUM_LAW_PARETO;
+        step->cv = 0.0;
+    }
+    step->law = (enum fulcrum_step_law)index;
+}
+
+static void read_stage(const struct fulcrum_node *root, const char *key,
+    const struct row *rows, struct fulcrum_network *network)
+{
+    static const char *const others[] = {NULL};
+    const struct section section = {rows, LENGTH(host_rows), others};
+    struct fulcrum_node object = fulcrum_node_member(root, key);
+    (void)read_section(&object, &section, network);
+}
+
+static void read_batching(
+    const struct fulcrum_node *root, struct fulcrum_network *network)
+{
+    static const char *const others[] = {"policy", NULL};
+    const struct section section = {batching_rows, LENGTH(batching_rows), others};
+    struct fulcrum_node object = fulcrum_node_member(root, "batching");
+    (void)read_section(&object, &section, network);
+    struct fulcrum_node policy = fulcrum_node_member(&object, "policy");
+    struct fulcrum_node size = fulcrum_node_member(&object, "size");
+    int index = (int)FULCRUM_BATCH_GREEDY;
+    if (policy.json != NULL) {
+        index = read_choice(&policy, policy_name);
+    }
+    network->policy =
+        index == (int)FULCRUM_BATCH_FIXED ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
+    int is_zero = size.json != NULL && fabs(network->batch_size) <= 0.0;
+    int is_missing = size.json == NULL && network->policy == FULCRUM_BATCH_FIXED;
+    if (is_zero || is_missing) {
+        fulcrum_node_fault(&size, FULCRUM_ERR_RANGE, "expected at least 1%s",
+            is_missing ? " with policy fixed" : ", or null for no limit");
+        network->batch_size = 1.0;
+    }
+}
+
+static void read_training(
+    const struct fulcrum_node *root, struct fulcrum_network *network)
+{
+    static const char *const others[] = {NULL};
+    const struct section section = {training_rows, LENGTH(training_rows), others};
+    struct fulcrum_node object = fulcrum_node_member(root, "training");
+    if (object.json == NULL) {
+        return;
+    }
+    (void)read_section(&object, &section, network);
+    double *steps = &network->training.env_steps_per_train_step;
+    if (fabs(*steps) <= 0.0) {
+        struct fulcrum_node node =
+            fulcrum_node_member(&object, "env_steps_per_train_step");
+        fulcrum_node_fault(&node, FULCRUM_ERR_RANGE,
+            "expected more than 0; without training, leave `training` out");
+        *steps = 1.0;
+    }
+}
+
+static int continues_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '[';
+}
+
+/* What the check names as members, users know as keys. NULL where `text` is neither. */
+static const char *key_of(const char *text, size_t *length)
+{
+    static const char *const renamed[][2] = {
+        {"cpu.core_count", "cpu.cores"},
+        {"cpu.thread_count", "cpu.threads"},
+        {"batch_size", "batching.size"},
+        {"depth", "batching.depth"},
+    };
+    for (size_t i = 0; i < LENGTH(renamed); i++) {
+        *length = strlen(renamed[i][0]);
+        if (strncmp(text, renamed[i][0], *length) == 0 &&
+            !continues_word(text[*length])) {
+            return renamed[i][1];
+        }
+    }
+    *length = 1;
+    return NULL;
+}
+
+static void name_keys(struct fulcrum_error *failure)
+{
+    char text[sizeof failure->detail];
+    size_t used = 0;
+    const char *from = failure->detail;
+    char before = ' ';
+    while (*from != '\0') {
+        size_t length = 1;
+        const char *key = continues_word(before) ? NULL : key_of(from, &length);
+        int written = snprintf(text + used, sizeof text - used, "%.*s",
+            key != NULL ? (int)strlen(key) : 1, key != NULL ? key : from);
+        used += (size_t)written;
+        if (used >= sizeof text) {
+            break;
+        }
+        length = key != NULL ? length : 1;
+        before = from[length - 1];
+        from += length;
+    }
+    memcpy(failure->detail, text, sizeof text);
+}
+
+static void read_network(
+    const struct fulcrum_node *root, struct fulcrum_network_line *line)
+{
+    static const char *const others[] = {
+        "kind", "name", "cpu", "step", "host", "gpu", "batching", "training", NULL};
+    const struct section section = {network_rows, LENGTH(network_rows), others};
+    (void)read_section(root, &section, &line->network);
+    read_cpu(root, line);
+    read_step(root, &line->network);
+    read_stage(root, "host", host_rows, &line->network);
+    read_stage(root, "gpu", gpu_rows, &line->network);
+    read_batching(root, &line->network);
+    read_training(root, &line->network);
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    if (fulcrum_network_check(&line->network, &failure) != FULCRUM_OK) {
+        name_keys(&failure);
+        fulcrum_reader_adopt(root->reader, &failure);
+    }
+}
+
+static void read_document(
+    const struct fulcrum_node *root, struct fulcrum_network_line *line)
+{
+    struct fulcrum_node name = fulcrum_node_member(root, "name");
+    if (name.json != NULL) {
+        line->has_name = fulcrum_node_text(&name, line->name, sizeof line->name);
+    }
+    struct fulcrum_node kind = fulcrum_node_member(root, "kind");
+    int index = (int)FULCRUM_KIND_NETWORK;
+    if (kind.json != NULL) {
+        index = read_choice(&kind, kind_name);
+    }
+    if (index < 0) {
+        return;
+    }
+    line->kind = (enum fulcrum_network_kind)index;
+    read_network(root, line);
+}
+
+/* Several faults in one line: the label comes once, and "; " between them. */
+static void join_lines(struct fulcrum_error *err, const char *label)
+{
+    char text[sizeof err->detail];
+    size_t used = 0;
+    const char *from = err->detail;
+    while (*from != '\0' && used < sizeof text) {
+        size_t length = strcspn(from, "\n");
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.*s",
+            used > 0 ? "; " : "", (int)length, from);
+        from += length;
+        from += *from == '\n' ? 1 : 0;
+        if (strncmp(from, label, strlen(label)) == 0) {
+            from += strlen(label);
+            from += strncmp(from, ": ", 2) == 0 ? 2 : 0;
+        }
+    }
+    memcpy(err->detail, text, sizeof text);
+}
+
+static enum fulcrum_status parse_text(struct fulcrum_network_line *out,
+    struct fulcrum_reader *reader, const char *text, size_t length,
+    struct fulcrum_error *err)
+{
+    struct json_object *document = NULL;
+    if (memchr(text, '\0', length) != NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s, column %zu: a zero byte",
+            reader->file, strlen(text) + 1);
+    }
+    enum fulcrum_status status =
+        fulcrum_document_parse_line(reader->file, text, length, &document, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_node root = fulcrum_node_root(reader, document);
+    read_document(&root, out);
+    fulcrum_document_free(document);
+    return fulcrum_reader_finish(reader, err);
+}
+
+enum fulcrum_status fulcrum_network_line_parse(struct fulcrum_network_line *out,
+    const char *label, const char *text, size_t length, struct fulcrum_error *err)
+{
+    struct fulcrum_reader reader = {label, {FULCRUM_OK, ""}};
+    *out = (struct fulcrum_network_line){.kind = FULCRUM_KIND_NETWORK};
+    enum fulcrum_status status = parse_text(out, &reader, text, length, err);
+    if (status != FULCRUM_OK && err != NULL) {
+        join_lines(err, label);
+    }
+    return status;
+}
+
+void fulcrum_network_line_clear(struct fulcrum_network_line *line)
+{
+    free(line->capacity);
+    line->capacity = NULL;
+}
