@@ -4,18 +4,29 @@
 #define FULCRUM_MODEL_FINISH_HEAP_H
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 
 /*
  * A binary min-heap of finish times. The functions are inline because they are half of
  * the work of a simulated step. `value` has room for capacity + 1 times: the place
  * behind the last one holds a sentinel, so that a lone child has a sibling to lose to.
+ * An empty heap has INFINITY there, so that nobody has to ask whether it is empty.
  */
 struct fulcrum_finish_heap {
     double *value;
     size_t count;
 };
 
+/* Empties the heap; `value` is borrowed. */
+static inline void fulcrum_finish_heap_init(
+    struct fulcrum_finish_heap *heap, double *value)
+{
+    *heap = (struct fulcrum_finish_heap){.value = value};
+    value[0] = (double)INFINITY;
+}
+
+/* The least finish time, INFINITY in an empty heap. */
 static inline double fulcrum_finish_heap_top(const struct fulcrum_finish_heap *heap)
 {
     return heap->value[0];
@@ -60,6 +71,8 @@ static inline void fulcrum_finish_heap_pop(struct fulcrum_finish_heap *heap)
     double last = heap->value[--heap->count];
     if (heap->count > 0) {
         fulcrum_finish_heap_replace(heap, last);
+    } else {
+        heap->value[0] = (double)INFINITY;
     }
 }
 

@@ -5,7 +5,8 @@
  * (the host finishes, inference or training on the GPU finishes, a delayed batch
  * arrives), so the next event is the least of four times. Inference and training share
  * the GPU equally while both are there, which is why what is left of each is kept as
- * work, not as the time of its end.
+ * work, not as the time of its end. Stages that a network does not have are no events:
+ * its batches pass them as part of the event before.
  *
  * Busy times and integrals over the numbers of items are summed while time passes;
  * Little's law then gives residence times without following single actors. Rings of
@@ -42,19 +43,43 @@ static struct fulcrum_batch queue_pop(struct fulcrum_batch_queue *queue)
     return batch;
 }
 
+static double lesser(double first, double second)
+{
+    return first < second ? first : second; /* fmin is a call: it must heed NaN */
+}
+
 static int has_host(const struct fulcrum_network *network)
 {
     const struct fulcrum_batch_time *host = &network->host;
     return host->per_batch_s > 0.0 || host->per_item_s > 0.0 || host->count > 0;
 }
 
+/* Nobody trains where K is 0: no count of steps starts a train step or blocks batches.
+ */
+static void await_steps(struct fulcrum_pipeline *pipeline)
+{
+    const struct fulcrum_training *training = &pipeline->network->training;
+    double period = training->env_steps_per_train_step;
+    int trains = period > 0.0;
+    pipeline->train_at_steps = trains && !pipeline->training
+                                   ? ceil(pipeline->trained_steps + period)
+                                   : (double)INFINITY;
+    pipeline->block_at_steps =
+        trains ? ceil(pipeline->trained_steps + training->queue_train_steps * period)
+               : (double)INFINITY;
+}
+
 enum fulcrum_status fulcrum_pipeline_init(struct fulcrum_pipeline *pipeline,
     const struct fulcrum_network *network, struct fulcrum_error *err)
 {
-    *pipeline = (struct fulcrum_pipeline){.network = network};
-    pipeline->host_end_s = (double)INFINITY;
+    *pipeline = (struct fulcrum_pipeline){.network = network,
+        .has_host = has_host(network),
+        .host_end_s = (double)INFINITY,
+        .delay_end_s = (double)INFINITY,
+        .next_s = (double)INFINITY};
+    await_steps(pipeline);
     /* Every batch has an actor, which bounds how many there can be. */
-    double depth = has_host(network) ? fmin(network->depth, network->actors) : 1.0;
+    double depth = pipeline->has_host ? lesser(network->depth, network->actors) : 1.0;
     pipeline->depth = (size_t)depth;
     if (!queue_init(&pipeline->gpu_queue, pipeline->depth) ||
         !queue_init(&pipeline->delayed, (size_t)network->actors)) {
@@ -74,7 +99,7 @@ void fulcrum_pipeline_clear(struct fulcrum_pipeline *pipeline)
 static double gpu_left_s(const struct fulcrum_pipeline *pipeline)
 {
     if (pipeline->on_gpu > 0 && pipeline->training) {
-        return 2.0 * fmin(pipeline->inference_left_s, pipeline->train_left_s);
+        return 2.0 * lesser(pipeline->inference_left_s, pipeline->train_left_s);
     }
     if (pipeline->on_gpu > 0) {
         return pipeline->inference_left_s;
@@ -82,146 +107,147 @@ static double gpu_left_s(const struct fulcrum_pipeline *pipeline)
     return pipeline->training ? pipeline->train_left_s : (double)INFINITY;
 }
 
-static double delay_end_s(const struct fulcrum_pipeline *pipeline)
-{
-    const struct fulcrum_batch_queue *delayed = &pipeline->delayed;
-    return delayed->count > 0
-               ? delayed->entry[delayed->first].since_s + pipeline->network->delay_s
-               : (double)INFINITY;
-}
-
-double fulcrum_pipeline_next_s(const struct fulcrum_pipeline *pipeline)
+static void find_next(struct fulcrum_pipeline *pipeline)
 {
     double gpu_end_s = pipeline->now_s + gpu_left_s(pipeline);
-    return fmin(fmin(pipeline->host_end_s, gpu_end_s), delay_end_s(pipeline));
+    pipeline->next_s =
+        lesser(lesser(pipeline->host_end_s, gpu_end_s), pipeline->delay_end_s);
 }
 
 void fulcrum_pipeline_advance(struct fulcrum_pipeline *pipeline, double now_s)
 {
     double passed_s = now_s - pipeline->now_s;
     struct fulcrum_pipeline_sums *sums = &pipeline->sums;
-    double share = pipeline->on_gpu > 0 && pipeline->training ? 0.5 : 1.0;
+    double worked_s =
+        pipeline->on_gpu > 0 && pipeline->training ? 0.5 * passed_s : passed_s;
     if (pipeline->on_gpu > 0) {
-        pipeline->inference_left_s -= share * passed_s;
-        sums->inference_busy_s += share * passed_s;
+        pipeline->inference_left_s -= worked_s;
+        sums->inference_busy_s += worked_s;
     }
     if (pipeline->training) {
-        pipeline->train_left_s -= share * passed_s;
-        sums->train_busy_s += share * passed_s;
+        pipeline->train_left_s -= worked_s;
+        sums->train_busy_s += worked_s;
     }
     if (pipeline->on_host > 0) {
         sums->host_busy_s += passed_s;
     }
-    sums->host_item_s += passed_s * (double)pipeline->on_host;
     sums->gpu_item_s += passed_s * (double)pipeline->gpu_items;
     sums->delay_item_s += passed_s * (double)pipeline->delayed_items;
     pipeline->now_s = now_s;
 }
 
-static void serve_next(struct fulcrum_pipeline *pipeline)
+static void serve(struct fulcrum_pipeline *pipeline, size_t size)
 {
-    if (pipeline->on_gpu == 0 && pipeline->gpu_queue.count > 0) {
-        pipeline->on_gpu = queue_pop(&pipeline->gpu_queue).size;
-        pipeline->inference_left_s =
-            fulcrum_batch_time(&pipeline->network->gpu, (double)pipeline->on_gpu);
+    pipeline->on_gpu = size;
+    pipeline->inference_left_s =
+        fulcrum_batch_time(&pipeline->network->gpu, (double)size);
+}
+
+static void enter_gpu(struct fulcrum_pipeline *pipeline, size_t size)
+{
+    pipeline->gpu_items += size;
+    if (pipeline->on_gpu == 0) {
+        serve(pipeline, size);
+    } else {
+        queue_push(&pipeline->gpu_queue, (struct fulcrum_batch){size, pipeline->now_s});
     }
 }
 
 static void finish_host(struct fulcrum_pipeline *pipeline)
 {
-    struct fulcrum_batch batch = {pipeline->on_host, pipeline->now_s};
-    pipeline->gpu_items += batch.size;
+    size_t size = pipeline->on_host;
     pipeline->on_host = 0;
     pipeline->host_end_s = (double)INFINITY;
-    queue_push(&pipeline->gpu_queue, batch);
-    serve_next(pipeline);
+    enter_gpu(pipeline, size);
 }
 
-static void finish_inference(struct fulcrum_pipeline *pipeline)
+static void await_delay(struct fulcrum_pipeline *pipeline)
 {
-    struct fulcrum_batch batch = {pipeline->on_gpu, pipeline->now_s};
+    const struct fulcrum_batch_queue *delayed = &pipeline->delayed;
+    pipeline->delay_end_s =
+        delayed->count > 0
+            ? delayed->entry[delayed->first].since_s + pipeline->network->delay_s
+            : (double)INFINITY;
+}
+
+/* Without a delay the actors of the batch step at once. */
+static size_t finish_inference(struct fulcrum_pipeline *pipeline)
+{
+    size_t size = pipeline->on_gpu;
     pipeline->on_gpu = 0;
-    pipeline->gpu_items -= batch.size;
+    pipeline->gpu_items -= size;
     pipeline->inside--;
-    pipeline->delayed_items += batch.size;
-    queue_push(&pipeline->delayed, batch);
-    serve_next(pipeline);
+    if (pipeline->gpu_queue.count > 0) {
+        serve(pipeline, queue_pop(&pipeline->gpu_queue).size);
+    }
+    if (pipeline->network->delay_s <= 0.0) {
+        return size;
+    }
+    pipeline->delayed_items += size;
+    queue_push(&pipeline->delayed, (struct fulcrum_batch){size, pipeline->now_s});
+    await_delay(pipeline);
+    return 0;
 }
 
 static size_t finish_delay(struct fulcrum_pipeline *pipeline)
 {
     size_t size = queue_pop(&pipeline->delayed).size;
     pipeline->delayed_items -= size;
+    await_delay(pipeline);
     return size;
+}
+
+/* Comparing work, not times, is immune to rounding. */
+static size_t finish_on_gpu(struct fulcrum_pipeline *pipeline)
+{
+    if (!pipeline->training) {
+        return finish_inference(pipeline);
+    }
+    if (pipeline->on_gpu == 0 || pipeline->train_left_s < pipeline->inference_left_s) {
+        pipeline->training = 0;
+        await_steps(pipeline);
+        return 0;
+    }
+    pipeline->train_left_s = fmax(0.0, pipeline->train_left_s);
+    return finish_inference(pipeline);
 }
 
 size_t fulcrum_pipeline_event(struct fulcrum_pipeline *pipeline)
 {
-    double now_s = pipeline->now_s;
-    if (delay_end_s(pipeline) <= now_s) {
-        return finish_delay(pipeline);
-    }
-    if (pipeline->host_end_s <= now_s) {
+    size_t released = 0;
+    if (pipeline->delay_end_s <= pipeline->now_s) {
+        released = finish_delay(pipeline);
+    } else if (pipeline->host_end_s <= pipeline->now_s) {
         finish_host(pipeline);
-        return 0;
-    }
-    /* Only the GPU is left. Comparing work, not times, is immune to rounding. */
-    int train_first =
-        pipeline->training &&
-        (pipeline->on_gpu == 0 || pipeline->train_left_s < pipeline->inference_left_s);
-    if (train_first) {
-        pipeline->training = 0;
     } else {
-        finish_inference(pipeline);
-        if (pipeline->training) {
-            pipeline->train_left_s = fmax(0.0, pipeline->train_left_s);
-        }
+        released = finish_on_gpu(pipeline);
     }
-    return 0;
-}
-
-int fulcrum_pipeline_takes(const struct fulcrum_pipeline *pipeline, double steps)
-{
-    const struct fulcrum_training *training = &pipeline->network->training;
-    double per_train_step = training->env_steps_per_train_step;
-    if (pipeline->on_host > 0 || pipeline->inside >= pipeline->depth) {
-        return 0;
-    }
-    double backlog = steps - pipeline->trained_steps;
-    return per_train_step <= 0.0 ||
-           backlog < training->queue_train_steps * per_train_step;
+    find_next(pipeline);
+    return released;
 }
 
 void fulcrum_pipeline_start(struct fulcrum_pipeline *pipeline, size_t size)
 {
-    double host_s = 0.0;
-    if (has_host(pipeline->network)) {
-        host_s = fulcrum_batch_time(&pipeline->network->host, (double)size);
-    }
     pipeline->inside++;
-    pipeline->on_host = size;
-    pipeline->host_end_s = pipeline->now_s + host_s;
     pipeline->sums.batch_count += 1.0;
     pipeline->sums.item_count += (double)size;
+    if (pipeline->has_host) {
+        double host_s = fulcrum_batch_time(&pipeline->network->host, (double)size);
+        pipeline->on_host = size;
+        pipeline->host_end_s = pipeline->now_s + host_s;
+    } else {
+        enter_gpu(pipeline, size);
+    }
+    find_next(pipeline);
 }
 
-double fulcrum_pipeline_train_at(const struct fulcrum_pipeline *pipeline)
+void fulcrum_pipeline_train(struct fulcrum_pipeline *pipeline)
 {
-    double per_train_step = pipeline->network->training.env_steps_per_train_step;
-    if (per_train_step <= 0.0 || pipeline->training) {
-        return (double)INFINITY;
-    }
-    return pipeline->trained_steps + per_train_step;
-}
-
-void fulcrum_pipeline_train(struct fulcrum_pipeline *pipeline, double steps)
-{
-    if (steps < fulcrum_pipeline_train_at(pipeline)) {
-        return;
-    }
     pipeline->training = 1;
     pipeline->train_left_s = pipeline->network->training.train_step_s;
     pipeline->trained_steps += pipeline->network->training.env_steps_per_train_step;
+    await_steps(pipeline);
+    find_next(pipeline);
 }
 
 double fulcrum_pipeline_backlog(const struct fulcrum_pipeline *pipeline, double steps)

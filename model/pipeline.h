@@ -24,8 +24,7 @@ struct fulcrum_pipeline_sums {
     double host_busy_s;
     double inference_busy_s; /* work done, not time shared with training */
     double train_busy_s;
-    double host_item_s; /* items times seconds */
-    double gpu_item_s;
+    double gpu_item_s; /* items times seconds */
     double delay_item_s;
     double batch_count;
     double item_count;
@@ -33,10 +32,17 @@ struct fulcrum_pipeline_sums {
 
 /*
  * All of it is in the state at `now_s`; the owner moves time only up to the next event.
+ * It reads the three members after that one before every event, so they are kept up to
+ * date rather than worked out by calls.
  */
 struct fulcrum_pipeline {
     const struct fulcrum_network *network;
     double now_s;
+    double next_s; /* what happens next without help from the actors */
+    double
+        train_at_steps; /* whole count of env steps at which an idle learner starts */
+    double block_at_steps; /* whole count of env steps from which no batch starts */
+    int has_host;
     size_t depth;
     size_t inside; /* batches on the host, waiting for the GPU or on it */
     size_t on_host;
@@ -49,6 +55,7 @@ struct fulcrum_pipeline {
     double train_left_s;
     double trained_steps; /* env steps handed to the learner, K per train step */
     struct fulcrum_batch_queue delayed;
+    double delay_end_s; /* of the first batch in it */
     size_t delayed_items;
     struct fulcrum_pipeline_sums sums;
 };
@@ -64,9 +71,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_pipeline_init(
 /* Frees its queues; accepts a pipeline whose init failed. */
 void fulcrum_pipeline_clear(struct fulcrum_pipeline *pipeline);
 
-/* When something happens next without help from the actors; INFINITY for never. */
-double fulcrum_pipeline_next_s(const struct fulcrum_pipeline *pipeline);
-
 /* Lets time pass, at most to the next event. */
 void fulcrum_pipeline_advance(struct fulcrum_pipeline *pipeline, double now_s);
 
@@ -74,16 +78,18 @@ void fulcrum_pipeline_advance(struct fulcrum_pipeline *pipeline, double now_s);
 size_t fulcrum_pipeline_event(struct fulcrum_pipeline *pipeline);
 
 /* Nonzero if the host would take a batch, given the env steps completed so far. */
-int fulcrum_pipeline_takes(const struct fulcrum_pipeline *pipeline, double steps);
+static inline int fulcrum_pipeline_takes(
+    const struct fulcrum_pipeline *pipeline, double steps)
+{
+    return pipeline->on_host == 0 && pipeline->inside < pipeline->depth &&
+           steps < pipeline->block_at_steps;
+}
 
 /* Hands a batch to the host. */
 void fulcrum_pipeline_start(struct fulcrum_pipeline *pipeline, size_t size);
 
-/* Starts a train step if the learner is idle and K env steps are there. */
-void fulcrum_pipeline_train(struct fulcrum_pipeline *pipeline, double steps);
-
-/* The count of env steps at which an idle learner starts; INFINITY if it does not. */
-double fulcrum_pipeline_train_at(const struct fulcrum_pipeline *pipeline);
+/* Starts a train step; the env steps completed have reached `train_at_steps`. */
+void fulcrum_pipeline_train(struct fulcrum_pipeline *pipeline);
 
 /*
  * Env steps completed but not worked off by the learner: unlike what blocks batches, a

@@ -8,8 +8,9 @@
  * of actors changes. Everything behind the CPU has few events a batch and lives in
  * pipeline.c.
  *
- * What it costs is one heap operation a step, some 50 to 120 ns. What it cannot do:
- * fractional threads (rounded, with a flag) and actors that differ.
+ * What it costs is one heap operation a step and three events a batch: 40 to 100 ns a
+ * step in all. What it cannot do: fractional threads (rounded, with a flag) and actors
+ * that differ.
  *
  * The run ends when the interval of the throughput is narrow enough. The intervals come
  * from batch means (batch_means.c); windows hold whole turns of the actors and whole
@@ -26,8 +27,7 @@
 #include "model/batch_means.h"
 #include "model/finish_heap.h"
 #include "model/pipeline.h"
-#include "model/step_law.h"
-#include "model/stream.h"
+#include "model/step_draw.h"
 
 #define DEFAULT_HALF_WIDTH_REL 0.01
 #define DEFAULT_MAX_STEPS      2e7
@@ -49,11 +49,17 @@
 #define LOW_CV              0.2
 #define SHORTENED_RUN_PARTS 25.0
 
+/* With a number of actors at the CPU: how fast it is and how long that was so. */
+struct crowd {
+    double s_per_work;
+    double work_per_s;
+    double time_s;
+};
+
 /* Steps are counted in doubles: exact up to 2^53, and K need not be whole. */
 struct simulation {
     const struct fulcrum_network *network;
-    gsl_rng rng;
-    struct fulcrum_step_form form;
+    struct fulcrum_step_source source;
     struct fulcrum_pipeline pipeline;
 
     /*
@@ -64,12 +70,12 @@ struct simulation {
     size_t servers;
     size_t at_cpu;
     size_t waiting;
+    size_t least_batch;
+    size_t most_batch;
     double work_s;
-    double *s_per_work; /* by actors at the CPU, constant from `last` on */
+    struct crowd *crowd; /* by actors at the CPU, from `last` on as one */
     size_t last;
     double steps;
-
-    double *time_at_s; /* time spent with that many at the CPU, from `last` on as one */
     double cpu_item_s;
 };
 
@@ -95,11 +101,13 @@ static void tabulate_rates(struct simulation *sim)
 {
     const struct fulcrum_cpu_station *cpu = &sim->network->cpu;
     double servers = (double)sim->servers;
+    sim->crowd[0].s_per_work = 1.0; /* times no work that is left: INFINITY */
     for (size_t n = 1; n <= sim->last; n++) {
         double count = (double)n;
         double busy = fmin(count, servers);
         double seen = count <= servers ? fmin(count, fulcrum_cpu_servers(cpu)) : count;
-        sim->s_per_work[n] = busy / fulcrum_cpu_capacity(cpu, seen);
+        sim->crowd[n].work_per_s = fulcrum_cpu_capacity(cpu, seen) / busy;
+        sim->crowd[n].s_per_work = 1.0 / sim->crowd[n].work_per_s;
     }
 }
 
@@ -113,23 +121,21 @@ static int allocate(struct simulation *sim)
     sim->last = curve_end > sim->servers ? curve_end : sim->servers + 1;
     sim->last = sim->last < actors ? sim->last : actors;
     size_t room = sim->servers < actors ? sim->servers : actors;
-    /* GSL's allocator would abort the program where this returns NULL. */
-    sim->rng.type = gsl_rng_taus2;
-    sim->rng.state = calloc(1, gsl_rng_taus2->size);
-    sim->stepping.value = calloc(room + 1, sizeof *sim->stepping.value);
-    sim->s_per_work = calloc(sim->last + 1, sizeof *sim->s_per_work);
-    sim->time_at_s = calloc(sim->last + 1, sizeof *sim->time_at_s);
-    return sim->rng.state != NULL && sim->stepping.value != NULL &&
-           sim->s_per_work != NULL && sim->time_at_s != NULL;
+    double *finish = calloc(room + 1, sizeof *finish);
+    sim->crowd = calloc(sim->last + 1, sizeof *sim->crowd);
+    if (finish == NULL || sim->crowd == NULL) {
+        free(finish);
+        return 0;
+    }
+    fulcrum_finish_heap_init(&sim->stepping, finish);
+    return 1;
 }
 
 static void clear(struct simulation *sim)
 {
     fulcrum_pipeline_clear(&sim->pipeline);
-    free(sim->rng.state);
     free(sim->stepping.value);
-    free(sim->s_per_work);
-    free(sim->time_at_s);
+    free(sim->crowd);
 }
 
 /* All actors start to step, somewhere within a step unless all steps are equal. */
@@ -138,9 +144,9 @@ static void release_first(struct simulation *sim)
     sim->at_cpu = (size_t)sim->network->actors;
     size_t first = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
     for (size_t i = 0; i < first; i++) {
-        double length_s = fulcrum_step_draw(&sim->form, &sim->rng);
-        if (sim->form.law != FULCRUM_LAW_DETERMINISTIC) {
-            length_s *= gsl_rng_uniform(&sim->rng);
+        double length_s = fulcrum_step_source_next(&sim->source);
+        if (sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
+            length_s *= fulcrum_step_source_uniform(&sim->source);
         }
         fulcrum_finish_heap_push(&sim->stepping, length_s);
     }
@@ -151,7 +157,11 @@ static enum fulcrum_status init(struct simulation *sim,
 {
     *sim = (struct simulation){.network = network};
     sim->servers = (size_t)whole_servers(network);
-    sim->form = fulcrum_step_form_of(&network->step);
+    int fixed = network->policy == FULCRUM_BATCH_FIXED;
+    sim->least_batch = fixed ? (size_t)network->batch_size : 1;
+    sim->most_batch =
+        network->batch_size > 0.0 ? (size_t)network->batch_size : SIZE_MAX;
+    fulcrum_step_source_init(&sim->source, &network->step, seed);
     enum fulcrum_status status = fulcrum_pipeline_init(&sim->pipeline, network, err);
     if (status != FULCRUM_OK) {
         return status;
@@ -160,7 +170,6 @@ static enum fulcrum_status init(struct simulation *sim,
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
             "no memory to simulate %g actors", network->actors);
     }
-    gsl_rng_set(&sim->rng, fulcrum_stream_gsl_seed(seed));
     tabulate_rates(sim);
     release_first(sim);
     return FULCRUM_OK;
@@ -171,98 +180,115 @@ static void release(struct simulation *sim, size_t count)
     sim->at_cpu += count;
     size_t busy = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
     while (sim->stepping.count < busy) {
-        double length_s = fulcrum_step_draw(&sim->form, &sim->rng);
+        double length_s = fulcrum_step_source_next(&sim->source);
         fulcrum_finish_heap_push(&sim->stepping, sim->work_s + length_s);
     }
-}
-
-static size_t wanted_batch(const struct simulation *sim)
-{
-    const struct fulcrum_network *network = sim->network;
-    return network->policy == FULCRUM_BATCH_FIXED ? (size_t)network->batch_size : 1;
 }
 
 /* Starts every batch that can start now; returns how many must wait for the next. */
 static size_t start_batches(struct simulation *sim)
 {
-    size_t wanted = wanted_batch(sim);
-    size_t most = (size_t)sim->network->batch_size;
     while (fulcrum_pipeline_takes(&sim->pipeline, sim->steps)) {
-        if (sim->waiting < wanted) {
-            return wanted;
+        if (sim->waiting < sim->least_batch) {
+            return sim->least_batch;
         }
-        size_t size = most > 0 && sim->waiting > most ? most : sim->waiting;
+        size_t size = sim->waiting < sim->most_batch ? sim->waiting : sim->most_batch;
         sim->waiting -= size;
         fulcrum_pipeline_start(&sim->pipeline, size);
     }
     return SIZE_MAX;
 }
 
-/*
- * Completes steps until `wanted` observations wait, `stop_steps` are done, or it is
- * `until_s`. This is the inner loop of the program: its state is kept in locals.
- */
-static double run_steps(
-    struct simulation *sim, size_t wanted, double stop_steps, double until_s)
+static size_t steps_allowed(
+    const struct simulation *sim, size_t wanted, double stop_steps)
 {
+    size_t to_batch = wanted - sim->waiting;
+    size_t to_stop = (size_t)(int64_t)(stop_steps - sim->steps);
+    return to_batch < to_stop ? to_batch : to_stop;
+}
+
+static struct crowd *crowd_of(struct simulation *sim, size_t at_cpu)
+{
+    return &sim->crowd[at_cpu < sim->last ? at_cpu : sim->last];
+}
+
+/* The CPU works on to the pipeline's next event, which comes before the next step. */
+static void work_to_event(struct simulation *sim, double now_s)
+{
+    struct crowd *crowd = crowd_of(sim, sim->at_cpu);
+    double passed_s = sim->pipeline.next_s - now_s;
+    crowd->time_s += passed_s;
+    sim->cpu_item_s += passed_s * (double)sim->at_cpu;
+    sim->work_s += passed_s * crowd->work_per_s;
+    fulcrum_pipeline_advance(&sim->pipeline, sim->pipeline.next_s);
+}
+
+/*
+ * Completes steps until `wanted` observations wait, `stop_steps` are done, or the
+ * pipeline's next event is due, which it tells by a nonzero value. This is the inner
+ * loop of the program: its state is kept in locals.
+ */
+static int run_steps(struct simulation *sim, size_t wanted, double stop_steps)
+{
+    const double until_s = sim->pipeline.next_s;
+    const size_t allowed = steps_allowed(sim, wanted, stop_steps);
     double now_s = sim->pipeline.now_s;
     double work_s = sim->work_s;
-    double steps = sim->steps;
     double item_s = 0.0;
     size_t at_cpu = sim->at_cpu;
-    size_t waiting = sim->waiting;
-    while (waiting < wanted && steps < stop_steps) {
-        size_t k = at_cpu < sim->last ? at_cpu : sim->last;
-        double finish_s = (double)INFINITY;
-        if (at_cpu > 0) {
-            double left = fmax(0.0, fulcrum_finish_heap_top(&sim->stepping) - work_s);
-            finish_s = now_s + left * sim->s_per_work[k];
-        }
-        double next_s = fmin(finish_s, until_s);
-        sim->time_at_s[k] += next_s - now_s;
-        item_s += (next_s - now_s) * (double)at_cpu;
+    size_t done = 0;
+    int due = 0;
+    while (done < allowed) {
+        struct crowd *crowd = crowd_of(sim, at_cpu);
+        double finish_work_s = fulcrum_finish_heap_top(&sim->stepping);
+        double left_s = (finish_work_s - work_s) * crowd->s_per_work;
+        double finish_s = left_s > 0.0 ? now_s + left_s : now_s;
         if (finish_s > until_s) {
-            work_s += at_cpu > 0 ? (until_s - now_s) / sim->s_per_work[k] : 0.0;
-            now_s = until_s;
+            due = 1;
             break;
         }
+        crowd->time_s += finish_s - now_s;
+        item_s += (finish_s - now_s) * (double)at_cpu;
         now_s = finish_s;
-        work_s = fulcrum_finish_heap_top(&sim->stepping);
+        work_s = finish_work_s;
         if (at_cpu > sim->servers) {
-            double length_s = fulcrum_step_draw(&sim->form, &sim->rng);
+            double length_s = fulcrum_step_source_next(&sim->source);
             fulcrum_finish_heap_replace(&sim->stepping, work_s + length_s);
         } else {
             fulcrum_finish_heap_pop(&sim->stepping);
         }
         at_cpu--;
-        waiting++;
-        steps += 1.0;
+        done++;
     }
     sim->work_s = work_s;
-    sim->steps = steps;
     sim->cpu_item_s += item_s;
     sim->at_cpu = at_cpu;
-    sim->waiting = waiting;
-    return now_s;
+    sim->waiting += done;
+    sim->steps += (double)done;
+    if (due) {
+        work_to_event(sim, now_s);
+    } else {
+        fulcrum_pipeline_advance(&sim->pipeline, now_s);
+    }
+    return due;
 }
 
-/* Runs to the moment at which `stop_steps` env steps are completed. */
-static void run_to(struct simulation *sim, double stop_steps)
+/* Runs to the moment at which `steps` env steps are completed. */
+static void run_to(struct simulation *sim, double steps)
 {
     struct fulcrum_pipeline *pipeline = &sim->pipeline;
+    double stop_steps = ceil(steps);
     while (sim->steps < stop_steps) {
         size_t wanted = start_batches(sim);
-        double event_s = fulcrum_pipeline_next_s(pipeline);
-        double stop = fmin(stop_steps, fulcrum_pipeline_train_at(pipeline));
-        assert(sim->at_cpu > 0 || event_s < (double)INFINITY);
-        double now_s = run_steps(sim, wanted, stop, event_s);
-        int due = sim->waiting < wanted && sim->steps < stop;
-        fulcrum_pipeline_advance(pipeline, now_s);
-        if (due) {
-            size_t released = fulcrum_pipeline_event(pipeline);
-            release(sim, released);
+        double train_at = pipeline->train_at_steps;
+        double stop = train_at < stop_steps ? train_at : stop_steps;
+        assert(sim->at_cpu > 0 || pipeline->next_s < (double)INFINITY);
+        if (run_steps(sim, wanted, stop)) {
+            release(sim, fulcrum_pipeline_event(pipeline));
         }
-        fulcrum_pipeline_train(pipeline, sim->steps);
+        if (sim->steps >= pipeline->train_at_steps) {
+            fulcrum_pipeline_train(pipeline);
+        }
     }
 }
 
@@ -311,7 +337,7 @@ static void begin_measurement(struct simulation *sim, struct measurement *measur
     sim->pipeline.sums = (struct fulcrum_pipeline_sums){0};
     sim->cpu_item_s = 0.0;
     for (size_t n = 0; n <= sim->last; n++) {
-        sim->time_at_s[n] = 0.0;
+        sim->crowd[n].time_s = 0.0;
     }
 }
 
@@ -381,8 +407,8 @@ static void report_cpu(const struct simulation *sim, double time_s, double steps
     double cores_s = 0.0;
     for (size_t n = 1; n <= sim->last; n++) {
         double busy = fmin((double)n, (double)sim->servers);
-        threads_s += sim->time_at_s[n] * busy;
-        cores_s += sim->time_at_s[n] * fmin(busy, cores);
+        threads_s += sim->crowd[n].time_s * busy;
+        cores_s += sim->crowd[n].time_s * fmin(busy, cores);
     }
     out->cpu_thread_busy_frac = threads_s / (time_s * (double)sim->servers);
     out->cpu_core_busy_frac = cores_s / (time_s * cpu->core_count);
@@ -394,7 +420,7 @@ static double mean_batch(const struct simulation *sim)
 {
     const struct fulcrum_pipeline_sums *sums = &sim->pipeline.sums;
     return sums->batch_count > 0.0 ? sums->item_count / sums->batch_count
-                                   : (double)wanted_batch(sim);
+                                   : (double)sim->least_batch;
 }
 
 static void report(const struct simulation *sim, const struct measurement *measured,
@@ -442,7 +468,7 @@ enum fulcrum_status fulcrum_simulate(const struct fulcrum_network *network,
         found.flags |= settled ? 0U : FULCRUM_FLAG_NOT_SETTLED;
         found.flags |= rounded > 1e-9 ? FULCRUM_FLAG_SERVERS_ROUNDED : 0U;
         found.flags |=
-            fulcrum_step_cv(&network->step) < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
+            fulcrum_step_source_cv(&network->step) < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
         *out = found;
     }
     clear(&sim);

@@ -2,14 +2,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A law is chosen by name and set by its mean and coefficient of variation, so that a
- * measured cv can be given to any of them. Each offers a draw for the simulation, and
- * the tail and its integral in closed form for the greedy solver. GSL has the
- * distributions; what is here is how mean and cv give their parameters (docs/model.md
- * "Step laws").
+ * measured cv can be given to any of them (docs/model.md "Step laws"). Each offers its
+ * tail and the integral of that in closed form, for the equations. The simulation works
+ * the parameters out for itself (step_draw.c), as it is to judge these.
  */
 #include "model/step_law.h"
 
-#include <gsl/gsl_randist.h>
 #include <math.h>
 
 /* A tail so heavy that the variance is barely finite; docs/model.md "Step laws". */
@@ -66,28 +64,6 @@ double fulcrum_step_cv(const struct fulcrum_step *step)
     case FULCRUM_LAW_HYPEREXPONENTIAL:
     default:
         return step->cv;
-    }
-}
-
-double fulcrum_step_draw(const struct fulcrum_step_form *form, const gsl_rng *rng)
-{
-    switch (form->law) {
-    case FULCRUM_LAW_LOGNORMAL:
-        return exp(form->scale + form->shape * gsl_ran_gaussian_ziggurat(rng, 1.0));
-    case FULCRUM_LAW_EXPONENTIAL:
-        return -form->mean_s * log(gsl_rng_uniform_pos(rng));
-    case FULCRUM_LAW_ERLANG:
-        return gsl_ran_gamma(rng, form->shape, form->scale);
-    case FULCRUM_LAW_HYPEREXPONENTIAL: {
-        double phase_s =
-            gsl_rng_uniform(rng) < form->shape ? form->scale : form->scale2;
-        return -phase_s * log(gsl_rng_uniform_pos(rng));
-    }
-    case FULCRUM_LAW_PARETO:
-        return form->scale * pow(gsl_rng_uniform_pos(rng), -1.0 / form->shape);
-    case FULCRUM_LAW_DETERMINISTIC:
-    default:
-        return form->mean_s;
     }
 }
 

@@ -3,8 +3,6 @@
 #ifndef FULCRUM_MODEL_STEP_LAW_H
 #define FULCRUM_MODEL_STEP_LAW_H
 
-#include <gsl/gsl_rng.h>
-
 #include "model/network.h"
 
 /* A checked fulcrum_step with the parameters of its law worked out. */
@@ -22,9 +20,6 @@ struct fulcrum_step_form fulcrum_step_form_of(const struct fulcrum_step *step);
 
 /* The coefficient of variation the law really has: Erlang stages are whole. */
 double fulcrum_step_cv(const struct fulcrum_step *step);
-
-/* One random length, in seconds. */
-double fulcrum_step_draw(const struct fulcrum_step_form *form, const gsl_rng *rng);
 
 /* P(length > time_s), for time_s >= 0. */
 double fulcrum_step_tail(const struct fulcrum_step_form *form, double time_s);

@@ -4,6 +4,7 @@
 
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
+#include <math.h>
 
 #include "tests/suite.h"
 
@@ -18,7 +19,8 @@ struct fixture {
 
 static void open_fixture(struct fixture *fixture)
 {
-    fixture->heap = (struct fulcrum_finish_heap){fixture->room, 0};
+    fulcrum_finish_heap_init(&fixture->heap, fixture->room);
+    CU_ASSERT(isinf(fulcrum_finish_heap_top(&fixture->heap)));
     fixture->rng = gsl_rng_alloc(gsl_rng_taus2);
     CU_ASSERT_PTR_NOT_NULL_FATAL(fixture->rng);
     gsl_rng_set(fixture->rng, 5);
@@ -44,6 +46,7 @@ static void test_times_leave_in_order(void)
         fulcrum_finish_heap_pop(&fixture.heap);
     }
     CU_ASSERT_EQUAL(fixture.heap.count, 0);
+    CU_ASSERT(isinf(fulcrum_finish_heap_top(&fixture.heap)));
     gsl_rng_free(fixture.rng);
 }
 

@@ -1,4 +1,4 @@
-/* test_step_law.c - draws, tails and moments of each law belong together. */
+/* test_step_law.c - tails and moments of each law belong together. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/step_law.h"
 
@@ -66,40 +66,11 @@ static void test_tail_integrates_to_the_mean_the_variance_and_the_excess(void)
     }
 }
 
-/* The share of draws beyond a time is its tail, within five standard errors. */
-static void assert_draws(
-    const struct fulcrum_step_form *form, const gsl_rng *rng, double time_s)
-{
-    enum { DRAWS = 20000 };
-    double beyond = 0.0;
-    for (int k = 0; k < DRAWS; k++) {
-        beyond += fulcrum_step_draw(form, rng) > time_s ? 1.0 : 0.0;
-    }
-    double tail = fulcrum_step_tail(form, time_s);
-    double error = sqrt(tail * (1.0 - tail) / (double)DRAWS);
-    double allowed = 5.0 * error + 1.0 / (double)DRAWS;
-    CU_ASSERT_DOUBLE_EQUAL(beyond / (double)DRAWS, tail, allowed);
-}
-
-static void test_draws_follow_the_tail(void)
-{
-    static const double times[] = {0.3, 1.2, 1.9, 2.5, 4.0, 8.0};
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
-    for (size_t i = 0; i < LAW_COUNT; i++) {
-        struct fulcrum_step_form form = fulcrum_step_form_of(&laws[i].step);
-        for (size_t j = 0; j < sizeof times / sizeof times[0]; j++) {
-            assert_draws(&form, rng, times[j]);
-        }
-    }
-    gsl_rng_free(rng);
-}
-
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_cv_is_the_one_the_law_has),
         SUITE_CASE(test_tail_integrates_to_the_mean_the_variance_and_the_excess),
-        SUITE_CASE(test_draws_follow_the_tail),
     };
     return suite_run("step_law", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
