@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "model/chain.h"
 #include "model/greedy.h"
 #include "model/simulate.h"
 
@@ -33,6 +34,14 @@ static enum fulcrum_status solve_auto(const struct fulcrum_network *network,
     return fulcrum_simulate(network, options, out, err);
 }
 
+static enum fulcrum_status solve_chain(const struct fulcrum_network *network,
+    const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    (void)options;
+    return fulcrum_chain_solve(network, out, err);
+}
+
 struct method {
     const char *name;
     enum fulcrum_status (*solve)(const struct fulcrum_network *network,
@@ -44,6 +53,7 @@ struct method {
 static const struct method methods[] = {
     {"auto", solve_auto},
     {"fast", solve_fast},
+    {"chain", solve_chain},
     {"simulate", fulcrum_simulate},
 };
 

@@ -10,6 +10,7 @@
 enum fulcrum_method {
     FULCRUM_METHOD_AUTO,
     FULCRUM_METHOD_FAST,
+    FULCRUM_METHOD_CHAIN,
     FULCRUM_METHOD_SIMULATE
 };
 
@@ -87,8 +88,8 @@ struct fulcrum_solver_options {
  * where it is valid (greedy, no host stage or depth 1, and within the limits of
  * accuracy that fulcrum_fast_refusal knows) and simulates everything else.
  *   out      set on success only
- *   fails    FULCRUM_ERR_UNSUPPORTED (FAST asked for a network it is not valid for),
- *            FULCRUM_ERR_NO_MEMORY
+ *   fails    FULCRUM_ERR_UNSUPPORTED (FAST or CHAIN asked for a network it is not valid
+ *            for), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_solve(
     const struct fulcrum_network *network, const struct fulcrum_solver_options *options,
