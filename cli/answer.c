@@ -3,6 +3,7 @@
 #include "cli/answer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "model/stream.h"
 
@@ -38,4 +39,6 @@ void fulcrum_answer_find(struct fulcrum_answer *out, const struct fulcrum_line *
 void fulcrum_answer_clear(struct fulcrum_answer *answer)
 {
     fulcrum_network_line_clear(&answer->network);
+    free(answer->json);
+    answer->json = NULL;
 }

@@ -12,6 +12,7 @@ struct fulcrum_answer {
     enum fulcrum_status status;
     struct fulcrum_error failure;     /* one line, from "line N" on */
     struct fulcrum_solution solution; /* of FULCRUM_KIND_NETWORK */
+    char *json;                       /* one line; NULL until asked for */
 };
 
 /*
@@ -21,6 +22,13 @@ struct fulcrum_answer {
  */
 void fulcrum_answer_find(struct fulcrum_answer *out, const struct fulcrum_line *line,
     const struct fulcrum_solver_options *options);
+
+/*
+ * Makes the line of JSON that stands for the answer, or for why there is none.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_answer_make_json(
+    struct fulcrum_answer *answer, struct fulcrum_error *err);
 
 /* Frees what the answer owns. A zeroed answer is accepted. */
 void fulcrum_answer_clear(struct fulcrum_answer *answer);

@@ -16,7 +16,6 @@
 #include "cli/flags.h"
 #include "cli/report.h"
 #include "model/quantity.h"
-#include "presets/json.h"
 
 enum cell_kind {
     CELL_NAME,
@@ -160,74 +159,6 @@ static void add_row(
     }
 }
 
-static void add_interval(
-    struct fulcrum_json *object, const struct fulcrum_solution *solution)
-{
-    if (!solution->has_interval) {
-        fulcrum_json_add_null(object, "interval");
-        return;
-    }
-    const double ends[] = {solution->steps_per_s_lo, solution->steps_per_s_hi};
-    fulcrum_json_add_numbers(object, "interval", ends, 2);
-}
-
-static void add_residence(
-    struct fulcrum_json *object, const struct fulcrum_residence *residence)
-{
-    struct fulcrum_json *stages = fulcrum_json_add_object(object, "residence_s");
-    fulcrum_json_add_number(stages, "cpu", residence->cpu_s);
-    fulcrum_json_add_number(stages, "host", residence->host_s);
-    fulcrum_json_add_number(stages, "gpu", residence->gpu_s);
-    fulcrum_json_add_number(stages, "delay", residence->delay_s);
-}
-
-static void add_solution(
-    struct fulcrum_json *object, const struct fulcrum_solution *solution)
-{
-    fulcrum_json_add_text(object, "method", fulcrum_method_name(solution->method));
-    fulcrum_json_add_number(object, "steps_per_s", solution->steps_per_s);
-    add_interval(object, solution);
-    fulcrum_json_add_number(object, "mean_batch", solution->mean_batch);
-    fulcrum_json_add_number(
-        object, "cpu_thread_busy_frac", solution->cpu_thread_busy_frac);
-    fulcrum_json_add_number(object, "cpu_core_busy_frac", solution->cpu_core_busy_frac);
-    fulcrum_json_add_number(object, "host_busy_frac", solution->host_busy_frac);
-    fulcrum_json_add_number(object, "gpu_busy_frac", solution->gpu_busy_frac);
-    fulcrum_json_add_number(
-        object, "gpu_inference_busy_frac", solution->gpu_inference_busy_frac);
-    fulcrum_json_add_number(
-        object, "gpu_train_busy_frac", solution->gpu_train_busy_frac);
-    add_residence(object, &solution->residence);
-    fulcrum_json_add_text(
-        object, "bottleneck", fulcrum_bottleneck_name(solution->bottleneck));
-    fulcrum_flags_to_json(solution->flags, object);
-}
-
-static enum fulcrum_status write_json(const struct fulcrum_answer_writer *writer,
-    const struct fulcrum_answer *answer, struct fulcrum_error *err)
-{
-    struct fulcrum_json *object = fulcrum_json_new_object();
-    if (answer->network.has_name) {
-        fulcrum_json_add_text(object, "name", answer->network.name);
-    } else {
-        fulcrum_json_add_null(object, "name");
-    }
-    if (answer->status != FULCRUM_OK) {
-        fulcrum_json_add_text(object, "error", answer->failure.detail);
-    } else {
-        add_solution(object, &answer->solution);
-    }
-    char *text = NULL;
-    enum fulcrum_status status =
-        fulcrum_json_text(object, FULCRUM_JSON_LINE, &text, err);
-    if (status == FULCRUM_OK) {
-        (void)fputs(text, writer->context->out);
-    }
-    free(text);
-    fulcrum_json_free(object);
-    return status;
-}
-
 static void begin_csv(FILE *stream)
 {
     for (size_t j = 0; j < COLUMN_COUNT; j++) {
@@ -274,19 +205,20 @@ void fulcrum_answer_writer_free(struct fulcrum_answer_writer *writer)
     }
 }
 
-enum fulcrum_status fulcrum_answer_writer_add(struct fulcrum_answer_writer *writer,
-    const struct fulcrum_answer *answer, struct fulcrum_error *err)
+void fulcrum_answer_writer_add(
+    struct fulcrum_answer_writer *writer, const struct fulcrum_answer *answer)
 {
     switch (writer->context->format) {
     case FULCRUM_FORMAT_JSON:
-        return write_json(writer, answer, err);
+        (void)fputs(answer->json, writer->context->out);
+        break;
     case FULCRUM_FORMAT_CSV:
         write_csv(writer, answer);
-        return FULCRUM_OK;
+        break;
     case FULCRUM_FORMAT_TABLE:
     default:
         add_row(writer, answer);
-        return FULCRUM_OK;
+        break;
     }
 }
 

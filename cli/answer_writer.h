@@ -21,12 +21,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_answer_writer_new(
 /* Accepts NULL. */
 void fulcrum_answer_writer_free(struct fulcrum_answer_writer *writer);
 
-/*
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_answer_writer_add(
-    struct fulcrum_answer_writer *writer, const struct fulcrum_answer *answer,
-    struct fulcrum_error *err);
+/* An answer whose JSON text was made where the format is JSON. */
+void fulcrum_answer_writer_add(
+    struct fulcrum_answer_writer *writer, const struct fulcrum_answer *answer);
 
 /*
  * Prints what was kept for the end.

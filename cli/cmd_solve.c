@@ -38,7 +38,9 @@ struct job {
     const volatile sig_atomic_t *stop;
     struct fulcrum_line lines[BLOCK];
     struct fulcrum_answer answers[BLOCK];
-    int is_answered[BLOCK]; /* 0 where Ctrl-C came first */
+    int is_answered[BLOCK];             /* 0 where Ctrl-C came first */
+    enum fulcrum_status written[BLOCK]; /* whether there was memory for its text */
+    enum fulcrum_format format;
     size_t done;
     size_t failed;
     struct fulcrum_error first_failure;
@@ -49,8 +51,13 @@ static void answer_line(void *context, size_t index)
 {
     struct job *job = context;
     job->is_answered[index] = *job->stop == 0;
-    if (job->is_answered[index]) {
-        fulcrum_answer_find(&job->answers[index], &job->lines[index], &job->options);
+    job->written[index] = FULCRUM_OK;
+    if (!job->is_answered[index]) {
+        return;
+    }
+    fulcrum_answer_find(&job->answers[index], &job->lines[index], &job->options);
+    if (job->format == FULCRUM_FORMAT_JSON) {
+        job->written[index] = fulcrum_answer_make_json(&job->answers[index], NULL);
     }
 }
 
@@ -58,21 +65,28 @@ static void answer_line(void *context, size_t index)
 static enum fulcrum_status write_block(
     struct job *job, size_t count, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < count && job->is_answered[i] && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < count && job->is_answered[i]; i++) {
         const struct fulcrum_answer *answer = &job->answers[i];
-        status = fulcrum_answer_writer_add(job->writer, answer, err);
+        if (job->written[i] != FULCRUM_OK) {
+            return fulcrum_fail(err, job->written[i], "the answer to line %zu: %s",
+                job->lines[i].number, fulcrum_status_text(job->written[i]));
+        }
+        fulcrum_answer_writer_add(job->writer, answer);
         if (answer->status != FULCRUM_OK && job->failed++ == 0) {
             job->first_failure = answer->failure;
         }
         job->done++;
     }
+    return FULCRUM_OK;
+}
+
+static void clear_block(struct job *job, size_t count)
+{
     for (size_t i = 0; i < count; i++) {
         if (job->is_answered[i]) {
             fulcrum_answer_clear(&job->answers[i]);
         }
     }
-    return status;
 }
 
 /* Short work, done in one block, is not worth a line. */
@@ -100,6 +114,7 @@ static enum fulcrum_status answer_all(
         if (status == FULCRUM_OK) {
             fulcrum_parallel_each(count, answer_line, job);
             status = write_block(job, count, err);
+            clear_block(job, count);
         }
         if (status == FULCRUM_OK && *job->stop != 0) {
             status = FULCRUM_ERR_INTERRUPTED;
@@ -155,6 +170,7 @@ static enum fulcrum_status run(
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a block of lines");
     }
     fulcrum_solver_settings_read(&settings->solver, &job->options);
+    job->format = context->format;
     job->stop = fulcrum_interrupt_watch();
     enum fulcrum_status status =
         fulcrum_line_stream_open(settings->path, job->stop, &job->stream, err);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "presets/text_file.h"
+#include "presets/utf8.h"
 
 enum { MAX_DEPTH = 32 };
 
@@ -41,7 +42,8 @@ static enum fulcrum_status fail_at(
 
 /*
  * A second look at text that json-c took. json-c keeps the last of two equal keys
- * without a word, lets raw control characters into strings and reads "1." as 1.
+ * without a word, lets raw control characters and surrogates into strings and reads
+ * "1." as 1.
  */
 struct scan {
     const struct source *source;
@@ -65,22 +67,40 @@ static enum fulcrum_status skip_string(struct scan *scan)
             return fail_scan(
                 scan, scan->next, "a control character inside a string", "");
         }
-        scan->next += *scan->next == '\\' ? 2 : 1;
+        size_t length = fulcrum_utf8_length(scan->next);
+        if (length == 0) {
+            return fail_scan(scan, scan->next, "bytes that are no UTF-8", "");
+        }
+        scan->next += *scan->next == '\\' ? 2 : length;
     }
     scan->next++;
     return FULCRUM_OK;
 }
 
-/* `open` is the opening quote of a key; compared as read, so that escapes are equal. */
+/*
+ * The key whose opening quote is `open`, as it was meant, so that escaped forms are
+ * equal; few keys have escapes, and need the parser again. The caller puts it.
+ */
+static struct json_object *read_key(const struct scan *scan, const char *open)
+{
+    size_t length = (size_t)(scan->next - open);
+    if (memchr(open, '\\', length) == NULL) {
+        return json_object_new_string_len(open + 1, (int)length - 2);
+    }
+    struct json_tokener *tokener = json_tokener_new();
+    if (tokener == NULL) {
+        return NULL;
+    }
+    struct json_object *key = json_tokener_parse_ex(tokener, open, (int)length);
+    json_tokener_free(tokener);
+    return key;
+}
+
+/* `open` is the opening quote of a key. */
 static enum fulcrum_status note_key(struct scan *scan, const char *open)
 {
     struct json_object *keys = scan->keys[scan->depth];
-    struct json_tokener *tokener = json_tokener_new();
-    struct json_object *key = NULL;
-    if (tokener != NULL) {
-        key = json_tokener_parse_ex(tokener, open, (int)(scan->next - open));
-        json_tokener_free(tokener);
-    }
+    struct json_object *key = read_key(scan, open);
     if (key == NULL) {
         return fulcrum_fail(
             scan->source->err, FULCRUM_ERR_NO_MEMORY, "%s", scan->source->label);

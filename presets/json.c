@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/utf8.h"
+
 enum kind { KIND_OBJECT, KIND_ARRAY, KIND_SCALAR };
 
 struct fulcrum_json {
@@ -27,50 +29,6 @@ struct fulcrum_json {
     struct fulcrum_json *document;
     int out_of_memory; /* of the document; elsewhere unused */
 };
-
-/*
- * Bytes of the well-formed UTF-8 sequence at `text`, 0 if it is none. Overlong forms,
- * surrogates and values beyond U+10FFFF are not well-formed.
- */
-static size_t sequence_length(const unsigned char *text)
-{
-    static const struct {
-        unsigned char first_least;
-        unsigned char first_most;
-        unsigned char second_least;
-        unsigned char second_most;
-        unsigned char length;
-    } forms[] = {
-        {0x01, 0x7f, 0x00, 0x00, 1},
-        {0xc2, 0xdf, 0x80, 0xbf, 2},
-        {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3},
-        {0xed, 0xed, 0x80, 0x9f, 3},
-        {0xee, 0xef, 0x80, 0xbf, 3},
-        {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4},
-        {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    size_t i = 0;
-    while (i < sizeof forms / sizeof forms[0] &&
-           (text[0] < forms[i].first_least || text[0] > forms[i].first_most)) {
-        i++;
-    }
-    if (i == sizeof forms / sizeof forms[0]) {
-        return 0;
-    }
-    size_t length = forms[i].length;
-    if (length > 1 &&
-        (text[1] < forms[i].second_least || text[1] > forms[i].second_most)) {
-        return 0;
-    }
-    for (size_t j = 2; j < length; j++) {
-        if ((text[j] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return length;
-}
 
 static void write_escaped(FILE *stream, unsigned char byte)
 {
@@ -88,18 +46,17 @@ static void write_escaped(FILE *stream, unsigned char byte)
 static void write_quoted(FILE *stream, const char *text)
 {
     (void)fputc('"', stream);
-    const unsigned char *byte = (const unsigned char *)text;
-    while (*byte != '\0') {
-        size_t length = sequence_length(byte);
+    for (size_t length = 0; *text != '\0'; text += length) {
+        unsigned char byte = (unsigned char)*text;
+        length = fulcrum_utf8_length(text);
         if (length == 0) {
             (void)fputs("\xef\xbf\xbd", stream);
             length = 1;
-        } else if (*byte < 0x20 || *byte == '"' || *byte == '\\' || *byte == 0x7f) {
-            write_escaped(stream, *byte);
+        } else if (byte < 0x20 || byte == '"' || byte == '\\' || byte == 0x7f) {
+            write_escaped(stream, byte);
         } else {
-            (void)fwrite(byte, 1, length, stream);
+            (void)fwrite(text, 1, length, stream);
         }
-        byte += length;
     }
     (void)fputc('"', stream);
 }

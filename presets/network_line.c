@@ -38,7 +38,7 @@ struct row {
 
 static const struct row network_rows[] = {
     {"actors", MEMBER(actors), REQUIRED, MANY_ACTORS},
-    {"delay_s", MEMBER(delay_s), 0.0, 0.0},
+    {"delay_s", MEMBER(delay_s), 0.0, 1.0},
 };
 
 static const struct row cpu_rows[] = {
