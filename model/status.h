@@ -15,7 +15,8 @@
     X(FULCRUM_ERR_UNSUPPORTED,  "not available on this machine or build")  \
     X(FULCRUM_ERR_INFEASIBLE,   "the design cannot run")                   \
     X(FULCRUM_ERR_NO_FIT,       "the fit did not converge")                \
-    X(FULCRUM_ERR_INTERRUPTED,  "interrupted")
+    X(FULCRUM_ERR_INTERRUPTED,  "interrupted")                             \
+    X(FULCRUM_ERR_NUMERIC,      "lost in rounding")
 /* clang-format on */
 
 enum fulcrum_status {
