@@ -20,6 +20,9 @@
 #define LEAST_CV     1e-3
 #define MOST_CV      100.0
 
+/* Any less often would be rounded off a count of steps; 0 stands for no training. */
+#define LEAST_TRAIN_PERIOD 1e-6
+
 enum range_kind {
     RANGE_REAL,
     RANGE_WHOLE,
@@ -67,6 +70,7 @@ static const struct range saturating[] = {
 };
 
 static const struct range training[] = {
+    {FIELD(training.env_steps_per_train_step), LEAST_TRAIN_PERIOD, 1e12, RANGE_REAL},
     {FIELD(training.train_step_s), 0.0, MOST_TIME_S, RANGE_POSITIVE},
     {FIELD(training.queue_train_steps), 1.0, 1e9, RANGE_REAL},
 };

@@ -44,6 +44,7 @@
 #define ROUGH_HALF_WIDTH_REL 0.03
 #define ROUGH_WINDOWS_LEAST  8.0
 
+#define MOST_TRAIN_STEPS    100.0
 #define CORRELATED_FACTOR   4.0
 #define MOST_CORRELATION    0.5
 #define LOW_CV              0.2
@@ -58,7 +59,7 @@ struct crowd {
 
 /* Steps are counted in doubles: exact up to 2^53, and K need not be whole. */
 struct simulation {
-    const struct fulcrum_network *network;
+    struct fulcrum_network network;
     struct fulcrum_step_source source;
     struct fulcrum_pipeline pipeline;
 
@@ -99,7 +100,7 @@ static double whole_servers(const struct fulcrum_network *network)
  */
 static void tabulate_rates(struct simulation *sim)
 {
-    const struct fulcrum_cpu_station *cpu = &sim->network->cpu;
+    const struct fulcrum_cpu_station *cpu = &sim->network.cpu;
     double servers = (double)sim->servers;
     sim->crowd[0].s_per_work = 1.0; /* times no work that is left: INFINITY */
     for (size_t n = 1; n <= sim->last; n++) {
@@ -113,7 +114,7 @@ static void tabulate_rates(struct simulation *sim)
 
 static int allocate(struct simulation *sim)
 {
-    const struct fulcrum_network *network = sim->network;
+    const struct fulcrum_network *network = &sim->network;
     size_t actors = (size_t)network->actors;
     size_t curve_end = network->cpu.curve == FULCRUM_CURVE_TABLE
                            ? network->cpu.capacity_count
@@ -138,10 +139,17 @@ static void clear(struct simulation *sim)
     free(sim->crowd);
 }
 
-/* All actors start to step, somewhere within a step unless all steps are equal. */
+/*
+ * Half of the actors wait for the first batch, the others are somewhere within a step
+ * unless all steps are equal. Where batches take much longer than steps, actors change
+ * from one batch to the next so seldom that the first ones shape a whole run; even ones
+ * are what it would come to in the end.
+ */
 static void release_first(struct simulation *sim)
 {
-    sim->at_cpu = (size_t)sim->network->actors;
+    size_t actors = (size_t)sim->network.actors;
+    sim->waiting = actors / 2;
+    sim->at_cpu = actors - sim->waiting;
     size_t first = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
     for (size_t i = 0; i < first; i++) {
         double length_s = fulcrum_step_source_next(&sim->source);
@@ -152,17 +160,34 @@ static void release_first(struct simulation *sim)
     }
 }
 
+/*
+ * Where a single env step brings more train steps than this, they are run as if they
+ * were fewer and longer: the learner's work and queue, counted in env steps, stay.
+ */
+static void bundle_train_steps(struct fulcrum_training *training)
+{
+    double period = training->env_steps_per_train_step;
+    if (period > 0.0 && period * MOST_TRAIN_STEPS < 1.0) {
+        double bundle = 1.0 / (period * MOST_TRAIN_STEPS);
+        training->env_steps_per_train_step *= bundle;
+        training->train_step_s *= bundle;
+        training->queue_train_steps = fmax(1.0, training->queue_train_steps / bundle);
+    }
+}
+
 static enum fulcrum_status init(struct simulation *sim,
     const struct fulcrum_network *network, uint64_t seed, struct fulcrum_error *err)
 {
-    *sim = (struct simulation){.network = network};
+    *sim = (struct simulation){.network = *network};
+    bundle_train_steps(&sim->network.training);
     sim->servers = (size_t)whole_servers(network);
     int fixed = network->policy == FULCRUM_BATCH_FIXED;
     sim->least_batch = fixed ? (size_t)network->batch_size : 1;
     sim->most_batch =
         network->batch_size > 0.0 ? (size_t)network->batch_size : SIZE_MAX;
     fulcrum_step_source_init(&sim->source, &network->step, seed);
-    enum fulcrum_status status = fulcrum_pipeline_init(&sim->pipeline, network, err);
+    enum fulcrum_status status =
+        fulcrum_pipeline_init(&sim->pipeline, &sim->network, err);
     if (status != FULCRUM_OK) {
         return status;
     }
@@ -401,7 +426,7 @@ static int measure(struct simulation *sim, struct measurement *measured,
 static void report_cpu(const struct simulation *sim, double time_s, double steps,
     struct fulcrum_solution *out)
 {
-    const struct fulcrum_cpu_station *cpu = &sim->network->cpu;
+    const struct fulcrum_cpu_station *cpu = &sim->network.cpu;
     double cores = cpu->core_count * (1.0 - cpu->reserved_threads / cpu->thread_count);
     double threads_s = 0.0;
     double cores_s = 0.0;
@@ -444,7 +469,9 @@ static void report(const struct simulation *sim, const struct measurement *measu
     out->gpu_busy_frac = out->gpu_inference_busy_frac + out->gpu_train_busy_frac;
     report_cpu(sim, time_s, steps, out);
     double elsewhere_s = sim->cpu_item_s + sums->gpu_item_s + sums->delay_item_s;
-    out->residence.host_s = (sim->network->actors * time_s - elsewhere_s) / steps;
+    /* A difference of large numbers: no less than 0, whatever was rounded. */
+    out->residence.host_s =
+        fmax(0.0, (sim->network.actors * time_s - elsewhere_s) / steps);
     out->residence.gpu_s = sums->gpu_item_s / steps;
     out->residence.delay_s = sums->delay_item_s / steps;
     out->simulated_steps = sim->steps;
@@ -456,12 +483,12 @@ enum fulcrum_status fulcrum_simulate(const struct fulcrum_network *network,
 {
     struct simulation sim;
     struct measurement measured;
-    struct schedule plan = schedule_of(network, options);
     double half_width_rel = options->half_width_rel > 0.0 ? options->half_width_rel
                                                           : DEFAULT_HALF_WIDTH_REL;
     enum fulcrum_status status = init(&sim, network, options->seed, err);
     if (status == FULCRUM_OK) {
         struct fulcrum_solution found = {.flags = 0};
+        struct schedule plan = schedule_of(&sim.network, options);
         int settled = measure(&sim, &measured, &plan, half_width_rel);
         report(&sim, &measured, &found);
         double rounded = fabs((double)sim.servers - fulcrum_cpu_servers(&network->cpu));

@@ -73,6 +73,7 @@ static void test_check_names_each_field_and_value_it_refuses(void)
         {OFFSET(depth), 0.0},
         {OFFSET(delay_s), -1.0},
         {OFFSET(training.env_steps_per_train_step), -1.0},
+        {OFFSET(training.env_steps_per_train_step), 1e-7},
         {OFFSET(training.train_step_s), 0.0},
         {OFFSET(training.queue_train_steps), 0.9},
     };

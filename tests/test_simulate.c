@@ -185,6 +185,73 @@ static void test_short_runs_say_that_they_are_not_settled(void)
     }
 }
 
+/* Far from what machines do, each with an answer that can be told by hand. */
+static void test_extremes_have_their_answers(void)
+{
+    static const struct {
+        const char *what;
+        double actors;
+        double servers;
+        struct fulcrum_step step;
+        double host[2]; /* per batch and per item */
+        double gpu[2];
+        double depth;
+        double delay_s;
+        double steps_per_s;
+    } cases[] = {
+        {"a million actors", 1e6, 500, {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL}, {0, 0},
+            {1e-3, 1e-9}, 1, 0, 500},
+        {"depth 16", 64, 64, {1e-6, 0.0, FULCRUM_LAW_DETERMINISTIC}, {0, 0.2}, {0, 0.4},
+            16, 0, 2.5},
+        {"delay", 10, 4, {1e-6, 0.5, FULCRUM_LAW_LOGNORMAL}, {1e-6, 0}, {1e-6, 0}, 2,
+            10, 1},
+        {"long steps", 8, 8, {10.0, 0.5, FULCRUM_LAW_ERLANG}, {1e-6, 0}, {1e-6, 0}, 1,
+            0, 0.8},
+        {"long batches", 8, 8, {1e-6, 0.5, FULCRUM_LAW_LOGNORMAL}, {0, 0}, {0, 10}, 1,
+            0, 0.1},
+        {"no steps", 8, 2, {0.0, 0.0, FULCRUM_LAW_EXPONENTIAL}, {0, 0}, {0, 0}, 1, 0.5,
+            16},
+        /* Nobody waits, so that the law does not matter. */
+        {"cv 5", 64, 64, {1.0, 5.0, FULCRUM_LAW_HYPEREXPONENTIAL}, {0, 0}, {0, 0}, 1, 1,
+            32},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_network network = plain(cases[i].actors, cases[i].servers);
+        network.step = cases[i].step;
+        network.host.per_batch_s = cases[i].host[0];
+        network.host.per_item_s = cases[i].host[1];
+        network.gpu.per_batch_s = cases[i].gpu[0];
+        network.gpu.per_item_s = cases[i].gpu[1];
+        network.depth = cases[i].depth;
+        network.delay_s = cases[i].delay_s;
+        struct fulcrum_solver_options options = {.seed = 5, .max_steps = 2e6};
+        struct fulcrum_solution out = {.steps_per_s = 0.0};
+        CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &out, NULL), FULCRUM_OK);
+        suite_assert_close(cases[i].what, out.steps_per_s, cases[i].steps_per_s, 0.015);
+        CU_ASSERT(out.simulated_steps <= fmax(2e6, 4.0 * network.actors));
+    }
+}
+
+/* The GPU never rests: a step costs .1 of inference and train_step_s / K of training.
+ */
+static void test_many_train_steps_for_an_env_step_take_no_longer(void)
+{
+    static const double periods[] = {1e-6, 1e-3, 0.3, 1.0, 7.5};
+    for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++) {
+        struct fulcrum_network network = plain(6, 6);
+        network.step.mean_s = 0.001;
+        network.gpu = (struct fulcrum_batch_time){.per_item_s = 0.1};
+        network.training = (struct fulcrum_training){periods[i], 0.5 * periods[i], 1.0};
+        struct fulcrum_solver_options options = {.max_steps = 2e5};
+        struct fulcrum_solution out = {.steps_per_s = 0.0};
+        CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &out, NULL), FULCRUM_OK);
+        suite_assert_close("X", out.steps_per_s, 1.0 / 0.6, 0.01);
+        suite_assert_close("training", out.gpu_train_busy_frac, 0.5 / 0.6, 0.01);
+    }
+}
+
 static int is_frac(double value)
 {
     return value >= 0.0 && value <= 1.0 + 1e-9;
@@ -248,6 +315,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_fractional_servers_are_rounded_and_said_so),
         SUITE_CASE(test_same_seed_gives_the_same_bytes),
         SUITE_CASE(test_short_runs_say_that_they_are_not_settled),
+        SUITE_CASE(test_extremes_have_their_answers),
+        SUITE_CASE(test_many_train_steps_for_an_env_step_take_no_longer),
         SUITE_CASE(test_every_network_obeys_little_and_its_bounds),
         SUITE_CASE(test_half_batch_gains_match_the_prototype),
     };
