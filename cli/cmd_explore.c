@@ -29,6 +29,9 @@
 #define ALL_DRAWS_POINTS     64
 #define INTERVAL_POINTS_MOST 256
 
+/* Longest time without new points, as far as points allow: progress stays lively. */
+#define VISIT_INTERVAL_S 0.1
+
 struct settings {
     struct fulcrum_design_settings design;
     struct fulcrum_solve_settings solve;
@@ -36,6 +39,7 @@ struct settings {
     double actors_per_thread; /* NAN: not given */
     const char *best_actors;
     const char *columns;
+    int format; /* enum fulcrum_sweep_format */
 };
 
 /* A sweep under way. */
@@ -54,6 +58,7 @@ struct job {
     struct fulcrum_sweep_writer *writer;
     struct fulcrum_sweep_finding *finding;
     struct fulcrum_progress progress;
+    double visited_s; /* on the clock of the progress */
     const volatile sig_atomic_t *stop;
 };
 
@@ -164,21 +169,47 @@ static void describe_actors(
     }
 }
 
-/* Called by the sweep, in order, on this thread. */
-static int visit(void *context, const struct fulcrum_sweep_point *point)
+/* The three calls of the sweep: these two on any thread, visit() on this one. */
+static enum fulcrum_sweep_wish wish(void *context)
+{
+    const struct job *job = context;
+    if (*job->stop != 0) {
+        return FULCRUM_SWEEP_VISIT_NOW;
+    }
+    double waited_s = job->progress.clock_s() - job->visited_s;
+    return waited_s > VISIT_INTERVAL_S ? FULCRUM_SWEEP_VISIT_SOON : FULCRUM_SWEEP_GO_ON;
+}
+
+static void prepare_point(
+    void *context, size_t slot, const struct fulcrum_sweep_point *point)
+{
+    const struct job *job = context;
+    fulcrum_sweep_writer_prepare(job->writer, slot, point);
+}
+
+static void count_points(
+    struct job *job, const struct fulcrum_sweep_point *points, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (points[i].status != FULCRUM_OK && job->failed++ == 0) {
+            memcpy(job->reason, points[i].reason, sizeof job->reason);
+        }
+    }
+    job->done += count;
+}
+
+static int visit(void *context, const struct fulcrum_sweep_point *points, size_t count)
 {
     struct job *job = context;
-    fulcrum_sweep_writer_add(job->writer, point);
-    fulcrum_sweep_finding_add(job->finding, point);
-    if (point->status != FULCRUM_OK && job->failed++ == 0) {
-        memcpy(job->reason, point->reason, sizeof job->reason);
-    }
-    job->done++;
+    fulcrum_sweep_writer_add(job->writer, points, count);
+    fulcrum_sweep_finding_add(job->finding, points, count);
+    count_points(job, points, count);
     char stage[64];
     (void)snprintf(
         stage, sizeof stage, "%zu of %zu points", job->done, job->point_count);
     fulcrum_progress_update(
         &job->progress, (double)job->done / (double)job->point_count, stage);
+    job->visited_s = job->progress.clock_s();
     return *job->stop != 0;
 }
 
@@ -199,9 +230,10 @@ static enum fulcrum_status judge(const struct job *job, struct fulcrum_error *er
 static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
+    const struct fulcrum_sweep_visitor visitor = {job, wish, prepare_point, visit};
     fulcrum_progress_start(&job->progress, context);
-    enum fulcrum_status status =
-        fulcrum_sweep_run(scenario, &job->plan, visit, job, err);
+    job->visited_s = job->progress.clock_s();
+    enum fulcrum_status status = fulcrum_sweep_run(scenario, &job->plan, &visitor, err);
     fulcrum_progress_end(&job->progress);
     int interrupted = status == FULCRUM_ERR_INTERRUPTED;
     if (status != FULCRUM_OK && !interrupted) {
@@ -250,7 +282,8 @@ static enum fulcrum_status start_writer(const struct settings *settings,
         .plan = &job->plan,
         .columns = settings->columns,
     };
-    return fulcrum_sweep_writer_new(&head, context, &job->writer, err);
+    return fulcrum_sweep_writer_new(
+        &head, (enum fulcrum_sweep_format)settings->format, context, &job->writer, err);
 }
 
 static double standard_draws(size_t point_count)
@@ -361,6 +394,14 @@ static const struct fulcrum_option rows[] = {
         .offset = offsetof(struct settings, columns),
         .value = "A,B,C",
         .help = "columns to write, in this order; all unless given"},
+    {.name = "format",
+        .kind = FULCRUM_OPTION_CHOICE,
+        .offset = offsetof(struct settings, format),
+        .value = "FORMAT",
+        .fallback = "table",
+        .choice = fulcrum_sweep_format_name,
+        .help = "form of the results; jsonl is JSON lines: a head with the schema, one "
+                "object per point, a tail with the finding"},
     {.name = NULL},
 };
 
@@ -396,10 +437,14 @@ const struct fulcrum_command fulcrum_command_explore = {
         "from 16 in sweeps of more than 64 points, and none in sweeps of more than 256 "
         "unless --intervals asks for it.\n\n"
         "The same inputs and seed give the same bytes, whatever the number of threads. "
-        "Ctrl-C ends the output after the last whole point.",
+        "Ctrl-C ends the output after the last whole point. CSV and JSON are written "
+        "as "
+        "points come, in memory that does not grow with their number; a table for "
+        "people "
+        "ends after 10000 rows.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),
-    .output = FULCRUM_OUTPUT_REPORT,
+    .output = FULCRUM_OUTPUT_TEXT, /* --format is its own */
     .run = run,
 };

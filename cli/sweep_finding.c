@@ -1,5 +1,13 @@
 /* sweep_finding.c - what a sweep found, in one sentence. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where throughput ends to grow is worth more than where its last promille is, so the
+ * sentence names the first point within a few per cent of the best. Which one that is
+ * shows at the end only. It is always among the points that beat every earlier one;
+ * of those, the ones that are still near enough to the best are kept, and none that
+ * beats the one before by next to nothing: a sweep that creeps up to its best would
+ * otherwise be kept whole.
+ */
 #include "cli/sweep_finding.h"
 
 #include <math.h>
@@ -9,19 +17,22 @@
 
 /* A metric within this share of its best counts as its plateau. */
 #define PLATEAU_FRAC 0.95
+/* Records are this much apart: at most 5130 of them on the plateau. */
+#define RECORD_STEP_REL 1e-5
 
-/*
- * The points that beat every earlier one: the first point on the plateau of the best is
- * always among them, and there are few.
- */
+/* What the sentence says of a point. */
 struct record {
     double value;
-    struct fulcrum_sweep_point point;
+    double cpu_gpu_ratio;
+    double actor_count;
+    double varied[FULCRUM_SWEEP_AXES_MOST];
 };
 
 struct track {
     enum fulcrum_predicted output;
-    size_t count;
+    struct record best;
+    size_t first; /* records before it have fallen behind */
+    size_t count; /* those included */
     size_t capacity;
     struct record *records;
 };
@@ -54,64 +65,77 @@ void fulcrum_sweep_finding_free(struct fulcrum_sweep_finding *finding)
     free(finding);
 }
 
-/* Drops the records that can no longer be the first on the plateau. */
-static size_t drop_low_records(struct track *track, double best)
+/* Moves the records that count to the beginning, with room for one more; 0: no memory.
+ */
+static int make_room(struct track *track)
 {
-    size_t first = 0;
-    while (first < track->count && track->records[first].value < PLATEAU_FRAC * best) {
-        first++;
-    }
-    for (size_t i = first; i < track->count; i++) {
-        track->records[i - first] = track->records[i];
-    }
-    return track->count - first;
-}
-
-static void add_record(struct track *track, const struct fulcrum_sweep_point *point)
-{
-    double value = point->prediction.value[track->output];
-    double best = track->count > 0 ? track->records[track->count - 1].value : 0.0;
-    if (!(value > best)) {
-        return;
-    }
-    track->count = drop_low_records(track, value);
-    if (track->count == track->capacity) {
-        size_t capacity = track->capacity == 0 ? 16 : 2 * track->capacity;
-        struct record *larger = calloc(capacity, sizeof *larger);
-        if (larger == NULL) {
-            return;
+    size_t kept = track->count - track->first;
+    struct record *records = track->records;
+    if (2 * kept >= track->capacity) {
+        size_t capacity = kept < 8 ? 16 : 4 * kept;
+        records = calloc(capacity, sizeof *records);
+        if (records == NULL) {
+            return 0;
         }
-        for (size_t i = 0; i < track->count; i++) {
-            larger[i] = track->records[i];
-        }
-        free(track->records);
-        track->records = larger;
         track->capacity = capacity;
     }
-    track->records[track->count].value = value;
-    track->records[track->count].point = *point;
-    track->count++;
+    for (size_t i = 0; i < kept; i++) {
+        records[i] = track->records[track->first + i];
+    }
+    if (records != track->records) {
+        free(track->records);
+        track->records = records;
+    }
+    track->first = 0;
+    track->count = kept;
+    return 1;
 }
 
-void fulcrum_sweep_finding_add(
-    struct fulcrum_sweep_finding *finding, const struct fulcrum_sweep_point *point)
+static struct record record_of(
+    const struct fulcrum_sweep_point *point, enum fulcrum_predicted output)
 {
-    for (size_t i = 0; finding != NULL && point->status == FULCRUM_OK && i < TRACKS;
-         i++) {
-        add_record(&finding->tracks[i], point);
+    const struct fulcrum_prediction *prediction = &point->prediction;
+    struct record record = {.value = prediction->value[output],
+        .cpu_gpu_ratio = prediction->value[FULCRUM_OUTPUT_cpu_gpu_ratio_used],
+        .actor_count = prediction->actor_count};
+    memcpy(record.varied, point->varied, sizeof record.varied);
+    return record;
+}
+
+static void add_point(struct track *track, const struct fulcrum_sweep_point *point)
+{
+    double value = point->prediction.value[track->output];
+    if (!(value > track->best.value)) {
+        return;
+    }
+    track->best = record_of(point, track->output);
+    while (track->first < track->count &&
+           track->records[track->first].value < PLATEAU_FRAC * value) {
+        track->first++;
+    }
+    double last =
+        track->first < track->count ? track->records[track->count - 1].value : 0.0;
+    if (value > last * (1.0 + RECORD_STEP_REL) &&
+        (track->count < track->capacity || make_room(track))) {
+        track->records[track->count++] = track->best;
     }
 }
 
-static const struct record *best_record(const struct track *track)
+void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
+    const struct fulcrum_sweep_point *points, size_t count)
 {
-    return track->count > 0 ? &track->records[track->count - 1] : NULL;
+    for (size_t i = 0; finding != NULL && i < count; i++) {
+        for (size_t j = 0; points[i].status == FULCRUM_OK && j < TRACKS; j++) {
+            add_point(&finding->tracks[j], &points[i]);
+        }
+    }
 }
 
 /* "CPU/GPU ratio 1 (machine.cpu.thread_count = 640, 4096 actors)" */
 static void describe_point(const struct fulcrum_sweep_plan *plan,
-    const struct fulcrum_sweep_point *point, char *out, size_t size)
+    const struct record *record, char *out, size_t size)
 {
-    double ratio = point->prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
+    double ratio = record->cpu_gpu_ratio;
     int length = isnan(ratio) ? 0 : snprintf(out, size, "CPU/GPU ratio %.3g (", ratio);
     size_t used = length > 0 ? (size_t)length : 0;
     for (size_t i = 0; i < plan->axis_count && used < size; i++) {
@@ -120,12 +144,11 @@ static void describe_point(const struct fulcrum_sweep_plan *plan,
             continue;
         }
         length =
-            snprintf(out + used, size - used, "%s = %.6g, ", path, point->varied[i]);
+            snprintf(out + used, size - used, "%s = %.6g, ", path, record->varied[i]);
         used += length > 0 ? (size_t)length : 0;
     }
     if (used < size) {
-        length = snprintf(
-            out + used, size - used, "%.6g actors", point->prediction.actor_count);
+        length = snprintf(out + used, size - used, "%.6g actors", record->actor_count);
         used += length > 0 ? (size_t)length : 0;
     }
     if (used < size && !isnan(ratio)) {
@@ -138,10 +161,11 @@ static void describe_plateau(const struct fulcrum_sweep_finding *finding,
     const struct track *track, const char *what, char *out, size_t size)
 {
     out[0] = '\0';
-    if (track->count > 0) {
+    if (track->first < track->count) {
         char place[400];
-        describe_point(finding->plan, &track->records[0].point, place, sizeof place);
-        double best = best_record(track)->value;
+        describe_point(
+            finding->plan, &track->records[track->first], place, sizeof place);
+        double best = track->best.value;
         (void)snprintf(out, size,
             best >= 1e4 ? "%s comes within 5 %% of its best, %.0f, at %s"
                         : "%s comes within 5 %% of its best, %.4g, at %s",
@@ -152,7 +176,7 @@ static void describe_plateau(const struct fulcrum_sweep_finding *finding,
 void fulcrum_sweep_finding_text(
     const struct fulcrum_sweep_finding *finding, char *out, size_t size)
 {
-    if (finding == NULL || finding->tracks[0].count == 0) {
+    if (finding == NULL || !(finding->tracks[0].best.value > 0.0)) {
         (void)snprintf(out, size, "no point of the sweep can run");
         return;
     }
@@ -163,10 +187,10 @@ void fulcrum_sweep_finding_text(
         finding, &finding->tracks[0], "throughput in steps/s", rate, sizeof rate);
     describe_plateau(finding, &finding->tracks[1],
         "; performance per GPU watt in steps/J", per_gpu, sizeof per_gpu);
-    const struct record *best = best_record(&finding->tracks[2]);
-    if (best != NULL) {
+    const struct record *best = &finding->tracks[2].best;
+    if (best->value > 0.0) {
         char place[400];
-        describe_point(finding->plan, &best->point, place, sizeof place);
+        describe_point(finding->plan, best, place, sizeof place);
         (void)snprintf(per_system, sizeof per_system,
             "; performance per system watt is best, %.3g steps/J, at %s", best->value,
             place);

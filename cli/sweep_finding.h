@@ -15,12 +15,14 @@ struct fulcrum_sweep_finding *fulcrum_sweep_finding_new(
     const struct fulcrum_sweep_plan *plan);
 void fulcrum_sweep_finding_free(struct fulcrum_sweep_finding *finding);
 
-void fulcrum_sweep_finding_add(
-    struct fulcrum_sweep_finding *finding, const struct fulcrum_sweep_point *point);
+/* The next points, in the order of the sweep. */
+void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
+    const struct fulcrum_sweep_point *points, size_t count);
 
 /*
- * One sentence: where throughput reaches 99 % of its best, and where performance per
- * watt is best. "no point of the sweep can run" where that is so.
+ * One sentence: where throughput and performance per GPU watt first come within 5 % of
+ * their best, and where performance per system watt is best. "no point of the sweep can
+ * run" where that is so.
  */
 void fulcrum_sweep_finding_text(
     const struct fulcrum_sweep_finding *finding, char *out, size_t size);

@@ -3,21 +3,22 @@
 #ifndef FULCRUM_CLI_SWEEP_WRITER_H
 #define FULCRUM_CLI_SWEEP_WRITER_H
 
-#include "cli/command.h"
-#include "model/sweep.h"
+#include "cli/sweep_columns.h"
 
-/* What is the same for every point; borrowed. */
-struct fulcrum_sweep_head {
-    const char *machine;
-    const char *workload;
-    const char *calibration;
-    const char *actors_rule; /* how the number of actors was chosen */
-    const struct fulcrum_sweep_plan *plan;
-    const char *columns; /* comma-separated names to keep; NULL: all */
+enum fulcrum_sweep_format {
+    FULCRUM_SWEEP_TABLE, /* for people: printed at the end, and of no more rows than
+                            FULCRUM_SWEEP_TABLE_ROWS */
+    FULCRUM_SWEEP_CSV,
+    FULCRUM_SWEEP_JSON,      /* one document */
+    FULCRUM_SWEEP_JSON_LINES /* head, one object per point, tail */
 };
 
-/* Writes in the context's format: CSV and JSON stream, a table is printed at the end.
- */
+enum { FULCRUM_SWEEP_TABLE_ROWS = 10000 };
+
+/* "table", "csv", "json", "jsonl"; NULL beyond the last one. */
+const char *fulcrum_sweep_format_name(int format);
+
+/* Writes in the memory of one block of points, however many there are. */
 struct fulcrum_sweep_writer;
 
 /*
@@ -26,14 +27,20 @@ struct fulcrum_sweep_writer;
  *   fails    FULCRUM_ERR_UNKNOWN_NAME (a column), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_writer_new(
-    const struct fulcrum_sweep_head *head, struct fulcrum_context *context,
-    struct fulcrum_sweep_writer **out, struct fulcrum_error *err);
+    const struct fulcrum_sweep_head *head, enum fulcrum_sweep_format format,
+    struct fulcrum_context *context, struct fulcrum_sweep_writer **out,
+    struct fulcrum_error *err);
 
 /* Accepts NULL. */
 void fulcrum_sweep_writer_free(struct fulcrum_sweep_writer *writer);
 
-void fulcrum_sweep_writer_add(
-    struct fulcrum_sweep_writer *writer, const struct fulcrum_sweep_point *point);
+/* Makes the line of a point; from any thread, but each slot from one at a time. */
+void fulcrum_sweep_writer_prepare(struct fulcrum_sweep_writer *writer, size_t slot,
+    const struct fulcrum_sweep_point *point);
+
+/* Writes the next points, which have been prepared in slots 0 to count - 1. */
+void fulcrum_sweep_writer_add(struct fulcrum_sweep_writer *writer,
+    const struct fulcrum_sweep_point *points, size_t count);
 
 /*
  * Ends the output: whole, whatever the number of points so far.

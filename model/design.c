@@ -15,23 +15,26 @@ enum need { NEED_ALWAYS, NEED_GPU, NEED_TRAINING };
 
 struct needed_field {
     const char *path;
+    size_t offset; /* in struct fulcrum_design: looked up once per point of a sweep */
     enum need when;
     const char *hint;
 };
 
+#define FIELD(member) #member, offsetof(struct fulcrum_design, member)
+
 static const struct needed_field needed[] = {
-    {"machine.cpu.core_count", NEED_ALWAYS, "the machine gives it"},
-    {"machine.cpu.thread_count", NEED_ALWAYS, "the machine gives it"},
-    {"machine.cpu.smt_yield_frac", NEED_ALWAYS, "a calibration gives it"},
-    {"machine.gpu.count", NEED_GPU, "the machine gives it"},
-    {"machine.gpu.sm_count", NEED_GPU, "the machine gives it"},
-    {"workload.step.mean_s", NEED_ALWAYS, "a calibration gives it"},
-    {"workload.step.cv", NEED_ALWAYS, "a calibration gives it"},
-    {"workload.network.per_batch_s", NEED_ALWAYS, "a calibration gives it"},
-    {"workload.network.per_item_s", NEED_ALWAYS, "a calibration gives it"},
-    {"workload.total_env_steps", NEED_ALWAYS, "the workload gives it"},
-    {"workload.training.train_step_s", NEED_TRAINING, "a calibration gives it"},
-    {"run.actor_count", NEED_ALWAYS, "--actors gives it"},
+    {FIELD(machine.cpu.core_count), NEED_ALWAYS, "the machine gives it"},
+    {FIELD(machine.cpu.thread_count), NEED_ALWAYS, "the machine gives it"},
+    {FIELD(machine.cpu.smt_yield_frac), NEED_ALWAYS, "a calibration gives it"},
+    {FIELD(machine.gpu.count), NEED_GPU, "the machine gives it"},
+    {FIELD(machine.gpu.sm_count), NEED_GPU, "the machine gives it"},
+    {FIELD(workload.step.mean_s), NEED_ALWAYS, "a calibration gives it"},
+    {FIELD(workload.step.cv), NEED_ALWAYS, "a calibration gives it"},
+    {FIELD(workload.network.per_batch_s), NEED_ALWAYS, "a calibration gives it"},
+    {FIELD(workload.network.per_item_s), NEED_ALWAYS, "a calibration gives it"},
+    {FIELD(workload.total_env_steps), NEED_ALWAYS, "the workload gives it"},
+    {FIELD(workload.training.train_step_s), NEED_TRAINING, "a calibration gives it"},
+    {FIELD(run.actor_count), NEED_ALWAYS, "--actors gives it"},
 };
 
 static int is_needed(const struct fulcrum_design *design, enum need when)
@@ -51,9 +54,9 @@ static void check_given(
     const struct fulcrum_design *design, struct fulcrum_error *found)
 {
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        const struct fulcrum_field *field = fulcrum_field_find(needed[i].path);
+        const char *member = (const char *)design + needed[i].offset;
         if (is_needed(design, needed[i].when) &&
-            isnan(fulcrum_field_number(field, design))) {
+            isnan(*(const double *)(const void *)member)) {
             (void)fulcrum_fail_more(found, FULCRUM_ERR_MISSING,
                 "%s is not given: %s, or --set", needed[i].path, needed[i].hint);
         }

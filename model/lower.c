@@ -11,7 +11,6 @@
 #include "model/lower.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "model/scale.h"
 #include "model/solver.h"
@@ -92,24 +91,25 @@ static struct fulcrum_step request_step(
     return out;
 }
 
-/* Workload times with fewer SMs at work than the GPU has. */
-static struct fulcrum_workload with_sm_share(const struct fulcrum_design *design)
+static int runs_on_fewer_sms(const struct fulcrum_design *design)
 {
-    struct fulcrum_workload workload = design->workload;
-    double all = design->machine.gpu.sm_count;
-    double used = design->run.sm_count;
-    if (is_gpu(design) && used < all) {
-        struct fulcrum_gpu_scale scale = fulcrum_sm_scale(&workload.network, all, used);
-        fulcrum_scale_gpu_times(&workload, &scale, 1.0);
-    }
-    return workload;
+    return is_gpu(design) && design->run.sm_count < design->machine.gpu.sm_count;
+}
+
+/* Workload times with fewer SMs at work than the GPU has. */
+static void shrink_to_sms(
+    const struct fulcrum_design *design, struct fulcrum_workload *workload)
+{
+    struct fulcrum_gpu_scale scale = fulcrum_sm_scale(
+        &workload->network, design->machine.gpu.sm_count, design->run.sm_count);
+    fulcrum_scale_gpu_times(workload, &scale, 1.0);
 }
 
 /* The table holds times of the machine at full width: only there does it stand. */
 static void use_table(const struct fulcrum_design *design, struct fulcrum_shards *out)
 {
-    int full = !(is_gpu(design) && design->run.sm_count < design->machine.gpu.sm_count);
-    if (design->batch_count == 0 || design->batch_count >= TABLE_MOST || !full) {
+    if (design->batch_count == 0 || design->batch_count >= TABLE_MOST ||
+        runs_on_fewer_sms(design)) {
         return;
     }
     const struct fulcrum_batch_time measured = {
@@ -173,25 +173,35 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     return FULCRUM_OK;
 }
 
-static void set_times(const struct fulcrum_design *design, struct fulcrum_shards *out)
+static void set_times(const struct fulcrum_workload *workload, double envs,
+    struct fulcrum_network *network)
 {
-    struct fulcrum_workload workload = with_sm_share(design);
-    struct fulcrum_network *network = &out->network;
-    double envs = out->steps_per_request;
-    network->step = request_step(&workload.step, envs);
+    network->step = request_step(&workload->step, envs);
     network->host =
-        (struct fulcrum_batch_time){.per_batch_s = workload.host.per_batch_s,
-            .per_item_s = workload.host.per_item_s * envs};
+        (struct fulcrum_batch_time){.per_batch_s = workload->host.per_batch_s,
+            .per_item_s = workload->host.per_item_s * envs};
     network->gpu =
-        (struct fulcrum_batch_time){.per_batch_s = workload.network.per_batch_s,
-            .per_item_s = workload.network.per_item_s * envs};
-    network->delay_s = workload.host.delay_s;
-    if (workload.training.env_steps_per_train_step > 0.0) {
+        (struct fulcrum_batch_time){.per_batch_s = workload->network.per_batch_s,
+            .per_item_s = workload->network.per_item_s * envs};
+    network->delay_s = workload->host.delay_s;
+    if (workload->training.env_steps_per_train_step > 0.0) {
         network->training = (struct fulcrum_training){
             .env_steps_per_train_step =
-                workload.training.env_steps_per_train_step / envs,
-            .train_step_s = workload.training.train_step_s,
-            .queue_train_steps = workload.training.queue_train_steps};
+                workload->training.env_steps_per_train_step / envs,
+            .train_step_s = workload->training.train_step_s,
+            .queue_train_steps = workload->training.queue_train_steps};
+    }
+}
+
+static void set_times_of(
+    const struct fulcrum_design *design, double envs, struct fulcrum_network *network)
+{
+    if (runs_on_fewer_sms(design)) {
+        struct fulcrum_workload shrunk = design->workload;
+        shrink_to_sms(design, &shrunk);
+        set_times(&shrunk, envs, network);
+    } else {
+        set_times(&design->workload, envs, network);
     }
 }
 
@@ -206,12 +216,13 @@ enum fulcrum_status fulcrum_design_lower(const struct fulcrum_design *design,
             "run.actor_count = %.6g cannot be shared equally by %.6g %s",
             design->run.actor_count, shards, is_gpu(design) ? "GPUs" : "learner cores");
     }
-    memset(out, 0, sizeof *out);
+    /* The tables behind the network are filled as far as they are used. */
+    out->network = (struct fulcrum_network){.actors = actors};
+    out->flags = 0;
     out->count = shards;
     out->steps_per_request = design->run.envs_per_actor;
-    out->network.actors = actors;
     out->network.cpu = cpu_station(design, shards, &out->reserved_threads);
-    set_times(design, out);
+    set_times_of(design, out->steps_per_request, &out->network);
     use_table(design, out);
     enum fulcrum_status status = set_batching(design, out, err);
     if (status != FULCRUM_OK) {

@@ -233,45 +233,96 @@ void fulcrum_overlay_clear(struct fulcrum_overlay *overlay)
     *overlay = (struct fulcrum_overlay){0};
 }
 
+static void put_value(const struct fulcrum_overlay *overlay, size_t i, double value,
+    struct fulcrum_design *scratch)
+{
+    memcpy((char *)scratch + overlay->fields[i]->offset, &value, sizeof value);
+}
+
 /* The values, drawn or not, in the scratch copy that is then scaled. */
-static void put_values(const struct fulcrum_overlay *overlay,
-    const struct fulcrum_luck *luck, double *values, struct fulcrum_design *scratch)
+static enum fulcrum_status put_values(const struct fulcrum_overlay *overlay,
+    const struct fulcrum_luck *luck, struct fulcrum_design *scratch)
 {
     const struct fulcrum_calibration *calibration = overlay->calibration;
-    if (luck->rng != NULL) {
-        fulcrum_sampler_draw(overlay->sampler, luck->rng, values);
+    size_t count = calibration->parameter_count;
+    if (luck->rng == NULL) {
+        for (size_t i = 0; i < count; i++) {
+            put_value(overlay, i, calibration->parameters[i].value, scratch);
+        }
+        return FULCRUM_OK;
     }
-    for (size_t i = 0; i < calibration->parameter_count; i++) {
-        double value = luck->rng != NULL ? values[i] : calibration->parameters[i].value;
-        memcpy((char *)scratch + overlay->fields[i]->offset, &value, sizeof value);
+    double *values = calloc(count + 1, sizeof *values);
+    if (values == NULL) {
+        return FULCRUM_ERR_NO_MEMORY;
     }
+    fulcrum_sampler_draw(overlay->sampler, luck->rng, values);
+    for (size_t i = 0; i < count; i++) {
+        put_value(overlay, i, values[i], scratch);
+    }
+    free(values);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_overlay_apply(const struct fulcrum_overlay *overlay,
     const struct fulcrum_workload *shares, const struct fulcrum_luck *luck,
     struct fulcrum_design *design)
 {
-    double *values = calloc(overlay->calibration->parameter_count + 1, sizeof *values);
-    struct fulcrum_design *scratch = calloc(1, sizeof *scratch);
-    if (values == NULL || scratch == NULL) {
-        free(values);
-        free(scratch);
-        return FULCRUM_ERR_NO_MEMORY;
+    struct fulcrum_design scratch = *design;
+    forget_times(&scratch.workload);
+    take_gpu_shares(shares, &scratch.workload);
+    enum fulcrum_status status = put_values(overlay, luck, &scratch);
+    if (status != FULCRUM_OK) {
+        return status;
     }
-    *scratch = *design;
-    forget_times(&scratch->workload);
-    take_gpu_shares(shares, &scratch->workload);
-    put_values(overlay, luck, values, scratch);
     design->flags |= scale_times(
-        &overlay->calibration->machine, &design->machine, luck, &scratch->workload);
-    int learner_times = copy_given(overlay, scratch, design);
+        &overlay->calibration->machine, &design->machine, luck, &scratch.workload);
+    int learner_times = copy_given(overlay, &scratch, design);
     if (learner_times) {
-        take_gpu_shares(&scratch->workload, &design->workload);
+        take_gpu_shares(&scratch.workload, &design->workload);
     }
     take_tables(overlay->calibration, learner_times, design);
-    free(scratch);
-    free(values);
     return FULCRUM_OK;
+}
+
+static int is_core_or_thread_count(const struct fulcrum_field *field)
+{
+    return field->offset == offsetof(struct fulcrum_design, machine.cpu.thread_count) ||
+           field->offset == offsetof(struct fulcrum_design, machine.cpu.core_count);
+}
+
+/* Cores follow threads: the two are looked at together. */
+static int depends_on_counts(const struct fulcrum_overlay *overlay)
+{
+    for (size_t i = 0; i < overlay->calibration->parameter_count; i++) {
+        if (is_core_or_thread_count(overlay->fields[i])) {
+            return 1;
+        }
+    }
+    return overlay->calibration->capacity_count > 0;
+}
+
+int fulcrum_overlay_depends_on(
+    const struct fulcrum_overlay *overlay, const struct fulcrum_field *field)
+{
+    /* What scale_times and, through it, fulcrum_gpu_scale read of the target. */
+    static const size_t read[] = {
+        offsetof(struct fulcrum_design, machine.cpu.single_thread_speed_rel),
+        offsetof(struct fulcrum_design, machine.gpu.sm_count),
+        offsetof(struct fulcrum_design, machine.gpu.clock_hz),
+        offsetof(struct fulcrum_design, machine.gpu.flop_per_sm_cycle),
+        offsetof(struct fulcrum_design, machine.gpu.dram_byte_per_s),
+        offsetof(struct fulcrum_design, machine.gpu.llc_byte),
+        offsetof(struct fulcrum_design, workload.network.cache_exponent),
+    };
+    if (field->kind == FULCRUM_FIELD_TEXT || field->kind == FULCRUM_FIELD_CHOICE) {
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        if (field->offset == read[i]) {
+            return 1;
+        }
+    }
+    return is_core_or_thread_count(field) && depends_on_counts(overlay);
 }
 
 int fulcrum_overlay_holds(const struct fulcrum_calibration *calibration,

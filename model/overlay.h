@@ -53,6 +53,13 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_overlay_apply(
     const struct fulcrum_overlay *overlay, const struct fulcrum_workload *shares,
     const struct fulcrum_luck *luck, struct fulcrum_design *design);
 
+/*
+ * May what the overlay does depend on this field of the design? Where it does not, the
+ * field can be set after the overlay as well as before it.
+ */
+int fulcrum_overlay_depends_on(
+    const struct fulcrum_overlay *overlay, const struct fulcrum_field *field);
+
 /* Does the calibration's parameter `path` hold for `machine` at all? */
 int fulcrum_overlay_holds(const struct fulcrum_calibration *calibration,
     const struct fulcrum_machine *machine, const char *path);

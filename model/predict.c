@@ -63,12 +63,19 @@ struct solved_point {
     unsigned flags;
 };
 
-static enum fulcrum_status solve_point(const struct fulcrum_scenario *scenario,
+struct fulcrum_predictor {
+    const struct fulcrum_scenario *scenario;
+    struct fulcrum_design_stem stem;
+    struct solved_point solved; /* of the point or draw at hand */
+};
+
+static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, const struct fulcrum_solver_options *options,
-    struct solved_point *out, struct fulcrum_error *err)
+    struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        fulcrum_scenario_design(scenario, point, &out->design, err);
+    struct solved_point *out = &predictor->solved;
+    enum fulcrum_status status = fulcrum_scenario_design_along(
+        predictor->scenario, &predictor->stem, point, &out->design, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_design_lower(&out->design, &out->shards, err);
     }
@@ -171,16 +178,15 @@ static void fill_interval(const double *values, size_t draws, double *column,
                           : FULCRUM_UNKNOWN;
 }
 
-/* What is to be predicted, as fulcrum_predict got it. */
+/* What is to be predicted, as fulcrum_predictor_run got it. */
 struct question {
-    const struct fulcrum_scenario *scenario;
     const struct fulcrum_point *point;
     const struct fulcrum_predict_options *options;
 };
 
 /* Solves the draws one after the other; those that cannot run are left out. */
-static size_t solve_draws(const struct question *question, struct solved_point *scratch,
-    double *values, struct fulcrum_prediction *out)
+static size_t solve_draws(struct fulcrum_predictor *predictor,
+    const struct question *question, double *values, struct fulcrum_prediction *out)
 {
     const struct fulcrum_predict_options *options = question->options;
     size_t solved = 0;
@@ -199,19 +205,18 @@ static size_t solve_draws(const struct question *question, struct solved_point *
             fulcrum_stream_seed(options->solver.seed, options->point_index + 1, k);
         solver.half_width_rel = DRAW_HALF_WIDTH_REL;
         solver.max_steps = DRAW_MOST_STEPS;
-        if (solve_point(question->scenario, &drawn, &solver, scratch, NULL) ==
-            FULCRUM_OK) {
-            fill_values(scratch, values + solved * FULCRUM_OUTPUT_COUNT);
+        if (solve_point(predictor, &drawn, &solver, NULL) == FULCRUM_OK) {
+            fill_values(&predictor->solved, values + solved * FULCRUM_OUTPUT_COUNT);
             solved++;
-            agreed += scratch->solution.bottleneck == out->bottleneck;
+            agreed += predictor->solved.solution.bottleneck == out->bottleneck;
         }
     }
     out->bottleneck_agree_frac = solved > 0 ? (double)agreed / (double)solved : 1.0;
     return solved;
 }
 
-static enum fulcrum_status add_intervals(const struct question *question,
-    struct solved_point *scratch, struct fulcrum_prediction *out)
+static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
+    const struct question *question, struct fulcrum_prediction *out)
 {
     size_t wanted = (size_t)question->options->draws;
     double *values = calloc(wanted * FULCRUM_OUTPUT_COUNT, sizeof *values);
@@ -221,7 +226,7 @@ static enum fulcrum_status add_intervals(const struct question *question,
         free(column);
         return FULCRUM_ERR_NO_MEMORY;
     }
-    size_t solved = solve_draws(question, scratch, values, out);
+    size_t solved = solve_draws(predictor, question, values, out);
     out->draws = (double)solved;
     out->has_interval = solved > 1;
     for (size_t i = 0; out->has_interval && i < FULCRUM_OUTPUT_COUNT; i++) {
@@ -252,25 +257,63 @@ static void fill_prediction(
         (solution->has_interval ? solution->steps_per_s_hi : solution->steps_per_s);
 }
 
+enum fulcrum_status fulcrum_predictor_new(const struct fulcrum_scenario *scenario,
+    struct fulcrum_predictor **out, struct fulcrum_error *err)
+{
+    struct fulcrum_predictor *predictor = calloc(1, sizeof *predictor);
+    if (predictor == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a prediction");
+    }
+    predictor->scenario = scenario;
+    *out = predictor;
+    return FULCRUM_OK;
+}
+
+void fulcrum_predictor_free(struct fulcrum_predictor *predictor)
+{
+    free(predictor);
+}
+
+enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    struct fulcrum_prediction *out, struct fulcrum_error *err)
+{
+    struct fulcrum_solver_options solver = options->solver;
+    solver.seed =
+        fulcrum_stream_seed(options->solver.seed, options->point_index + 1, 0);
+    enum fulcrum_status status = solve_point(predictor, point, &solver, err);
+    if (status == FULCRUM_OK) {
+        fill_prediction(&predictor->solved, out);
+        if (options->draws >= 1.0) {
+            const struct question question = {point, options};
+            status = add_intervals(predictor, &question, out);
+        }
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_predictor_design(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, const struct fulcrum_design **out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_design *design = &predictor->solved.design;
+    enum fulcrum_status status = fulcrum_scenario_design_along(
+        predictor->scenario, &predictor->stem, point, design, err);
+    if (status == FULCRUM_OK) {
+        *out = design;
+    }
+    return status;
+}
+
 enum fulcrum_status fulcrum_predict(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
     struct fulcrum_prediction *out, struct fulcrum_error *err)
 {
-    struct solved_point *solved = calloc(1, sizeof *solved);
-    if (solved == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a prediction");
-    }
-    struct fulcrum_solver_options solver = options->solver;
-    solver.seed =
-        fulcrum_stream_seed(options->solver.seed, options->point_index + 1, 0);
-    enum fulcrum_status status = solve_point(scenario, point, &solver, solved, err);
+    struct fulcrum_predictor *predictor = NULL;
+    enum fulcrum_status status = fulcrum_predictor_new(scenario, &predictor, err);
     if (status == FULCRUM_OK) {
-        fill_prediction(solved, out);
-        if (options->draws >= 1.0) {
-            const struct question question = {scenario, point, options};
-            status = add_intervals(&question, solved, out);
-        }
+        status = fulcrum_predictor_run(predictor, point, options, out, err);
     }
-    free(solved);
+    fulcrum_predictor_free(predictor);
     return status;
 }

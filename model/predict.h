@@ -79,6 +79,39 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predict(
     const struct fulcrum_predict_options *options, struct fulcrum_prediction *out,
     struct fulcrum_error *err);
 
+/*
+ * Predicts many points of one scenario, keeping what they have in common. For one
+ * thread at a time. Opaque.
+ */
+struct fulcrum_predictor;
+
+/*
+ *   scenario  borrowed, as long as the predictor is used
+ *   out       the caller frees it with fulcrum_predictor_free
+ *   fails     FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_new(
+    const struct fulcrum_scenario *scenario, struct fulcrum_predictor **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_predictor_free(struct fulcrum_predictor *predictor);
+
+/* As fulcrum_predict, with the same result. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_run(
+    struct fulcrum_predictor *predictor, const struct fulcrum_point *point,
+    const struct fulcrum_predict_options *options, struct fulcrum_prediction *out,
+    struct fulcrum_error *err);
+
+/*
+ * The design of a point, as fulcrum_scenario_design makes it.
+ *   out      borrowed: valid until the predictor is used again
+ *   fails    as fulcrum_scenario_design
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_design(
+    struct fulcrum_predictor *predictor, const struct fulcrum_point *point,
+    const struct fulcrum_design **out, struct fulcrum_error *err);
+
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_output_name(size_t output);
 /* "" for shares and counts; NULL beyond the last one. Borrowed, static. */

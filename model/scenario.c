@@ -7,6 +7,10 @@
  * because times are scaled to the machine that is asked about, and after them because
  * what the user says goes before what was measured.
  *
+ * Most of that is the same at every point of a sweep. Fields that no overlay looks at
+ * are "late": they can as well be set on the finished rest, the stem, which is kept as
+ * long as the other fields stay.
+ *
  * A draw replaces each overlay's values, the priors and the factors of scaling by
  * random ones. They come from the seed and the number of the draw alone, never from the
  * point, so that the same draw is the same world at every point of a sweep.
@@ -32,6 +36,7 @@ struct fulcrum_scenario {
     struct fulcrum_design base; /* machine settings applied */
     struct fulcrum_scenario_inputs inputs;
     struct fulcrum_overlay *overlays;
+    unsigned char *is_late; /* per field, in the order of fulcrum_fields */
 };
 
 static enum fulcrum_status apply_setting(const struct fulcrum_setting *setting,
@@ -55,11 +60,11 @@ static enum fulcrum_status apply_settings(const struct fulcrum_setting *settings
     return FULCRUM_OK;
 }
 
-static int sets_path(
-    const struct fulcrum_setting *settings, size_t count, const char *path)
+static int sets_member(
+    const struct fulcrum_setting *settings, size_t count, size_t offset)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(settings[i].field->path, path) == 0) {
+        if (settings[i].field->offset == offset) {
             return 1;
         }
     }
@@ -70,8 +75,9 @@ static int sets_path(
 static void scale_cores(const struct fulcrum_setting *settings, size_t count,
     const struct fulcrum_cpu *before, struct fulcrum_cpu *cpu)
 {
-    if (sets_path(settings, count, "machine.cpu.thread_count") &&
-        !sets_path(settings, count, "machine.cpu.core_count")) {
+    const size_t threads = offsetof(struct fulcrum_design, machine.cpu.thread_count);
+    const size_t cores = offsetof(struct fulcrum_design, machine.cpu.core_count);
+    if (sets_member(settings, count, threads) && !sets_member(settings, count, cores)) {
         cpu->core_count = cpu->thread_count * before->core_count / before->thread_count;
     }
 }
@@ -85,6 +91,21 @@ static enum fulcrum_status apply_with_cores(const struct fulcrum_setting *settin
     return status;
 }
 
+static void mark_late_fields(struct fulcrum_scenario *scenario)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        int is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
+                       fields[i].kind == FULCRUM_FIELD_CHOICE;
+        for (size_t j = 0; j < scenario->inputs.calibration_count; j++) {
+            is_early = is_early ||
+                       fulcrum_overlay_depends_on(&scenario->overlays[j], &fields[i]);
+        }
+        scenario->is_late[i] = !is_early;
+    }
+}
+
 enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *inputs,
     struct fulcrum_scenario **out, struct fulcrum_error *err)
 {
@@ -94,8 +115,11 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
         scenario->base = *inputs->base;
         scenario->overlays =
             calloc(inputs->calibration_count + 1, sizeof *scenario->overlays);
+        size_t field_count = 0;
+        (void)fulcrum_fields(&field_count);
+        scenario->is_late = calloc(field_count, sizeof *scenario->is_late);
     }
-    if (scenario == NULL || scenario->overlays == NULL) {
+    if (scenario == NULL || scenario->overlays == NULL || scenario->is_late == NULL) {
         fulcrum_scenario_free(scenario);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario");
     }
@@ -112,6 +136,7 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
         fulcrum_scenario_free(scenario);
         return status;
     }
+    mark_late_fields(scenario);
     *out = scenario;
     return FULCRUM_OK;
 }
@@ -126,6 +151,7 @@ void fulcrum_scenario_free(struct fulcrum_scenario *scenario)
         fulcrum_overlay_clear(&scenario->overlays[i]);
     }
     free(scenario->overlays);
+    free(scenario->is_late);
     free(scenario);
 }
 
@@ -180,23 +206,28 @@ static unsigned watts_flag(
     return measured ? 0U : (unsigned)FULCRUM_FLAG_WATTS_ASSUMED;
 }
 
-/* Settings once more, so that what the user says wins over what a calibration gives. */
+/*
+ * Settings once more, so that what the user says wins over what a calibration gives.
+ * The base has them, checked.
+ */
 static enum fulcrum_status apply_again(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
     struct fulcrum_cpu counted = out->machine.cpu;
-    enum fulcrum_status status = apply_settings(
-        scenario->inputs.settings, scenario->inputs.setting_count, out, err);
-    if (status == FULCRUM_OK) {
-        status = apply_settings(point->varied, point->varied_count, out, err);
+    for (size_t i = 0; i < scenario->inputs.setting_count; i++) {
+        const struct fulcrum_field *field = scenario->inputs.settings[i].field;
+        memcpy((char *)out + field->offset,
+            (const char *)&scenario->base + field->offset, field->size);
     }
+    enum fulcrum_status status =
+        apply_settings(point->varied, point->varied_count, out, err);
     out->machine.cpu.core_count = counted.core_count;
     out->machine.cpu.thread_count = counted.thread_count;
     return status;
 }
 
-static enum fulcrum_status build_design(const struct fulcrum_scenario *scenario,
+static enum fulcrum_status build_stem(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, const struct fulcrum_luck *luck,
     struct fulcrum_design *out, struct fulcrum_error *err)
 {
@@ -210,14 +241,26 @@ static enum fulcrum_status build_design(const struct fulcrum_scenario *scenario,
     if (status == FULCRUM_OK) {
         status = apply_again(scenario, point, out, err);
     }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
     out->flags |= watts_flag(scenario, &out->machine);
+    return status;
+}
+
+static enum fulcrum_status finish_design(
+    struct fulcrum_design *out, struct fulcrum_error *err)
+{
     if (isnan(out->run.sm_count)) {
         out->run.sm_count = out->machine.gpu.sm_count;
     }
-    return fulcrum_design_check(out, err);
+    enum fulcrum_status status = fulcrum_design_check(out, err);
+    if (status == FULCRUM_ERR_MISSING &&
+        (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U) {
+        (void)fulcrum_fail_more(err, status,
+            "a calibration's learner times were left out: its learner ran on another "
+            "kind "
+            "of device (%s)",
+            fulcrum_accelerator_name(!out->machine.accelerator));
+    }
+    return status;
 }
 
 static enum fulcrum_status draw_luck(const struct fulcrum_point *point,
@@ -248,17 +291,91 @@ enum fulcrum_status fulcrum_scenario_design(const struct fulcrum_scenario *scena
     if (status != FULCRUM_OK) {
         return status;
     }
-    status = build_design(scenario, point, &luck, out, err);
+    status = build_stem(scenario, point, &luck, out, err);
     if (luck.rng != NULL) {
         gsl_rng_free(luck.rng);
     }
-    if (status == FULCRUM_ERR_MISSING &&
-        (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U) {
-        (void)fulcrum_fail_more(err, status,
-            "a calibration's learner times were left out: its learner ran on another "
-            "kind "
-            "of device (%s)",
-            fulcrum_accelerator_name(!out->machine.accelerator));
+    return status == FULCRUM_OK ? finish_design(out, err) : status;
+}
+
+/* A point's settings, parted into those that the stem holds and the others. */
+struct parted {
+    struct fulcrum_setting early[FULCRUM_STEM_SETTINGS_MOST];
+    struct fulcrum_setting late[FULCRUM_STEM_SETTINGS_MOST];
+    size_t early_count;
+    size_t late_count;
+};
+
+static void part_settings(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, struct parted *out)
+{
+    size_t field_count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
+    out->early_count = 0;
+    out->late_count = 0;
+    for (size_t i = 0; i < point->varied_count; i++) {
+        const struct fulcrum_setting *setting = &point->varied[i];
+        if (scenario->is_late[setting->field - fields]) {
+            out->late[out->late_count++] = *setting;
+        } else {
+            out->early[out->early_count++] = *setting;
+        }
+    }
+}
+
+/* Texts are borrowed and may have changed: only numbers are compared. */
+static int stands_for(
+    const struct fulcrum_design_stem *stem, const struct parted *parted)
+{
+    if (!stem->is_set || stem->count != parted->early_count) {
+        return 0;
+    }
+    for (size_t i = 0; i < stem->count; i++) {
+        const struct fulcrum_setting *kept = &stem->settings[i];
+        const struct fulcrum_setting *wanted = &parted->early[i];
+        if (kept->field != wanted->field || kept->text != NULL ||
+            wanted->text != NULL ||
+            memcmp(&kept->number, &wanted->number, sizeof kept->number) != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static enum fulcrum_status renew_stem(const struct fulcrum_scenario *scenario,
+    const struct parted *parted, struct fulcrum_design_stem *stem,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_luck none = {NULL, 1.0, 1.0};
+    const struct fulcrum_point point = {parted->early, parted->early_count, 0, 0};
+    enum fulcrum_status status =
+        build_stem(scenario, &point, &none, &stem->design, err);
+    stem->is_set = status == FULCRUM_OK;
+    stem->count = parted->early_count;
+    for (size_t i = 0; i < stem->count; i++) {
+        stem->settings[i] = parted->early[i];
     }
     return status;
+}
+
+enum fulcrum_status fulcrum_scenario_design_along(
+    const struct fulcrum_scenario *scenario, struct fulcrum_design_stem *stem,
+    const struct fulcrum_point *point, struct fulcrum_design *out,
+    struct fulcrum_error *err)
+{
+    if (point->draw != 0 || point->varied_count > FULCRUM_STEM_SETTINGS_MOST) {
+        return fulcrum_scenario_design(scenario, point, out, err);
+    }
+    struct parted parted;
+    part_settings(scenario, point, &parted);
+    if (!stands_for(stem, &parted)) {
+        enum fulcrum_status status = renew_stem(scenario, &parted, stem, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+    }
+    *out = stem->design;
+    enum fulcrum_status status =
+        apply_with_cores(parted.late, parted.late_count, out, err);
+    return status == FULCRUM_OK ? finish_design(out, err) : status;
 }

@@ -2,10 +2,16 @@
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Points are solved in blocks of a few, in parallel within a block, and visited in
- * order after it. So a sweep of millions needs the memory of one block, the visitor
- * need not be thread-safe, and the bytes of the output do not depend on the number of
- * threads: every point has a random stream of its own (stream.c).
+ * Points are predicted in blocks, in parallel within a block, and visited in order
+ * after it. So a sweep of millions needs the memory of one block, visits need not be
+ * thread-safe, and the bytes of the output do not depend on the number of threads:
+ * every point has a random stream of its own (stream.c).
+ *
+ * A point takes microseconds by equations and up to seconds by simulation, and nobody
+ * knows which before it is tried. So threads take runs of points from a queue, short
+ * ones where points have been slow, and a block ends early when the visitor, who has a
+ * clock, wishes to see points. What has been taken from the queue is always the
+ * beginning of the block, so that points are visited in order however a block ends.
  */
 #include "model/sweep.h"
 
@@ -14,10 +20,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include "model/quantity.h"
 
-/* Points between two visits: enough to keep threads busy, few enough for Ctrl-C. */
-enum { BLOCK = 16 };
+/* Most points that a thread takes at once, and into how many runs a block is to be
+ * parted for each thread, so that threads end at about the same time. */
+enum { RUN_MOST = 16, RUNS_PER_THREAD = 8 };
+
+/* Points of a block that a wish to see some soon does not cut off. The first block has
+ * one per thread, so that progress shows early. */
+enum { FEW_POINTS = 16, FEW_POINTS_PER_THREAD = 4 };
+
+struct sweep {
+    const struct fulcrum_scenario *scenario;
+    const struct fulcrum_sweep_plan *plan;
+    const struct fulcrum_sweep_visitor *visitor;
+    const struct fulcrum_field *actors;
+    size_t count;
+    struct fulcrum_sweep_point *block;
+    size_t thread_count;
+    struct fulcrum_predictor **predictors; /* one per thread */
+};
+
+/* A block: points from `start`, of which those before `next` are taken. */
+struct queue {
+    size_t start;
+    size_t next;
+    size_t end;
+    size_t few; /* points before a wish for a visit soon is granted */
+    size_t run; /* points taken at once */
+};
+
+/* One thread at one point. */
+struct task {
+    const struct sweep *sweep;
+    struct fulcrum_predictor *predictor;
+    struct fulcrum_setting settings[FULCRUM_SWEEP_AXES_MOST + 1];
+    size_t setting_count;
+};
 
 size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan)
 {
@@ -40,70 +83,59 @@ static void fill_varied(const struct fulcrum_sweep_plan *plan, size_t index,
     }
 }
 
-/* The settings of one point, with room for the actors behind the axes. */
-struct point_settings {
-    struct fulcrum_setting items[FULCRUM_SWEEP_AXES_MOST + 1];
-    size_t count;
-};
-
-static void set_actors(
-    struct point_settings *settings, size_t axis_count, double actors)
+/* The actors behind the axes. */
+static void set_actors(struct task *task, double actors)
 {
-    settings->items[axis_count] =
-        (struct fulcrum_setting){fulcrum_field_find("run.actor_count"), actors, NULL};
-    settings->count = axis_count + 1;
+    size_t axis_count = task->sweep->plan->axis_count;
+    task->settings[axis_count] =
+        (struct fulcrum_setting){task->sweep->actors, actors, NULL};
+    task->setting_count = axis_count + 1;
 }
 
-static enum fulcrum_status predict_with(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_sweep_plan *plan, const struct point_settings *settings,
+static enum fulcrum_status predict_with_draws(struct task *task, double draws,
     struct fulcrum_sweep_point *out, struct fulcrum_error *err)
 {
-    struct fulcrum_point point = {settings->items, settings->count, 0, 0};
-    struct fulcrum_predict_options options = plan->predict;
+    struct fulcrum_point point = {task->settings, task->setting_count, 0, 0};
+    struct fulcrum_predict_options options = task->sweep->plan->predict;
     options.point_index = out->index;
-    return fulcrum_predict(scenario, &point, &options, &out->prediction, err);
+    options.draws = draws;
+    return fulcrum_predictor_run(
+        task->predictor, &point, &options, &out->prediction, err);
 }
 
 /*
  * Threads of the point times actors_per_thread, rounded to a multiple of the GPUs or
  * learner cores that share the actors, at least one each.
  */
-static enum fulcrum_status follow_threads(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_sweep_plan *plan, struct point_settings *settings,
-    struct fulcrum_error *err)
+static enum fulcrum_status follow_threads(struct task *task, struct fulcrum_error *err)
 {
-    struct fulcrum_design *design = calloc(1, sizeof *design);
-    if (design == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a design point");
-    }
-    set_actors(settings, plan->axis_count, 1.0);
-    struct fulcrum_point point = {settings->items, settings->count, 0, 0};
-    enum fulcrum_status status = fulcrum_scenario_design(scenario, &point, design, err);
+    set_actors(task, 1.0);
+    struct fulcrum_point point = {task->settings, task->setting_count, 0, 0};
+    const struct fulcrum_design *design = NULL;
+    enum fulcrum_status status =
+        fulcrum_predictor_design(task->predictor, &point, &design, err);
     if (status == FULCRUM_OK) {
         double shards = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU
                             ? design->run.gpu_count
                             : design->machine.learner_core_count;
-        double actors = design->machine.cpu.thread_count * plan->actors_per_thread;
-        set_actors(
-            settings, plan->axis_count, shards * fmax(1.0, round(actors / shards)));
+        double actors =
+            design->machine.cpu.thread_count * task->sweep->plan->actors_per_thread;
+        set_actors(task, shards * fmax(1.0, round(actors / shards)));
     }
-    free(design);
     return status;
 }
 
-/* Tries every actor count without intervals, then predicts the best one in full. */
-static enum fulcrum_status choose_actors(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_sweep_plan *plan, struct point_settings *settings,
-    struct fulcrum_sweep_point *out, struct fulcrum_error *err)
+/* Tries every actor count without intervals; the best one is then predicted in full. */
+static enum fulcrum_status choose_actors(
+    struct task *task, struct fulcrum_sweep_point *out, struct fulcrum_error *err)
 {
-    struct fulcrum_sweep_plan bare = *plan;
-    bare.predict.draws = 0.0;
+    const struct fulcrum_sweep_plan *plan = task->sweep->plan;
     double best_actors = FULCRUM_UNKNOWN;
     double best_steps_per_s = 0.0;
     enum fulcrum_status status = FULCRUM_ERR_INFEASIBLE;
     for (size_t i = 0; i < plan->actor_choice_count; i++) {
-        set_actors(settings, plan->axis_count, plan->actor_choices[i]);
-        enum fulcrum_status tried = predict_with(scenario, &bare, settings, out, err);
+        set_actors(task, plan->actor_choices[i]);
+        enum fulcrum_status tried = predict_with_draws(task, 0.0, out, err);
         double steps_per_s = out->prediction.value[FULCRUM_OUTPUT_steps_per_s];
         if (tried == FULCRUM_OK && steps_per_s > best_steps_per_s) {
             best_steps_per_s = steps_per_s;
@@ -111,7 +143,7 @@ static enum fulcrum_status choose_actors(const struct fulcrum_scenario *scenario
         }
         status = tried == FULCRUM_OK || status == FULCRUM_OK ? FULCRUM_OK : tried;
     }
-    set_actors(settings, plan->axis_count, best_actors);
+    set_actors(task, best_actors);
     return status;
 }
 
@@ -131,46 +163,157 @@ static void join_lines(char *out, size_t size, const char *detail)
     }
 }
 
-static void predict_point(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_sweep_plan *plan, size_t index,
-    struct fulcrum_sweep_point *out)
+static void predict_point(
+    struct task *task, size_t index, struct fulcrum_sweep_point *out)
 {
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    struct point_settings settings = {.count = plan->axis_count};
-    *out = (struct fulcrum_sweep_point){0};
+    const struct fulcrum_sweep_plan *plan = task->sweep->plan;
+    struct fulcrum_error err;
+    err.status = FULCRUM_OK;
+    err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
     fill_varied(plan, index, out);
     for (size_t i = 0; i < plan->axis_count; i++) {
-        settings.items[i] =
+        task->settings[i] =
             (struct fulcrum_setting){plan->axes[i].field, out->varied[i], NULL};
     }
+    task->setting_count = plan->axis_count;
+    out->reason[0] = '\0';
     out->status = FULCRUM_OK;
     if (plan->actor_choice_count > 0) {
-        out->status = choose_actors(scenario, plan, &settings, out, &err);
+        out->status = choose_actors(task, out, &err);
     } else if (plan->actors_per_thread > 0.0) {
-        out->status = follow_threads(scenario, plan, &settings, &err);
+        out->status = follow_threads(task, &err);
     }
     if (out->status == FULCRUM_OK) {
-        out->status = predict_with(scenario, plan, &settings, out, &err);
+        out->status = predict_with_draws(task, plan->predict.draws, out, &err);
     }
     if (out->status != FULCRUM_OK) {
+        out->prediction = (struct fulcrum_prediction){0};
         join_lines(out->reason, sizeof out->reason, err.detail);
     }
 }
 
-static void predict_block(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_sweep_plan *plan, size_t first, size_t count,
-    struct fulcrum_sweep_point *block)
+/* Without a point there would be nothing to visit. */
+static int is_over(const struct queue *queue, enum fulcrum_sweep_wish wish)
 {
+    size_t taken = queue->next - queue->start;
+    return queue->next == queue->end ||
+           (wish == FULCRUM_SWEEP_VISIT_NOW && taken > 0) ||
+           (wish == FULCRUM_SWEEP_VISIT_SOON && taken >= queue->few);
+}
+
+/* The next points for a thread; 0: the block is over, for every thread. */
+static size_t take_run(
+    const struct fulcrum_sweep_visitor *visitor, struct queue *queue, size_t *first)
+{
+    enum fulcrum_sweep_wish wish =
+        visitor->wish != NULL ? visitor->wish(visitor->context) : FULCRUM_SWEEP_GO_ON;
+    size_t taken = 0;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp critical(fulcrum_sweep_queue)
 #endif
-    for (size_t i = 0; i < count; i++) {
-        predict_point(scenario, plan, first + i, &block[i]);
+    if (is_over(queue, wish)) {
+        queue->end = queue->next;
+    } else {
+        size_t left = queue->end - queue->next;
+        taken = left < queue->run ? left : queue->run;
+        *first = queue->next;
+        queue->next += taken;
+    }
+    return taken;
+}
+
+/* Predicts points of the block until the queue has none. */
+static void work_off(const struct sweep *sweep, size_t thread, struct queue *queue)
+{
+    const struct fulcrum_sweep_visitor *visitor = sweep->visitor;
+    struct task task = {.sweep = sweep, .predictor = sweep->predictors[thread]};
+    size_t first = 0;
+    for (size_t taken = take_run(visitor, queue, &first); taken > 0;
+         taken = take_run(visitor, queue, &first)) {
+        for (size_t i = first; i < first + taken; i++) {
+            size_t slot = i - queue->start;
+            predict_point(&task, i, &sweep->block[slot]);
+            if (visitor->prepare != NULL) {
+                visitor->prepare(visitor->context, slot, &sweep->block[slot]);
+            }
+        }
     }
 }
 
+static void predict_block(const struct sweep *sweep, struct queue *queue)
+{
+#ifdef _OPENMP
+#pragma omp parallel num_threads((int)sweep->thread_count)
+    work_off(sweep, (size_t)omp_get_thread_num(), queue);
+#else
+    work_off(sweep, 0, queue);
+#endif
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Returns what the last visit said. */
+static int visit_all(const struct sweep *sweep)
+{
+    const struct fulcrum_sweep_visitor *visitor = sweep->visitor;
+    size_t few_most = larger(FEW_POINTS, FEW_POINTS_PER_THREAD * sweep->thread_count);
+    size_t few = sweep->thread_count;
+    size_t run = 1;
+    int stop = 0;
+    for (size_t start = 0; start < sweep->count && !stop;) {
+        size_t most = smaller(FULCRUM_SWEEP_BLOCK, sweep->count - start);
+        struct queue queue = {start, start, start + most, few, run};
+        predict_block(sweep, &queue);
+        size_t count = queue.next - start;
+        stop = visitor->visit(visitor->context, sweep->block, count);
+        start = queue.next;
+        few = smaller(2 * few, few_most);
+        run = larger(
+            1, smaller(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));
+    }
+    return stop;
+}
+
+static void free_sweep(struct sweep *sweep)
+{
+    for (size_t i = 0; sweep->predictors != NULL && i < sweep->thread_count; i++) {
+        fulcrum_predictor_free(sweep->predictors[i]);
+    }
+    free((void *)sweep->predictors);
+    free(sweep->block);
+}
+
+static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error *err)
+{
+#ifdef _OPENMP
+    sweep->thread_count = (size_t)omp_get_max_threads();
+#else
+    sweep->thread_count = 1;
+#endif
+    sweep->actors = fulcrum_field_find("run.actor_count");
+    sweep->block =
+        calloc(smaller(FULCRUM_SWEEP_BLOCK, sweep->count), sizeof *sweep->block);
+    sweep->predictors = calloc(sweep->thread_count, sizeof(struct fulcrum_predictor *));
+    if (sweep->block == NULL || sweep->predictors == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < sweep->thread_count && status == FULCRUM_OK; i++) {
+        status = fulcrum_predictor_new(sweep->scenario, &sweep->predictors[i], err);
+    }
+    return status;
+}
+
 enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_sweep_plan *plan, fulcrum_sweep_visit *visit, void *context,
+    const struct fulcrum_sweep_plan *plan, const struct fulcrum_sweep_visitor *visitor,
     struct fulcrum_error *err)
 {
     size_t count =
@@ -180,20 +323,12 @@ enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,
             "a sweep takes up to %d fields and 2^53 points",
             (int)FULCRUM_SWEEP_AXES_MOST);
     }
-    struct fulcrum_sweep_point *block = calloc(BLOCK, sizeof *block);
-    if (block == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
+    struct sweep sweep = {
+        .scenario = scenario, .plan = plan, .visitor = visitor, .count = count};
+    enum fulcrum_status status = fill_sweep(&sweep, err);
+    if (status == FULCRUM_OK && visit_all(&sweep)) {
+        status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "the sweep was stopped");
     }
-    int stop = 0;
-    for (size_t first = 0; first < count && !stop; first += BLOCK) {
-        size_t end = count - first < BLOCK ? count : first + BLOCK;
-        size_t length = end - first;
-        predict_block(scenario, plan, first, length, block);
-        for (size_t i = 0; i < length && !stop; i++) {
-            stop = visit(context, &block[i]);
-        }
-    }
-    free(block);
-    return stop ? fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "the sweep was stopped")
-                : FULCRUM_OK;
+    free_sweep(&sweep);
+    return status;
 }

@@ -37,23 +37,47 @@ struct fulcrum_sweep_point {
     struct fulcrum_prediction prediction;
 };
 
-/*
- * Called in the order of the points, from the calling thread only.
- * Returns 0 to go on, anything else to stop.
- */
-typedef int fulcrum_sweep_visit(void *context, const struct fulcrum_sweep_point *point);
+/* Most points between two visits. */
+enum { FULCRUM_SWEEP_BLOCK = 4096 };
+
+/* When the next visit is wanted. */
+enum fulcrum_sweep_wish {
+    FULCRUM_SWEEP_GO_ON,
+    FULCRUM_SWEEP_VISIT_SOON, /* as soon as all threads have had some points */
+    FULCRUM_SWEEP_VISIT_NOW   /* after the points under way */
+};
+
+/* What is done with the points. */
+struct fulcrum_sweep_visitor {
+    void *context;
+    /* Asked every few points, on any thread, several at once. NULL: always GO_ON. */
+    enum fulcrum_sweep_wish (*wish)(void *context);
+    /*
+     * Of each point, before its visit and on any thread, several at once: work that can
+     * be done apart. `slot` is the point's place among those of the visit to come,
+     * below FULCRUM_SWEEP_BLOCK. NULL: nothing.
+     */
+    void (*prepare)(
+        void *context, size_t slot, const struct fulcrum_sweep_point *point);
+    /*
+     * The next points, in order, on the calling thread only. How many come at once may
+     * differ from run to run. Returns 0 to go on, anything else to stop.
+     */
+    int (*visit)(void *context, const struct fulcrum_sweep_point *points, size_t count);
+};
 
 /* Product of the axes' counts; 0 where it exceeds 2^53. */
 size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan);
 
 /*
  * Visits every point of the grid, the last axis fastest. A point that cannot run is
- * visited with its status. The same results whatever the number of threads.
+ * visited with its status. The same results whatever the number of threads, in memory
+ * that does not grow with the number of points.
  *   fails    FULCRUM_ERR_RANGE (too many axes or points), FULCRUM_ERR_NO_MEMORY,
  *            FULCRUM_ERR_INTERRUPTED (a visit asked to stop)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_run(
     const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
-    fulcrum_sweep_visit *visit, void *context, struct fulcrum_error *err);
+    const struct fulcrum_sweep_visitor *visitor, struct fulcrum_error *err);
 
 #endif

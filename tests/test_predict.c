@@ -7,7 +7,6 @@
 
 #include "model/power.h"
 #include "model/quantity.h"
-#include "model/sweep.h"
 #include "tests/designs.h"
 #include "tests/suite.h"
 
@@ -150,6 +149,43 @@ static void test_intervals_follow_the_parameter_that_binds(void)
     fulcrum_calibration_free(calibration);
 }
 
+/* The same points through one predictor, forth and back, and each on its own. */
+static void test_a_predictor_keeps_nothing_of_the_point_before(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    struct fulcrum_scenario_inputs inputs = {.base = &design};
+    struct fulcrum_scenario *scenario = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
+    struct fulcrum_predictor *predictor = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predictor_new(scenario, &predictor, NULL), FULCRUM_OK);
+    static const double actors[] = {40, 10, 40.5, 200, 40};
+    for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
+        const struct fulcrum_setting setting = {
+            fulcrum_field_find("run.actor_count"), actors[i], NULL};
+        const struct fulcrum_point point = {&setting, 1, 0, 0};
+        const struct fulcrum_predict_options options = {.solver = {.seed = 1}};
+        struct fulcrum_prediction alone = {.draws = 0};
+        struct fulcrum_prediction among = {.draws = 0};
+        enum fulcrum_status status =
+            fulcrum_predict(scenario, &point, &options, &alone, NULL);
+        CU_ASSERT_EQUAL(
+            fulcrum_predictor_run(predictor, &point, &options, &among, NULL), status);
+        CU_ASSERT_EQUAL(status, i == 2 ? FULCRUM_ERR_RANGE : FULCRUM_OK);
+        CU_ASSERT_EQUAL(among.flags, alone.flags);
+        CU_ASSERT_EQUAL(
+            memcmp(among.value, alone.value, 12 * sizeof alone.value[0]), 0);
+        const struct fulcrum_design *made = NULL;
+        status = fulcrum_predictor_design(predictor, &point, &made, NULL);
+        CU_ASSERT_EQUAL(status, i == 2 ? FULCRUM_ERR_RANGE : FULCRUM_OK);
+        CU_ASSERT(status != FULCRUM_OK || made->run.actor_count == actors[i]);
+    }
+    fulcrum_predictor_free(predictor);
+    fulcrum_predictor_free(NULL);
+    fulcrum_scenario_free(scenario);
+}
+
 static void test_outputs_have_names_and_units(void)
 {
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
@@ -162,110 +198,6 @@ static void test_outputs_have_names_and_units(void)
     CU_ASSERT_PTR_NULL(fulcrum_output_meaning(FULCRUM_OUTPUT_COUNT));
 }
 
-/* What a visit collects. */
-struct visited {
-    size_t count;
-    size_t stop_after;
-    struct fulcrum_sweep_point points[256];
-};
-
-static int collect(void *context, const struct fulcrum_sweep_point *point)
-{
-    struct visited *visited = context;
-    visited->points[visited->count++] = *point;
-    return visited->count == visited->stop_after;
-}
-
-static enum fulcrum_status sweep(const struct fulcrum_design *design,
-    const struct fulcrum_sweep_plan *plan, struct visited *out)
-{
-    struct fulcrum_scenario_inputs inputs = {.base = design};
-    struct fulcrum_scenario *scenario = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
-    enum fulcrum_status status = fulcrum_sweep_run(scenario, plan, collect, out, NULL);
-    fulcrum_scenario_free(scenario);
-    return status;
-}
-
-static void test_a_grid_is_visited_in_order(void)
-{
-    static const double steps[] = {1e-3, 2e-3};
-    static const double actors[] = {10, 20, 41};
-    const struct fulcrum_sweep_axis axes[] = {
-        {fulcrum_field_find("workload.step.mean_s"), steps, 2},
-        {fulcrum_field_find("run.actor_count"), actors, 3}};
-    struct fulcrum_sweep_plan plan = {
-        .axes = axes, .axis_count = 2, .predict = {.solver = {.seed = 1}}};
-    static struct visited visited;
-    struct fulcrum_design design;
-    designs_gpu(&design);
-    design.run.gpu_count = 2;
-    visited = (struct visited){0};
-    CU_ASSERT_EQUAL(fulcrum_sweep_count(&plan), 6);
-    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_OK);
-    CU_ASSERT_EQUAL(visited.count, 6);
-    for (size_t i = 0; i < visited.count; i++) {
-        CU_ASSERT_EQUAL(visited.points[i].index, i);
-        CU_ASSERT_EQUAL(visited.points[i].varied[0], steps[i / 3]);
-        CU_ASSERT_EQUAL(visited.points[i].varied[1], actors[i % 3]);
-        /* 41 actors cannot be shared by two GPUs: the point keeps its place. */
-        CU_ASSERT_EQUAL(
-            visited.points[i].status, i % 3 == 2 ? FULCRUM_ERR_INFEASIBLE : FULCRUM_OK);
-        CU_ASSERT((i % 3 == 2) == (visited.points[i].reason[0] != '\0'));
-    }
-    visited = (struct visited){.stop_after = 2};
-    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_ERR_INTERRUPTED);
-    CU_ASSERT_EQUAL(visited.count, 2);
-    plan.axis_count = FULCRUM_SWEEP_AXES_MOST + 1;
-    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_ERR_RANGE);
-}
-
-static void test_actors_follow_threads_or_are_the_best_of_a_list(void)
-{
-    static const double threads[] = {40, 80};
-    static const double choices[] = {2, 64, 4096};
-    const struct fulcrum_sweep_axis axis = {
-        fulcrum_field_find("machine.cpu.thread_count"), threads, 2};
-    struct fulcrum_sweep_plan plan = {.axes = &axis,
-        .axis_count = 1,
-        .predict = {.solver = {.seed = 1}},
-        .actors_per_thread = 6.4};
-    static struct visited visited;
-    struct fulcrum_design design;
-    designs_gpu(&design);
-    visited = (struct visited){0};
-    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_OK);
-    CU_ASSERT_EQUAL(visited.points[0].prediction.actor_count, 256.0);
-    CU_ASSERT_EQUAL(visited.points[1].prediction.actor_count, 512.0);
-    plan.actors_per_thread = 0;
-    plan.actor_choices = choices;
-    plan.actor_choice_count = 3;
-    visited = (struct visited){0};
-    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_OK);
-    CU_ASSERT_EQUAL(visited.points[0].prediction.actor_count, 4096.0);
-}
-
-static void test_a_reason_is_one_line_of_whole_faults(void)
-{
-    static const double actors[] = {4};
-    const struct fulcrum_sweep_axis axis = {
-        fulcrum_field_find("run.actor_count"), actors, 1};
-    const struct fulcrum_sweep_plan plan = {.axes = &axis, .axis_count = 1};
-    static struct visited visited;
-    struct fulcrum_design design;
-    designs_gpu(&design);
-    design.workload.step.mean_s = FULCRUM_UNKNOWN;
-    design.workload.step.cv = FULCRUM_UNKNOWN;
-    design.workload.network.per_batch_s = FULCRUM_UNKNOWN;
-    design.workload.network.per_item_s = FULCRUM_UNKNOWN;
-    visited = (struct visited){0};
-    CU_ASSERT_EQUAL(sweep(&design, &plan, &visited), FULCRUM_OK);
-    const char *reason = visited.points[0].reason;
-    CU_ASSERT_PTR_NULL(strchr(reason, '\n'));
-    CU_ASSERT_PTR_NOT_NULL(strstr(reason, "; workload.step.cv is not given"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(reason, "workload.network.per_item_s is not given"));
-}
-
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -274,10 +206,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_machine_without_gpu_has_no_gpu_figures),
         SUITE_CASE(test_draws_that_the_equations_refuse_are_simulated),
         SUITE_CASE(test_intervals_follow_the_parameter_that_binds),
+        SUITE_CASE(test_a_predictor_keeps_nothing_of_the_point_before),
         SUITE_CASE(test_outputs_have_names_and_units),
-        SUITE_CASE(test_a_grid_is_visited_in_order),
-        SUITE_CASE(test_a_reason_is_one_line_of_whole_faults),
-        SUITE_CASE(test_actors_follow_threads_or_are_the_best_of_a_list),
     };
     return suite_run("predict", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

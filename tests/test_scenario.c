@@ -243,6 +243,149 @@ static void test_draws_repeat_for_a_seed_and_spread_priors(void)
     stop(&f);
 }
 
+/* Some values that the field takes, each another one. */
+static double value_of(const struct fulcrum_field *field, size_t i)
+{
+    double low = fmax(field->least, 1.0);
+    double high = fmin(field->most, 2.0 * low + 62.0);
+    double value = high > low ? low + (high - low) * 0.25 * (double)(i + 1)
+                              : field->most / (double)(i + 1);
+    return field->kind == FULCRUM_FIELD_COUNT ? floor(value) : value;
+}
+
+/* Every number and count; choices by name. NAN equals NAN. */
+static int same_designs(const struct fulcrum_design *a, const struct fulcrum_design *b)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    int same = a->flags == b->flags && a->capacity == b->capacity &&
+               a->capacity_count == b->capacity_count &&
+               a->batch_size == b->batch_size && a->batch_count == b->batch_count &&
+               a->batch_time_rel == b->batch_time_rel;
+    for (size_t i = 0; i < count; i++) {
+        double x = fulcrum_field_number(&fields[i], a);
+        double y = fulcrum_field_number(&fields[i], b);
+        same = same && (x == y || (isnan(x) && isnan(y)));
+        same = same && strcmp(fulcrum_field_text(&fields[i], a),
+                           fulcrum_field_text(&fields[i], b)) == 0;
+    }
+    return same;
+}
+
+/* A calibration of another machine, so that everything that can be scaled is. */
+static void start_scaled(struct fixture *fixture, const double *capacity)
+{
+    static const double size[] = {1, 8};
+    static const double time_s[] = {1e-3, 2e-3};
+    designs_gpu(&fixture->base);
+    struct fulcrum_gpu *gpu = &fixture->base.machine.gpu;
+    gpu->clock_hz = 1.5e9;
+    gpu->flop_per_sm_cycle = 128;
+    gpu->dram_byte_per_s = 9e11;
+    gpu->llc_byte = 6e6;
+    struct fulcrum_machine reference = fixture->base.machine;
+    (void)strcpy(gpu->name, "A100");
+    gpu->llc_byte = 4e7;
+    fixture->base.machine.cpu.single_thread_speed_rel = 2.0;
+    fixture->base.run.sm_count = (double)NAN;
+    struct fulcrum_calibration *calibration = add_calibration(fixture, &reference);
+    designs_add_parameter(
+        calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.host.per_item_s", 1e-6, 1e-7, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.network.per_batch_s", 1e-3, 1e-4, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.network.per_item_s", 6e-6, 1e-6, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "machine.cpu.smt_yield_frac", 0.4, 0, FULCRUM_SCALE_LOGIT);
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL),
+        FULCRUM_OK);
+    if (capacity != NULL) {
+        CU_ASSERT_EQUAL(
+            fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL),
+            FULCRUM_OK);
+    }
+    set(fixture, "workload.host.delay_s", 3e-4);
+    start(fixture);
+}
+
+/* Any field, alone and beside each of a few others, in the same stem all the time. */
+static void compare_along(
+    const struct fixture *f, const struct fulcrum_field *field, const char *other)
+{
+    static struct fulcrum_design_stem stem;
+    struct fulcrum_setting varied[2] = {
+        {field, 0.0, NULL}, {fulcrum_field_find(other), 0.0, NULL}};
+    for (size_t i = 0; i < 6; i++) {
+        varied[0].number = value_of(field, i % 2);
+        varied[1].number = value_of(varied[1].field, i / 2);
+        const struct fulcrum_point point = {
+            varied, varied[0].field == varied[1].field || i > 3 ? 1 : 2, 0, 0};
+        struct fulcrum_design whole = {.flags = 0};
+        struct fulcrum_design along = {.flags = 0};
+        enum fulcrum_status status =
+            fulcrum_scenario_design(f->scenario, &point, &whole, NULL);
+        CU_ASSERT_EQUAL(
+            fulcrum_scenario_design_along(f->scenario, &stem, &point, &along, NULL),
+            status);
+        CU_ASSERT(status != FULCRUM_OK || same_designs(&whole, &along));
+    }
+    stem.is_set = 0;
+}
+
+static void test_a_stem_gives_the_same_designs_whatever_varies(void)
+{
+    static const double capacity[] = {1.0, 1.9, 2.7};
+    static const char *const others[] = {"machine.cpu.thread_count",
+        "machine.cpu.core_count", "run.actor_count", "machine.gpu.sm_count"};
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t with_table = 0; with_table < 2; with_table++) {
+        struct fixture f = {0};
+        start_scaled(&f, with_table ? capacity : NULL);
+        for (size_t i = 0; i < count; i++) {
+            int is_number = fields[i].kind == FULCRUM_FIELD_NUMBER ||
+                            fields[i].kind == FULCRUM_FIELD_COUNT;
+            for (size_t j = 0; is_number && j < sizeof others / sizeof others[0]; j++) {
+                compare_along(&f, &fields[i], others[j]);
+            }
+        }
+        stop(&f);
+    }
+}
+
+static void test_a_stem_stands_aside_for_draws_and_texts(void)
+{
+    struct fixture f = {0};
+    start_scaled(&f, NULL);
+    struct fulcrum_design_stem stem = {0};
+    static const char *const gpus[] = {"V100", "A100"};
+    for (size_t i = 0; i < 4; i++) {
+        char name[8];
+        (void)strcpy(name, gpus[i % 2]); /* the same place, another text */
+        const struct fulcrum_setting varied = {
+            fulcrum_field_find("machine.gpu.name"), 0.0, name};
+        const struct fulcrum_point point = {&varied, 1, i / 2, 5};
+        struct fulcrum_design along;
+        CU_ASSERT_EQUAL(
+            fulcrum_scenario_design_along(f.scenario, &stem, &point, &along, NULL),
+            FULCRUM_OK);
+        struct fulcrum_design whole = design_of(&f, &point);
+        CU_ASSERT(same_designs(&whole, &along));
+    }
+    const struct fulcrum_setting bad = {
+        fulcrum_field_find("machine.gpu.sm_count"), 0.5, NULL};
+    const struct fulcrum_point point = {&bad, 1, 0, 0};
+    struct fulcrum_design ignored;
+    CU_ASSERT_EQUAL(
+        fulcrum_scenario_design_along(f.scenario, &stem, &point, &ignored, NULL),
+        FULCRUM_ERR_RANGE);
+    CU_ASSERT_EQUAL(stem.is_set, 0);
+    stop(&f);
+}
+
 static void test_settings_out_of_range_are_refused(void)
 {
     struct fixture f = {0};
@@ -266,6 +409,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_tables_hold_only_where_they_were_measured),
         SUITE_CASE(test_watts_are_taken_only_for_the_cpu_they_were_measured_on),
         SUITE_CASE(test_draws_repeat_for_a_seed_and_spread_priors),
+        SUITE_CASE(test_a_stem_gives_the_same_designs_whatever_varies),
+        SUITE_CASE(test_a_stem_stands_aside_for_draws_and_texts),
         SUITE_CASE(test_settings_out_of_range_are_refused),
     };
     return suite_run("scenario", cases, sizeof cases / sizeof cases[0], argc, argv);

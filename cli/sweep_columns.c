@@ -1,0 +1,198 @@
+/* sweep_columns.c - the columns of a sweep's output, and what each shows of a point. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The columns are settled before the first point: the head, axes, every output with its
+ * interval, then words. Every row has all of them, also that of a point that cannot
+ * run, so that an output has as many rows as the sweep has points.
+ */
+#include "cli/sweep_columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/flags.h"
+#include "model/nearest.h"
+#include "model/quantity.h"
+
+static void add_column(struct fulcrum_sweep_columns *columns, const char *name,
+    enum fulcrum_sweep_cell cell, size_t index)
+{
+    struct fulcrum_sweep_column *column = &columns->items[columns->count++];
+    (void)snprintf(column->name, sizeof column->name, "%s", name);
+    column->cell = cell;
+    column->index = index;
+    column->text = NULL;
+}
+
+static void add_text(
+    struct fulcrum_sweep_columns *columns, const char *name, const char *text)
+{
+    add_column(columns, name, FULCRUM_CELL_HEAD, 0);
+    columns->items[columns->count - 1].text = text;
+}
+
+static void add_interval(
+    struct fulcrum_sweep_columns *columns, const char *name, size_t output)
+{
+    char with_end[96];
+    (void)snprintf(with_end, sizeof with_end, "%s_lo", name);
+    add_column(columns, with_end, FULCRUM_CELL_LOW, output);
+    (void)snprintf(with_end, sizeof with_end, "%s_hi", name);
+    add_column(columns, with_end, FULCRUM_CELL_HIGH, output);
+}
+
+void fulcrum_sweep_columns_init(
+    struct fulcrum_sweep_columns *out, const struct fulcrum_sweep_head *head)
+{
+    out->count = 0;
+    add_text(out, "machine", head->machine);
+    add_text(out, "workload", head->workload);
+    add_text(out, "calibration", head->calibration);
+    add_text(out, "actors_rule", head->actors_rule);
+    for (size_t i = 0; i < head->plan->axis_count; i++) {
+        add_column(out, head->plan->axes[i].field->path, FULCRUM_CELL_AXIS, i);
+    }
+    add_column(out, "actor_count", FULCRUM_CELL_ACTORS, 0);
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        add_column(out, fulcrum_output_name(i), FULCRUM_CELL_OUTPUT, i);
+        if (head->plan->predict.draws > 0.0) {
+            add_interval(out, fulcrum_output_name(i), i);
+        }
+    }
+    add_column(out, "method", FULCRUM_CELL_METHOD, 0);
+    add_column(out, "bottleneck", FULCRUM_CELL_BOTTLENECK, 0);
+    add_column(out, "flags", FULCRUM_CELL_FLAGS, 0);
+    add_column(out, "status", FULCRUM_CELL_STATUS, 0);
+}
+
+static size_t find_column(const struct fulcrum_sweep_columns *columns, const char *name)
+{
+    size_t i = 0;
+    while (i < columns->count && strcmp(columns->items[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static enum fulcrum_status fail_column(const struct fulcrum_sweep_columns *columns,
+    const char *name, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const char *names[FULCRUM_SWEEP_COLUMNS_MOST];
+    for (size_t i = 0; i < columns->count; i++) {
+        names[i] = columns->items[i].name;
+    }
+    size_t i = fulcrum_nearest(name, names, columns->count, sizeof names[0]);
+    int near = i < columns->count;
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "--columns: unknown column '%s'%s%s%s", name, near ? "; did you mean '" : "",
+        near ? columns->items[i].name : "", near ? "'?" : "");
+}
+
+enum fulcrum_status fulcrum_sweep_columns_keep(struct fulcrum_sweep_columns *columns,
+    const char *list, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_sweep_columns all = *columns;
+    size_t kept = 0;
+    while (list != NULL && kept < FULCRUM_SWEEP_COLUMNS_MOST) {
+        char name[sizeof all.items[0].name];
+        size_t length = strcspn(list, ",");
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, list);
+        size_t i = find_column(&all, name);
+        if (i == all.count) {
+            return fail_column(&all, name, context, err);
+        }
+        columns->items[kept++] = all.items[i];
+        list = list[length] == ',' ? list + length + 1 : NULL;
+    }
+    columns->count = kept;
+    return FULCRUM_OK;
+}
+
+static int is_for_people(const struct fulcrum_sweep_column *column)
+{
+    static const char *const names[] = {"actor_count", "steps_per_s", "mean_batch",
+        "cpu_thread_busy_frac", "gpu_busy_frac", "system_w", "steps_per_j_gpu",
+        "steps_per_j_system", "cpu_gpu_ratio_used", "bottleneck", "status"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(column->name, names[i]) == 0) {
+            return 1;
+        }
+    }
+    return column->cell == FULCRUM_CELL_AXIS;
+}
+
+void fulcrum_sweep_columns_keep_few(struct fulcrum_sweep_columns *columns)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < columns->count; i++) {
+        if (is_for_people(&columns->items[i])) {
+            columns->items[kept++] = columns->items[i];
+        }
+    }
+    columns->count = kept;
+}
+
+int fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column)
+{
+    return column->cell == FULCRUM_CELL_AXIS || column->cell == FULCRUM_CELL_ACTORS ||
+           column->cell == FULCRUM_CELL_OUTPUT || column->cell == FULCRUM_CELL_LOW ||
+           column->cell == FULCRUM_CELL_HIGH;
+}
+
+double fulcrum_sweep_column_number(
+    const struct fulcrum_sweep_column *column, const struct fulcrum_sweep_point *point)
+{
+    const struct fulcrum_prediction *prediction = &point->prediction;
+    if (column->cell == FULCRUM_CELL_AXIS) {
+        return point->varied[column->index];
+    }
+    if (point->status != FULCRUM_OK) {
+        return FULCRUM_UNKNOWN;
+    }
+    switch (column->cell) {
+    case FULCRUM_CELL_ACTORS:
+        return prediction->actor_count;
+    case FULCRUM_CELL_OUTPUT:
+        return prediction->value[column->index];
+    case FULCRUM_CELL_LOW:
+        return prediction->has_interval ? prediction->lo[column->index]
+                                        : FULCRUM_UNKNOWN;
+    case FULCRUM_CELL_HIGH:
+        return prediction->has_interval ? prediction->hi[column->index]
+                                        : FULCRUM_UNKNOWN;
+    case FULCRUM_CELL_HEAD:
+    case FULCRUM_CELL_AXIS:
+    case FULCRUM_CELL_METHOD:
+    case FULCRUM_CELL_BOTTLENECK:
+    case FULCRUM_CELL_FLAGS:
+    case FULCRUM_CELL_STATUS:
+    default:
+        return FULCRUM_UNKNOWN;
+    }
+}
+
+const char *fulcrum_sweep_column_text(const struct fulcrum_sweep_column *column,
+    const struct fulcrum_sweep_point *point, char room[FULCRUM_CELL_SIZE])
+{
+    int ok = point->status == FULCRUM_OK;
+    switch (column->cell) {
+    case FULCRUM_CELL_HEAD:
+        return column->text;
+    case FULCRUM_CELL_METHOD:
+        return ok ? fulcrum_method_name(point->prediction.method) : "";
+    case FULCRUM_CELL_BOTTLENECK:
+        return ok ? fulcrum_bottleneck_name(point->prediction.bottleneck) : "";
+    case FULCRUM_CELL_FLAGS:
+        fulcrum_flags_join(ok ? point->prediction.flags : 0U, room, FULCRUM_CELL_SIZE);
+        return room;
+    case FULCRUM_CELL_STATUS:
+        return ok ? "ok" : point->reason;
+    case FULCRUM_CELL_AXIS:
+    case FULCRUM_CELL_ACTORS:
+    case FULCRUM_CELL_OUTPUT:
+    case FULCRUM_CELL_LOW:
+    case FULCRUM_CELL_HIGH:
+    default:
+        return "";
+    }
+}

@@ -1,0 +1,78 @@
+/* sweep_columns.h - the columns of a sweep's output, and what each shows of a point. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_SWEEP_COLUMNS_H
+#define FULCRUM_CLI_SWEEP_COLUMNS_H
+
+#include "cli/command.h"
+#include "model/sweep.h"
+
+/* What is the same for every point; borrowed. */
+struct fulcrum_sweep_head {
+    const char *machine;
+    const char *workload;
+    const char *calibration;
+    const char *actors_rule; /* how the number of actors was chosen */
+    const struct fulcrum_sweep_plan *plan;
+    const char *columns; /* comma-separated names to keep; NULL: all */
+};
+
+/* What a column shows. */
+enum fulcrum_sweep_cell {
+    FULCRUM_CELL_HEAD,   /* a text of the head */
+    FULCRUM_CELL_AXIS,   /* the value of axis `index` */
+    FULCRUM_CELL_ACTORS, /* actors of the run */
+    FULCRUM_CELL_OUTPUT, /* output `index` */
+    FULCRUM_CELL_LOW,    /* lower end of its interval */
+    FULCRUM_CELL_HIGH,
+    FULCRUM_CELL_METHOD,
+    FULCRUM_CELL_BOTTLENECK,
+    FULCRUM_CELL_FLAGS,
+    FULCRUM_CELL_STATUS /* "ok", or why there is no result */
+};
+
+struct fulcrum_sweep_column {
+    char name[96];
+    enum fulcrum_sweep_cell cell;
+    size_t index;
+    const char *text; /* FULCRUM_CELL_HEAD */
+};
+
+enum {
+    FULCRUM_SWEEP_COLUMNS_MOST =
+        16 + FULCRUM_SWEEP_AXES_MOST + 3 * FULCRUM_OUTPUT_COUNT,
+    /* Room for the text of a cell. */
+    FULCRUM_CELL_SIZE = FULCRUM_REASON_BYTE
+};
+
+struct fulcrum_sweep_columns {
+    size_t count;
+    struct fulcrum_sweep_column items[FULCRUM_SWEEP_COLUMNS_MOST];
+};
+
+/* Every column there is: the head, axes, outputs with their intervals, words. */
+void fulcrum_sweep_columns_init(
+    struct fulcrum_sweep_columns *out, const struct fulcrum_sweep_head *head);
+
+/*
+ * Keeps the columns of a comma-separated list, in its order.
+ *   context  gets exit code 2 on failure
+ *   fails    FULCRUM_ERR_UNKNOWN_NAME
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_columns_keep(
+    struct fulcrum_sweep_columns *columns, const char *list,
+    struct fulcrum_context *context, struct fulcrum_error *err);
+
+/* Keeps the axes and what people want to see first. */
+void fulcrum_sweep_columns_keep_few(struct fulcrum_sweep_columns *columns);
+
+int fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column);
+
+/* NAN where the point has no such number. */
+double fulcrum_sweep_column_number(
+    const struct fulcrum_sweep_column *column, const struct fulcrum_sweep_point *point);
+
+/* The text of any other column. Borrows from the point, a table or `room`. */
+const char *fulcrum_sweep_column_text(const struct fulcrum_sweep_column *column,
+    const struct fulcrum_sweep_point *point, char room[FULCRUM_CELL_SIZE]);
+
+#endif
