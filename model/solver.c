@@ -8,6 +8,7 @@
 #include "model/chain.h"
 #include "model/greedy.h"
 #include "model/simulate.h"
+#include "model/textbook.h"
 
 static enum fulcrum_status solve_fast(const struct fulcrum_network *network,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
@@ -42,6 +43,14 @@ static enum fulcrum_status solve_chain(const struct fulcrum_network *network,
     return fulcrum_chain_solve(network, out, err);
 }
 
+static enum fulcrum_status solve_product_form(const struct fulcrum_network *network,
+    const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    (void)options;
+    return fulcrum_textbook_solve(network, out, err);
+}
+
 struct method {
     const char *name;
     enum fulcrum_status (*solve)(const struct fulcrum_network *network,
@@ -54,6 +63,7 @@ static const struct method methods[] = {
     {"auto", solve_auto},
     {"fast", solve_fast},
     {"chain", solve_chain},
+    {"product-form", solve_product_form},
     {"simulate", fulcrum_simulate},
 };
 

@@ -11,6 +11,7 @@ enum fulcrum_method {
     FULCRUM_METHOD_AUTO,
     FULCRUM_METHOD_FAST,
     FULCRUM_METHOD_CHAIN,
+    FULCRUM_METHOD_PRODUCT_FORM,
     FULCRUM_METHOD_SIMULATE
 };
 
@@ -34,7 +35,8 @@ enum fulcrum_bottleneck {
     X(FULCRUM_FLAG_SCALED,          "times scaled from another machine (extrapolated)")  \
     X(FULCRUM_FLAG_WATTS_ASSUMED,   "watts assumed from the machine preset, not measured") \
     X(FULCRUM_FLAG_OTHER_LEARNER,   "learner times of a CPU not used for a GPU")         \
-    X(FULCRUM_FLAG_ROUGH_BATCH,     "learner holds actors up: batch and residence rough")
+    X(FULCRUM_FLAG_ROUGH_BATCH,     "learner holds actors up: batch and residence rough") \
+    X(FULCRUM_FLAG_TEXTBOOK,        "textbook product form: batch servers break its assumptions")
 /* clang-format on */
 
 enum fulcrum_flag_index {
