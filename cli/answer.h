@@ -4,15 +4,18 @@
 #define FULCRUM_CLI_ANSWER_H
 
 #include "cli/line_stream.h"
+#include "model/product_form.h"
 #include "model/solver.h"
 #include "presets/network_line.h"
 
 struct fulcrum_answer {
     struct fulcrum_network_line network; /* after a failure kind and name alone */
     enum fulcrum_status status;
-    struct fulcrum_error failure;     /* one line, from "line N" on */
-    struct fulcrum_solution solution; /* of FULCRUM_KIND_NETWORK */
-    char *json;                       /* one line; NULL until asked for */
+    struct fulcrum_error failure;            /* one line, from "line N" on */
+    struct fulcrum_solution solution;        /* of FULCRUM_KIND_NETWORK */
+    double cycles_per_s;                     /* of FULCRUM_KIND_PRODUCT_FORM, as are */
+    struct fulcrum_product_form_load *loads; /* one for each station, owned */
+    char *json;                              /* one line; NULL until asked for */
 };
 
 /*

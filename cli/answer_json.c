@@ -50,6 +50,24 @@ static void add_solution(
     fulcrum_flags_to_json(solution->flags, object);
 }
 
+static void add_loads(struct fulcrum_json *object, const struct fulcrum_answer *answer)
+{
+    const struct fulcrum_product_form_network *network =
+        &answer->network.product_form.network;
+    fulcrum_json_add_text(
+        object, "method", fulcrum_method_name(FULCRUM_METHOD_PRODUCT_FORM));
+    fulcrum_json_add_number(object, "throughput_per_s", answer->cycles_per_s);
+    struct fulcrum_json *stations = fulcrum_json_add_array(object, "stations");
+    for (size_t i = 0; i < network->station_count; i++) {
+        struct fulcrum_json *station = fulcrum_json_append_object(stations);
+        const struct fulcrum_product_form_load *load = &answer->loads[i];
+        fulcrum_json_add_text(station, "name", network->stations[i].name);
+        fulcrum_json_add_number(station, "mean_customers", load->mean_customers);
+        fulcrum_json_add_number(station, "residence_s", load->residence_s);
+        fulcrum_json_add_number(station, "utilisation", load->busy_frac);
+    }
+}
+
 enum fulcrum_status fulcrum_answer_make_json(
     struct fulcrum_answer *answer, struct fulcrum_error *err)
 {
@@ -61,8 +79,10 @@ enum fulcrum_status fulcrum_answer_make_json(
     }
     if (answer->status != FULCRUM_OK) {
         fulcrum_json_add_text(object, "error", answer->failure.detail);
-    } else {
+    } else if (answer->network.kind == FULCRUM_KIND_NETWORK) {
         add_solution(object, &answer->solution);
+    } else {
+        add_loads(object, answer);
     }
     char *text = NULL;
     enum fulcrum_status status =

@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * JSON and CSV are written line by line, so that a stream of any length needs no
- * memory; only a table for people, whose widths depend on every row, is kept. JSON is
- * built by hand, as its members are nested. CSV and the table share one list of
- * columns.
+ * memory; only a table for people, whose widths depend on every row, is kept. CSV has
+ * the columns of both kinds of networks, as nobody knows which will come: a row for
+ * each network, or for each station of a product-form network. People get a table for
+ * each kind. JSON, which is nested, comes with the answer.
  */
 #include "cli/answer_writer.h"
 
@@ -25,81 +26,150 @@ enum cell_kind {
     CELL_HIGH,
     CELL_BOTTLENECK,
     CELL_FLAGS,
-    CELL_STATUS /* "ok", or why there is no result */
+    CELL_CYCLES,
+    CELL_STATION, /* its name */
+    CELL_LOAD,    /* the double at `offset` of the station's load */
+    CELL_STATUS   /* "ok", or why there is no result */
 };
+
+/* The tables a column is in. */
+enum {
+    NETWORKS = 1 << FULCRUM_KIND_NETWORK,
+    STATIONS = 1 << FULCRUM_KIND_PRODUCT_FORM
+};
+enum { KIND_COUNT = 2 };
 
 struct column {
     const char *name;
     enum cell_kind kind;
     size_t offset;
-    int is_for_people; /* in the table too */
+    int tables;
 };
 
-#define AT(member) offsetof(struct fulcrum_solution, member)
+#define SOLUTION(member) CELL_SOLUTION, offsetof(struct fulcrum_solution, member)
+#define LOAD(member)     CELL_LOAD, offsetof(struct fulcrum_product_form_load, member)
 
 static const struct column columns[] = {
-    {"name", CELL_NAME, 0, 1},
-    {"method", CELL_METHOD, 0, 1},
-    {"steps_per_s", CELL_SOLUTION, AT(steps_per_s), 1},
+    {"name", CELL_NAME, 0, NETWORKS | STATIONS},
+    {"method", CELL_METHOD, 0, NETWORKS | STATIONS},
+    {"steps_per_s", SOLUTION(steps_per_s), NETWORKS},
     {"steps_per_s_lo", CELL_LOW, 0, 0},
     {"steps_per_s_hi", CELL_HIGH, 0, 0},
-    {"mean_batch", CELL_SOLUTION, AT(mean_batch), 1},
-    {"cpu_thread_busy_frac", CELL_SOLUTION, AT(cpu_thread_busy_frac), 1},
-    {"cpu_core_busy_frac", CELL_SOLUTION, AT(cpu_core_busy_frac), 0},
-    {"host_busy_frac", CELL_SOLUTION, AT(host_busy_frac), 1},
-    {"gpu_busy_frac", CELL_SOLUTION, AT(gpu_busy_frac), 1},
-    {"gpu_inference_busy_frac", CELL_SOLUTION, AT(gpu_inference_busy_frac), 0},
-    {"gpu_train_busy_frac", CELL_SOLUTION, AT(gpu_train_busy_frac), 0},
-    {"residence_cpu_s", CELL_SOLUTION, AT(residence.cpu_s), 0},
-    {"residence_host_s", CELL_SOLUTION, AT(residence.host_s), 0},
-    {"residence_gpu_s", CELL_SOLUTION, AT(residence.gpu_s), 0},
-    {"residence_delay_s", CELL_SOLUTION, AT(residence.delay_s), 0},
-    {"bottleneck", CELL_BOTTLENECK, 0, 1},
+    {"mean_batch", SOLUTION(mean_batch), NETWORKS},
+    {"cpu_thread_busy_frac", SOLUTION(cpu_thread_busy_frac), NETWORKS},
+    {"cpu_core_busy_frac", SOLUTION(cpu_core_busy_frac), 0},
+    {"host_busy_frac", SOLUTION(host_busy_frac), NETWORKS},
+    {"gpu_busy_frac", SOLUTION(gpu_busy_frac), NETWORKS},
+    {"gpu_inference_busy_frac", SOLUTION(gpu_inference_busy_frac), 0},
+    {"gpu_train_busy_frac", SOLUTION(gpu_train_busy_frac), 0},
+    {"residence_cpu_s", SOLUTION(residence.cpu_s), 0},
+    {"residence_host_s", SOLUTION(residence.host_s), 0},
+    {"residence_gpu_s", SOLUTION(residence.gpu_s), 0},
+    {"residence_delay_s", SOLUTION(residence.delay_s), 0},
+    {"bottleneck", CELL_BOTTLENECK, 0, NETWORKS},
     {"flags", CELL_FLAGS, 0, 0},
-    {"status", CELL_STATUS, 0, 1},
+    {"throughput_per_s", CELL_CYCLES, 0, STATIONS},
+    {"station", CELL_STATION, 0, STATIONS},
+    {"mean_customers", LOAD(mean_customers), STATIONS},
+    {"residence_s", LOAD(residence_s), STATIONS},
+    {"utilisation", LOAD(busy_frac), STATIONS},
+    {"status", CELL_STATUS, 0, NETWORKS | STATIONS},
 };
 
-enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
+enum { COLUMN_COUNT = sizeof columns / sizeof columns[0], TEXT_SIZE = 2000 };
+
+/* For people, with the rows of one kind of network. */
+struct table {
+    struct fulcrum_column columns[COLUMN_COUNT];
+    struct fulcrum_report *report;
+    size_t rows;
+};
 
 struct fulcrum_answer_writer {
     const struct fulcrum_context *context;
-    struct fulcrum_column shown[COLUMN_COUNT];
-    struct fulcrum_report *report; /* tables only */
+    struct table tables[KIND_COUNT]; /* of enum fulcrum_network_kind */
+};
+
+/* A network, or one station of a product-form network. */
+struct row {
+    const struct fulcrum_answer *answer;
+    size_t station;
 };
 
 static int is_number(const struct column *column)
 {
     return column->kind == CELL_SOLUTION || column->kind == CELL_LOW ||
-           column->kind == CELL_HIGH;
+           column->kind == CELL_HIGH || column->kind == CELL_CYCLES ||
+           column->kind == CELL_LOAD;
 }
 
-static double number_of(
-    const struct column *column, const struct fulcrum_answer *answer)
+static double member_of(const void *object, size_t offset)
 {
-    const struct fulcrum_solution *solution = &answer->solution;
+    return *(const double *)(const void *)((const char *)object + offset);
+}
+
+static double number_of_solution(
+    const struct column *column, const struct fulcrum_solution *solution)
+{
+    if (column->kind == CELL_SOLUTION) {
+        return member_of(solution, column->offset);
+    }
+    if (column->kind == CELL_LOW && solution->has_interval) {
+        return solution->steps_per_s_lo;
+    }
+    return column->kind == CELL_HIGH && solution->has_interval
+               ? solution->steps_per_s_hi
+               : FULCRUM_UNKNOWN;
+}
+
+static size_t station_count(const struct fulcrum_answer *answer)
+{
+    return answer->network.product_form.network.station_count;
+}
+
+static double number_of(const struct column *column, const struct row *row)
+{
+    const struct fulcrum_answer *answer = row->answer;
     if (answer->status != FULCRUM_OK) {
         return FULCRUM_UNKNOWN;
     }
-    if (column->kind == CELL_SOLUTION) {
-        const char *member = (const char *)solution + column->offset;
-        return *(const double *)(const void *)member;
+    if (answer->network.kind == FULCRUM_KIND_NETWORK) {
+        return number_of_solution(column, &answer->solution);
     }
-    if (!solution->has_interval) {
-        return FULCRUM_UNKNOWN;
+    if (column->kind == CELL_LOAD && row->station < station_count(answer)) {
+        return member_of(&answer->loads[row->station], column->offset);
     }
-    return column->kind == CELL_LOW ? solution->steps_per_s_lo
-                                    : solution->steps_per_s_hi;
+    return column->kind == CELL_CYCLES ? answer->cycles_per_s : FULCRUM_UNKNOWN;
+}
+
+static const char *text_of_station(const struct column *column, const struct row *row)
+{
+    const struct fulcrum_answer *answer = row->answer;
+    if (column->kind == CELL_METHOD) {
+        return fulcrum_method_name(FULCRUM_METHOD_PRODUCT_FORM);
+    }
+    return column->kind == CELL_STATION && row->station < station_count(answer)
+               ? answer->network.product_form.stations[row->station].name
+               : "";
 }
 
 /* Borrows from the answer, a table or `room`. */
-static const char *text_of(const struct column *column,
-    const struct fulcrum_answer *answer, char *room, size_t size)
+static const char *text_of(
+    const struct column *column, const struct row *row, char *room, size_t size)
 {
+    const struct fulcrum_answer *answer = row->answer;
+    int is_ok = answer->status == FULCRUM_OK;
     if (column->kind == CELL_NAME) {
         return answer->network.name;
     }
-    if (answer->status != FULCRUM_OK) {
-        return column->kind == CELL_STATUS ? answer->failure.detail : "";
+    if (column->kind == CELL_STATUS) {
+        return is_ok ? "ok" : answer->failure.detail;
+    }
+    if (!is_ok) {
+        return "";
+    }
+    if (answer->network.kind == FULCRUM_KIND_PRODUCT_FORM) {
+        return text_of_station(column, row);
     }
     if (column->kind == CELL_METHOD) {
         return fulcrum_method_name(answer->solution.method);
@@ -107,26 +177,23 @@ static const char *text_of(const struct column *column,
     if (column->kind == CELL_BOTTLENECK) {
         return fulcrum_bottleneck_name(answer->solution.bottleneck);
     }
-    if (column->kind == CELL_FLAGS) {
-        fulcrum_flags_join(answer->solution.flags, room, size);
-        return room;
-    }
-    return "ok";
+    fulcrum_flags_join(
+        column->kind == CELL_FLAGS ? answer->solution.flags : 0U, room, size);
+    return room;
 }
 
-static void write_csv(
-    const struct fulcrum_answer_writer *writer, const struct fulcrum_answer *answer)
+static void write_csv(struct fulcrum_answer_writer *writer, const struct row *row)
 {
     FILE *stream = writer->context->out;
-    char room[800];
+    char room[TEXT_SIZE];
     for (size_t j = 0; j < COLUMN_COUNT; j++) {
         const struct column *column = &columns[j];
         (void)fputs(j > 0 ? "," : "", stream);
         if (!is_number(column)) {
             fulcrum_report_print_csv_text(
-                stream, text_of(column, answer, room, sizeof room));
-        } else if (isfinite(number_of(column, answer))) {
-            (void)fprintf(stream, "%.17g", number_of(column, answer));
+                stream, text_of(column, row, room, sizeof room));
+        } else if (isfinite(number_of(column, row))) {
+            (void)fprintf(stream, "%.17g", number_of(column, row));
         }
     }
     (void)fputc('\n', stream);
@@ -135,7 +202,7 @@ static void write_csv(
 /* Names come from elsewhere: control characters must not reach a terminal. */
 static void add_text(struct fulcrum_report *report, const char *text)
 {
-    char clean[sizeof((struct fulcrum_error *)0)->detail];
+    char clean[TEXT_SIZE];
     (void)snprintf(clean, sizeof clean, "%s", text);
     for (char *c = clean; *c != '\0'; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f) {
@@ -145,18 +212,23 @@ static void add_text(struct fulcrum_report *report, const char *text)
     fulcrum_report_add_text(report, clean);
 }
 
-static void add_row(
-    struct fulcrum_answer_writer *writer, const struct fulcrum_answer *answer)
+static void add_to_table(struct fulcrum_answer_writer *writer, const struct row *row)
 {
-    char room[800];
+    int kind = (int)row->answer->network.kind;
+    struct table *table = &writer->tables[kind];
+    char room[TEXT_SIZE];
     for (size_t j = 0; j < COLUMN_COUNT; j++) {
         const struct column *column = &columns[j];
-        if (column->is_for_people && is_number(column)) {
-            fulcrum_report_add_number(writer->report, number_of(column, answer));
-        } else if (column->is_for_people) {
-            add_text(writer->report, text_of(column, answer, room, sizeof room));
+        if ((column->tables & (1 << kind)) == 0) {
+            continue;
+        }
+        if (is_number(column)) {
+            fulcrum_report_add_number(table->report, number_of(column, row));
+        } else {
+            add_text(table->report, text_of(column, row, room, sizeof room));
         }
     }
+    table->rows++;
 }
 
 static void begin_csv(FILE *stream)
@@ -167,17 +239,17 @@ static void begin_csv(FILE *stream)
     (void)fputc('\n', stream);
 }
 
-static void begin_table(struct fulcrum_answer_writer *writer)
+static void begin_table(struct table *table, int kind)
 {
     size_t count = 0;
     for (size_t j = 0; j < COLUMN_COUNT; j++) {
-        if (columns[j].is_for_people) {
-            writer->shown[count++] = (struct fulcrum_column){columns[j].name,
+        if ((columns[j].tables & (1 << kind)) != 0) {
+            table->columns[count++] = (struct fulcrum_column){columns[j].name,
                 is_number(&columns[j]) ? FULCRUM_COLUMN_NUMBER : FULCRUM_COLUMN_TEXT,
                 NULL};
         }
     }
-    writer->report = fulcrum_report_new("networks", writer->shown, count);
+    table->report = fulcrum_report_new("networks", table->columns, count);
 }
 
 enum fulcrum_status fulcrum_answer_writer_new(const struct fulcrum_context *context,
@@ -191,7 +263,9 @@ enum fulcrum_status fulcrum_answer_writer_new(const struct fulcrum_context *cont
     if (context->format == FULCRUM_FORMAT_CSV) {
         begin_csv(context->out);
     } else if (context->format == FULCRUM_FORMAT_TABLE) {
-        begin_table(writer);
+        begin_table(&writer->tables[FULCRUM_KIND_NETWORK], FULCRUM_KIND_NETWORK);
+        begin_table(
+            &writer->tables[FULCRUM_KIND_PRODUCT_FORM], FULCRUM_KIND_PRODUCT_FORM);
     }
     *out = writer;
     return FULCRUM_OK;
@@ -200,7 +274,8 @@ enum fulcrum_status fulcrum_answer_writer_new(const struct fulcrum_context *cont
 void fulcrum_answer_writer_free(struct fulcrum_answer_writer *writer)
 {
     if (writer != NULL) {
-        fulcrum_report_free(writer->report);
+        fulcrum_report_free(writer->tables[FULCRUM_KIND_NETWORK].report);
+        fulcrum_report_free(writer->tables[FULCRUM_KIND_PRODUCT_FORM].report);
         free(writer);
     }
 }
@@ -208,18 +283,21 @@ void fulcrum_answer_writer_free(struct fulcrum_answer_writer *writer)
 void fulcrum_answer_writer_add(
     struct fulcrum_answer_writer *writer, const struct fulcrum_answer *answer)
 {
-    switch (writer->context->format) {
-    case FULCRUM_FORMAT_JSON:
+    if (writer->context->format == FULCRUM_FORMAT_JSON) {
         (void)fputs(answer->json, writer->context->out);
-        break;
-    case FULCRUM_FORMAT_CSV:
-        write_csv(writer, answer);
-        break;
-    case FULCRUM_FORMAT_TABLE:
-    default:
-        add_row(writer, answer);
-        break;
+        return;
     }
+    /* A network without stations, or without a result, has a row too. */
+    struct row row = {answer, 0};
+    int is_solved = answer->status == FULCRUM_OK;
+    do {
+        if (writer->context->format == FULCRUM_FORMAT_CSV) {
+            write_csv(writer, &row);
+        } else {
+            add_to_table(writer, &row);
+        }
+        row.station++;
+    } while (is_solved && row.station < station_count(answer));
 }
 
 enum fulcrum_status fulcrum_answer_writer_end(
@@ -228,5 +306,15 @@ enum fulcrum_status fulcrum_answer_writer_end(
     if (writer->context->format != FULCRUM_FORMAT_TABLE) {
         return FULCRUM_OK;
     }
-    return fulcrum_report_print(writer->report, "fulcrum-solve", writer->context, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    size_t printed = 0;
+    for (int kind = 0; kind < KIND_COUNT && status == FULCRUM_OK; kind++) {
+        const struct table *table = &writer->tables[kind];
+        if (table->rows > 0 || table->report == NULL) {
+            (void)fputs(printed++ > 0 ? "\n" : "", writer->context->out);
+            status = fulcrum_report_print(
+                table->report, "fulcrum-solve", writer->context, err);
+        }
+    }
+    return status;
 }

@@ -17,16 +17,9 @@
 
 #include "model/quantity.h"
 #include "presets/document.h"
+#include "presets/product_form_line.h"
 #include "presets/reader.h"
-
-enum { KEYS_MOST = 16 };
-
-struct row {
-    const char *key;
-    size_t offset;    /* of the double in struct fulcrum_network */
-    double otherwise; /* where it is left out; NAN: must be given */
-    double neutral;   /* after a fault: makes no second one */
-};
+#include "presets/section.h"
 
 #define MEMBER(member) offsetof(struct fulcrum_network, member)
 #define REQUIRED       FULCRUM_UNKNOWN
@@ -36,12 +29,12 @@ struct row {
 #define MANY_ACTORS  1e7
 #define MANY_THREADS 1e6
 
-static const struct row network_rows[] = {
+static const struct fulcrum_section_row network_rows[] = {
     {"actors", MEMBER(actors), REQUIRED, MANY_ACTORS},
     {"delay_s", MEMBER(delay_s), 0.0, 1.0},
 };
 
-static const struct row cpu_rows[] = {
+static const struct fulcrum_section_row cpu_rows[] = {
     {"cores", MEMBER(cpu.core_count), REQUIRED, 1.0},
     {"threads", MEMBER(cpu.thread_count), REQUIRED, MANY_THREADS},
     {"reserved_threads", MEMBER(cpu.reserved_threads), 0.0, 0.0},
@@ -52,91 +45,32 @@ static const struct row cpu_rows[] = {
 /* The last rows, in place of which a table may be given. */
 enum { FIRST_CURVE_ROW = 3 };
 
-static const struct row step_rows[] = {
+static const struct fulcrum_section_row step_rows[] = {
     {"mean_s", MEMBER(step.mean_s), 0.0, 1.0},
     {"cv", MEMBER(step.cv), 0.0, FULCRUM_UNKNOWN},
 };
 
-static const struct row host_rows[] = {
+static const struct fulcrum_section_row host_rows[] = {
     {"per_batch_s", MEMBER(host.per_batch_s), 0.0, 1.0},
     {"per_item_s", MEMBER(host.per_item_s), 0.0, 1.0},
 };
 
-static const struct row gpu_rows[] = {
+static const struct fulcrum_section_row gpu_rows[] = {
     {"per_batch_s", MEMBER(gpu.per_batch_s), 0.0, 1.0},
     {"per_item_s", MEMBER(gpu.per_item_s), 0.0, 1.0},
 };
 
-static const struct row batching_rows[] = {
+static const struct fulcrum_section_row batching_rows[] = {
     {"size", MEMBER(batch_size), 0.0, 1.0},
     {"depth", MEMBER(depth), 1.0, 1.0},
 };
 
-static const struct row training_rows[] = {
+static const struct fulcrum_section_row training_rows[] = {
     {"env_steps_per_train_step", MEMBER(training.env_steps_per_train_step), REQUIRED,
         1.0},
     {"train_step_s", MEMBER(training.train_step_s), REQUIRED, 1.0},
     {"queue_train_steps", MEMBER(training.queue_train_steps), REQUIRED, 1.0},
 };
-
-/* An object with its rows and the keys that are no numbers. */
-struct section {
-    const struct row *rows;
-    size_t count;
-    const char *const *others; /* NULL-terminated */
-};
-
-static double *place_of(struct fulcrum_network *network, const struct row *row)
-{
-    return (double *)(void *)((char *)network + row->offset);
-}
-
-static void read_row(const struct fulcrum_node *object, const struct row *row,
-    struct fulcrum_network *network)
-{
-    double *place = place_of(network, row);
-    struct fulcrum_node node = fulcrum_node_member(object, row->key);
-    if (node.json == NULL && !isnan(row->otherwise)) {
-        *place = row->otherwise;
-    } else if (!fulcrum_node_number(&node, place)) {
-        *place = row->neutral;
-    }
-}
-
-static void check_keys(const struct fulcrum_node *object, const struct section *section)
-{
-    const char *keys[KEYS_MOST + 1] = {NULL};
-    size_t count = 0;
-    for (size_t i = 0; i < section->count; i++) {
-        keys[count++] = section->rows[i].key;
-    }
-    for (size_t i = 0; section->others[i] != NULL && count < KEYS_MOST; i++) {
-        keys[count++] = section->others[i];
-    }
-    fulcrum_node_check_keys(object, keys);
-}
-
-/* Returns 0 after the fault of something else than an object, its values neutral. */
-static int read_section(const struct fulcrum_node *object,
-    const struct section *section, struct fulcrum_network *network)
-{
-    if (object->json != NULL && !fulcrum_node_is_object(object)) {
-        for (size_t i = 0; i < section->count; i++) {
-            *place_of(network, &section->rows[i]) = section->rows[i].neutral;
-        }
-        return 0;
-    }
-    if (object->json != NULL) {
-        check_keys(object, section);
-    }
-    for (size_t i = 0; i < section->count; i++) {
-        read_row(object, &section->rows[i], network);
-    }
-    return 1;
-}
-
-/* Names by index, as in the enum they stand for. */
-typedef const char *choice_name(int index);
 
 static const char *law_name(int index)
 {
@@ -154,53 +88,15 @@ static const char *kind_name(int index)
     return index < (int)LENGTH(names) ? names[index] : NULL;
 }
 
-/* The index of a name, or -1 after a fault. */
-static int read_choice(const struct fulcrum_node *node, choice_name *name)
-{
-    char text[40] = "";
-    char expected[160] = "";
-    size_t used = 0;
-    int is_text = fulcrum_node_text(node, text, sizeof text);
-    for (int i = 0; is_text && name(i) != NULL; i++) {
-        if (strcmp(name(i), text) == 0) {
-            return i;
-        }
-        int length = snprintf(expected + used, sizeof expected - used, "%s%s",
-            i > 0 ? ", " : "", name(i));
-        used += length > 0 ? (size_t)length : 0;
-    }
-    if (is_text) {
-        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected one of %s", expected);
-    }
-    return -1;
-}
-
 static void read_table(
     const struct fulcrum_node *node, struct fulcrum_network_line *line)
 {
     size_t count = 0;
     struct fulcrum_cpu_station *cpu = &line->network.cpu;
-    if (!fulcrum_node_is_array(node, &count)) {
-        return;
-    }
-    if (count == 0) {
-        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected at least c(1)");
-        return;
-    }
-    line->capacity = calloc(count, sizeof *line->capacity);
-    if (line->capacity == NULL) {
-        fulcrum_reader_fault(
-            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory for it", node->path);
-        return;
-    }
-    cpu->curve = FULCRUM_CURVE_TABLE;
-    cpu->capacity = line->capacity;
-    cpu->capacity_count = count;
-    for (size_t i = 0; i < count; i++) {
-        struct fulcrum_node element = fulcrum_node_element(node, i);
-        if (!fulcrum_node_number(&element, &line->capacity[i])) {
-            line->capacity[i] = 1.0;
-        }
+    if (fulcrum_section_numbers(node, 1.0, &line->capacity, &count)) {
+        cpu->curve = FULCRUM_CURVE_TABLE;
+        cpu->capacity = line->capacity;
+        cpu->capacity_count = count;
     }
 }
 
@@ -215,7 +111,6 @@ static void read_capacity(const struct fulcrum_node *object,
         if (node.json != NULL) {
             fulcrum_node_fault(
                 &node, FULCRUM_ERR_RANGE, "cpu.capacity stands in place of it");
-            *place_of(&line->network, &cpu_rows[i]) = cpu_rows[i].neutral;
         }
     }
     read_table(table, line);
@@ -237,9 +132,9 @@ static void read_capacity(const struct fulcrum_node *object,
 static void read_cpu(const struct fulcrum_node *root, struct fulcrum_network_line *line)
 {
     static const char *const others[] = {"capacity", NULL};
-    const struct section section = {cpu_rows, LENGTH(cpu_rows), others};
-    struct row optional[LENGTH(cpu_rows)];
-    const struct section beside_table = {optional, LENGTH(optional), others};
+    const struct fulcrum_section section = {cpu_rows, LENGTH(cpu_rows), others};
+    struct fulcrum_section_row optional[LENGTH(cpu_rows)];
+    const struct fulcrum_section beside_table = {optional, LENGTH(optional), others};
     memcpy(optional, cpu_rows, sizeof optional);
     optional[0].otherwise = optional[0].neutral;
     optional[1].otherwise = optional[1].neutral;
@@ -247,7 +142,7 @@ static void read_cpu(const struct fulcrum_node *root, struct fulcrum_network_lin
     struct fulcrum_node object = fulcrum_node_member(root, "cpu");
     struct fulcrum_node table = fulcrum_node_member(&object, "capacity");
     line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
-    int is_object = read_section(
+    int is_object = fulcrum_section_read(
         &object, table.json != NULL ? &beside_table : &section, &line->network);
     if (is_object && table.json != NULL) {
         read_capacity(&object, &table, line);
@@ -261,15 +156,15 @@ static void read_cpu(const struct fulcrum_node *root, struct fulcrum_network_lin
 static void read_step(const struct fulcrum_node *root, struct fulcrum_network *network)
 {
     static const char *const others[] = {"law", NULL};
-    const struct section section = {step_rows, LENGTH(step_rows), others};
+    const struct fulcrum_section section = {step_rows, LENGTH(step_rows), others};
     struct fulcrum_node object = fulcrum_node_member(root, "step");
-    (void)read_section(&object, &section, network);
+    (void)fulcrum_section_read(&object, &section, network);
     struct fulcrum_step *step = &network->step;
     struct fulcrum_node law = fulcrum_node_member(&object, "law");
     int index = step->cv > 0.0 || step->cv < 0.0 ? (int)FULCRUM_LAW_LOGNORMAL
                                                  : (int)FULCRUM_LAW_DETERMINISTIC;
     if (law.json != NULL) {
-        index = read_choice(&law, law_name);
+        index = fulcrum_section_choice(&law, law_name);
     }
     if (index < 0 || isnan(step->cv)) {
         index = (int)FULCRUM_LAW_PARETO;
@@ -279,26 +174,27 @@ static void read_step(const struct fulcrum_node *root, struct fulcrum_network *n
 }
 
 static void read_stage(const struct fulcrum_node *root, const char *key,
-    const struct row *rows, struct fulcrum_network *network)
+    const struct fulcrum_section_row *rows, struct fulcrum_network *network)
 {
     static const char *const others[] = {NULL};
-    const struct section section = {rows, LENGTH(host_rows), others};
+    const struct fulcrum_section section = {rows, LENGTH(host_rows), others};
     struct fulcrum_node object = fulcrum_node_member(root, key);
-    (void)read_section(&object, &section, network);
+    (void)fulcrum_section_read(&object, &section, network);
 }
 
 static void read_batching(
     const struct fulcrum_node *root, struct fulcrum_network *network)
 {
     static const char *const others[] = {"policy", NULL};
-    const struct section section = {batching_rows, LENGTH(batching_rows), others};
+    const struct fulcrum_section section = {
+        batching_rows, LENGTH(batching_rows), others};
     struct fulcrum_node object = fulcrum_node_member(root, "batching");
-    (void)read_section(&object, &section, network);
+    (void)fulcrum_section_read(&object, &section, network);
     struct fulcrum_node policy = fulcrum_node_member(&object, "policy");
     struct fulcrum_node size = fulcrum_node_member(&object, "size");
     int index = (int)FULCRUM_BATCH_GREEDY;
     if (policy.json != NULL) {
-        index = read_choice(&policy, policy_name);
+        index = fulcrum_section_choice(&policy, policy_name);
     }
     network->policy =
         index == (int)FULCRUM_BATCH_FIXED ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
@@ -315,12 +211,13 @@ static void read_training(
     const struct fulcrum_node *root, struct fulcrum_network *network)
 {
     static const char *const others[] = {NULL};
-    const struct section section = {training_rows, LENGTH(training_rows), others};
+    const struct fulcrum_section section = {
+        training_rows, LENGTH(training_rows), others};
     struct fulcrum_node object = fulcrum_node_member(root, "training");
     if (object.json == NULL) {
         return;
     }
-    (void)read_section(&object, &section, network);
+    (void)fulcrum_section_read(&object, &section, network);
     double *steps = &network->training.env_steps_per_train_step;
     if (fabs(*steps) <= 0.0) {
         struct fulcrum_node node =
@@ -383,8 +280,8 @@ static void read_network(
 {
     static const char *const others[] = {
         "kind", "name", "cpu", "step", "host", "gpu", "batching", "training", NULL};
-    const struct section section = {network_rows, LENGTH(network_rows), others};
-    (void)read_section(root, &section, &line->network);
+    const struct fulcrum_section section = {network_rows, LENGTH(network_rows), others};
+    (void)fulcrum_section_read(root, &section, &line->network);
     read_cpu(root, line);
     read_step(root, &line->network);
     read_stage(root, "host", host_rows, &line->network);
@@ -408,13 +305,17 @@ static void read_document(
     struct fulcrum_node kind = fulcrum_node_member(root, "kind");
     int index = (int)FULCRUM_KIND_NETWORK;
     if (kind.json != NULL) {
-        index = read_choice(&kind, kind_name);
+        index = fulcrum_section_choice(&kind, kind_name);
     }
     if (index < 0) {
         return;
     }
     line->kind = (enum fulcrum_network_kind)index;
-    read_network(root, line);
+    if (line->kind == FULCRUM_KIND_PRODUCT_FORM) {
+        fulcrum_product_form_line_read(root, &line->product_form);
+    } else {
+        read_network(root, line);
+    }
 }
 
 /* Several faults in one line: the label comes once, and "; " between them. */
@@ -473,4 +374,5 @@ void fulcrum_network_line_clear(struct fulcrum_network_line *line)
 {
     free(line->capacity);
     line->capacity = NULL;
+    fulcrum_product_form_line_clear(&line->product_form);
 }

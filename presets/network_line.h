@@ -7,6 +7,7 @@
 
 #include "model/network.h"
 #include "model/status.h"
+#include "presets/product_form_line.h"
 
 /* What a line holds; the texts are what "kind" says. */
 enum fulcrum_network_kind {
@@ -20,6 +21,7 @@ struct fulcrum_network_line {
     char name[256];
     struct fulcrum_network network;
     double *capacity; /* of network.cpu, owned; NULL where no table was given */
+    struct fulcrum_product_form_line product_form; /* of the other kind */
 };
 
 /*

@@ -179,6 +179,47 @@ static void test_capacity_table_gives_the_counts(void)
     }
 }
 
+#define PRODUCT(x) "{\"kind\":\"product_form_network\",\"customers\":3," x "}"
+#define STATION(x) PRODUCT("\"stations\":[{\"service_s\":1," x "}]")
+
+static void test_stations_of_a_product_form_arrive(void)
+{
+    struct fulcrum_network_line line = read_good(
+        "{\"kind\":\"product_form_network\",\"name\":\"p\",\"customers\":20,"
+        "\"think_s\":4.5,\"stations\":["
+        "{\"name\":\"cpu\",\"type\":\"multi\",\"service_s\":0.125,\"visits\":16,"
+        "\"servers\":4},"
+        "{\"type\":\"ld\",\"service_s\":0.3,\"rate\":[1,1.5,2.25]},"
+        "{\"type\":\"delay\",\"service_s\":2,\"servers\":null,\"rate\":null},"
+        "{\"service_s\":0.2,\"visits\":0.5,\"servers\":1}]}");
+    const struct fulcrum_product_form_network *network = &line.product_form.network;
+    CU_ASSERT_EQUAL(line.kind, FULCRUM_KIND_PRODUCT_FORM);
+    CU_ASSERT_STRING_EQUAL(line.name, "p");
+    CU_ASSERT_EQUAL(network->customers, 20.0);
+    CU_ASSERT_EQUAL(network->think_s, 4.5);
+    CU_ASSERT_EQUAL_FATAL(network->station_count, 4);
+    static const struct fulcrum_product_form_station expected[] = {
+        {"cpu", FULCRUM_STATION_MULTI, 0.125, 16.0, 4.0, NULL, 0},
+        {"stations[1]", FULCRUM_STATION_LD, 0.3, 1.0, 1.0, NULL, 3},
+        {"stations[2]", FULCRUM_STATION_DELAY, 2.0, 1.0, 1.0, NULL, 0},
+        {"stations[3]", FULCRUM_STATION_QUEUE, 0.2, 0.5, 1.0, NULL, 0},
+    };
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const struct fulcrum_product_form_station *station = &network->stations[i];
+        CU_ASSERT_STRING_EQUAL(station->name, expected[i].name);
+        CU_ASSERT_EQUAL(station->type, expected[i].type);
+        CU_ASSERT_EQUAL(station->service_s, expected[i].service_s);
+        CU_ASSERT_EQUAL(station->visits, expected[i].visits);
+        CU_ASSERT_EQUAL(station->servers, expected[i].servers);
+        CU_ASSERT_EQUAL(station->rate_count, expected[i].rate_count);
+    }
+    CU_ASSERT_EQUAL(network->stations[1].rate[2], 2.25);
+    fulcrum_network_line_clear(&line);
+    line = read_good(PRODUCT("\"think_s\":1,\"stations\":[]"));
+    CU_ASSERT_EQUAL(line.product_form.network.station_count, 0);
+    fulcrum_network_line_clear(&line);
+}
+
 struct refusal {
     const char *text;
     enum fulcrum_status status;
@@ -228,7 +269,7 @@ static const struct refusal refusals[] = {
         RANGE_FAULT,
         "line 7: cpu.reserved_threads = 4 leaves none of cpu.threads = 4 to actors"},
     {"{" ACTORS "," STEP ",\"cpu\":{\"capacity\":[]}}", RANGE_FAULT,
-        "line 7: cpu.capacity = []: expected at least c(1)"},
+        "line 7: cpu.capacity = []: expected one number or more"},
     {"{" ACTORS "," STEP ",\"cpu\":{\"capacity\":3,\"reserved_threads\":2}}",
         FORMAT_FAULT, "line 7: cpu.capacity = 3: expected an array, from [ to ]"},
     {"{" ACTORS "," STEP ",\"cpu\":{\"capacity\":[1,null]}}", FORMAT_FAULT,
@@ -283,6 +324,34 @@ static const struct refusal refusals[] = {
     {WITH("\"training\":{\"env_steps_per_train_step\":9,\"train_step_s\":1}"),
         FORMAT_FAULT,
         "line 7: training.queue_train_steps is not given: expected a number"},
+    {PRODUCT("\"think_s\":1"), FORMAT_FAULT,
+        "line 7: stations is not given: expected an array, from [ to ]"},
+    {PRODUCT("\"stations\":[]"), FULCRUM_ERR_INFEASIBLE,
+        "line 7: think_s and all services are 0: nothing takes time"},
+    {PRODUCT("\"stations\":[3]"), FORMAT_FAULT,
+        "line 7: stations[0] = 3: expected an object, from { to }"},
+    {PRODUCT("\"actors\":3,\"stations\":[{\"service_s\":1}]"), FORMAT_FAULT,
+        "line 7: actors: unknown key"},
+    {PRODUCT("\"stations\":[{\"name\":\"a\"}]"), FORMAT_FAULT,
+        "line 7: stations[0].service_s is not given: expected a number"},
+    {STATION("\"type\":\"bus\""), RANGE_FAULT,
+        "line 7: stations[0].type = \"bus\": expected one of queue, multi, delay, ld"},
+    {STATION("\"type\":\"multi\""), RANGE_FAULT,
+        "line 7: stations[0].servers is not given: type multi needs it"},
+    {STATION("\"servers\":2"), RANGE_FAULT,
+        "line 7: stations[0].servers = 2: type queue takes none"},
+    {STATION("\"type\":\"delay\",\"servers\":1"), RANGE_FAULT,
+        "line 7: stations[0].servers = 1: type delay takes none"},
+    {STATION("\"type\":\"queue\",\"rate\":[1]"), RANGE_FAULT,
+        "line 7: stations[0].rate = [1]: type queue takes none"},
+    {STATION("\"type\":\"ld\""), FORMAT_FAULT,
+        "line 7: stations[0].rate is not given: expected an array, from [ to ]"},
+    {STATION("\"type\":\"ld\",\"rate\":[]"), RANGE_FAULT,
+        "line 7: stations[0].rate = []: expected one number or more"},
+    {STATION("\"type\":\"ld\",\"rate\":[1,\"2\"]"), FORMAT_FAULT,
+        "line 7: stations[0].rate[1] = \"2\": expected a number"},
+    {STATION("\"visits\":-1"), RANGE_FAULT,
+        "line 7: stations[0]: visits = -1 is neither 0 nor inside [1e-09, 1e+09]"},
     {"{" ACTORS "," CPU "}", FULCRUM_ERR_INFEASIBLE,
         "line 7: step.mean_s, host, gpu and delay_s are all 0: nothing takes time"},
 };
@@ -460,6 +529,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_what_is_left_out_has_its_default),
         SUITE_CASE(test_law_follows_from_cv_where_it_is_left_out),
         SUITE_CASE(test_capacity_table_gives_the_counts),
+        SUITE_CASE(test_stations_of_a_product_form_arrive),
         SUITE_CASE(test_a_mistake_is_told_once_with_field_value_and_expectation),
         SUITE_CASE(test_all_mistakes_come_in_one_line),
         SUITE_CASE(test_many_mistakes_are_cut_between_two),
