@@ -14,7 +14,7 @@ enum fulcrum_format { FULCRUM_FORMAT_TABLE, FULCRUM_FORMAT_CSV, FULCRUM_FORMAT_J
 /* What becomes of -o FILE, and whether there is a --format. */
 enum fulcrum_output_kind {
     FULCRUM_OUTPUT_REPORT,     /* results go to context->out; --format */
-    FULCRUM_OUTPUT_TEXT,       /* the same without it: one format, or options of its own */
+    FULCRUM_OUTPUT_TEXT,       /* the same without --format, or with its own */
     FULCRUM_OUTPUT_FILE,       /* the command writes output_path itself */
     FULCRUM_OUTPUT_FILE_REPORT /* that, and a report on standard output; --format */
 };

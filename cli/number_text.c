@@ -94,9 +94,11 @@ static void put_digits(uint64_t digits, int count, char *out)
 /* 0.00123: zeros between the point and the digits. */
 static char *put_small(const struct decimal *number, char *out)
 {
-    int zeros = -number->exponent - 1;
-    memcpy(out, "0.000", 5);
-    out += 2 + zeros;
+    *out++ = '0';
+    *out++ = '.';
+    for (int i = number->exponent + 1; i < 0; i++) {
+        *out++ = '0';
+    }
     put_digits(number->digits, number->count, out);
     return out + number->count;
 }

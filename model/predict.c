@@ -311,7 +311,7 @@ enum fulcrum_status fulcrum_predict(const struct fulcrum_scenario *scenario,
 {
     struct fulcrum_predictor *predictor = NULL;
     enum fulcrum_status status = fulcrum_predictor_new(scenario, &predictor, err);
-    if (status == FULCRUM_OK) {
+    if (predictor != NULL) {
         status = fulcrum_predictor_run(predictor, point, options, out, err);
     }
     fulcrum_predictor_free(predictor);

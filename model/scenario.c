@@ -334,8 +334,7 @@ static int stands_for(
         const struct fulcrum_setting *kept = &stem->settings[i];
         const struct fulcrum_setting *wanted = &parted->early[i];
         if (kept->field != wanted->field || kept->text != NULL ||
-            wanted->text != NULL ||
-            memcmp(&kept->number, &wanted->number, sizeof kept->number) != 0) {
+            wanted->text != NULL || kept->number != wanted->number) {
             return 0;
         }
     }

@@ -222,21 +222,27 @@ static size_t take_run(
     return taken;
 }
 
+static void predict_run(
+    struct task *task, const struct queue *queue, size_t first, size_t count)
+{
+    const struct sweep *sweep = task->sweep;
+    for (size_t i = first; i < first + count; i++) {
+        size_t slot = i - queue->start;
+        predict_point(task, i, &sweep->block[slot]);
+        if (sweep->visitor->prepare != NULL) {
+            sweep->visitor->prepare(sweep->visitor->context, slot, &sweep->block[slot]);
+        }
+    }
+}
+
 /* Predicts points of the block until the queue has none. */
 static void work_off(const struct sweep *sweep, size_t thread, struct queue *queue)
 {
-    const struct fulcrum_sweep_visitor *visitor = sweep->visitor;
     struct task task = {.sweep = sweep, .predictor = sweep->predictors[thread]};
     size_t first = 0;
-    for (size_t taken = take_run(visitor, queue, &first); taken > 0;
-         taken = take_run(visitor, queue, &first)) {
-        for (size_t i = first; i < first + taken; i++) {
-            size_t slot = i - queue->start;
-            predict_point(&task, i, &sweep->block[slot]);
-            if (visitor->prepare != NULL) {
-                visitor->prepare(visitor->context, slot, &sweep->block[slot]);
-            }
-        }
+    for (size_t count = take_run(sweep->visitor, queue, &first); count > 0;
+         count = take_run(sweep->visitor, queue, &first)) {
+        predict_run(&task, queue, first, count);
     }
 }
 

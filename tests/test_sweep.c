@@ -186,25 +186,26 @@ static enum fulcrum_status run_long(struct watch *watch)
     return status;
 }
 
+static struct watch visits_with(enum fulcrum_sweep_wish wish)
+{
+    struct watch watch = {.wish = wish};
+    CU_ASSERT_EQUAL(run_long(&watch), FULCRUM_OK);
+    CU_ASSERT_EQUAL(watch.next, LONG_POINTS);
+    CU_ASSERT_EQUAL(watch.faults, 0);
+    return watch;
+}
+
 static void test_points_are_prepared_and_then_visited_whatever_is_wished(void)
 {
-    static const enum fulcrum_sweep_wish wishes[] = {
-        FULCRUM_SWEEP_GO_ON, FULCRUM_SWEEP_VISIT_SOON, FULCRUM_SWEEP_VISIT_NOW};
-    static struct watch watch;
-    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
-        watch = (struct watch){.wish = wishes[i]};
-        CU_ASSERT_EQUAL(run_long(&watch), FULCRUM_OK);
-        CU_ASSERT_EQUAL(watch.next, LONG_POINTS);
-        CU_ASSERT_EQUAL(watch.faults, 0);
-        CU_ASSERT(watch.smallest >= 1);
-        CU_ASSERT(watch.largest <= FULCRUM_SWEEP_BLOCK);
-        /* Left alone, blocks are full; hurried, they are short. */
-        if (wishes[i] == FULCRUM_SWEEP_GO_ON) {
-            CU_ASSERT_EQUAL(watch.smallest, FULCRUM_SWEEP_BLOCK);
-        } else {
-            CU_ASSERT(watch.largest < FULCRUM_SWEEP_BLOCK);
-        }
-    }
+    struct watch full = visits_with(FULCRUM_SWEEP_GO_ON);
+    CU_ASSERT_EQUAL(full.smallest, FULCRUM_SWEEP_BLOCK);
+    CU_ASSERT_EQUAL(full.largest, FULCRUM_SWEEP_BLOCK);
+    struct watch soon = visits_with(FULCRUM_SWEEP_VISIT_SOON);
+    CU_ASSERT(soon.smallest >= 1);
+    CU_ASSERT(soon.largest < FULCRUM_SWEEP_BLOCK);
+    struct watch now = visits_with(FULCRUM_SWEEP_VISIT_NOW);
+    CU_ASSERT(now.smallest >= 1);
+    CU_ASSERT(now.largest < FULCRUM_SWEEP_BLOCK);
 }
 
 static void test_a_sweep_stops_after_the_visit_that_says_so(void)
