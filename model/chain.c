@@ -14,11 +14,15 @@
  */
 #include "model/chain.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "model/pure_death.h"
 #include "model/stationary.h"
+
+/* Rates beyond its inverse would leave the range of double. */
+#define LEAST_STEP_S 1e-15
 
 /* What one turn of the network adds up to, from one start of a batch to the next. */
 struct tally {
@@ -39,7 +43,7 @@ struct chain {
     size_t most;  /* of a batch */
     size_t count; /* states: least, least + 1, ... wait */
     double *rate_per_s;
-    struct fulcrum_pure_death death;
+    struct fulcrum_pure_death *death;
     struct tally *fill; /* [w]: from w waiting to `least` */
     struct tally *turn; /* [state] */
     double *chance;     /* [state, next state] */
@@ -56,7 +60,7 @@ const char *fulcrum_chain_refusal(const struct fulcrum_network *network)
     if (network->step.law != FULCRUM_LAW_EXPONENTIAL) {
         return "steps are not exponential";
     }
-    if (!(network->step.mean_s > 0.0)) {
+    if (network->step.mean_s < LEAST_STEP_S) {
         return "steps take no time";
     }
     if (network->delay_s > 0.0) {
@@ -126,7 +130,7 @@ static int allocate(struct chain *chain)
 
 static void clear(struct chain *chain)
 {
-    fulcrum_pure_death_clear(&chain->death);
+    fulcrum_pure_death_clear(chain->death);
     free(chain->rate_per_s);
     free(chain->fill);
     free(chain->turn);
@@ -138,9 +142,11 @@ static int init(struct chain *chain, const struct fulcrum_network *network)
 {
     int is_fixed = network->policy == FULCRUM_BATCH_FIXED;
     size_t size = (size_t)network->batch_size;
-    *chain = (struct chain){.network = network, .actors = (size_t)network->actors};
+    chain->network = network;
+    chain->actors = (size_t)network->actors;
     chain->least = is_fixed ? size : 1;
     chain->most = size > 0 ? size : chain->actors;
+    assert(chain->least >= 1 && chain->least <= chain->actors);
     /* The batch that has just ended held at least `least`, and none of them waits. */
     size_t highest = chain->actors - chain->least;
     highest = highest > chain->least ? highest : chain->least;
@@ -153,7 +159,7 @@ static int init(struct chain *chain, const struct fulcrum_network *network)
             fulcrum_cpu_capacity(&network->cpu, (double)n) / network->step.mean_s;
     }
     tabulate_fill(chain);
-    return fulcrum_pure_death_init(&chain->death, chain->rate_per_s, chain->actors);
+    return 1;
 }
 
 /* The turn that begins with `least + state` waiting, and the states it leads to. */
@@ -170,7 +176,7 @@ static void follow(struct chain *chain, size_t state)
     turn->gpu_item_s = items * turn->gpu_s;
     turn->time_s = turn->host_s + turn->gpu_s;
     size_t start = chain->actors - waiting;
-    const double *left = fulcrum_pure_death_run(&chain->death, start, turn->time_s);
+    const double *left = fulcrum_pure_death_run(chain->death, start, turn->time_s);
     double fewer = 0.0;
     for (size_t n = 0; n <= start; n++) {
         double chance = left[n];
@@ -214,7 +220,8 @@ static enum fulcrum_status solve(struct chain *chain,
     const struct fulcrum_network *network, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
-    if (!init(chain, network)) {
+    if (!init(chain, network) ||
+        !fulcrum_pure_death_init(chain->death, chain->rate_per_s, chain->actors)) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
             "no memory for the exact chain of %g actors", network->actors);
     }
@@ -236,7 +243,8 @@ enum fulcrum_status fulcrum_chain_solve(const struct fulcrum_network *network,
             "there is no exact chain %s%s: %s", has_name ? "for network " : "here",
             has_name ? network->name : "", refusal);
     }
-    struct chain chain;
+    struct fulcrum_pure_death death = {.most = 0};
+    struct chain chain = {.death = &death};
     enum fulcrum_status status = solve(&chain, network, out, err);
     clear(&chain);
     return status;

@@ -30,7 +30,7 @@
 #define MOST_RATE      1e9
 
 /* Halving MOST_STATIONS leaves one after this many times. */
-enum { MOST_DEPTH = 10 };
+enum { MOST_DEPTH = 10, DEPTHS = MOST_DEPTH + 2 };
 
 /* Rounding of 1e5 factors and terms stays far below this. */
 #define TOLERANCE_REL 1e-9
@@ -44,10 +44,10 @@ struct solver {
     size_t queueing_count;
     struct fulcrum_wide_kernel kernel;
     struct fulcrum_wide_series scratch;
-    struct fulcrum_wide_series without[MOST_DEPTH + 2]; /* [depth]: of all stations
+    struct fulcrum_wide_series without[DEPTHS]; /* [depth]: of all stations
                                                            but those looked at */
-    double cycles_per_unit; /* 0 as long as no station has told */
-    int agree;              /* all stations have told the same */
+    double cycles_per_unit;                     /* 0 as long as no station has told */
+    int agree;                                  /* all stations have told the same */
 };
 
 static double demand_s(const struct fulcrum_product_form_station *station)
@@ -112,7 +112,7 @@ static int allocate(struct solver *solver)
     fits &= solver->queueing != NULL;
     fits &= fulcrum_wide_series_init(&solver->kernel.head, room);
     fits &= fulcrum_wide_series_init(&solver->scratch, room);
-    for (size_t i = 0; i < sizeof solver->without / sizeof solver->without[0]; i++) {
+    for (size_t i = 0; i < DEPTHS; i++) {
         fits &= fulcrum_wide_series_init(&solver->without[i], room);
     }
     return fits;
@@ -123,7 +123,7 @@ static void clear(struct solver *solver)
     free(solver->queueing);
     fulcrum_wide_series_clear(&solver->kernel.head);
     fulcrum_wide_series_clear(&solver->scratch);
-    for (size_t i = 0; i < sizeof solver->without / sizeof solver->without[0]; i++) {
+    for (size_t i = 0; i < DEPTHS; i++) {
         fulcrum_wide_series_clear(&solver->without[i]);
     }
 }
@@ -230,7 +230,7 @@ static void tell_station(struct solver *solver, size_t index, size_t depth)
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as log2 of the stations */
 static void tell(struct solver *solver, size_t first, size_t count, size_t depth)
 {
-    assert(depth <= MOST_DEPTH + 1);
+    assert(depth + 1 < DEPTHS || count == 1);
     if (count == 1) {
         tell_station(solver, solver->queueing[first], depth);
         return;
@@ -346,8 +346,8 @@ static struct limits limits_of(
 static void bound_throughput(
     const struct fulcrum_product_form_network *network, double *least, double *most)
 {
-    double quick_s = network->think_s;
-    double slow_s = network->think_s;
+    double quick_s = 0.0;
+    double slow_s = 0.0;
     double crowd_per_s = (double)INFINITY;
     for (size_t i = 0; i < network->station_count; i++) {
         const struct fulcrum_product_form_station *station = &network->stations[i];
@@ -359,8 +359,8 @@ static void bound_throughput(
             crowd_per_s = fmin(crowd_per_s, limits.most / each_s);
         }
     }
-    *least = network->customers / slow_s;
-    *most = fmin(network->customers / quick_s, crowd_per_s);
+    *least = network->customers / (network->think_s + slow_s);
+    *most = fmin(network->customers / (network->think_s + quick_s), crowd_per_s);
 }
 
 enum fulcrum_status fulcrum_product_form_audit(

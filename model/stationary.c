@@ -25,10 +25,18 @@ static size_t length_of(const double *row, size_t count)
     return count;
 }
 
+static void add_row(
+    double *restrict row, const double *restrict gone, size_t length, double visits)
+{
+    for (size_t to = 0; to < length; to++) {
+        row[to] += visits * gone[to];
+    }
+}
+
 /* Takes out state `last`: who went there goes on to where it leads. */
 static void eliminate(double *chance, size_t count, size_t last)
 {
-    const double *restrict gone = chance + last * count;
+    const double *gone = chance + last * count;
     size_t length = length_of(gone, last);
     double leave = 0.0;
     for (size_t to = 0; to < length; to++) {
@@ -36,13 +44,10 @@ static void eliminate(double *chance, size_t count, size_t last)
     }
     leave = fmax(leave, LEAST_LEAVE);
     for (size_t from = 0; from < last; from++) {
-        double *restrict row = chance + from * count;
+        double *row = chance + from * count;
         if (row[last] > 0.0) {
-            double visits = row[last] / leave;
-            row[last] = visits;
-            for (size_t to = 0; to < length; to++) {
-                row[to] += visits * gone[to];
-            }
+            row[last] /= leave;
+            add_row(row, gone, length, row[last]);
         }
     }
 }

@@ -237,6 +237,22 @@ static void enumerate(
     }
 }
 
+static void assert_station(const struct fulcrum_product_form_station stations[4],
+    size_t which, double cycles_per_s, const struct fulcrum_product_form_load *load)
+{
+    double chance[7];
+    enumerate(stations, which, chance);
+    double mean = 0.0;
+    for (size_t n = 0; n < 7; n++) {
+        mean += (double)n * chance[n];
+        if (stations[which].type != FULCRUM_STATION_DELAY) {
+            suite_assert_close("chance", load->chance[n], chance[n], 1e-13);
+        }
+    }
+    suite_assert_close("mean", load->mean_customers, mean, 1e-13);
+    suite_assert_close("residence", load->residence_s * cycles_per_s, mean, 1e-13);
+}
+
 static void test_small_networks_by_adding_up_all_states(void)
 {
     static const double dip[] = {1.0, 2.0, 0.3, 0.3, 4.0};
@@ -250,27 +266,17 @@ static void test_small_networks_by_adding_up_all_states(void)
     };
     for (size_t set = 0; set < LENGTH(sets); set++) {
         struct fulcrum_product_form_network network = network_of(6, 0.0, sets[set], 4);
-        double found[4][7];
+        double chance[4][7];
         struct fulcrum_product_form_load loads[4];
         double cycles_per_s = 0.0;
         for (size_t i = 0; i < 4; i++) {
-            loads[i].chance = found[i];
+            loads[i].chance = chance[i];
         }
         CU_ASSERT_EQUAL(
             fulcrum_product_form_solve(&network, &cycles_per_s, loads, NULL),
             FULCRUM_OK);
         for (size_t i = 0; i < 4; i++) {
-            double chance[7];
-            enumerate(sets[set], i, chance);
-            double mean = 0.0;
-            for (size_t n = 0; n < 7; n++) {
-                mean += (double)n * chance[n];
-                if (sets[set][i].type != FULCRUM_STATION_DELAY) {
-                    suite_assert_close("chance", found[i][n], chance[n], 1e-13);
-                }
-            }
-            suite_assert_close("mean", loads[i].mean_customers, mean, 1e-13);
-            suite_assert_close("R", loads[i].residence_s * cycles_per_s, mean, 1e-13);
+            assert_station(sets[set], i, cycles_per_s, &loads[i]);
         }
     }
 }
