@@ -1,0 +1,302 @@
+/* renewal.c - the mean cycle of a network with fixed batches, by equation (10). */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A network that makes batches of just B settles into cycles. What is looked for is the
+ * cycle that ends as it began: the same length, the same number of actors left over,
+ * the same wait for the GPU, and the same starts of steps as in the cycles before.
+ * renewal_cycle.c tells how a given cycle ends; here the end is fed back, damped, until
+ * it agrees. A cycle that comes out longer than assumed makes the next shorter, so
+ * damping shrinks whenever the error changes its sign.
+ *
+ * The cycles of a real network differ, and may even alternate. The stationary cycle
+ * stands for their mean.
+ */
+#include "model/renewal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/renewal_cycle.h"
+#include "model/step_law.h"
+
+#define MOST_ROUNDS 40
+#define TOLERANCE   1e-5
+
+#define FIRST_DAMPING 0.8
+#define LEAST_DAMPING 0.03
+#define LESS_DAMPING  1.2
+
+/* Slices in a cycle and in the spread of a step. */
+#define SLICES_PER_CYCLE 24.0
+#define SLICES_PER_SD    4.0
+#define MOST_FIRST       120.0
+#define LEAST_LENGTH     8.0
+#define MOST_LENGTH      300.0
+#define LEAST_CV         0.03
+
+/* Steps without length are made this short, relative to the way of a batch. */
+#define LEAST_STEP_REL 1e-6
+
+/* Tails below this are cut off; a longer table goes on as an exponential. */
+#define LEAST_TAIL  1e-5
+#define DIRECT_AGES 600
+
+/* Everything of one solution, in one allocation. */
+struct renewal {
+    struct fulcrum_renewal_case problem;
+    struct fulcrum_renewal_grid grid;
+    struct fulcrum_step_form form;
+    struct fulcrum_renewal_state state;
+    struct fulcrum_renewal_outcome outcome;
+    double damping;
+    double error; /* log of period found over period assumed */
+};
+
+static double whole_servers(const struct fulcrum_network *network)
+{
+    return fmax(1.0, round(fulcrum_cpu_servers(&network->cpu)));
+}
+
+static int has_host(const struct fulcrum_network *network)
+{
+    const struct fulcrum_batch_time *host = &network->host;
+    return host->per_batch_s > 0.0 || host->per_item_s > 0.0 || host->count > 0;
+}
+
+static void set_case(
+    struct renewal *renewal, const struct fulcrum_network *network, double gpu_stretch)
+{
+    double batch = network->batch_size;
+    int host = has_host(network);
+    renewal->problem = (struct fulcrum_renewal_case){
+        .network = network,
+        .batch = batch,
+        .servers = whole_servers(network),
+        .host_s = host ? fulcrum_batch_time(&network->host, batch) : 0.0,
+        .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, batch),
+        .depth = host ? floor(network->depth) : 1.0,
+        .step_cv = fulcrum_step_cv(&network->step),
+    };
+    struct fulcrum_renewal_case *problem = &renewal->problem;
+    double latency_s = problem->host_s + problem->gpu_s + network->delay_s;
+    struct fulcrum_step step = network->step;
+    step.mean_s = fmax(step.mean_s, LEAST_STEP_REL * latency_s);
+    problem->step_mean_s = step.mean_s;
+    renewal->form = fulcrum_step_form_of(&step);
+}
+
+/* Means of the tail over slices, which keeps the mean step whatever the slice. */
+static void set_tail(struct renewal *renewal)
+{
+    struct fulcrum_renewal_grid *grid = &renewal->grid;
+    double slice_s = grid->slice_s;
+    double excess_s = renewal->form.mean_s;
+    size_t i = 0;
+    for (; i < FULCRUM_RENEWAL_UNBORN; i++) {
+        grid->tail[i] = 1.0;
+    }
+    for (double age = 1.0; i < DIRECT_AGES; i++, age += 1.0) {
+        double beyond_s = fulcrum_step_excess(&renewal->form, slice_s * age);
+        grid->tail[i] = (excess_s - beyond_s) / slice_s;
+        excess_s = beyond_s;
+        if (grid->tail[i] < LEAST_TAIL) {
+            break;
+        }
+    }
+    double ratio = excess_s / (excess_s + slice_s * grid->tail[i - 1]);
+    for (; i >= DIRECT_AGES && i < FULCRUM_RENEWAL_AGES - 1; i++) {
+        grid->tail[i] = grid->tail[i - 1] * ratio;
+    }
+    grid->count = i;
+}
+
+/* Cuts a cycle of `work_s` into slices and begins with all starts in one of them. */
+static void set_grid(struct renewal *renewal, double work_s)
+{
+    const struct fulcrum_renewal_case *problem = &renewal->problem;
+    struct fulcrum_renewal_state *state = &renewal->state;
+    double cv = fmin(1.0, fmax(LEAST_CV, problem->step_cv));
+    double spread_s = cv * renewal->form.mean_s;
+    double slice_s = fmin(spread_s / SLICES_PER_SD, work_s / SLICES_PER_CYCLE);
+    renewal->grid.slice_s = fmax(slice_s, work_s / MOST_FIRST);
+    set_tail(renewal);
+    state->length = work_s / renewal->grid.slice_s;
+    double cycles = fulcrum_renewal_latency_s(problem, state) / state->period_s;
+    state->release = cycles * state->length;
+    size_t at = (size_t)((cycles - floor(cycles)) * state->length);
+    state->shift = 0.0;
+    state->starts.first = at;
+    state->starts.last = at;
+    state->starts.count[at] = problem->batch;
+}
+
+/* The shortest period that leaves anyone to form a batch. */
+static double least_period_s(const struct fulcrum_renewal_case *problem,
+    const struct fulcrum_renewal_state *state)
+{
+    double batches = floor(problem->network->actors / problem->batch);
+    return fulcrum_renewal_latency_s(problem, state) / batches * (1.0 + 1e-6);
+}
+
+/* A first guess: the slowest of CPU, stages and round trip. */
+static void guess(struct renewal *renewal)
+{
+    const struct fulcrum_renewal_case *problem = &renewal->problem;
+    const struct fulcrum_network *network = problem->network;
+    struct fulcrum_renewal_state *state = &renewal->state;
+    double actors = network->actors;
+    double full = fmin(actors, problem->servers);
+    double pace = fulcrum_cpu_capacity(&network->cpu, full) / full;
+    double step_s = renewal->form.mean_s / pace;
+    double stages_s = problem->depth > 1.5 ? fmax(problem->host_s, problem->gpu_s)
+                                           : problem->host_s + problem->gpu_s;
+    double cpu_s = problem->batch * renewal->form.mean_s /
+                   fulcrum_cpu_capacity(&network->cpu, actors);
+    double turn_s = fulcrum_renewal_latency_s(problem, state) + step_s;
+    state->period_s =
+        fmax(fmax(stages_s, cpu_s), 1.2 * turn_s * problem->batch / actors);
+    state->period_s = fmax(state->period_s, 1.05 * least_period_s(problem, state));
+    set_grid(renewal, fmin(state->period_s * pace, 4.0 * renewal->form.mean_s));
+}
+
+static double normal_density(double z)
+{
+    return exp(-0.5 * z * z) * 0.3989422804014327;
+}
+
+static double normal_below(double z)
+{
+    return 0.5 * erfc(-z * 0.7071067811865476);
+}
+
+/*
+ * The wait of a batch for the one before on the GPU. A mean period is the GPU's time
+ * and its mean idle time, which a longer wait shortens: one step towards that balance.
+ */
+static double next_gpu_wait_s(const struct renewal *renewal)
+{
+    const struct fulcrum_renewal_case *problem = &renewal->problem;
+    const struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
+    double wait_s = renewal->state.gpu_wait_s;
+    double period_s = outcome->end.period_s;
+    double most_s =
+        (problem->depth - 1.0) * fmax(period_s, problem->gpu_s) - problem->host_s;
+    if (problem->depth < 1.5 || most_s <= 0.0) {
+        return 0.0;
+    }
+    double spread_s = fmax(outcome->spread_s, 1e-6 * period_s);
+    double z = (period_s - problem->gpu_s - wait_s) / spread_s;
+    double idle_s = spread_s * (normal_density(z) + z * normal_below(z));
+    double missing_s = problem->gpu_s + idle_s - period_s;
+    wait_s += missing_s / (normal_below(z) + 0.7);
+    return fmin(most_s, fmax(0.0, wait_s));
+}
+
+/* Less damping while the error shrinks, more where it turns. */
+static void adapt_damping(struct renewal *renewal, double error)
+{
+    if (error * renewal->error < 0.0) {
+        double before = fabs(renewal->error);
+        renewal->damping *= before / (before + fabs(error));
+    } else {
+        renewal->damping *= LESS_DAMPING;
+    }
+    renewal->damping = fmin(1.0, fmax(LEAST_DAMPING, renewal->damping));
+    renewal->error = error;
+}
+
+/* Moves the state towards its end; returns by how much they differed. */
+static double feed_back(struct renewal *renewal)
+{
+    struct fulcrum_renewal_state *state = &renewal->state;
+    const struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
+    const struct fulcrum_renewal_state *end = &outcome->end;
+    double error = log(end->period_s / state->period_s);
+    double stretch = log(end->length / state->length);
+    double left = end->left - state->left;
+    double wait_s = next_gpu_wait_s(renewal) - state->gpu_wait_s;
+    double differed = fabs(error) + 0.3 * fabs(stretch) +
+                      fabs(left) / renewal->problem.batch +
+                      fabs(wait_s) / state->period_s;
+    adapt_damping(renewal, error);
+    double damping = renewal->damping;
+    state->period_s *= exp(damping * error);
+    state->length *= exp(fmin(0.9, damping) * stretch);
+    left = state->left + damping * left / fmax(0.1, 1.0 - outcome->left_slope);
+    state->left = fmax(0.0, left);
+    state->gpu_wait_s += fmin(0.7, damping) * wait_s;
+    state->queue = end->queue;
+    state->formed_frac = end->formed_frac;
+    state->period_s = fmax(state->period_s, least_period_s(&renewal->problem, state));
+    return differed;
+}
+
+/* The profile of starts is taken as it is, but moved with the damped release. */
+static void take_starts(struct renewal *renewal)
+{
+    struct fulcrum_renewal_state *state = &renewal->state;
+    const struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
+    state->starts = outcome->end.starts;
+    state->shift = 0.0;
+    if (outcome->released_at >= 0.0) {
+        state->release += renewal->damping * (outcome->end.release - state->release);
+        state->shift =
+            state->release - outcome->released_at -
+            fulcrum_renewal_underway(&renewal->problem, state) * state->length;
+    }
+}
+
+static void settle(struct renewal *renewal)
+{
+    struct fulcrum_renewal_state *state = &renewal->state;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        fulcrum_renewal_follow(
+            &renewal->problem, &renewal->grid, state, &renewal->outcome);
+        if (feed_back(renewal) < TOLERANCE) {
+            return;
+        }
+        take_starts(renewal);
+        if (state->length < LEAST_LENGTH || state->length > MOST_LENGTH) {
+            set_grid(renewal, state->length * renewal->grid.slice_s);
+        }
+    }
+}
+
+/*
+ * The means over the cycle miss what doubt about its end does to them. But the CPU must
+ * do the work of B steps in a cycle, and so they are scaled.
+ */
+static void report(const struct renewal *renewal, struct fulcrum_cycle *out)
+{
+    const struct fulcrum_renewal_case *problem = &renewal->problem;
+    const struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
+    double steps_per_s = problem->batch / renewal->state.period_s;
+    double due = steps_per_s * problem->network->step.mean_s;
+    double scale = outcome->work_rate > 0.0 ? due / outcome->work_rate : 1.0;
+    double servers = problem->servers;
+    double stage_s = renewal->state.gpu_wait_s + problem->gpu_s;
+    *out = (struct fulcrum_cycle){
+        .batch = problem->batch,
+        .steps_per_s = steps_per_s,
+        .at_cpu = fmin(problem->network->actors, scale * outcome->at_cpu),
+        .stepping = fmin(servers, scale * outcome->stepping),
+        .on_cores = fmin(servers, scale * outcome->on_cores),
+        .at_gpu = stage_s * steps_per_s,
+    };
+}
+
+enum fulcrum_status fulcrum_renewal_solve(const struct fulcrum_network *network,
+    double gpu_stretch, struct fulcrum_cycle *out, struct fulcrum_error *err)
+{
+    struct renewal *renewal = calloc(1, sizeof *renewal);
+    if (renewal == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory to solve a cycle");
+    }
+    set_case(renewal, network, gpu_stretch);
+    renewal->damping = FIRST_DAMPING;
+    guess(renewal);
+    settle(renewal);
+    report(renewal, out);
+    free(renewal);
+    return FULCRUM_OK;
+}

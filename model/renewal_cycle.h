@@ -1,0 +1,83 @@
+/* renewal_cycle.h - one cycle of fixed batches, followed slice by slice. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_RENEWAL_CYCLE_H
+#define FULCRUM_MODEL_RENEWAL_CYCLE_H
+
+#include "model/network.h"
+
+/* Most slices of a cycle, and of the ages a step can reach. */
+#define FULCRUM_RENEWAL_SLICES 512
+#define FULCRUM_RENEWAL_AGES   1024
+
+/* What stays the same while a network is solved; `network` is borrowed. */
+struct fulcrum_renewal_case {
+    const struct fulcrum_network *network;
+    double batch;   /* B */
+    double servers; /* whole */
+    double host_s;
+    double gpu_s; /* stretched */
+    double depth; /* 1 where no host stage can overlap the GPU */
+    double step_mean_s;
+    double step_cv;
+};
+
+/* The first entries of a table of tails are of steps that are yet to start. */
+#define FULCRUM_RENEWAL_UNBORN 2
+
+/* Work time is cut into slices; behind the unborn, tails are means over a slice. */
+struct fulcrum_renewal_grid {
+    double slice_s;
+    size_t count; /* tail is 0 from here on */
+    double tail[FULCRUM_RENEWAL_AGES];
+};
+
+/* Starts of steps by slice, from the start of a batch on; B of them make a cycle. */
+struct fulcrum_renewal_starts {
+    size_t first;
+    size_t last;
+    double count[FULCRUM_RENEWAL_SLICES];
+};
+
+/* A stationary cycle is one that ends as it began; slices may be parts of slices. */
+struct fulcrum_renewal_state {
+    double period_s;
+    double length;      /* slices of work in a cycle */
+    double left;        /* ready actors beyond B when a batch starts */
+    double formed_frac; /* chance that a batch starts as its last actor gets ready */
+    double queue;       /* actors that wait for a thread when it starts */
+    double release;     /* slices from the start of a batch to its actors' release */
+    double gpu_wait_s;  /* of a batch for the one before */
+    double shift;       /* slices by which the profile of starts is late */
+    struct fulcrum_renewal_starts starts;
+};
+
+/* What one cycle comes to, beside the state at its end. */
+struct fulcrum_renewal_outcome {
+    struct fulcrum_renewal_state end;
+    double released_at; /* slice of the first release */
+    double spread_s;    /* standard deviation of the period */
+    double left_slope;  /* of `end.left` by the left of the start */
+    double at_cpu;
+    double stepping;
+    double on_cores;
+    double work_rate;    /* mean of c(n) */
+    double exposed_frac; /* share of the cycle in which only the batch is waited for */
+};
+
+/* From the start of a batch to the release of its actors. */
+double fulcrum_renewal_latency_s(const struct fulcrum_renewal_case *problem,
+    const struct fulcrum_renewal_state *state);
+
+/* How many earlier batches are still on their way when a batch starts. */
+double fulcrum_renewal_underway(const struct fulcrum_renewal_case *problem,
+    const struct fulcrum_renewal_state *state);
+
+/*
+ * Follows the network from the start of a batch until the next is certain to have
+ * started. `end.gpu_wait_s` and `end.shift` are left alone.
+ */
+void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
+    const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
+    struct fulcrum_renewal_outcome *out);
+
+#endif
