@@ -127,7 +127,7 @@ static enum fulcrum_status answer_all(
 
 /* What the output does not say by itself, and the exit code. */
 static void report_end(
-    const struct job *job, const char *path, struct fulcrum_context *context)
+    const struct job *job, const char *name, struct fulcrum_context *context)
 {
     if (context->exit_code == FULCRUM_EXIT_INTERRUPTED) {
         fulcrum_message_warn("interrupted: %zu lines are answered", job->done);
@@ -136,12 +136,12 @@ static void report_end(
         fulcrum_message_warn("%zu of %zu lines have no result: %s", job->failed,
             job->done, job->first_failure.detail);
     } else if (job->done == 0) {
-        fulcrum_message_warn("%s holds no network", path);
+        fulcrum_message_warn("%s holds no network", name);
     }
 }
 
-static enum fulcrum_status solve_stream(const char *path, struct job *job,
-    struct fulcrum_context *context, struct fulcrum_error *err)
+static enum fulcrum_status solve_stream(
+    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_context shown = *context;
     shown.quiet = shown.quiet || isatty(fileno(context->out));
@@ -156,7 +156,7 @@ static enum fulcrum_status solve_stream(const char *path, struct job *job,
         status = fulcrum_answer_writer_end(job->writer, err);
     }
     if (status == FULCRUM_OK) {
-        report_end(job, path, context);
+        report_end(job, fulcrum_line_stream_name(job->stream), context);
     }
     return status;
 }
@@ -181,8 +181,7 @@ static enum fulcrum_status run(
         fulcrum_message_note(context, "one network per line; Ctrl-D ends");
     }
     if (status == FULCRUM_OK) {
-        status = solve_stream(
-            settings->path != NULL ? settings->path : "-", job, context, err);
+        status = solve_stream(job, context, err);
     }
     fulcrum_answer_writer_free(job->writer);
     fulcrum_line_stream_free(job->stream);

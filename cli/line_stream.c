@@ -197,10 +197,10 @@ static int take_line(struct fulcrum_line_stream *stream, struct fulcrum_line *ou
     size_t length = newline != NULL ? (size_t)(newline - text) : kept;
     stream->start += length + (newline != NULL ? 1 : 0);
     stream->line_number++;
-    text[length] = '\0';
     int is_too_long = stream->is_skipping || length > FULCRUM_LINE_MOST_BYTE;
-    *out = (struct fulcrum_line){
-        text, is_too_long ? 0 : length, stream->line_number, is_too_long};
+    length = is_too_long ? 0 : length;
+    text[length] = '\0';
+    *out = (struct fulcrum_line){text, length, stream->line_number, is_too_long};
     stream->is_skipping = 0;
     return 1;
 }
@@ -232,6 +232,11 @@ enum fulcrum_status fulcrum_line_stream_next(struct fulcrum_line_stream *stream,
         drop_long(stream);
         status = read_more(stream, err);
     }
+}
+
+const char *fulcrum_line_stream_name(const struct fulcrum_line_stream *stream)
+{
+    return stream->name;
 }
 
 double fulcrum_line_stream_done_frac(const struct fulcrum_line_stream *stream)

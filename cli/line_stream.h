@@ -45,6 +45,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_line_stream_next(
     struct fulcrum_line_stream *stream, struct fulcrum_line *lines, size_t most,
     size_t *count, struct fulcrum_error *err);
 
+/* The path, or "standard input". Borrowed. */
+const char *fulcrum_line_stream_name(const struct fulcrum_line_stream *stream);
+
 /* Share of a file that was read; NAN for a pipe or terminal. */
 double fulcrum_line_stream_done_frac(const struct fulcrum_line_stream *stream);
 

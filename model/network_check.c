@@ -16,9 +16,12 @@
 #define MOST_ACTORS  1e7
 #define MOST_THREADS 1e6
 #define MOST_TIME_S  1e6
+#define LEAST_TIME_S 1e-12 /* less is lost beside the longest times */
 #define MOST_POINTS  1e6
 #define LEAST_CV     1e-3
 #define MOST_CV      100.0
+#define MOST_RATE    1e6
+#define LEAST_RATE   1e-6
 
 /* Any less often would be rounded off a count of steps; 0 stands for no training. */
 #define LEAST_TRAIN_PERIOD 1e-6
@@ -26,7 +29,8 @@
 enum range_kind {
     RANGE_REAL,
     RANGE_WHOLE,
-    RANGE_POSITIVE /* real, and the lower end itself is excluded */
+    RANGE_POSITIVE, /* real, and the lower end itself is excluded */
+    RANGE_OR_ZERO   /* real, or 0 */
 };
 
 struct range {
@@ -44,15 +48,15 @@ static const struct range always[] = {
     {FIELD(cpu.core_count), 1.0, MOST_THREADS, RANGE_REAL},
     {FIELD(cpu.thread_count), 1.0, MOST_THREADS, RANGE_REAL},
     {FIELD(cpu.reserved_threads), 0.0, MOST_THREADS, RANGE_REAL},
-    {FIELD(step.mean_s), 0.0, MOST_TIME_S, RANGE_REAL},
-    {FIELD(host.per_batch_s), 0.0, MOST_TIME_S, RANGE_REAL},
-    {FIELD(host.per_item_s), 0.0, MOST_TIME_S, RANGE_REAL},
-    {FIELD(gpu.per_batch_s), 0.0, MOST_TIME_S, RANGE_REAL},
-    {FIELD(gpu.per_item_s), 0.0, MOST_TIME_S, RANGE_REAL},
+    {FIELD(step.mean_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(host.per_batch_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(host.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(gpu.per_batch_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(gpu.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
     {FIELD(batch_size), 0.0, MOST_ACTORS, RANGE_WHOLE},
     {FIELD(depth), 1.0, MOST_ACTORS, RANGE_WHOLE},
-    {FIELD(delay_s), 0.0, MOST_TIME_S, RANGE_REAL},
-    {FIELD(training.env_steps_per_train_step), 0.0, 1e12, RANGE_REAL},
+    {FIELD(delay_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(training.env_steps_per_train_step), 1e-6, 1e12, RANGE_OR_ZERO},
 };
 
 static const struct range smt_turbo[] = {
@@ -71,7 +75,7 @@ static const struct range saturating[] = {
 
 static const struct range training[] = {
     {FIELD(training.env_steps_per_train_step), LEAST_TRAIN_PERIOD, 1e12, RANGE_REAL},
-    {FIELD(training.train_step_s), 0.0, MOST_TIME_S, RANGE_POSITIVE},
+    {FIELD(training.train_step_s), LEAST_TIME_S, MOST_TIME_S, RANGE_REAL},
     {FIELD(training.queue_train_steps), 1.0, 1e9, RANGE_REAL},
 };
 
@@ -80,6 +84,12 @@ static const struct range training[] = {
 static void fail_range(
     struct fulcrum_error *faults, const struct range *range, double value)
 {
+    if (range->kind == RANGE_OR_ZERO) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "%s = %g is neither 0 nor inside [%g, %g]", range->name, value, range->low,
+            range->high);
+        return;
+    }
     (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE, "%s = %g is outside %s%g, %g]%s",
         range->name, value, range->kind == RANGE_POSITIVE ? "(" : "[", range->low,
         range->high, range->kind == RANGE_WHOLE ? " or not whole" : "");
@@ -94,6 +104,8 @@ static void check_value(
         inside = inside && value > range->low;
     } else if (range->kind == RANGE_WHOLE) {
         inside = inside && floor(value) >= value;
+    } else if (range->kind == RANGE_OR_ZERO) {
+        inside = inside || fabs(value) <= 0.0;
     }
     if (!inside) {
         fail_range(faults, range, value);
@@ -132,7 +144,7 @@ static void check_capacity(
     for (size_t i = 0; i < cpu->capacity_count; i++) {
         char name[40];
         (void)snprintf(name, sizeof name, "cpu.capacity[%zu]", i);
-        const struct range value = {name, 0, 0.0, 1e6, RANGE_POSITIVE};
+        const struct range value = {name, 0, LEAST_RATE, MOST_RATE, RANGE_REAL};
         check_value(faults, &value, cpu->capacity[i]);
     }
 }
