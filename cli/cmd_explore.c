@@ -7,6 +7,7 @@
  * the head of every output, because a ratio sweep with a fixed number of actors answers
  * another question than one in which it grows with the threads.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,8 @@ struct job {
     struct fulcrum_progress progress;
     double visited_s; /* on the clock of the progress */
     const volatile sig_atomic_t *stop;
+    FILE *out;
+    int write_error; /* errno once writing has failed */
 };
 
 static int varies(const struct job *job, const char *path)
@@ -201,7 +204,11 @@ static void count_points(
 static int visit(void *context, const struct fulcrum_sweep_point *points, size_t count)
 {
     struct job *job = context;
+    errno = 0;
     fulcrum_sweep_writer_add(job->writer, points, count);
+    if (ferror(job->out) != 0) {
+        job->write_error = errno != 0 ? errno : EIO;
+    }
     fulcrum_sweep_finding_add(job->finding, points, count);
     count_points(job, points, count);
     char stage[64];
@@ -210,7 +217,7 @@ static int visit(void *context, const struct fulcrum_sweep_point *points, size_t
     fulcrum_progress_update(
         &job->progress, (double)job->done / (double)job->point_count, stage);
     job->visited_s = job->progress.clock_s();
-    return *job->stop != 0;
+    return *job->stop != 0 || job->write_error != 0;
 }
 
 /* All points failed: the sweep has no result, and the first reason is the message. */
@@ -235,6 +242,11 @@ static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
     job->visited_s = job->progress.clock_s();
     enum fulcrum_status status = fulcrum_sweep_run(scenario, &job->plan, &visitor, err);
     fulcrum_progress_end(&job->progress);
+    if (job->write_error != 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: cannot be written: %s",
+            context->output_path != NULL ? context->output_path : "standard output",
+            strerror(job->write_error));
+    }
     int interrupted = status == FULCRUM_ERR_INTERRUPTED;
     if (status != FULCRUM_OK && !interrupted) {
         return status;
@@ -326,6 +338,7 @@ static enum fulcrum_status explore(const struct settings *settings,
     if (status == FULCRUM_OK) {
         job->finding = fulcrum_sweep_finding_new(&job->plan);
         job->stop = fulcrum_interrupt_watch();
+        job->out = context->out;
         status = run_sweep(scenario, job, context, err);
     }
     fulcrum_scenario_free(scenario);

@@ -217,6 +217,8 @@ void fulcrum_sweep_writer_add(struct fulcrum_sweep_writer *writer,
     for (size_t i = 0; i < count; i++) {
         add_point(writer, i, &points[i]);
     }
+    /* Whoever reads a pipe gets whole lines, soon, and a full disk shows early. */
+    (void)fflush(writer->stream);
 }
 
 /* Prints `before`, then what is known now that all points are there. */

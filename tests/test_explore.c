@@ -1,0 +1,191 @@
+/* test_explore.c - the program on sweeps: threads, memory, Ctrl-C, a full disk. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What these tests look at belongs to a process: its number of threads, the most memory
+ * it ever had, its signals and its exit code. So they start the program itself.
+ */
+#define _GNU_SOURCE /* wait4 */
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/suite.h"
+
+enum { WORDS_MOST = 40, EXIT_INTERRUPTED = 130 };
+
+/* A run of the program, under way or over. */
+struct run {
+    pid_t process;
+    FILE *output; /* the reading end of its standard output */
+    int exit_code;
+    double memory_byte;
+};
+
+/* Greedy batches on a DGX-1, then what `words` say. */
+static struct run start(const char *threads, const char *words)
+{
+    char program[] = FULCRUM_PROGRAM;
+    char line[1000];
+    char *argv[WORDS_MOST] = {program};
+    size_t count = 1;
+    (void)snprintf(line, sizeof line,
+        "explore -m dgx-1 -w r2d2-atari -s workload.batching.policy=greedy "
+        "-s workload.training.env_steps_per_train_step=0 -q %s",
+        words);
+    char *rest = NULL;
+    for (char *word = strtok_r(line, " ", &rest);
+         word != NULL && count + 1 < WORDS_MOST; word = strtok_r(NULL, " ", &rest)) {
+        argv[count++] = word;
+    }
+    int ends[2];
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    struct run run = {.process = fork(), .output = fdopen(ends[0], "r")};
+    CU_ASSERT_FATAL(run.output != NULL);
+    if (run.process == 0) {
+        (void)setenv("OMP_NUM_THREADS", threads, 1);
+        (void)dup2(ends[1], STDOUT_FILENO);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        (void)execv(program, argv);
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    return run;
+}
+
+static void finish(struct run *run)
+{
+    int status = 0;
+    struct rusage usage = {.ru_maxrss = 0};
+    (void)fclose(run->output);
+    CU_ASSERT_EQUAL(wait4(run->process, &status, 0, &usage), run->process);
+    run->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    run->memory_byte = 1024.0 * (double)usage.ru_maxrss;
+}
+
+/* All that comes from now on. */
+static char *read_all(const struct run *run)
+{
+    char *text = NULL;
+    size_t size = 0;
+    char some[4096];
+    FILE *copy = open_memstream(&text, &size);
+    CU_ASSERT_FATAL(copy != NULL);
+    for (size_t got = fread(some, 1, sizeof some, run->output); got > 0;
+         got = fread(some, 1, sizeof some, run->output)) {
+        (void)fwrite(some, 1, got, copy);
+    }
+    (void)fclose(copy);
+    return text;
+}
+
+static char *text_of(const char *threads, const char *words)
+{
+    struct run run = start(threads, words);
+    char *text = read_all(&run);
+    finish(&run);
+    CU_ASSERT_EQUAL(run.exit_code, 0);
+    return text;
+}
+
+static void compare_threads(const char *words)
+{
+    static const char *const threads[] = {"2", "3"};
+    char *alone = text_of("1", words);
+    CU_ASSERT(strlen(alone) > 1000);
+    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
+        char *text = text_of(threads[i], words);
+        CU_ASSERT_STRING_EQUAL(text, alone);
+        free(text);
+    }
+    free(alone);
+}
+
+/* Equations, simulations, draws and points that cannot run, side by side. */
+static void test_the_bytes_do_not_depend_on_the_number_of_threads(void)
+{
+    compare_threads("-v run.gpu_count=1,2 -v actors=1:30:1 --format csv "
+                    "--intervals none --half-width 0.2");
+    compare_threads("-v actors=5,40,41 -s run.gpu_count=2 --format jsonl "
+                    "--intervals 3 --half-width 0.2");
+    compare_threads("-v run.sm_count=1:6000:1 -a 40 --format json --intervals none "
+                    "--columns run.sm_count,steps_per_s,flags,status");
+}
+
+static double memory_of(const char *format, size_t points)
+{
+    char words[300];
+    /* A V100 has 80 SMs: hardly any point takes the time to solve it. */
+    (void)snprintf(words, sizeof words,
+        "-v run.sm_count=1:%zu:1 -v actors=10,20,30,40 --intervals none --format %s "
+        "-o /dev/null",
+        points / 4, format);
+    struct run run = start("2", words);
+    free(read_all(&run));
+    finish(&run);
+    CU_ASSERT_EQUAL(run.exit_code, 0);
+    return run.memory_byte;
+}
+
+/* 40000 rows of 40 columns are 20 MB in any form; a block of them is 2 MB. */
+static void test_memory_does_not_grow_with_the_number_of_points(void)
+{
+    static const char *const formats[] = {"csv", "jsonl", "json", "table"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        double few_byte = memory_of(formats[i], 12000);
+        double many_byte = memory_of(formats[i], 40000);
+        CU_ASSERT(many_byte - few_byte < 3e6);
+    }
+}
+
+/* Simulations for hours, until the first lines are there and Ctrl-C comes. */
+static void interrupt(const char *format, const char *end)
+{
+    char words[300];
+    (void)snprintf(words, sizeof words,
+        "-v actors=1:20000:1 --method simulate --half-width 0.1 --max-steps 20000 "
+        "--intervals none --format %s",
+        format);
+    struct run run = start("2", words);
+    CU_ASSERT(fgetc(run.output) != EOF);
+    CU_ASSERT_EQUAL(kill(run.process, SIGINT), 0);
+    char *text = read_all(&run);
+    finish(&run);
+    CU_ASSERT_EQUAL(run.exit_code, EXIT_INTERRUPTED);
+    size_t length = strlen(text);
+    CU_ASSERT(length > strlen(end) && strcmp(text + length - strlen(end), end) == 0);
+    free(text);
+}
+
+static void test_ctrl_c_leaves_whole_lines(void)
+{
+    interrupt("csv", ",ok\n");
+    interrupt("jsonl", "\"complete\":false}\n");
+    interrupt("json", "\"complete\":false}\n");
+}
+
+static void test_a_full_disk_ends_the_sweep(void)
+{
+    struct run run =
+        start("2", "-v run.sm_count=1:10000:1 -a 40 --intervals none --format csv "
+                   "-o /dev/full");
+    free(read_all(&run));
+    finish(&run);
+    CU_ASSERT_EQUAL(run.exit_code, 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_the_bytes_do_not_depend_on_the_number_of_threads),
+        SUITE_CASE(test_memory_does_not_grow_with_the_number_of_points),
+        SUITE_CASE(test_ctrl_c_leaves_whole_lines),
+        SUITE_CASE(test_a_full_disk_ends_the_sweep),
+    };
+    return suite_run("explore", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
