@@ -41,20 +41,20 @@ enum { KIND_COUNT = 2 };
 
 struct column {
     const char *name;
-    enum cell_kind kind;
     size_t offset;
+    enum cell_kind kind;
     int tables;
 };
 
-#define SOLUTION(member) CELL_SOLUTION, offsetof(struct fulcrum_solution, member)
-#define LOAD(member)     CELL_LOAD, offsetof(struct fulcrum_product_form_load, member)
+#define SOLUTION(member) offsetof(struct fulcrum_solution, member), CELL_SOLUTION
+#define LOAD(member)     offsetof(struct fulcrum_product_form_load, member), CELL_LOAD
 
 static const struct column columns[] = {
-    {"name", CELL_NAME, 0, NETWORKS | STATIONS},
-    {"method", CELL_METHOD, 0, NETWORKS | STATIONS},
+    {"name", 0, CELL_NAME, NETWORKS | STATIONS},
+    {"method", 0, CELL_METHOD, NETWORKS | STATIONS},
     {"steps_per_s", SOLUTION(steps_per_s), NETWORKS},
-    {"steps_per_s_lo", CELL_LOW, 0, 0},
-    {"steps_per_s_hi", CELL_HIGH, 0, 0},
+    {"steps_per_s_lo", 0, CELL_LOW, 0},
+    {"steps_per_s_hi", 0, CELL_HIGH, 0},
     {"mean_batch", SOLUTION(mean_batch), NETWORKS},
     {"cpu_thread_busy_frac", SOLUTION(cpu_thread_busy_frac), NETWORKS},
     {"cpu_core_busy_frac", SOLUTION(cpu_core_busy_frac), 0},
@@ -66,14 +66,14 @@ static const struct column columns[] = {
     {"residence_host_s", SOLUTION(residence.host_s), 0},
     {"residence_gpu_s", SOLUTION(residence.gpu_s), 0},
     {"residence_delay_s", SOLUTION(residence.delay_s), 0},
-    {"bottleneck", CELL_BOTTLENECK, 0, NETWORKS},
-    {"flags", CELL_FLAGS, 0, 0},
-    {"throughput_per_s", CELL_CYCLES, 0, STATIONS},
-    {"station", CELL_STATION, 0, STATIONS},
+    {"bottleneck", 0, CELL_BOTTLENECK, NETWORKS},
+    {"flags", 0, CELL_FLAGS, 0},
+    {"throughput_per_s", 0, CELL_CYCLES, STATIONS},
+    {"station", 0, CELL_STATION, STATIONS},
     {"mean_customers", LOAD(mean_customers), STATIONS},
     {"residence_s", LOAD(residence_s), STATIONS},
     {"utilisation", LOAD(busy_frac), STATIONS},
-    {"status", CELL_STATUS, 0, NETWORKS | STATIONS},
+    {"status", 0, CELL_STATUS, NETWORKS | STATIONS},
 };
 
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0], TEXT_SIZE = 2000 };

@@ -27,12 +27,12 @@ struct pipe_stream {
 
 static void pipe_open(struct pipe_stream *out)
 {
-    int ends[2];
+    int ends[2] = {-1, -1};
     char path[40];
+    *out = (struct pipe_stream){-1, -1, 0, NULL};
     CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
     out->reader = ends[0];
     out->writer = ends[1];
-    out->stop = 0;
     (void)snprintf(path, sizeof path, "/dev/fd/%d", out->reader);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_line_stream_open(path, &out->stop, &out->stream, NULL), FULCRUM_OK);
@@ -136,14 +136,27 @@ static void test_blank_lines_and_the_byte_order_mark_are_passed_over(void)
 /* A file of a line of `length` bytes between two short ones. */
 static char *write_long(const struct scratch *scratch, size_t length)
 {
-    char *text = calloc(length + 16, 1);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    (void)snprintf(text, 16, "a\n");
-    memset(text + 2, 'x', length);
-    memcpy(text + 2 + length, "\nb\n", 3);
-    char *path = scratch_write(scratch, "long", text);
-    free(text);
+    char *path = scratch_path(scratch, "long");
+    FILE *stream = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    (void)fprintf(stream, "a\n%0*d\nb\n", (int)length, 0);
+    (void)fclose(stream);
     return path;
+}
+
+static void expect_length(
+    struct fulcrum_line_stream *stream, size_t number, size_t length)
+{
+    struct fulcrum_line line = {"", 0, 0, 0};
+    size_t count = 0;
+    enum fulcrum_status status =
+        fulcrum_line_stream_next(stream, &line, 1, &count, NULL);
+    CU_ASSERT_EQUAL(status, FULCRUM_OK);
+    CU_ASSERT_EQUAL(count, 1);
+    CU_ASSERT_EQUAL(line.number, number);
+    CU_ASSERT_EQUAL(line.is_too_long, length > FULCRUM_LINE_MOST_BYTE);
+    CU_ASSERT_EQUAL(line.length, line.is_too_long ? 0 : length);
+    CU_ASSERT_EQUAL(line.text[line.length], '\0');
 }
 
 static void test_lines_up_to_the_limit_are_kept_and_longer_ones_dropped(void)
@@ -156,25 +169,15 @@ static void test_lines_up_to_the_limit_are_kept_and_longer_ones_dropped(void)
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         char *path = write_long(&scratch, lengths[i]);
         struct fulcrum_line_stream *stream = NULL;
-        struct fulcrum_line line;
-        size_t count = 0;
+        struct fulcrum_line lines[MOST];
         CU_ASSERT_EQUAL_FATAL(
             fulcrum_line_stream_open(path, &stop, &stream, NULL), FULCRUM_OK);
-        for (size_t number = 1; number <= 3; number++) {
-            CU_ASSERT_EQUAL(
-                fulcrum_line_stream_next(stream, &line, 1, &count, NULL), FULCRUM_OK);
-            CU_ASSERT_EQUAL_FATAL(count, 1);
-            CU_ASSERT_EQUAL(line.number, number);
-            int is_long = number == 2 && lengths[i] > FULCRUM_LINE_MOST_BYTE;
-            size_t length = number == 2 ? lengths[i] : 1;
-            CU_ASSERT_EQUAL(line.is_too_long, is_long);
-            CU_ASSERT_EQUAL(line.length, is_long ? 0 : length);
-            CU_ASSERT_EQUAL(line.text[line.length], '\0');
-        }
+        CU_ASSERT_STRING_EQUAL(fulcrum_line_stream_name(stream), path);
+        expect_length(stream, 1, 1);
+        expect_length(stream, 2, lengths[i]);
+        expect_length(stream, 3, 1);
         CU_ASSERT_EQUAL(fulcrum_line_stream_done_frac(stream), 1.0);
-        CU_ASSERT_EQUAL(
-            fulcrum_line_stream_next(stream, &line, 1, &count, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL(count, 0);
+        CU_ASSERT_EQUAL(next(stream, lines), 0);
         fulcrum_line_stream_free(stream);
         free(path);
     }

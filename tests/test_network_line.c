@@ -3,7 +3,6 @@
 #include "presets/network_line.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/expect.h"
@@ -356,18 +355,24 @@ static const struct refusal refusals[] = {
         "line 7: step.mean_s, host, gpu and delay_s are all 0: nothing takes time"},
 };
 
+/* Asserts that a message is this one, and prints both if not. */
+static void expect_detail(const char *detail, const char *expected)
+{
+    if (strcmp(detail, expected) != 0) {
+        (void)fprintf(stderr, "expected: %s\nfound:    %s\n", expected, detail);
+        CU_FAIL("another message");
+    }
+}
+
 static void test_a_mistake_is_told_once_with_field_value_and_expectation(void)
 {
     for (size_t i = 0; i < COUNT(refusals); i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_network_line line;
-        CU_ASSERT_EQUAL(parse(&line, refusals[i].text, &err), refusals[i].status);
+        enum fulcrum_status status = parse(&line, refusals[i].text, &err);
+        CU_ASSERT_EQUAL(status, refusals[i].status);
         CU_ASSERT_EQUAL(err.status, refusals[i].status);
-        if (strcmp(err.detail, refusals[i].detail) != 0) {
-            (void)fprintf(
-                stderr, "expected: %s\nfound:    %s\n", refusals[i].detail, err.detail);
-            CU_FAIL("another message");
-        }
+        expect_detail(err.detail, refusals[i].detail);
         fulcrum_network_line_clear(&line);
     }
 }
@@ -465,16 +470,13 @@ static void test_what_is_nearly_json_is_refused(void)
 static void test_deep_nesting_is_refused(void)
 {
     enum { DEPTH = 100000 };
-    char *text = calloc(DEPTH + 16, 1);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    memcpy(text, "{\"cpu\":", 7);
-    memset(text + 7, '[', DEPTH);
+    static char text[DEPTH + 16] = "{\"cpu\":";
+    memset(text + strlen(text), '[', DEPTH);
     struct fulcrum_error err = {FULCRUM_OK, ""};
     struct fulcrum_network_line line;
     CU_ASSERT_EQUAL(parse(&line, text, &err), FULCRUM_ERR_FORMAT);
     expect_part(err.detail, "line 7, column ");
     fulcrum_network_line_clear(&line);
-    free(text);
 }
 
 /* Every beginning of a good line is a bad one, whatever byte it stops at. */

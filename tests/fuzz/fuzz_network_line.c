@@ -17,6 +17,8 @@
 #include "model/solver.h"
 #include "presets/network_line.h"
 
+/* The name that libFuzzer looks for. */
+/* NOLINTNEXTLINE(readability-identifier-naming) */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Beyond these a line may take longer than a fuzzer should wait. */
@@ -87,6 +89,7 @@ static void solve_network(const struct fulcrum_network *network)
     }
     if (network->actors <= CHAIN_MOST_ACTORS) {
         solve(network, FULCRUM_METHOD_CHAIN);
+        solve(network, FULCRUM_METHOD_PRODUCT_FORM);
     }
     if (network->actors <= SIMULATE_MOST_ACTORS) {
         solve(network, FULCRUM_METHOD_SIMULATE);
