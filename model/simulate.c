@@ -13,7 +13,7 @@
  * that differ.
  *
  * The run ends when the interval of the throughput is narrow enough. The intervals come
- * from batch means (batch_means.c); windows hold whole turns of the actors and whole
+ * from batch means (batch_means.c); windows hold whole turns of the actors or whole
  * training steps, as those would otherwise beat against the windows. Neighbouring
  * windows that still depend on each other make the interval look narrower than it is:
  * then it has to be narrower by a factor.
@@ -328,9 +328,9 @@ static struct schedule schedule_of(
     /* Fewer would not show every actor go round, and so might take no time at all. */
     plan.max = fmax(plan.max, LEAST_STEPS_PER_ACTOR * network->actors);
     plan.max = fmax(plan.max, LEAST_MAX_STEPS);
-    /* Whole train steps, or else whole turns of the actors, leave no edge noise. */
-    double period = network->training.env_steps_per_train_step;
-    period = period > 0.0 ? period : network->actors;
+    /* Whole train steps or whole turns, whichever are longer, leave least edge noise.
+     */
+    double period = fmax(per_train_step, network->actors);
     plan.window = fmax(LEAST_WINDOW_STEPS, CYCLES_PER_WINDOW * network->actors);
     plan.window = period * ceil(plan.window / period);
     plan.warm_up = WARM_UP_WINDOWS * plan.window;
