@@ -29,7 +29,9 @@
 #include <string.h>
 
 #include "model/anderson.h"
-#include "model/residual.h"
+#include "model/binomial.h"
+#include "model/race.h"
+#include "model/thread_queue.h"
 
 /* Limits that keep the cost of a solution, roughly N^2 rows a turn, within reason. */
 #define MOST_ACTORS         256.0
@@ -41,54 +43,26 @@
 
 /* A slice, in mean steps; shorter than a thread needs for three steps, mostly. */
 #define SLICE_MEANS 0.25
+/* After so many, most have drained: longer slices do where a batch takes long. */
+#define MOST_SLICES 8.0
 
 /* Chances below these are dropped: of a state, of a way to another. */
 #define LEAST_SHARE  1e-4
 #define LEAST_CHANCE 1e-6
-/* A race is over once nobody has won with this chance. */
-#define NO_CHANCE 1e-9
-
-#define MOST_TURNS  200
-#define LEAST_TURNS 3
+#define MOST_TURNS   200
+#define LEAST_TURNS  3
 /* Settled: throughput and, summed over all rows, chances change by less. */
-#define RATE_TOLERANCE 3e-5
-#define ROW_TOLERANCE  1e-2
+#define RATE_TOLERANCE 5e-5
+#define ROW_TOLERANCE  2e-2
 
-/* The first gap between times at which an idle spell may end, in mean spells. */
-#define IDLE_GAP 0.3
-
-enum { NODES = FULCRUM_RESIDUAL_NODES, IDLE_NODES = 16 };
+enum { NODES = FULCRUM_RESIDUAL_NODES };
 
 /* What a batch of a given size, or a state that starts one, does to the CPU. */
 struct stage {
     double busy_s;
     double work_s; /* that each stepping actor gets done meanwhile */
     size_t slices;
-    struct fulcrum_residual_shift shift; /* of a slice */
-    double early[NODES]; /* of a step that began somewhere within the slice */
-    double early_done;   /* the chance that it also ended there */
-};
-
-/* Stepping actors: some that have stepped for a while, some that start. */
-struct crowd {
-    size_t aged;
-    size_t fresh;
-    const double *left; /* the row of the aged ones, 1 at its start */
-};
-
-/* Idle spells of all states, by how long they last. */
-struct idling {
-    double time_s[IDLE_NODES];
-    struct fulcrum_residual_shift shift[IDLE_NODES];
-    double fresh_left[IDLE_NODES][NODES];
-    double aged[IDLE_NODES][NODES]; /* rows of who did not win, by weight */
-    double fresh[IDLE_NODES];
-};
-
-/* Chances and rows by the number at the CPU, during a batch. */
-struct draining {
-    double *chance;
-    double *row;
+    struct fulcrum_slice slice;
 };
 
 /* Sums over the time of a cycle. */
@@ -109,8 +83,10 @@ struct chain {
     size_t actors;
     size_t threads;
     size_t limit; /* largest batch */
+    size_t stages;
     struct fulcrum_residual_grid grid;
-    struct idling idling;
+    struct fulcrum_race race; /* the idle spells of a turn */
+    struct fulcrum_thread_queue queue;
     struct stage *stage; /* by state, or by batch where there are too few threads */
     /* By state q, NODES each: chance of q times stepping actors times row; of the last
        state, where nobody steps, the chance. */
@@ -118,7 +94,6 @@ struct chain {
     double *next;
     double *fresh; /* fresh actors in the next state */
     double *binomial;
-    struct draining draining[2];
     double length_s; /* of a cycle */
     double items;
     double batches;     /* all but those of chances that were dropped */
@@ -129,30 +104,6 @@ struct chain {
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
-}
-
-static double power(double base, size_t exponent)
-{
-    double out = 1.0;
-    for (; exponent > 0; exponent >>= 1) {
-        out *= exponent % 2 == 1 ? base : 1.0;
-        base *= base;
-    }
-    return out;
-}
-
-static void add_row(double *row, double weight, const double *other)
-{
-    for (size_t i = 0; i < NODES; i++) {
-        row[i] += weight * other[i];
-    }
-}
-
-static void set_row(double *row, double weight, const double *other)
-{
-    for (size_t i = 0; i < NODES; i++) {
-        row[i] = weight * other[i];
-    }
 }
 
 /* How many of those at the CPU have a thread. */
@@ -208,118 +159,18 @@ static void add_time(struct chain *chain, double at_cpu, double time_s)
     usage->work += time_s * steps * pace(chain, here);
 }
 
-/* How one cell of the grid decides the race. */
-struct finish {
-    double after;     /* the chance that nobody has won at its end */
-    double wait_s;    /* what the cell adds to the mean time of the race */
-    double time_s;    /* when somebody wins in it, on the mean */
-    double chance;    /* that somebody does */
-    double aged_wins; /* the chance that the winner then is one of the aged */
-};
-
-static double aged_wins(
-    const struct chain *chain, const struct crowd *crowd, size_t cell)
+/* Nobody waits: the GPU idles until the first of the crowd finishes, in state 1. */
+static void idle(struct chain *chain, const struct fulcrum_crowd *crowd, double chance)
 {
-    const double *left = crowd->left + cell;
-    const double *new_left = chain->grid.fresh + cell;
-    double aged = (double)crowd->aged;
-    double fresh = (double)crowd->fresh;
-    double aged_ends = aged * (left[0] - left[1]) / fmax(left[0] + left[1], NO_CHANCE);
-    double fresh_ends = fresh * (new_left[0] - new_left[1]) /
-                        fmax(new_left[0] + new_left[1], NO_CHANCE);
-    double ends = aged_ends + fresh_ends;
-    return ends > 0.0 ? aged_ends / ends : aged / (aged + fresh);
-}
-
-static struct finish finish_in(
-    const struct chain *chain, const struct crowd *crowd, size_t cell, double before)
-{
-    double start_s = chain->grid.time_s[cell];
-    double gap_s = chain->grid.time_s[cell + 1] - start_s;
-    struct finish finish = {.aged_wins = aged_wins(chain, crowd, cell)};
-    if (cell + 2 < NODES) {
-        finish.after = power(crowd->left[cell + 1], crowd->aged) *
-                       power(chain->grid.fresh[cell + 1], crowd->fresh);
-    }
-    double mean = fulcrum_residual_mean(before, finish.after);
-    finish.wait_s = mean * gap_s;
-    finish.chance = before - finish.after;
-    double part = finish.chance > 0.0 ? (mean - finish.after) / finish.chance : 0.5;
-    finish.time_s = start_s + part * gap_s;
-    return finish;
-}
-
-/* How many of each kind did not win, by when the winner finished. */
-struct losers {
-    double aged[IDLE_NODES];
-    double fresh[IDLE_NODES];
-};
-
-/* Shares them between the two times that are kept next to the finish. */
-static void add_losers(const struct idling *idling, struct losers *losers,
-    const struct crowd *crowd, const struct finish *finish)
-{
-    size_t node = 0;
-    while (node + 2 < IDLE_NODES && idling->time_s[node + 1] < finish->time_s) {
-        node++;
-    }
-    double gap_s = idling->time_s[node + 1] - idling->time_s[node];
-    double part = fmin(1.0, (finish->time_s - idling->time_s[node]) / gap_s);
-    double aged = finish->chance * ((double)crowd->aged - finish->aged_wins);
-    double fresh = finish->chance * ((double)crowd->fresh - 1.0 + finish->aged_wins);
-    losers->aged[node] += (1.0 - part) * aged;
-    losers->aged[node + 1] += part * aged;
-    losers->fresh[node] += (1.0 - part) * fresh;
-    losers->fresh[node + 1] += part * fresh;
-}
-
-/*
- * Nobody waits: the crowd races for the first finish, which leads to state 1. The
- * losers are kept by how long it took, and put into that state by end_idling.
- */
-static void idle(struct chain *chain, const struct crowd *crowd, double chance)
-{
-    struct idling *idling = &chain->idling;
-    struct losers losers = {.aged = {0.0}};
-    double before = 1.0;
-    double mean_s = 0.0;
-    for (size_t i = 0; i + 1 < NODES && before > NO_CHANCE; i++) {
-        struct finish finish = finish_in(chain, crowd, i, before);
-        mean_s += finish.wait_s;
-        add_losers(idling, &losers, crowd, &finish);
-        before = finish.after;
-    }
-    for (size_t i = 0; i < IDLE_NODES; i++) {
-        double aged_left = fulcrum_residual_left(&idling->shift[i], crowd->left);
-        if (losers.aged[i] > 0.0 && aged_left > NO_CHANCE) {
-            add_row(idling->aged[i], chance * losers.aged[i] / aged_left, crowd->left);
-        }
-        if (losers.fresh[i] > 0.0 && idling->fresh_left[i][0] > NO_CHANCE) {
-            idling->fresh[i] += chance * losers.fresh[i] / idling->fresh_left[i][0];
-        }
-    }
-    double all = present(chain, (double)chain->actors);
-    double idle_s = chance * mean_s / (chain->grid_scale * pace(chain, all));
+    double all = (double)chain->actors;
+    double mean_s = fulcrum_race_run(&chain->race, crowd, chance) / chain->grid_scale;
+    double idle_s = chance * mean_s / pace(chain, present(chain, all));
     chain->length_s += idle_s;
-    add_time(chain, (double)chain->actors, idle_s);
+    add_time(chain, all, idle_s);
     if (chain->actors > chain->threads) {
         chain->fresh[1] += chance;
     } else if (chain->actors == 1) {
         chain->next[NODES] += chance;
-    }
-}
-
-static void end_idling(struct chain *chain)
-{
-    struct idling *idling = &chain->idling;
-    double *row = chain->next + NODES;
-    for (size_t i = 0; i < IDLE_NODES; i++) {
-        add_row(row, idling->fresh[i], idling->fresh_left[i]);
-        if (idling->aged[i][0] > 0.0) {
-            double moved[NODES];
-            fulcrum_residual_shift(&idling->shift[i], idling->aged[i], moved);
-            add_row(row, 1.0, moved);
-        }
     }
 }
 
@@ -330,7 +181,7 @@ static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
     size_t q = chain->actors - batch - left_at_cpu;
     size_t aged = stepping(chain, left_at_cpu);
     if (q == 0) {
-        struct crowd crowd = {
+        struct fulcrum_crowd crowd = {
             .aged = aged, .fresh = stepping(chain, chain->actors) - aged, .left = left};
         idle(chain, &crowd, chance);
         return;
@@ -342,38 +193,8 @@ static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
     size_t fresh = stepping(chain, left_at_cpu + batch) - aged;
     chain->fresh[q] += chance * (double)fresh;
     if (aged > 0) {
-        add_row(chain->next + q * NODES, chance * (double)aged, left);
+        fulcrum_residual_add(chain->next + q * NODES, chance * (double)aged, left);
     }
-}
-
-/* The chances that 0..count of `count` finish, each with the same chance. */
-static void fill_binomial(double *out, size_t count, double chance)
-{
-    /* From the likelier end, where the first term is not lost to rounding. */
-    double rarer = fmin(chance, 1.0 - chance);
-    double odds = rarer / (1.0 - rarer);
-    double term = power(1.0 - rarer, count);
-    for (size_t i = 0; i <= count; i++) {
-        out[chance > 0.5 ? count - i : i] = term;
-        term *= odds * (double)(count - i) / (double)(i + 1);
-    }
-}
-
-/*
- * Moves a row on and makes its start 1 again. Returns the chance to have finished; then
- * every row will do if that is 1.
- */
-static double move_on(
-    const struct fulcrum_residual_shift *shift, const double *row, double *out)
-{
-    fulcrum_residual_shift(shift, row, out);
-    double left = out[0];
-    if (left <= NO_CHANCE * row[0]) {
-        out[0] = 1.0;
-        return 1.0;
-    }
-    set_row(out, 1.0 / left, out);
-    return fmax(0.0, 1.0 - left / row[0]);
 }
 
 /* Counts the time of a batch beside which `others` step on threads of their own. */
@@ -415,10 +236,10 @@ static void serve(struct chain *chain, size_t q, double chance)
     double done = 1.0;
     add_batch(chain, batch, stage, chance);
     if (others > 0) {
-        done = move_on(&stage->shift, row, left);
+        done = fulcrum_residual_move_on(&stage->slice.shift, row, left);
         add_batch_time(chain, stage, (double)others, row, chance);
     }
-    fill_binomial(chain->binomial, others, done);
+    fulcrum_binomial(chain->binomial, others, done);
     for (size_t i = 0; i <= others; i++) {
         double way = chance * chain->binomial[i];
         if (way > LEAST_CHANCE) {
@@ -427,133 +248,46 @@ static void serve(struct chain *chain, size_t q, double chance)
     }
 }
 
-static void clear_draining(const struct chain *chain, const struct draining *draining)
+/* The states that start a batch of this size; returns their chance. */
+static double begin_queueing(struct chain *chain, size_t batch)
 {
-    memset(draining->chance, 0, (chain->actors + 1) * sizeof *draining->chance);
-    memset(draining->row, 0, (chain->actors + 1) * NODES * sizeof *draining->row);
-}
-
-/* How a slice ends: who stepped all the time, and who took over a thread in it. */
-struct slice_end {
-    const struct stage *stage;
-    struct crowd crowd;
-    size_t at_cpu;
-    size_t newest; /* of the fresh ones, who began at the end of the slice */
-};
-
-static void put(struct chain *chain, const struct draining *draining,
-    const struct slice_end *end, double chance)
-{
-    size_t steps = stepping(chain, end->at_cpu);
-    draining->chance[end->at_cpu] += chance;
-    if (steps == 0) {
-        return;
-    }
-    double weight = chance / (double)steps;
-    double *row = draining->row + end->at_cpu * NODES;
-    add_row(row, weight * (double)end->crowd.aged, end->crowd.left);
-    if (end->crowd.fresh > 0) {
-        add_row(row, weight * (double)end->crowd.fresh, end->stage->early);
-    }
-    if (end->newest > 0) {
-        add_row(row, weight * (double)end->newest, chain->grid.fresh);
-    }
-}
-
-/* As put, with the chance that one of the fresh ones is through in the same slice. */
-static void put_or_repeat(struct chain *chain, const struct draining *draining,
-    const struct slice_end *end, double chance)
-{
-    double again = 1.0 - power(1.0 - end->stage->early_done, end->crowd.fresh);
-    put(chain, draining, end, chance * (1.0 - again));
-    if (chance * again > LEAST_CHANCE) {
-        struct slice_end repeat = *end;
-        repeat.crowd.fresh--;
-        repeat.newest = end->at_cpu > chain->threads ? 1 : 0;
-        repeat.at_cpu--;
-        put(chain, draining, &repeat, chance * again);
-    }
-}
-
-/* One slice of a batch, begun with `at_cpu` there. */
-static void drain_from(struct chain *chain, const struct stage *stage,
-    const struct draining pair[2], size_t at_cpu)
-{
-    double chance = pair[0].chance[at_cpu];
-    size_t steps = stepping(chain, at_cpu);
-    double left[NODES] = {1.0};
-    double done = 1.0;
-    add_time(chain, (double)at_cpu, chance * stage->busy_s / (double)stage->slices);
-    if (steps > 0) {
-        done = move_on(&stage->shift, pair[0].row + at_cpu * NODES, left);
-    }
-    fill_binomial(chain->binomial, steps, done);
-    for (size_t i = 0; i <= steps; i++) {
-        double way = chance * chain->binomial[i];
-        struct slice_end end = {.stage = stage,
-            .crowd = {steps - i, least(i, at_cpu - steps), left},
-            .at_cpu = at_cpu - i};
-        if (way > LEAST_CHANCE) {
-            put_or_repeat(chain, &pair[1], &end, way);
-        }
-    }
-}
-
-/* The states that start a batch of this size; returns whether there are any. */
-static int begin_draining(struct chain *chain, size_t batch)
-{
-    const struct draining *begin = &chain->draining[0];
     size_t last = batch < chain->limit ? batch : chain->actors;
     double all = 0.0;
-    clear_draining(chain, begin);
+    fulcrum_thread_queue_empty(&chain->queue);
     for (size_t q = batch; q <= last; q++) {
         double chance = share_of(chain, chain->now, q);
-        size_t at_cpu = chain->actors - q;
-        if (chance < LEAST_SHARE) {
-            continue;
-        }
-        all += chance;
-        begin->chance[at_cpu] = chance;
-        if (at_cpu > 0) {
-            set_row(begin->row + at_cpu * NODES, 1.0 / (double)stepping(chain, at_cpu),
-                chain->now + q * NODES);
+        if (chance >= LEAST_SHARE) {
+            all += chance;
+            fulcrum_thread_queue_set(
+                &chain->queue, chain->actors - q, chance, chain->now + q * NODES);
         }
     }
-    add_batch(chain, batch, &chain->stage[batch], all);
-    return all > 0.0;
-}
-
-/* Empties the second of a pair, drains the first into it, and swaps them. */
-static void drain_slice(
-    struct chain *chain, const struct stage *stage, struct draining pair[2])
-{
-    struct draining done = pair[0];
-    clear_draining(chain, &pair[1]);
-    for (size_t n = 0; n <= chain->actors; n++) {
-        if (done.chance[n] > LEAST_CHANCE) {
-            drain_from(chain, stage, pair, n);
-        }
-    }
-    pair[0] = pair[1];
-    pair[1] = done;
+    return all;
 }
 
 /* All batches of one size, where actors wait for threads. */
 static void serve_queueing(struct chain *chain, size_t batch)
 {
     const struct stage *stage = &chain->stage[batch];
-    struct draining pair[2] = {chain->draining[0], chain->draining[1]};
-    if (!begin_draining(chain, batch)) {
+    const struct fulcrum_thread_queue *queue = &chain->queue;
+    double all = begin_queueing(chain, batch);
+    if (all <= 0.0) {
         return;
     }
+    add_batch(chain, batch, stage, all);
     for (size_t i = 0; i < stage->slices; i++) {
-        drain_slice(chain, stage, pair);
+        for (size_t n = 1; n + batch <= chain->actors; n++) {
+            add_time(chain, (double)n,
+                queue->now.chance[n] * stage->busy_s / (double)stage->slices);
+        }
+        fulcrum_thread_queue_pass(&chain->queue, &stage->slice);
     }
     for (size_t n = 0; n + batch <= chain->actors; n++) {
-        double chance = pair[0].chance[n];
+        double chance = queue->now.chance[n];
         if (chance > LEAST_CHANCE) {
             double left[NODES] = {1.0};
-            set_row(left, n > 0 ? 1.0 / chance : 0.0, pair[0].row + n * NODES);
+            fulcrum_residual_set(
+                left, n > 0 ? 1.0 / chance : 0.0, queue->now.left + n * NODES);
             end_batch(chain, batch, n, chance, left);
         }
     }
@@ -567,8 +301,8 @@ static void normalise(const struct chain *chain, double *rows)
         double *row = rows + q * NODES;
         double most = fmax(0.0, row[0]);
         for (size_t i = 0; i < NODES; i++) {
-            most = row[i] > most ? most : row[i];
-            most = most < 0.0 ? 0.0 : most;
+            double value = row[i] < 0.0 ? 0.0 : row[i];
+            most = value < most ? value : most;
             row[i] = most;
         }
         all += share_of(chain, rows, q);
@@ -584,8 +318,7 @@ static void turn(struct chain *chain)
     size_t actors = chain->actors;
     memset(chain->next, 0, (actors + 1) * NODES * sizeof *chain->next);
     memset(chain->fresh, 0, (actors + 1) * sizeof *chain->fresh);
-    memset(chain->idling.aged, 0, sizeof chain->idling.aged);
-    memset(chain->idling.fresh, 0, sizeof chain->idling.fresh);
+    fulcrum_race_clear(&chain->race);
     chain->length_s = 0.0;
     chain->items = 0.0;
     chain->batches = 0.0;
@@ -598,10 +331,11 @@ static void turn(struct chain *chain)
         }
     }
     for (size_t q = 1; q < actors; q++) {
-        add_row(chain->next + q * NODES, chain->fresh[q], chain->grid.fresh);
+        fulcrum_residual_add(
+            chain->next + q * NODES, chain->fresh[q], chain->grid.fresh);
     }
     if (actors > 1) {
-        end_idling(chain);
+        fulcrum_race_add_losers(&chain->race, chain->next + NODES);
     }
     normalise(chain, chain->next);
 }
@@ -643,26 +377,14 @@ static enum fulcrum_status settle(struct chain *chain, struct fulcrum_error *err
                          "the cycle of %zu actors does not settle", chain->actors);
 }
 
-/* Around the middle: half of the actors wait, all others are met at random. */
-static void first_guess(struct chain *chain)
-{
-    size_t actors = chain->actors;
-    double middle = 0.5 * (double)(actors + 1);
-    for (size_t q = 1; q <= actors; q++) {
-        double share = exp(-fabs((double)q - middle));
-        size_t steps = stepping(chain, actors - q);
-        double *row = chain->now + q * NODES;
-        set_row(row, share * (double)steps, chain->grid.rested);
-        row[0] = steps > 0 ? row[0] : share;
-    }
-    normalise(chain, chain->now);
-}
-
-/* The share of steps that end within this much work, if met at random. */
-static double ended(const struct chain *chain, double work_s)
+/* How many of `at_cpu` finish while each thread gets this much work done, roughly. */
+static double done_beside(const struct chain *chain, double at_cpu, double work_s)
 {
     struct fulcrum_step_form form = fulcrum_step_form_of(&chain->network->step);
-    return 1.0 - fulcrum_step_excess(&form, work_s) / form.mean_s;
+    double threads = (double)chain->threads;
+    return at_cpu <= threads
+               ? at_cpu * (1.0 - fulcrum_step_excess(&form, work_s) / form.mean_s)
+               : fmin(at_cpu, threads * work_s / form.mean_s);
 }
 
 /*
@@ -671,13 +393,9 @@ static double ended(const struct chain *chain, double work_s)
  */
 static double mean_pace(const struct chain *chain, double at_cpu, double busy_s)
 {
-    double threads = (double)chain->threads;
     double begin = fmax(1.0, at_cpu);
     double work_s = busy_s * pace(chain, present(chain, begin));
-    double end = at_cpu <= threads
-                     ? at_cpu * (1.0 - ended(chain, work_s))
-                     : at_cpu - threads * work_s / chain->network->step.mean_s;
-    end = fmax(1.0, end);
+    double end = fmax(1.0, begin - done_beside(chain, begin, work_s));
     return (pace(chain, present(chain, begin)) + pace(chain, present(chain, end)) +
                4.0 * pace(chain, present(chain, 0.5 * (begin + end)))) /
            6.0;
@@ -687,7 +405,6 @@ static void init_stage(struct chain *chain, size_t q)
 {
     struct stage *stage = &chain->stage[q];
     double others = (double)(chain->actors - q);
-    const struct fulcrum_residual_grid *grid = &chain->grid;
     double mean_s = chain->network->step.mean_s;
     stage->busy_s =
         service_s(chain->network, chain->gpu_stretch, (double)least(q, chain->limit));
@@ -695,25 +412,34 @@ static void init_stage(struct chain *chain, size_t q)
     stage->work_s *= chain->grid_scale;
     stage->slices = 1;
     if (chain->actors > chain->threads) {
-        stage->slices = (size_t)ceil(stage->work_s / (SLICE_MEANS * mean_s));
+        double slices = ceil(stage->work_s / (SLICE_MEANS * mean_s));
+        stage->slices = (size_t)fmin(slices, MOST_SLICES);
     }
-    double slice_s = stage->work_s / (double)stage->slices;
-    fulcrum_residual_shift_init(&stage->shift, grid, 0.5 * slice_s);
-    stage->early_done = move_on(&stage->shift, grid->fresh, stage->early);
-    fulcrum_residual_shift_init(&stage->shift, grid, slice_s);
+    fulcrum_slice_init(
+        &stage->slice, &chain->grid, stage->work_s / (double)stage->slices);
 }
 
-static void init_idling(struct chain *chain)
+/*
+ * Around the state that keeps itself up: as many finish during its batch as that takes.
+ * All others are met at random.
+ */
+static void first_guess(struct chain *chain)
 {
-    struct idling *idling = &chain->idling;
-    double racers = (double)stepping(chain, chain->actors);
-    fulcrum_residual_spread(idling->time_s, IDLE_NODES,
-        IDLE_GAP * chain->network->step.mean_s / racers, chain->grid.time_s[NODES - 2]);
-    for (size_t i = 0; i < IDLE_NODES; i++) {
-        fulcrum_residual_shift_init(&idling->shift[i], &chain->grid, idling->time_s[i]);
-        fulcrum_residual_shift(
-            &idling->shift[i], chain->grid.fresh, idling->fresh_left[i]);
+    size_t actors = chain->actors;
+    size_t middle = 1;
+    while (middle < actors && done_beside(chain, (double)(actors - middle),
+                                  chain->stage[least(middle, chain->stages)].work_s) >
+                                  (double)least(middle, chain->limit)) {
+        middle++;
     }
+    for (size_t q = 1; q <= actors; q++) {
+        double share = exp(-fabs((double)q - (double)middle));
+        size_t steps = stepping(chain, actors - q);
+        double *row = chain->now + q * NODES;
+        fulcrum_residual_set(row, share * (double)steps, chain->grid.rested);
+        row[0] = steps > 0 ? row[0] : share;
+    }
+    normalise(chain, chain->now);
 }
 
 static size_t whole_threads(const struct fulcrum_network *network)
@@ -723,36 +449,35 @@ static size_t whole_threads(const struct fulcrum_network *network)
 
 static void clear(struct chain *chain)
 {
+    fulcrum_thread_queue_clear(&chain->queue);
     free(chain->stage);
     free(chain->now);
 }
 
-/* All rows of numbers are one block. */
+/* All numbers of the chain are one block. */
 static enum fulcrum_status allocate(struct chain *chain, struct fulcrum_error *err)
 {
     size_t states = chain->actors + 1;
-    double **const rows[] = {
-        &chain->now, &chain->next, &chain->draining[0].row, &chain->draining[1].row};
-    double **const numbers[] = {&chain->fresh, &chain->binomial,
-        &chain->draining[0].chance, &chain->draining[1].chance};
-    double *block = calloc(states * 4 * (NODES + 1), sizeof *block);
+    chain->now = calloc(states * 2 * (NODES + 1), sizeof *chain->now);
     chain->stage = calloc(states, sizeof *chain->stage);
-    chain->now = block;
-    if (block == NULL || chain->stage == NULL) {
+    if (chain->now == NULL || chain->stage == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
             "no memory to follow %zu actors", chain->actors);
     }
-    for (size_t i = 0; i < 4; i++) {
-        *rows[i] = block + i * states * NODES;
-        *numbers[i] = block + (4 * (size_t)NODES + i) * states;
+    chain->next = chain->now + states * NODES;
+    chain->fresh = chain->next + states * NODES;
+    chain->binomial = chain->fresh + states;
+    if (chain->actors <= chain->threads) {
+        return FULCRUM_OK;
     }
-    return FULCRUM_OK;
+    return fulcrum_thread_queue_init(
+        &chain->queue, &chain->grid, chain->actors, chain->threads, err);
 }
 
 static void init(struct chain *chain, const struct fulcrum_network *network)
 {
     struct fulcrum_step_form form = fulcrum_step_form_of(&network->step);
-    size_t batches = chain->actors > chain->threads ? chain->limit : chain->actors;
+    chain->stages = chain->actors > chain->threads ? chain->limit : chain->actors;
     chain->present = 1.0;
     double usual_pace = pace(chain, 0.5 * (double)(chain->actors + 1));
     chain->delay_work_s = network->delay_s * usual_pace;
@@ -761,8 +486,9 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
     fulcrum_residual_grid_init(&chain->grid, &form, chain->delay_work_s);
     chain->grid_scale =
         chain->grid.mean_s / (network->step.mean_s + chain->delay_work_s);
-    init_idling(chain);
-    for (size_t q = 1; q <= batches; q++) {
+    double racers = (double)stepping(chain, chain->actors);
+    fulcrum_race_init(&chain->race, &chain->grid, network->step.mean_s / racers);
+    for (size_t q = 1; q <= chain->stages; q++) {
         init_stage(chain, q);
     }
     first_guess(chain);

@@ -15,8 +15,13 @@
 /* So many nodes are even, up to this many means. */
 #define EVEN_NODES 24
 #define EVEN_MEANS 2.0
-/* The law is cut off where the mean of what lies beyond is this share of its mean. */
-#define CUT_FRAC 3e-3
+/*
+ * The law is cut off where the mean of what lies beyond is this share of its mean: the
+ * lower share, or that number of means if it is less, but not above the higher share.
+ */
+#define LEAST_CUT_FRAC 1e-4
+#define MOST_CUT_FRAC  3e-3
+#define CUT_MEANS      12.0
 /* A law that ends before this many times the even part has even nodes throughout. */
 #define SHORT_RATIO  1.5
 #define SEARCH_STEPS 50
@@ -24,6 +29,9 @@
 #define MOST_RATIO   50.0
 /* Below this ratio a straight line would overrate the mean of a falling chance. */
 #define STRAIGHT_FROM 0.9
+
+/* A chance as low as this is none. */
+#define NO_CHANCE 1e-9
 
 enum { NODES = FULCRUM_RESIDUAL_NODES };
 
@@ -57,20 +65,30 @@ void fulcrum_residual_spread(double *out, size_t count, double first, double las
     }
 }
 
-/* Where the law is cut off. */
-static double law_end_s(const struct fulcrum_step_form *form)
+/* From where on the mean of what lies beyond is less than this share of the mean. */
+static double excess_end_s(const struct fulcrum_step_form *form, double share)
 {
     double low = log(form->mean_s);
     double high = low + log(MOST_TAIL);
     for (int i = 0; i < SEARCH_STEPS; i++) {
         double middle = 0.5 * (low + high);
-        if (fulcrum_step_excess(form, exp(middle)) > CUT_FRAC * form->mean_s) {
+        if (fulcrum_step_excess(form, exp(middle)) > share * form->mean_s) {
             low = middle;
         } else {
             high = middle;
         }
     }
     return exp(high);
+}
+
+/* Where the law is cut off. */
+static double law_end_s(const struct fulcrum_step_form *form)
+{
+    double usual_s = CUT_MEANS * form->mean_s;
+    if (fulcrum_step_excess(form, usual_s) > MOST_CUT_FRAC * form->mean_s) {
+        return excess_end_s(form, MOST_CUT_FRAC);
+    }
+    return fmin(usual_s, excess_end_s(form, LEAST_CUT_FRAC));
 }
 
 double fulcrum_residual_mean(double before, double after)
@@ -162,8 +180,8 @@ void fulcrum_residual_shift(
     double most = row[0];
     for (size_t i = 0; i < NODES; i++) {
         double value = interpolate(shift, i, row);
-        value = value > most ? most : value;
-        most = value < 0.0 ? 0.0 : value;
+        value = value < 0.0 ? 0.0 : value;
+        most = value < most ? value : most;
         out[i] = most;
     }
 }
@@ -173,4 +191,31 @@ double fulcrum_residual_left(
 {
     double left = interpolate(shift, 0, row);
     return fmin(row[0], fmax(0.0, left));
+}
+
+double fulcrum_residual_move_on(
+    const struct fulcrum_residual_shift *shift, const double *row, double *out)
+{
+    fulcrum_residual_shift(shift, row, out);
+    double left = out[0];
+    if (left <= NO_CHANCE * row[0]) {
+        out[0] = 1.0;
+        return 1.0;
+    }
+    fulcrum_residual_set(out, 1.0 / left, out);
+    return fmax(0.0, 1.0 - left / row[0]);
+}
+
+void fulcrum_residual_add(double *row, double weight, const double *other)
+{
+    for (size_t i = 0; i < NODES; i++) {
+        row[i] += weight * other[i];
+    }
+}
+
+void fulcrum_residual_set(double *row, double weight, const double *other)
+{
+    for (size_t i = 0; i < NODES; i++) {
+        row[i] = weight * other[i];
+    }
 }

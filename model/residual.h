@@ -41,6 +41,19 @@ void fulcrum_residual_shift(
 double fulcrum_residual_left(
     const struct fulcrum_residual_shift *shift, const double *row);
 
+/*
+ * Moves a row on, given that there is something left, so that it starts with 1 again.
+ * Returns the chance that there is not; `out` is of no meaning where that is 1.
+ */
+double fulcrum_residual_move_on(
+    const struct fulcrum_residual_shift *shift, const double *row, double *out);
+
+/* row[i] += weight * other[i] */
+void fulcrum_residual_add(double *row, double weight, const double *other);
+
+/* row[i] = weight * other[i]; they may be the same. */
+void fulcrum_residual_set(double *row, double weight, const double *other);
+
 /* The mean, between 0 and 1, of a chance that falls from `before` to `after`. */
 double fulcrum_residual_mean(double before, double after);
 
