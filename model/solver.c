@@ -6,31 +6,31 @@
 #include <math.h>
 
 #include "model/chain.h"
-#include "model/greedy.h"
+#include "model/fast.h"
 #include "model/simulate.h"
 #include "model/textbook.h"
+
+/* What a simulation aims at unless told otherwise. */
+#define DEFAULT_HALF_WIDTH_REL 0.01
 
 static enum fulcrum_status solve_fast(const struct fulcrum_network *network,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
     (void)options;
-    const char *refusal = fulcrum_greedy_solve(network, out);
-    if (refusal != NULL) {
-        int has_name = network->name[0] != '\0';
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "the fast method is not valid %s%s: %s", has_name ? "for network " : "here",
-            has_name ? network->name : "", refusal);
-    }
-    return FULCRUM_OK;
+    return fulcrum_fast_solve(network, out, err);
 }
 
+/* Equations where they are good enough for what is asked. */
 static enum fulcrum_status solve_auto(const struct fulcrum_network *network,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
-    if (fulcrum_greedy_solve(network, out) == NULL) {
-        return FULCRUM_OK;
+    double wanted = options->half_width_rel > 0.0 ? options->half_width_rel
+                                                  : DEFAULT_HALF_WIDTH_REL;
+    enum fulcrum_status status = fulcrum_fast_solve(network, out, err);
+    if (status != FULCRUM_OK || out->error_rel <= wanted) {
+        return status;
     }
     return fulcrum_simulate(network, options, out, err);
 }
@@ -121,12 +121,6 @@ enum fulcrum_status fulcrum_solve(const struct fulcrum_network *network,
         *out = found;
     }
     return status;
-}
-
-const char *fulcrum_fast_refusal(const struct fulcrum_network *network)
-{
-    struct fulcrum_solution ignored;
-    return fulcrum_greedy_solve(network, &ignored);
 }
 
 const char *fulcrum_method_name(enum fulcrum_method method)

@@ -1,0 +1,465 @@
+/* cohort.c - the stationary cycle of cohorts that batches send to step, (8) and (10).
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Each batch sends a cohort of b actors to the CPU, one every period. In a stationary
+ * cycle the cohorts are alike, so what is at the CPU now is the sum over earlier
+ * cohorts of what is left of each: no history has to be followed until it settles, the
+ * whole orbit is found at once.
+ *
+ * The CPU runs in work time: all stepping actors have got the same amount of work since
+ * their cohort arrived. If all fit the threads, a cohort begins to step at one moment.
+ * If not, the first of it take the threads that are free, and the others start one by
+ * one as threads become free, during the first part of the period; how fast follows
+ * from the condition that all threads are busy until the last one has started. That is
+ * a linear integral equation, solved with the rate of starts constant on SLICES slices.
+ *
+ * Two unknowns are left, the period and the part of it in which threads are short. They
+ * follow from the number of actors and from the time that a batch takes (greedy) or the
+ * size it has (fixed): two nested bracketed roots.
+ */
+#include "model/cohort.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/pace.h"
+#include "model/root.h"
+
+enum { SLICES = 4, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
+
+#define TOLERANCE   1e-5
+#define LEAST_SHARE 1e-3
+#define FULL_SHARE  (1.0 - 1e-6)
+#define NOW         1e-9 /* of a period: the same moment */
+#define RATE_PART   0.05 /* of a period, over which a rate is taken */
+
+/*
+ * A fixed batch starts when its last observation comes in, which for the last of many
+ * actors is on average when the fluid still lacks exp(-gamma), gamma being Euler's
+ * constant.
+ */
+#define LAST_OF_MANY 0.5615
+
+struct problem {
+    const struct fulcrum_network *network;
+    const struct fulcrum_step_table *table;
+    double gpu_stretch;
+    double servers;
+    double linear_pace_s; /* a unit of work, however many threads step; 0: it depends */
+};
+
+/* One stationary cycle; work time in units of the mean step, 0 when a cohort arrives.
+ */
+struct orbit {
+    double period;
+    double short_until; /* all threads are busy until then */
+    double batch;
+    double burst;          /* of the cohort that start at once */
+    double starts[SLICES]; /* of the others, per slice of `short_until` */
+    double
+        stays[NODES]; /* where nobody waits: actors at the nodes per actor of a batch */
+    double
+        left[NODES]; /* at the CPU at equal distances from there to the period's end */
+    double node_s[NODES]; /* seconds since the cohort arrived */
+    double time_s;        /* the whole period */
+};
+
+static int is_fixed(const struct problem *problem)
+{
+    return problem->network->policy == FULCRUM_BATCH_FIXED;
+}
+
+static double node(const struct orbit *orbit, int k)
+{
+    return orbit->short_until +
+           (orbit->period - orbit->short_until) * (double)k / LAST_NODE;
+}
+
+/* Everything that starts in one cycle and still steps `age` after the cohort arrived.
+ */
+static double survivors(
+    const struct problem *problem, const struct orbit *orbit, double age)
+{
+    double sum =
+        orbit->burst * fulcrum_step_cohorts(problem->table, orbit->period, age);
+    double slice = orbit->short_until / SLICES;
+    if (slice <= 0.0) {
+        return sum;
+    }
+    double older = fulcrum_step_cohorts_area(problem->table, orbit->period, age);
+    for (int j = 0; j < SLICES; j++) {
+        double youngest = fmax(0.0, age - (double)(j + 1) * slice);
+        double area =
+            fulcrum_step_cohorts_area(problem->table, orbit->period, youngest);
+        sum += orbit->starts[j] * (area - older) / slice;
+        older = area;
+    }
+    return sum;
+}
+
+/* Gaussian elimination with partial pivoting; the matrix is destroyed. */
+static void solve_linear(double matrix[UNKNOWNS][UNKNOWNS + 1], double *out)
+{
+    for (int i = 0; i < UNKNOWNS; i++) {
+        int best = i;
+        for (int k = i + 1; k < UNKNOWNS; k++) {
+            best = fabs(matrix[k][i]) > fabs(matrix[best][i]) ? k : best;
+        }
+        double row[UNKNOWNS + 1];
+        memcpy(row, matrix[best], sizeof row);
+        memcpy(matrix[best], matrix[i], sizeof row);
+        memcpy(matrix[i], row, sizeof row);
+        for (int k = i + 1; k < UNKNOWNS; k++) {
+            double factor = matrix[k][i] / row[i];
+            for (int j = i; j <= UNKNOWNS; j++) {
+                matrix[k][j] -= factor * row[j];
+            }
+        }
+    }
+    for (int i = UNKNOWNS - 1; i >= 0; i--) {
+        double sum = matrix[i][UNKNOWNS];
+        for (int j = i + 1; j < UNKNOWNS; j++) {
+            sum -= matrix[i][j] * out[j];
+        }
+        out[i] = sum / matrix[i][i];
+    }
+}
+
+/* How much of a slice's starts is left: a whole number of slices later, by its end. */
+struct slice_tails {
+    double after[SLICES];  /* at the end of the slice k slices on */
+    double before[SLICES]; /* at the end of the period, if the slice was the k-th */
+};
+
+static struct slice_tails slice_tails(
+    const struct problem *problem, double period, double slice)
+{
+    struct slice_tails out;
+    double young = fulcrum_step_cohorts_area(problem->table, period, 0.0);
+    double old = fulcrum_step_cohorts_area(problem->table, period, period);
+    for (int k = 0; k < SLICES; k++) {
+        double later = (double)(k + 1) * slice;
+        double next = fulcrum_step_cohorts_area(problem->table, period, later);
+        out.after[k] = (young - next) / slice;
+        young = next;
+        next = fulcrum_step_cohorts_area(problem->table, period, period - later);
+        out.before[k] = (next - old) / slice;
+        old = next;
+    }
+    return out;
+}
+
+/* The starts that keep all threads busy at the ends of the slices. */
+static void fill_threads(const struct problem *problem, struct orbit *orbit)
+{
+    double slice = orbit->short_until / SLICES;
+    struct slice_tails tails = slice_tails(problem, orbit->period, slice);
+    double matrix[UNKNOWNS][UNKNOWNS + 1];
+    double starts[UNKNOWNS];
+    for (int i = 0; i < UNKNOWNS; i++) {
+        matrix[i][0] =
+            fulcrum_step_cohorts(problem->table, orbit->period, (double)i * slice);
+        for (int j = 0; j < SLICES; j++) {
+            matrix[i][j + 1] = j < i ? tails.after[i - 1 - j] : tails.before[j - i];
+        }
+        matrix[i][UNKNOWNS] = problem->servers;
+    }
+    double whole = matrix[0][0];
+    solve_linear(matrix, starts);
+    orbit->burst = starts[0];
+    orbit->batch = starts[0];
+    orbit->left[LAST_NODE] = starts[0] * (whole - 1.0);
+    for (int j = 0; j < SLICES; j++) {
+        orbit->starts[j] = starts[j + 1];
+        orbit->batch += starts[j + 1];
+        orbit->left[LAST_NODE] += starts[j + 1] * tails.before[j];
+    }
+    orbit->left[0] = problem->servers;
+}
+
+/* Seconds per unit of work while n actors are at the CPU. */
+static double pace_s(const struct problem *problem, double n)
+{
+    n = fmax(n, 1e-9);
+    return problem->network->step.mean_s * fmin(n, problem->servers) /
+           fulcrum_cpu_capacity(&problem->network->cpu, n);
+}
+
+/* Work time into seconds: while threads are short, then from node to node. */
+static void add_times(const struct problem *problem, struct orbit *orbit)
+{
+    double step = (orbit->period - orbit->short_until) / LAST_NODE;
+    double waiting = 0.5 * (orbit->batch - orbit->burst);
+    double pace = problem->linear_pace_s;
+    orbit->node_s[0] = 0.0;
+    if (orbit->short_until > 0.0) {
+        orbit->node_s[0] =
+            orbit->short_until * pace_s(problem, problem->servers + waiting);
+    }
+    double before = pace > 0.0 ? pace : pace_s(problem, orbit->left[0]);
+    for (int k = 1; k < NODES; k++) {
+        double here = pace > 0.0 ? pace : pace_s(problem, orbit->left[k]);
+        orbit->node_s[k] = orbit->node_s[k - 1] + 0.5 * step * (before + here);
+        before = here;
+    }
+    orbit->time_s = orbit->node_s[LAST_NODE];
+}
+
+/* A period in which all actors of a cohort start at once, whatever the batch. */
+static void set_free_period(
+    const struct problem *problem, double period, struct orbit *orbit)
+{
+    *orbit = (struct orbit){.period = period};
+    for (int k = 0; k < LAST_NODE; k++) {
+        orbit->stays[k] = fulcrum_step_cohorts(problem->table, period, node(orbit, k));
+    }
+    orbit->stays[LAST_NODE] = orbit->stays[0] - 1.0;
+}
+
+static void set_free_batch(
+    const struct problem *problem, double batch, struct orbit *orbit)
+{
+    orbit->batch = batch;
+    orbit->burst = batch;
+    for (int k = 0; k < NODES; k++) {
+        orbit->left[k] = batch * orbit->stays[k];
+    }
+    add_times(problem, orbit);
+}
+
+static void add_inner_nodes(const struct problem *problem, struct orbit *orbit)
+{
+    for (int k = 1; k < LAST_NODE; k++) {
+        orbit->left[k] = survivors(problem, orbit, node(orbit, k));
+    }
+}
+
+/* Threads are short for a share of the period, whatever number of actors that takes. */
+static void set_short(
+    const struct problem *problem, double period, double share, struct orbit *orbit)
+{
+    *orbit = (struct orbit){.period = period, .short_until = share * period};
+    fill_threads(problem, orbit);
+    if (problem->linear_pace_s <= 0.0) {
+        add_inner_nodes(problem, orbit);
+    }
+    add_times(problem, orbit);
+}
+
+/* Actors at the CPU `time_s` after a cohort arrived, 0 <= time_s < period. */
+static double at_cpu(
+    const struct problem *problem, const struct orbit *orbit, double time_s)
+{
+    if (time_s < orbit->node_s[0]) {
+        double place = time_s / orbit->node_s[0] * SLICES;
+        double waiting = orbit->batch - orbit->burst;
+        for (int j = 0; j < SLICES; j++) {
+            waiting -= orbit->starts[j] * fmin(1.0, fmax(0.0, place - (double)j));
+        }
+        return problem->servers + waiting;
+    }
+    int k = 0;
+    while (k < LAST_NODE - 1 && time_s > orbit->node_s[k + 1]) {
+        k++;
+    }
+    double width_s = orbit->node_s[k + 1] - orbit->node_s[k];
+    double part = width_s > 0.0 ? (time_s - orbit->node_s[k]) / width_s : 0.0;
+    return survivors(
+        problem, orbit, node(orbit, k) + part * (node(orbit, k + 1) - node(orbit, k)));
+}
+
+/*
+ * Actors in all: those of batches that are inside when one has just started, and those
+ * at the CPU at that moment.
+ */
+static double population(const struct problem *problem, const struct orbit *orbit,
+    double interval_s, double latency_s)
+{
+    double inside = ceil(latency_s / interval_s - NOW);
+    double since = fmax(0.0, inside - latency_s / interval_s);
+    double n = since > NOW ? at_cpu(problem, orbit, since * orbit->time_s)
+                           : orbit->left[LAST_NODE] + orbit->batch;
+    return orbit->batch * inside + n;
+}
+
+/* Actors or, with fixed batches, observations in a batch that the orbit has too many.
+ */
+static double surplus(const struct problem *problem, const struct orbit *orbit)
+{
+    const struct fulcrum_network *network = problem->network;
+    if (is_fixed(problem)) {
+        return orbit->batch / network->batch_size - 1.0;
+    }
+    struct fulcrum_pace pace =
+        fulcrum_pace_of(network, problem->gpu_stretch, orbit->batch);
+    return population(problem, orbit, pace.interval_s, pace.latency_s) /
+               network->actors -
+           1.0;
+}
+
+/* The batch of a period if every actor starts at once. */
+static void set_free(const struct problem *problem, double period, struct orbit *orbit)
+{
+    const struct fulcrum_network *network = problem->network;
+    set_free_period(problem, period, orbit);
+    if (is_fixed(problem)) {
+        set_free_batch(problem, network->batch_size, orbit);
+        return;
+    }
+    double per_batch = 1.0 + orbit->stays[0];
+    struct fulcrum_root root = {.high = network->actors,
+        .x = network->actors / per_batch,
+        .slope = per_batch / network->actors,
+        .tolerance_rel = TOLERANCE};
+    do {
+        set_free_batch(problem, root.x, orbit);
+    } while (fulcrum_root_next(&root, surplus(problem, orbit)));
+}
+
+/*
+ * The orbit of a given period that has the right number of actors or batch size.
+ * `share` is where to look first for the part in which threads are short, and what was
+ * found.
+ */
+static void set_orbit(
+    const struct problem *problem, double period, double *share, struct orbit *orbit)
+{
+    set_free(problem, period, orbit);
+    if (orbit->left[0] <= problem->servers) {
+        return;
+    }
+    struct fulcrum_root root = {.low = LEAST_SHARE,
+        .high = FULL_SHARE,
+        .x = fmin(FULL_SHARE, fmax(LEAST_SHARE, *share)),
+        .slope = 1.0,
+        .tolerance_rel = TOLERANCE};
+    do {
+        set_short(problem, period, root.x, orbit);
+    } while (fulcrum_root_next(&root, surplus(problem, orbit)));
+    *share = root.x;
+}
+
+/* Rises with the period: time that passes over time there is, or actors missing. */
+static double period_gap(const struct problem *problem, const struct orbit *orbit)
+{
+    const struct fulcrum_network *network = problem->network;
+    if (is_fixed(problem)) {
+        struct fulcrum_pace pace =
+            fulcrum_pace_unhurried(network, problem->gpu_stretch, network->batch_size);
+        double needed = population(problem, orbit, orbit->time_s, pace.latency_s);
+        return 1.0 - (needed - LAST_OF_MANY) / network->actors;
+    }
+    struct fulcrum_pace pace =
+        fulcrum_pace_of(network, problem->gpu_stretch, orbit->batch);
+    return orbit->time_s / pace.interval_s - 1.0;
+}
+
+/* Where the search for the period begins. */
+static double first_period(const struct problem *problem, double least)
+{
+    const struct fulcrum_network *network = problem->network;
+    double mean_s = network->step.mean_s;
+    if (!is_fixed(problem)) {
+        struct fulcrum_pace pace =
+            fulcrum_pace_of(network, problem->gpu_stretch, network->actors / 3.0);
+        return pace.interval_s / mean_s;
+    }
+    struct fulcrum_pace pace =
+        fulcrum_pace_unhurried(network, problem->gpu_stretch, network->batch_size);
+    double turn_s = pace.latency_s + 1.5 * mean_s;
+    return fmax(1.1 * least, network->batch_size / network->actors * turn_s / mean_s);
+}
+
+static void solve(const struct problem *problem, struct orbit *orbit)
+{
+    const struct fulcrum_network *network = problem->network;
+    double least = is_fixed(problem) ? network->batch_size / problem->servers : 0.0;
+    double share = 0.5;
+    struct fulcrum_root root = {.low = least,
+        .high = (double)INFINITY,
+        .x = first_period(problem, least),
+        .tolerance_rel = TOLERANCE};
+    root.slope = 1.0 / root.x;
+    do {
+        set_orbit(problem, root.x, &share, orbit);
+    } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
+}
+
+/* Means over time by the trapezoidal rule, node by node. */
+static void add_means(
+    const struct problem *problem, struct orbit *orbit, struct fulcrum_cycle *cycle)
+{
+    const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
+    double cores = cpu->core_count * problem->servers / cpu->thread_count;
+    if (orbit->short_until > 0.0) {
+        add_inner_nodes(problem, orbit);
+    }
+    double waiting = 0.0;
+    for (int j = 0; j < SLICES; j++) {
+        waiting += orbit->starts[j] * ((double)j + 0.5) / SLICES;
+    }
+    double share = orbit->node_s[0] / orbit->time_s;
+    cycle->at_cpu = share * (problem->servers + waiting);
+    cycle->stepping = share * problem->servers;
+    cycle->on_cores = share * fmin(cores, problem->servers);
+    for (int k = 1; k < NODES; k++) {
+        double half = 0.5 * (orbit->node_s[k] - orbit->node_s[k - 1]) / orbit->time_s;
+        for (int i = k - 1; i <= k; i++) {
+            cycle->at_cpu += half * orbit->left[i];
+            cycle->stepping += half * fmin(orbit->left[i], problem->servers);
+            cycle->on_cores += half * fmin(orbit->left[i], cores);
+        }
+    }
+}
+
+/* A unit of work takes the same time whatever the number of threads that step. */
+static double linear_pace(const struct fulcrum_network *network)
+{
+    const struct fulcrum_cpu_station *cpu = &network->cpu;
+    int linear = cpu->curve == FULCRUM_CURVE_SMT_TURBO && cpu->turbo_frac <= 0.0 &&
+                 (cpu->thread_count <= cpu->core_count || cpu->smt_yield_frac >= 1.0);
+    return linear ? network->step.mean_s : 0.0;
+}
+
+/*
+ * The standard deviation of a single batch's forming time: that of the number that has
+ * arrived, each actor for itself, over the rate at which they arrive.
+ */
+static double forming_sd_s(const struct problem *problem, const struct orbit *orbit)
+{
+    const struct fulcrum_network *network = problem->network;
+    struct fulcrum_pace pace =
+        fulcrum_pace_unhurried(network, problem->gpu_stretch, network->batch_size);
+    double turns = pace.latency_s / orbit->time_s;
+    double since = (ceil(turns - NOW) - turns) * orbit->time_s;
+    since = since > NOW * orbit->time_s ? since : orbit->time_s;
+    double early_s = fmax(0.0, since - RATE_PART * orbit->time_s);
+    double before = at_cpu(problem, orbit, early_s);
+    double still = at_cpu(problem, orbit, fmin(since, orbit->time_s * FULL_SHARE));
+    double rate = (before - still) / (since - early_s);
+    double count = orbit->batch * still / (orbit->batch + still);
+    return sqrt(count) / fmax(rate, 1e-9 * orbit->batch / orbit->time_s);
+}
+
+struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network,
+    const struct fulcrum_step_table *table, double gpu_stretch)
+{
+    struct problem problem = {network, table, gpu_stretch,
+        fmax(1.0, round(fulcrum_cpu_servers(&network->cpu))), linear_pace(network)};
+    struct orbit orbit;
+    solve(&problem, &orbit);
+    struct fulcrum_cohort out = {
+        .interval_s = orbit.time_s, .stays_frac = orbit.left[LAST_NODE] / orbit.batch};
+    struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, orbit.batch);
+    if (is_fixed(&problem)) {
+        pace = fulcrum_pace_unhurried(network, gpu_stretch, orbit.batch);
+        out.interval_sd_s = forming_sd_s(&problem, &orbit);
+    }
+    out.cycle.batch = orbit.batch;
+    out.cycle.steps_per_s = orbit.batch / orbit.time_s;
+    out.cycle.at_gpu =
+        out.cycle.steps_per_s * (pace.latency_s - network->delay_s - pace.host_s);
+    add_means(&problem, &orbit, &out.cycle);
+    return out;
+}

@@ -1,0 +1,19 @@
+/* fast.h - the fast method: equations instead of events, for any network. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_FAST_H
+#define FULCRUM_MODEL_FAST_H
+
+#include "model/solver.h"
+
+/*
+ * Solves a network that fulcrum_network_check accepts, docs/model.md "Fast solver". The
+ * bottleneck is not set. Where an equation is known to be rough the solution is flagged
+ * and `error_rel` says so.
+ *   out      set on success only
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fast_solve(
+    const struct fulcrum_network *network, struct fulcrum_solution *out,
+    struct fulcrum_error *err);
+
+#endif

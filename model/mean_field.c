@@ -1,0 +1,204 @@
+/* mean_field.c - greedy batches by the embedded mean-field equation (9). */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One unknown, the batch size b: what starts must be what finished during the batch
+ * before. Two equations of this form are solved. The plain one follows a fluid of
+ * actors. The other averages the fluid over +- SMOOTHING sqrt(b) actors, because the
+ * real number fluctuates and c(n) has kinks, and adds the chance that nobody finishes
+ * during a batch, in which case the GPU waits for the next actor. The ratio of the two
+ * is what chance does to a network, and corrects other fluid solutions as well
+ * (model/fast.c).
+ */
+#include "model/mean_field.h"
+
+#include <math.h>
+
+#include "model/pace.h"
+#include "model/root.h"
+
+#define SMOOTHING 1.35
+
+#define TOLERANCE 1e-6
+
+struct problem {
+    const struct fulcrum_network *network;
+    const struct fulcrum_cpu_drain *drain;
+    double gpu_stretch;
+    double smoothing; /* 0 in the plain equation, which also knows no idling */
+};
+
+/* A batch size, and what follows from it. */
+struct state {
+    double batch;
+    struct fulcrum_pace pace;
+    double early[2];  /* at the CPU when the batch starts, at both smoothing ends */
+    double returning; /* arrive there `wait_s` later, from an earlier batch */
+    double wait_s;
+    double idle_frac;
+    double idle_s; /* of the GPU, per batch */
+};
+
+/* Actors in a delay behind a batch of one: how many of `outside` are at the CPU. */
+static double present(const struct problem *problem, double outside)
+{
+    const struct fulcrum_network *network = problem->network;
+    if (network->delay_s <= 0.0) {
+        return outside;
+    }
+    double rate = fulcrum_cpu_drain_rate(problem->drain, outside);
+    return outside /
+           (1.0 + network->delay_s / network->step.mean_s * rate / fmax(1e-9, outside));
+}
+
+static void add_idling(const struct problem *problem, struct state *state)
+{
+    const struct fulcrum_network *network = problem->network;
+    double rest = present(problem, network->actors - state->batch);
+    double rate = fulcrum_cpu_drain_rate(problem->drain, rest);
+    double busy_s = state->pace.interval_s;
+    state->idle_frac = exp(-rate * busy_s / network->step.mean_s);
+    if (state->idle_frac > TOLERANCE) {
+        double all = present(problem, network->actors);
+        state->idle_s = state->idle_frac * network->step.mean_s /
+                        fulcrum_cpu_drain_rate(problem->drain, all);
+    }
+}
+
+/*
+ * Batches that are still inside when the next one starts are absent from the CPU; the
+ * actors of one of them return during the cycle.
+ */
+static void place_actors(const struct problem *problem, struct state *state)
+{
+    const struct fulcrum_pace *pace = &state->pace;
+    double length_s = pace->interval_s + state->idle_s;
+    double late_s = pace->latency_s - pace->interval_s;
+    double absent = 0.0;
+    double returning = 0.0;
+    if (late_s > 0.0) {
+        double whole = floor(late_s / length_s);
+        returning = state->batch * (1.0 - state->idle_frac);
+        state->wait_s = fmin(pace->interval_s, late_s - whole * length_s);
+        absent = returning * (whole + 1.0);
+    }
+    double early = problem->network->actors - state->batch - absent;
+    returning = fmax(0.0, returning + fmin(0.0, early));
+    early = fmax(0.0, early);
+    double spread = state->batch * (1.0 - state->batch / problem->network->actors);
+    double reach = fmin(problem->smoothing * sqrt(spread), fmin(early, state->batch));
+    for (int i = 0; i < 2; i++) {
+        state->early[i] = i == 0 ? early - reach : early + reach;
+    }
+    state->returning = returning;
+}
+
+static struct state state_of(const struct problem *problem, double batch)
+{
+    struct state state = {.batch = batch,
+        .pace = fulcrum_pace_of(problem->network, problem->gpu_stretch, batch)};
+    if (problem->smoothing > 0.0) {
+        add_idling(problem, &state);
+    }
+    place_actors(problem, &state);
+    return state;
+}
+
+/* Actors at the CPU time_s after the start of a batch, from one of its two ends. */
+static double left_after(
+    const struct problem *problem, const struct state *state, int end, double time_s)
+{
+    double early = state->early[end];
+    if (state->returning <= 0.0 || time_s < state->wait_s) {
+        return fulcrum_cpu_drain_left(problem->drain, early, time_s);
+    }
+    early = fulcrum_cpu_drain_left(problem->drain, early, state->wait_s);
+    return fulcrum_cpu_drain_left(
+        problem->drain, early + state->returning, time_s - state->wait_s);
+}
+
+/* What starts less what finished: rises with the batch size. */
+static double gap(const struct problem *problem, const struct state *state)
+{
+    double done = 0.0;
+    int ends = problem->smoothing > 0.0 ? 2 : 1;
+    for (int i = 0; i < ends; i++) {
+        double left = left_after(problem, state, i, state->pace.interval_s);
+        done += (state->early[i] + state->returning - left) / (double)ends;
+    }
+    return state->batch - done - state->idle_frac;
+}
+
+/* Steps that start at once, never wait and never idle the GPU. */
+static double first_guess(const struct problem *problem)
+{
+    const struct fulcrum_network *network = problem->network;
+    double actors = network->actors;
+    struct fulcrum_pace pace =
+        fulcrum_pace_of(network, problem->gpu_stretch, actors / 3.0);
+    double done = -expm1(-pace.interval_s / network->step.mean_s);
+    double free = actors * done / (1.0 + done);
+    double full = fulcrum_cpu_drain_rate(problem->drain, actors) * pace.interval_s /
+                  network->step.mean_s;
+    return fmax(1e-3, fmin(free, full));
+}
+
+static struct state solve(const struct problem *problem, double guess)
+{
+    double actors = problem->network->actors;
+    struct fulcrum_root root = {.high = actors,
+        .x = fmin(guess, 0.999 * actors),
+        .slope = 1.0,
+        .tolerance_rel = TOLERANCE};
+    struct state state;
+    do {
+        state = state_of(problem, root.x);
+    } while (fulcrum_root_next(&root, gap(problem, &state)));
+    return state;
+}
+
+/* Simpson's rule over the cycle, and the time the GPU idles. */
+static void add_means(const struct problem *problem, const struct state *state,
+    struct fulcrum_cycle *cycle)
+{
+    static const double weight[] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
+    double busy_s = state->pace.interval_s;
+    double length_s = busy_s + state->idle_s;
+    const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
+    double servers = fulcrum_cpu_servers(cpu);
+    double cores = cpu->core_count * servers / cpu->thread_count;
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 3; k++) {
+            double n = left_after(problem, state, i, 0.5 * (double)k * busy_s);
+            double share = 0.5 * weight[k] * busy_s / length_s;
+            cycle->at_cpu += share * n;
+            cycle->stepping += share * fmin(n, servers);
+            cycle->on_cores += share * fmin(n, cores);
+        }
+    }
+    double idle = state->idle_s / length_s;
+    double n = present(problem, problem->network->actors);
+    cycle->at_cpu += idle * n;
+    cycle->stepping += idle * fmin(n, servers);
+    cycle->on_cores += idle * fmin(n, cores);
+}
+
+struct fulcrum_mean_field fulcrum_mean_field_solve(
+    const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
+    double gpu_stretch)
+{
+    struct problem problem = {network, drain, gpu_stretch, 0.0};
+    struct state plain = solve(&problem, first_guess(&problem));
+    problem.smoothing = SMOOTHING;
+    struct state state = solve(&problem, plain.batch);
+    struct fulcrum_mean_field out = {.idle_frac = state.idle_frac,
+        .plain_batch = plain.batch,
+        .plain_steps_per_s = plain.batch / plain.pace.interval_s};
+    double length_s = state.pace.interval_s + state.idle_s;
+    out.cycle.batch = state.batch;
+    out.cycle.steps_per_s = state.batch / length_s;
+    out.cycle.at_gpu = out.cycle.steps_per_s *
+                       (state.pace.latency_s - network->delay_s - state.pace.host_s);
+    out.least_at_cpu = left_after(&problem, &state, 0, state.pace.interval_s);
+    add_means(&problem, &state, &out.cycle);
+    return out;
+}

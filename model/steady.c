@@ -1,0 +1,230 @@
+/* steady.c - the mean cycle of a network in which nothing trains, by the fast methods.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * No equation holds everywhere. The mean-field equation (9) knows chance, but takes
+ * steps as exponential; the cohort equation (8) knows the law of the steps, but is a
+ * fluid. Their common special case, the fluid with exponential steps, lets one correct
+ * the other: X = cohort x mean field / plain mean field. Where the actors do not fit
+ * the threads, chance matters the less the less steps vary, and its factor is raised to
+ * the power cv. A handful of actors, and batches at their limit, are followed actor
+ * count by actor count (few.c).
+ */
+#include "model/steady.h"
+
+#include <math.h>
+
+#include "model/cohort.h"
+#include "model/few.h"
+#include "model/mean_field.h"
+#include "model/pace.h"
+#include "model/solver.h"
+#include "model/step_law.h"
+
+/* A time that is 0 is taken as this share of the others, which is exact enough. */
+#define NO_TIME_FRAC 1e-6
+
+/* Standard deviations of a batch between its mean and a limit that does not act. */
+#define LIMIT_MARGIN 4.0
+
+/* Of a batch: fewer that stay behind than these, and batches keep their actors. */
+#define LOYAL_FRAC 0.05
+
+#define LOW_CV 0.2
+
+/* Fixed batches and their chance: docs/model.md "Fixed batches". */
+#define CHANCE_FACTOR 0.8
+#define CHANCE_SHARE  (1.0 / 16.0)
+#define KINK_FRAC     0.25
+#define CROWDED_TURNS 8.0
+
+static double service_s(const struct fulcrum_network *network)
+{
+    return fulcrum_batch_time(&network->host, 1.0) +
+           fulcrum_batch_time(&network->gpu, 1.0);
+}
+
+/* Batches of exactly one are batches of at most one. */
+static void simplify_batches(struct fulcrum_network *network)
+{
+    if (network->policy == FULCRUM_BATCH_FIXED && network->batch_size <= 1.0) {
+        network->policy = FULCRUM_BATCH_GREEDY;
+    }
+    if (network->policy == FULCRUM_BATCH_GREEDY &&
+        network->batch_size >= network->actors) {
+        network->batch_size = 0.0;
+    }
+}
+
+void fulcrum_steady_init(
+    struct fulcrum_steady *steady, const struct fulcrum_network *network)
+{
+    steady->network = *network;
+    steady->has_table = 0;
+    struct fulcrum_network *own = &steady->network;
+    simplify_batches(own);
+    double all_s = own->step.mean_s + service_s(own) + own->delay_s;
+    if (own->step.mean_s < NO_TIME_FRAC * all_s) {
+        own->step.mean_s = NO_TIME_FRAC * all_s;
+    }
+    if (service_s(own) < NO_TIME_FRAC * all_s && own->gpu.count == 0) {
+        own->gpu.per_batch_s += NO_TIME_FRAC * all_s;
+    }
+    fulcrum_cpu_drain_init(&steady->drain, &own->cpu, own->actors, own->step.mean_s);
+}
+
+static const struct fulcrum_step_table *table_of(struct fulcrum_steady *steady)
+{
+    if (!steady->has_table) {
+        fulcrum_step_table_init(&steady->table, &steady->network.step);
+        steady->has_table = 1;
+    }
+    return &steady->table;
+}
+
+static void scale(struct fulcrum_cycle *cycle, double factor)
+{
+    cycle->steps_per_s *= factor;
+    cycle->at_cpu *= factor;
+    cycle->stepping *= factor;
+    cycle->on_cores *= factor;
+    cycle->at_gpu *= factor;
+}
+
+/* One actor waits for nobody. */
+static void solve_single(const struct fulcrum_network *network, double gpu_stretch,
+    struct fulcrum_cycle *out)
+{
+    struct fulcrum_pace pace = fulcrum_pace_unhurried(network, gpu_stretch, 1.0);
+    double step_s = network->step.mean_s / fulcrum_cpu_capacity(&network->cpu, 1.0);
+    double rate = 1.0 / (step_s + pace.latency_s);
+    double share = rate * step_s;
+    *out = (struct fulcrum_cycle){.batch = 1.0,
+        .steps_per_s = rate,
+        .at_cpu = share,
+        .stepping = share,
+        .on_cores = share,
+        .at_gpu = rate * pace.gpu_s};
+}
+
+/* Does the law of the steps matter, or are all threads busy all the time anyway? */
+static int law_matters(
+    const struct fulcrum_steady *steady, const struct fulcrum_mean_field *field)
+{
+    const struct fulcrum_network *network = &steady->network;
+    return network->step.law != FULCRUM_LAW_EXPONENTIAL &&
+           field->least_at_cpu < fulcrum_cpu_servers(&network->cpu);
+}
+
+static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
+    const struct fulcrum_mean_field *field, struct fulcrum_cycle *out, unsigned *flags)
+{
+    const struct fulcrum_network *network = &steady->network;
+    *out = field->cycle;
+    if (!law_matters(steady, field)) {
+        return;
+    }
+    struct fulcrum_cohort cohort =
+        fulcrum_cohort_solve(network, table_of(steady), gpu_stretch);
+    double chance = field->cycle.steps_per_s / field->plain_steps_per_s;
+    double cv = fulcrum_step_cv(&network->step);
+    if (network->actors > fulcrum_cpu_servers(&network->cpu)) {
+        chance = pow(chance, fmin(1.0, cv));
+    }
+    *out = cohort.cycle;
+    scale(out, chance);
+    struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, out->batch);
+    int loyal = cohort.stays_frac < LOYAL_FRAC && pace.latency_s > pace.interval_s;
+    *flags |= loyal ? FULCRUM_FLAG_MULTISTABLE : 0U;
+    *flags |= cv < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
+}
+
+/* Full batches as fast as the GPU takes them, or as the fluid without a limit. */
+static void solve_limited_fluid(const struct fulcrum_steady *steady, double gpu_stretch,
+    const struct fulcrum_mean_field *field, struct fulcrum_cycle *out)
+{
+    const struct fulcrum_network *network = &steady->network;
+    double size = network->batch_size;
+    struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, size);
+    double full = size / pace.interval_s;
+    *out = field->cycle;
+    if (full < out->steps_per_s) {
+        scale(out, full / out->steps_per_s);
+        out->batch = size;
+    }
+}
+
+static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
+    double gpu_stretch, struct fulcrum_cycle *out, unsigned *flags,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_network *network = &steady->network;
+    int can_count = fulcrum_few_accepts(network);
+    if (can_count && fulcrum_few_suits(network)) {
+        return fulcrum_few_solve(network, gpu_stretch, out, err);
+    }
+    struct fulcrum_mean_field field =
+        fulcrum_mean_field_solve(network, &steady->drain, gpu_stretch);
+    double reach = field.cycle.batch + LIMIT_MARGIN * sqrt(field.cycle.batch);
+    if (network->batch_size <= 0.0 || reach <= network->batch_size) {
+        solve_unlimited(steady, gpu_stretch, &field, out, flags);
+        return FULCRUM_OK;
+    }
+    if (can_count) {
+        return fulcrum_few_solve(network, gpu_stretch, out, err);
+    }
+    solve_limited_fluid(steady, gpu_stretch, &field, out);
+    *flags |= FULCRUM_FLAG_LIMIT_ROUGH;
+    return FULCRUM_OK;
+}
+
+/*
+ * Batches that form as fast as host and GPU take them wait for each other by chance: a
+ * hyperbola between the two intervals, wider the more the forming time varies.
+ */
+static double mean_interval_s(
+    const struct fulcrum_cohort *cohort, const struct fulcrum_pace *pace)
+{
+    double apart = cohort->interval_s - pace->interval_s;
+    double sd = cohort->interval_sd_s;
+    double chance = CHANCE_FACTOR * sd * sd;
+    double most = CHANCE_SHARE * pace->interval_s * pace->interval_s;
+    double width = chance * most / (chance + most + 1e-300);
+    return 0.5 * (cohort->interval_s + pace->interval_s + sqrt(apart * apart + width));
+}
+
+static void solve_fixed(struct fulcrum_steady *steady, double gpu_stretch,
+    struct fulcrum_cycle *out, unsigned *flags)
+{
+    const struct fulcrum_network *network = &steady->network;
+    struct fulcrum_cohort cohort =
+        fulcrum_cohort_solve(network, table_of(steady), gpu_stretch);
+    struct fulcrum_pace pace =
+        fulcrum_pace_unhurried(network, gpu_stretch, network->batch_size);
+    double interval_s = mean_interval_s(&cohort, &pace);
+    *out = cohort.cycle;
+    scale(out, cohort.interval_s / interval_s);
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    int crowded =
+        network->actors > servers && network->actors < CROWDED_TURNS * servers;
+    int kink = fabs(cohort.interval_s / pace.interval_s - 1.0) < KINK_FRAC;
+    int low = fulcrum_step_cv(&network->step) < LOW_CV;
+    *flags |= crowded ? FULCRUM_FLAG_CROWDED : 0U;
+    *flags |= kink ? FULCRUM_FLAG_KINK : 0U;
+    *flags |= low ? FULCRUM_FLAG_LOW_CV : 0U;
+}
+
+enum fulcrum_status fulcrum_steady_solve(struct fulcrum_steady *steady,
+    double gpu_stretch, struct fulcrum_cycle *out, unsigned *flags,
+    struct fulcrum_error *err)
+{
+    if (steady->network.actors <= 1.0) {
+        solve_single(&steady->network, gpu_stretch, out);
+        return FULCRUM_OK;
+    }
+    if (steady->network.policy == FULCRUM_BATCH_FIXED) {
+        solve_fixed(steady, gpu_stretch, out, flags);
+        return FULCRUM_OK;
+    }
+    return solve_greedy(steady, gpu_stretch, out, flags, err);
+}

@@ -1,0 +1,33 @@
+/* steady.h - the mean cycle of a network in which nothing trains, by the fast methods.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_STEADY_H
+#define FULCRUM_MODEL_STEADY_H
+
+#include "model/cpu_drain.h"
+#include "model/cycle_mean.h"
+#include "model/network.h"
+#include "model/step_table.h"
+
+/* One network, prepared once for any number of solutions. Some 15 kB. */
+struct fulcrum_steady {
+    struct fulcrum_network network; /* no service time is 0, no limit beyond N */
+    struct fulcrum_cpu_drain drain;
+    int has_table;
+    struct fulcrum_step_table table;
+};
+
+/* `network` is checked; its training is not looked at, its arrays are borrowed. */
+void fulcrum_steady_init(
+    struct fulcrum_steady *steady, const struct fulcrum_network *network);
+
+/*
+ * Solves docs/model.md "Fast solver" with GPU times multiplied by `gpu_stretch` >= 1.
+ *   flags    those of enum fulcrum_flag that this solution deserves are added
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_steady_solve(
+    struct fulcrum_steady *steady, double gpu_stretch, struct fulcrum_cycle *out,
+    unsigned *flags, struct fulcrum_error *err);
+
+#endif
