@@ -2,6 +2,10 @@
 # Tests that are no C: guards of the layers and documents, and golden cases by folder.
 add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
   -P ${CMAKE_CURRENT_LIST_DIR}/check_layers.cmake)
+# Methods that judge each other share nothing but what they are given.
+add_test(NAME independence COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
+  -DMETHODS=chain,simulate,fast,textbook
+  -P ${CMAKE_CURRENT_LIST_DIR}/check_independence.cmake)
 # fulcrum_add_symbol_test(name layer rule) looks at what a library calls.
 function(fulcrum_add_symbol_test name layer rule)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
@@ -19,7 +23,7 @@ foreach(document cli fields)
   add_test(NAME docs_${document} COMMAND diff -u
     ${PROJECT_SOURCE_DIR}/docs/${document}.md ${PROJECT_BINARY_DIR}/cli/${document}.md)
 endforeach()
-set_tests_properties(layers docs_references docs_cli docs_fields PROPERTIES LABELS guard)
+set_tests_properties(layers independence docs_references docs_cli docs_fields PROPERTIES LABELS guard)
 
 # Installed headers: each compiles alone, and all of them together in either order.
 set(headers "")

@@ -166,7 +166,7 @@ static double repair_rate(size_t machines, double t)
 static void assert_repair(size_t machines, double repair_s)
 {
     double expected = repair_rate(machines, repair_s);
-    struct fulcrum_network network = plain((double)machines, 64, repair_s, 0.0);
+    struct fulcrum_network network = plain((double)machines, 1024, repair_s, 0.0);
     network.batch_size = 1;
     suite_assert_close("greedy", solved(&network).steps_per_s, expected, 1e-12);
     network = fixed(network, 1);
@@ -182,6 +182,8 @@ static void test_batches_of_one_are_machine_repair(void)
             assert_repair(machines[i], repairs_s[j]);
         }
     }
+    /* A matrix of a million chances, the repairman busy for half of the time. */
+    assert_repair(1024, 0.0005);
 }
 
 /* A turn of independent actors: who is left at the CPU is binomial. */
