@@ -185,6 +185,23 @@ static void test_short_runs_say_that_they_are_not_settled(void)
     }
 }
 
+static void test_runs_end_with_the_interval_asked_for(void)
+{
+    static const double half_widths[] = {0.03, 0.01, 0.003, 0.001};
+    double steps = 0.0;
+    for (size_t i = 0; i < sizeof half_widths / sizeof half_widths[0]; i++) {
+        struct fulcrum_network network = half_batch(16);
+        struct fulcrum_solution out = simulated(&network, half_widths[i]);
+        CU_ASSERT_EQUAL(out.flags & FULCRUM_FLAG_NOT_SETTLED, 0);
+        CU_ASSERT(out.has_interval);
+        CU_ASSERT(out.steps_per_s_hi <= out.steps_per_s * (1.0 + half_widths[i]));
+        CU_ASSERT(out.steps_per_s_lo >= out.steps_per_s * (1.0 - half_widths[i]));
+        CU_ASSERT(out.simulated_steps >= steps); /* never for less work */
+        steps = out.simulated_steps;
+    }
+    CU_ASSERT(steps > 1e5);
+}
+
 /* Far from what machines do, each with an answer that can be told by hand. */
 static void test_extremes_have_their_answers(void)
 {
@@ -315,6 +332,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_fractional_servers_are_rounded_and_said_so),
         SUITE_CASE(test_same_seed_gives_the_same_bytes),
         SUITE_CASE(test_short_runs_say_that_they_are_not_settled),
+        SUITE_CASE(test_runs_end_with_the_interval_asked_for),
         SUITE_CASE(test_extremes_have_their_answers),
         SUITE_CASE(test_many_train_steps_for_an_env_step_take_no_longer),
         SUITE_CASE(test_every_network_obeys_little_and_its_bounds),
