@@ -8,8 +8,11 @@
  * line that has no answer says why in its own place and spoils no other.
  */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/answer.h"
@@ -22,8 +25,14 @@
 #include "cli/solve_options.h"
 #include "model/parallel.h"
 
-/* Enough to keep threads busy, few enough for Ctrl-C and for memory. */
-enum { BLOCK = 128 };
+/*
+ * Lines in a block: starts with few, has twice as many after a block that was done in
+ * next to no time, as threads lose some at the end of each, and half as many after one
+ * that kept its answers waiting.
+ */
+enum { BLOCK_FIRST = 16, BLOCK_MOST = 512 };
+#define BLOCK_SHORT_S 0.05
+#define BLOCK_LONG_S  0.5
 
 struct settings {
     const char *path;
@@ -36,10 +45,11 @@ struct job {
     struct fulcrum_answer_writer *writer;
     struct fulcrum_progress progress;
     const volatile sig_atomic_t *stop;
-    struct fulcrum_line lines[BLOCK];
-    struct fulcrum_answer answers[BLOCK];
-    int is_answered[BLOCK];             /* 0 where Ctrl-C came first */
-    enum fulcrum_status written[BLOCK]; /* whether there was memory for its text */
+    size_t block;
+    struct fulcrum_line lines[BLOCK_MOST];
+    struct fulcrum_answer answers[BLOCK_MOST];
+    int is_answered[BLOCK_MOST];             /* 0 where Ctrl-C came first */
+    enum fulcrum_status written[BLOCK_MOST]; /* whether there was memory for its text */
     enum fulcrum_format format;
     size_t done;
     size_t failed;
@@ -100,28 +110,67 @@ static void show_progress(struct job *job)
     }
 }
 
-/*
- * Ends at the end of the input, on a failure, and where the output takes no more, which
- * whoever closes it reports.
- */
+/* What is answered goes out before the next line is waited for. */
+static enum fulcrum_status flush(
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    if (fflush(context->out) == 0 && !ferror(context->out)) {
+        return FULCRUM_OK;
+    }
+    const char *path = context->output_path;
+    return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: cannot be written: %s",
+        path != NULL ? path : "standard output", strerror(errno));
+}
+
+/* Lines are there; after Ctrl-C some of them may stay without answer. */
+static enum fulcrum_status answer_block(struct job *job, size_t count,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    fulcrum_parallel_each(count, answer_line, job);
+    enum fulcrum_status status = write_block(job, count, err);
+    clear_block(job, count);
+    if (status == FULCRUM_OK) {
+        status = flush(context, err);
+    }
+    if (status == FULCRUM_OK && *job->stop != 0) {
+        status = FULCRUM_ERR_INTERRUPTED;
+    }
+    return status;
+}
+
+static double now_s(void)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The same answers come in blocks of any size. */
+static void choose_block(struct job *job, size_t count, double taken_s)
+{
+    if (taken_s > BLOCK_LONG_S && job->block > 1) {
+        job->block /= 2;
+    } else if (taken_s < BLOCK_SHORT_S && count == job->block &&
+               job->block < BLOCK_MOST) {
+        job->block *= 2;
+    }
+}
+
 static enum fulcrum_status answer_all(
-    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
+    struct job *job, const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     size_t count = 0;
     enum fulcrum_status status = FULCRUM_OK;
     do {
-        status = fulcrum_line_stream_next(job->stream, job->lines, BLOCK, &count, err);
+        status =
+            fulcrum_line_stream_next(job->stream, job->lines, job->block, &count, err);
+        double start_s = now_s();
         if (status == FULCRUM_OK) {
-            fulcrum_parallel_each(count, answer_line, job);
-            status = write_block(job, count, err);
-            clear_block(job, count);
+            status = answer_block(job, count, context, err);
         }
-        if (status == FULCRUM_OK && *job->stop != 0) {
-            status = FULCRUM_ERR_INTERRUPTED;
-        }
-        (void)fflush(context->out);
+        choose_block(job, count, now_s() - start_s);
         show_progress(job);
-    } while (status == FULCRUM_OK && count > 0 && !ferror(context->out));
+    } while (status == FULCRUM_OK && count > 0);
     return status;
 }
 
@@ -130,7 +179,7 @@ static void report_end(
     const struct job *job, const char *name, struct fulcrum_context *context)
 {
     if (context->exit_code == FULCRUM_EXIT_INTERRUPTED) {
-        fulcrum_message_warn("interrupted: %zu lines are answered", job->done);
+        fulcrum_message_warn("interrupted; lines answered: %zu", job->done);
     } else if (job->failed > 0) {
         context->exit_code = FULCRUM_EXIT_FAILED;
         fulcrum_message_warn("%zu of %zu lines have no result: %s", job->failed,
@@ -171,6 +220,7 @@ static enum fulcrum_status run(
     }
     fulcrum_solver_settings_read(&settings->solver, &job->options);
     job->format = context->format;
+    job->block = BLOCK_FIRST;
     job->stop = fulcrum_interrupt_watch();
     enum fulcrum_status status =
         fulcrum_line_stream_open(settings->path, job->stop, &job->stream, err);

@@ -20,7 +20,7 @@
 
 #include "model/quantity.h"
 
-enum { CHUNK_BYTE = 1 << 16, POLL_MS = 200 };
+enum { CHUNK_BYTE = 1 << 18, POLL_MS = 200 };
 
 struct fulcrum_line_stream {
     const char *name; /* for messages */

@@ -5,7 +5,7 @@
 void fulcrum_parallel_each(size_t count, fulcrum_parallel_work *work, void *context)
 {
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) if (count > 1)
 #endif
     for (size_t i = 0; i < count; i++) {
         work(context, i);
