@@ -20,16 +20,7 @@
 
 #include "model/wide_series.h"
 
-#define MOST_CUSTOMERS 1e5
-#define MOST_STATIONS  1000
-#define LEAST_TIME_S   1e-15
-#define MOST_TIME_S    1e9
-#define LEAST_VISITS   1e-9
-#define MOST_VISITS    1e9
-#define LEAST_RATE     1e-9
-#define MOST_RATE      1e9
-
-/* Halving MOST_STATIONS leaves one after this many times. */
+/* Halving 1000 stations leaves one after this many times. */
 enum { MOST_DEPTH = 10, DEPTHS = MOST_DEPTH + 2 };
 
 /* Rounding of 1e5 factors and terms stays far below this. */
@@ -44,10 +35,10 @@ struct solver {
     size_t queueing_count;
     struct fulcrum_wide_kernel kernel;
     struct fulcrum_wide_series scratch;
-    struct fulcrum_wide_series without[DEPTHS]; /* [depth]: of all stations
-                                                           but those looked at */
-    double cycles_per_unit;                     /* 0 as long as no station has told */
-    int agree;                                  /* all stations have told the same */
+    /* [depth]: of all stations but those that are looked at. */
+    struct fulcrum_wide_series without[DEPTHS];
+    double cycles_per_unit; /* 0 as long as no station has told */
+    int agree;              /* all stations have told the same */
 };
 
 static double demand_s(const struct fulcrum_product_form_station *station)
@@ -64,8 +55,8 @@ static double rate_at(const struct fulcrum_product_form_station *station, size_t
     case FULCRUM_STATION_DELAY:
         return (double)j;
     case FULCRUM_STATION_LD:
-        return station
-            ->rate[j <= station->rate_count ? j - 1 : station->rate_count - 1];
+        j = j <= station->rate_count ? j : station->rate_count;
+        return station->rate[j - 1];
     case FULCRUM_STATION_QUEUE:
     default:
         return 1.0;
@@ -394,101 +385,4 @@ enum fulcrum_status fulcrum_product_form_audit(
             network->customers);
     }
     return FULCRUM_OK;
-}
-
-/* 0 where `may_be_zero`, or within a range; written so that NaN fails. */
-static void check_value(
-    struct fulcrum_error *faults, const char *name, double value, const double range[2])
-{
-    if (!(fabs(value) <= 0.0 || (value >= range[0] && value <= range[1]))) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "%s = %g is neither 0 nor inside [%g, %g]", name, value, range[0],
-            range[1]);
-    }
-}
-
-static void check_rates(
-    struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
-{
-    if (station->rate == NULL || station->rate_count == 0) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "%s: rate is empty; type ld needs one for each number of customers",
-            station->name);
-        return;
-    }
-    for (size_t i = 0; i < station->rate_count; i++) {
-        if (!(station->rate[i] >= LEAST_RATE && station->rate[i] <= MOST_RATE)) {
-            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-                "%s: rate[%zu] = %g is outside [%g, %g]", station->name, i,
-                station->rate[i], LEAST_RATE, MOST_RATE);
-        }
-    }
-}
-
-static void check_station(
-    struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
-{
-    static const double times_s[2] = {LEAST_TIME_S, MOST_TIME_S};
-    static const double visits[2] = {LEAST_VISITS, MOST_VISITS};
-    struct fulcrum_error own = {FULCRUM_OK, ""};
-    check_value(&own, "service_s", station->service_s, times_s);
-    check_value(&own, "visits", station->visits, visits);
-    if (own.status != FULCRUM_OK) {
-        (void)fulcrum_fail_more(
-            faults, own.status, "%s: %s", station->name, own.detail);
-    }
-    if (fulcrum_product_form_type_name(station->type) == NULL) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "%s: type = %d is none of the known choices", station->name,
-            (int)station->type);
-    }
-    double servers = station->servers;
-    if (station->type == FULCRUM_STATION_MULTI &&
-        !(servers >= 1.0 && servers <= MOST_RATE && floor(servers) >= servers)) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
-            "%s: servers = %g is outside [1, %g] or not whole", station->name, servers,
-            MOST_RATE);
-    }
-    if (station->type == FULCRUM_STATION_LD) {
-        check_rates(faults, station);
-    }
-}
-
-enum fulcrum_status fulcrum_product_form_check(
-    const struct fulcrum_product_form_network *network, struct fulcrum_error *err)
-{
-    static const double times_s[2] = {LEAST_TIME_S, MOST_TIME_S};
-    struct fulcrum_error faults = {FULCRUM_OK, ""};
-    double customers = network->customers;
-    if (!(customers >= 1.0 && customers <= MOST_CUSTOMERS &&
-            floor(customers) >= customers)) {
-        (void)fulcrum_fail_more(&faults, FULCRUM_ERR_RANGE,
-            "customers = %g is outside [1, %g] or not whole", customers,
-            MOST_CUSTOMERS);
-    }
-    check_value(&faults, "think_s", network->think_s, times_s);
-    if (network->station_count > MOST_STATIONS) {
-        (void)fulcrum_fail_more(&faults, FULCRUM_ERR_RANGE, "%zu stations; at most %d",
-            network->station_count, MOST_STATIONS);
-    }
-    double sum_s = network->think_s;
-    for (size_t i = 0; i < network->station_count; i++) {
-        check_station(&faults, &network->stations[i]);
-        sum_s += demand_s(&network->stations[i]);
-    }
-    if (faults.status == FULCRUM_OK && !(sum_s > 0.0)) {
-        (void)fulcrum_fail_more(&faults, FULCRUM_ERR_INFEASIBLE,
-            "think_s and all services are 0: nothing takes time");
-    }
-    if (faults.status != FULCRUM_OK && err != NULL) {
-        *err = faults;
-    }
-    return faults.status;
-}
-
-const char *fulcrum_product_form_type_name(enum fulcrum_product_form_type type)
-{
-    static const char *const names[] = {"queue", "multi", "delay", "ld"};
-    size_t i = (size_t)type;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
 }

@@ -281,6 +281,25 @@ static void test_small_networks_by_adding_up_all_states(void)
     }
 }
 
+/* As many as there may be, all alike: every placement is as likely as any other. */
+static void test_a_thousand_stations(void)
+{
+    static struct fulcrum_product_form_station stations[1001];
+    static struct fulcrum_product_form_load loads[1000];
+    for (size_t i = 0; i < 1001; i++) {
+        stations[i] = queue(0.25);
+    }
+    struct fulcrum_product_form_network network = network_of(40, 0.0, stations, 1000);
+    double cycles_per_s = 0.0;
+    CU_ASSERT_EQUAL(fulcrum_product_form_check(&network, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_product_form_solve(&network, &cycles_per_s, loads, NULL), FULCRUM_OK);
+    suite_assert_close("X", cycles_per_s, 40.0 / (1039.0 * 0.25), 1e-13);
+    suite_assert_close("last", loads[999].mean_customers, 0.04, 1e-13);
+    network.station_count++;
+    CU_ASSERT_EQUAL(fulcrum_product_form_check(&network, NULL), FULCRUM_ERR_RANGE);
+}
+
 /* Logarithm of the sum of two numbers given by theirs. */
 static long double log_sum(long double one, long double other)
 {
@@ -461,6 +480,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_published_networks_to_ten_digits),
         SUITE_CASE(test_closed_forms),
         SUITE_CASE(test_small_networks_by_adding_up_all_states),
+        SUITE_CASE(test_a_thousand_stations),
         SUITE_CASE(test_thousands_of_customers_against_long_double),
         SUITE_CASE(test_classical_recursion_breaks_where_ours_holds),
         SUITE_CASE(test_audit_refuses_what_cannot_be),

@@ -44,7 +44,7 @@ static void assert_distribution(struct fulcrum_pure_death *death, size_t start,
         double chance = expected(start, n, time_s);
         some += chance;
         if (chance > 1e-60) {
-            suite_assert_close("left", left[n], chance, 1e-11);
+            suite_assert_close("left", left[n], chance, 1e-12);
         }
     }
     suite_assert_close("none", 1.0 + left[0], 2.0 - some, 1e-12);
