@@ -195,7 +195,7 @@ static void count_points(
 {
     for (size_t i = 0; i < count; i++) {
         if (points[i].status != FULCRUM_OK && job->failed++ == 0) {
-            memcpy(job->reason, points[i].reason, sizeof job->reason);
+            (void)snprintf(job->reason, sizeof job->reason, "%s", points[i].reason);
         }
     }
     job->done += count;

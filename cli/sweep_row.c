@@ -15,6 +15,8 @@
 #include "cli/number_text.h"
 #include "presets/json.h"
 
+enum { GROWTH = 256 };
+
 void fulcrum_sweep_row_clear(struct fulcrum_sweep_row *row)
 {
     free(row->bytes);
@@ -26,7 +28,8 @@ static char *make_room(struct fulcrum_sweep_row *row, size_t count)
 {
     size_t wanted = row->length + count;
     if (wanted > row->capacity) {
-        size_t capacity = wanted < 256 ? 256 : 2 * wanted;
+        /* Rows of a sweep are of one length, and there are many: no doubling. */
+        size_t capacity = (wanted / GROWTH + 1) * GROWTH;
         char *bytes = calloc(capacity, sizeof *bytes);
         if (bytes == NULL) {
             row->is_short_of_memory = 1;

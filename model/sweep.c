@@ -41,6 +41,7 @@ struct sweep {
     const struct fulcrum_field *actors;
     size_t count;
     struct fulcrum_sweep_point *block;
+    char (*reasons)[FULCRUM_REASON_BYTE]; /* beside the block: seldom touched */
     size_t thread_count;
     struct fulcrum_predictor **predictors; /* one per thread */
 };
@@ -163,9 +164,9 @@ static void join_lines(char *out, size_t size, const char *detail)
     }
 }
 
-static void predict_point(
-    struct task *task, size_t index, struct fulcrum_sweep_point *out)
+static void predict_point(struct task *task, size_t index, size_t slot)
 {
+    struct fulcrum_sweep_point *out = &task->sweep->block[slot];
     const struct fulcrum_sweep_plan *plan = task->sweep->plan;
     struct fulcrum_error err;
     err.status = FULCRUM_OK;
@@ -176,7 +177,7 @@ static void predict_point(
             (struct fulcrum_setting){plan->axes[i].field, out->varied[i], NULL};
     }
     task->setting_count = plan->axis_count;
-    out->reason[0] = '\0';
+    out->reason = "";
     out->status = FULCRUM_OK;
     if (plan->actor_choice_count > 0) {
         out->status = choose_actors(task, out, &err);
@@ -188,7 +189,8 @@ static void predict_point(
     }
     if (out->status != FULCRUM_OK) {
         out->prediction = (struct fulcrum_prediction){0};
-        join_lines(out->reason, sizeof out->reason, err.detail);
+        join_lines(task->sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
+        out->reason = task->sweep->reasons[slot];
     }
 }
 
@@ -228,7 +230,7 @@ static void predict_run(
     const struct sweep *sweep = task->sweep;
     for (size_t i = first; i < first + count; i++) {
         size_t slot = i - queue->start;
-        predict_point(task, i, &sweep->block[slot]);
+        predict_point(task, i, slot);
         if (sweep->visitor->prepare != NULL) {
             sweep->visitor->prepare(sweep->visitor->context, slot, &sweep->block[slot]);
         }
@@ -294,6 +296,7 @@ static void free_sweep(struct sweep *sweep)
         fulcrum_predictor_free(sweep->predictors[i]);
     }
     free((void *)sweep->predictors);
+    free(sweep->reasons);
     free(sweep->block);
 }
 
@@ -305,10 +308,11 @@ static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error 
     sweep->thread_count = 1;
 #endif
     sweep->actors = fulcrum_field_find("run.actor_count");
-    sweep->block =
-        calloc(smaller(FULCRUM_SWEEP_BLOCK, sweep->count), sizeof *sweep->block);
+    size_t slots = smaller(FULCRUM_SWEEP_BLOCK, sweep->count);
+    sweep->block = calloc(slots, sizeof *sweep->block);
+    sweep->reasons = calloc(slots, sizeof *sweep->reasons);
     sweep->predictors = calloc(sweep->thread_count, sizeof(struct fulcrum_predictor *));
-    if (sweep->block == NULL || sweep->predictors == NULL) {
+    if (sweep->block == NULL || sweep->reasons == NULL || sweep->predictors == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
     }
     enum fulcrum_status status = FULCRUM_OK;

@@ -15,7 +15,7 @@ struct fulcrum_sweep_axis {
     size_t count;
 };
 
-enum { FULCRUM_SWEEP_AXES_MOST = 8, FULCRUM_REASON_BYTE = 800 };
+enum { FULCRUM_SWEEP_AXES_MOST = 8, FULCRUM_REASON_BYTE = 800 /* with its end */ };
 
 struct fulcrum_sweep_plan {
     const struct fulcrum_sweep_axis *axes; /* borrowed */
@@ -32,13 +32,14 @@ struct fulcrum_sweep_plan {
 struct fulcrum_sweep_point {
     size_t index;
     double varied[FULCRUM_SWEEP_AXES_MOST]; /* one per axis */
-    enum fulcrum_status status;       /* else `reason` says why there is nothing */
-    char reason[FULCRUM_REASON_BYTE]; /* one line */
+    enum fulcrum_status status; /* else `reason` says why there is nothing */
+    const char
+        *reason; /* one line, borrowed: valid during the visit; "" after success */
     struct fulcrum_prediction prediction;
 };
 
 /* Most points between two visits. */
-enum { FULCRUM_SWEEP_BLOCK = 4096 };
+enum { FULCRUM_SWEEP_BLOCK = 16384 };
 
 /* When the next visit is wanted. */
 enum fulcrum_sweep_wish {

@@ -54,7 +54,7 @@ static struct fulcrum_sweep_point bad_point(void)
 {
     struct fulcrum_sweep_point point = {.status = FULCRUM_ERR_INFEASIBLE};
     point.varied[0] = 8.0;
-    (void)snprintf(point.reason, sizeof point.reason, "%s", "no \"x\", caf\xc3\xa9");
+    point.reason = "no \"x\", caf\xc3\xa9";
     return point;
 }
 
