@@ -57,6 +57,23 @@ static void test_auto_is_fast_where_that_is_accurate_enough(void)
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_SIMULATE);
 }
 
+/* Enough actors keep the CPU full, whatever the batches do: all methods agree. */
+static void test_each_method_runs_and_says_so(void)
+{
+    static const enum fulcrum_method methods[] = {FULCRUM_METHOD_FAST,
+        FULCRUM_METHOD_CHAIN, FULCRUM_METHOD_PRODUCT_FORM, FULCRUM_METHOD_SIMULATE};
+    struct fulcrum_network network = greedy();
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        struct fulcrum_solution out = solved(&network, methods[i]);
+        CU_ASSERT_EQUAL(out.method, methods[i]);
+        CU_ASSERT_EQUAL(out.bottleneck, FULCRUM_BOUND_CPU);
+        suite_assert_close(
+            fulcrum_method_name(methods[i]), out.steps_per_s, 16.0, 0.02);
+        int is_textbook = methods[i] == FULCRUM_METHOD_PRODUCT_FORM;
+        CU_ASSERT_EQUAL((out.flags & FULCRUM_FLAG_TEXTBOOK) != 0U, is_textbook);
+    }
+}
+
 static void test_a_method_says_why_it_cannot(void)
 {
     struct fulcrum_network network = greedy();
@@ -128,6 +145,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_auto_is_fast_where_that_is_accurate_enough),
+        SUITE_CASE(test_each_method_runs_and_says_so),
         SUITE_CASE(test_a_method_says_why_it_cannot),
         SUITE_CASE(test_bottleneck_is_the_busiest_station_that_is_busy),
         SUITE_CASE(test_use_beyond_a_table_is_flagged),
