@@ -20,15 +20,25 @@
 #include "model/step_law.h"
 
 #define MOST_ROUNDS 40
-#define TOLERANCE   1e-5
+#define TOLERANCE   1e-4
 
 #define FIRST_DAMPING 0.8
 #define LEAST_DAMPING 0.03
 #define LESS_DAMPING  1.2
 
+/* Weight of the cycles after a shorter and after a longer one, and when to follow
+ * them. */
+#define JITTER_SHARE  0.25
+#define JITTER_ANSWER 0.6
+#define MOST_JITTER   0.5
+#define JITTER_FROM   2e-2
+#define LEAST_JITTER  1e-3
+#define JITTER_AGAIN  2e-3
+#define JITTER_ROUNDS 12
+
 /* Slices in a cycle and in the spread of a step. */
-#define SLICES_PER_CYCLE 24.0
-#define SLICES_PER_SD    4.0
+#define SLICES_PER_CYCLE 20.0
+#define SLICES_PER_SD    3.0
 #define MOST_FIRST       120.0
 #define LEAST_LENGTH     8.0
 #define MOST_LENGTH      300.0
@@ -38,7 +48,7 @@
 #define LEAST_STEP_REL 1e-6
 
 /* Tails below this are cut off; a longer table goes on as an exponential. */
-#define LEAST_TAIL  1e-5
+#define LEAST_TAIL  1e-4
 #define DIRECT_AGES 600
 
 /* Everything of one solution, in one allocation. */
@@ -48,8 +58,11 @@ struct renewal {
     struct fulcrum_step_form form;
     struct fulcrum_renewal_state state;
     struct fulcrum_renewal_outcome outcome;
+    struct fulcrum_renewal_outcome aside; /* of cycles after an unusual one */
     double damping;
-    double error; /* log of period found over period assumed */
+    double error;         /* log of period found over period assumed */
+    double jitter_factor; /* what the variation of periods makes of their mean, */
+    double spread_s;      /* and their deviation */
 };
 
 static double whole_servers(const struct fulcrum_network *network)
@@ -122,7 +135,7 @@ static void set_grid(struct renewal *renewal, double work_s)
     set_tail(renewal);
     state->length = work_s / renewal->grid.slice_s;
     double cycles = fulcrum_renewal_latency_s(problem, state) / state->period_s;
-    state->release = cycles * state->length;
+    state->release = 0.0;
     size_t at = (size_t)((cycles - floor(cycles)) * state->length);
     state->shift = 0.0;
     state->starts.first = at;
@@ -184,7 +197,8 @@ static double next_gpu_wait_s(const struct renewal *renewal)
     if (problem->depth < 1.5 || most_s <= 0.0) {
         return 0.0;
     }
-    double spread_s = fmax(outcome->spread_s, 1e-6 * period_s);
+    double spread_s = renewal->spread_s > 0.0 ? renewal->spread_s : outcome->spread_s;
+    spread_s = fmax(spread_s, 1e-6 * period_s);
     double z = (period_s - problem->gpu_s - wait_s) / spread_s;
     double idle_s = spread_s * (normal_density(z) + z * normal_below(z));
     double missing_s = problem->gpu_s + idle_s - period_s;
@@ -197,7 +211,7 @@ static void adapt_damping(struct renewal *renewal, double error)
 {
     if (error * renewal->error < 0.0) {
         double before = fabs(renewal->error);
-        renewal->damping *= before / (before + fabs(error));
+        renewal->damping *= fmax(0.3, before / (before + fabs(error)));
     } else {
         renewal->damping *= LESS_DAMPING;
     }
@@ -239,6 +253,7 @@ static void take_starts(struct renewal *renewal)
     state->starts = outcome->end.starts;
     state->shift = 0.0;
     if (outcome->released_at >= 0.0) {
+        state->release = state->release > 0.0 ? state->release : outcome->end.release;
         state->release += renewal->damping * (outcome->end.release - state->release);
         state->shift =
             state->release - outcome->released_at -
@@ -246,13 +261,63 @@ static void take_starts(struct renewal *renewal)
     }
 }
 
+/* The period that follows on one that was `jitter_s` longer than the mean. */
+static double period_after_s(struct renewal *renewal, double jitter_s)
+{
+    struct fulcrum_renewal_state *state = &renewal->state;
+    state->jitter_s = jitter_s;
+    fulcrum_renewal_follow(&renewal->problem, &renewal->grid, state, &renewal->aside);
+    state->jitter_s = 0.0;
+    return renewal->aside.end.period_s;
+}
+
+/*
+ * A long cycle is followed by a short one, but not by as much as a short one by a long:
+ * the mean period is taken over a shorter, an equal and a longer last one. None is
+ * shorter than the stages allow. What a cycle hands on to the next also adds to the
+ * variance, which the answer to a deviation tells.
+ */
+static void allow_for_jitter(struct renewal *renewal)
+{
+    const struct fulcrum_renewal_case *problem = &renewal->problem;
+    double mean_s = renewal->state.period_s;
+    double free_s = problem->host_s + (problem->depth > 1.5 ? 0.0 : problem->gpu_s);
+    double alone_s = renewal->outcome.end.period_s;
+    double alone_sd_s = renewal->outcome.spread_s;
+    double more_s = fmin(MOST_JITTER * mean_s, fmax(renewal->spread_s, alone_sd_s));
+    double less_s = fmin(more_s, mean_s - free_s);
+    if (less_s <= LEAST_JITTER * mean_s) {
+        return;
+    }
+    double short_s = period_after_s(renewal, -less_s);
+    double long_s = period_after_s(renewal, more_s);
+    double answer = fmin(1.0, fabs(short_s - long_s) / (less_s + more_s));
+    double growth = 1.0 / (1.0 - 2.0 * JITTER_SHARE * answer * answer);
+    double mixed_s = alone_s + JITTER_SHARE * (short_s - alone_s) +
+                     JITTER_SHARE * (less_s / more_s) * (long_s - alone_s);
+    renewal->spread_s = alone_sd_s * sqrt(growth);
+    double factor = mixed_s / alone_s;
+    renewal->state.period_s *= pow(factor / renewal->jitter_factor, JITTER_ANSWER);
+    renewal->jitter_factor = factor;
+    renewal->error = 0.0;
+}
+
 static void settle(struct renewal *renewal)
 {
     struct fulcrum_renewal_state *state = &renewal->state;
+    struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
+    double near = JITTER_FROM;
+    double differed = 1.0;
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        fulcrum_renewal_follow(
-            &renewal->problem, &renewal->grid, state, &renewal->outcome);
-        if (feed_back(renewal) < TOLERANCE) {
+        fulcrum_renewal_follow(&renewal->problem, &renewal->grid, state, outcome);
+        if (differed < near || round % JITTER_ROUNDS == JITTER_ROUNDS - 1) {
+            allow_for_jitter(renewal);
+            near = near < JITTER_FROM ? 0.0 : JITTER_AGAIN;
+        }
+        outcome->end.period_s *= renewal->jitter_factor;
+        outcome->end.length *= renewal->jitter_factor;
+        differed = feed_back(renewal);
+        if (differed < TOLERANCE && near <= 0.0) {
             return;
         }
         take_starts(renewal);
@@ -294,6 +359,7 @@ enum fulcrum_status fulcrum_renewal_solve(const struct fulcrum_network *network,
     }
     set_case(renewal, network, gpu_stretch);
     renewal->damping = FIRST_DAMPING;
+    renewal->jitter_factor = 1.0;
     guess(renewal);
     settle(renewal);
     report(renewal, out);

@@ -44,7 +44,10 @@ struct old_steps {
     size_t last;
     double started[FULCRUM_RENEWAL_AGES];
     double chance[FULCRUM_RENEWAL_AGES]; /* still under way, tilted */
-    double weight[FULCRUM_RENEWAL_AGES]; /* started * chance / tail at that age */
+    /* Factors of the tail, or of its square, in sums over the ages. */
+    double weight[FULCRUM_RENEWAL_AGES];   /* started * chance / tail at that age */
+    double square[FULCRUM_RENEWAL_AGES];   /* weight * chance / tail */
+    double doubtful[FULCRUM_RENEWAL_AGES]; /* weight * (1 - chance) */
     double spread; /* variance of their number, were it not known */
 };
 
@@ -57,13 +60,19 @@ struct moment {
     double doubt;     /* and P(A < B) */
 };
 
+/* What is known of all slices. */
+struct track {
+    double time_s[FULCRUM_RENEWAL_SLICES];
+    double queued[FULCRUM_RENEWAL_SLICES]; /* actors that wait for a thread */
+};
+
 /* Everything that changes from slice to slice. */
 struct walk {
     const struct fulcrum_renewal_case *problem;
     const struct fulcrum_renewal_grid *grid;
     const struct fulcrum_renewal_state *state;
     struct fulcrum_renewal_outcome *out;
-    struct old_steps old;
+    struct old_steps *old;
     double free_s; /* when host and GPU could take the next batch */
     double latency_s;
     double underway;   /* the next release is of the batch so many cycles ago */
@@ -74,14 +83,15 @@ struct walk {
     double from_queue;  /* starts that had to wait */
     double new_stepping;
     double new_var;
-    double pace_s; /* seconds that a slice takes */
+    double paced_at; /* number at the CPU for which these hold: */
+    double rate;     /* c(n), */
+    double pace_s;   /* and seconds that a slice takes */
     struct moment now;
     struct moment before;
     struct moment at_free;
     double doubt_s; /* integrals of P and of t P from free_s on */
     double doubt_s2;
-    double time_s[FULCRUM_RENEWAL_SLICES]; /* of the slices */
-    double queued[FULCRUM_RENEWAL_SLICES]; /* queue at the slices */
+    struct track *track;
 };
 
 static double normal_density(double z)
@@ -141,8 +151,12 @@ double fulcrum_renewal_underway(const struct fulcrum_renewal_case *problem,
     const struct fulcrum_renewal_state *state)
 {
     double most = floor(problem->network->actors / problem->batch) - 1.0;
-    double latency_s = fulcrum_renewal_latency_s(problem, state);
-    return fmin(most, floor(latency_s / state->period_s * (1.0 - 1e-12)));
+    double latency_s = fulcrum_renewal_latency_s(problem, state) * (1.0 - 1e-12);
+    double last_s = state->period_s + state->jitter_s;
+    if (latency_s < last_s) {
+        return 0.0;
+    }
+    return fmin(most, 1.0 + floor((latency_s - last_s) / state->period_s));
 }
 
 /* Adds `count` steps at a place of the table of tails. */
@@ -174,13 +188,14 @@ static void gather_old(struct walk *walk)
 {
     const struct fulcrum_renewal_state *state = walk->state;
     const struct fulcrum_renewal_starts *starts = &state->starts;
-    struct old_steps *old = &walk->old;
+    struct old_steps *old = walk->old;
     double oldest = (double)(walk->grid->count - FULCRUM_RENEWAL_UNBORN);
-    memset(old->started, 0, sizeof old->started);
+    memset(old->started, 0, (walk->grid->count + 1) * sizeof *old->started);
     old->first = FULCRUM_RENEWAL_AGES - 1;
     old->last = 0;
+    double earlier = state->jitter_s / state->period_s * state->length;
     for (size_t i = starts->first; i <= starts->last; i++) {
-        double at = (double)i + state->shift;
+        double at = (double)i + state->shift - earlier;
         double age = (at < 0.0 ? 0.0 : state->length) - at;
         while (age < -1.0 - LATE_SLICES) {
             age += state->length;
@@ -217,7 +232,7 @@ static double tilted_sum(
  */
 static void tilt_old(struct walk *walk, double stepping)
 {
-    struct old_steps *old = &walk->old;
+    struct old_steps *old = walk->old;
     const double *tail = walk->grid->tail;
     double slope = 0.0;
     double exponent = stepping > NOBODY ? 0.0 : -40.0;
@@ -234,8 +249,10 @@ static void tilt_old(struct walk *walk, double stepping)
     }
     old->spread = slope;
     for (size_t a = old->first; a <= old->last; a++) {
-        old->weight[a] =
-            tail[a] > 0.0 ? old->started[a] * old->chance[a] / tail[a] : 0.0;
+        double each = tail[a] > 0.0 ? old->chance[a] / tail[a] : 0.0;
+        old->weight[a] = old->started[a] * each;
+        old->square[a] = old->weight[a] * each;
+        old->doubtful[a] = old->weight[a] * (1.0 - old->chance[a]);
     }
 }
 
@@ -262,36 +279,31 @@ static double dot(const double *a, const double *b, size_t count)
 /* How many ages of the old are within the tail after j slices. */
 static size_t old_count(const struct walk *walk, size_t j)
 {
-    size_t first = walk->old.first + j;
-    size_t last = walk->old.last + j + 1;
+    size_t first = walk->old->first + j;
+    size_t last = walk->old->last + j + 1;
     size_t end = walk->grid->count;
     return first >= end ? 0 : (last < end ? last : end) - first;
 }
 
 static double old_stepping(const struct walk *walk, size_t j)
 {
-    size_t first = walk->old.first;
+    size_t first = walk->old->first;
     return dot(
-        walk->old.weight + first, walk->grid->tail + first + j, old_count(walk, j));
+        walk->old->weight + first, walk->grid->tail + first + j, old_count(walk, j));
 }
 
 /* Variance of that number, the number at the start being known. */
 static double old_variance(const struct walk *walk, size_t j)
 {
-    const struct old_steps *old = &walk->old;
+    const struct old_steps *old = walk->old;
     size_t first = old->first;
     size_t count = old_count(walk, j);
     const double *tail = walk->grid->tail + first + j;
     double alone = 0.0;
     double shared = 0.0;
     for (size_t i = 0; i < count; i++) {
-        double still = old->weight[first + i] * tail[i];
-        double chance = old->chance[first + i];
-        double mean = still * chance;
-        alone += still *
-                 (1.0 - (old->started[first + i] > 0.0 ? still / old->started[first + i]
-                                                       : 0.0));
-        shared += still - mean;
+        alone += (old->weight[first + i] - old->square[first + i] * tail[i]) * tail[i];
+        shared += old->doubtful[first + i] * tail[i];
     }
     double known = old->spread > NOBODY ? shared * shared / old->spread : 0.0;
     return fmax(0.0, alone - known);
@@ -314,20 +326,27 @@ static void count_new(struct walk *walk, size_t j)
     }
 }
 
-static double seconds_per_slice(const struct walk *walk, double at_cpu)
+/* The pace with so many at the CPU, looked up only where it has changed. */
+static void set_pace(struct walk *walk, double at_cpu)
 {
     double n = fmax(NOBODY, at_cpu);
-    double stepping = fmin(n, walk->problem->servers);
-    return walk->grid->slice_s * stepping /
-           fulcrum_cpu_capacity(&walk->problem->network->cpu, n);
+    if (fabs(n - walk->paced_at) <= 1e-12 * n) {
+        return;
+    }
+    walk->paced_at = n;
+    walk->rate = fulcrum_cpu_capacity(&walk->problem->network->cpu, n);
+    walk->pace_s = walk->grid->slice_s * fmin(n, walk->problem->servers) / walk->rate;
 }
 
 /* When the batch of so many cycles ago is released; none is left below 0. */
 static double next_release_s(const struct walk *walk)
 {
-    return walk->underway < -0.5
-               ? (double)INFINITY
-               : walk->latency_s - walk->underway * walk->state->period_s;
+    const struct fulcrum_renewal_state *state = walk->state;
+    if (walk->underway < -0.5) {
+        return (double)INFINITY;
+    }
+    double jitter_s = walk->underway > 0.5 ? state->jitter_s : 0.0;
+    return walk->latency_s - walk->underway * state->period_s - jitter_s;
 }
 
 /*
@@ -405,8 +424,12 @@ static void look(struct walk *walk, size_t j, double old_still)
     walk->now.old_frac = walk->old_at_cpu > NOBODY
                              ? (old_still + walk->old_queue) / walk->old_at_cpu
                              : 0.0;
-    walk->pace_s = seconds_per_slice(walk, at_cpu);
-    if (walk->now.time_s + walk->pace_s > walk->free_s) {
+    set_pace(walk, at_cpu);
+    /* Far from a batch there is no doubt whatever the variance, at most Poisson's. */
+    double far = walk->now.ready + SURE_SDS * (1.0 + sqrt(walk->now.ready));
+    walk->now.doubt = 1.0;
+    walk->now.ready_var = LEAST_SPREAD + walk->now.ready;
+    if (walk->now.time_s + walk->pace_s > walk->free_s && far > walk->problem->batch) {
         walk->now.ready_var = ready_variance(walk, j, stepping);
         walk->now.doubt =
             chance_below(walk->now.ready, walk->now.ready_var, walk->problem->batch);
@@ -447,7 +470,7 @@ static void add_means(struct walk *walk, double at_cpu)
     out->at_cpu += weight * at_cpu;
     out->stepping += weight * fmin(at_cpu, walk->problem->servers);
     out->on_cores += weight * fmin(at_cpu, cores);
-    out->work_rate += weight * fulcrum_cpu_capacity(cpu, fmax(NOBODY, at_cpu));
+    out->work_rate += weight * walk->rate;
 }
 
 /*
@@ -485,8 +508,8 @@ static void begin(struct walk *walk)
     walk->old_at_cpu = outside - fmin(state->left, outside);
     gather_old(walk);
     double most = 0.0;
-    for (size_t a = walk->old.first; a <= walk->old.last; a++) {
-        most += walk->old.started[a];
+    for (size_t a = walk->old->first; a <= walk->old->last; a++) {
+        most += walk->old->started[a];
     }
     double stepping = fmax(0.0, walk->old_at_cpu - state->queue);
     stepping = fmin(fmin(stepping, walk->problem->servers), most);
@@ -514,7 +537,7 @@ static int take_slice(struct walk *walk, size_t j)
     if (empty && !skip_idle(walk)) {
         return 0;
     }
-    walk->pace_s = seconds_per_slice(walk, stepping + walk->queue);
+    set_pace(walk, stepping + walk->queue);
     take_releases(walk, j);
     start_steps(walk, j, stepping);
     look(walk, j, old_still);
@@ -529,17 +552,19 @@ static int take_slice(struct walk *walk, size_t j)
 static void locate_end(struct walk *walk, size_t count, double time_s)
 {
     size_t i = 0;
-    while (i + 2 < count && walk->time_s[i + 1] < time_s) {
+    while (i + 2 < count && walk->track->time_s[i + 1] < time_s) {
         i++;
     }
     double part = 0.0;
-    if (i + 1 < count && walk->time_s[i + 1] > walk->time_s[i]) {
-        part = (time_s - walk->time_s[i]) / (walk->time_s[i + 1] - walk->time_s[i]);
+    if (i + 1 < count && walk->track->time_s[i + 1] > walk->track->time_s[i]) {
+        part = (time_s - walk->track->time_s[i]) /
+               (walk->track->time_s[i + 1] - walk->track->time_s[i]);
         part = fmin(1.0, fmax(0.0, part));
-        walk->queued[i] += part * (walk->queued[i + 1] - walk->queued[i]);
+        walk->track->queued[i] +=
+            part * (walk->track->queued[i + 1] - walk->track->queued[i]);
     }
     walk->out->end.length = fmax(1.0, (double)i + part);
-    walk->out->end.queue = walk->queued[i];
+    walk->out->end.queue = walk->track->queued[i];
 }
 
 /* Cuts the starts to those of one cycle, which are B. */
@@ -583,7 +608,6 @@ static void finish(struct walk *walk, size_t count)
     double square_s2 = free_s * free_s + 2.0 * walk->doubt_s2;
     out->end.period_s = period_s;
     out->spread_s = sqrt(fmax(0.0, square_s2 - period_s * period_s));
-    out->exposed_frac = walk->doubt_s / period_s;
     out->at_cpu /= period_s;
     out->stepping /= period_s;
     out->on_cores /= period_s;
@@ -597,7 +621,14 @@ void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
     const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
     struct fulcrum_renewal_outcome *out)
 {
-    struct walk walk = {.problem = problem, .grid = grid, .state = state, .out = out};
+    struct old_steps old;
+    struct track track;
+    struct walk walk = {.problem = problem,
+        .grid = grid,
+        .state = state,
+        .out = out,
+        .old = &old,
+        .track = &track};
     out->end.starts.first = 1;
     out->end.starts.last = 0;
     out->released_at = -1.0;
@@ -610,8 +641,8 @@ void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
     int going = 1;
     while (going && j < FULCRUM_RENEWAL_SLICES) {
         going = take_slice(&walk, j);
-        walk.time_s[j] = walk.now.time_s;
-        walk.queued[j] = walk.queue;
+        track.time_s[j] = walk.now.time_s;
+        track.queued[j] = walk.queue;
         walk.before = walk.now;
         walk.now.time_s += walk.pace_s;
         j++;

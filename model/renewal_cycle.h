@@ -41,6 +41,7 @@ struct fulcrum_renewal_starts {
 /* A stationary cycle is one that ends as it began; slices may be parts of slices. */
 struct fulcrum_renewal_state {
     double period_s;
+    double jitter_s;    /* by which the last period was longer */
     double length;      /* slices of work in a cycle */
     double left;        /* ready actors beyond B when a batch starts */
     double formed_frac; /* chance that a batch starts as its last actor gets ready */
@@ -60,8 +61,7 @@ struct fulcrum_renewal_outcome {
     double at_cpu;
     double stepping;
     double on_cores;
-    double work_rate;    /* mean of c(n) */
-    double exposed_frac; /* share of the cycle in which only the batch is waited for */
+    double work_rate; /* mean of c(n) */
 };
 
 /* From the start of a batch to the release of its actors. */
@@ -74,7 +74,7 @@ double fulcrum_renewal_underway(const struct fulcrum_renewal_case *problem,
 
 /*
  * Follows the network from the start of a batch until the next is certain to have
- * started. `end.gpu_wait_s` and `end.shift` are left alone.
+ * started. `end.gpu_wait_s`, `end.jitter_s` and `end.shift` are left alone.
  */
 void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
     const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
