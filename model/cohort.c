@@ -29,7 +29,7 @@
 enum { SLICES = 4, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 
 #define TOLERANCE   1e-5
-#define LEAST_SHARE 1e-3
+#define LEAST_SHARE 1e-8
 #define FULL_SHARE  (1.0 - 1e-6)
 #define NOW         1e-9 /* of a period: the same moment */
 #define RATE_PART   0.05 /* of a period, over which a rate is taken */
@@ -436,8 +436,9 @@ static double forming_sd_s(const struct problem *problem, const struct orbit *or
     since = since > NOW * orbit->time_s ? since : orbit->time_s;
     double early_s = fmax(0.0, since - RATE_PART * orbit->time_s);
     double before = at_cpu(problem, orbit, early_s);
-    double still = at_cpu(problem, orbit, fmin(since, orbit->time_s * FULL_SHARE));
-    double rate = (before - still) / (since - early_s);
+    double still =
+        fmax(0.0, at_cpu(problem, orbit, fmin(since, orbit->time_s * FULL_SHARE)));
+    double rate = fmax(0.0, before - still) / (since - early_s);
     double count = orbit->batch * still / (orbit->batch + still);
     return sqrt(count) / fmax(rate, 1e-9 * orbit->batch / orbit->time_s);
 }
@@ -458,8 +459,8 @@ struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network
     }
     out.cycle.batch = orbit.batch;
     out.cycle.steps_per_s = orbit.batch / orbit.time_s;
-    out.cycle.at_gpu =
-        out.cycle.steps_per_s * (pace.latency_s - network->delay_s - pace.host_s);
+    out.cycle.at_gpu = out.cycle.steps_per_s *
+                       fmax(0.0, pace.latency_s - network->delay_s - pace.host_s);
     add_means(&problem, &orbit, &out.cycle);
     return out;
 }

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "model/ceiling.h"
 #include "model/steady.h"
 #include "model/training_turns.h"
 
@@ -46,6 +47,22 @@ static double expected_error_rel(const struct fulcrum_network *network, unsigned
 static double share(double value)
 {
     return fmin(1.0, fmax(0.0, value));
+}
+
+/* An equation that is a little off must not promise the impossible. */
+static void keep_below(struct fulcrum_flow *flow, double ceiling_per_s)
+{
+    double factor = ceiling_per_s / flow->steps_per_s;
+    if (factor < 1.0) {
+        flow->steps_per_s *= factor;
+        flow->batches_per_s *= factor;
+        flow->host_busy_frac *= factor;
+        flow->gpu_work_frac *= factor;
+        flow->at_gpu *= factor;
+        flow->at_cpu *= factor;
+        flow->stepping *= factor;
+        flow->on_cores *= factor;
+    }
 }
 
 /* Who is neither at the CPU, nor at the GPU, nor delayed waits or is on the host. */
@@ -102,6 +119,7 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
         }
     }
     if (status == FULCRUM_OK) {
+        keep_below(&flow, fulcrum_ceiling_per_s(network, &steady.drain));
         struct fulcrum_solution found = {
             .flags = flags, .error_rel = expected_error_rel(network, flags)};
         report(network, &flow, &found);

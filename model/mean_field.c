@@ -3,9 +3,10 @@
 /*
  * One unknown, the batch size b: what starts must be what finished during the batch
  * before. Two equations of this form are solved. The plain one follows a fluid of
- * actors. The other averages the fluid over +- SMOOTHING sqrt(b) actors, because the
- * real number fluctuates and c(n) has kinks, and adds the chance that nobody finishes
- * during a batch, in which case the GPU waits for the next actor. The ratio of the two
+ * actors. The other averages the fluid over some sqrt(b) actors more or fewer, because
+ * the real number fluctuates and c(n) has kinks (where none is near it saves the work),
+ * and adds the chance that nobody finishes during a batch, in which case the GPU waits
+ * for the next actor. The ratio of the two
  * is what chance does to a network, and corrects other fluid solutions as well
  * (model/fast.c).
  */
@@ -16,7 +17,10 @@
 #include "model/pace.h"
 #include "model/root.h"
 
-#define SMOOTHING 1.35
+/* The fluid is averaged over these many times sqrt(b) more or fewer actors. */
+enum { ENDS = 4, MIDDLE = 0, LOWEST = 2 };
+static const double places[ENDS] = {-1.0, 1.0, -2.3, 2.3};
+static const double shares[ENDS] = {0.43, 0.43, 0.07, 0.07};
 
 #define TOLERANCE 1e-6
 
@@ -24,15 +28,16 @@ struct problem {
     const struct fulcrum_network *network;
     const struct fulcrum_cpu_drain *drain;
     double gpu_stretch;
-    double smoothing; /* 0 in the plain equation, which also knows no idling */
+    int ends;  /* 1: the fluid is not smoothed */
+    int idles; /* 0 in the plain equation */
 };
 
 /* A batch size, and what follows from it. */
 struct state {
     double batch;
     struct fulcrum_pace pace;
-    double early[2];  /* at the CPU when the batch starts, at both smoothing ends */
-    double returning; /* arrive there `wait_s` later, from an earlier batch */
+    double early[ENDS]; /* at the CPU when the batch starts */
+    double returning;   /* arrive there `wait_s` later, from an earlier batch */
     double wait_s;
     double idle_frac;
     double idle_s; /* of the GPU, per batch */
@@ -84,10 +89,11 @@ static void place_actors(const struct problem *problem, struct state *state)
     double early = problem->network->actors - state->batch - absent;
     returning = fmax(0.0, returning + fmin(0.0, early));
     early = fmax(0.0, early);
-    double spread = state->batch * (1.0 - state->batch / problem->network->actors);
-    double reach = fmin(problem->smoothing * sqrt(spread), fmin(early, state->batch));
-    for (int i = 0; i < 2; i++) {
-        state->early[i] = i == 0 ? early - reach : early + reach;
+    state->early[MIDDLE] = early;
+    double most = fmin(early, state->batch);
+    for (int i = 0; i < ENDS && problem->ends > 1; i++) {
+        double reach = places[i] * sqrt(state->batch);
+        state->early[i] = early + fmin(most, fmax(-most, reach));
     }
     state->returning = returning;
 }
@@ -96,7 +102,7 @@ static struct state state_of(const struct problem *problem, double batch)
 {
     struct state state = {.batch = batch,
         .pace = fulcrum_pace_of(problem->network, problem->gpu_stretch, batch)};
-    if (problem->smoothing > 0.0) {
+    if (problem->idles) {
         add_idling(problem, &state);
     }
     place_actors(problem, &state);
@@ -120,10 +126,10 @@ static double left_after(
 static double gap(const struct problem *problem, const struct state *state)
 {
     double done = 0.0;
-    int ends = problem->smoothing > 0.0 ? 2 : 1;
-    for (int i = 0; i < ends; i++) {
+    for (int i = 0; i < problem->ends; i++) {
         double left = left_after(problem, state, i, state->pace.interval_s);
-        done += (state->early[i] + state->returning - left) / (double)ends;
+        double share = problem->ends > 1 ? shares[i] : 1.0;
+        done += share * (state->early[i] + state->returning - left);
     }
     return state->batch - done - state->idle_frac;
 }
@@ -166,10 +172,11 @@ static void add_means(const struct problem *problem, const struct state *state,
     const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
     double servers = fulcrum_cpu_servers(cpu);
     double cores = cpu->core_count * servers / cpu->thread_count;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < problem->ends; i++) {
+        double part = problem->ends > 1 ? shares[i] : 1.0;
         for (int k = 0; k < 3; k++) {
             double n = left_after(problem, state, i, 0.5 * (double)k * busy_s);
-            double share = 0.5 * weight[k] * busy_s / length_s;
+            double share = part * weight[k] * busy_s / length_s;
             cycle->at_cpu += share * n;
             cycle->stepping += share * fmin(n, servers);
             cycle->on_cores += share * fmin(n, cores);
@@ -182,13 +189,31 @@ static void add_means(const struct problem *problem, const struct state *state,
     cycle->on_cores += idle * fmin(n, cores);
 }
 
+/* Is c(n) not a line over all numbers of actors that the cycle may well see? */
+static int is_kinked(const struct problem *problem, const struct state *plain)
+{
+    double reach = places[ENDS - 1] * sqrt(plain->batch);
+    double most =
+        fmin(problem->network->actors, plain->early[MIDDLE] + plain->returning + reach);
+    const struct fulcrum_drain_piece *piece = problem->drain->piece;
+    size_t last = problem->drain->count - 1;
+    if (last > 0 && most <= piece[1].low && !(piece[0].slope < 0.0)) {
+        return 0;
+    }
+    double early = fmax(0.0, plain->early[MIDDLE] - reach);
+    double least =
+        fulcrum_cpu_drain_left(problem->drain, early, plain->pace.interval_s);
+    return least <= piece[last].low;
+}
+
 struct fulcrum_mean_field fulcrum_mean_field_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
     double gpu_stretch)
 {
-    struct problem problem = {network, drain, gpu_stretch, 0.0};
+    struct problem problem = {network, drain, gpu_stretch, 1, 0};
     struct state plain = solve(&problem, first_guess(&problem));
-    problem.smoothing = SMOOTHING;
+    problem.ends = is_kinked(&problem, &plain) ? ENDS : 1;
+    problem.idles = 1;
     struct state state = solve(&problem, plain.batch);
     struct fulcrum_mean_field out = {.idle_frac = state.idle_frac,
         .plain_batch = plain.batch,
@@ -196,9 +221,11 @@ struct fulcrum_mean_field fulcrum_mean_field_solve(
     double length_s = state.pace.interval_s + state.idle_s;
     out.cycle.batch = state.batch;
     out.cycle.steps_per_s = state.batch / length_s;
-    out.cycle.at_gpu = out.cycle.steps_per_s *
-                       (state.pace.latency_s - network->delay_s - state.pace.host_s);
-    out.least_at_cpu = left_after(&problem, &state, 0, state.pace.interval_s);
+    out.cycle.at_gpu =
+        out.cycle.steps_per_s *
+        fmax(0.0, state.pace.latency_s - network->delay_s - state.pace.host_s);
+    out.least_at_cpu = left_after(
+        &problem, &state, problem.ends > 1 ? LOWEST : MIDDLE, state.pace.interval_s);
     add_means(&problem, &state, &out.cycle);
     return out;
 }

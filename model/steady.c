@@ -23,6 +23,8 @@
 
 /* A time that is 0 is taken as this share of the others, which is exact enough. */
 #define NO_TIME_FRAC 1e-6
+/* Steps this short beside a batch are over when it ends, whatever their law. */
+#define NO_STEP_FRAC 1e-4
 
 /* Standard deviations of a batch between its mean and a limit that does not act. */
 #define LIMIT_MARGIN 4.0
@@ -107,12 +109,18 @@ static void solve_single(const struct fulcrum_network *network, double gpu_stret
         .at_gpu = rate * pace.gpu_s};
 }
 
-/* Does the law of the steps matter, or are all threads busy all the time anyway? */
-static int law_matters(
-    const struct fulcrum_steady *steady, const struct fulcrum_mean_field *field)
+/*
+ * Does the law of the steps matter? Not where all threads are busy all the time, nor
+ * where steps are over in no time.
+ */
+static int law_matters(const struct fulcrum_steady *steady, double gpu_stretch,
+    const struct fulcrum_mean_field *field)
 {
     const struct fulcrum_network *network = &steady->network;
+    struct fulcrum_pace pace =
+        fulcrum_pace_of(network, gpu_stretch, field->cycle.batch);
     return network->step.law != FULCRUM_LAW_EXPONENTIAL &&
+           network->step.mean_s > NO_STEP_FRAC * pace.interval_s &&
            field->least_at_cpu < fulcrum_cpu_servers(&network->cpu);
 }
 
@@ -121,7 +129,7 @@ static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
 {
     const struct fulcrum_network *network = &steady->network;
     *out = field->cycle;
-    if (!law_matters(steady, field)) {
+    if (!law_matters(steady, gpu_stretch, field)) {
         return;
     }
     struct fulcrum_cohort cohort =
@@ -148,10 +156,22 @@ static void solve_limited_fluid(const struct fulcrum_steady *steady, double gpu_
     struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, size);
     double full = size / pace.interval_s;
     *out = field->cycle;
+    out->batch = fmin(out->batch, size);
     if (full < out->steps_per_s) {
         scale(out, full / out->steps_per_s);
         out->batch = size;
     }
+}
+
+/* 1 if the actors were followed one by one, with the outcome in `status`. */
+static int followed(const struct fulcrum_network *network, double gpu_stretch,
+    struct fulcrum_cycle *out, enum fulcrum_status *status, struct fulcrum_error *err)
+{
+    if (!fulcrum_few_accepts(network)) {
+        return 0;
+    }
+    *status = fulcrum_few_solve(network, gpu_stretch, out, err);
+    return *status != FULCRUM_ERR_NO_FIT;
 }
 
 static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
@@ -159,9 +179,10 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
     struct fulcrum_error *err)
 {
     const struct fulcrum_network *network = &steady->network;
-    int can_count = fulcrum_few_accepts(network);
-    if (can_count && fulcrum_few_suits(network)) {
-        return fulcrum_few_solve(network, gpu_stretch, out, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    if (fulcrum_few_suits(network) &&
+        followed(network, gpu_stretch, out, &status, err)) {
+        return status;
     }
     struct fulcrum_mean_field field =
         fulcrum_mean_field_solve(network, &steady->drain, gpu_stretch);
@@ -170,8 +191,9 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
         solve_unlimited(steady, gpu_stretch, &field, out, flags);
         return FULCRUM_OK;
     }
-    if (can_count) {
-        return fulcrum_few_solve(network, gpu_stretch, out, err);
+    if (!fulcrum_few_suits(network) &&
+        followed(network, gpu_stretch, out, &status, err)) {
+        return status;
     }
     solve_limited_fluid(steady, gpu_stretch, &field, out);
     *flags |= FULCRUM_FLAG_LIMIT_ROUGH;
@@ -203,6 +225,7 @@ static void solve_fixed(struct fulcrum_steady *steady, double gpu_stretch,
         fulcrum_pace_unhurried(network, gpu_stretch, network->batch_size);
     double interval_s = mean_interval_s(&cohort, &pace);
     *out = cohort.cycle;
+    out->batch = network->batch_size;
     scale(out, cohort.interval_s / interval_s);
     double servers = fulcrum_cpu_servers(&network->cpu);
     int crowded =
