@@ -32,7 +32,8 @@ static inline int fulcrum_root_next(struct fulcrum_root *root, double f)
     if (root->steps > 0 && fabs(x - root->before) > 0.0) {
         root->slope = (f - root->f_before) / (x - root->before);
     }
-    double next = x - f / root->slope;
+    /* Flat places tell no direction: the middle of the bracket does. */
+    double next = root->slope > 0.0 ? x - f / root->slope : root->low;
     int regular = next > root->low && next < root->high;
     if (!regular ||
         root->steps % FULCRUM_ROOT_BISECT_EVERY == FULCRUM_ROOT_BISECT_EVERY - 1) {
