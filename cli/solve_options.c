@@ -20,7 +20,9 @@ const struct fulcrum_option fulcrum_solver_option_rows[] = {
         .value = "METHOD",
         .fallback = "auto",
         .choice = method_name,
-        .help = "auto takes the fast equations where they hold and simulates the rest"},
+        .help =
+            "auto takes the fast equations where their error is within --half-width "
+            "and simulates the rest"},
     {.name = "half-width",
         .kind = FULCRUM_OPTION_NUMBER,
         .offset = offsetof(struct fulcrum_solver_settings, half_width_rel),
@@ -28,7 +30,9 @@ const struct fulcrum_option fulcrum_solver_option_rows[] = {
         .fallback = "0.01",
         .least = 1e-5,
         .most = 0.5,
-        .help = "relative half-width of the 95 % interval at which a simulation stops"},
+        .help =
+            "relative half-width of the 95 % interval at which a simulation stops, and "
+            "the error up to which auto does without one"},
     {.name = "seed",
         .kind = FULCRUM_OPTION_COUNT,
         .offset = offsetof(struct fulcrum_solver_settings, seed),
