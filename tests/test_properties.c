@@ -25,17 +25,36 @@
 /* What is printed of the networks that break a property. */
 #define MOST_PRINTED 5
 
-/* How many of the networks each method gets, and up to which size. */
+/* How many of the networks each method gets, up to which size, and what is changed. */
 struct trial {
     enum fulcrum_method method;
     double share;
     double most_actors;
+    void (*adapt)(struct fulcrum_network *network);
+    double fall_rel; /* of throughput, that is no fault of an approximation */
 };
 
+/* The chain would refuse nearly all of them as they are drawn. */
+static void simplify(struct fulcrum_network *network)
+{
+    network->step.law = FULCRUM_LAW_EXPONENTIAL;
+    network->step.cv = 1.0;
+    network->step.mean_s = fmax(network->step.mean_s, 1e-6);
+    network->depth = 1.0;
+    network->delay_s = 0.0;
+    network->training = (struct fulcrum_training){0.0, 0.0, 0.0};
+}
+
+static void keep(struct fulcrum_network *network)
+{
+    (void)network;
+}
+
+/* The fast method may fall by the mean error that is its target. */
 static const struct trial trials[] = {
-    {FULCRUM_METHOD_FAST, 1.0, 1e6},
-    {FULCRUM_METHOD_CHAIN, 1.0, 200.0},
-    {FULCRUM_METHOD_SIMULATE, 0.05, 5000.0},
+    {FULCRUM_METHOD_FAST, 1.0, 1e6, keep, 0.005},
+    {FULCRUM_METHOD_CHAIN, 0.2, 200.0, simplify, 0.0},
+    {FULCRUM_METHOD_SIMULATE, 0.05, 5000.0, keep, 0.0},
 };
 
 enum { TRIAL_COUNT = sizeof trials / sizeof trials[0] };
@@ -191,6 +210,7 @@ static void run_trial(
     struct tally tally = {0, 0, 0};
     for (size_t i = 0; i < (size_t)count; i++) {
         struct fulcrum_network network = fulcrum_random_network(domain, seed, i);
+        trial->adapt(&network);
         if (network.actors <= trial->most_actors) {
             step(&tally, trial, &network, i);
         }
@@ -227,14 +247,15 @@ static void test_solutions_obey_laws_and_bounds(void)
 }
 
 /*
- * Less service time may cost throughput where a batch of fixed size or equal steps
- * make actors wait for each other in another order, or where a fuller CPU is slower.
+ * Less service time may cost throughput where a batch of fixed size or equal steps make
+ * actors wait for each other in another order, where a fuller CPU is slower, and where
+ * host and GPU overlap: a faster host forms more and smaller batches for the GPU.
  */
 static int should_rise(const struct fulcrum_network *network)
 {
     const struct fulcrum_step *step = &network->step;
     int has_cv = step->law == FULCRUM_LAW_LOGNORMAL || step->law == FULCRUM_LAW_ERLANG;
-    return network->policy == FULCRUM_BATCH_GREEDY &&
+    return network->policy == FULCRUM_BATCH_GREEDY && network->depth <= 1.0 &&
            step->law != FULCRUM_LAW_DETERMINISTIC && (!has_cv || step->cv >= 0.2) &&
            network_cpu_rises(network);
 }
@@ -261,7 +282,7 @@ static void check_rise(struct tally *tally, const struct trial *trial,
         solve(trial, &other, &after) != FULCRUM_OK) {
         return;
     }
-    double slack = ROUNDING + noise_rel(&before) + noise_rel(&after);
+    double slack = ROUNDING + trial->fall_rel + noise_rel(&before) + noise_rel(&after);
     if (after.steps_per_s < before.steps_per_s * (1.0 - slack) &&
         report_fault(tally, trial, network, "less time does not cost throughput")) {
         network_print(&other);
