@@ -63,19 +63,29 @@ struct solved_point {
     unsigned flags;
 };
 
+/* Draws whose common part is kept from point to point, the estimate among them. */
+enum { STEMS = 33 };
+
 struct fulcrum_predictor {
     const struct fulcrum_scenario *scenario;
-    struct fulcrum_design_stem stem;
-    struct solved_point solved; /* of the point or draw at hand */
+    struct fulcrum_design_stem stems[STEMS]; /* draws beyond share the last one */
+    struct solved_point solved;              /* of the point or draw at hand */
 };
+
+static enum fulcrum_status design_point(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, struct fulcrum_error *err)
+{
+    size_t stem = point->draw < STEMS ? (size_t)point->draw : STEMS - 1;
+    return fulcrum_scenario_design_along(predictor->scenario, &predictor->stems[stem],
+        point, &predictor->solved.design, err);
+}
 
 static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, const struct fulcrum_solver_options *options,
     struct fulcrum_error *err)
 {
     struct solved_point *out = &predictor->solved;
-    enum fulcrum_status status = fulcrum_scenario_design_along(
-        predictor->scenario, &predictor->stem, point, &out->design, err);
+    enum fulcrum_status status = design_point(predictor, point, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_design_lower(&out->design, &out->shards, err);
     }
@@ -296,11 +306,9 @@ enum fulcrum_status fulcrum_predictor_design(struct fulcrum_predictor *predictor
     const struct fulcrum_point *point, const struct fulcrum_design **out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_design *design = &predictor->solved.design;
-    enum fulcrum_status status = fulcrum_scenario_design_along(
-        predictor->scenario, &predictor->stem, point, design, err);
+    enum fulcrum_status status = design_point(predictor, point, err);
     if (status == FULCRUM_OK) {
-        *out = design;
+        *out = &predictor->solved.design;
     }
     return status;
 }

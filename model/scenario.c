@@ -282,7 +282,8 @@ static enum fulcrum_status draw_luck(const struct fulcrum_point *point,
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_scenario_design(const struct fulcrum_scenario *scenario,
+/* The part of a design that `point` draws and varies, without what follows it. */
+static enum fulcrum_status draw_stem(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
@@ -295,6 +296,14 @@ enum fulcrum_status fulcrum_scenario_design(const struct fulcrum_scenario *scena
     if (luck.rng != NULL) {
         gsl_rng_free(luck.rng);
     }
+    return status;
+}
+
+enum fulcrum_status fulcrum_scenario_design(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, struct fulcrum_design *out,
+    struct fulcrum_error *err)
+{
+    enum fulcrum_status status = draw_stem(scenario, point, out, err);
     return status == FULCRUM_OK ? finish_design(out, err) : status;
 }
 
@@ -324,10 +333,11 @@ static void part_settings(const struct fulcrum_scenario *scenario,
 }
 
 /* Texts are borrowed and may have changed: only numbers are compared. */
-static int stands_for(
-    const struct fulcrum_design_stem *stem, const struct parted *parted)
+static int stands_for(const struct fulcrum_design_stem *stem,
+    const struct fulcrum_point *point, const struct parted *parted)
 {
-    if (!stem->is_set || stem->count != parted->early_count) {
+    if (!stem->is_set || stem->count != parted->early_count ||
+        stem->draw != point->draw || stem->seed != point->seed) {
         return 0;
     }
     for (size_t i = 0; i < stem->count; i++) {
@@ -342,14 +352,16 @@ static int stands_for(
 }
 
 static enum fulcrum_status renew_stem(const struct fulcrum_scenario *scenario,
-    const struct parted *parted, struct fulcrum_design_stem *stem,
-    struct fulcrum_error *err)
+    const struct fulcrum_point *point, const struct parted *parted,
+    struct fulcrum_design_stem *stem, struct fulcrum_error *err)
 {
-    const struct fulcrum_luck none = {NULL, 1.0, 1.0};
-    const struct fulcrum_point point = {parted->early, parted->early_count, 0, 0};
-    enum fulcrum_status status =
-        build_stem(scenario, &point, &none, &stem->design, err);
+    struct fulcrum_point early = *point;
+    early.varied = parted->early;
+    early.varied_count = parted->early_count;
+    enum fulcrum_status status = draw_stem(scenario, &early, &stem->design, err);
     stem->is_set = status == FULCRUM_OK;
+    stem->draw = point->draw;
+    stem->seed = point->seed;
     stem->count = parted->early_count;
     for (size_t i = 0; i < stem->count; i++) {
         stem->settings[i] = parted->early[i];
@@ -362,13 +374,13 @@ enum fulcrum_status fulcrum_scenario_design_along(
     const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
-    if (point->draw != 0 || point->varied_count > FULCRUM_STEM_SETTINGS_MOST) {
+    if (point->varied_count > FULCRUM_STEM_SETTINGS_MOST) {
         return fulcrum_scenario_design(scenario, point, out, err);
     }
     struct parted parted;
     part_settings(scenario, point, &parted);
-    if (!stands_for(stem, &parted)) {
-        enum fulcrum_status status = renew_stem(scenario, &parted, stem, err);
+    if (!stands_for(stem, point, &parted)) {
+        enum fulcrum_status status = renew_stem(scenario, point, &parted, stem, err);
         if (status != FULCRUM_OK) {
             return status;
         }

@@ -72,10 +72,13 @@ enum { FULCRUM_STEM_SETTINGS_MOST = 16 };
 
 /*
  * What successive points of a sweep have in common: presets, calibrations scaled to the
- * machine, settings. {0} is a legal start; for one scenario and one thread at a time.
+ * machine, settings, one draw. {0} is a legal start; for one scenario and one thread at
+ * a time.
  */
 struct fulcrum_design_stem {
     int is_set;
+    uint64_t draw;
+    uint64_t seed;
     size_t count;
     struct fulcrum_setting
         settings[FULCRUM_STEM_SETTINGS_MOST]; /* what it stands for */

@@ -308,31 +308,42 @@ static void start_scaled(struct fixture *fixture, const double *capacity)
             FULCRUM_OK);
     }
     set(fixture, "workload.host.delay_s", 3e-4);
+    fixture->priors[0] = (struct fulcrum_prior){
+        fulcrum_field_find("workload.training.train_step_s"), 1.5};
+    fixture->priors[1] =
+        (struct fulcrum_prior){fulcrum_field_find("machine.gpu.llc_byte"), 1.2};
+    fixture->inputs.prior_count = 2;
+    fixture->base.workload.training.train_step_s = 1e-2;
     start(fixture);
 }
 
-/* Any field, alone and beside each of a few others, in the same stem all the time. */
+/* The same point the long way and along the stem, which has seen others. */
+static void compare_designs(const struct fixture *f, const struct fulcrum_point *point,
+    struct fulcrum_design_stem *stem)
+{
+    struct fulcrum_design whole = {.flags = 0};
+    struct fulcrum_design along = {.flags = 0};
+    enum fulcrum_status status =
+        fulcrum_scenario_design(f->scenario, point, &whole, NULL);
+    CU_ASSERT_EQUAL(
+        fulcrum_scenario_design_along(f->scenario, stem, point, &along, NULL), status);
+    CU_ASSERT(status != FULCRUM_OK || same_designs(&whole, &along));
+}
+
+/* Any field, alone and beside another one, drawn and not. */
 static void compare_along(
     const struct fixture *f, const struct fulcrum_field *field, const char *other)
 {
-    static struct fulcrum_design_stem stem;
+    struct fulcrum_design_stem stem = {.is_set = 0};
     struct fulcrum_setting varied[2] = {
         {field, 0.0, NULL}, {fulcrum_field_find(other), 0.0, NULL}};
-    for (size_t i = 0; i < 6; i++) {
+    for (size_t i = 0; i < 12; i++) {
         varied[0].number = value_of(field, i % 2);
-        varied[1].number = value_of(varied[1].field, i / 2);
-        const struct fulcrum_point point = {
-            varied, varied[0].field == varied[1].field || i > 3 ? 1 : 2, 0, 0};
-        struct fulcrum_design whole = {.flags = 0};
-        struct fulcrum_design along = {.flags = 0};
-        enum fulcrum_status status =
-            fulcrum_scenario_design(f->scenario, &point, &whole, NULL);
-        CU_ASSERT_EQUAL(
-            fulcrum_scenario_design_along(f->scenario, &stem, &point, &along, NULL),
-            status);
-        CU_ASSERT(status != FULCRUM_OK || same_designs(&whole, &along));
+        varied[1].number = value_of(varied[1].field, i / 2 % 3);
+        int is_alone = varied[0].field == varied[1].field || i % 6 > 3;
+        const struct fulcrum_point point = {varied, is_alone ? 1 : 2, i / 4, 5 + i / 8};
+        compare_designs(f, &point, &stem);
     }
-    stem.is_set = 0;
 }
 
 static void compare_all_along(const struct fixture *f)
@@ -363,7 +374,7 @@ static void test_a_stem_gives_the_same_designs_whatever_varies(void)
     stop(&with_table);
 }
 
-static void test_a_stem_stands_aside_for_draws_and_texts(void)
+static void test_a_stem_knows_draws_texts_and_failures(void)
 {
     struct fixture f = {0};
     start_scaled(&f, NULL);
@@ -375,12 +386,7 @@ static void test_a_stem_stands_aside_for_draws_and_texts(void)
         const struct fulcrum_setting varied = {
             fulcrum_field_find("machine.gpu.name"), 0.0, name};
         const struct fulcrum_point point = {&varied, 1, i / 2, 5};
-        struct fulcrum_design along;
-        CU_ASSERT_EQUAL(
-            fulcrum_scenario_design_along(f.scenario, &stem, &point, &along, NULL),
-            FULCRUM_OK);
-        struct fulcrum_design whole = design_of(&f, &point);
-        CU_ASSERT(same_designs(&whole, &along));
+        compare_designs(&f, &point, &stem);
     }
     const struct fulcrum_setting bad = {
         fulcrum_field_find("machine.gpu.sm_count"), 0.5, NULL};
@@ -417,7 +423,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_watts_are_taken_only_for_the_cpu_they_were_measured_on),
         SUITE_CASE(test_draws_repeat_for_a_seed_and_spread_priors),
         SUITE_CASE(test_a_stem_gives_the_same_designs_whatever_varies),
-        SUITE_CASE(test_a_stem_stands_aside_for_draws_and_texts),
+        SUITE_CASE(test_a_stem_knows_draws_texts_and_failures),
         SUITE_CASE(test_settings_out_of_range_are_refused),
     };
     return suite_run("scenario", cases, sizeof cases / sizeof cases[0], argc, argv);
