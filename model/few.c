@@ -16,8 +16,8 @@
  * two actors, for exponential steps, and for many actors of any law.
  *
  * With more actors than threads, those that wait for a thread start a fresh step when
- * another ends. The time of a batch is then cut into slices in which a thread ends at
- * most two steps, and the number at the CPU is followed, with a row each.
+ * another ends. The time of a batch is then cut into slices, and the number at the CPU
+ * is followed, with a row each (thread_queue.h).
  *
  * The grid is in the work time of a stepping actor, which runs at c(n) / n of real time
  * for the n that is usual in each state. A delay is a part of the step.
@@ -34,14 +34,15 @@
 #include "model/thread_queue.h"
 
 /* Limits that keep the cost of a solution, roughly N^2 rows a turn, within reason. */
-#define MOST_ACTORS         256.0
-#define FEW_ACTORS          6.0
-#define FEW_QUEUEING_ACTORS 16.0
-#define FEW_LIMITED_ACTORS  64.0
-/* Steps that vary less lock into a rhythm that rows of chances do not tell. */
+#define MOST_ACTORS                 256.0
+#define FEW_ACTORS                  6.0
+#define FEW_QUEUEING_ACTORS         16.0
+#define FEW_LIMITED_ACTORS          64.0
+#define FEW_LIMITED_QUEUEING_ACTORS 32.0
+/* Steps that vary less, with the delay, lock into a rhythm that rows do not tell. */
 #define LEAST_CV 0.1
 
-/* A slice, in mean steps; shorter than a thread needs for three steps, mostly. */
+/* A slice, in mean steps: few threads end more than one step in it. */
 #define SLICE_MEANS 0.25
 /* After so many, most have drained: longer slices do where a batch takes long. */
 #define MOST_SLICES 8.0
@@ -65,12 +66,13 @@ struct stage {
     struct fulcrum_slice slice;
 };
 
-/* Sums over the time of a cycle. */
+/* Sums over the time of a cycle; those who step include those in the delay before. */
 struct usage {
     double at_cpu;
     double stepping;
     double on_cores;
     double work; /* of all who step */
+    double busy; /* of host and GPU */
     double at_gpu;
 };
 
@@ -151,12 +153,11 @@ static void add_time(struct chain *chain, double at_cpu, double time_s)
     }
     double threads = (double)chain->threads;
     double cores = cpu->core_count * threads / cpu->thread_count;
-    double here = present(chain, at_cpu);
-    double steps = fmin(here, threads);
-    usage->at_cpu += time_s * here;
+    double steps = fmin(at_cpu, threads);
+    usage->at_cpu += time_s * at_cpu;
     usage->stepping += time_s * steps;
-    usage->on_cores += time_s * fmin(here, cores);
-    usage->work += time_s * steps * pace(chain, here);
+    usage->on_cores += time_s * fmin(at_cpu * chain->present, cores);
+    usage->work += time_s * steps * pace(chain, present(chain, at_cpu));
 }
 
 /* Nobody waits: the GPU idles until the first of the crowd finishes, in state 1. */
@@ -221,6 +222,7 @@ static void add_batch(
     chain->batches += chance;
     if (chain->wanted == WITH_USAGE) {
         double gpu_s = fulcrum_batch_time(&chain->network->gpu, size);
+        chain->usage.busy += chance * stage->busy_s;
         chain->usage.at_gpu += chance * size * chain->gpu_stretch * gpu_s;
     }
 }
@@ -265,6 +267,14 @@ static double begin_queueing(struct chain *chain, size_t batch)
     return all;
 }
 
+/* Counts time_s with as many at the CPU as the queue tells. */
+static void add_queue_time(struct chain *chain, double time_s)
+{
+    for (size_t n = 1; n <= chain->actors; n++) {
+        add_time(chain, (double)n, chain->queue.now.chance[n] * time_s);
+    }
+}
+
 /* All batches of one size, where actors wait for threads. */
 static void serve_queueing(struct chain *chain, size_t batch)
 {
@@ -275,12 +285,11 @@ static void serve_queueing(struct chain *chain, size_t batch)
         return;
     }
     add_batch(chain, batch, stage, all);
+    double half_s = 0.5 * stage->busy_s / (double)stage->slices;
     for (size_t i = 0; i < stage->slices; i++) {
-        for (size_t n = 1; n + batch <= chain->actors; n++) {
-            add_time(chain, (double)n,
-                queue->now.chance[n] * stage->busy_s / (double)stage->slices);
-        }
+        add_queue_time(chain, half_s);
         fulcrum_thread_queue_pass(&chain->queue, &stage->slice);
+        add_queue_time(chain, half_s);
     }
     for (size_t n = 0; n + batch <= chain->actors; n++) {
         double chance = queue->now.chance[n];
@@ -495,35 +504,47 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
 }
 
 /*
- * The means of a cycle. The steps of all items are the work that was done, which sets
- * right what the grid and the pieces of time got wrong.
+ * The means of a cycle. Throughput has two measures that would agree but for the grid:
+ * items over time, which is exact while the GPU is busy, and work done on the CPU over
+ * that of a step, which is exact while everybody is there. Each counts for the share of
+ * time in which it is good. CPU time is what that throughput takes.
  */
 static void describe(struct chain *chain, struct fulcrum_cycle *out)
 {
-    const struct fulcrum_network *network = chain->network;
     const struct usage *usage = &chain->usage;
+    double step_s = chain->network->step.mean_s + chain->delay_work_s;
     chain->wanted = WITH_USAGE;
     turn(chain);
-    double rate = chain->items / chain->length_s;
-    double share = rate * network->step.mean_s / usage->work;
+    double items_per_s = chain->items / chain->length_s;
+    double steps_per_s = usage->work / chain->length_s / step_s;
+    double busy = usage->busy / chain->length_s;
+    double rate = busy * items_per_s + (1.0 - busy) * steps_per_s;
+    double delayed = rate * chain->network->delay_s;
+    double share = rate * step_s / usage->work;
+    double at_cpu = fmin(share * usage->at_cpu, (double)chain->actors);
+    double steps = fmin(share * usage->stepping, (double)chain->threads);
     *out = (struct fulcrum_cycle){.batch = chain->items / chain->batches,
         .steps_per_s = rate,
-        .at_cpu = share * usage->at_cpu,
-        .stepping = share * usage->stepping,
+        .at_cpu = fmax(0.0, at_cpu - delayed),
+        .stepping = fmax(0.0, steps - delayed),
         .on_cores = share * usage->on_cores,
-        .at_gpu = usage->at_gpu / chain->length_s};
+        .at_gpu = usage->at_gpu / chain->length_s * rate / items_per_s};
 }
 
 int fulcrum_few_accepts(const struct fulcrum_network *network)
 {
-    double gpu_s = fulcrum_batch_time(&network->gpu, 1.0);
-    double host_s = fulcrum_batch_time(&network->host, 1.0);
-    int serial = network->depth <= 1.0 || host_s <= 0.0;
-    int threads_enough = network->actors <= (double)whole_threads(network);
-    return network->policy == FULCRUM_BATCH_GREEDY && serial && host_s + gpu_s > 0.0 &&
-           network->step.mean_s > 0.0 && fulcrum_step_cv(&network->step) >= LEAST_CV &&
-           network->actors <= MOST_ACTORS &&
-           (threads_enough || network->delay_s <= 0.0);
+    const struct fulcrum_step *step = &network->step;
+    double time_s = fulcrum_batch_time(&network->host, 1.0);
+    int serial = network->depth <= 1.0 || time_s <= 0.0;
+    time_s += fulcrum_batch_time(&network->gpu, 1.0);
+    if (network->policy != FULCRUM_BATCH_GREEDY || !serial || time_s <= 0.0 ||
+        step->mean_s <= 0.0 || network->actors > MOST_ACTORS) {
+        return 0;
+    }
+    double spread_s = fulcrum_step_cv(step) * step->mean_s;
+    return spread_s >= LEAST_CV * (step->mean_s + network->delay_s) &&
+           (network->delay_s <= 0.0 ||
+               network->actors <= (double)whole_threads(network));
 }
 
 int fulcrum_few_suits(const struct fulcrum_network *network)
@@ -531,8 +552,10 @@ int fulcrum_few_suits(const struct fulcrum_network *network)
     double actors = network->actors;
     int queueing = actors > (double)whole_threads(network);
     int limited = network->batch_size > 0.0 && network->batch_size < actors;
-    double most = limited ? FEW_LIMITED_ACTORS : FEW_ACTORS;
-    return actors <= (queueing ? FEW_QUEUEING_ACTORS : most);
+    if (queueing) {
+        return actors <= (limited ? FEW_LIMITED_QUEUEING_ACTORS : FEW_QUEUEING_ACTORS);
+    }
+    return actors <= (limited ? FEW_LIMITED_ACTORS : FEW_ACTORS);
 }
 
 enum fulcrum_status fulcrum_few_solve(const struct fulcrum_network *network,

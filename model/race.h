@@ -5,7 +5,7 @@
 
 #include "model/residual.h"
 
-enum { FULCRUM_RACE_NODES = 16 };
+enum { FULCRUM_RACE_NODES = 12 };
 
 /* Stepping actors: some that have stepped for a while, some that start. */
 struct fulcrum_crowd {

@@ -13,7 +13,7 @@
 #include <math.h>
 
 /* So many nodes are even, up to this many means. */
-#define EVEN_NODES 24
+#define EVEN_NODES 18
 #define EVEN_MEANS 2.0
 /*
  * The law is cut off where the mean of what lies beyond is this share of its mean: the

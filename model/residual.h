@@ -7,7 +7,7 @@
 
 #include "model/step_law.h"
 
-enum { FULCRUM_RESIDUAL_NODES = 40 };
+enum { FULCRUM_RESIDUAL_NODES = 32 };
 
 /*
  * Nodes at which P(what is left of a step > time) is kept. The last node stands for

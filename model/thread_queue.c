@@ -16,7 +16,7 @@
 #include "model/binomial.h"
 
 /* Chances below this are dropped. */
-#define LEAST_CHANCE 1e-6
+#define LEAST_CHANCE 1e-5
 
 /* Gauss's two points of an interval. */
 #define GAUSS_LOW  0.2113248654051871
@@ -61,7 +61,7 @@ enum fulcrum_status fulcrum_thread_queue_init(struct fulcrum_thread_queue *out,
     struct fulcrum_error *err)
 {
     size_t states = actors + 1;
-    double *block = calloc(states * (2 * (size_t)NODES + 7), sizeof *block);
+    double *block = calloc(states * (2 * (size_t)NODES + 8), sizeof *block);
     if (block == NULL) {
         return fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "no memory for a queue of %zu actors", actors);
@@ -71,6 +71,7 @@ enum fulcrum_status fulcrum_thread_queue_init(struct fulcrum_thread_queue *out,
     out->now = take_row(&block, states);
     out->next = take_row(&block, states);
     out->binomial = take(&block, states);
+    out->aged = take(&block, states);
     return FULCRUM_OK;
 }
 
@@ -110,10 +111,9 @@ static size_t least(size_t a, size_t b)
 /* How a slice ends, for those who had `n` at its start. */
 struct slice_end {
     size_t n;
-    size_t aged;        /* who stepped all the time */
-    const double *left; /* the row of these */
-    size_t taken;       /* threads taken over; later, who began within the slice */
-    size_t newest;      /* and who began at its end */
+    size_t aged;   /* who stepped all the time */
+    size_t taken;  /* threads taken over; later, who began within the slice */
+    size_t newest; /* and who began at its end */
 };
 
 static void put(
@@ -126,25 +126,29 @@ static void put(
         double weight = chance / (double)steps;
         next->early[end->n] += weight * (double)end->taken;
         next->newest[end->n] += weight * (double)end->newest;
-        fulcrum_residual_add(
-            next->left + end->n * NODES, weight * (double)end->aged, end->left);
+        queue->aged[end->n] += weight * (double)end->aged;
     }
 }
 
-/* Threads taken over may be through again, a geometric number of times each. */
+/*
+ * Threads taken over may be through again, a geometric number of times each; in the end
+ * everybody is.
+ */
 static void put_all(struct fulcrum_thread_queue *queue,
     const struct fulcrum_slice *slice, const struct slice_end *end, double chance)
 {
     size_t taken = end->taken;
     size_t most = taken > 0 ? end->n - end->aged : 0;
     double way = chance * fulcrum_power(1.0 - slice->again, taken);
-    for (size_t i = 0; i <= most && (i == 0 || way > LEAST_CHANCE); i++) {
+    double rest = chance;
+    for (size_t i = 0; i <= most && rest > LEAST_CHANCE; i++) {
         struct slice_end repeat = *end;
         repeat.n -= i;
         size_t others = least(repeat.n, queue->threads) - end->aged;
         repeat.taken = least(others, taken > i ? taken - i : 0);
         repeat.newest = others - repeat.taken;
-        put(queue, &repeat, way);
+        put(queue, &repeat, i < most ? way : rest);
+        rest -= way;
         way *= slice->again * (double)(taken + i) / (double)(i + 1);
     }
 }
@@ -164,9 +168,15 @@ static void pass_from(
     for (size_t i = 0; i <= steps; i++) {
         double way = chance * queue->binomial[i];
         struct slice_end end = {
-            .n = n - i, .aged = steps - i, .left = left, .taken = least(i, n - steps)};
+            .n = n - i, .aged = steps - i, .taken = least(i, n - steps)};
         if (way > LEAST_CHANCE) {
             put_all(queue, slice, &end, way);
+        }
+    }
+    for (size_t i = 1; i <= n; i++) {
+        if (queue->aged[i] > 0.0) {
+            fulcrum_residual_add(queue->next.left + i * NODES, queue->aged[i], left);
+            queue->aged[i] = 0.0;
         }
     }
 }

@@ -31,6 +31,7 @@ struct fulcrum_thread_queue {
     struct fulcrum_thread_row now;
     struct fulcrum_thread_row next;
     double *binomial;
+    double *aged; /* weights, for each n at the end of a slice, of a row at its start */
     double *memory; /* owned: all of the above */
 };
 

@@ -289,6 +289,19 @@ static void test_gpu_stretch_lengthens_the_gpu_alone(void)
     suite_assert_close("at GPU", stretched.at_gpu, longer.at_gpu, 1e-12);
 }
 
+/* A delay a thousand steps long makes actors alternate for ever. */
+static void test_rhythm_does_not_settle(void)
+{
+    struct fulcrum_network network = plain(9.0, 9.0, 25.0);
+    struct fulcrum_error err = {.status = FULCRUM_OK};
+    struct fulcrum_cycle out = {.batch = -1.0};
+    network.delay_s = 1500.0;
+    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    CU_ASSERT_EQUAL(fulcrum_few_solve(&network, 1.0, &out, &err), FULCRUM_ERR_NO_FIT);
+    CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_NO_FIT);
+    CU_ASSERT_DOUBLE_EQUAL(out.batch, -1.0, 0.0);
+}
+
 static void test_what_is_accepted(void)
 {
     struct fulcrum_network network = plain(4.0, 2.0, 0.5);
@@ -302,9 +315,17 @@ static void test_what_is_accepted(void)
     CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
     network.cpu.thread_count = 4.0;
     CU_ASSERT_TRUE(fulcrum_few_accepts(&network));
+    network.delay_s = 11.0;
+    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    network.delay_s = 0.0;
     network.step = (struct fulcrum_step){1.0, 0.05, FULCRUM_LAW_LOGNORMAL};
     CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
     network.step.cv = 0.5;
+    network.actors = 257.0;
+    network.cpu.thread_count = 512.0;
+    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    network.actors = 4.0;
+    CU_ASSERT_TRUE(fulcrum_few_accepts(&network));
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 2.0;
     CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
@@ -326,6 +347,8 @@ static void test_what_it_suits(void)
         {65, 65, 8, 0},
         {12, 4, 0, 1},
         {17, 16, 0, 0},
+        {32, 16, 8, 1},
+        {33, 16, 8, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fulcrum_network network = plain(cases[i].actors, cases[i].threads, 0.5);
@@ -345,6 +368,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_cores_and_stepping_of_a_machine),
         SUITE_CASE(test_machine_agrees_with_simulation),
         SUITE_CASE(test_gpu_stretch_lengthens_the_gpu_alone),
+        SUITE_CASE(test_rhythm_does_not_settle),
         SUITE_CASE(test_what_is_accepted),
         SUITE_CASE(test_what_it_suits),
     };
