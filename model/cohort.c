@@ -28,7 +28,7 @@
 
 enum { SLICES = 4, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 
-#define TOLERANCE   1e-5
+#define TOLERANCE   1e-8
 #define LEAST_SHARE 1e-8
 #define FULL_SHARE  (1.0 - 1e-6)
 #define NOW         1e-9 /* of a period: the same moment */

@@ -22,7 +22,8 @@ enum { ENDS = 4, MIDDLE = 0, LOWEST = 2 };
 static const double places[ENDS] = {-1.0, 1.0, -2.3, 2.3};
 static const double shares[ENDS] = {0.43, 0.43, 0.07, 0.07};
 
-#define TOLERANCE 1e-6
+#define TOLERANCE 1e-8
+#define NEVER     1e-12 /* as the chance to idle */
 
 struct problem {
     const struct fulcrum_network *network;
@@ -62,7 +63,7 @@ static void add_idling(const struct problem *problem, struct state *state)
     double rate = fulcrum_cpu_drain_rate(problem->drain, rest);
     double busy_s = state->pace.interval_s;
     state->idle_frac = exp(-rate * busy_s / network->step.mean_s);
-    if (state->idle_frac > TOLERANCE) {
+    if (state->idle_frac > NEVER) {
         double all = present(problem, network->actors);
         state->idle_s = state->idle_frac * network->step.mean_s /
                         fulcrum_cpu_drain_rate(problem->drain, all);
@@ -210,14 +211,19 @@ struct fulcrum_mean_field fulcrum_mean_field_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
     double gpu_stretch)
 {
-    struct problem problem = {network, drain, gpu_stretch, 1, 0};
-    struct state plain = solve(&problem, first_guess(&problem));
-    problem.ends = is_kinked(&problem, &plain) ? ENDS : 1;
-    problem.idles = 1;
-    struct state state = solve(&problem, plain.batch);
+    struct problem problem = {network, drain, gpu_stretch, 1, 1};
+    struct state fluid = solve(&problem, first_guess(&problem));
+    struct state state = fluid;
+    if (is_kinked(&problem, &fluid)) {
+        problem.ends = ENDS;
+        state = solve(&problem, fluid.batch);
+    }
+    struct problem plain = {network, drain, gpu_stretch, 1, 0};
+    if (fluid.idle_frac > NEVER) {
+        fluid = solve(&plain, fluid.batch);
+    }
     struct fulcrum_mean_field out = {.idle_frac = state.idle_frac,
-        .plain_batch = plain.batch,
-        .plain_steps_per_s = plain.batch / plain.pace.interval_s};
+        .plain_steps_per_s = fluid.batch / fluid.pace.interval_s};
     double length_s = state.pace.interval_s + state.idle_s;
     out.cycle.batch = state.batch;
     out.cycle.steps_per_s = state.batch / length_s;
