@@ -26,13 +26,16 @@
 #include "model/parallel.h"
 
 /*
- * Lines in a block: starts with few, has twice as many after a block that was done in
- * next to no time, as threads lose some at the end of each, and half as many after one
- * that kept its answers waiting.
+ * Lines in a block: starts with a few for each processor; has twice as many after a
+ * block that was done in next to no time, as threads lose some at the end of each, and
+ * half as many after one that kept its answers waiting.
  */
-enum { BLOCK_FIRST = 16, BLOCK_MOST = 512 };
+enum { BLOCK_FIRST = 16, BLOCK_PER_PROCESSOR = 4, BLOCK_MOST = 512 };
 #define BLOCK_SHORT_S 0.05
 #define BLOCK_LONG_S  0.5
+
+/* Shorter work shows no progress. */
+#define PROGRESS_AFTER_S 2.0
 
 struct settings {
     const char *path;
@@ -45,7 +48,9 @@ struct job {
     struct fulcrum_answer_writer *writer;
     struct fulcrum_progress progress;
     const volatile sig_atomic_t *stop;
+    double start_s;
     size_t block;
+    size_t least_block;
     struct fulcrum_line lines[BLOCK_MOST];
     struct fulcrum_answer answers[BLOCK_MOST];
     int is_answered[BLOCK_MOST];             /* 0 where Ctrl-C came first */
@@ -99,11 +104,17 @@ static void clear_block(struct job *job, size_t count)
     }
 }
 
-/* Short work, done in one block, is not worth a line. */
+static double now_s(void)
+{
+    struct timespec now = {0, 0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 static void show_progress(struct job *job)
 {
     double done_frac = fulcrum_line_stream_done_frac(job->stream);
-    if (done_frac < 1.0) {
+    if (done_frac < 1.0 && now_s() - job->start_s > PROGRESS_AFTER_S) {
         char stage[64];
         (void)snprintf(stage, sizeof stage, "%zu lines", job->done);
         fulcrum_progress_update(&job->progress, done_frac, stage);
@@ -138,20 +149,22 @@ static enum fulcrum_status answer_block(struct job *job, size_t count,
     return status;
 }
 
-static double now_s(void)
+static size_t least_block(void)
 {
-    struct timespec now = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    long wanted = BLOCK_PER_PROCESSOR * sysconf(_SC_NPROCESSORS_ONLN);
+    if (wanted < BLOCK_FIRST) {
+        return BLOCK_FIRST;
+    }
+    return wanted > BLOCK_MOST ? BLOCK_MOST : (size_t)wanted;
 }
 
 /* The same answers come in blocks of any size. */
 static void choose_block(struct job *job, size_t count, double taken_s)
 {
-    if (taken_s > BLOCK_LONG_S && job->block > 1) {
+    if (taken_s > BLOCK_LONG_S && job->block / 2 >= job->least_block) {
         job->block /= 2;
     } else if (taken_s < BLOCK_SHORT_S && count == job->block &&
-               job->block < BLOCK_MOST) {
+               2 * job->block <= BLOCK_MOST) {
         job->block *= 2;
     }
 }
@@ -220,7 +233,9 @@ static enum fulcrum_status run(
     }
     fulcrum_solver_settings_read(&settings->solver, &job->options);
     job->format = context->format;
-    job->block = BLOCK_FIRST;
+    job->least_block = least_block();
+    job->block = job->least_block;
+    job->start_s = now_s();
     job->stop = fulcrum_interrupt_watch();
     enum fulcrum_status status =
         fulcrum_line_stream_open(settings->path, job->stop, &job->stream, err);
