@@ -44,7 +44,9 @@
 #define ROUGH_HALF_WIDTH_REL 0.03
 #define ROUGH_WINDOWS_LEAST  8.0
 
-#define MOST_TRAIN_STEPS    100.0
+/* For one env step: more would cost time without end where K is small. */
+#define MOST_TRAIN_STEPS 100.0
+
 #define CORRELATED_FACTOR   4.0
 #define MOST_CORRELATION    0.5
 #define LOW_CV              0.2
