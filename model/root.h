@@ -32,6 +32,8 @@ static inline int fulcrum_root_next(struct fulcrum_root *root, double f)
     if (root->steps > 0 && fabs(x - root->before) > 0.0) {
         root->slope = (f - root->f_before) / (x - root->before);
     }
+    /* Within the tolerance already; the next place may then round to an end. */
+    int good = fabs(f) <= root->slope * root->tolerance_rel * fabs(x);
     /* Flat places tell no direction: the middle of the bracket does. */
     double next = root->slope > 0.0 ? x - f / root->slope : root->low;
     int regular = next > root->low && next < root->high;
@@ -42,7 +44,7 @@ static inline int fulcrum_root_next(struct fulcrum_root *root, double f)
     root->before = x;
     root->f_before = f;
     root->steps++;
-    if (fabs(next - x) <= root->tolerance_rel * fabs(x) ||
+    if (good || fabs(next - x) <= root->tolerance_rel * fabs(x) ||
         root->steps >= FULCRUM_ROOT_STEPS_MOST) {
         return 0;
     }
