@@ -38,7 +38,9 @@
 #define FEW_ACTORS                  6.0
 #define FEW_QUEUEING_ACTORS         16.0
 #define FEW_LIMITED_ACTORS          64.0
-#define FEW_LIMITED_QUEUEING_ACTORS 32.0
+#define FEW_LIMITED_QUEUEING_ACTORS 24.0
+/* A limit acts where the usual state is this many square roots of it or nearer. */
+#define LIMIT_MARGIN 4.0
 /* Steps that vary less, with the delay, lock into a rhythm that rows do not tell. */
 #define LEAST_CV 0.1
 
@@ -410,6 +412,32 @@ static double mean_pace(const struct chain *chain, double at_cpu, double busy_s)
            6.0;
 }
 
+/* How many finish beside a batch that state q starts, less those in that batch. */
+static double surplus(const struct chain *chain, size_t q)
+{
+    double batch = (double)least(q, chain->limit);
+    double others = (double)(chain->actors - q);
+    double busy_s = service_s(chain->network, chain->gpu_stretch, batch);
+    double work_s = busy_s * mean_pace(chain, others, busy_s);
+    return done_beside(chain, others, work_s) - batch;
+}
+
+/* The state that keeps itself up: as many finish during its batch as that takes. */
+static size_t usual_state(const struct chain *chain)
+{
+    size_t low = 1;
+    size_t high = chain->actors;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (surplus(chain, middle) > 0.0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 static void init_stage(struct chain *chain, size_t q)
 {
     struct stage *stage = &chain->stage[q];
@@ -428,19 +456,11 @@ static void init_stage(struct chain *chain, size_t q)
         &stage->slice, &chain->grid, stage->work_s / (double)stage->slices);
 }
 
-/*
- * Around the state that keeps itself up: as many finish during its batch as that takes.
- * All others are met at random.
- */
+/* Around the usual state; all others are met at random. */
 static void first_guess(struct chain *chain)
 {
     size_t actors = chain->actors;
-    size_t middle = 1;
-    while (middle < actors && done_beside(chain, (double)(actors - middle),
-                                  chain->stage[least(middle, chain->stages)].work_s) >
-                                  (double)least(middle, chain->limit)) {
-        middle++;
-    }
+    size_t middle = usual_state(chain);
     for (size_t q = 1; q <= actors; q++) {
         double share = exp(-fabs((double)q - (double)middle));
         size_t steps = stepping(chain, actors - q);
@@ -547,11 +567,37 @@ int fulcrum_few_accepts(const struct fulcrum_network *network)
                network->actors <= (double)whole_threads(network));
 }
 
+static struct chain chain_of(const struct fulcrum_network *network, double gpu_stretch)
+{
+    size_t actors = (size_t)network->actors;
+    size_t size = (size_t)network->batch_size;
+    return (struct chain){.network = network,
+        .gpu_stretch = gpu_stretch,
+        .present = 1.0,
+        .actors = actors,
+        .threads = whole_threads(network),
+        .limit = size > 0 ? least(size, actors) : actors};
+}
+
+/* Whether a limit acts for a part of the time only: neither never nor always. */
+static int limit_acts(const struct fulcrum_network *network)
+{
+    struct chain chain = chain_of(network, 1.0);
+    double limit = (double)chain.limit;
+    double full = (double)usual_state(&chain);
+    chain.limit = chain.actors;
+    double free = (double)usual_state(&chain);
+    double away = network->actors - full;
+    return free + LIMIT_MARGIN * sqrt(free) > limit &&
+           full - LIMIT_MARGIN * sqrt(fmin(full, away)) <= limit;
+}
+
 int fulcrum_few_suits(const struct fulcrum_network *network)
 {
     double actors = network->actors;
     int queueing = actors > (double)whole_threads(network);
-    int limited = network->batch_size > 0.0 && network->batch_size < actors;
+    int limited = network->batch_size > 0.0 && network->batch_size < actors &&
+                  limit_acts(network);
     if (queueing) {
         return actors <= (limited ? FEW_LIMITED_QUEUEING_ACTORS : FEW_QUEUEING_ACTORS);
     }
@@ -561,13 +607,7 @@ int fulcrum_few_suits(const struct fulcrum_network *network)
 enum fulcrum_status fulcrum_few_solve(const struct fulcrum_network *network,
     double gpu_stretch, struct fulcrum_cycle *out, struct fulcrum_error *err)
 {
-    size_t actors = (size_t)network->actors;
-    size_t size = (size_t)network->batch_size;
-    struct chain chain = {.network = network,
-        .gpu_stretch = gpu_stretch,
-        .actors = actors,
-        .threads = whole_threads(network),
-        .limit = size > 0 ? least(size, actors) : actors};
+    struct chain chain = chain_of(network, gpu_stretch);
     enum fulcrum_status status = allocate(&chain, err);
     if (status == FULCRUM_OK) {
         init(&chain, network);

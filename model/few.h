@@ -15,8 +15,8 @@ int fulcrum_few_accepts(const struct fulcrum_network *network);
 
 /*
  * Whether a network that it can take is one to take it for: so few actors, or a limit
- * of batches for so few, that equations for means are off by more than a few per cent,
- * and a solution costs less than a millisecond or so.
+ * of batches that acts for a part of the time with so few, that equations for means are
+ * off by more than a few per cent; a solution then costs a millisecond or so at most.
  */
 int fulcrum_few_suits(const struct fulcrum_network *network);
 

@@ -336,22 +336,26 @@ static void test_what_it_suits(void)
     static const struct {
         double actors;
         double threads;
+        double per_batch_s;
         double limit;
         int suits;
     } cases[] = {
-        {6, 6, 0, 1},
-        {7, 8, 0, 0},
-        {7, 8, 7, 0},
-        {7, 8, 6, 1},
-        {64, 64, 8, 1},
-        {65, 65, 8, 0},
-        {12, 4, 0, 1},
-        {17, 16, 0, 0},
-        {32, 16, 8, 1},
-        {33, 16, 8, 0},
+        {6, 6, 0.5, 0, 1},
+        {7, 8, 0.5, 0, 0},
+        {7, 8, 0.5, 7, 0},
+        {7, 8, 0.5, 3, 1},
+        {64, 64, 0.1, 8, 1},
+        {64, 64, 0.1, 40, 0}, /* batches stay below it */
+        {64, 64, 1.0, 4, 0},  /* all are full */
+        {65, 65, 0.1, 8, 0},
+        {12, 4, 0.5, 0, 1},
+        {17, 16, 0.5, 0, 0},
+        {24, 16, 0.2, 5, 1},
+        {25, 16, 0.2, 5, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_network network = plain(cases[i].actors, cases[i].threads, 0.5);
+        struct fulcrum_network network =
+            plain(cases[i].actors, cases[i].threads, cases[i].per_batch_s);
         network.batch_size = cases[i].limit;
         CU_ASSERT_EQUAL(fulcrum_few_suits(&network), cases[i].suits);
     }
