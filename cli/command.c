@@ -25,23 +25,23 @@ const struct fulcrum_command *const *fulcrum_commands(void)
     return commands;
 }
 
-const struct fulcrum_command *fulcrum_command_find(const char *name)
+const struct fulcrum_command *fulcrum_command_find(
+    const struct fulcrum_command *const *commands, const char *name)
 {
-    const struct fulcrum_command *const *command = fulcrum_commands();
-    while (*command != NULL && strcmp((*command)->name, name) != 0) {
-        command++;
+    while (*commands != NULL && strcmp((*commands)->name, name) != 0) {
+        commands++;
     }
-    return *command;
+    return *commands;
 }
 
-const char *fulcrum_command_nearest(const char *name)
+const char *fulcrum_command_nearest(
+    const struct fulcrum_command *const *commands, const char *name)
 {
     enum { MOST = 64 };
-    const char *names[MOST];
+    const char *names[MOST] = {NULL};
     size_t count = 0;
-    const struct fulcrum_command *const *command = fulcrum_commands();
-    for (; *command != NULL && count < MOST; command++) {
-        names[count++] = (*command)->name;
+    for (; *commands != NULL && count < MOST; commands++) {
+        names[count++] = (*commands)->name;
     }
     size_t nearest = fulcrum_nearest(name, names, count, sizeof names[0]);
     return nearest < count ? names[nearest] : NULL;

@@ -19,8 +19,12 @@ enum fulcrum_output_kind {
     FULCRUM_OUTPUT_FILE_REPORT /* that, and a report on standard output; --format */
 };
 
+/* The program that a command belongs to where it names no other. */
+#define FULCRUM_PROGRAM "fulcrum"
+
 /* What every command is given beside its settings. */
 struct fulcrum_context {
+    const char *program;     /* begins messages; NULL: FULCRUM_PROGRAM */
     FILE *out;               /* results; committed by the caller after success */
     const char *output_path; /* of -o; NULL: standard output */
     enum fulcrum_format format;
@@ -41,6 +45,7 @@ struct fulcrum_example {
  * nothing is left of the -o file.
  */
 struct fulcrum_command {
+    const char *program; /* NULL: FULCRUM_PROGRAM */
     const char *name;
     const char *summary;     /* one line, small first letter, no full stop */
     const char *description; /* paragraphs with an empty line between them */
@@ -62,14 +67,16 @@ enum fulcrum_status fulcrum_usage_fail(struct fulcrum_context *context,
     struct fulcrum_error *err, enum fulcrum_status status, const char *format, ...)
     FULCRUM_PRINTF(4, 5);
 
-/* NULL-terminated, in the order of `fulcrum --help`. Static. */
+/* Those of `fulcrum`, NULL-terminated, in the order of its --help. Static. */
 const struct fulcrum_command *const *fulcrum_commands(void);
 
-/* NULL if there is none of that name. */
-const struct fulcrum_command *fulcrum_command_find(const char *name);
+/* The one of that name in a table such as fulcrum_commands; NULL if there is none. */
+const struct fulcrum_command *fulcrum_command_find(
+    const struct fulcrum_command *const *commands, const char *name);
 
-/* The name nearest to `name`; NULL where none is near. */
-const char *fulcrum_command_nearest(const char *name);
+/* The name in the table that is nearest to `name`; NULL where none is near. */
+const char *fulcrum_command_nearest(
+    const struct fulcrum_command *const *commands, const char *name);
 
 /* Options that the framework adds to each command. */
 struct fulcrum_common_settings {

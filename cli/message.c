@@ -17,11 +17,12 @@ static void print_lines(const char *prefix, const char *text)
     }
 }
 
-void fulcrum_message_error(const struct fulcrum_error *err)
+void fulcrum_message_error(const char *program, const struct fulcrum_error *err)
 {
+    char prefix[80];
     const char *text = err->detail;
-    print_lines(
-        "fulcrum: error: ", text[0] != '\0' ? text : fulcrum_status_text(err->status));
+    (void)snprintf(prefix, sizeof prefix, "%s: error: ", program);
+    print_lines(prefix, text[0] != '\0' ? text : fulcrum_status_text(err->status));
 }
 
 void fulcrum_message_warn(const char *format, ...)
@@ -31,7 +32,7 @@ void fulcrum_message_warn(const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    print_lines("fulcrum: warning: ", text);
+    print_lines(FULCRUM_PROGRAM ": warning: ", text);
 }
 
 void fulcrum_message_note(
@@ -45,7 +46,10 @@ void fulcrum_message_note(
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    print_lines("fulcrum: ", text);
+    char prefix[80];
+    (void)snprintf(prefix, sizeof prefix,
+        "%s: ", context->program != NULL ? context->program : FULCRUM_PROGRAM);
+    print_lines(prefix, text);
 }
 
 int fulcrum_exit_code(enum fulcrum_status status)

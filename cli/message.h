@@ -6,13 +6,13 @@
 #include "cli/command.h"
 #include "model/status.h"
 
-/* Prints every line of a failure's detail as "fulcrum: error: ...". */
-void fulcrum_message_error(const struct fulcrum_error *err);
+/* Prints every line of a failure's detail as "PROGRAM: error: ...". */
+void fulcrum_message_error(const char *program, const struct fulcrum_error *err);
 
 /* "fulcrum: warning: ...", also with --quiet: it changes what the results mean. */
 void fulcrum_message_warn(const char *format, ...) FULCRUM_PRINTF(1, 2);
 
-/* "fulcrum: ...", silent with --quiet. */
+/* "PROGRAM: ...", silent with --quiet. */
 void fulcrum_message_note(const struct fulcrum_context *context, const char *format,
     ...) FULCRUM_PRINTF(2, 3);
 

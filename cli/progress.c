@@ -26,8 +26,11 @@ static double monotonic_s(void)
 void fulcrum_progress_init(struct fulcrum_progress *out, FILE *stream,
     enum fulcrum_progress_style style, double (*clock_s)(void))
 {
-    *out = (struct fulcrum_progress){
-        .stream = stream, .style = style, .clock_s = clock_s, .start_s = clock_s()};
+    *out = (struct fulcrum_progress){.stream = stream,
+        .program = FULCRUM_PROGRAM,
+        .style = style,
+        .clock_s = clock_s,
+        .start_s = clock_s()};
     out->shown_s = out->start_s - 1.0;
 }
 
@@ -38,6 +41,9 @@ void fulcrum_progress_start(
         isatty(STDERR_FILENO) ? FULCRUM_PROGRESS_BAR : FULCRUM_PROGRESS_LINES;
     fulcrum_progress_init(
         out, stderr, context->quiet ? FULCRUM_PROGRESS_SILENT : style, monotonic_s);
+    if (context->program != NULL) {
+        out->program = context->program;
+    }
 }
 
 static void format_left(
@@ -93,7 +99,7 @@ void fulcrum_progress_update(
     } else {
         char left[32];
         format_left(progress, done_frac, left, sizeof left);
-        (void)fprintf(progress->stream, "fulcrum: %3.0f %%, %s: %s\n",
+        (void)fprintf(progress->stream, "%s: %3.0f %%, %s: %s\n", progress->program,
             100.0 * done_frac, left, stage);
     }
     (void)fflush(progress->stream);

@@ -15,6 +15,7 @@ enum fulcrum_progress_style {
 
 struct fulcrum_progress {
     FILE *stream;
+    const char *program; /* begins each line of a log */
     enum fulcrum_progress_style style;
     double (*clock_s)(void); /* monotonic */
     double start_s;

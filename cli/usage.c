@@ -54,28 +54,30 @@ static void print_entry(FILE *stream, const char *name, const char *help)
     print_from(stream, length, HELP_COLUMN, help);
 }
 
-void fulcrum_usage_print_overview(FILE *stream)
+void fulcrum_usage_print_overview(FILE *stream, const struct fulcrum_program *program)
 {
-    (void)fputs(
-        "Usage: fulcrum COMMAND [OPTION]... [ARGUMENT]...\n\n"
-        "Finds the balance of CPU threads and GPUs for machines that train with\n"
-        "reinforcement learning.\n\nCommands:\n",
-        stream);
-    const struct fulcrum_command *const *command = fulcrum_commands();
+    char advice[400];
+    (void)fprintf(
+        stream, "Usage: %s COMMAND [OPTION]... [ARGUMENT]...\n\n", program->name);
+    fulcrum_usage_print_wrapped(stream, 0, program->purpose);
+    (void)fputs("\nCommands:\n", stream);
+    const struct fulcrum_command *const *command = program->commands;
     for (; *command != NULL; command++) {
         (void)fprintf(stream, "  %-12s %s\n", (*command)->name, (*command)->summary);
     }
-    (void)fprintf(stream, "  %-12s %s\n", "help", "explain a command");
-    (void)fputs(
-        "\n'fulcrum COMMAND --help' explains a command; 'fulcrum --version' prints "
-        "the\nversion. Exit status: 0 done, 1 the work or the content failed, 2 "
-        "wrong\ncommand line, 130 interrupted.\n",
-        stream);
+    (void)fprintf(stream, "  %-12s %s\n\n", "help", "explain a command");
+    (void)snprintf(advice, sizeof advice,
+        "'%s COMMAND --help' explains a command; '%s --version' prints the version. "
+        "Exit status: 0 done, 1 the work or the content failed, 2 wrong command line, "
+        "130 interrupted.",
+        program->name, program->name);
+    fulcrum_usage_print_wrapped(stream, 0, advice);
 }
 
 void fulcrum_usage_print_synopsis(FILE *stream, const struct fulcrum_command *command)
 {
-    (void)fprintf(stream, "fulcrum %s [OPTION]...", command->name);
+    (void)fprintf(stream, "%s %s [OPTION]...",
+        command->program != NULL ? command->program : FULCRUM_PROGRAM, command->name);
     const struct fulcrum_argument *argument = command->arguments;
     for (; argument != NULL && argument->name != NULL; argument++) {
         static const char *const forms[] = {" %s", " [%s]", " [%s]..."};

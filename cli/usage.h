@@ -6,9 +6,10 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/program.h"
 
-/* Of the program: every command with its summary. */
-void fulcrum_usage_print_overview(FILE *stream);
+/* Of a program: every command with its summary. */
+void fulcrum_usage_print_overview(FILE *stream, const struct fulcrum_program *program);
 
 /* Of one command: arguments, options, examples. */
 void fulcrum_usage_print_command(FILE *stream, const struct fulcrum_command *command);

@@ -77,7 +77,8 @@ static void test_every_command_has_sound_tables(void)
         fulcrum_command_syntax_init(*command, &syntax);
         assert_prose((*command)->name, (*command)->summary, 0);
         assert_prose((*command)->name, (*command)->description, 1);
-        CU_ASSERT_PTR_EQUAL(fulcrum_command_find((*command)->name), *command);
+        CU_ASSERT_PTR_EQUAL(
+            fulcrum_command_find(fulcrum_commands(), (*command)->name), *command);
         CU_ASSERT_PTR_NOT_NULL((*command)->run);
         CU_ASSERT_PTR_NOT_NULL((*command)->examples);
         fulcrum_options_each(&syntax.syntax, check_row, NULL);
@@ -380,9 +381,9 @@ static void test_exit_codes_follow_the_status(void)
     CU_ASSERT_EQUAL(fulcrum_exit_code(FULCRUM_OK), 0);
     CU_ASSERT_EQUAL(fulcrum_exit_code(FULCRUM_ERR_FILE), 1);
     CU_ASSERT_EQUAL(fulcrum_exit_code(FULCRUM_ERR_INTERRUPTED), 130);
-    CU_ASSERT_PTR_NULL(fulcrum_command_find("lst"));
-    CU_ASSERT_STRING_EQUAL(fulcrum_command_nearest("lst"), "list");
-    CU_ASSERT_PTR_NULL(fulcrum_command_nearest("zzzzzzzzzzzz"));
+    CU_ASSERT_PTR_NULL(fulcrum_command_find(fulcrum_commands(), "lst"));
+    CU_ASSERT_STRING_EQUAL(fulcrum_command_nearest(fulcrum_commands(), "lst"), "list");
+    CU_ASSERT_PTR_NULL(fulcrum_command_nearest(fulcrum_commands(), "zzzzzzzzzzzz"));
 }
 
 int main(int argc, char **argv)
