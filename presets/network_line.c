@@ -255,7 +255,7 @@ static const char *key_of(const char *text, size_t *length)
 
 static void name_keys(struct fulcrum_error *failure)
 {
-    char text[sizeof failure->detail];
+    char text[sizeof failure->detail] = "";
     size_t used = 0;
     const char *from = failure->detail;
     char before = ' ';
@@ -321,7 +321,7 @@ static void read_document(
 /* Several faults in one line: the label comes once, and "; " between them. */
 static void join_lines(struct fulcrum_error *err, const char *label)
 {
-    char text[sizeof err->detail];
+    char text[sizeof err->detail] = "";
     size_t used = 0;
     const char *from = err->detail;
     while (*from != '\0' && used < sizeof text) {

@@ -22,7 +22,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Beyond these a line may take longer than a fuzzer should wait. */
-#define FAST_MOST_ACTORS       1000.0
+#define FAST_MOST_ACTORS       300.0
 #define CHAIN_MOST_ACTORS      64.0
 #define SIMULATE_MOST_ACTORS   32.0
 #define PRODUCT_MOST_CUSTOMERS 200.0
