@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/batch_chance.h"
 #include "model/renewal_cycle.h"
 #include "model/step_law.h"
 
@@ -25,6 +26,8 @@
 #define FIRST_DAMPING 0.8
 #define LEAST_DAMPING 0.03
 #define LESS_DAMPING  1.2
+#define MOST_DAMPING  0.3 /* at one time */
+#define WAIT_ANSWER   0.7 /* of the period to a longer wait, about */
 
 /* Weight of the cycles after a shorter and after a longer one, and when to follow
  * them. */
@@ -50,6 +53,24 @@
 /* Tails below this are cut off; a longer table goes on as an exponential. */
 #define LEAST_TAIL  1e-4
 #define DIRECT_AGES 600
+
+/*
+ * Errors that one in twenty random networks of a kind exceeded, in half a thousand each
+ * (fewer with few threads). Between these numbers of actors per thread, threads are
+ * short for a part of the time, in which actors start together.
+ */
+#define SHORT_FROM        1.0
+#define SHORT_LOCKED_TO   3.0
+#define SHORT_TO          8.0
+#define LOCKING_CV        0.35
+#define FEW_THREADS       3.0
+#define SOME_THREADS      8.0
+#define FEW_ACTORS        8.0
+#define ERROR_FRAC        0.02
+#define FEW_ACTORS_FRAC   0.035
+#define SOME_THREADS_FRAC 0.05
+#define LOCKED_FRAC       0.07
+#define FEW_THREADS_FRAC  0.11
 
 /* Everything of one solution, in one allocation. */
 struct renewal {
@@ -108,8 +129,9 @@ static void set_tail(struct renewal *renewal)
     for (; i < FULCRUM_RENEWAL_UNBORN; i++) {
         grid->tail[i] = 1.0;
     }
-    for (double age = 1.0; i < DIRECT_AGES; i++, age += 1.0) {
-        double beyond_s = fulcrum_step_excess(&renewal->form, slice_s * age);
+    for (; i < DIRECT_AGES; i++) {
+        double end_s = slice_s * (double)(i + 1 - FULCRUM_RENEWAL_UNBORN);
+        double beyond_s = fulcrum_step_excess(&renewal->form, end_s);
         grid->tail[i] = (excess_s - beyond_s) / slice_s;
         excess_s = beyond_s;
         if (grid->tail[i] < LEAST_TAIL) {
@@ -143,12 +165,15 @@ static void set_grid(struct renewal *renewal, double work_s)
     state->starts.count[at] = problem->batch;
 }
 
-/* The shortest period that leaves anyone to form a batch. */
+/* The shortest period that the stages allow and that leaves anyone to form a batch. */
 static double least_period_s(const struct fulcrum_renewal_case *problem,
     const struct fulcrum_renewal_state *state)
 {
     double batches = floor(problem->network->actors / problem->batch);
-    return fulcrum_renewal_latency_s(problem, state) / batches * (1.0 + 1e-6);
+    double alone_s = fulcrum_renewal_latency_s(problem, state) / batches * (1.0 + 1e-6);
+    double stages_s = problem->depth > 1.5 ? fmax(problem->host_s, problem->gpu_s)
+                                           : problem->host_s + problem->gpu_s;
+    return fmax(stages_s, alone_s);
 }
 
 /* A first guess: the slowest of CPU, stages and round trip. */
@@ -161,25 +186,12 @@ static void guess(struct renewal *renewal)
     double full = fmin(actors, problem->servers);
     double pace = fulcrum_cpu_capacity(&network->cpu, full) / full;
     double step_s = renewal->form.mean_s / pace;
-    double stages_s = problem->depth > 1.5 ? fmax(problem->host_s, problem->gpu_s)
-                                           : problem->host_s + problem->gpu_s;
     double cpu_s = problem->batch * renewal->form.mean_s /
                    fulcrum_cpu_capacity(&network->cpu, actors);
     double turn_s = fulcrum_renewal_latency_s(problem, state) + step_s;
-    state->period_s =
-        fmax(fmax(stages_s, cpu_s), 1.2 * turn_s * problem->batch / actors);
+    state->period_s = fmax(cpu_s, 1.2 * turn_s * problem->batch / actors);
     state->period_s = fmax(state->period_s, 1.05 * least_period_s(problem, state));
     set_grid(renewal, fmin(state->period_s * pace, 4.0 * renewal->form.mean_s));
-}
-
-static double normal_density(double z)
-{
-    return exp(-0.5 * z * z) * 0.3989422804014327;
-}
-
-static double normal_below(double z)
-{
-    return 0.5 * erfc(-z * 0.7071067811865476);
 }
 
 /*
@@ -199,10 +211,10 @@ static double next_gpu_wait_s(const struct renewal *renewal)
     }
     double spread_s = renewal->spread_s > 0.0 ? renewal->spread_s : outcome->spread_s;
     spread_s = fmax(spread_s, 1e-6 * period_s);
-    double z = (period_s - problem->gpu_s - wait_s) / spread_s;
-    double idle_s = spread_s * (normal_density(z) + z * normal_below(z));
+    double slack_s = period_s - problem->gpu_s - wait_s;
+    double idle_s = fulcrum_normal_beyond(slack_s, spread_s);
     double missing_s = problem->gpu_s + idle_s - period_s;
-    wait_s += missing_s / (normal_below(z) + 0.7);
+    wait_s += missing_s / (fulcrum_normal_below(slack_s / spread_s) + WAIT_ANSWER);
     return fmin(most_s, fmax(0.0, wait_s));
 }
 
@@ -211,7 +223,7 @@ static void adapt_damping(struct renewal *renewal, double error)
 {
     if (error * renewal->error < 0.0) {
         double before = fabs(renewal->error);
-        renewal->damping *= fmax(0.3, before / (before + fabs(error)));
+        renewal->damping *= fmax(MOST_DAMPING, before / (before + fabs(error)));
     } else {
         renewal->damping *= LESS_DAMPING;
     }
@@ -365,4 +377,20 @@ enum fulcrum_status fulcrum_renewal_solve(const struct fulcrum_network *network,
     report(renewal, out);
     free(renewal);
     return FULCRUM_OK;
+}
+
+double fulcrum_renewal_error_frac(const struct fulcrum_network *network)
+{
+    double servers = whole_servers(network);
+    double crowd = network->actors / servers;
+    if (crowd <= SHORT_FROM) {
+        return network->actors <= FEW_ACTORS ? FEW_ACTORS_FRAC : ERROR_FRAC;
+    }
+    if (crowd < SHORT_TO && servers <= FEW_THREADS) {
+        return FEW_THREADS_FRAC;
+    }
+    if (crowd < SHORT_LOCKED_TO && fulcrum_step_cv(&network->step) < LOCKING_CV) {
+        return LOCKED_FRAC;
+    }
+    return crowd < SHORT_TO && servers <= SOME_THREADS ? SOME_THREADS_FRAC : ERROR_FRAC;
 }

@@ -12,44 +12,23 @@
  * with the probability that a binomial variable of these two moments is below B; its
  * integral is the expected time to form, the rest of a stage that is still occupied
  * included. For a full barrier of independent steps that is the exact mean of the
- * largest. And as a batch takes just B, exactly N - B others are left, of which the
- * mean field knows only how likely each is to be still stepping: the likelihoods are
- * tilted to sum to what must be left.
+ * largest. What is known of those that are left is in old_steps.c.
  */
 #include "model/renewal_cycle.h"
 
-#include <assert.h>
 #include <math.h>
-#include <string.h>
+#include <stddef.h>
 
-/* Ends of the search where nearly nobody is, or no doubt is left. */
-#define NOBODY       1e-9
-#define EMPTY_FRAC   2e-4
-#define NO_DOUBT     2e-4
-#define SURE_SDS     6.0
-#define LEAST_SPREAD 1e-3
-#define FEW          10.0
+#include "model/batch_chance.h"
+#include "model/old_steps.h"
 
-#define TILT_STEPS     40
-#define TILT_TOLERANCE 1e-7
-#define TILT_MOST      2.0
+/* Fewer are nobody; a CPU with this share of its usual crowd is empty. */
+#define NOBODY     1e-9
+#define EMPTY_FRAC 2e-4
 
-/* A release may lie this many slices beyond the cycle's end before it counts earlier.
- */
-#define LATE_SLICES 1.1
-
-/* Steps under way when the cycle begins, by age in slices. */
-struct old_steps {
-    size_t first;
-    size_t last;
-    double started[FULCRUM_RENEWAL_AGES];
-    double chance[FULCRUM_RENEWAL_AGES]; /* still under way, tilted */
-    /* Factors of the tail, or of its square, in sums over the ages. */
-    double weight[FULCRUM_RENEWAL_AGES];   /* started * chance / tail at that age */
-    double square[FULCRUM_RENEWAL_AGES];   /* weight * chance / tail */
-    double doubtful[FULCRUM_RENEWAL_AGES]; /* weight * (1 - chance) */
-    double spread; /* variance of their number, were it not known */
-};
+#define NO_DOUBT       2e-4 /* that the next batch has started */
+#define LEAST_VARIANCE 1e-3
+#define LEAST_SLICES   1e-3 /* of a cycle, while a guess is far from what can last */
 
 /* What is known at one slice, by which integrals go on. */
 struct moment {
@@ -72,7 +51,7 @@ struct walk {
     const struct fulcrum_renewal_grid *grid;
     const struct fulcrum_renewal_state *state;
     struct fulcrum_renewal_outcome *out;
-    struct old_steps *old;
+    struct fulcrum_old_steps *old;
     double free_s; /* when host and GPU could take the next batch */
     double latency_s;
     double underway;   /* the next release is of the batch so many cycles ago */
@@ -82,7 +61,6 @@ struct walk {
     double arriving[2]; /* released, to be counted in this and the next slice */
     double from_queue;  /* starts that had to wait */
     double new_stepping;
-    double new_var;
     double paced_at; /* number at the CPU for which these hold: */
     double rate;     /* c(n), */
     double pace_s;   /* and seconds that a slice takes */
@@ -93,52 +71,6 @@ struct walk {
     double doubt_s2;
     struct track *track;
 };
-
-static double normal_density(double z)
-{
-    return exp(-0.5 * z * z) * 0.3989422804014327;
-}
-
-static double normal_below(double z)
-{
-    return 0.5 * erfc(-z * 0.7071067811865476);
-}
-
-/* The incomplete beta function I_x(a, size) for a small whole size, exactly. */
-static double few_below(double a, double x, double size)
-{
-    double term = pow(x, a);
-    double sum = term;
-    for (double k = 1.0; k < size; k += 1.0) {
-        term *= (1.0 - x) * (a + k - 1.0) / k;
-        sum += term;
-    }
-    return fmin(1.0, sum);
-}
-
-/* The same for any size, by Camp and Paulson's normal approximation. */
-static double many_below(double a, double x, double size)
-{
-    double w1 = cbrt(size * x);
-    double w2 = cbrt(a * (1.0 - x));
-    double y = w1 * (1.0 - 1.0 / (9.0 * size)) - w2 * (1.0 - 1.0 / (9.0 * a));
-    return normal_below(3.0 * y / sqrt(w1 * w1 / size + w2 * w2 / a));
-}
-
-/* P(A < size) of a binomial A with this mean and variance. */
-static double chance_below(double mean, double variance, double size)
-{
-    double reach = SURE_SDS * (1.0 + sqrt(variance));
-    if (mean < size - reach || mean > size + reach) {
-        return mean < size ? 1.0 : 0.0;
-    }
-    double p = fmin(1.0 - 1e-9, fmax(1e-3, 1.0 - variance / fmax(NOBODY, mean)));
-    double a = mean / p - size + 1.0;
-    if (a < 0.05) {
-        return 1.0;
-    }
-    return size <= FEW ? few_below(a, 1.0 - p, size) : many_below(a, 1.0 - p, size);
-}
 
 double fulcrum_renewal_latency_s(const struct fulcrum_renewal_case *problem,
     const struct fulcrum_renewal_state *state)
@@ -159,171 +91,42 @@ double fulcrum_renewal_underway(const struct fulcrum_renewal_case *problem,
     return fmin(most, 1.0 + floor((latency_s - last_s) / state->period_s));
 }
 
-/* Adds `count` steps at a place of the table of tails. */
-static void add_old(struct old_steps *old, double place, double count)
+/* The first start of this cycle that can still be under way at slice j. */
+static size_t first_new(const struct walk *walk, size_t j)
 {
-    size_t whole = (size_t)place;
-    double part = place - (double)whole;
-    old->started[whole] += count * (1.0 - part);
-    old->started[whole + 1] += count * part;
-    old->first = whole < old->first ? whole : old->first;
-    old->last = whole + 1 > old->last ? whole + 1 : old->last;
+    size_t first = walk->out->end.starts.first;
+    size_t end = walk->grid->count - FULCRUM_RENEWAL_UNBORN;
+    return j > end && j - end > first ? j - end : first;
 }
 
-/*
- * How much of the starts at an age has really been started: those of a slice cut by the
- * beginning of the cycle in part; the release that a batch of the last cycle has just
- * had in full, though its place may be a little late.
- */
-static double started_frac(double at, double age)
-{
-    if (at < 0.0) {
-        return fmin(1.0, age);
-    }
-    return fmax(0.0, fmin(1.0, 1.0 + LATE_SLICES + age));
-}
-
-/* Steps of all earlier cycles, each like the one whose starts are given. */
-static void gather_old(struct walk *walk)
-{
-    const struct fulcrum_renewal_state *state = walk->state;
-    const struct fulcrum_renewal_starts *starts = &state->starts;
-    struct old_steps *old = walk->old;
-    double oldest = (double)(walk->grid->count - FULCRUM_RENEWAL_UNBORN);
-    memset(old->started, 0, (walk->grid->count + 1) * sizeof *old->started);
-    old->first = FULCRUM_RENEWAL_AGES - 1;
-    old->last = 0;
-    double earlier = state->jitter_s / state->period_s * state->length;
-    for (size_t i = starts->first; i <= starts->last; i++) {
-        double at = (double)i + state->shift - earlier;
-        double age = (at < 0.0 ? 0.0 : state->length) - at;
-        while (age < -1.0 - LATE_SLICES) {
-            age += state->length;
-        }
-        double share = started_frac(at, age);
-        for (; age < oldest; age += state->length) {
-            add_old(
-                old, fmax(0.0, age + FULCRUM_RENEWAL_UNBORN), share * starts->count[i]);
-            share = 1.0;
-        }
-    }
-    old->first = old->first < old->last ? old->first : old->last;
-}
-
-/* Chances for one tilt; returns their sum, and its derivative by log(tilt). */
-static double tilted_sum(
-    struct old_steps *old, const double *tail, double tilt, double *slope)
-{
-    double sum = 0.0;
-    *slope = 0.0;
-    for (size_t a = old->first; a <= old->last; a++) {
-        double odds = tilt * tail[a];
-        double chance = odds / (1.0 - tail[a] + odds + 1e-12);
-        old->chance[a] = chance;
-        sum += old->started[a] * chance;
-        *slope += old->started[a] * chance * (1.0 - chance);
-    }
-    return sum;
-}
-
-/*
- * Makes the chances sum to `stepping` of at most all starts: the odds of independent
- * events under the condition of how many of them happen.
- */
-static void tilt_old(struct walk *walk, double stepping)
-{
-    struct old_steps *old = walk->old;
-    const double *tail = walk->grid->tail;
-    double slope = 0.0;
-    double exponent = stepping > NOBODY ? 0.0 : -40.0;
-    double sum = tilted_sum(old, tail, exp(exponent), &slope);
-    for (int i = 0; i < TILT_STEPS && stepping > NOBODY; i++) {
-        double missing = stepping - sum;
-        if (fabs(missing) <= TILT_TOLERANCE * stepping) {
-            break;
-        }
-        double move = missing / (slope + 1e-9 * stepping);
-        exponent += fmin(TILT_MOST, fmax(-TILT_MOST, move));
-        exponent = fmin(40.0, fmax(-40.0, exponent));
-        sum = tilted_sum(old, tail, exp(exponent), &slope);
-    }
-    old->spread = slope;
-    for (size_t a = old->first; a <= old->last; a++) {
-        double each = tail[a] > 0.0 ? old->chance[a] / tail[a] : 0.0;
-        old->weight[a] = old->started[a] * each;
-        old->square[a] = old->weight[a] * each;
-        old->doubtful[a] = old->weight[a] * (1.0 - old->chance[a]);
-    }
-}
-
-/* sum of a[i] b[i]; four partial sums hide the latency of an addition. */
-static double dot(const double *a, const double *b, size_t count)
-{
-    double s0 = 0.0;
-    double s1 = 0.0;
-    double s2 = 0.0;
-    double s3 = 0.0;
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        s0 += a[i] * b[i];
-        s1 += a[i + 1] * b[i + 1];
-        s2 += a[i + 2] * b[i + 2];
-        s3 += a[i + 3] * b[i + 3];
-    }
-    for (; i < count; i++) {
-        s0 += a[i] * b[i];
-    }
-    return (s0 + s1) + (s2 + s3);
-}
-
-/* How many ages of the old are within the tail after j slices. */
-static size_t old_count(const struct walk *walk, size_t j)
-{
-    size_t first = walk->old->first + j;
-    size_t last = walk->old->last + j + 1;
-    size_t end = walk->grid->count;
-    return first >= end ? 0 : (last < end ? last : end) - first;
-}
-
-static double old_stepping(const struct walk *walk, size_t j)
-{
-    size_t first = walk->old->first;
-    return dot(
-        walk->old->weight + first, walk->grid->tail + first + j, old_count(walk, j));
-}
-
-/* Variance of that number, the number at the start being known. */
-static double old_variance(const struct walk *walk, size_t j)
-{
-    const struct old_steps *old = walk->old;
-    size_t first = old->first;
-    size_t count = old_count(walk, j);
-    const double *tail = walk->grid->tail + first + j;
-    double alone = 0.0;
-    double shared = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        alone += (old->weight[first + i] - old->square[first + i] * tail[i]) * tail[i];
-        shared += old->doubtful[first + i] * tail[i];
-    }
-    double known = old->spread > NOBODY ? shared * shared / old->spread : 0.0;
-    return fmax(0.0, alone - known);
-}
-
-/* Steps started in this cycle that go on at slice j, and the variance of that. */
-static void count_new(struct walk *walk, size_t j)
+/* Steps started in this cycle that go on at slice j. */
+static double new_stepping(const struct walk *walk, size_t j)
 {
     const struct fulcrum_renewal_starts *starts = &walk->out->end.starts;
-    const double *tail = walk->grid->tail;
-    size_t end = walk->grid->count - FULCRUM_RENEWAL_UNBORN;
-    walk->new_stepping = 0.0;
-    walk->new_var = 0.0;
-    size_t first = starts->first;
-    first = j > end && j - end > first ? j - end : first;
-    for (size_t i = first; i <= starts->last && i < j; i++) {
-        double still = starts->count[i] * tail[j - i + FULCRUM_RENEWAL_UNBORN];
-        walk->new_stepping += still;
-        walk->new_var += still * (1.0 - tail[j - i + FULCRUM_RENEWAL_UNBORN]);
+    const double *tail = walk->grid->tail + FULCRUM_RENEWAL_UNBORN + j;
+    double even = 0.0;
+    double odd = 0.0;
+    size_t i = first_new(walk, j);
+    for (; i + 1 <= starts->last; i += 2) {
+        even += starts->count[i] * tail[-(ptrdiff_t)i];
+        odd += starts->count[i + 1] * tail[-(ptrdiff_t)i - 1];
     }
+    if (i <= starts->last) {
+        even += starts->count[i] * tail[-(ptrdiff_t)i];
+    }
+    return even + odd;
+}
+
+/* The variance of that number. */
+static double new_variance(const struct walk *walk, size_t j)
+{
+    const struct fulcrum_renewal_starts *starts = &walk->out->end.starts;
+    const double *tail = walk->grid->tail + FULCRUM_RENEWAL_UNBORN;
+    double variance = 0.0;
+    for (size_t i = first_new(walk, j); i <= starts->last; i++) {
+        variance += starts->count[i] * tail[j - i] * (1.0 - tail[j - i]);
+    }
+    return variance;
 }
 
 /* The pace with so many at the CPU, looked up only where it has changed. */
@@ -390,7 +193,6 @@ static void start_steps(struct walk *walk, size_t j, double stepping)
     walk->old_queue = fmax(0.0, walk->old_queue - start);
     walk->from_queue += walk->queue > NOBODY ? start : 0.0;
     walk->new_stepping += start * first;
-    walk->new_var += start * first * (1.0 - first);
 }
 
 /* Actors of batches on the host, on the GPU or delayed. */
@@ -407,9 +209,11 @@ static double ready_variance(const struct walk *walk, size_t j, double stepping)
 {
     double cv = walk->problem->step_cv;
     double busy = stepping / walk->problem->servers;
-    double flow = cv * cv * walk->from_queue * busy * busy;
-    double variance = old_variance(walk, j) + walk->new_var + flow;
-    return fmax(LEAST_SPREAD, variance);
+    double done = fmax(0.0, walk->from_queue - walk->new_stepping);
+    double flow = cv * cv * done * busy * busy;
+    double variance = fulcrum_old_steps_variance(walk->old, walk->grid, j) +
+                      new_variance(walk, j) + flow;
+    return fmax(LEAST_VARIANCE, variance);
 }
 
 /* Sets what is known at slice j; chances only where they are asked for. */
@@ -426,13 +230,13 @@ static void look(struct walk *walk, size_t j, double old_still)
                              : 0.0;
     set_pace(walk, at_cpu);
     /* Far from a batch there is no doubt whatever the variance, at most Poisson's. */
-    double far = walk->now.ready + SURE_SDS * (1.0 + sqrt(walk->now.ready));
+    double far = walk->now.ready + FULCRUM_SURE_SDS * (1.0 + sqrt(walk->now.ready));
     walk->now.doubt = 1.0;
-    walk->now.ready_var = LEAST_SPREAD + walk->now.ready;
+    walk->now.ready_var = LEAST_VARIANCE + walk->now.ready;
     if (walk->now.time_s + walk->pace_s > walk->free_s && far > walk->problem->batch) {
         walk->now.ready_var = ready_variance(walk, j, stepping);
-        walk->now.doubt =
-            chance_below(walk->now.ready, walk->now.ready_var, walk->problem->batch);
+        walk->now.doubt = fulcrum_chance_below(
+            walk->now.ready, walk->now.ready_var, walk->problem->batch);
     }
 }
 
@@ -484,9 +288,10 @@ static int skip_idle(struct walk *walk)
     int last = isinf(next_s);
     walk->now.time_s = fmax(walk->now.time_s, last ? walk->free_s : next_s);
     walk->now.ready = walk->problem->network->actors - on_their_way(walk);
-    walk->now.ready_var = LEAST_SPREAD;
+    walk->now.ready_var = LEAST_VARIANCE;
     walk->now.old_frac = 0.0;
-    walk->now.doubt = chance_below(walk->now.ready, LEAST_SPREAD, walk->problem->batch);
+    walk->now.doubt =
+        fulcrum_chance_below(walk->now.ready, LEAST_VARIANCE, walk->problem->batch);
     walk->before.doubt = walk->now.doubt;
     if (walk->now.time_s > walk->before.time_s) {
         integrate_doubt(walk);
@@ -506,17 +311,9 @@ static void begin(struct walk *walk)
     walk->underway = fulcrum_renewal_underway(problem, state);
     double outside = fmax(0.0, problem->network->actors - on_their_way(walk));
     walk->old_at_cpu = outside - fmin(state->left, outside);
-    gather_old(walk);
-    double most = 0.0;
-    for (size_t a = walk->old->first; a <= walk->old->last; a++) {
-        most += walk->old->started[a];
-    }
-    double stepping = fmax(0.0, walk->old_at_cpu - state->queue);
-    stepping = fmin(fmin(stepping, walk->problem->servers), most);
-    double fresh = fmin(1.0, fmax(0.0, walk->old_at_cpu - stepping));
-    stepping = fmax(0.0, stepping - state->formed_frac * fresh);
-    tilt_old(walk, stepping);
-    walk->queue = fmax(0.0, walk->old_at_cpu - stepping);
+    fulcrum_old_steps_set(
+        walk->old, walk->grid, state, problem->servers, walk->old_at_cpu);
+    walk->queue = fmax(0.0, walk->old_at_cpu - walk->old->stepping);
     walk->old_queue = walk->queue;
     walk->now.doubt = 1.0;
     walk->before = walk->now;
@@ -525,8 +322,8 @@ static void begin(struct walk *walk)
 /* One slice; false when the next batch has started beyond doubt. */
 static int take_slice(struct walk *walk, size_t j)
 {
-    double old_still = old_stepping(walk, j);
-    count_new(walk, j);
+    double old_still = fulcrum_old_steps_left(walk->old, walk->grid, j);
+    walk->new_stepping = new_stepping(walk, j);
     walk->queue += walk->arriving[0];
     walk->arriving[0] = walk->arriving[1];
     walk->arriving[1] = 0.0;
@@ -588,23 +385,22 @@ static void cut_starts(struct fulcrum_renewal_starts *starts, double batch)
 static void leave_ready(struct walk *walk)
 {
     const struct moment *at = &walk->at_free;
-    double spread = sqrt(fmax(LEAST_SPREAD, at->ready_var));
-    double z = (at->ready - walk->problem->batch) / spread;
-    double beyond = spread * (normal_density(z) + z * normal_below(z));
+    double spread = sqrt(fmax(LEAST_VARIANCE, at->ready_var));
+    double mean = at->ready - walk->problem->batch;
+    double beyond = fulcrum_normal_beyond(mean, spread);
     double most = walk->problem->network->actors -
                   walk->problem->batch *
                       (1.0 + fulcrum_renewal_underway(walk->problem, walk->state));
     walk->out->end.formed_frac = at->doubt;
     walk->out->end.left = fmax(0.0, fmin(beyond, most));
-    walk->out->left_slope = at->old_frac * normal_below(z);
+    walk->out->left_slope = at->old_frac * fulcrum_normal_below(mean / spread);
 }
 
 static void finish(struct walk *walk, size_t count)
 {
     struct fulcrum_renewal_outcome *out = walk->out;
     double free_s = walk->free_s;
-    /* Never nothing, however far the guess is from what can last. */
-    double period_s = fmax(free_s + walk->doubt_s, 1e-3 * walk->grid->slice_s);
+    double period_s = fmax(free_s + walk->doubt_s, LEAST_SLICES * walk->grid->slice_s);
     double square_s2 = free_s * free_s + 2.0 * walk->doubt_s2;
     out->end.period_s = period_s;
     out->spread_s = sqrt(fmax(0.0, square_s2 - period_s * period_s));
@@ -621,7 +417,7 @@ void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
     const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
     struct fulcrum_renewal_outcome *out)
 {
-    struct old_steps old;
+    struct fulcrum_old_steps old;
     struct track track;
     struct walk walk = {.problem = problem,
         .grid = grid,

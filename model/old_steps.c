@@ -1,0 +1,197 @@
+/* old_steps.c - steps under way when a cycle begins, by their age. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A batch takes just B actors, and what waits for a thread is known, so the number that
+ * goes on stepping is known as well. The mean field only knows for each earlier start
+ * how likely it is to be still under way. Independent events under the condition of how
+ * many of them happen are, but for small corrections, independent events whose odds are
+ * all multiplied by the same factor, the tilt. It makes fresh steps stay and stragglers
+ * give way, as they do when a batch forms: proportional scaling would not.
+ */
+#include "model/old_steps.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NOBODY 1e-9
+
+/* Steps of so many ages are as good as alike. */
+#define MANY_AGES 16
+
+#define TILT_STEPS     40
+#define TILT_TOLERANCE 1e-7
+#define TILT_MOST      2.0  /* of one step, in the exponent, */
+#define TILT_END       40.0 /* and altogether */
+
+/* A release may lie this many slices beyond the cycle's end before it counts earlier.
+ */
+#define LATE_SLICES 1.1
+
+/* Adds `count` steps at a place of the table of tails. */
+static void add_old(struct fulcrum_old_steps *old, double place, double count)
+{
+    size_t whole = (size_t)place;
+    double part = place - (double)whole;
+    old->started[whole] += count * (1.0 - part);
+    old->started[whole + 1] += count * part;
+    old->first = whole < old->first ? whole : old->first;
+    old->last = whole + 1 > old->last ? whole + 1 : old->last;
+}
+
+/*
+ * How much of the starts at an age has really been started: those of a slice cut by the
+ * beginning of the cycle in part; the release that a batch of the last cycle has just
+ * had in full, though its place may be a little late.
+ */
+static double started_frac(double at, double age)
+{
+    if (at < 0.0) {
+        return fmin(1.0, age);
+    }
+    return fmax(0.0, fmin(1.0, 1.0 + LATE_SLICES + age));
+}
+
+/* Steps of all earlier cycles, each like the one whose starts are given. */
+static void gather(struct fulcrum_old_steps *old,
+    const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state)
+{
+    const struct fulcrum_renewal_starts *starts = &state->starts;
+    double oldest = (double)(grid->count - FULCRUM_RENEWAL_UNBORN);
+    memset(old->started, 0, (grid->count + 1) * sizeof *old->started);
+    old->first = FULCRUM_RENEWAL_AGES - 1;
+    old->last = 0;
+    double earlier = state->jitter_s / state->period_s * state->length;
+    for (size_t i = starts->first; i <= starts->last; i++) {
+        double at = (double)i + state->shift - earlier;
+        double age = (at < 0.0 ? 0.0 : state->length) - at;
+        while (age < -1.0 - LATE_SLICES) {
+            age += state->length;
+        }
+        double share = started_frac(at, age);
+        while (age < oldest) {
+            double place = fmax(0.0, age + FULCRUM_RENEWAL_UNBORN);
+            add_old(old, place, share * starts->count[i]);
+            share = 1.0;
+            age += state->length;
+        }
+    }
+    old->first = old->first < old->last ? old->first : old->last;
+}
+
+/* Chances for one tilt; returns their sum, and its derivative by log(tilt). */
+static double tilted_sum(
+    struct fulcrum_old_steps *old, const double *tail, double tilt, double *slope)
+{
+    double sum = 0.0;
+    *slope = 0.0;
+    for (size_t a = old->first; a <= old->last; a++) {
+        double odds = tilt * tail[a];
+        double chance = odds / (1.0 - tail[a] + odds + 1e-12);
+        old->chance[a] = chance;
+        sum += old->started[a] * chance;
+        *slope += old->started[a] * chance * (1.0 - chance);
+    }
+    return sum;
+}
+
+/*
+ * Makes the chances sum to `stepping` of at most all starts: the odds of independent
+ * events under the condition of how many of them happen.
+ */
+static void tilt(struct fulcrum_old_steps *old, const double *tail, double stepping)
+{
+    double slope = 0.0;
+    double exponent = stepping > NOBODY ? 0.0 : -TILT_END;
+    double sum = tilted_sum(old, tail, exp(exponent), &slope);
+    for (int i = 0; i < TILT_STEPS && stepping > NOBODY; i++) {
+        double missing = stepping - sum;
+        if (fabs(missing) <= TILT_TOLERANCE * stepping) {
+            break;
+        }
+        double move = missing / (slope + 1e-9 * stepping);
+        exponent += fmin(TILT_MOST, fmax(-TILT_MOST, move));
+        exponent = fmin(TILT_END, fmax(-TILT_END, exponent));
+        sum = tilted_sum(old, tail, exp(exponent), &slope);
+    }
+    old->spread = slope;
+    old->stepping = stepping;
+    for (size_t a = old->first; a <= old->last; a++) {
+        double each = tail[a] > 0.0 ? old->chance[a] / tail[a] : 0.0;
+        old->weight[a] = old->started[a] * each;
+        old->square[a] = old->weight[a] * each;
+        old->doubtful[a] = old->weight[a] * (1.0 - old->chance[a]);
+    }
+}
+
+/* sum of a[i] b[i]; four partial sums hide the latency of an addition. */
+static double dot(const double *a, const double *b, size_t count)
+{
+    double s0 = 0.0;
+    double s1 = 0.0;
+    double s2 = 0.0;
+    double s3 = 0.0;
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        s0 += a[i] * b[i];
+        s1 += a[i + 1] * b[i + 1];
+        s2 += a[i + 2] * b[i + 2];
+        s3 += a[i + 3] * b[i + 3];
+    }
+    for (; i < count; i++) {
+        s0 += a[i] * b[i];
+    }
+    return (s0 + s1) + (s2 + s3);
+}
+
+/* How many ages of the old are within the tail after j slices. */
+static size_t within_tail(const struct fulcrum_old_steps *old,
+    const struct fulcrum_renewal_grid *grid, size_t j)
+{
+    size_t first = old->first + j;
+    size_t last = old->last + j + 1;
+    size_t end = grid->count;
+    return first >= end ? 0 : (last < end ? last : end) - first;
+}
+
+double fulcrum_old_steps_left(const struct fulcrum_old_steps *old,
+    const struct fulcrum_renewal_grid *grid, size_t j)
+{
+    size_t first = old->first;
+    return dot(old->weight + first, grid->tail + first + j, within_tail(old, grid, j));
+}
+
+double fulcrum_old_steps_variance(const struct fulcrum_old_steps *old,
+    const struct fulcrum_renewal_grid *grid, size_t j)
+{
+    size_t first = old->first;
+    size_t count = within_tail(old, grid, j);
+    const double *tail = grid->tail + first + j;
+    if (count > MANY_AGES) {
+        double still = fulcrum_old_steps_left(old, grid, j);
+        return still * (1.0 - fmin(1.0, still / fmax(NOBODY, old->stepping)));
+    }
+    double alone = 0.0;
+    double shared = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        alone += (old->weight[first + i] - old->square[first + i] * tail[i]) * tail[i];
+        shared += old->doubtful[first + i] * tail[i];
+    }
+    double known = old->spread > NOBODY ? shared * shared / old->spread : 0.0;
+    return fmax(0.0, alone - known);
+}
+
+void fulcrum_old_steps_set(struct fulcrum_old_steps *old,
+    const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
+    double servers, double at_cpu)
+{
+    gather(old, grid, state);
+    double most = 0.0;
+    for (size_t a = old->first; a <= old->last; a++) {
+        most += old->started[a];
+    }
+    double stepping = fmax(0.0, at_cpu - state->queue);
+    stepping = fmin(fmin(stepping, servers), most);
+    double fresh = fmin(1.0, fmax(0.0, at_cpu - stepping));
+    stepping = fmax(0.0, stepping - state->formed_frac * fresh);
+    tilt(old, grid->tail, stepping);
+}
