@@ -33,12 +33,15 @@
 #include "model/race.h"
 #include "model/thread_queue.h"
 
-/* Limits that keep the cost of a solution, roughly N^2 rows a turn, within reason. */
-#define MOST_ACTORS                 256.0
-#define FEW_ACTORS                  6.0
-#define FEW_QUEUEING_ACTORS         16.0
-#define FEW_LIMITED_ACTORS          64.0
-#define FEW_LIMITED_QUEUEING_ACTORS 24.0
+/*
+ * A turn costs some N^2 rows, several times that where actors share threads, and with
+ * many actors the equations for means are as good: the most for each kind of network.
+ */
+#define MOST_ACTORS                  64.0
+#define MOST_PLAIN_ACTORS            6.0
+#define MOST_QUEUEING_ACTORS         16.0
+#define MOST_LIMITED_QUEUEING_ACTORS 24.0
+
 /* A limit acts where the usual state is this many square roots of it or nearer. */
 #define LIMIT_MARGIN 4.0
 /* Steps that vary less, with the delay, lock into a rhythm that rows do not tell. */
@@ -52,8 +55,9 @@
 /* Chances below these are dropped: of a state, of a way to another. */
 #define LEAST_SHARE  1e-4
 #define LEAST_CHANCE 1e-6
-#define MOST_TURNS   200
-#define LEAST_TURNS  3
+
+#define MOST_TURNS  200
+#define LEAST_TURNS 3
 /* Settled: throughput and, summed over all rows, chances change by less. */
 #define RATE_TOLERANCE 5e-5
 #define ROW_TOLERANCE  2e-2
@@ -599,9 +603,10 @@ int fulcrum_few_suits(const struct fulcrum_network *network)
     int limited = network->batch_size > 0.0 && network->batch_size < actors &&
                   limit_acts(network);
     if (queueing) {
-        return actors <= (limited ? FEW_LIMITED_QUEUEING_ACTORS : FEW_QUEUEING_ACTORS);
+        return actors <=
+               (limited ? MOST_LIMITED_QUEUEING_ACTORS : MOST_QUEUEING_ACTORS);
     }
-    return actors <= (limited ? FEW_LIMITED_ACTORS : FEW_ACTORS);
+    return actors <= (limited ? MOST_ACTORS : MOST_PLAIN_ACTORS);
 }
 
 enum fulcrum_status fulcrum_few_solve(const struct fulcrum_network *network,

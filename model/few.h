@@ -8,7 +8,7 @@
 
 /*
  * Whether fulcrum_few_solve can take a checked network: greedy, host and GPU one after
- * the other, at most 256 actors, steps that vary next to their mean and the delay, and
+ * the other, at most 64 actors, steps that vary next to their mean and the delay, and
  * no delay where there are more actors than threads.
  */
 int fulcrum_few_accepts(const struct fulcrum_network *network);

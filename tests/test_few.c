@@ -321,7 +321,7 @@ static void test_what_is_accepted(void)
     network.step = (struct fulcrum_step){1.0, 0.05, FULCRUM_LAW_LOGNORMAL};
     CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
     network.step.cv = 0.5;
-    network.actors = 257.0;
+    network.actors = 65.0;
     network.cpu.thread_count = 512.0;
     CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
     network.actors = 4.0;
