@@ -15,6 +15,9 @@
 /* Below this share of its rate over a piece, c counts as level. */
 #define LEVEL 1e-7
 
+/* The least there is above a number: where c jumps, a piece begins there. */
+#define BEYOND (1.0 + 1e-12)
+
 /* Seconds, in units of the mean step, to drain from `high` to `low` within a piece. */
 static double piece_time(
     const struct fulcrum_drain_piece *piece, double high, double low)
@@ -56,12 +59,12 @@ static void add_piece(
         (struct fulcrum_drain_piece){low, rate, slope, (double)INFINITY};
 }
 
-/* A line from c(low) up to the limit of c at `high` from below. */
+/* A line between the limits of c within [low, high]. */
 static void add_line(struct fulcrum_cpu_drain *drain,
     const struct fulcrum_cpu_station *cpu, double low, double high)
 {
     if (high > low) {
-        double from = fulcrum_cpu_capacity(cpu, low);
+        double from = fulcrum_cpu_capacity(cpu, low * BEYOND);
         add_piece(
             drain, low, from, (fulcrum_cpu_capacity(cpu, high) - from) / (high - low));
     }
@@ -86,6 +89,18 @@ static void cut_smt_turbo(
     add_piece(drain, servers, full / (1.0 + cpu->oversubscription_frac), 0.0);
 }
 
+/* Cores or a socket that fill up end a piece. */
+static double before_kink(
+    const struct fulcrum_cpu_station *cpu, double low, double high)
+{
+    const double kinks[] = {0.5 * cpu->core_count,
+        cpu->core_count * fulcrum_cpu_servers(cpu) / cpu->thread_count};
+    for (size_t i = 0; i < sizeof kinks / sizeof kinks[0]; i++) {
+        high = kinks[i] > low ? fmin(kinks[i], high) : high;
+    }
+    return high;
+}
+
 /* Every actor while they are few, then in steps of a constant factor. */
 static void cut_lines(struct fulcrum_cpu_drain *drain,
     const struct fulcrum_cpu_station *cpu, double actors)
@@ -95,11 +110,12 @@ static void cut_lines(struct fulcrum_cpu_drain *drain,
         end = fmax(end, (double)cpu->capacity_count);
     }
     end = fmax(2.0, fmin(end, actors));
-    double factor = pow(end, 1.0 / (FULCRUM_DRAIN_PIECES - 3.0));
+    double factor = pow(end, 1.0 / (FULCRUM_DRAIN_PIECES - 5.0));
     double low = 1.0;
     add_piece(drain, 0.0, fulcrum_cpu_capacity(cpu, 1.0), 0.0);
     while (low < end && drain->count < FULCRUM_DRAIN_PIECES - 1) {
-        double high = fmin(end, fmax(low + 1.0, low * factor));
+        double high = fmin(end, fmax(floor(low) + 1.0, round(low * factor)));
+        high = before_kink(cpu, low, high);
         add_line(drain, cpu, low, high);
         low = high;
     }
