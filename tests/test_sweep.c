@@ -123,11 +123,12 @@ static void test_a_reason_is_one_line_of_whole_faults(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(reason, "workload.network.per_item_s is not given"));
 }
 
-/* A sweep long enough for several blocks, each point checked by both calls. */
-enum { LONG_STEPS = 7, LONG_ACTORS = 6000, LONG_POINTS = LONG_STEPS * LONG_ACTORS };
+/* A sweep of several blocks, or of few points: with many visits, threads often wait. */
+enum { STEPS = 7, MANY_ACTORS = 6000, FEW_ACTORS = 200 };
 
 struct watch {
     enum fulcrum_sweep_wish wish;
+    size_t actor_count;                   /* values of the second axis */
     size_t next;                          /* the point that must be visited next */
     size_t faults;                        /* points out of order, or not prepared */
     size_t largest;                       /* visit */
@@ -158,7 +159,7 @@ static int check_block(
         watch->faults += watch->prepared[i] != watch->next + 1;
         watch->next++;
     }
-    int is_last = watch->next == LONG_POINTS;
+    int is_last = watch->next == STEPS * watch->actor_count;
     watch->largest = count > watch->largest ? count : watch->largest;
     if (!is_last && (watch->smallest == 0 || count < watch->smallest)) {
         watch->smallest = count;
@@ -168,14 +169,14 @@ static int check_block(
 
 static enum fulcrum_status run_long(struct watch *watch)
 {
-    static double actors[LONG_ACTORS];
-    static const double steps[LONG_STEPS] = {1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 7e-3};
-    for (size_t i = 0; i < LONG_ACTORS; i++) {
+    static double actors[MANY_ACTORS];
+    static const double steps[STEPS] = {1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 7e-3};
+    for (size_t i = 0; i < MANY_ACTORS; i++) {
         actors[i] = (double)i + 1.5; /* no whole number: refused without solving */
     }
     const struct fulcrum_sweep_axis axes[] = {
-        {fulcrum_field_find("workload.step.mean_s"), steps, LONG_STEPS},
-        {fulcrum_field_find("run.actor_count"), actors, LONG_ACTORS}};
+        {fulcrum_field_find("workload.step.mean_s"), steps, STEPS},
+        {fulcrum_field_find("run.actor_count"), actors, watch->actor_count}};
     const struct fulcrum_sweep_plan plan = {.axes = axes, .axis_count = 2};
     const struct fulcrum_sweep_visitor visitor = {
         watch, wish_of, note_prepared, check_block};
@@ -189,34 +190,35 @@ static enum fulcrum_status run_long(struct watch *watch)
     return status;
 }
 
-static struct watch visits_with(enum fulcrum_sweep_wish wish)
+static struct watch visits_with(enum fulcrum_sweep_wish wish, size_t actor_count)
 {
-    struct watch watch = {.wish = wish};
+    struct watch watch = {.wish = wish, .actor_count = actor_count};
     CU_ASSERT_EQUAL(run_long(&watch), FULCRUM_OK);
-    CU_ASSERT_EQUAL(watch.next, LONG_POINTS);
+    CU_ASSERT_EQUAL(watch.next, STEPS * actor_count);
     CU_ASSERT_EQUAL(watch.faults, 0);
     return watch;
 }
 
 static void test_points_are_prepared_and_then_visited_whatever_is_wished(void)
 {
-    struct watch full = visits_with(FULCRUM_SWEEP_GO_ON);
+    struct watch full = visits_with(FULCRUM_SWEEP_GO_ON, MANY_ACTORS);
     CU_ASSERT_EQUAL(full.smallest, FULCRUM_SWEEP_BLOCK);
     CU_ASSERT_EQUAL(full.largest, FULCRUM_SWEEP_BLOCK);
-    struct watch soon = visits_with(FULCRUM_SWEEP_VISIT_SOON);
+    struct watch soon = visits_with(FULCRUM_SWEEP_VISIT_SOON, FEW_ACTORS);
     CU_ASSERT(soon.smallest >= 1);
-    CU_ASSERT(soon.largest < FULCRUM_SWEEP_BLOCK);
-    struct watch now = visits_with(FULCRUM_SWEEP_VISIT_NOW);
+    CU_ASSERT(soon.largest < (size_t)STEPS * FEW_ACTORS);
+    struct watch now = visits_with(FULCRUM_SWEEP_VISIT_NOW, FEW_ACTORS);
     CU_ASSERT(now.smallest >= 1);
-    CU_ASSERT(now.largest < FULCRUM_SWEEP_BLOCK);
+    CU_ASSERT(now.largest < (size_t)STEPS * FEW_ACTORS);
 }
 
 static void test_a_sweep_stops_after_the_visit_that_says_so(void)
 {
     static struct watch watch;
-    watch = (struct watch){.wish = FULCRUM_SWEEP_VISIT_NOW, .stop_after = 1};
+    watch = (struct watch){
+        .wish = FULCRUM_SWEEP_VISIT_NOW, .actor_count = FEW_ACTORS, .stop_after = 1};
     CU_ASSERT_EQUAL(run_long(&watch), FULCRUM_ERR_INTERRUPTED);
-    CU_ASSERT(watch.next >= 1 && watch.next < LONG_POINTS);
+    CU_ASSERT(watch.next >= 1 && watch.next < (size_t)STEPS * FEW_ACTORS);
     CU_ASSERT_EQUAL(watch.next, watch.largest);
 }
 
