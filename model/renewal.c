@@ -20,12 +20,12 @@
 #include "model/renewal_cycle.h"
 #include "model/step_law.h"
 
-#define MOST_ROUNDS 40
+#define MOST_ROUNDS 30
 #define TOLERANCE   1e-4
 
 #define FIRST_DAMPING 0.8
 #define LEAST_DAMPING 0.03
-#define LESS_DAMPING  1.2
+#define LESS_DAMPING  1.5
 #define MOST_DAMPING  0.3 /* at one time */
 #define WAIT_ANSWER   0.7 /* of the period to a longer wait, about */
 
@@ -34,9 +34,9 @@
 #define JITTER_SHARE  0.25
 #define JITTER_ANSWER 0.6
 #define MOST_JITTER   0.5
-#define JITTER_FROM   2e-2
+#define JITTER_FROM   5e-2
 #define LEAST_JITTER  1e-3
-#define JITTER_AGAIN  2e-3
+#define JITTER_AGAIN  4e-3
 #define JITTER_ROUNDS 12
 
 /* Slices in a cycle and in the spread of a step. */
@@ -189,7 +189,7 @@ static void guess(struct renewal *renewal)
     double cpu_s = problem->batch * renewal->form.mean_s /
                    fulcrum_cpu_capacity(&network->cpu, actors);
     double turn_s = fulcrum_renewal_latency_s(problem, state) + step_s;
-    state->period_s = fmax(cpu_s, 1.2 * turn_s * problem->batch / actors);
+    state->period_s = fmax(cpu_s, 1.1 * turn_s * problem->batch / actors);
     state->period_s = fmax(state->period_s, 1.05 * least_period_s(problem, state));
     set_grid(renewal, fmin(state->period_s * pace, 4.0 * renewal->form.mean_s));
 }
@@ -322,7 +322,8 @@ static void settle(struct renewal *renewal)
     double differed = 1.0;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         fulcrum_renewal_follow(&renewal->problem, &renewal->grid, state, outcome);
-        if (differed < near || round % JITTER_ROUNDS == JITTER_ROUNDS - 1) {
+        if (differed < near ||
+            (near > 0.0 && round % JITTER_ROUNDS == JITTER_ROUNDS - 1)) {
             allow_for_jitter(renewal);
             near = near < JITTER_FROM ? 0.0 : JITTER_AGAIN;
         }
