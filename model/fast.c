@@ -102,13 +102,14 @@ static void report(const struct fulcrum_network *network,
 }
 
 enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
-    struct fulcrum_solution *out, struct fulcrum_error *err)
+    struct fulcrum_step_table *table, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
 {
     struct fulcrum_steady steady;
     struct fulcrum_flow flow = {.steps_per_s = 0.0};
     struct fulcrum_cycle alone;
     unsigned flags = 0;
-    fulcrum_steady_init(&steady, network);
+    fulcrum_steady_init(&steady, network, table);
     enum fulcrum_status status =
         fulcrum_steady_solve(&steady, 1.0, &alone, &flags, err);
     if (status == FULCRUM_OK) {

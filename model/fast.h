@@ -4,16 +4,19 @@
 #define FULCRUM_MODEL_FAST_H
 
 #include "model/solver.h"
+#include "model/step_table.h"
 
 /*
  * Solves a network that fulcrum_network_check accepts, docs/model.md "Fast solver". The
  * bottleneck is not set. Where an equation is known to be rough the solution is flagged
  * and `error_rel` says so.
+ *   table    a room to work in, all zero at first; kept between networks with the same
+ *            law and cv it saves most of the time of a cohort equation
  *   out      set on success only
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fast_solve(
-    const struct fulcrum_network *network, struct fulcrum_solution *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_network *network, struct fulcrum_step_table *table,
+    struct fulcrum_solution *out, struct fulcrum_error *err);
 
 #endif

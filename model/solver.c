@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "model/chain.h"
 #include "model/fast.h"
@@ -13,12 +14,30 @@
 /* What a simulation aims at unless told otherwise. */
 #define DEFAULT_HALF_WIDTH_REL 0.01
 
+struct fulcrum_solver_memory {
+    struct fulcrum_step_table table;
+};
+
+struct fulcrum_solver_memory *fulcrum_solver_memory_new(void)
+{
+    return calloc(1, sizeof(struct fulcrum_solver_memory));
+}
+
+void fulcrum_solver_memory_free(struct fulcrum_solver_memory *memory)
+{
+    free(memory);
+}
+
 static enum fulcrum_status solve_fast(const struct fulcrum_network *network,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
-    (void)options;
-    return fulcrum_fast_solve(network, out, err);
+    if (options->memory != NULL) {
+        return fulcrum_fast_solve(network, &options->memory->table, out, err);
+    }
+    struct fulcrum_step_table table;
+    table.count = 0;
+    return fulcrum_fast_solve(network, &table, out, err);
 }
 
 /* Equations where they are good enough for what is asked. */
@@ -28,7 +47,7 @@ static enum fulcrum_status solve_auto(const struct fulcrum_network *network,
 {
     double wanted = options->half_width_rel > 0.0 ? options->half_width_rel
                                                   : DEFAULT_HALF_WIDTH_REL;
-    enum fulcrum_status status = fulcrum_fast_solve(network, out, err);
+    enum fulcrum_status status = solve_fast(network, options, out, err);
     if (status != FULCRUM_OK || out->error_rel <= wanted) {
         return status;
     }

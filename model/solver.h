@@ -84,12 +84,24 @@ struct fulcrum_solution {
                          the kind; half of the interval of a simulation; 0 else */
 };
 
+/* What solving a network leaves behind that makes the next one like it faster. */
+struct fulcrum_solver_memory;
+
+/* NULL where memory ran out, which does no harm. */
+struct fulcrum_solver_memory *fulcrum_solver_memory_new(void);
+
+/* Accepts NULL. */
+void fulcrum_solver_memory_free(struct fulcrum_solver_memory *memory);
+
 struct fulcrum_solver_options {
     enum fulcrum_method method;
     uint64_t seed;
     double half_width_rel; /* wanted by simulation, 95 %; 0 means 0.01 */
     double max_steps;      /* most simulated steps; 0 means 2e7; raised to 1000 and to 4
                               per actor where it is less */
+    struct fulcrum_solver_memory
+        *memory; /* borrowed, may be NULL; results do not
+                    depend on it; not for two threads at once */
 };
 
 /*

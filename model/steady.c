@@ -58,11 +58,11 @@ static void simplify_batches(struct fulcrum_network *network)
     }
 }
 
-void fulcrum_steady_init(
-    struct fulcrum_steady *steady, const struct fulcrum_network *network)
+void fulcrum_steady_init(struct fulcrum_steady *steady,
+    const struct fulcrum_network *network, struct fulcrum_step_table *table)
 {
     steady->network = *network;
-    steady->has_table = 0;
+    steady->table = table;
     struct fulcrum_network *own = &steady->network;
     simplify_batches(own);
     double all_s = own->step.mean_s + service_s(own) + own->delay_s;
@@ -75,13 +75,12 @@ void fulcrum_steady_init(
     fulcrum_cpu_drain_init(&steady->drain, &own->cpu, own->actors, own->step.mean_s);
 }
 
-static const struct fulcrum_step_table *table_of(struct fulcrum_steady *steady)
+static const struct fulcrum_step_table *table_of(const struct fulcrum_steady *steady)
 {
-    if (!steady->has_table) {
-        fulcrum_step_table_init(&steady->table, &steady->network.step);
-        steady->has_table = 1;
+    if (!fulcrum_step_table_fits(steady->table, &steady->network.step)) {
+        fulcrum_step_table_init(steady->table, &steady->network.step);
     }
-    return &steady->table;
+    return steady->table;
 }
 
 static void scale(struct fulcrum_cycle *cycle, double factor)

@@ -9,17 +9,19 @@
 #include "model/network.h"
 #include "model/step_table.h"
 
-/* One network, prepared once for any number of solutions. Some 15 kB. */
+/* One network, prepared once for any number of solutions. */
 struct fulcrum_steady {
     struct fulcrum_network network; /* no service time is 0, no limit beyond N */
     struct fulcrum_cpu_drain drain;
-    int has_table;
-    struct fulcrum_step_table table;
+    struct fulcrum_step_table *table; /* borrowed; filled when it is first needed */
 };
 
-/* `network` is checked; its training is not looked at, its arrays are borrowed. */
-void fulcrum_steady_init(
-    struct fulcrum_steady *steady, const struct fulcrum_network *network);
+/*
+ * `network` is checked; its training is not looked at, its arrays are borrowed.
+ *   table    all zero, or of an earlier network: kept if it fits this one as well
+ */
+void fulcrum_steady_init(struct fulcrum_steady *steady,
+    const struct fulcrum_network *network, struct fulcrum_step_table *table);
 
 /*
  * Solves docs/model.md "Fast solver" with GPU times multiplied by `gpu_stretch` >= 1.

@@ -36,6 +36,7 @@
 
 #define DOUBLE_FRACTION_BITS 52
 
+/* P(length > x) and E[max(0, length - x)]. */
 struct point {
     double tail;
     double excess;
@@ -60,31 +61,42 @@ static uint64_t upper_bits(double x, unsigned bits)
     return word >> (DOUBLE_FRACTION_BITS - bits);
 }
 
-static double node_at(const struct fulcrum_step_table *table, size_t i)
+static double node_at(unsigned bits, size_t i)
 {
-    uint64_t word = (upper_bits(FIRST, table->bits) + i)
-                    << (DOUBLE_FRACTION_BITS - table->bits);
+    uint64_t word = (upper_bits(FIRST, bits) + i) << (DOUBLE_FRACTION_BITS - bits);
     double x = 0.0;
     memcpy(&x, &word, sizeof x);
     return x;
 }
 
-/* Integral over a cell of the cubic with these ends; the slopes are minus the tails. */
-static double cell_area(double width, struct point low, struct point high)
+/* The cubic through both ends whose slopes there are minus the tails. */
+static struct fulcrum_step_cell cell_between(
+    double low, double high, struct point from, struct point to)
 {
-    return 0.5 * width * (low.excess + high.excess) +
-           width * width / 12.0 * (high.tail - low.tail);
+    double width = high - low;
+    double fall = to.excess - from.excess;
+    double slope = -from.tail * width;
+    double slope_end = -to.tail * width;
+    return (struct fulcrum_step_cell){.low = low,
+        .per_x = 1.0 / width,
+        .c = {from.excess, slope, 3.0 * fall - 2.0 * slope - slope_end,
+            slope + slope_end - 2.0 * fall}};
+}
+
+/* From a cell's lower node to the place `t` in it. */
+static double area_up_to(const struct fulcrum_step_cell *cell, double t)
+{
+    const double *c = cell->c;
+    double sum = c[0] + t * (c[1] / 2.0 + t * (c[2] / 3.0 + t * c[3] / 4.0));
+    return t * sum / cell->per_x;
 }
 
 static void sum_areas(struct fulcrum_step_table *table)
 {
-    size_t last = table->count - 1;
-    table->second[last] = 0.0;
-    for (size_t i = last; i-- > 0;) {
-        double width = node_at(table, i + 1) - node_at(table, i);
-        struct point low = {table->tail[i], table->excess[i]};
-        struct point high = {table->tail[i + 1], table->excess[i + 1]};
-        table->second[i] = table->second[i + 1] + cell_area(width, low, high);
+    double area = 0.0;
+    for (size_t i = table->count; i-- > 0;) {
+        area += area_up_to(&table->cell[i], 1.0);
+        table->cell[i].area = area;
     }
 }
 
@@ -101,63 +113,54 @@ static unsigned bits_for(double cv)
 void fulcrum_step_table_init(
     struct fulcrum_step_table *table, const struct fulcrum_step *step)
 {
+    table->law = step->law;
+    table->law_cv = step->cv;
     table->cv = fmax(NARROWEST, fulcrum_step_cv(step));
     table->bits = bits_for(table->cv);
     struct fulcrum_step_form form = form_of(step, table->cv);
-    size_t i = 0;
-    double excess = 1.0;
-    do {
-        double x = node_at(table, i);
-        excess = fulcrum_step_excess(&form, x);
-        table->tail[i] = fulcrum_step_tail(&form, x);
-        table->excess[i] = excess;
-        table->end = x;
-        i++;
-    } while (excess > NO_EXCESS && table->end < LAST);
-    table->count = i;
+    struct point from = {1.0, 1.0};
+    double low = 0.0;
+    table->count = 0;
+    while (from.excess > NO_EXCESS && low < LAST) {
+        double high = node_at(table->bits, table->count);
+        struct point to = {
+            fulcrum_step_tail(&form, high), fulcrum_step_excess(&form, high)};
+        table->cell[table->count++] = cell_between(low, high, from, to);
+        low = high;
+        from = to;
+    }
+    table->end = low;
+    table->end_tail = from.tail;
+    table->end_excess = from.excess;
     table->decay = 0.0;
-    if (excess > NO_EXCESS) {
-        table->decay = table->end * table->tail[i - 1] / excess;
+    if (from.excess > NO_EXCESS) {
+        table->decay = low * from.tail / from.excess;
     }
     sum_areas(table);
 }
 
-/* A place within a cell of the table, with the cubic's ends. */
-struct place {
-    double part;
-    double width;
-    struct point low;
-    struct point high;
-    double second; /* at the cell's upper end */
-};
-
-static struct place place_of(const struct fulcrum_step_table *table, double x)
+int fulcrum_step_table_fits(
+    const struct fulcrum_step_table *table, const struct fulcrum_step *step)
 {
-    struct place place;
+    double cv_apart = fabs(table->law_cv - step->cv);
+    return table->count > 0 && table->law == step->law && cv_apart <= 0.0;
+}
+
+static const struct fulcrum_step_cell *cell_of(
+    const struct fulcrum_step_table *table, double x)
+{
     if (x < FIRST) {
-        place.part = x / FIRST;
-        place.width = FIRST;
-        place.low = (struct point){1.0, 1.0};
-        place.high = (struct point){table->tail[0], table->excess[0]};
-        place.second = table->second[0];
-        return place;
+        return &table->cell[0];
     }
-    size_t i = (size_t)(upper_bits(x, table->bits) - upper_bits(FIRST, table->bits));
-    double low = node_at(table, i);
-    place.width = node_at(table, i + 1) - low;
-    place.part = (x - low) / place.width;
-    place.low = (struct point){table->tail[i], table->excess[i]};
-    place.high = (struct point){table->tail[i + 1], table->excess[i + 1]};
-    place.second = table->second[i + 1];
-    return place;
+    return &table->cell[1 + (size_t)(upper_bits(x, table->bits) -
+                                     upper_bits(FIRST, table->bits))];
 }
 
 /* Beyond the last node: a power law where anything is left. */
 static double power_tail(const struct fulcrum_step_table *table, double x)
 {
-    size_t last = table->count - 1;
     return table->decay > 0.0
-               ? table->tail[last] * pow(x / table->end, -table->decay - 1.0)
+               ? table->end_tail * pow(x / table->end, -table->decay - 1.0)
                : 0.0;
 }
 
@@ -166,13 +169,11 @@ double fulcrum_step_table_tail(const struct fulcrum_step_table *table, double x)
     if (x >= table->end) {
         return power_tail(table, x);
     }
-    struct place at = place_of(table, x);
-    double t = at.part;
-    double rise = (at.high.excess - at.low.excess) / at.width;
-    double slope = 6.0 * t * (1.0 - t) * rise -
-                   (1.0 - t) * (1.0 - 3.0 * t) * at.low.tail +
-                   t * (2.0 - 3.0 * t) * at.high.tail;
-    return fmax(0.0, -slope);
+    const struct fulcrum_step_cell *cell = cell_of(table, x);
+    double t = (x - cell->low) * cell->per_x;
+    const double *c = cell->c;
+    double slope = c[1] + t * (2.0 * c[2] + t * 3.0 * c[3]);
+    return fmax(0.0, -slope * cell->per_x);
 }
 
 double fulcrum_step_table_excess(const struct fulcrum_step_table *table, double x)
@@ -180,11 +181,10 @@ double fulcrum_step_table_excess(const struct fulcrum_step_table *table, double 
     if (x >= table->end) {
         return table->decay > 0.0 ? power_tail(table, x) * x / table->decay : 0.0;
     }
-    struct place at = place_of(table, x);
-    double t = at.part;
-    double u = 1.0 - t;
-    return u * u * ((1.0 + 2.0 * t) * at.low.excess - t * at.width * at.low.tail) +
-           t * t * ((1.0 + 2.0 * u) * at.high.excess + u * at.width * at.high.tail);
+    const struct fulcrum_step_cell *cell = cell_of(table, x);
+    double t = (x - cell->low) * cell->per_x;
+    const double *c = cell->c;
+    return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
 }
 
 /* The integral of the excess from x to the last node; negative beyond it. */
@@ -192,12 +192,10 @@ static double second_excess(const struct fulcrum_step_table *table, double x)
 {
     if (x >= table->end) {
         return -0.5 * (x - table->end) *
-               (table->excess[table->count - 1] + fulcrum_step_table_excess(table, x));
+               (table->end_excess + fulcrum_step_table_excess(table, x));
     }
-    struct place at = place_of(table, x);
-    struct point here = {
-        fulcrum_step_table_tail(table, x), fulcrum_step_table_excess(table, x)};
-    return at.second + cell_area((1.0 - at.part) * at.width, here, at.high);
+    const struct fulcrum_step_cell *cell = cell_of(table, x);
+    return cell->area - area_up_to(cell, (x - cell->low) * cell->per_x);
 }
 
 /* Few where the law is smooth on the scale of the period. */

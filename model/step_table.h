@@ -5,27 +5,43 @@
 
 #include "model/network.h"
 
-enum { FULCRUM_STEP_NODES = 512 };
+enum { FULCRUM_STEP_CELLS = 400 };
 
 /*
- * All lengths are in units of the mean step. Between the nodes, which lie closer where
- * the law is narrow, the excess is a cubic whose slopes are the exact tails.
+ * Between two nodes the excess E[max(0, length - x)] is c[0] + c[1] t + c[2] t^2 + c[3]
+ * t^3, t going from 0 to 1.
+ */
+struct fulcrum_step_cell {
+    double low;   /* x of the lower node */
+    double per_x; /* 1 / distance of the nodes */
+    double c[4];
+    double area; /* integral of the excess from the lower node to the last one */
+};
+
+/*
+ * All lengths are in units of the mean step, so that a table serves every step of its
+ * law and cv. Nodes lie closer where the law is narrow.
  */
 struct fulcrum_step_table {
-    double cv;     /* of the law in the table: at least that of the narrowest one */
+    enum fulcrum_step_law law;
+    double law_cv; /* as asked for */
+    double cv;     /* as tabulated: at least that of the narrowest one */
     unsigned bits; /* nodes per factor of two, as a power of two */
     size_t count;
-    double tail[FULCRUM_STEP_NODES];   /* P(length > x) */
-    double excess[FULCRUM_STEP_NODES]; /* E[max(0, length - x)] */
-    double
-        second[FULCRUM_STEP_NODES]; /* integral of the excess from x to the last node */
-    double end;
+    struct fulcrum_step_cell cell[FULCRUM_STEP_CELLS];
+    double end; /* the last node, and what is there */
+    double end_tail;
+    double end_excess;
     double decay; /* beyond the end the excess falls as x^-decay; 0: it is 0 */
 };
 
 /* `step` is checked. Takes a few microseconds. */
 void fulcrum_step_table_init(
     struct fulcrum_step_table *table, const struct fulcrum_step *step);
+
+/* Nonzero if the table, all zero or set, is that of this step. */
+int fulcrum_step_table_fits(
+    const struct fulcrum_step_table *table, const struct fulcrum_step *step);
 
 /* P(length > x), x >= 0. */
 double fulcrum_step_table_tail(const struct fulcrum_step_table *table, double x);
