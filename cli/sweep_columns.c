@@ -24,6 +24,7 @@ static void add_column(struct fulcrum_sweep_columns *columns, const char *name,
     column->text = NULL;
 }
 
+/* A column with the same words in every row: whole files are joined by them. */
 static void add_text(
     struct fulcrum_sweep_columns *columns, const char *name, const char *text)
 {
@@ -31,6 +32,7 @@ static void add_text(
     columns->items[columns->count - 1].text = text;
 }
 
+/* Lower and upper end stand beside the value they belong to. */
 static void add_interval(
     struct fulcrum_sweep_columns *columns, const char *name, size_t output)
 {
@@ -65,6 +67,7 @@ void fulcrum_sweep_columns_init(
     add_column(out, "status", FULCRUM_CELL_STATUS, 0);
 }
 
+/* The number of columns where there is none of that name. */
 static size_t find_column(const struct fulcrum_sweep_columns *columns, const char *name)
 {
     size_t i = 0;
@@ -108,6 +111,10 @@ enum fulcrum_status fulcrum_sweep_columns_keep(struct fulcrum_sweep_columns *col
     return FULCRUM_OK;
 }
 
+/*
+ * What decides between designs, as far as it fits on a screen beside the axes: rates,
+ * what is busy, watts and both metrics of performance per watt.
+ */
 static int is_for_people(const struct fulcrum_sweep_column *column)
 {
     static const char *const names[] = {"actor_count", "steps_per_s", "mean_batch",
@@ -139,6 +146,7 @@ int fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column)
            column->cell == FULCRUM_CELL_HIGH;
 }
 
+/* A point that cannot run has the values of its axes and no other number. */
 double fulcrum_sweep_column_number(
     const struct fulcrum_sweep_column *column, const struct fulcrum_sweep_point *point)
 {

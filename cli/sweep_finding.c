@@ -91,6 +91,7 @@ static int make_room(struct track *track)
     return 1;
 }
 
+/* A whole point would be ten times as large. */
 static struct record record_of(
     const struct fulcrum_sweep_point *point, enum fulcrum_predicted output)
 {

@@ -45,6 +45,7 @@ static char *make_room(struct fulcrum_sweep_row *row, size_t count)
     return row->bytes + row->length;
 }
 
+/* Nothing is added once memory ran out: the row is marked and not written. */
 static void add_bytes(struct fulcrum_sweep_row *row, const char *bytes, size_t count)
 {
     char *room = make_room(row, count);
@@ -123,6 +124,7 @@ void fulcrum_sweep_row_csv(struct fulcrum_sweep_row *row,
     add_bytes(row, "\n", 1);
 }
 
+/* ASCII that JSON takes as it is. */
 static int is_plain(const char *text)
 {
     while (*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\') {

@@ -69,6 +69,7 @@ static void print_json_head(struct fulcrum_sweep_writer *writer)
     fulcrum_json_free(document);
 }
 
+/* The report keeps borrowing the names of the columns, which stay in the writer. */
 static void begin_table(struct fulcrum_sweep_writer *writer)
 {
     const struct fulcrum_sweep_columns *columns = &writer->columns;
@@ -81,6 +82,7 @@ static void begin_table(struct fulcrum_sweep_writer *writer)
         fulcrum_report_new("points", writer->report_columns, columns->count);
 }
 
+/* A line that is not whole is not written at all: the output stays readable. */
 static void write_row(
     struct fulcrum_sweep_writer *writer, const struct fulcrum_sweep_row *row)
 {
@@ -170,6 +172,7 @@ void fulcrum_sweep_writer_prepare(struct fulcrum_sweep_writer *writer, size_t sl
     }
 }
 
+/* Here, and not where lines are prepared: a report is filled row by row. */
 static void add_to_report(
     struct fulcrum_sweep_writer *writer, const struct fulcrum_sweep_point *point)
 {
@@ -239,6 +242,7 @@ static void print_json_tail(struct fulcrum_sweep_writer *writer, const char *bef
     fulcrum_json_free(tail);
 }
 
+/* What is left out is said where the rows end, not only on the terminal. */
 static void print_table(const struct fulcrum_sweep_writer *writer)
 {
     (void)fprintf(writer->stream, "%s, %s, calibration %s, actors %s\n\n",

@@ -72,6 +72,7 @@ struct fulcrum_predictor {
     struct solved_point solved;              /* of the point or draw at hand */
 };
 
+/* A sweep asks for the same draws at every point: each finds its own stem again. */
 static enum fulcrum_status design_point(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, struct fulcrum_error *err)
 {

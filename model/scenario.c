@@ -91,6 +91,7 @@ static enum fulcrum_status apply_with_cores(const struct fulcrum_setting *settin
     return status;
 }
 
+/* Choices and texts are rare in sweeps, and decide which calibration is usable. */
 static void mark_late_fields(struct fulcrum_scenario *scenario)
 {
     size_t count = 0;
@@ -227,6 +228,7 @@ static enum fulcrum_status apply_again(const struct fulcrum_scenario *scenario,
     return status;
 }
 
+/* Everything but what is done once all fields are known. */
 static enum fulcrum_status build_stem(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, const struct fulcrum_luck *luck,
     struct fulcrum_design *out, struct fulcrum_error *err)
@@ -245,6 +247,7 @@ static enum fulcrum_status build_stem(const struct fulcrum_scenario *scenario,
     return status;
 }
 
+/* SMs used follow the GPU, and a fault is named, once no field changes any more. */
 static enum fulcrum_status finish_design(
     struct fulcrum_design *out, struct fulcrum_error *err)
 {
@@ -385,6 +388,7 @@ enum fulcrum_status fulcrum_scenario_design_along(
             return status;
         }
     }
+    /* Late threads take the cores along, in the proportion that the stem has. */
     *out = stem->design;
     enum fulcrum_status status =
         apply_with_cores(parted.late, parted.late_count, out, err);
