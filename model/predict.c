@@ -70,6 +70,7 @@ struct fulcrum_predictor {
     const struct fulcrum_scenario *scenario;
     struct fulcrum_design_stem stems[STEMS]; /* draws beyond share the last one */
     struct solved_point solved;              /* of the point or draw at hand */
+    struct fulcrum_solver_memory *memory;
 };
 
 /* A sweep asks for the same draws at every point: each finds its own stem again. */
@@ -91,7 +92,9 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
         status = fulcrum_design_lower(&out->design, &out->shards, err);
     }
     if (status == FULCRUM_OK) {
-        status = fulcrum_solve(&out->shards.network, options, &out->solution, err);
+        struct fulcrum_solver_options with_memory = *options;
+        with_memory.memory = predictor->memory;
+        status = fulcrum_solve(&out->shards.network, &with_memory, &out->solution, err);
     }
     out->flags = out->design.flags | out->shards.flags | out->solution.flags;
     return status;
@@ -276,13 +279,17 @@ enum fulcrum_status fulcrum_predictor_new(const struct fulcrum_scenario *scenari
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a prediction");
     }
     predictor->scenario = scenario;
+    predictor->memory = fulcrum_solver_memory_new();
     *out = predictor;
     return FULCRUM_OK;
 }
 
 void fulcrum_predictor_free(struct fulcrum_predictor *predictor)
 {
-    free(predictor);
+    if (predictor != NULL) {
+        fulcrum_solver_memory_free(predictor->memory);
+        free(predictor);
+    }
 }
 
 enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
