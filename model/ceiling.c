@@ -37,23 +37,51 @@ static double most_alone(
     return most;
 }
 
+/* The least that a batch takes, and each of its items; not of the same batch. */
+struct least {
+    double batch_s;
+    double item_s;
+};
+
+static void add_size(
+    struct least *least, const struct fulcrum_batch_time *time, double size)
+{
+    double time_s = fulcrum_batch_time(time, size);
+    least->batch_s = fmin(least->batch_s, time_s);
+    least->item_s = fmin(least->item_s, time_s / size);
+}
+
+/* Over all sizes: a line and its share per item are least at an end of it. */
+static struct least least_of(
+    const struct fulcrum_batch_time *time, double low, double high)
+{
+    struct least least = {(double)INFINITY, (double)INFINITY};
+    add_size(&least, time, low);
+    add_size(&least, time, high);
+    for (size_t i = 0; i < time->count; i++) {
+        add_size(&least, time, fmax(low, fmin(high, time->size[i])));
+    }
+    return least;
+}
+
 double fulcrum_ceiling_per_s(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain)
 {
     const struct fulcrum_training *training = &network->training;
-    int fixed = network->policy == FULCRUM_BATCH_FIXED;
     double limit = network->batch_size > 0.0 ? network->batch_size : network->actors;
-    double size = fmin(limit, network->actors);
-    double host_s = fulcrum_batch_time(&network->host, size) / size;
-    double gpu_s = fulcrum_batch_time(&network->gpu, size) / size;
+    double high = fmin(limit, network->actors);
+    double low = network->policy == FULCRUM_BATCH_FIXED ? high : 1.0;
+    struct least host = least_of(&network->host, low, high);
+    struct least gpu = least_of(&network->gpu, low, high);
+    double served_s =
+        network->depth > 1.0 ? fmax(host.item_s, gpu.item_s) : host.item_s + gpu.item_s;
     if (training->env_steps_per_train_step > 0.0) {
-        gpu_s += training->train_step_s / training->env_steps_per_train_step;
+        /* On the GPU alone: the host has nothing to do with it. */
+        double train_s = training->train_step_s / training->env_steps_per_train_step;
+        served_s = fmax(served_s, gpu.item_s + train_s);
     }
-    double served_s = network->depth > 1.0 ? fmax(host_s, gpu_s) : host_s + gpu_s;
     double needed_s = fmax(served_s, network->step.mean_s / most_rate(network, drain));
-    double least = fixed ? size : 1.0;
-    double round_s = network->step.mean_s / most_alone(network, drain) +
-                     fulcrum_batch_time(&network->host, least) +
-                     fulcrum_batch_time(&network->gpu, least) + network->delay_s;
+    double round_s = network->step.mean_s / most_alone(network, drain) + host.batch_s +
+                     gpu.batch_s + network->delay_s;
     return 1.0 / fmax(needed_s, round_s / network->actors);
 }

@@ -8,9 +8,10 @@
 
 /*
  * Requests per second, docs/model.md "Asymptotic bounds": the least of what the CPU can
- * step, host and GPU can serve in batches of the largest size beside the training that
- * goes with it, and N actors can ask for that never wait.
- *   network  checked; INFINITY where no bound applies
+ * step, host and GPU can serve in batches of the best size beside the training that
+ * goes with it, and N actors can ask for that never wait. INFINITY where nothing is in
+ * the way.
+ *   network  checked
  *   drain    of its CPU
  */
 double fulcrum_ceiling_per_s(

@@ -117,7 +117,6 @@ static void test_tail_and_excess_are_those_of_the_law(void)
         struct law law = laws[i];
         struct fulcrum_step_table table;
         fulcrum_step_table_init(&table, &law.step);
-        CU_ASSERT(table.count <= FULCRUM_STEP_NODES);
         suite_assert_close("cv", table.cv, law.cv, 1e-12);
         for (size_t k = 0; k < PLACES; k++) {
             double x = places[k];
