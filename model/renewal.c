@@ -21,6 +21,7 @@
 #include "model/step_law.h"
 
 #define MOST_ROUNDS 30
+#define LATE_ROUND  18
 #define TOLERANCE   1e-4
 
 #define FIRST_DAMPING 0.8
@@ -314,18 +315,34 @@ static void allow_for_jitter(struct renewal *renewal)
     renewal->error = 0.0;
 }
 
+/* Allows for jitter on the way to the solution; rarely, and by halves, without one. */
+static void visit_jitter(struct renewal *renewal, double *near)
+{
+    double before = renewal->jitter_factor;
+    int again = *near < JITTER_FROM;
+    allow_for_jitter(renewal);
+    if (again) {
+        renewal->jitter_factor = sqrt(renewal->jitter_factor * before);
+    }
+    *near = again ? 0.0 : JITTER_AGAIN;
+}
+
+/*
+ * Where the release of a batch falls on the start of the next there may be no cycle
+ * that ends as it began; then the mean over the last rounds stands for one.
+ */
 static void settle(struct renewal *renewal)
 {
     struct fulcrum_renewal_state *state = &renewal->state;
     struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
     double near = JITTER_FROM;
     double differed = 1.0;
+    double late_log = 0.0;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         fulcrum_renewal_follow(&renewal->problem, &renewal->grid, state, outcome);
         if (differed < near ||
             (near > 0.0 && round % JITTER_ROUNDS == JITTER_ROUNDS - 1)) {
-            allow_for_jitter(renewal);
-            near = near < JITTER_FROM ? 0.0 : JITTER_AGAIN;
+            visit_jitter(renewal, &near);
         }
         outcome->end.period_s *= renewal->jitter_factor;
         outcome->end.length *= renewal->jitter_factor;
@@ -333,11 +350,13 @@ static void settle(struct renewal *renewal)
         if (differed < TOLERANCE && near <= 0.0) {
             return;
         }
+        late_log += round < LATE_ROUND ? 0.0 : log(state->period_s);
         take_starts(renewal);
         if (state->length < LEAST_LENGTH || state->length > MOST_LENGTH) {
             set_grid(renewal, state->length * renewal->grid.slice_s);
         }
     }
+    state->period_s = exp(late_log / (MOST_ROUNDS - LATE_ROUND));
 }
 
 /*
