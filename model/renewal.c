@@ -41,7 +41,7 @@
 #define JITTER_ROUNDS 12
 
 /* Slices in a cycle and in the spread of a step. */
-#define SLICES_PER_CYCLE 20.0
+#define SLICES_PER_CYCLE 16.0
 #define SLICES_PER_SD    3.0
 #define MOST_FIRST       120.0
 #define LEAST_LENGTH     8.0
