@@ -42,8 +42,8 @@ static enum fulcrum_status fail_at(
 
 /*
  * A second look at text that json-c took. json-c keeps the last of two equal keys
- * without a word, lets raw control characters and surrogates into strings and reads
- * "1." as 1.
+ * without a word, lets raw control characters and surrogates into strings, takes keys
+ * between single quotes and reads "1." as 1.
  */
 struct scan {
     const struct source *source;
@@ -146,12 +146,17 @@ static enum fulcrum_status scan_open(struct scan *scan)
     return FULCRUM_OK;
 }
 
-static void scan_close(struct scan *scan)
+/* json-c has matched the brackets; the check keeps the array of keys safe by itself. */
+static enum fulcrum_status scan_close(struct scan *scan)
 {
+    if (scan->depth == 0) {
+        return fail_scan(scan, scan->next, "a bracket that closes nothing", "");
+    }
     json_object_put(scan->keys[scan->depth]);
     scan->keys[scan->depth] = NULL;
     scan->depth--;
     scan->next++;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status scan_token(struct scan *scan)
@@ -164,8 +169,10 @@ static enum fulcrum_status scan_token(struct scan *scan)
         return scan_open(scan);
     }
     if (c == '}' || c == ']') {
-        scan_close(scan);
-        return FULCRUM_OK;
+        return scan_close(scan);
+    }
+    if (c == '\'') {
+        return fail_scan(scan, scan->next, "a string needs double quotes", "");
     }
     if (c == '.' && strchr("0123456789", scan->next[1]) == NULL) {
         return fail_scan(scan, scan->next, "digits must follow a decimal point", "");
