@@ -28,7 +28,14 @@
 
 enum { SLICES = 4, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 
-#define TOLERANCE   1e-8
+#define TOLERANCE       1e-8
+#define INNER_TOLERANCE 1e-8
+#define FIRST_SHARE     0.5
+#define SMALL_STEP      1e-3
+#define MOST_OF_ROOM    0.7
+
+enum { JOINT_STEPS = 10 };
+
 #define LEAST_SHARE 1e-8
 #define FULL_SHARE  (1.0 - 1e-6)
 #define NOW         1e-9 /* of a period: the same moment */
@@ -298,8 +305,18 @@ static double surplus(const struct problem *problem, const struct orbit *orbit)
            1.0;
 }
 
+/* Where to look first, from the orbit of another period. */
+struct guess {
+    int is_short; /* threads are, for a part of the period */
+    double share;
+    double share_slope;
+    double batch;
+    double batch_slope;
+};
+
 /* The batch of a period if every actor starts at once. */
-static void set_free(const struct problem *problem, double period, struct orbit *orbit)
+static void set_free(const struct problem *problem, double period, struct guess *guess,
+    struct orbit *orbit)
 {
     const struct fulcrum_network *network = problem->network;
     set_free_period(problem, period, orbit);
@@ -309,35 +326,49 @@ static void set_free(const struct problem *problem, double period, struct orbit 
     }
     double per_batch = 1.0 + orbit->stays[0];
     struct fulcrum_root root = {.high = network->actors,
-        .x = network->actors / per_batch,
-        .slope = per_batch / network->actors,
-        .tolerance_rel = TOLERANCE};
+        .x = guess->batch > 0.0 ? guess->batch : network->actors / per_batch,
+        .slope = guess->batch > 0.0 ? guess->batch_slope : per_batch / network->actors,
+        .tolerance_rel = INNER_TOLERANCE};
     do {
         set_free_batch(problem, root.x, orbit);
     } while (fulcrum_root_next(&root, surplus(problem, orbit)));
+    guess->batch = root.x;
+    guess->batch_slope = root.slope;
 }
 
-/*
- * The orbit of a given period that has the right number of actors or batch size.
- * `share` is where to look first for the part in which threads are short, and what was
- * found.
- */
-static void set_orbit(
-    const struct problem *problem, double period, double *share, struct orbit *orbit)
+/* How long threads are short in a period; 0 if they are not. */
+static int find_short(const struct problem *problem, double period, struct guess *guess,
+    struct orbit *orbit)
 {
-    set_free(problem, period, orbit);
-    if (orbit->left[0] <= problem->servers) {
-        return;
-    }
     struct fulcrum_root root = {.low = LEAST_SHARE,
         .high = FULL_SHARE,
-        .x = fmin(FULL_SHARE, fmax(LEAST_SHARE, *share)),
-        .slope = 1.0,
-        .tolerance_rel = TOLERANCE};
+        .x = fmin(FULL_SHARE, fmax(LEAST_SHARE, guess->share)),
+        .slope = guess->share_slope,
+        .tolerance_rel = INNER_TOLERANCE};
     do {
         set_short(problem, period, root.x, orbit);
     } while (fulcrum_root_next(&root, surplus(problem, orbit)));
-    *share = root.x;
+    guess->share = root.x;
+    guess->share_slope = root.slope;
+    guess->is_short = root.x > 2.0 * LEAST_SHARE;
+    return guess->is_short;
+}
+
+/*
+ * The orbit of a given period that has the right number of actors or batch size; it is
+ * mostly of the kind of the last one.
+ */
+static void set_orbit(const struct problem *problem, double period, struct guess *guess,
+    struct orbit *orbit)
+{
+    if (guess->is_short && find_short(problem, period, guess, orbit)) {
+        return;
+    }
+    set_free(problem, period, guess, orbit);
+    if (orbit->left[0] > problem->servers) {
+        guess->share = FIRST_SHARE;
+        (void)find_short(problem, period, guess, orbit);
+    }
 }
 
 /* Rises with the period: time that passes over time there is, or actors missing. */
@@ -371,19 +402,121 @@ static double first_period(const struct problem *problem, double least)
     return fmax(1.1 * least, network->batch_size / network->actors * turn_s / mean_s);
 }
 
-static void solve(const struct problem *problem, struct orbit *orbit)
+/* Both equations at a period and a share of it in which threads are short. */
+struct trial {
+    double place[2]; /* period over the first guess, share */
+    double gap[2];
+};
+
+static void try_place(const struct problem *problem, double first, struct trial *trial,
+    struct orbit *orbit)
+{
+    set_short(problem, first * trial->place[0], trial->place[1], orbit);
+    trial->gap[0] = surplus(problem, orbit);
+    trial->gap[1] = period_gap(problem, orbit);
+}
+
+/* Slopes of both gaps by both places, from two small steps. */
+static void find_slopes(const struct problem *problem, double first,
+    const struct trial *trial, double slope[2][2])
+{
+    struct orbit orbit;
+    for (int j = 0; j < 2; j++) {
+        struct trial beside = *trial;
+        beside.place[j] *= 1.0 - SMALL_STEP;
+        try_place(problem, first, &beside, &orbit);
+        for (int i = 0; i < 2; i++) {
+            slope[i][j] =
+                (trial->gap[i] - beside.gap[i]) / (SMALL_STEP * trial->place[j]);
+        }
+    }
+}
+
+/* Newton's step, cut short where it would leave the range of shares; 0: impossible. */
+static int take_step(const struct trial *trial, double slope[2][2], double step[2])
+{
+    double det = slope[0][0] * slope[1][1] - slope[0][1] * slope[1][0];
+    step[0] = (slope[0][1] * trial->gap[1] - slope[1][1] * trial->gap[0]) / det;
+    step[1] = (slope[1][0] * trial->gap[0] - slope[0][0] * trial->gap[1]) / det;
+    double share = trial->place[1];
+    double room = step[1] > 0.0 ? FULL_SHARE - share : share - LEAST_SHARE;
+    double part = fmin(1.0, MOST_OF_ROOM * room / fmax(fabs(step[1]), 1e-300));
+    part = fmin(part, MOST_OF_ROOM * trial->place[0] / fmax(fabs(step[0]), 1e-300));
+    step[0] *= part;
+    step[1] *= part;
+    return isfinite(step[0]) && isfinite(step[1]);
+}
+
+/* Broyden's update: the slopes along the step become those that were seen. */
+static void mend_slopes(const struct trial *before, const struct trial *after,
+    const double step[2], double slope[2][2])
+{
+    double length = step[0] * step[0] + step[1] * step[1];
+    for (int i = 0; i < 2; i++) {
+        double seen = after->gap[i] - before->gap[i];
+        double miss = seen - slope[i][0] * step[0] - slope[i][1] * step[1];
+        slope[i][0] += miss * step[0] / length;
+        slope[i][1] += miss * step[1] / length;
+    }
+}
+
+/*
+ * Period and share at once, by Newton's method with Broyden's updates: a third of the
+ * work of nested searches where it succeeds, which it does nearly always. Returns 0
+ * where it does not.
+ */
+static int solve_jointly(
+    const struct problem *problem, double first, double share, struct orbit *orbit)
+{
+    struct trial trial = {.place = {1.0, share}};
+    double slope[2][2];
+    double step[2];
+    try_place(problem, first, &trial, orbit);
+    find_slopes(problem, first, &trial, slope);
+    for (int i = 0; i < JOINT_STEPS; i++) {
+        if (!take_step(&trial, slope, step)) {
+            return 0;
+        }
+        struct trial next = {
+            .place = {trial.place[0] + step[0], trial.place[1] + step[1]}};
+        try_place(problem, first, &next, orbit);
+        if (fabs(next.gap[0]) + fabs(next.gap[1]) < TOLERANCE) {
+            return 1;
+        }
+        mend_slopes(&trial, &next, step, slope);
+        trial = next;
+    }
+    return 0;
+}
+
+static void solve_nested(
+    const struct problem *problem, double first, double least, struct orbit *orbit)
+{
+    struct guess guess = {.share = FIRST_SHARE, .share_slope = 1.0};
+    struct fulcrum_root root = {.low = least,
+        .high = (double)INFINITY,
+        .x = first,
+        .slope = 1.0 / first,
+        .tolerance_rel = TOLERANCE};
+    do {
+        set_orbit(problem, root.x, &guess, orbit);
+    } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
+}
+
+static void solve(const struct problem *problem, double period, struct orbit *orbit)
 {
     const struct fulcrum_network *network = problem->network;
     double least = is_fixed(problem) ? network->batch_size / problem->servers : 0.0;
-    double share = 0.5;
-    struct fulcrum_root root = {.low = least,
-        .high = (double)INFINITY,
-        .x = first_period(problem, least),
-        .tolerance_rel = TOLERANCE};
-    root.slope = 1.0 / root.x;
-    do {
-        set_orbit(problem, root.x, &share, orbit);
-    } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
+    double first = period > 0.0 ? period : first_period(problem, least);
+    if (network->actors > problem->servers) {
+        struct guess guess = {.share = FIRST_SHARE, .share_slope = 1.0};
+        set_orbit(problem, first, &guess, orbit);
+        if (guess.is_short && guess.share < FULL_SHARE * FULL_SHARE &&
+            solve_jointly(problem, first, guess.share, orbit)) {
+            return;
+        }
+    }
+    solve_nested(problem, first, least, orbit);
 }
 
 /* Means over time by the trapezoidal rule, node by node. */
@@ -444,12 +577,12 @@ static double forming_sd_s(const struct problem *problem, const struct orbit *or
 }
 
 struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network,
-    const struct fulcrum_step_table *table, double gpu_stretch)
+    const struct fulcrum_step_table *table, double gpu_stretch, double period)
 {
     struct problem problem = {network, table, gpu_stretch,
         fmax(1.0, round(fulcrum_cpu_servers(&network->cpu))), linear_pace(network)};
     struct orbit orbit;
-    solve(&problem, &orbit);
+    solve(&problem, period, &orbit);
     struct fulcrum_cohort out = {
         .interval_s = orbit.time_s, .stays_frac = orbit.left[LAST_NODE] / orbit.batch};
     struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, orbit.batch);

@@ -26,6 +26,7 @@ static const struct {
 } risks[] = {
     {FULCRUM_FLAG_LOW_CV, 0.1},
     {FULCRUM_FLAG_MULTISTABLE, 0.3},
+    {FULCRUM_FLAG_FEW, 0.05},
     {FULCRUM_FLAG_CROWDED, 0.05},
     {FULCRUM_FLAG_KINK, 0.05},
     {FULCRUM_FLAG_LIMIT_ROUGH, 0.1},

@@ -18,12 +18,17 @@
 #include "model/root.h"
 
 /* The fluid is averaged over these many times sqrt(b) more or fewer actors. */
-enum { ENDS = 4, MIDDLE = 0, LOWEST = 2 };
+enum { ENDS = 4, MIDDLE = 0 };
 static const double places[ENDS] = {-1.0, 1.0, -2.3, 2.3};
 static const double shares[ENDS] = {0.43, 0.43, 0.07, 0.07};
 
 #define TOLERANCE 1e-8
-#define NEVER     1e-12 /* as the chance to idle */
+
+/* Of a mean step: the first panel of an integral over the cycle. */
+#define FIRST_PANEL 1.0
+/* Just before the actors return who do at that moment. */
+#define BEFORE (1.0 - 1e-12)
+#define NEVER  1e-12 /* as the chance to idle */
 
 struct problem {
     const struct fulcrum_network *network;
@@ -88,6 +93,10 @@ static void place_actors(const struct problem *problem, struct state *state)
         absent = returning * (whole + 1.0);
     }
     double early = problem->network->actors - state->batch - absent;
+    if (state->idle_frac > 0.0) {
+        double outside = problem->network->actors - state->batch;
+        early -= state->idle_frac * (outside - present(problem, outside));
+    }
     returning = fmax(0.0, returning + fmin(0.0, early));
     early = fmax(0.0, early);
     state->early[MIDDLE] = early;
@@ -163,31 +172,62 @@ static struct state solve(const struct problem *problem, double guess)
     return state;
 }
 
-/* Simpson's rule over the cycle, and the time the GPU idles. */
-static void add_means(const struct problem *problem, const struct state *state,
-    struct fulcrum_cycle *cycle)
+/* For some time, as a share of the cycle, that many actors are at the CPU. */
+static void add_actors(
+    const struct problem *problem, double n, double share, struct fulcrum_cycle *cycle)
 {
-    static const double weight[] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
-    double busy_s = state->pace.interval_s;
-    double length_s = busy_s + state->idle_s;
     const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
     double servers = fulcrum_cpu_servers(cpu);
     double cores = cpu->core_count * servers / cpu->thread_count;
-    for (int i = 0; i < problem->ends; i++) {
-        double part = problem->ends > 1 ? shares[i] : 1.0;
+    cycle->at_cpu += share * n;
+    cycle->stepping += share * fmin(n, servers);
+    cycle->on_cores += share * fmin(n, cores);
+}
+
+/* A part of the cycle in which nobody returns, from one of the ends. */
+struct span {
+    int end;
+    double from_s;
+    double to_s;
+    double share_per_s;
+};
+
+/* Simpson's rule on panels that double, as what is left decays. */
+static void add_span(const struct problem *problem, const struct state *state,
+    const struct span *span, struct fulcrum_cycle *cycle)
+{
+    static const double weight[] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
+    double panel_s = FIRST_PANEL * problem->network->step.mean_s;
+    double from_s = span->from_s;
+    while (from_s < span->to_s) {
+        double width_s = span->to_s - from_s;
+        width_s = width_s < 1.5 * panel_s ? width_s : panel_s;
         for (int k = 0; k < 3; k++) {
-            double n = left_after(problem, state, i, 0.5 * (double)k * busy_s);
-            double share = part * weight[k] * busy_s / length_s;
-            cycle->at_cpu += share * n;
-            cycle->stepping += share * fmin(n, servers);
-            cycle->on_cores += share * fmin(n, cores);
+            double time_s =
+                fmin(from_s + 0.5 * (double)k * width_s, span->to_s * BEFORE);
+            double n = left_after(problem, state, span->end, time_s);
+            add_actors(problem, n, weight[k] * width_s * span->share_per_s, cycle);
         }
+        from_s += width_s;
+        panel_s *= 2.0;
     }
-    double idle = state->idle_s / length_s;
+}
+
+static void add_means(const struct problem *problem, const struct state *state,
+    struct fulcrum_cycle *cycle)
+{
+    double busy_s = state->pace.interval_s;
+    double length_s = busy_s + state->idle_s;
+    double wait_s = state->returning > 0.0 ? fmin(busy_s, state->wait_s) : 0.0;
+    for (int i = 0; i < problem->ends; i++) {
+        double share = (problem->ends > 1 ? shares[i] : 1.0) / length_s;
+        struct span before = {i, 0.0, wait_s, share};
+        struct span after = {i, wait_s, busy_s, share};
+        add_span(problem, state, &before, cycle);
+        add_span(problem, state, &after, cycle);
+    }
     double n = present(problem, problem->network->actors);
-    cycle->at_cpu += idle * n;
-    cycle->stepping += idle * fmin(n, servers);
-    cycle->on_cores += idle * fmin(n, cores);
+    add_actors(problem, n, state->idle_s / length_s, cycle);
 }
 
 /* Is c(n) not a line over all numbers of actors that the cycle may well see? */
@@ -223,15 +263,14 @@ struct fulcrum_mean_field fulcrum_mean_field_solve(
         fluid = solve(&plain, fluid.batch);
     }
     struct fulcrum_mean_field out = {.idle_frac = state.idle_frac,
-        .plain_steps_per_s = fluid.batch / fluid.pace.interval_s};
+        .plain_steps_per_s = fluid.batch / fluid.pace.interval_s,
+        .plain_least = left_after(&plain, &fluid, MIDDLE, fluid.pace.interval_s)};
     double length_s = state.pace.interval_s + state.idle_s;
     out.cycle.batch = state.batch;
     out.cycle.steps_per_s = state.batch / length_s;
     out.cycle.at_gpu =
         out.cycle.steps_per_s *
         fmax(0.0, state.pace.latency_s - network->delay_s - state.pace.host_s);
-    out.least_at_cpu = left_after(
-        &problem, &state, problem.ends > 1 ? LOWEST : MIDDLE, state.pace.interval_s);
     add_means(&problem, &state, &out.cycle);
     return out;
 }

@@ -9,9 +9,9 @@
 
 struct fulcrum_mean_field {
     struct fulcrum_cycle cycle; /* smoothed, idling counted */
-    double idle_frac;   /* batches at whose end nobody waits, so that the GPU idles */
+    double idle_frac; /* batches at whose end nobody waits, so that the GPU idles */
     double plain_steps_per_s;
-    double least_at_cpu; /* at the end of a batch, at the lower end of the smoothing */
+    double plain_least; /* of its actors at the CPU, at the end of a batch */
 };
 
 /*

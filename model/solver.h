@@ -38,6 +38,7 @@ enum fulcrum_bottleneck {
     X(FULCRUM_FLAG_ROUGH_BATCH,     "learner holds actors up: batch and residence rough") \
     X(FULCRUM_FLAG_TEXTBOOK,        "textbook product form: batch servers break its assumptions") \
     X(FULCRUM_FLAG_MULTISTABLE,     "batches may keep their actors: several rhythms are stable") \
+    X(FULCRUM_FLAG_FEW,             "few actors beside a delay or overlapping batches")  \
     X(FULCRUM_FLAG_CROWDED,         "fixed batches of more actors than threads")         \
     X(FULCRUM_FLAG_KINK,            "batches form about as fast as host and GPU take them") \
     X(FULCRUM_FLAG_LIMIT_ROUGH,     "batch limit taken as a bound, not followed")        \

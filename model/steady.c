@@ -31,6 +31,9 @@
 
 /* Of a batch: fewer that stay behind than these, and batches keep their actors. */
 #define LOYAL_FRAC 0.05
+/* Of a batch's time: what depends on its size, before unequal sizes matter. */
+#define ITEMS_FRAC 0.2
+#define FEW_ACTORS 12.0
 
 #define LOW_CV 0.2
 
@@ -108,42 +111,72 @@ static void solve_single(const struct fulcrum_network *network, double gpu_stret
         .at_gpu = rate * pace.gpu_s};
 }
 
-/*
- * Does the law of the steps matter? Not where all threads are busy all the time, nor
- * where steps are over in no time.
- */
-static int law_matters(const struct fulcrum_steady *steady, double gpu_stretch,
-    const struct fulcrum_mean_field *field)
+/* Steps that are over in no time beside a batch have no law that matters. */
+static int has_law(const struct fulcrum_steady *steady, double interval_s)
 {
-    const struct fulcrum_network *network = &steady->network;
-    struct fulcrum_pace pace =
-        fulcrum_pace_of(network, gpu_stretch, field->cycle.batch);
-    return network->step.law != FULCRUM_LAW_EXPONENTIAL &&
-           network->step.mean_s > NO_STEP_FRAC * pace.interval_s &&
-           field->least_at_cpu < fulcrum_cpu_servers(&network->cpu);
+    const struct fulcrum_step *step = &steady->network.step;
+    return step->law != FULCRUM_LAW_EXPONENTIAL &&
+           step->mean_s > NO_STEP_FRAC * interval_s;
 }
 
+/* The period of the mean field, as the cohort equation counts it. */
+static double period_of(const struct fulcrum_steady *steady,
+    const struct fulcrum_mean_field *field, double interval_s)
+{
+    const struct fulcrum_network *network = &steady->network;
+    double alone = fulcrum_cpu_capacity(&network->cpu, 1.0);
+    return fmin(field->cycle.batch / fmax(field->cycle.stepping, 1e-9),
+        interval_s * alone / network->step.mean_s);
+}
+
+/*
+ * Batches of unequal sizes that follow each other may be as stable as equal ones where
+ * several are inside at a time and a larger one takes longer.
+ */
+static unsigned rhythm_flags(const struct fulcrum_network *network,
+    const struct fulcrum_pace *pace, double stays_frac, double gpu_stretch)
+{
+    struct fulcrum_pace least = fulcrum_pace_unhurried(network, gpu_stretch, 1.0);
+    double service_s = pace->host_s + pace->gpu_s;
+    double items_frac = 1.0 - (least.host_s + least.gpu_s) / service_s;
+    int overlaps = network->depth > 1.0 && pace->host_s > 0.0;
+    int late = pace->latency_s > pace->interval_s;
+    int several = overlaps || (late && stays_frac < LOYAL_FRAC);
+    unsigned flags =
+        several && items_frac > ITEMS_FRAC ? (unsigned)FULCRUM_FLAG_MULTISTABLE : 0U;
+    flags |= late && network->actors < FEW_ACTORS ? (unsigned)FULCRUM_FLAG_FEW : 0U;
+    return flags;
+}
+
+/* Nothing limits the batches. Where all threads are busy always, no law matters. */
 static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
     const struct fulcrum_mean_field *field, struct fulcrum_cycle *out, unsigned *flags)
 {
     const struct fulcrum_network *network = &steady->network;
-    *out = field->cycle;
-    if (!law_matters(steady, gpu_stretch, field)) {
-        return;
-    }
-    struct fulcrum_cohort cohort =
-        fulcrum_cohort_solve(network, table_of(steady), gpu_stretch);
-    double chance = field->cycle.steps_per_s / field->plain_steps_per_s;
+    struct fulcrum_pace pace =
+        fulcrum_pace_of(network, gpu_stretch, field->cycle.batch);
+    int lawful = has_law(steady, pace.interval_s);
+    double servers = fulcrum_cpu_servers(&network->cpu);
     double cv = fulcrum_step_cv(&network->step);
-    if (network->actors > fulcrum_cpu_servers(&network->cpu)) {
+    double chance = field->cycle.steps_per_s / field->plain_steps_per_s;
+    double stays_frac = field->plain_least / field->cycle.batch;
+    if (lawful && network->actors > servers) {
         chance = pow(chance, fmin(1.0, cv));
     }
-    *out = cohort.cycle;
-    scale(out, chance);
-    struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, out->batch);
-    int loyal = cohort.stays_frac < LOYAL_FRAC && pace.latency_s > pace.interval_s;
-    *flags |= loyal ? FULCRUM_FLAG_MULTISTABLE : 0U;
-    *flags |= cv < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
+    *out = field->cycle;
+    if (lawful && field->plain_least < servers) {
+        struct fulcrum_cohort cohort = fulcrum_cohort_solve(network, table_of(steady),
+            gpu_stretch, period_of(steady, field, pace.interval_s));
+        *out = cohort.cycle;
+        stays_frac = cohort.stays_frac;
+        scale(out, chance);
+    } else {
+        scale(out, field->plain_steps_per_s * chance / out->steps_per_s);
+    }
+    *flags |= rhythm_flags(network, &pace, stays_frac, gpu_stretch);
+    *flags |= lawful && cv < LOW_CV && field->plain_least < servers
+                  ? (unsigned)FULCRUM_FLAG_LOW_CV
+                  : 0U;
 }
 
 /* Full batches as fast as the GPU takes them, or as the fluid without a limit. */
@@ -219,7 +252,7 @@ static void solve_fixed(struct fulcrum_steady *steady, double gpu_stretch,
 {
     const struct fulcrum_network *network = &steady->network;
     struct fulcrum_cohort cohort =
-        fulcrum_cohort_solve(network, table_of(steady), gpu_stretch);
+        fulcrum_cohort_solve(network, table_of(steady), gpu_stretch, 0.0);
     struct fulcrum_pace pace =
         fulcrum_pace_unhurried(network, gpu_stretch, network->batch_size);
     double interval_s = mean_interval_s(&cohort, &pace);

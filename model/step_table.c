@@ -29,10 +29,14 @@
 #define MOST_STAGES 64.0
 
 /* Cohorts are summed one by one up to here, then by Euler and Maclaurin. */
-#define DIRECT_TERMS  12
-#define SMOOTH_TERMS  2
-#define SMOOTH_PERIOD 0.15
-#define NO_TAIL       1e-8
+#define DIRECT_TERMS 12
+#define SMOOTH_TERMS 2
+#ifndef SP
+#define SP 0.8
+#endif
+#define SMOOTH_PERIOD        SP
+#define PARETO_SMOOTH_PERIOD 0.1
+#define NO_TAIL              1e-8
 
 #define DOUBLE_FRACTION_BITS 52
 
@@ -117,6 +121,9 @@ void fulcrum_step_table_init(
     table->law_cv = step->cv;
     table->cv = fmax(NARROWEST, fulcrum_step_cv(step));
     table->bits = bits_for(table->cv);
+    table->smooth_period = step->law == FULCRUM_LAW_PARETO
+                               ? PARETO_SMOOTH_PERIOD
+                               : SMOOTH_PERIOD * (table->cv < 1.0 ? table->cv : 1.0);
     struct fulcrum_step_form form = form_of(step, table->cv);
     struct point from = {1.0, 1.0};
     double low = 0.0;
@@ -164,7 +171,8 @@ static double power_tail(const struct fulcrum_step_table *table, double x)
                : 0.0;
 }
 
-double fulcrum_step_table_tail(const struct fulcrum_step_table *table, double x)
+/* Inline, and without fmax: sums over cohorts are most of a fast solution's time. */
+static inline double tail_at(const struct fulcrum_step_table *table, double x)
 {
     if (x >= table->end) {
         return power_tail(table, x);
@@ -173,10 +181,10 @@ double fulcrum_step_table_tail(const struct fulcrum_step_table *table, double x)
     double t = (x - cell->low) * cell->per_x;
     const double *c = cell->c;
     double slope = c[1] + t * (2.0 * c[2] + t * 3.0 * c[3]);
-    return fmax(0.0, -slope * cell->per_x);
+    return slope < 0.0 ? -slope * cell->per_x : 0.0;
 }
 
-double fulcrum_step_table_excess(const struct fulcrum_step_table *table, double x)
+static inline double excess_at(const struct fulcrum_step_table *table, double x)
 {
     if (x >= table->end) {
         return table->decay > 0.0 ? power_tail(table, x) * x / table->decay : 0.0;
@@ -187,12 +195,21 @@ double fulcrum_step_table_excess(const struct fulcrum_step_table *table, double 
     return c[0] + t * (c[1] + t * (c[2] + t * c[3]));
 }
 
+double fulcrum_step_table_tail(const struct fulcrum_step_table *table, double x)
+{
+    return tail_at(table, x);
+}
+
+double fulcrum_step_table_excess(const struct fulcrum_step_table *table, double x)
+{
+    return excess_at(table, x);
+}
+
 /* The integral of the excess from x to the last node; negative beyond it. */
 static double second_excess(const struct fulcrum_step_table *table, double x)
 {
     if (x >= table->end) {
-        return -0.5 * (x - table->end) *
-               (table->end_excess + fulcrum_step_table_excess(table, x));
+        return -0.5 * (x - table->end) * (table->end_excess + excess_at(table, x));
     }
     const struct fulcrum_step_cell *cell = cell_of(table, x);
     return cell->area - area_up_to(cell, (x - cell->low) * cell->per_x);
@@ -201,7 +218,7 @@ static double second_excess(const struct fulcrum_step_table *table, double x)
 /* Few where the law is smooth on the scale of the period. */
 static int direct_terms(const struct fulcrum_step_table *table, double period)
 {
-    return period < SMOOTH_PERIOD * fmin(1.0, table->cv) ? SMOOTH_TERMS : DIRECT_TERMS;
+    return period < table->smooth_period ? SMOOTH_TERMS : DIRECT_TERMS;
 }
 
 double fulcrum_step_cohorts(
@@ -211,17 +228,16 @@ double fulcrum_step_cohorts(
     double sum = 0.0;
     double term = 0.0;
     for (int j = 0; j < terms; j++) {
-        term = fulcrum_step_table_tail(table, age);
+        term = tail_at(table, age);
         sum += term;
         if (term < NO_TAIL) {
             return sum;
         }
         age += period;
     }
-    double here = fulcrum_step_table_tail(table, age);
-    double next = fulcrum_step_table_tail(table, age + period);
-    return sum + fulcrum_step_table_excess(table, age) / period + 0.5 * here +
-           (term - next) / 24.0;
+    double here = tail_at(table, age);
+    double next = tail_at(table, age + period);
+    return sum + excess_at(table, age) / period + 0.5 * here + (term - next) / 24.0;
 }
 
 double fulcrum_step_cohorts_area(
@@ -230,14 +246,13 @@ double fulcrum_step_cohorts_area(
     int terms = direct_terms(table, period);
     double sum = 0.0;
     for (int j = 0; j < terms; j++) {
-        double term = fulcrum_step_table_excess(table, age);
+        double term = excess_at(table, age);
         sum += term;
         if (term < NO_TAIL) {
             return sum;
         }
         age += period;
     }
-    return sum + second_excess(table, age) / period +
-           0.5 * fulcrum_step_table_excess(table, age) +
-           period / 12.0 * fulcrum_step_table_tail(table, age);
+    return sum + second_excess(table, age) / period + 0.5 * excess_at(table, age) +
+           period / 12.0 * tail_at(table, age);
 }

@@ -24,9 +24,10 @@ struct fulcrum_step_cell {
  */
 struct fulcrum_step_table {
     enum fulcrum_step_law law;
-    double law_cv; /* as asked for */
-    double cv;     /* as tabulated: at least that of the narrowest one */
-    unsigned bits; /* nodes per factor of two, as a power of two */
+    double law_cv;        /* as asked for */
+    double cv;            /* as tabulated: at least that of the narrowest one */
+    unsigned bits;        /* nodes per factor of two, as a power of two */
+    double smooth_period; /* sums over cohorts of shorter periods are integrals */
     size_t count;
     struct fulcrum_step_cell cell[FULCRUM_STEP_CELLS];
     double end; /* the last node, and what is there */
