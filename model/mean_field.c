@@ -1,12 +1,12 @@
 /* mean_field.c - greedy batches by the embedded mean-field equation (9). */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One unknown, the batch size b: what starts must be what finished during the
- * batch before. Two equations of this form are solved. The plain one follows a
- * fluid of actors. The other averages the fluid over some sqrt(b) actors more
- * or fewer, because the real number fluctuates and c(n) has kinks (where none
- * is near it saves the work), and adds the chance that nobody finishes during a
- * batch, in which case the GPU waits for the next actor. The ratio of the two
+ * One unknown, the batch size b: what starts must be what finished during the batch
+ * before. Two equations of this form are solved. The plain one follows a fluid of
+ * actors. The other averages the fluid over some sqrt(b) actors more or fewer, because
+ * the real number fluctuates and c(n) has kinks (where none is near it saves the work),
+ * and adds the chance that nobody finishes during a batch, in which case the GPU waits
+ * for the next actor. The ratio of the two
  * is what chance does to a network, and corrects other fluid solutions as well
  * (model/fast.c).
  */
@@ -18,7 +18,7 @@
 #include "model/root.h"
 
 /* The fluid is averaged over these many times sqrt(b) more or fewer actors. */
-enum { ENDS = 4, MIDDLE = 0, LOWEST = 2 };
+enum { ENDS = 4, MIDDLE = 0 };
 static const double places[ENDS] = {-1.0, 1.0, -2.3, 2.3};
 static const double shares[ENDS] = {0.43, 0.43, 0.07, 0.07};
 
@@ -28,243 +28,249 @@ static const double shares[ENDS] = {0.43, 0.43, 0.07, 0.07};
 #define FIRST_PANEL 1.0
 /* Just before the actors return who do at that moment. */
 #define BEFORE (1.0 - 1e-12)
-#define NEVER 1e-12 /* as the chance to idle */
+#define NEVER  1e-12 /* as the chance to idle */
 
 struct problem {
-  const struct fulcrum_network *network;
-  const struct fulcrum_cpu_drain *drain;
-  double gpu_stretch;
-  int ends;  /* 1: the fluid is not smoothed */
-  int idles; /* 0 in the plain equation */
+    const struct fulcrum_network *network;
+    const struct fulcrum_cpu_drain *drain;
+    double gpu_stretch;
+    int ends;  /* 1: the fluid is not smoothed */
+    int idles; /* 0 in the plain equation */
 };
 
 /* A batch size, and what follows from it. */
 struct state {
-  double batch;
-  struct fulcrum_pace pace;
-  double early[ENDS]; /* at the CPU when the batch starts */
-  double returning;   /* arrive there `wait_s` later, from an earlier batch */
-  double wait_s;
-  double idle_frac;
-  double idle_s; /* of the GPU, per batch */
+    double batch;
+    struct fulcrum_pace pace;
+    double early[ENDS]; /* at the CPU when the batch starts */
+    double returning;   /* arrive there `wait_s` later, from an earlier batch */
+    double wait_s;
+    double idle_frac;
+    double idle_s; /* of the GPU, per batch */
 };
 
-/* Actors in a delay behind a batch of one: how many of `outside` are at the
- * CPU. */
-static double present(const struct problem *problem, double outside) {
-  const struct fulcrum_network *network = problem->network;
-  if (network->delay_s <= 0.0) {
-    return outside;
-  }
-  double rate = fulcrum_cpu_drain_rate(problem->drain, outside);
-  return outside / (1.0 + network->delay_s / network->step.mean_s * rate /
-                              fmax(1e-9, outside));
+/* Actors in a delay behind a batch of one: how many of `outside` are at the CPU. */
+static double present(const struct problem *problem, double outside)
+{
+    const struct fulcrum_network *network = problem->network;
+    if (network->delay_s <= 0.0) {
+        return outside;
+    }
+    double rate = fulcrum_cpu_drain_rate(problem->drain, outside);
+    return outside /
+           (1.0 + network->delay_s / network->step.mean_s * rate / fmax(1e-9, outside));
 }
 
-static void add_idling(const struct problem *problem, struct state *state) {
-  const struct fulcrum_network *network = problem->network;
-  double rest = present(problem, network->actors - state->batch);
-  double rate = fulcrum_cpu_drain_rate(problem->drain, rest);
-  double busy_s = state->pace.interval_s;
-  state->idle_frac = exp(-rate * busy_s / network->step.mean_s);
-  if (state->idle_frac > NEVER) {
-    double all = present(problem, network->actors);
-    state->idle_s = state->idle_frac * network->step.mean_s /
-                    fulcrum_cpu_drain_rate(problem->drain, all);
-  }
+static void add_idling(const struct problem *problem, struct state *state)
+{
+    const struct fulcrum_network *network = problem->network;
+    double rest = present(problem, network->actors - state->batch);
+    double rate = fulcrum_cpu_drain_rate(problem->drain, rest);
+    double busy_s = state->pace.interval_s;
+    state->idle_frac = exp(-rate * busy_s / network->step.mean_s);
+    if (state->idle_frac > NEVER) {
+        double all = present(problem, network->actors);
+        state->idle_s = state->idle_frac * network->step.mean_s /
+                        fulcrum_cpu_drain_rate(problem->drain, all);
+    }
 }
 
 /*
- * Batches that are still inside when the next one starts are absent from the
- * CPU; the actors of one of them return during the cycle.
+ * Batches that are still inside when the next one starts are absent from the CPU; the
+ * actors of one of them return during the cycle.
  */
-static void place_actors(const struct problem *problem, struct state *state) {
-  const struct fulcrum_pace *pace = &state->pace;
-  double length_s = pace->interval_s + state->idle_s;
-  double late_s = pace->latency_s - pace->interval_s;
-  double absent = 0.0;
-  double returning = 0.0;
-  if (late_s > 0.0) {
-    double whole = floor(late_s / length_s);
-    returning = state->batch * (1.0 - state->idle_frac);
-    state->wait_s = fmin(pace->interval_s, late_s - whole * length_s);
-    absent = returning * (whole + 1.0);
-  }
-  double early = problem->network->actors - state->batch - absent;
-  if (state->idle_frac > 0.0) {
-    double outside = problem->network->actors - state->batch;
-    early -= state->idle_frac * (outside - present(problem, outside));
-  }
-  returning = fmax(0.0, returning + fmin(0.0, early));
-  early = fmax(0.0, early);
-  state->early[MIDDLE] = early;
-  double most = fmin(early, state->batch);
-  for (int i = 0; i < ENDS && problem->ends > 1; i++) {
-    double reach = places[i] * sqrt(state->batch);
-    state->early[i] = early + fmin(most, fmax(-most, reach));
-  }
-  state->returning = returning;
+static void place_actors(const struct problem *problem, struct state *state)
+{
+    const struct fulcrum_pace *pace = &state->pace;
+    double length_s = pace->interval_s + state->idle_s;
+    double late_s = pace->latency_s - pace->interval_s;
+    double absent = 0.0;
+    double returning = 0.0;
+    if (late_s > 0.0) {
+        double whole = floor(late_s / length_s);
+        returning = state->batch * (1.0 - state->idle_frac);
+        state->wait_s = fmin(pace->interval_s, late_s - whole * length_s);
+        absent = returning * (whole + 1.0);
+    }
+    double early = problem->network->actors - state->batch - absent;
+    if (state->idle_frac > 0.0) {
+        double outside = problem->network->actors - state->batch;
+        early -= state->idle_frac * (outside - present(problem, outside));
+    }
+    returning = fmax(0.0, returning + fmin(0.0, early));
+    early = fmax(0.0, early);
+    state->early[MIDDLE] = early;
+    double most = fmin(early, state->batch);
+    for (int i = 0; i < ENDS && problem->ends > 1; i++) {
+        double reach = places[i] * sqrt(state->batch);
+        state->early[i] = early + fmin(most, fmax(-most, reach));
+    }
+    state->returning = returning;
 }
 
-static struct state state_of(const struct problem *problem, double batch) {
-  struct state state = {
-      .batch = batch,
-      .pace = fulcrum_pace_of(problem->network, problem->gpu_stretch, batch)};
-  if (problem->idles) {
-    add_idling(problem, &state);
-  }
-  place_actors(problem, &state);
-  return state;
+static struct state state_of(const struct problem *problem, double batch)
+{
+    struct state state = {.batch = batch,
+        .pace = fulcrum_pace_of(problem->network, problem->gpu_stretch, batch)};
+    if (problem->idles) {
+        add_idling(problem, &state);
+    }
+    place_actors(problem, &state);
+    return state;
 }
 
-/* Actors at the CPU time_s after the start of a batch, from one of its two
- * ends. */
-static double left_after(const struct problem *problem,
-                         const struct state *state, int end, double time_s) {
-  double early = state->early[end];
-  if (state->returning <= 0.0 || time_s < state->wait_s) {
-    return fulcrum_cpu_drain_left(problem->drain, early, time_s);
-  }
-  early = fulcrum_cpu_drain_left(problem->drain, early, state->wait_s);
-  return fulcrum_cpu_drain_left(problem->drain, early + state->returning,
-                                time_s - state->wait_s);
+/* Actors at the CPU time_s after the start of a batch, from one of its two ends. */
+static double left_after(
+    const struct problem *problem, const struct state *state, int end, double time_s)
+{
+    double early = state->early[end];
+    if (state->returning <= 0.0 || time_s < state->wait_s) {
+        return fulcrum_cpu_drain_left(problem->drain, early, time_s);
+    }
+    early = fulcrum_cpu_drain_left(problem->drain, early, state->wait_s);
+    return fulcrum_cpu_drain_left(
+        problem->drain, early + state->returning, time_s - state->wait_s);
 }
 
 /* What starts less what finished: rises with the batch size. */
-static double gap(const struct problem *problem, const struct state *state) {
-  double done = 0.0;
-  for (int i = 0; i < problem->ends; i++) {
-    double left = left_after(problem, state, i, state->pace.interval_s);
-    double share = problem->ends > 1 ? shares[i] : 1.0;
-    done += share * (state->early[i] + state->returning - left);
-  }
-  return state->batch - done - state->idle_frac;
+static double gap(const struct problem *problem, const struct state *state)
+{
+    double done = 0.0;
+    for (int i = 0; i < problem->ends; i++) {
+        double left = left_after(problem, state, i, state->pace.interval_s);
+        double share = problem->ends > 1 ? shares[i] : 1.0;
+        done += share * (state->early[i] + state->returning - left);
+    }
+    return state->batch - done - state->idle_frac;
 }
 
 /* Steps that start at once, never wait and never idle the GPU. */
-static double first_guess(const struct problem *problem) {
-  const struct fulcrum_network *network = problem->network;
-  double actors = network->actors;
-  struct fulcrum_pace pace =
-      fulcrum_pace_of(network, problem->gpu_stretch, actors / 3.0);
-  double done = -expm1(-pace.interval_s / network->step.mean_s);
-  double free = actors * done / (1.0 + done);
-  double full = fulcrum_cpu_drain_rate(problem->drain, actors) *
-                pace.interval_s / network->step.mean_s;
-  return fmax(1e-3, fmin(free, full));
+static double first_guess(const struct problem *problem)
+{
+    const struct fulcrum_network *network = problem->network;
+    double actors = network->actors;
+    struct fulcrum_pace pace =
+        fulcrum_pace_of(network, problem->gpu_stretch, actors / 3.0);
+    double done = -expm1(-pace.interval_s / network->step.mean_s);
+    double free = actors * done / (1.0 + done);
+    double full = fulcrum_cpu_drain_rate(problem->drain, actors) * pace.interval_s /
+                  network->step.mean_s;
+    return fmax(1e-3, fmin(free, full));
 }
 
-static struct state solve(const struct problem *problem, double guess) {
-  double actors = problem->network->actors;
-  struct fulcrum_root root = {.high = actors,
-                              .x = fmin(guess, 0.999 * actors),
-                              .slope = 1.0,
-                              .tolerance_rel = TOLERANCE};
-  struct state state;
-  do {
-    state = state_of(problem, root.x);
-  } while (fulcrum_root_next(&root, gap(problem, &state)));
-  return state;
+static struct state solve(const struct problem *problem, double guess)
+{
+    double actors = problem->network->actors;
+    struct fulcrum_root root = {.high = actors,
+        .x = fmin(guess, 0.999 * actors),
+        .slope = 1.0,
+        .tolerance_rel = TOLERANCE};
+    struct state state;
+    do {
+        state = state_of(problem, root.x);
+    } while (fulcrum_root_next(&root, gap(problem, &state)));
+    return state;
 }
 
 /* For some time, as a share of the cycle, that many actors are at the CPU. */
-static void add_actors(const struct problem *problem, double n, double share,
-                       struct fulcrum_cycle *cycle) {
-  const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
-  double servers = fulcrum_cpu_servers(cpu);
-  double cores = cpu->core_count * servers / cpu->thread_count;
-  cycle->at_cpu += share * n;
-  cycle->stepping += share * fmin(n, servers);
-  cycle->on_cores += share * fmin(n, cores);
+static void add_actors(
+    const struct problem *problem, double n, double share, struct fulcrum_cycle *cycle)
+{
+    const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
+    double servers = fulcrum_cpu_servers(cpu);
+    double cores = cpu->core_count * servers / cpu->thread_count;
+    cycle->at_cpu += share * n;
+    cycle->stepping += share * fmin(n, servers);
+    cycle->on_cores += share * fmin(n, cores);
 }
 
 /* A part of the cycle in which nobody returns, from one of the ends. */
 struct span {
-  int end;
-  double from_s;
-  double to_s;
-  double share_per_s;
+    int end;
+    double from_s;
+    double to_s;
+    double share_per_s;
 };
 
 /* Simpson's rule on panels that double, as what is left decays. */
 static void add_span(const struct problem *problem, const struct state *state,
-                     const struct span *span, struct fulcrum_cycle *cycle) {
-  static const double weight[] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
-  double panel_s = FIRST_PANEL * problem->network->step.mean_s;
-  double from_s = span->from_s;
-  while (from_s < span->to_s) {
-    double width_s = span->to_s - from_s;
-    width_s = width_s < 1.5 * panel_s ? width_s : panel_s;
-    for (int k = 0; k < 3; k++) {
-      double time_s =
-          fmin(from_s + 0.5 * (double)k * width_s, span->to_s * BEFORE);
-      double n = left_after(problem, state, span->end, time_s);
-      add_actors(problem, n, weight[k] * width_s * span->share_per_s, cycle);
+    const struct span *span, struct fulcrum_cycle *cycle)
+{
+    static const double weight[] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
+    double panel_s = FIRST_PANEL * problem->network->step.mean_s;
+    double from_s = span->from_s;
+    while (from_s < span->to_s) {
+        double width_s = span->to_s - from_s;
+        width_s = width_s < 1.5 * panel_s ? width_s : panel_s;
+        for (int k = 0; k < 3; k++) {
+            double time_s =
+                fmin(from_s + 0.5 * (double)k * width_s, span->to_s * BEFORE);
+            double n = left_after(problem, state, span->end, time_s);
+            add_actors(problem, n, weight[k] * width_s * span->share_per_s, cycle);
+        }
+        from_s += width_s;
+        panel_s *= 2.0;
     }
-    from_s += width_s;
-    panel_s *= 2.0;
-  }
 }
 
 static void add_means(const struct problem *problem, const struct state *state,
-                      struct fulcrum_cycle *cycle) {
-  double busy_s = state->pace.interval_s;
-  double length_s = busy_s + state->idle_s;
-  double wait_s = state->returning > 0.0 ? fmin(busy_s, state->wait_s) : 0.0;
-  for (int i = 0; i < problem->ends; i++) {
-    double share = (problem->ends > 1 ? shares[i] : 1.0) / length_s;
-    struct span before = {i, 0.0, wait_s, share};
-    struct span after = {i, wait_s, busy_s, share};
-    add_span(problem, state, &before, cycle);
-    add_span(problem, state, &after, cycle);
-  }
-  double n = present(problem, problem->network->actors);
-  add_actors(problem, n, state->idle_s / length_s, cycle);
+    struct fulcrum_cycle *cycle)
+{
+    double busy_s = state->pace.interval_s;
+    double length_s = busy_s + state->idle_s;
+    double wait_s = state->returning > 0.0 ? fmin(busy_s, state->wait_s) : 0.0;
+    for (int i = 0; i < problem->ends; i++) {
+        double share = (problem->ends > 1 ? shares[i] : 1.0) / length_s;
+        struct span before = {i, 0.0, wait_s, share};
+        struct span after = {i, wait_s, busy_s, share};
+        add_span(problem, state, &before, cycle);
+        add_span(problem, state, &after, cycle);
+    }
+    double n = present(problem, problem->network->actors);
+    add_actors(problem, n, state->idle_s / length_s, cycle);
 }
 
 /* Is c(n) not a line over all numbers of actors that the cycle may well see? */
-static int is_kinked(const struct problem *problem, const struct state *plain) {
-  double reach = places[ENDS - 1] * sqrt(plain->batch);
-  double most = fmin(problem->network->actors,
-                     plain->early[MIDDLE] + plain->returning + reach);
-  const struct fulcrum_drain_piece *piece = problem->drain->piece;
-  size_t last = problem->drain->count - 1;
-  if (last > 0 && most <= piece[1].low && !(piece[0].slope < 0.0)) {
-    return 0;
-  }
-  double early = fmax(0.0, plain->early[MIDDLE] - reach);
-  double least =
-      fulcrum_cpu_drain_left(problem->drain, early, plain->pace.interval_s);
-  return least <= piece[last].low;
+static int is_kinked(const struct problem *problem, const struct state *plain)
+{
+    double reach = places[ENDS - 1] * sqrt(plain->batch);
+    double most =
+        fmin(problem->network->actors, plain->early[MIDDLE] + plain->returning + reach);
+    const struct fulcrum_drain_piece *piece = problem->drain->piece;
+    size_t last = problem->drain->count - 1;
+    if (last > 0 && most <= piece[1].low && !(piece[0].slope < 0.0)) {
+        return 0;
+    }
+    double early = fmax(0.0, plain->early[MIDDLE] - reach);
+    double least =
+        fulcrum_cpu_drain_left(problem->drain, early, plain->pace.interval_s);
+    return least <= piece[last].low;
 }
 
-struct fulcrum_mean_field
-fulcrum_mean_field_solve(const struct fulcrum_network *network,
-                         const struct fulcrum_cpu_drain *drain,
-                         double gpu_stretch) {
-  struct problem problem = {network, drain, gpu_stretch, 1, 1};
-  struct state fluid = solve(&problem, first_guess(&problem));
-  struct state state = fluid;
-  if (is_kinked(&problem, &fluid)) {
-    problem.ends = ENDS;
-    state = solve(&problem, fluid.batch);
-  }
-  struct problem plain = {network, drain, gpu_stretch, 1, 0};
-  if (fluid.idle_frac > NEVER) {
-    fluid = solve(&plain, fluid.batch);
-  }
-  struct fulcrum_mean_field out = {.idle_frac = state.idle_frac,
-                                   .plain_steps_per_s =
-                                       fluid.batch / fluid.pace.interval_s};
-  double length_s = state.pace.interval_s + state.idle_s;
-  out.cycle.batch = state.batch;
-  out.cycle.steps_per_s = state.batch / length_s;
-  out.cycle.at_gpu =
-      out.cycle.steps_per_s *
-      fmax(0.0, state.pace.latency_s - network->delay_s - state.pace.host_s);
-  out.least_at_cpu =
-      left_after(&problem, &state, problem.ends > 1 ? LOWEST : MIDDLE,
-                 state.pace.interval_s);
-  add_means(&problem, &state, &out.cycle);
-  return out;
+struct fulcrum_mean_field fulcrum_mean_field_solve(
+    const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
+    double gpu_stretch)
+{
+    struct problem problem = {network, drain, gpu_stretch, 1, 1};
+    struct state fluid = solve(&problem, first_guess(&problem));
+    struct state state = fluid;
+    if (is_kinked(&problem, &fluid)) {
+        problem.ends = ENDS;
+        state = solve(&problem, fluid.batch);
+    }
+    struct problem plain = {network, drain, gpu_stretch, 1, 0};
+    if (fluid.idle_frac > NEVER) {
+        fluid = solve(&plain, fluid.batch);
+    }
+    struct fulcrum_mean_field out = {.idle_frac = state.idle_frac,
+        .plain_steps_per_s = fluid.batch / fluid.pace.interval_s,
+        .plain_least = left_after(&plain, &fluid, MIDDLE, fluid.pace.interval_s)};
+    double length_s = state.pace.interval_s + state.idle_s;
+    out.cycle.batch = state.batch;
+    out.cycle.steps_per_s = state.batch / length_s;
+    out.cycle.at_gpu =
+        out.cycle.steps_per_s *
+        fmax(0.0, state.pace.latency_s - network->delay_s - state.pace.host_s);
+    add_means(&problem, &state, &out.cycle);
+    return out;
 }
