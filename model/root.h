@@ -21,7 +21,11 @@ struct fulcrum_root {
     int steps;
 };
 
-enum { FULCRUM_ROOT_STEPS_MOST = 60, FULCRUM_ROOT_BISECT_EVERY = 6 };
+enum {
+    FULCRUM_ROOT_STEPS_MOST = 60,
+    FULCRUM_ROOT_BISECT_EVERY = 6,
+    FULCRUM_ROOT_REACH = 8
+};
 
 /* Takes f(root->x); returns 1 with the next place in root->x, 0 when it is good. */
 static inline int fulcrum_root_next(struct fulcrum_root *root, double f)
@@ -37,6 +41,10 @@ static inline int fulcrum_root_next(struct fulcrum_root *root, double f)
     /* Flat places tell no direction: the middle of the bracket does. */
     double next = root->slope > 0.0 ? x - f / root->slope : root->low;
     int regular = next > root->low && next < root->high;
+    if (!(root->high < (double)INFINITY)) {
+        /* A place that is nearly flat says little about what is far away. */
+        regular = regular && next < FULCRUM_ROOT_REACH * x;
+    }
     if (!regular ||
         root->steps % FULCRUM_ROOT_BISECT_EVERY == FULCRUM_ROOT_BISECT_EVERY - 1) {
         next = root->high < (double)INFINITY ? 0.5 * (root->low + root->high) : 2.0 * x;

@@ -37,6 +37,12 @@ static double terrace(double x)
     return fmax(-1.0, fmin(1.0, 1e3 * (x - 2.0)));
 }
 
+/* Nearly level up to 2; far away it is not what it was meant to be. */
+static double plateau(double x)
+{
+    return x < 2.0 ? -0.1 + 1e-13 * x : fmin(x - 2.0, 1e3 - x);
+}
+
 struct search {
     double (*f)(double x);
     double high;
@@ -72,6 +78,8 @@ static const struct search searches[] = {
     {wall, 1e4, 9e3, 1.0},
     {step, 7.0, 5.0, 1.0},
     {step, (double)INFINITY, 0.1, 1.0},
+    {plateau, (double)INFINITY, 0.7, 0.1},
+    {plateau, (double)INFINITY, 1e-6, 1e6},
     {logarithm, 1e3, 1e-4, 1.0},
     {logarithm, 1e3, 999.0, 1e-4},
     {terrace, 100.0, 1.0, 1.0},
