@@ -66,8 +66,7 @@ struct orbit {
     double starts[SLICES]; /* of the others, per slice of `short_until` */
     double
         stays[NODES]; /* where nobody waits: actors at the nodes per actor of a batch */
-    double
-        left[NODES]; /* at the CPU at equal distances from there to the period's end */
+    double left[NODES];   /* at the CPU from there to the period's end */
     double node_s[NODES]; /* seconds since the cohort arrived */
     double time_s;        /* the whole period */
 };
@@ -77,10 +76,12 @@ static int is_fixed(const struct problem *problem)
     return problem->network->policy == FULCRUM_BATCH_FIXED;
 }
 
+/* At equal distances in short periods; in long ones where most steps end. */
 static double node(const struct orbit *orbit, int k)
 {
-    return orbit->short_until +
-           (orbit->period - orbit->short_until) * (double)k / LAST_NODE;
+    static const double farthest[NODES] = {0.0, 0.6, 1.8, (double)INFINITY};
+    double rest = orbit->period - orbit->short_until;
+    return orbit->short_until + fmin(rest * (double)k / LAST_NODE, farthest[k]);
 }
 
 /* Everything that starts in one cycle and still steps `age` after the cohort arrived.
@@ -196,7 +197,6 @@ static double pace_s(const struct problem *problem, double n)
 /* Work time into seconds: while threads are short, then from node to node. */
 static void add_times(const struct problem *problem, struct orbit *orbit)
 {
-    double step = (orbit->period - orbit->short_until) / LAST_NODE;
     double waiting = 0.5 * (orbit->batch - orbit->burst);
     double pace = problem->linear_pace_s;
     orbit->node_s[0] = 0.0;
@@ -207,6 +207,7 @@ static void add_times(const struct problem *problem, struct orbit *orbit)
     double before = pace > 0.0 ? pace : pace_s(problem, orbit->left[0]);
     for (int k = 1; k < NODES; k++) {
         double here = pace > 0.0 ? pace : pace_s(problem, orbit->left[k]);
+        double step = node(orbit, k) - node(orbit, k - 1);
         orbit->node_s[k] = orbit->node_s[k - 1] + 0.5 * step * (before + here);
         before = here;
     }
@@ -436,6 +437,9 @@ static void find_slopes(const struct problem *problem, double first,
 static int take_step(const struct trial *trial, double slope[2][2], double step[2])
 {
     double det = slope[0][0] * slope[1][1] - slope[0][1] * slope[1][0];
+    if (!(fabs(det) > 0.0)) {
+        return 0;
+    }
     step[0] = (slope[0][1] * trial->gap[1] - slope[1][1] * trial->gap[0]) / det;
     step[1] = (slope[1][0] * trial->gap[0] - slope[0][0] * trial->gap[1]) / det;
     double share = trial->place[1];
@@ -444,7 +448,8 @@ static int take_step(const struct trial *trial, double slope[2][2], double step[
     part = fmin(part, MOST_OF_ROOM * trial->place[0] / fmax(fabs(step[0]), 1e-300));
     step[0] *= part;
     step[1] *= part;
-    return isfinite(step[0]) && isfinite(step[1]);
+    return isfinite(step[0]) && isfinite(step[1]) &&
+           (fabs(step[0]) > 0.0 || fabs(step[1]) > 0.0);
 }
 
 /* Broyden's update: the slopes along the step become those that were seen. */
@@ -519,6 +524,18 @@ static void solve(const struct problem *problem, double period, struct orbit *or
     solve_nested(problem, first, least, orbit);
 }
 
+/* A cohort gets a mean step each of work done in a period: over what trapezoids say. */
+static double work_fit(const struct problem *problem, const struct orbit *orbit)
+{
+    double rough = 0.0;
+    for (int k = 1; k < NODES; k++) {
+        double width = node(orbit, k) - node(orbit, k - 1);
+        rough += 0.5 * width * (orbit->left[k - 1] + orbit->left[k]);
+    }
+    double work = orbit->batch - problem->servers * orbit->short_until;
+    return work > 0.0 && rough > 0.0 ? work / rough : 1.0;
+}
+
 /* Means over time by the trapezoidal rule, node by node. */
 static void add_means(
     const struct problem *problem, struct orbit *orbit, struct fulcrum_cycle *cycle)
@@ -536,8 +553,9 @@ static void add_means(
     cycle->at_cpu = share * (problem->servers + waiting);
     cycle->stepping = share * problem->servers;
     cycle->on_cores = share * fmin(cores, problem->servers);
+    double fit = work_fit(problem, orbit) / orbit->time_s;
     for (int k = 1; k < NODES; k++) {
-        double half = 0.5 * (orbit->node_s[k] - orbit->node_s[k - 1]) / orbit->time_s;
+        double half = 0.5 * fit * (orbit->node_s[k] - orbit->node_s[k - 1]);
         for (int i = k - 1; i <= k; i++) {
             cycle->at_cpu += half * orbit->left[i];
             cycle->stepping += half * fmin(orbit->left[i], problem->servers);

@@ -20,7 +20,7 @@ struct fulcrum_cohort {
  * docs/model.md "Cohort equation": any law, any number of actors, greedy batches
  * without a limit that never let the GPU idle, or batches of a fixed size. Actors are a
  * fluid, and every cycle is like the last one.
- *   network      checked; t_e > 0
+ *   network      checked; t_e > 0, and t(1) > 0 unless batches are of a fixed size
  *   table        of its step
  *   gpu_stretch  as fulcrum_pace_of
  *   period       where to look first: the work, in mean steps, that a stepping actor
