@@ -18,6 +18,7 @@
 #include "model/few.h"
 #include "model/mean_field.h"
 #include "model/pace.h"
+#include "model/renewal.h"
 #include "model/solver.h"
 #include "model/step_law.h"
 
@@ -38,10 +39,13 @@
 #define LOW_CV 0.2
 
 /* Fixed batches and their chance: docs/model.md "Fixed batches". */
-#define CHANCE_FACTOR 0.8
-#define CHANCE_SHARE  (1.0 / 16.0)
-#define KINK_FRAC     0.25
-#define CROWDED_TURNS 8.0
+#define CHANCE_FACTOR  0.8
+#define CHANCE_SHARE   (1.0 / 16.0)
+#define KINK_FRAC      0.25
+#define CROWDED_TURNS  8.0
+#define BUNCHING_LOSS  0.15
+#define BUNCHING_WIDTH 0.22
+#define BUNCHING_CV    0.27
 
 static double service_s(const struct fulcrum_network *network)
 {
@@ -49,11 +53,14 @@ static double service_s(const struct fulcrum_network *network)
            fulcrum_batch_time(&network->gpu, 1.0);
 }
 
-/* Batches of exactly one are batches of at most one. */
+/* Batches of exactly one are batches of at most one, which can be followed. */
 static void simplify_batches(struct fulcrum_network *network)
 {
     if (network->policy == FULCRUM_BATCH_FIXED && network->batch_size <= 1.0) {
         network->policy = FULCRUM_BATCH_GREEDY;
+        if (!fulcrum_few_accepts(network)) {
+            network->policy = FULCRUM_BATCH_FIXED;
+        }
     }
     if (network->policy == FULCRUM_BATCH_GREEDY &&
         network->batch_size >= network->actors) {
@@ -66,6 +73,7 @@ void fulcrum_steady_init(struct fulcrum_steady *steady,
 {
     steady->network = *network;
     steady->table = table;
+    steady->fixed_factor = 0.0;
     struct fulcrum_network *own = &steady->network;
     simplify_batches(own);
     double all_s = own->step.mean_s + service_s(own) + own->delay_s;
@@ -247,7 +255,47 @@ static double mean_interval_s(
     return 0.5 * (cohort->interval_s + pace->interval_s + sqrt(apart * apart + width));
 }
 
-static void solve_fixed(struct fulcrum_steady *steady, double gpu_stretch,
+/*
+ * Two halves of the actors that alternate keep out of each other's way in the
+ * mean-field orbit. Real ones drift until they share the CPU for a part of the time: a
+ * loss by as much as a fuller CPU slows each actor, where batches return about when the
+ * next starts and steps vary too little to mix the halves. The form is a guess, its
+ * three numbers are from simulations of random networks.
+ */
+static double bunching_loss(const struct fulcrum_network *network,
+    const struct fulcrum_cohort *cohort, double latency_s)
+{
+    double actors = network->actors;
+    double rest = actors - network->batch_size;
+    if (rest < 1.0) {
+        return 0.0;
+    }
+    double full = fulcrum_cpu_capacity(&network->cpu, actors) / actors;
+    double free = fulcrum_cpu_capacity(&network->cpu, rest) / rest;
+    double off = (latency_s / cohort->interval_s - 1.0) / BUNCHING_WIDTH;
+    double mixing = fulcrum_step_cv(&network->step) / BUNCHING_CV;
+    return BUNCHING_LOSS * fmax(0.0, 1.0 - full / free) * exp(-off * off) /
+           (1.0 + pow(mixing, 6.0));
+}
+
+static unsigned fixed_flags(const struct fulcrum_network *network,
+    const struct fulcrum_cohort *cohort, const struct fulcrum_pace *pace)
+{
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    int crowded =
+        network->actors > servers && network->actors < CROWDED_TURNS * servers;
+    int kink = fabs(cohort->interval_s / pace->interval_s - 1.0) < KINK_FRAC;
+    int low = fulcrum_step_cv(&network->step) < LOW_CV;
+    return (crowded ? (unsigned)FULCRUM_FLAG_CROWDED : 0U) |
+           (kink ? (unsigned)FULCRUM_FLAG_KINK : 0U) |
+           (low ? (unsigned)FULCRUM_FLAG_LOW_CV : 0U);
+}
+
+/*
+ * The cohort equation with what chance makes of its interval; returns the share that
+ * bunching costs, which is not yet taken off.
+ */
+static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
     struct fulcrum_cycle *out, unsigned *flags)
 {
     const struct fulcrum_network *network = &steady->network;
@@ -255,18 +303,34 @@ static void solve_fixed(struct fulcrum_steady *steady, double gpu_stretch,
         fulcrum_cohort_solve(network, table_of(steady), gpu_stretch, 0.0);
     struct fulcrum_pace pace =
         fulcrum_pace_unhurried(network, gpu_stretch, network->batch_size);
-    double interval_s = mean_interval_s(&cohort, &pace);
     *out = cohort.cycle;
     out->batch = network->batch_size;
-    scale(out, cohort.interval_s / interval_s);
-    double servers = fulcrum_cpu_servers(&network->cpu);
-    int crowded =
-        network->actors > servers && network->actors < CROWDED_TURNS * servers;
-    int kink = fabs(cohort.interval_s / pace.interval_s - 1.0) < KINK_FRAC;
-    int low = fulcrum_step_cv(&network->step) < LOW_CV;
-    *flags |= crowded ? FULCRUM_FLAG_CROWDED : 0U;
-    *flags |= kink ? FULCRUM_FLAG_KINK : 0U;
-    *flags |= low ? FULCRUM_FLAG_LOW_CV : 0U;
+    scale(out, cohort.interval_s / mean_interval_s(&cohort, &pace));
+    *flags |= fixed_flags(network, &cohort, &pace);
+    return bunching_loss(network, &cohort, pace.latency_s);
+}
+
+/*
+ * The renewal equation knows how the actors of a batch come in, which the cohort
+ * equation only guesses; but it costs ten times as much. So it is solved once, and what
+ * a slower GPU does is left to the cohorts.
+ */
+static enum fulcrum_status solve_fixed(struct fulcrum_steady *steady,
+    double gpu_stretch, struct fulcrum_cycle *out, unsigned *flags,
+    struct fulcrum_error *err)
+{
+    double loss = solve_cohorts(steady, gpu_stretch, out, flags);
+    if (steady->fixed_factor <= 0.0) {
+        struct fulcrum_cycle renewal;
+        enum fulcrum_status status =
+            fulcrum_renewal_solve(&steady->network, gpu_stretch, &renewal, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        steady->fixed_factor = renewal.steps_per_s / out->steps_per_s;
+    }
+    scale(out, steady->fixed_factor * (1.0 - loss));
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_steady_solve(struct fulcrum_steady *steady,
@@ -278,8 +342,7 @@ enum fulcrum_status fulcrum_steady_solve(struct fulcrum_steady *steady,
         return FULCRUM_OK;
     }
     if (steady->network.policy == FULCRUM_BATCH_FIXED) {
-        solve_fixed(steady, gpu_stretch, out, flags);
-        return FULCRUM_OK;
+        return solve_fixed(steady, gpu_stretch, out, flags, err);
     }
     return solve_greedy(steady, gpu_stretch, out, flags, err);
 }

@@ -14,6 +14,8 @@ struct fulcrum_steady {
     struct fulcrum_network network; /* no service time is 0, no limit beyond N */
     struct fulcrum_cpu_drain drain;
     struct fulcrum_step_table *table; /* borrowed; filled when it is first needed */
+    double fixed_factor; /* of the first solution: what the renewal equation makes of
+                            the cohorts' throughput; 0 while not known */
 };
 
 /*
