@@ -284,6 +284,55 @@ static struct fulcrum_network draw_corners(struct source *source)
     return network;
 }
 
+/* Requests per second that CPU, host and GPU, and the round trip of one cannot exceed.
+ */
+static double most_steps_per_s(const struct fulcrum_network *network)
+{
+    double actors = network->actors;
+    double trip_s = network->step.mean_s + fulcrum_batch_time(&network->host, 1.0) +
+                    fulcrum_batch_time(&network->gpu, 1.0) + network->delay_s;
+    double full_s = fulcrum_batch_time(&network->host, actors) +
+                    fulcrum_batch_time(&network->gpu, actors);
+    double cpu_per_s = fulcrum_cpu_servers(&network->cpu) / network->step.mean_s;
+    return fmin(cpu_per_s, actors / fmax(trip_s, full_s));
+}
+
+/* Train steps take 3 % of the GPU up to twice what it has. */
+static struct fulcrum_network draw_learner(struct source *source)
+{
+    struct fulcrum_network network = draw_greedy(source);
+    network.host.per_batch_s = uniform(source, 0.0, 1.0) * network.gpu.per_batch_s;
+    network.host.per_item_s = uniform(source, 0.0, 1.0) * network.gpu.per_item_s;
+    double service_s = network.host.per_batch_s + network.gpu.per_batch_s;
+    network.delay_s =
+        chance(source, 0.5) ? service_s * between(source, 0.05, 2.0) : 0.0;
+    double period = between(source, 6.0, 3000.0);
+    double load = between(source, 0.03, 2.0);
+    network.training = (struct fulcrum_training){
+        period, load * period / most_steps_per_s(&network), 10.0};
+    return network;
+}
+
+/*
+ * Times of a calibration with MuJoCo's humanoid; the numbers of actors and threads and
+ * the step vary.
+ */
+static struct fulcrum_network draw_perceptron(struct source *source)
+{
+    double actors = whole(source, 4.0, 256.0);
+    struct fulcrum_network network = plain(actors, whole(source, 1.0, 128.0));
+    network.step.mean_s = 3.2e-4 * between(source, 0.3, 3.0);
+    network.step.cv = between(source, 0.2, 0.6);
+    network.step.law = FULCRUM_LAW_LOGNORMAL;
+    network.host.per_batch_s = 5.5e-6;
+    network.host.per_item_s = 3.2e-6;
+    network.gpu.per_batch_s = 1.05e-5;
+    network.gpu.per_item_s = 5.3e-6;
+    network.delay_s = 1.26e-5;
+    network.training = (struct fulcrum_training){51.2, 3.4e-3, 10.0};
+    return network;
+}
+
 struct fulcrum_network fulcrum_random_network(
     enum fulcrum_domain domain, uint64_t seed, size_t index)
 {
@@ -295,6 +344,8 @@ struct fulcrum_network fulcrum_random_network(
         draw_fixed,
         draw_share,
         draw_corners,
+        draw_learner,
+        draw_perceptron,
     };
     struct source source;
     source_init(&source, seed, index);

@@ -17,7 +17,9 @@
     X(MACHINE,     "machine",     "greedy with SMT, turbo, oversubscription, host, delay") \
     X(FIXED,       "fixed",       "half batches, the whole network, half with training")  \
     X(SHARE,       "share",       "batches of any share, the whole network on any CPU")    \
-    X(CORNERS,     "corners",     "extremes of every field")
+    X(CORNERS,     "corners",     "extremes of every field")                             \
+    X(TRAINING,    "training",    "greedy with host, delay, training from 3 % to twice the GPU") \
+    X(PERCEPTRON,  "perceptron",  "a perceptron on the core that trains it, cv 0.2-0.6")
 /* clang-format on */
 
 enum fulcrum_domain {

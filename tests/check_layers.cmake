@@ -11,7 +11,7 @@ set(presets_may model presets)
 set(calibrate_may model presets calibrate)
 set(plots_may model plots)
 set(cli_may model presets calibrate plots cli)
-set(bench_may model presets plots bench)
+set(bench_may model presets calibrate plots cli bench)
 
 # header prefix | layers or files that may include it
 set(parties

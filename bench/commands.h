@@ -1,0 +1,16 @@
+/* commands.h - the commands of fulcrum-bench. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_BENCH_COMMANDS_H
+#define FULCRUM_BENCH_COMMANDS_H
+
+#include "cli/command.h"
+
+#define FULCRUM_BENCH_PROGRAM "fulcrum-bench"
+
+/* NULL-terminated, in the order of `fulcrum-bench --help`. Static. */
+const struct fulcrum_command *const *fulcrum_bench_commands(void);
+
+/* One file each: bench/cmd_<name>.c. Listed in commands.c. */
+extern const struct fulcrum_command fulcrum_bench_command_accuracy;
+
+#endif

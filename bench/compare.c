@@ -1,0 +1,231 @@
+/* compare.c - one method held against another over random networks. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A network, and the random numbers of the simulations that solve it, depend on the
+ * seed and its index alone. So a network can be compared again by itself, and the
+ * results do not depend on which thread came to it, or when. Method and judge simulate
+ * with different numbers: errors of one are not hidden by the same errors of the other.
+ */
+#include "bench/compare.h"
+
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/parallel.h"
+#include "model/stream.h"
+
+/* Five times what the narrowest interval in use takes on average with heavy tails. */
+#define JUDGE_MOST_STEPS 1e8
+
+/* Streams 0 of each index are those that draw the network. */
+enum { STREAM_JUDGE = 1, STREAM_METHOD = 2 };
+
+static double relative(double value, double truth)
+{
+    return value / truth - 1.0;
+}
+
+/* Half of a simulation's interval, or the error that another method tells. */
+static double told_rel(const struct fulcrum_solution *solution)
+{
+    return solution->has_interval
+               ? (solution->steps_per_s_hi - solution->steps_per_s_lo) /
+                     (2.0 * solution->steps_per_s)
+               : solution->error_rel;
+}
+
+static void fill(struct fulcrum_comparison *out, const struct fulcrum_solution *method,
+    const struct fulcrum_solution *judge)
+{
+    out->state = FULCRUM_COMPARISON_DONE;
+    out->steps_per_s = method->steps_per_s;
+    out->error_rel = relative(method->steps_per_s, judge->steps_per_s);
+    out->told_rel = told_rel(method);
+    out->judge_rel = told_rel(judge);
+    out->batch_error_rel = relative(method->mean_batch, judge->mean_batch);
+    out->cpu_busy_error = method->cpu_thread_busy_frac - judge->cpu_thread_busy_frac;
+    out->host_busy_error = method->host_busy_frac - judge->host_busy_frac;
+    out->gpu_busy_error = method->gpu_busy_frac - judge->gpu_busy_frac;
+    out->flags = method->flags;
+}
+
+static enum fulcrum_comparison_state state_after(
+    enum fulcrum_status status, enum fulcrum_comparison_state refused)
+{
+    return status == FULCRUM_ERR_UNSUPPORTED ? refused : FULCRUM_COMPARISON_FAILED;
+}
+
+static void compare_one(const struct fulcrum_comparison_plan *plan, size_t index,
+    struct fulcrum_comparison *out)
+{
+    struct fulcrum_network network =
+        fulcrum_random_network(plan->domain, plan->seed, index);
+    const struct fulcrum_solver_options judge_options = {.method = plan->judge,
+        .seed = fulcrum_stream_seed(plan->seed, index, STREAM_JUDGE),
+        .half_width_rel = plan->judge_half_width_rel,
+        .max_steps = JUDGE_MOST_STEPS};
+    const struct fulcrum_solver_options method_options = {.method = plan->method,
+        .seed = fulcrum_stream_seed(plan->seed, index, STREAM_METHOD),
+        .half_width_rel = plan->half_width_rel,
+        .max_steps = JUDGE_MOST_STEPS};
+    struct fulcrum_solution method;
+    struct fulcrum_solution judge;
+    out->status = fulcrum_solve(&network, &method_options, &method, NULL);
+    if (out->status != FULCRUM_OK) {
+        out->state = state_after(out->status, FULCRUM_COMPARISON_REFUSED);
+        return;
+    }
+    out->status = fulcrum_solve(&network, &judge_options, &judge, NULL);
+    if (out->status != FULCRUM_OK) {
+        out->state = state_after(out->status, FULCRUM_COMPARISON_UNJUDGED);
+        return;
+    }
+    fill(out, &method, &judge);
+}
+
+struct work {
+    const struct fulcrum_comparison_plan *plan;
+    struct fulcrum_comparison *out;
+    size_t first;
+    const volatile sig_atomic_t *stop;
+};
+
+/* On any thread. */
+static void work_on(void *context, size_t i)
+{
+    const struct work *work = context;
+    struct fulcrum_comparison *out = &work->out[i];
+    *out = (struct fulcrum_comparison){
+        .state = FULCRUM_COMPARISON_NOT_RUN, .index = work->first + i};
+    if (work->stop == NULL || *work->stop == 0) {
+        compare_one(work->plan, out->index, out);
+    }
+}
+
+void fulcrum_compare(const struct fulcrum_comparison_plan *plan,
+    struct fulcrum_comparison *out, size_t first, size_t count,
+    const volatile sig_atomic_t *stop)
+{
+    struct work work = {plan, out, first, stop};
+    fulcrum_parallel_each(count, work_on, &work);
+}
+
+static int is_in(
+    const struct fulcrum_comparison *comparison, enum fulcrum_comparison_set set)
+{
+    return comparison->state == FULCRUM_COMPARISON_DONE &&
+           (set == FULCRUM_COMPARISON_ALL || comparison->flags == 0);
+}
+
+/* Sums of everything that is a mean. */
+static void add(struct fulcrum_comparison_summary *sums,
+    const struct fulcrum_comparison *comparison)
+{
+    double error = fabs(comparison->error_rel);
+    sums->mean_rel += error;
+    sums->bias_rel += comparison->error_rel;
+    sums->flagged_frac += comparison->flags != 0;
+    double told = comparison->told_rel + comparison->judge_rel;
+    sums->within_frac += error <= told;
+    if (told > 0.0) {
+        sums->told_ratio_max = fmax(sums->told_ratio_max, error / told);
+    }
+    sums->judge_rel += comparison->judge_rel;
+    sums->batch_rel += fabs(comparison->batch_error_rel);
+    sums->cpu_busy += fabs(comparison->cpu_busy_error);
+    sums->host_busy += fabs(comparison->host_busy_error);
+    sums->gpu_busy += fabs(comparison->gpu_busy_error);
+}
+
+/* 0 / 0 is NAN as it should be, but the sanitizer takes it for a mistake. */
+static void divide(struct fulcrum_comparison_summary *sums, size_t told_count)
+{
+    double *const means[] = {&sums->mean_rel, &sums->bias_rel, &sums->flagged_frac,
+        &sums->within_frac, &sums->judge_rel, &sums->batch_rel, &sums->cpu_busy,
+        &sums->host_busy, &sums->gpu_busy};
+    for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
+        *means[i] = sums->count > 0 ? *means[i] / (double)sums->count : (double)NAN;
+    }
+    if (told_count == 0) {
+        sums->within_frac = (double)NAN;
+        sums->told_ratio_max = (double)NAN;
+    }
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double *left = a;
+    const double *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+static double quantile(const double *sorted, size_t count, double frac)
+{
+    return count > 0 ? gsl_stats_quantile_from_sorted_data(sorted, 1, count, frac)
+                     : (double)NAN;
+}
+
+enum fulcrum_status fulcrum_comparison_summarise(struct fulcrum_comparison_summary *out,
+    const struct fulcrum_comparison *comparisons, size_t count,
+    enum fulcrum_comparison_set set, struct fulcrum_error *err)
+{
+    double *errors = calloc(count + 1, sizeof *errors);
+    if (errors == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "errors of %zu networks", count);
+    }
+    struct fulcrum_comparison_summary summary = {.count = 0};
+    size_t told_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_in(&comparisons[i], set)) {
+            add(&summary, &comparisons[i]);
+            told_count += comparisons[i].told_rel > 0.0;
+            errors[summary.count++] = fabs(comparisons[i].error_rel);
+        }
+    }
+    divide(&summary, told_count);
+    qsort(errors, summary.count, sizeof *errors, compare_numbers);
+    summary.p50_rel = quantile(errors, summary.count, 0.5);
+    summary.p95_rel = quantile(errors, summary.count, 0.95);
+    summary.p99_rel = quantile(errors, summary.count, 0.99);
+    summary.max_rel = quantile(errors, summary.count, 1.0);
+    free(errors);
+    *out = summary;
+    return FULCRUM_OK;
+}
+
+size_t fulcrum_comparison_count(const struct fulcrum_comparison *comparisons,
+    size_t count, enum fulcrum_comparison_state state)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        found += comparisons[i].state == state;
+    }
+    return found;
+}
+
+/* What was not compared comes last; equal errors in the order they were drawn. */
+static int compare_errors(const void *a, const void *b)
+{
+    const struct fulcrum_comparison *left = a;
+    const struct fulcrum_comparison *right = b;
+    int left_done = left->state == FULCRUM_COMPARISON_DONE;
+    int right_done = right->state == FULCRUM_COMPARISON_DONE;
+    if (left_done != right_done) {
+        return right_done - left_done;
+    }
+    double one = fabs(left->error_rel);
+    double two = fabs(right->error_rel);
+    int order = (one < two) - (one > two);
+    return order != 0 ? order
+                      : (left->index > right->index) - (left->index < right->index);
+}
+
+size_t fulcrum_comparison_worst(
+    struct fulcrum_comparison *comparisons, size_t count, size_t wanted)
+{
+    qsort(comparisons, count, sizeof *comparisons, compare_errors);
+    size_t done = fulcrum_comparison_count(comparisons, count, FULCRUM_COMPARISON_DONE);
+    return wanted < done ? wanted : done;
+}
