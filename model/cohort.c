@@ -38,6 +38,7 @@ enum { JOINT_STEPS = 10 };
 
 #define LEAST_SHARE 1e-8
 #define FULL_SHARE  (1.0 - 1e-6)
+#define SINGULAR    1e-30
 #define NOW         1e-9 /* of a period: the same moment */
 #define RATE_PART   0.05 /* of a period, over which a rate is taken */
 
@@ -106,7 +107,10 @@ static double survivors(
     return sum;
 }
 
-/* Gaussian elimination with partial pivoting; the matrix is destroyed. */
+/*
+ * Gaussian elimination with partial pivoting; the matrix is destroyed. A singular one,
+ * of a period in which nothing ends, makes starts so many that the search turns back.
+ */
 static void solve_linear(double matrix[UNKNOWNS][UNKNOWNS + 1], double *out)
 {
     for (int i = 0; i < UNKNOWNS; i++) {
@@ -118,6 +122,10 @@ static void solve_linear(double matrix[UNKNOWNS][UNKNOWNS + 1], double *out)
         memcpy(row, matrix[best], sizeof row);
         memcpy(matrix[best], matrix[i], sizeof row);
         memcpy(matrix[i], row, sizeof row);
+        if (!(fabs(row[i]) > 0.0)) {
+            matrix[i][i] = SINGULAR;
+            continue;
+        }
         for (int k = i + 1; k < UNKNOWNS; k++) {
             double factor = matrix[k][i] / row[i];
             for (int j = i; j <= UNKNOWNS; j++) {

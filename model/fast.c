@@ -26,11 +26,11 @@ static const struct {
 } risks[] = {
     {FULCRUM_FLAG_LOW_CV, 0.1},
     {FULCRUM_FLAG_MULTISTABLE, 0.3},
-    {FULCRUM_FLAG_FEW, 0.05},
+    {FULCRUM_FLAG_FEW, 0.1},
     {FULCRUM_FLAG_CROWDED, 0.05},
     {FULCRUM_FLAG_KINK, 0.05},
     {FULCRUM_FLAG_LIMIT_ROUGH, 0.1},
-    {FULCRUM_FLAG_TRAINING_MIX, 0.05},
+    {FULCRUM_FLAG_TRAINING_MIX, 0.1},
 };
 
 static double expected_error_rel(const struct fulcrum_network *network, unsigned flags)

@@ -33,8 +33,9 @@
 /* Of a batch: fewer that stay behind than these, and batches keep their actors. */
 #define LOYAL_FRAC 0.05
 /* Of a batch's time: what depends on its size, before unequal sizes matter. */
-#define ITEMS_FRAC 0.2
-#define FEW_ACTORS 12.0
+#define ITEMS_FRAC   0.2
+#define FEW_ACTORS   12.0
+#define FEW_IN_BATCH 3.0
 
 #define LOW_CV 0.2
 
@@ -142,17 +143,19 @@ static double period_of(const struct fulcrum_steady *steady,
  * several are inside at a time and a larger one takes longer.
  */
 static unsigned rhythm_flags(const struct fulcrum_network *network,
-    const struct fulcrum_pace *pace, double stays_frac, double gpu_stretch)
+    const struct fulcrum_pace *pace, double batch, double stays_frac)
 {
-    struct fulcrum_pace least = fulcrum_pace_unhurried(network, gpu_stretch, 1.0);
-    double service_s = pace->host_s + pace->gpu_s;
-    double items_frac = 1.0 - (least.host_s + least.gpu_s) / service_s;
+    struct fulcrum_pace least = fulcrum_pace_unhurried(network, 1.0, 1.0);
+    struct fulcrum_pace usual = fulcrum_pace_unhurried(network, 1.0, batch);
+    double items_frac =
+        1.0 - (least.host_s + least.gpu_s) / (usual.host_s + usual.gpu_s);
     int overlaps = network->depth > 1.0 && pace->host_s > 0.0;
     int late = pace->latency_s > pace->interval_s;
     int several = overlaps || (late && stays_frac < LOYAL_FRAC);
     unsigned flags =
         several && items_frac > ITEMS_FRAC ? (unsigned)FULCRUM_FLAG_MULTISTABLE : 0U;
-    flags |= late && network->actors < FEW_ACTORS ? (unsigned)FULCRUM_FLAG_FEW : 0U;
+    int few = network->actors < FEW_ACTORS || batch < FEW_IN_BATCH;
+    flags |= late && few ? (unsigned)FULCRUM_FLAG_FEW : 0U;
     return flags;
 }
 
@@ -181,7 +184,7 @@ static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
     } else {
         scale(out, field->plain_steps_per_s * chance / out->steps_per_s);
     }
-    *flags |= rhythm_flags(network, &pace, stays_frac, gpu_stretch);
+    *flags |= rhythm_flags(network, &pace, field->cycle.batch, stays_frac);
     *flags |= lawful && cv < LOW_CV && field->plain_least < servers
                   ? (unsigned)FULCRUM_FLAG_LOW_CV
                   : 0U;
