@@ -203,6 +203,7 @@ static void solve_limited_fluid(const struct fulcrum_steady *steady, double gpu_
     if (full < out->steps_per_s) {
         scale(out, full / out->steps_per_s);
         out->batch = size;
+        out->at_gpu = full * (pace.latency_s - network->delay_s - pace.host_s);
     }
 }
 
