@@ -263,6 +263,7 @@ struct fulcrum_mean_field fulcrum_mean_field_solve(
         fluid = solve(&plain, fluid.batch);
     }
     struct fulcrum_mean_field out = {.idle_frac = state.idle_frac,
+        .plain_batch = fluid.batch,
         .plain_steps_per_s = fluid.batch / fluid.pace.interval_s,
         .plain_least = left_after(&plain, &fluid, MIDDLE, fluid.pace.interval_s)};
     double length_s = state.pace.interval_s + state.idle_s;

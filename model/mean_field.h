@@ -9,7 +9,8 @@
 
 struct fulcrum_mean_field {
     struct fulcrum_cycle cycle; /* smoothed, idling counted */
-    double idle_frac; /* batches at whose end nobody waits, so that the GPU idles */
+    double idle_frac;   /* batches at whose end nobody waits, so that the GPU idles */
+    double plain_batch; /* of the fluid alone: not smoothed, never idle */
     double plain_steps_per_s;
     double plain_least; /* of its actors at the CPU, at the end of a batch */
 };

@@ -181,6 +181,7 @@ static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
         *out = cohort.cycle;
         stays_frac = cohort.stays_frac;
         scale(out, chance);
+        out->batch *= field->cycle.batch / field->plain_batch;
     } else {
         scale(out, field->plain_steps_per_s * chance / out->steps_per_s);
     }

@@ -36,6 +36,9 @@ static void test_free_threads_have_a_closed_form(void)
         double done = -expm1(-periods[i]);
         double batch = 200.0 * done / (1.0 + done);
         struct fulcrum_mean_field field = solve(&network);
+        suite_assert_close("plain", field.plain_batch, batch, 1e-5);
+        suite_assert_close(
+            "least", field.plain_least, (200.0 - batch) * (1.0 - done), 1e-5);
         suite_assert_close("plain", field.plain_steps_per_s, batch / periods[i], 1e-5);
         suite_assert_close("b", field.cycle.batch, batch, 1e-5);
         suite_assert_close("X", field.cycle.steps_per_s, batch / periods[i], 1e-5);
