@@ -209,13 +209,17 @@ static void assert_busy(
 #define NO_QUEUE 0.3, 0.3, 0.03 /* where actors wait: for a thread, for a batch */
 
 /* One or more of each kind that is solved in a way of its own. */
-static void test_each_kind_agrees_with_the_simulation(void)
+struct kind {
+    const char *name;
+    struct fulcrum_network network;
+    double rough_frac[3]; /* of times at CPU, host and GPU */
+};
+
+enum { KINDS = 23 };
+
+static void make_kinds(struct kind out[KINDS])
 {
-    const struct {
-        const char *name;
-        struct fulcrum_network network;
-        double rough_frac[3]; /* of times at CPU, host and GPU */
-    } kinds[] = {
+    const struct kind kinds[KINDS] = {
         {"few", lognormal(12, 20, 0.3), {WELL}},
         {"few, crowded", lognormal(12, 5, 0.3), {WELL}},
         {"few, limited", with_limit(lognormal(24, 30, 0.2), 4), {WELL}},
@@ -229,6 +233,7 @@ static void test_each_kind_agrees_with_the_simulation(void)
         {"host", with_host(lognormal(200, 150, 0.1), 0.05, 1), {WELL}},
         {"overlap", with_host(lognormal(200, 250, 0.2), 0.1, 2), {WELL}},
         {"overlap, crowded", with_host(lognormal(400, 100, 0.2), 0.3, 2), {WELL}},
+        {"hardly a host", with_host(lognormal(200, 250, 0.2), 1e-6, 2), {WELL}},
         {"limit, always", with_limit(lognormal(300, 400, 0.3), 16), {WELL}},
         {"limit, sometimes", with_limit(lognormal(300, 80, 0.2), 24), {NO_QUEUE}},
         {"half", half_batches(64, 100, 0.4), {WELL}},
@@ -239,11 +244,17 @@ static void test_each_kind_agrees_with_the_simulation(void)
             {WELL}},
         {"short train steps", with_training(lognormal(128, 100, 0.2), 600, 0.02),
             {WELL}},
-        {"learner slow", with_training(lognormal(64, 100, 0.1), 3000, 90.0), {WELL}},
         {"half, training", with_training(half_batches(128, 160, 0.3), 3000, 6.0),
             {WELL}},
     };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    memcpy(out, kinds, sizeof kinds);
+}
+
+static void test_each_kind_agrees_with_the_simulation(void)
+{
+    struct kind kinds[KINDS];
+    make_kinds(kinds);
+    for (size_t i = 0; i < KINDS; i++) {
         struct fulcrum_solution out = fast(&kinds[i].network);
         struct fulcrum_solution truth = simulated(&kinds[i].network, 0.004);
         double margin = out.error_rel + 0.005;
@@ -260,6 +271,281 @@ static void test_each_kind_agrees_with_the_simulation(void)
     }
 }
 
+/* N = X R, times that are work over rate, fractions that add up. */
+static void test_a_solution_agrees_with_itself(void)
+{
+    struct kind kinds[KINDS];
+    make_kinds(kinds);
+    for (size_t i = 0; i < KINDS; i++) {
+        const struct fulcrum_network *network = &kinds[i].network;
+        struct fulcrum_solution out = fast(network);
+        const struct fulcrum_residence *time = &out.residence;
+        double turn_s = time->cpu_s + time->host_s + time->gpu_s + time->delay_s;
+        suite_assert_close("N", out.steps_per_s * turn_s, network->actors, 1e-9);
+        double batches_per_s = out.steps_per_s / out.mean_batch;
+        double gpu_s = fulcrum_batch_time(&network->gpu, out.mean_batch);
+        CU_ASSERT(time->gpu_s >= gpu_s * (1.0 - 0.02));
+        CU_ASSERT_DOUBLE_EQUAL(
+            out.gpu_inference_busy_frac, fmin(1.0, batches_per_s * gpu_s), 1e-3);
+        CU_ASSERT_DOUBLE_EQUAL(out.gpu_busy_frac,
+            out.gpu_inference_busy_frac + out.gpu_train_busy_frac, 1e-12);
+        CU_ASSERT(out.gpu_busy_frac <= 1.0 && out.host_busy_frac <= 1.0);
+        CU_ASSERT(out.mean_batch >= 1.0 && out.mean_batch <= network->actors);
+    }
+}
+
+/* No time gets shorter, and throughput does not rise by more than equations err. */
+static void test_longer_times_cost_throughput(void)
+{
+    struct kind kinds[KINDS];
+    make_kinds(kinds);
+    for (size_t i = 0; i < KINDS; i++) {
+        struct fulcrum_network network = kinds[i].network;
+        double *const times[] = {&network.step.mean_s, &network.host.per_batch_s,
+            &network.host.per_item_s, &network.gpu.per_batch_s, &network.gpu.per_item_s,
+            &network.delay_s, &network.training.train_step_s};
+        double before = fast(&network).steps_per_s;
+        for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) {
+            double time_s = *times[k];
+            *times[k] = 1.3 * time_s;
+            double after = fast(&network).steps_per_s;
+            if (after > 1.005 * before) {
+                (void)printf(
+                    "\n    %s, time %zu: %g", kinds[i].name, k, after / before - 1.0);
+            }
+            CU_ASSERT(after <= 1.005 * before);
+            *times[k] = time_s;
+        }
+    }
+}
+
+/* Seconds or hours: only ratios of times count. */
+static void test_times_have_no_unit(void)
+{
+    struct kind kinds[KINDS];
+    make_kinds(kinds);
+    for (size_t i = 0; i < KINDS; i++) {
+        struct fulcrum_network slow = kinds[i].network;
+        slow.step.mean_s *= 3600.0;
+        slow.host.per_batch_s *= 3600.0;
+        slow.host.per_item_s *= 3600.0;
+        slow.gpu.per_batch_s *= 3600.0;
+        slow.gpu.per_item_s *= 3600.0;
+        slow.delay_s *= 3600.0;
+        slow.training.train_step_s *= 3600.0;
+        struct fulcrum_solution out = fast(&kinds[i].network);
+        struct fulcrum_solution hours = fast(&slow);
+        suite_assert_close("X", hours.steps_per_s * 3600.0, out.steps_per_s, 1e-6);
+        CU_ASSERT_EQUAL(hours.flags, out.flags);
+    }
+}
+
+/* A table that served other networks gives the same bytes as a new one. */
+static void test_a_kept_table_changes_nothing(void)
+{
+    struct kind kinds[KINDS];
+    struct fulcrum_step_table table;
+    memset(&table, 0, sizeof table);
+    make_kinds(kinds);
+    for (size_t i = 0; i < 2 * (size_t)KINDS; i++) {
+        struct fulcrum_network network = kinds[i % KINDS].network;
+        network.step.cv = i % 3 == 0 ? 0.4 : 0.5;
+        struct fulcrum_solution kept = {.steps_per_s = 0.0};
+        CU_ASSERT_EQUAL(fulcrum_fast_solve(&network, &table, &kept, NULL), FULCRUM_OK);
+        struct fulcrum_solution fresh = fast(&network);
+        CU_ASSERT_EQUAL(kept.steps_per_s, fresh.steps_per_s);
+        CU_ASSERT_EQUAL(kept.residence.host_s, fresh.residence.host_s);
+    }
+}
+
+/* The bend of ln(X / N) along a sweep: a change of method shows as a corner. */
+static double worst_bend(
+    const struct fulcrum_network *network, double from, double to, double delay_s)
+{
+    double worst = 0.0;
+    for (double n = from; n <= to; n += 1.0) {
+        double log_rate[3];
+        for (int k = 0; k < 3; k++) {
+            struct fulcrum_network own = *network;
+            own.actors = n + (double)k - 1.0;
+            own.delay_s = delay_s;
+            log_rate[k] = log(fast(&own).steps_per_s / own.actors);
+        }
+        worst = fmax(worst, fabs(log_rate[2] - 2.0 * log_rate[1] + log_rate[0]));
+    }
+    return worst;
+}
+
+static void test_more_actors_change_methods_without_a_jump(void)
+{
+    static const double t0[] = {0.05, 0.2, 1.0};
+    for (size_t i = 0; i < 6; i++) {
+        struct fulcrum_network network = lognormal(1, i % 2 == 0 ? 30 : 200, t0[i / 2]);
+        CU_ASSERT(worst_bend(&network, 8.0, 120.0, 0.0) < 0.012);
+        CU_ASSERT(worst_bend(&network, 8.0, 120.0, 0.3) < 0.012);
+    }
+}
+
+/* A network a little beside another has a throughput a little beside. */
+static void assert_near(const char *what, const struct fulcrum_network *network,
+    const struct fulcrum_network *beside, double tolerance_rel)
+{
+    suite_assert_close(
+        what, fast(beside).steps_per_s, fast(network).steps_per_s, tolerance_rel);
+}
+
+static void test_what_vanishes_is_as_if_it_were_not_there(void)
+{
+    static const double actors[] = {20, 64, 65, 140, 600};
+    for (size_t i = 0; i < 10; i++) {
+        struct fulcrum_network network =
+            lognormal(actors[i / 2], i % 2 == 0 ? 1000 : 40, 0.2);
+        struct fulcrum_network beside = with_delay(network, 1e-7);
+        assert_near("delay", &network, &beside, 1e-3);
+        beside = with_host(network, 1e-9, 1);
+        assert_near("host", &network, &beside, 1e-6);
+        beside = with_training(network, 1e9, 1.0);
+        assert_near("rare training", &network, &beside, 1e-6);
+        beside = with_training(network, 100, 1e-9);
+        assert_near("short training", &network, &beside, 1e-6);
+        beside = with_limit(network, network.actors);
+        assert_near("limit of all", &network, &beside, 1e-12);
+        beside = with_limit(network, network.actors - 1.0);
+        assert_near("limit of all but one", &network, &beside, 2e-3);
+        beside = network;
+        beside.cpu.oversubscription_frac = 1e-9;
+        beside.cpu.turbo_frac = 1e-9;
+        assert_near("turbo", &network, &beside, 1e-3);
+        beside = network;
+        beside.cpu.thread_count += network.actors;
+        if (network.actors < network.cpu.core_count) {
+            assert_near("threads for nobody", &network, &beside, 1e-9);
+        }
+    }
+}
+
+static void test_limits_rise_to_no_limit(void)
+{
+    for (size_t i = 0; i < 4; i++) {
+        struct fulcrum_network network =
+            lognormal(i % 2 == 0 ? 48 : 200, i / 2 == 0 ? 30 : 300, 0.2);
+        double before = 0.0;
+        for (double size = 1.0; size <= network.actors; size += 1.0) {
+            struct fulcrum_network limited = with_limit(network, size);
+            double rate = fast(&limited).steps_per_s;
+            CU_ASSERT(rate >= 0.998 * before);
+            before = rate;
+        }
+        suite_assert_close("none", before, fast(&network).steps_per_s, 1e-12);
+    }
+}
+
+/* The same times and capacities, once as formulas and once as tables. */
+static void test_tables_of_a_formula_are_that_formula(void)
+{
+    enum { THREADS = 60, SIZES = 5 };
+    static const double size[SIZES] = {1, 3, 20, 80, 300};
+    double time_s[SIZES];
+    double capacity[THREADS];
+    struct fulcrum_network network = lognormal(200, 30, 0.2);
+    network.cpu.thread_count = THREADS;
+    network.cpu.smt_yield_frac = 0.3;
+    for (size_t i = 0; i < SIZES; i++) {
+        time_s[i] = fulcrum_batch_time(&network.gpu, size[i]);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        capacity[i] = fulcrum_cpu_capacity(&network.cpu, (double)i + 1.0);
+    }
+    struct fulcrum_network measured = network;
+    measured.gpu.size = size;
+    measured.gpu.time_s = time_s;
+    measured.gpu.count = SIZES;
+    assert_near("batches", &network, &measured, 1e-9);
+    measured.cpu.curve = FULCRUM_CURVE_TABLE;
+    measured.cpu.capacity = capacity;
+    measured.cpu.capacity_count = THREADS;
+    assert_near("threads", &network, &measured, 2e-3);
+    network.actors = 70;
+    measured.actors = 70;
+    assert_near("fewer", &network, &measured, 2e-3);
+}
+
+/* The network with `factor` times the actors, threads, and speed per item. */
+static struct fulcrum_network scaled(
+    const struct fulcrum_network *network, double factor)
+{
+    struct fulcrum_network large = *network;
+    large.actors = round(factor * network->actors);
+    large.batch_size = round(factor * network->batch_size);
+    large.cpu.core_count = round(factor * network->cpu.core_count);
+    large.cpu.thread_count = round(factor * network->cpu.thread_count);
+    large.gpu.per_item_s /= factor;
+    large.host.per_item_s /= factor;
+    large.training.env_steps_per_train_step *= factor;
+    return large;
+}
+
+/* A fluid has no size; of a few actors, and of small batches, each one counts. */
+static void test_a_million_actors_are_a_hundred_times_ten_thousand(void)
+{
+    struct kind kinds[KINDS];
+    make_kinds(kinds);
+    for (size_t i = 0; i < KINDS; i++) {
+        const struct fulcrum_network *network = &kinds[i].network;
+        struct fulcrum_network large = scaled(network, 1e4 / network->actors);
+        struct fulcrum_network huge =
+            scaled(&large, 100.0 / fmax(1.0, large.cpu.thread_count / 1e4));
+        suite_assert_close(kinds[i].name, fast(&huge).steps_per_s / huge.actors,
+            fast(&large).steps_per_s / large.actors, 0.006);
+    }
+    struct fulcrum_network network = lognormal(1e6, 2e5, 0.3);
+    network.gpu.per_item_s = 0.0;
+    /* Threads are always full, batches are of 0.3 s of their work. */
+    struct fulcrum_solution out = fast(&network);
+    suite_assert_close("X", out.steps_per_s, 2e5, 1e-3);
+    suite_assert_close("batch", out.mean_batch, 6e4, 1e-3);
+}
+
+static void test_each_flag_has_its_network_and_a_neighbour_without(void)
+{
+    struct fulcrum_network locked = lognormal(128, 200, 0.2);
+    locked.step.cv = 0.1;
+    struct fulcrum_network kink = half_batches(64, 100, 1.25);
+    struct fulcrum_network flat = with_host(lognormal(8, 20, 0.2), 0.1, 2);
+    flat.gpu.per_item_s = 0.0;
+    struct fulcrum_network many = with_host(lognormal(64, 200, 0.2), 0.1, 2);
+    many.gpu.per_item_s = 0.0;
+    struct fulcrum_network slow = with_training(lognormal(64, 100, 0.1), 3000, 90.0);
+    struct fulcrum_network quick = with_training(lognormal(64, 100, 0.1), 3000, 9.0);
+    const struct {
+        unsigned flag;
+        struct fulcrum_network with;
+        struct fulcrum_network without;
+    } cases[] = {
+        {FULCRUM_FLAG_LOW_CV, locked, lognormal(128, 200, 0.2)},
+        {FULCRUM_FLAG_MULTISTABLE, with_host(lognormal(200, 250, 0.2), 0.1, 2),
+            with_host(lognormal(200, 250, 0.2), 0.1, 1)},
+        {FULCRUM_FLAG_FEW, flat, many},
+        {FULCRUM_FLAG_CROWDED, half_batches(256, 200, 0.4),
+            half_batches(256, 256, 0.4)},
+        {FULCRUM_FLAG_KINK, kink, half_batches(64, 100, 0.2)},
+        {FULCRUM_FLAG_LIMIT_ROUGH, with_limit(lognormal(300, 80, 0.2), 24),
+            with_limit(lognormal(300, 80, 0.2), 120)},
+        {FULCRUM_FLAG_TRAINING_MIX, with_training(plain(64, 64, 0.3), 51, 0.3),
+            with_training(plain(64, 64, 0.3), 5000, 0.3)},
+        {FULCRUM_FLAG_ROUGH_BATCH, slow, quick},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_solution with = fast(&cases[i].with);
+        struct fulcrum_solution without = fast(&cases[i].without);
+        CU_ASSERT((with.flags & cases[i].flag) != 0U);
+        CU_ASSERT((without.flags & cases[i].flag) == 0U);
+        if (cases[i].flag != FULCRUM_FLAG_ROUGH_BATCH) {
+            CU_ASSERT(with.error_rel > without.error_rel);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -268,6 +554,16 @@ int main(int argc, char **argv)
         SUITE_CASE(test_stages_without_time),
         SUITE_CASE(test_the_exact_chain_is_met),
         SUITE_CASE(test_each_kind_agrees_with_the_simulation),
+        SUITE_CASE(test_a_solution_agrees_with_itself),
+        SUITE_CASE(test_longer_times_cost_throughput),
+        SUITE_CASE(test_times_have_no_unit),
+        SUITE_CASE(test_a_kept_table_changes_nothing),
+        SUITE_CASE(test_more_actors_change_methods_without_a_jump),
+        SUITE_CASE(test_what_vanishes_is_as_if_it_were_not_there),
+        SUITE_CASE(test_limits_rise_to_no_limit),
+        SUITE_CASE(test_tables_of_a_formula_are_that_formula),
+        SUITE_CASE(test_a_million_actors_are_a_hundred_times_ten_thousand),
+        SUITE_CASE(test_each_flag_has_its_network_and_a_neighbour_without),
     };
     return suite_run("fast", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
