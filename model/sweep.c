@@ -303,7 +303,8 @@ static void free_sweep(struct sweep *sweep)
 static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error *err)
 {
 #ifdef _OPENMP
-    sweep->thread_count = (size_t)omp_get_max_threads();
+    sweep->thread_count = sweep->plan->thread_count > 0 ? sweep->plan->thread_count
+                                                        : (size_t)omp_get_max_threads();
 #else
     sweep->thread_count = 1;
 #endif

@@ -27,6 +27,7 @@ struct fulcrum_sweep_plan {
      */
     const double *actor_choices;
     size_t actor_choice_count;
+    size_t thread_count; /* to work on; 0: as many as OpenMP would take */
 };
 
 struct fulcrum_sweep_point {

@@ -15,6 +15,9 @@ static const struct line_style line_styles[] = {
     {0xCC79A7, FULCRUM_DASH_MIXED, FULCRUM_MARKER_DIAMOND},  /* reddish purple */
     {0xE69F00, FULCRUM_DASH_DOT, FULCRUM_MARKER_WEDGE},      /* orange */
     {0x000000, FULCRUM_DASH_SOLID, FULCRUM_MARKER_STAR},     /* black */
+    {0x56B4E9, FULCRUM_DASH_LONG, FULCRUM_MARKER_CIRCLE},    /* sky blue */
+    {0x7A7A7A, FULCRUM_DASH_SHORT, FULCRUM_MARKER_SQUARE},   /* grey, not of the set */
+    {0x5B3A1E, FULCRUM_DASH_MIXED, FULCRUM_MARKER_TRIANGLE}, /* brown, likewise */
 };
 
 /* Wraps around: more series than styles are not told apart by more colours either. */

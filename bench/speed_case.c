@@ -1,0 +1,354 @@
+/* speed_case.c - the solutions, simulations, sweeps and yardsticks that are timed. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Networks resemble the workloads of docs/presets.md in what costs time: batches that
+ * take about as long as steps, so that some of the actors are in the batch and others
+ * on the CPU. Where a cost depends on how many threads there are for an actor, a series
+ * keeps that ratio while the actors become more.
+ */
+#include "bench/speed_case.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "bench/mva.h"
+#include "model/product_form.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static const double sizes[] = {4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0};
+
+/* Each simulation of FULCRUM_SPEED_SIMULATION, at least; never narrow enough. */
+static const double timed_steps = 3e5;
+static const double no_half_width_rel = 1e-9;
+
+/* c(n) = min(n, threads), batches of 0.3 mean steps and 1 % more for each item. */
+static struct fulcrum_network greedy(
+    double actors, double threads, const struct fulcrum_step *step)
+{
+    return (struct fulcrum_network){.actors = actors,
+        .cpu = {.core_count = threads, .thread_count = threads},
+        .step = *step,
+        .gpu = {.per_batch_s = 0.3, .per_item_s = 0.003},
+        .depth = 1};
+}
+
+static const struct fulcrum_step exponential = {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL};
+static const struct fulcrum_step lognormal = {1.0, 0.5, FULCRUM_LAW_LOGNORMAL};
+
+static struct fulcrum_network build_exponential(double actors)
+{
+    return greedy(actors, actors, &exponential);
+}
+
+static struct fulcrum_network build_lognormal(double actors)
+{
+    return greedy(actors, actors, &lognormal);
+}
+
+static struct fulcrum_network build_crowded(double actors)
+{
+    return greedy(actors, fmax(1.0, actors / 4.0), &lognormal);
+}
+
+/* One GPU of docs/presets.md "r2d2-atari", the threads growing with the actors. */
+static struct fulcrum_network build_fixed(double actors)
+{
+    double cores = fmax(2.0, actors / 8.0);
+    return (struct fulcrum_network){.actors = actors,
+        .cpu = {.core_count = cores,
+            .thread_count = 2.0 * cores,
+            .smt_yield_frac = 0.25,
+            .turbo_frac = 0.3},
+        .step = {2.2e-3, 0.5, FULCRUM_LAW_LOGNORMAL},
+        .host = {.per_batch_s = 9e-4, .per_item_s = 4.4e-5},
+        .gpu = {.per_batch_s = 9.4e-4, .per_item_s = 7.4e-6},
+        .policy = FULCRUM_BATCH_FIXED,
+        .batch_size = actors / 2.0,
+        .depth = 2,
+        .delay_s = 3.6e-4};
+}
+
+static struct fulcrum_network build_fixed_training(double actors)
+{
+    struct fulcrum_network network = build_fixed(actors);
+    network.training = (struct fulcrum_training){3360.0, 0.19, 2.4};
+    return network;
+}
+
+struct series {
+    const char *name;
+    const char *label; /* in a chart; NULL: not there */
+    struct fulcrum_network (*build)(double actors);
+    enum fulcrum_method method;
+    double actors_most;
+};
+
+/* Chains of thousands of actors take minutes, and hundreds of megabytes. */
+static const struct series all_series[FULCRUM_SPEED_SERIES_COUNT] = {
+    {"fast, exponential", "fast: greedy, exponential, N = C", build_exponential,
+        FULCRUM_METHOD_FAST, 4096.0},
+    {"fast, lognormal", "fast: greedy, lognormal, N = C", build_lognormal,
+        FULCRUM_METHOD_FAST, 4096.0},
+    {"fast, crowded", "fast: greedy, lognormal, N = 4 C", build_crowded,
+        FULCRUM_METHOD_FAST, 4096.0},
+    {"fast, half batches", "fast: half batches", build_fixed, FULCRUM_METHOD_FAST,
+        4096.0},
+    {"fast, half batches, training", "fast: half batches, training",
+        build_fixed_training, FULCRUM_METHOD_FAST, 4096.0},
+    {"chain", "exact chain", build_exponential, FULCRUM_METHOD_CHAIN, 1024.0},
+    {"product-form", "product form", build_exponential, FULCRUM_METHOD_PRODUCT_FORM,
+        4096.0},
+    {"simulate to 1 %", "simulation to 1 %", build_lognormal, FULCRUM_METHOD_SIMULATE,
+        4096.0},
+    {"simulate to 1 %, half batches", NULL, build_fixed, FULCRUM_METHOD_SIMULATE,
+        4096.0},
+};
+
+/* Laws by what it costs to draw them. */
+static const struct fulcrum_step simulated_steps[] = {
+    {1.0, 0.0, FULCRUM_LAW_DETERMINISTIC},
+    {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL},
+    {1.0, 0.5, FULCRUM_LAW_LOGNORMAL},
+    {1.0, 0.5, FULCRUM_LAW_ERLANG},
+    {1.0, 2.0, FULCRUM_LAW_HYPEREXPONENTIAL},
+    {1.0, 0.0, FULCRUM_LAW_PARETO},
+};
+
+static const double simulated_actors[] = {16.0, 256.0, 4096.0};
+
+/* Few actors are followed one by one, and few threads make long queues. */
+static const struct {
+    double actors;
+    double threads;
+} more_shapes[] = {
+    {1.0, 4.0}, {2.0, 4.0}, {3.0, 4.0}, {8.0, 4.0}, {256.0, 16.0}, {256.0, 1024.0}};
+
+/* Stations of both yardsticks: one is the bottleneck, but not by far. */
+enum { YARDSTICK_CUSTOMERS = 256 };
+static const double yardstick_s[] = {1.0, 0.7, 0.4};
+
+static enum fulcrum_status run_solve(
+    void *context, double *units, struct fulcrum_error *err)
+{
+    const struct fulcrum_speed_case *speed_case = context;
+    struct fulcrum_solution solution;
+    enum fulcrum_status status =
+        fulcrum_solve(&speed_case->network, &speed_case->options, &solution, err);
+    if (status == FULCRUM_OK && speed_case->part == FULCRUM_SPEED_SIMULATION) {
+        *units = solution.simulated_steps;
+    }
+    return status;
+}
+
+static enum fulcrum_status run_sweep(
+    void *context, double *units, struct fulcrum_error *err)
+{
+    const struct fulcrum_speed_case *speed_case = context;
+    return fulcrum_speed_sweep_run(
+        speed_case->sweep, speed_case->sweep_threads, units, err);
+}
+
+static enum fulcrum_status run_product_form(
+    void *context, double *units, struct fulcrum_error *err)
+{
+    (void)units;
+    double *rate = context;
+    struct fulcrum_product_form_station stations[COUNT_OF(yardstick_s)];
+    struct fulcrum_product_form_load loads[COUNT_OF(yardstick_s)];
+    for (size_t i = 0; i < COUNT_OF(yardstick_s); i++) {
+        stations[i] = (struct fulcrum_product_form_station){
+            .type = FULCRUM_STATION_QUEUE, .service_s = yardstick_s[i], .visits = 1.0};
+        loads[i] = (struct fulcrum_product_form_load){.chance = NULL};
+    }
+    const struct fulcrum_product_form_network network = {
+        .customers = (double)YARDSTICK_CUSTOMERS,
+        .stations = stations,
+        .station_count = COUNT_OF(yardstick_s)};
+    return fulcrum_product_form_solve(&network, rate, loads, err);
+}
+
+static enum fulcrum_status run_mva(
+    void *context, double *units, struct fulcrum_error *err)
+{
+    (void)units;
+    (void)err;
+    double *rate = context;
+    *rate = fulcrum_mva_cycles_per_s(
+        yardstick_s, COUNT_OF(yardstick_s), (size_t)YARDSTICK_CUSTOMERS);
+    return FULCRUM_OK;
+}
+
+typedef enum fulcrum_status yardstick_run(
+    void *context, double *units, struct fulcrum_error *err);
+
+static const struct {
+    const char *name;
+    yardstick_run *run;
+} yardsticks[] = {{"exact MVA, three queues", run_mva},
+    {"convolution, three queues", run_product_form}};
+
+/* Both are exact, so that either proves that the other was not timed in vain. */
+static enum fulcrum_status time_yardstick(struct fulcrum_speed_case *speed_case,
+    double budget_s, const volatile sig_atomic_t *stop, struct fulcrum_error *err)
+{
+    double rate = 0.0;
+    double other = 0.0;
+    double units = 1.0;
+    const struct fulcrum_timing_work work = {
+        .run = yardsticks[speed_case->series].run, .context = &rate};
+    enum fulcrum_status status =
+        fulcrum_timing_measure(&work, &speed_case->timing, budget_s, stop, err);
+    if (status == FULCRUM_OK) {
+        status = yardsticks[1 - speed_case->series].run(&other, &units, err);
+    }
+    if (status == FULCRUM_OK && !(fabs(rate / other - 1.0) < 1e-9)) {
+        status = fulcrum_fail(err, FULCRUM_ERR_NUMERIC,
+            "yardsticks differ: %.17g and %.17g cycles per second", rate, other);
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_speed_case_time(struct fulcrum_speed_case *speed_case,
+    double budget_s, const volatile sig_atomic_t *stop, struct fulcrum_error *err)
+{
+    if (speed_case->part == FULCRUM_SPEED_YARDSTICK) {
+        return time_yardstick(speed_case, budget_s, stop, err);
+    }
+    int is_sweep = speed_case->part == FULCRUM_SPEED_SWEEP;
+    const struct fulcrum_timing_work work = {.run = is_sweep ? run_sweep : run_solve,
+        .context = speed_case,
+        .clock = is_sweep ? FULCRUM_TIMING_WALL : FULCRUM_TIMING_THREAD_CPU};
+    return fulcrum_timing_measure(&work, &speed_case->timing, budget_s, stop, err);
+}
+
+static struct fulcrum_speed_case solve_case(
+    size_t series, const struct fulcrum_network *network)
+{
+    return (struct fulcrum_speed_case){.part = FULCRUM_SPEED_SOLVE,
+        .series = series,
+        .name = all_series[series].name,
+        .law = fulcrum_step_law_name(network->step.law),
+        .actors = network->actors,
+        .threads = fulcrum_cpu_servers(&network->cpu),
+        .network = *network,
+        .options = {.method = all_series[series].method, .seed = 1}};
+}
+
+enum { SWEEPS = 4 };
+
+/* Adds at `out`; returns how many. */
+static size_t add_solutions(struct fulcrum_speed_case *out, double actors_most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(all_series) * COUNT_OF(sizes); i++) {
+        size_t series = i / COUNT_OF(sizes);
+        double actors = sizes[i % COUNT_OF(sizes)];
+        if (actors <= fmin(actors_most, all_series[series].actors_most)) {
+            struct fulcrum_network network = all_series[series].build(actors);
+            out[count++] = solve_case(series, &network);
+        }
+    }
+    return count;
+}
+
+static size_t add_shapes(struct fulcrum_speed_case *out, double actors_most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(more_shapes); i++) {
+        if (more_shapes[i].actors <= actors_most) {
+            struct fulcrum_network network =
+                greedy(more_shapes[i].actors, more_shapes[i].threads, &lognormal);
+            out[count] = solve_case(0, &network);
+            out[count].series = FULCRUM_SPEED_SERIES_COUNT;
+            out[count++].name = "fast, other shapes";
+        }
+    }
+    return count;
+}
+
+static size_t add_simulations(struct fulcrum_speed_case *out, double actors_most)
+{
+    size_t count = 0;
+    size_t laws = COUNT_OF(simulated_steps);
+    for (size_t i = 0; i < laws * COUNT_OF(simulated_actors); i++) {
+        double actors = simulated_actors[i / laws];
+        if (actors <= actors_most) {
+            struct fulcrum_network network =
+                greedy(actors, actors / 2.0, &simulated_steps[i % laws]);
+            out[count] = solve_case(0, &network);
+            out[count].part = FULCRUM_SPEED_SIMULATION;
+            out[count].name = "simulated steps";
+            out[count++].options =
+                (struct fulcrum_solver_options){.method = FULCRUM_METHOD_SIMULATE,
+                    .seed = 1,
+                    .half_width_rel = no_half_width_rel,
+                    .max_steps = timed_steps};
+        }
+    }
+    return count;
+}
+
+static size_t add_sweeps(
+    struct fulcrum_speed_case *out, struct fulcrum_speed_sweep *const *sweeps)
+{
+    static const char *const names[SWEEPS] = {"greedy, all threads",
+        "greedy, one thread", "half batches, all threads", "half batches, one thread"};
+    for (size_t i = 0; i < SWEEPS; i++) {
+        out[i] = (struct fulcrum_speed_case){.part = FULCRUM_SPEED_SWEEP,
+            .name = names[i],
+            .law = "",
+            .actors = (double)NAN,
+            .threads = (double)NAN,
+            .sweep = sweeps[i / 2],
+            .sweep_threads = i % 2};
+    }
+    return SWEEPS;
+}
+
+static size_t add_yardsticks(struct fulcrum_speed_case *out)
+{
+    for (size_t i = 0; i < COUNT_OF(yardsticks); i++) {
+        out[i] = (struct fulcrum_speed_case){.part = FULCRUM_SPEED_YARDSTICK,
+            .series = i,
+            .name = yardsticks[i].name,
+            .law = fulcrum_step_law_name(FULCRUM_LAW_EXPONENTIAL),
+            .actors = (double)YARDSTICK_CUSTOMERS,
+            .threads = (double)NAN};
+    }
+    return COUNT_OF(yardsticks);
+}
+
+enum fulcrum_status fulcrum_speed_cases_new(struct fulcrum_speed_case **out,
+    size_t *count, double actors_most, struct fulcrum_speed_sweep *const *sweeps,
+    struct fulcrum_error *err)
+{
+    enum {
+        MOST = COUNT_OF(all_series) * COUNT_OF(sizes) + COUNT_OF(more_shapes) +
+               COUNT_OF(simulated_steps) * COUNT_OF(simulated_actors) +
+               COUNT_OF(yardsticks) + SWEEPS
+    };
+    struct fulcrum_speed_case *cases = calloc(MOST, sizeof *cases);
+    if (cases == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d cases", (int)MOST);
+    }
+    size_t used = add_yardsticks(cases);
+    used += add_solutions(cases + used, actors_most);
+    used += add_shapes(cases + used, actors_most);
+    used += add_simulations(cases + used, actors_most);
+    used += add_sweeps(cases + used, sweeps);
+    *out = cases;
+    *count = used;
+    return FULCRUM_OK;
+}
+
+const char *fulcrum_speed_part_name(enum fulcrum_speed_part part)
+{
+    static const char *const names[] = {"solve", "simulation", "sweep", "yardstick"};
+    return names[part];
+}
+
+const char *fulcrum_speed_series_label(size_t series)
+{
+    return series < FULCRUM_SPEED_SERIES_COUNT ? all_series[series].label : NULL;
+}
