@@ -18,9 +18,10 @@
 #include "model/root.h"
 
 /* The fluid is averaged over these many times sqrt(b) more or fewer actors. */
-enum { ENDS = 4, MIDDLE = 0 };
-static const double places[ENDS] = {-1.0, 1.0, -2.3, 2.3};
-static const double shares[ENDS] = {0.43, 0.43, 0.07, 0.07};
+enum { MIDDLE = 0, ENDS = 5 };
+static const double places[ENDS] = {0.0, -1.0, 1.0, -2.3, 2.3};
+static const double shares[ENDS] = {0.0, 0.43, 0.43, 0.07, 0.07};
+static const double plain_shares[ENDS] = {1.0};
 
 #define TOLERANCE 1e-8
 
@@ -34,7 +35,7 @@ struct problem {
     const struct fulcrum_network *network;
     const struct fulcrum_cpu_drain *drain;
     double gpu_stretch;
-    int ends;  /* 1: the fluid is not smoothed */
+    int smooths;
     int idles; /* 0 in the plain equation */
 };
 
@@ -101,7 +102,7 @@ static void place_actors(const struct problem *problem, struct state *state)
     early = fmax(0.0, early);
     state->early[MIDDLE] = early;
     double most = fmin(early, state->batch);
-    for (int i = 0; i < ENDS && problem->ends > 1; i++) {
+    for (int i = 1; i < ENDS && problem->smooths; i++) {
         double reach = places[i] * sqrt(state->batch);
         state->early[i] = early + fmin(most, fmax(-most, reach));
     }
@@ -119,7 +120,7 @@ static struct state state_of(const struct problem *problem, double batch)
     return state;
 }
 
-/* Actors at the CPU time_s after the start of a batch, from one of its two ends. */
+/* Actors at the CPU time_s after the start of a batch, from one of its ends. */
 static double left_after(
     const struct problem *problem, const struct state *state, int end, double time_s)
 {
@@ -135,11 +136,13 @@ static double left_after(
 /* What starts less what finished: rises with the batch size. */
 static double gap(const struct problem *problem, const struct state *state)
 {
+    const double *share = problem->smooths ? shares : plain_shares;
     double done = 0.0;
-    for (int i = 0; i < problem->ends; i++) {
-        double left = left_after(problem, state, i, state->pace.interval_s);
-        double share = problem->ends > 1 ? shares[i] : 1.0;
-        done += share * (state->early[i] + state->returning - left);
+    for (int i = 0; i < ENDS; i++) {
+        if (share[i] > 0.0) {
+            double left = left_after(problem, state, i, state->pace.interval_s);
+            done += share[i] * (state->early[i] + state->returning - left);
+        }
     }
     return state->batch - done - state->idle_frac;
 }
@@ -216,15 +219,17 @@ static void add_span(const struct problem *problem, const struct state *state,
 static void add_means(const struct problem *problem, const struct state *state,
     struct fulcrum_cycle *cycle)
 {
+    const double *share = problem->smooths ? shares : plain_shares;
     double busy_s = state->pace.interval_s;
     double length_s = busy_s + state->idle_s;
     double wait_s = state->returning > 0.0 ? fmin(busy_s, state->wait_s) : 0.0;
-    for (int i = 0; i < problem->ends; i++) {
-        double share = (problem->ends > 1 ? shares[i] : 1.0) / length_s;
-        struct span before = {i, 0.0, wait_s, share};
-        struct span after = {i, wait_s, busy_s, share};
-        add_span(problem, state, &before, cycle);
-        add_span(problem, state, &after, cycle);
+    for (int i = 0; i < ENDS; i++) {
+        if (share[i] > 0.0) {
+            struct span before = {i, 0.0, wait_s, share[i] / length_s};
+            struct span after = {i, wait_s, busy_s, share[i] / length_s};
+            add_span(problem, state, &before, cycle);
+            add_span(problem, state, &after, cycle);
+        }
     }
     double n = present(problem, problem->network->actors);
     add_actors(problem, n, state->idle_s / length_s, cycle);
@@ -251,14 +256,14 @@ struct fulcrum_mean_field fulcrum_mean_field_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
     double gpu_stretch)
 {
-    struct problem problem = {network, drain, gpu_stretch, 1, 1};
+    struct problem problem = {network, drain, gpu_stretch, 0, 1};
     struct state fluid = solve(&problem, first_guess(&problem));
     struct state state = fluid;
     if (is_kinked(&problem, &fluid)) {
-        problem.ends = ENDS;
+        problem.smooths = 1;
         state = solve(&problem, fluid.batch);
     }
-    struct problem plain = {network, drain, gpu_stretch, 1, 0};
+    struct problem plain = {network, drain, gpu_stretch, 0, 0};
     if (fluid.idle_frac > NEVER) {
         fluid = solve(&plain, fluid.batch);
     }
