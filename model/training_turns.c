@@ -34,6 +34,7 @@
 #define LOCKING_ACTORS    8.0
 #define LOCKING_HALF_FRAC 0.4
 #define ROUGH_BATCH_RATIO 1.2
+#define LOCKED_SHARE      0.1
 /* After the fluid has drained, the last step of all takes this many means more. */
 #define LAST_STEP_MEANS 3.0
 
@@ -169,28 +170,54 @@ static int may_lock(const struct fulcrum_network *network, double batch)
            batch > LOCKING_HALF_FRAC * network->actors;
 }
 
+/* Seconds from one train step's start to the next, of actors that are held up. */
+static double held_up_period_s(const struct fulcrum_network *network, double batch)
+{
+    return network->training.env_steps_per_train_step / held_up_rate(network, batch);
+}
+
 /*
- * The mean batch of actors that are held up, or 0 where it is not known. Each train
- * step that starts admits a batch of all actors, if those had the time to get there,
- * and goes on with batches as usual until K steps are done.
+ * The mean of a batch of all actors, which each train step admits, and of those as
+ * usual that follow it until K steps are done.
  */
-static double held_up_batch(
-    const struct fulcrum_network *network, const struct fulcrum_cycle *shared)
+static double admitted_batch(const struct fulcrum_network *network, double usual)
 {
     double period = network->training.env_steps_per_train_step;
     double most = most_batch(network);
-    double usual = fmax(1.0, shared->batch);
     double rest = fmax(0.0, period - most);
     double batches = 1.0 + fmax(rest / usual, fmin(rest, 1.0));
-    double batch = fmin(most, fmax(usual, period / batches));
+    return period < network->actors ? most : fmin(most, fmax(usual, period / batches));
+}
+
+/*
+ * The mean batch of actors that are held up. If all had the time to get to the GPU
+ * before the next train step starts, it admits them all; if they are hardly held up,
+ * batches are as usual. What lies between is weighed by the root of the time there is,
+ * which is a guess that simulations support.
+ *   is_rough  set: whether the batch is no more than that
+ */
+static double held_up_batch(const struct fulcrum_network *network,
+    const struct fulcrum_cycle *shared, int *is_rough)
+{
+    double period = network->training.env_steps_per_train_step;
+    double usual = fmax(1.0, shared->batch);
+    double admitted = admitted_batch(network, usual);
+    double rest = fmax(0.0, period - most_batch(network));
     double drained_s =
         network->step.mean_s *
         (LAST_STEP_MEANS +
             network->actors / fulcrum_cpu_capacity(&network->cpu, network->actors));
     double turn_s = drained_s + network->delay_s + (rest + usual) / shared->steps_per_s;
-    int known = period >= network->actors && !may_lock(network, usual) &&
-                period / held_up_rate(network, batch) >= turn_s;
-    return known ? batch : 0.0;
+    double least_s = period / shared->steps_per_s;
+    double share = (held_up_period_s(network, usual) - least_s) /
+                   fmax(turn_s - least_s, 1e-9 * turn_s);
+    share = sqrt(fmin(1.0, fmax(0.0, share)));
+    int locks = may_lock(network, usual);
+    *is_rough = period < network->actors || locks || share < 1.0;
+    if (locks && period >= network->actors) {
+        share *= LOCKED_SHARE;
+    }
+    return usual * pow(admitted / usual, share);
 }
 
 /*
@@ -203,14 +230,13 @@ static void solve_held_up(const struct fulcrum_steady *steady,
     const struct fulcrum_network *network = &steady->network;
     struct fulcrum_cycle cycle = turns->shared;
     double usual = fmax(1.0, cycle.batch);
-    double most = most_batch(network);
     if (network->policy != FULCRUM_BATCH_FIXED) {
-        cycle.batch = held_up_batch(network, &turns->shared);
-        if (cycle.batch <= 0.0) {
-            cycle.batch = 2.0 / (1.0 / usual + 1.0 / most);
-            *flags |= FULCRUM_FLAG_TRAINING_MIX;
-        }
-        *flags |= most > usual * ROUGH_BATCH_RATIO ? FULCRUM_FLAG_ROUGH_BATCH : 0U;
+        int is_rough = 0;
+        cycle.batch = held_up_batch(network, &turns->shared, &is_rough);
+        *flags |= is_rough ? FULCRUM_FLAG_TRAINING_MIX : 0U;
+        *flags |= most_batch(network) > usual * ROUGH_BATCH_RATIO
+                      ? FULCRUM_FLAG_ROUGH_BATCH
+                      : 0U;
     }
     cycle.steps_per_s =
         fmin(turns->alone.steps_per_s, held_up_rate(network, cycle.batch));
