@@ -233,7 +233,10 @@ static void solve_held_up(const struct fulcrum_steady *steady,
     if (network->policy != FULCRUM_BATCH_FIXED) {
         int is_rough = 0;
         cycle.batch = held_up_batch(network, &turns->shared, &is_rough);
-        *flags |= is_rough ? FULCRUM_FLAG_TRAINING_MIX : 0U;
+        double least = held_up_rate(network, usual);
+        int matters =
+            held_up_rate(network, most_batch(network)) > least * (1.0 + MOST_GAP_FRAC);
+        *flags |= is_rough && matters ? FULCRUM_FLAG_TRAINING_MIX : 0U;
         *flags |= most_batch(network) > usual * ROUGH_BATCH_RATIO
                       ? FULCRUM_FLAG_ROUGH_BATCH
                       : 0U;
