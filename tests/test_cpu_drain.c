@@ -144,7 +144,8 @@ static void test_rate_is_that_of_the_cpu(void)
         const struct fulcrum_cpu_station *cpu = &curves[i].cpu;
         struct fulcrum_cpu_drain drain;
         fulcrum_cpu_drain_init(&drain, cpu, curves[i].actors, 1.0);
-        for (double n = 1.0; n <= curves[i].actors; n += 1.0) {
+        for (int k = 1; k <= (int)curves[i].actors; k++) {
+            double n = (double)k;
             suite_assert_close(curves[i].name, fulcrum_cpu_drain_rate(&drain, n),
                 fulcrum_cpu_capacity(cpu, n), curves[i].rate_error_rel);
         }
@@ -154,25 +155,29 @@ static void test_rate_is_that_of_the_cpu(void)
 }
 
 /* Two times one after the other are their sum; nobody leaves in no time. */
+static void assert_additive(const struct fulcrum_cpu_drain *drain, double n)
+{
+    double whole_s = 3.0 * STEP_S;
+    double half = fulcrum_cpu_drain_left(drain, n, 0.4 * whole_s);
+    double left = fulcrum_cpu_drain_left(drain, half, 0.6 * whole_s);
+    CU_ASSERT_DOUBLE_EQUAL(left, fulcrum_cpu_drain_left(drain, n, whole_s), 1e-9 * n);
+    CU_ASSERT(half < n && left < half && left >= 0.0);
+    suite_assert_close("still", fulcrum_cpu_drain_left(drain, n, 0.0), n, 1e-12);
+}
+
 static void test_drains_in_a_row_are_one(void)
 {
+    enum { NUMBERS = 25 };
     for (size_t i = 0; i < CURVES; i++) {
+        double actors = curves[i].actors;
         struct fulcrum_cpu_drain drain;
-        fulcrum_cpu_drain_init(&drain, &curves[i].cpu, curves[i].actors, STEP_S);
-        double whole_s = 3.0 * STEP_S;
-        for (double n = 0.5; n < curves[i].actors; n *= 1.31) {
-            double half = fulcrum_cpu_drain_left(&drain, n, 0.4 * whole_s);
-            double left = fulcrum_cpu_drain_left(&drain, half, 0.6 * whole_s);
-            CU_ASSERT_DOUBLE_EQUAL(
-                left, fulcrum_cpu_drain_left(&drain, n, whole_s), 1e-9 * n);
-            CU_ASSERT(half < n && left < half && left >= 0.0);
-            suite_assert_close(
-                "still", fulcrum_cpu_drain_left(&drain, n, 0.0), n, 1e-12);
+        fulcrum_cpu_drain_init(&drain, &curves[i].cpu, actors, STEP_S);
+        for (int k = 0; k <= NUMBERS; k++) {
+            assert_additive(&drain, 0.5 * pow(2.0 * actors, (double)k / NUMBERS));
         }
         CU_ASSERT_EQUAL(fulcrum_cpu_drain_left(&drain, 0.0, 1.0), 0.0);
         CU_ASSERT_EQUAL(fulcrum_cpu_drain_rate(&drain, 0.0), 0.0);
-        CU_ASSERT_DOUBLE_EQUAL(
-            fulcrum_cpu_drain_left(&drain, curves[i].actors, 1e6), 0.0, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(fulcrum_cpu_drain_left(&drain, actors, 1e6), 0.0, 1e-9);
     }
 }
 

@@ -90,7 +90,8 @@ static void test_the_exact_chain_is_met(void)
     static const double t0[] = {0.05, 0.2, 0.7, 2.0, 5.0};
     double sum = 0.0;
     size_t count = 0;
-    for (size_t i = 0; i < 6 * 5 * 5; i++) {
+    enum { NETWORKS = 6 * 5 * 5 };
+    for (size_t i = 0; i < NETWORKS; i++) {
         struct fulcrum_network network =
             plain(actors[i % 6], servers[i / 6 % 5], t0[i / 30]);
         struct fulcrum_solution exact;
