@@ -107,6 +107,31 @@ static double survivors(
     return sum;
 }
 
+/* Takes row i off those below it, so that nothing is left in their column i. */
+static void eliminate(double matrix[UNKNOWNS][UNKNOWNS + 1], int i)
+{
+    const double *row = matrix[i];
+    for (int k = i + 1; k < UNKNOWNS; k++) {
+        double factor = matrix[k][i] / row[i];
+        for (int j = i; j <= UNKNOWNS; j++) {
+            matrix[k][j] -= factor * row[j];
+        }
+    }
+}
+
+/* Brings the row with the largest entry in column i to place i. */
+static void pivot(double matrix[UNKNOWNS][UNKNOWNS + 1], int i)
+{
+    int best = i;
+    for (int k = i + 1; k < UNKNOWNS; k++) {
+        best = fabs(matrix[k][i]) > fabs(matrix[best][i]) ? k : best;
+    }
+    double row[UNKNOWNS + 1];
+    memcpy(row, matrix[best], sizeof row);
+    memmove(matrix[best], matrix[i], sizeof row);
+    memcpy(matrix[i], row, sizeof row);
+}
+
 /*
  * Gaussian elimination with partial pivoting; the matrix is destroyed. A singular one,
  * of a period in which nothing ends, makes starts so many that the search turns back.
@@ -114,23 +139,11 @@ static double survivors(
 static void solve_linear(double matrix[UNKNOWNS][UNKNOWNS + 1], double *out)
 {
     for (int i = 0; i < UNKNOWNS; i++) {
-        int best = i;
-        for (int k = i + 1; k < UNKNOWNS; k++) {
-            best = fabs(matrix[k][i]) > fabs(matrix[best][i]) ? k : best;
-        }
-        double row[UNKNOWNS + 1];
-        memcpy(row, matrix[best], sizeof row);
-        memcpy(matrix[best], matrix[i], sizeof row);
-        memcpy(matrix[i], row, sizeof row);
-        if (!(fabs(row[i]) > 0.0)) {
+        pivot(matrix, i);
+        if (fabs(matrix[i][i]) > 0.0) {
+            eliminate(matrix, i);
+        } else {
             matrix[i][i] = SINGULAR;
-            continue;
-        }
-        for (int k = i + 1; k < UNKNOWNS; k++) {
-            double factor = matrix[k][i] / row[i];
-            for (int j = i; j <= UNKNOWNS; j++) {
-                matrix[k][j] -= factor * row[j];
-            }
         }
     }
     for (int i = UNKNOWNS - 1; i >= 0; i--) {

@@ -294,19 +294,24 @@ static void test_a_solution_agrees_with_itself(void)
     }
 }
 
-/* No time gets shorter, and throughput does not rise by more than equations err. */
-static void assert_falling(const struct kind *kind)
+enum { TIMES = 7 };
+
+static double *time_of(struct fulcrum_network *network, size_t i)
 {
-    struct fulcrum_network network = kind->network;
-    double *const times[] = {&network.step.mean_s, &network.host.per_batch_s,
-        &network.host.per_item_s, &network.gpu.per_batch_s, &network.gpu.per_item_s,
-        &network.delay_s, &network.training.train_step_s};
-    double before = fast(&network).steps_per_s;
-    for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) {
-        double time_s = *times[k];
-        *times[k] = 1.3 * time_s;
-        CU_ASSERT(fast(&network).steps_per_s <= 1.005 * before);
-        *times[k] = time_s;
+    double *const times[TIMES] = {&network->step.mean_s, &network->host.per_batch_s,
+        &network->host.per_item_s, &network->gpu.per_batch_s, &network->gpu.per_item_s,
+        &network->delay_s, &network->training.train_step_s};
+    return times[i];
+}
+
+/* No time gets shorter, and throughput does not rise by more than equations err. */
+static void assert_falling(const struct fulcrum_network *network)
+{
+    double before = fast(network).steps_per_s;
+    for (size_t i = 0; i < TIMES; i++) {
+        struct fulcrum_network slow = *network;
+        *time_of(&slow, i) *= 1.3;
+        CU_ASSERT(fast(&slow).steps_per_s <= 1.005 * before);
     }
 }
 
@@ -315,7 +320,7 @@ static void test_longer_times_cost_throughput(void)
     struct kind kinds[KINDS];
     make_kinds(kinds);
     for (size_t i = 0; i < KINDS; i++) {
-        assert_falling(&kinds[i]);
+        assert_falling(&kinds[i].network);
     }
 }
 
