@@ -8,7 +8,7 @@
 #include "cli/design_options.h"
 #include "model/sweep.h"
 
-enum { THREADS = 32, ACTORS = 64 };
+enum { THREADS = 16, ACTORS = 64 };
 
 /* The shipped workload whose every number is given by presets. */
 #define MACHINE  "dgx-1"
@@ -28,7 +28,7 @@ struct fulcrum_speed_sweep {
 static void fill_axes(struct fulcrum_speed_sweep *sweep)
 {
     for (size_t i = 0; i < THREADS; i++) {
-        sweep->threads[i] = 8.0 * (double)(i + 1);
+        sweep->threads[i] = 16.0 * (double)(i + 1);
     }
     for (size_t i = 0; i < ACTORS; i++) {
         sweep->actors[i] = 8.0 * (double)(i + 1);

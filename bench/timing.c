@@ -22,6 +22,8 @@ static const double settled_rel = 0.02;
 struct measurement {
     const struct fulcrum_timing_work *work;
     struct fulcrum_stopwatch stopwatch;
+    const volatile sig_atomic_t *stop;
+    double until_s;
     size_t inner_count;
     double units;
 };
@@ -75,12 +77,23 @@ static void conclude(const struct measurement *measurement, struct fulcrum_timin
     };
 }
 
+static int is_over(
+    const struct measurement *measurement, const struct fulcrum_statistics *statistics)
+{
+    return fulcrum_wall_s() >= measurement->until_s ||
+           fulcrum_statistics_settled(statistics, settled_rel);
+}
+
+static int is_stopped(const struct measurement *measurement)
+{
+    return measurement->stop != NULL && *measurement->stop != 0;
+}
+
 static enum fulcrum_status take_samples(struct measurement *measurement,
-    struct fulcrum_timing *out, double *samples, double until_s,
-    const volatile sig_atomic_t *stop, struct fulcrum_error *err)
+    struct fulcrum_timing *out, double *samples, struct fulcrum_error *err)
 {
     struct fulcrum_statistics statistics = {.count = 0};
-    while (statistics.count < SAMPLES_MOST && (stop == NULL || *stop == 0)) {
+    while (statistics.count < SAMPLES_MOST && !is_stopped(measurement)) {
         enum fulcrum_status status =
             sample(measurement, &samples[statistics.count], err);
         if (status == FULCRUM_OK) {
@@ -90,8 +103,7 @@ static enum fulcrum_status take_samples(struct measurement *measurement,
         if (status != FULCRUM_OK) {
             return status;
         }
-        if (fulcrum_wall_s() >= until_s ||
-            fulcrum_statistics_settled(&statistics, settled_rel)) {
+        if (is_over(measurement, &statistics)) {
             break;
         }
     }
@@ -107,16 +119,18 @@ enum fulcrum_status fulcrum_timing_measure(const struct fulcrum_timing_work *wor
     struct fulcrum_timing *out, double budget_s, const volatile sig_atomic_t *stop,
     struct fulcrum_error *err)
 {
-    double until_s = fulcrum_wall_s() + budget_s;
-    struct measurement measurement = {
-        .work = work, .stopwatch = fulcrum_stopwatch_calibrated(), .units = 1.0};
+    struct measurement measurement = {.work = work,
+        .stopwatch = fulcrum_stopwatch_calibrated(),
+        .stop = stop,
+        .until_s = fulcrum_wall_s() + budget_s,
+        .units = 1.0};
     double *samples = calloc(SAMPLES_MOST, sizeof *samples);
     if (samples == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d samples", SAMPLES_MOST);
     }
     enum fulcrum_status status = warm_up(&measurement, err);
     if (status == FULCRUM_OK) {
-        status = take_samples(&measurement, out, samples, until_s, stop, err);
+        status = take_samples(&measurement, out, samples, err);
     }
     free(samples);
     return status;

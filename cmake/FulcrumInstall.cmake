@@ -3,7 +3,7 @@
 # Every header of these layers is part of the interface, so they are found by folder.
 set(layers model presets calibrate plots)
 
-install(TARGETS fulcrum RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS fulcrum fulcrum-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(layer IN LISTS layers)
   install(TARGETS fulcrum_${layer} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${layer}/*.h)

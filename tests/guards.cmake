@@ -52,11 +52,17 @@ endforeach()
 add_library(fulcrum_headers OBJECT ${header_sources})
 target_link_libraries(fulcrum_headers PRIVATE fulcrum_flags fulcrum_model)
 
-file(GLOB golden_cases CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/golden/*.args)
-foreach(case IN LISTS golden_cases)
-  get_filename_component(name ${case} NAME_WE)
-  add_test(NAME golden_${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_golden.sh
-    $<TARGET_FILE:fulcrum> ${CMAKE_CURRENT_LIST_DIR}/golden/${name}
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(golden_${name} PROPERTIES LABELS golden TIMEOUT 60)
-endforeach()
+# fulcrum_add_golden(program folder prefix): every case of a folder, run by a program.
+function(fulcrum_add_golden program folder prefix)
+  file(GLOB cases CONFIGURE_DEPENDS ${folder}/*.args)
+  foreach(case IN LISTS cases)
+    get_filename_component(name ${case} NAME_WE)
+    add_test(NAME ${prefix}_${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_golden.sh
+      $<TARGET_FILE:${program}> ${folder}/${name}
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${prefix}_${name} PROPERTIES LABELS golden TIMEOUT 60
+      ENVIRONMENT LSAN_OPTIONS=print_suppressions=0)
+  endforeach()
+endfunction()
+fulcrum_add_golden(fulcrum ${CMAKE_CURRENT_LIST_DIR}/golden golden)
+fulcrum_add_golden(fulcrum-bench ${CMAKE_CURRENT_LIST_DIR}/golden/bench golden_bench)
