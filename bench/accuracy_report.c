@@ -50,12 +50,9 @@ size_t fulcrum_accuracy_missed(const struct fulcrum_accuracy *accuracy)
 static const struct fulcrum_column summary_columns[] = {
     {"domain", TEXT, NULL},
     {"set", TEXT, NULL},
-    {"method", TEXT, NULL},
     {"judge", TEXT, NULL},
     {"networks", NUMBER, NULL},
-    {"refused", NUMBER, NULL},
-    {"unjudged", NUMBER, NULL},
-    {"failed", NUMBER, NULL},
+    {"left_out", NUMBER, "left out"},
     {"mean_error_frac", NUMBER, "mean"},
     {"bias_frac", NUMBER, "bias"},
     {"p50_error_frac", NUMBER, "p50"},
@@ -69,7 +66,14 @@ static const struct fulcrum_column summary_columns[] = {
     {"host_busy_error_frac", NUMBER, "host"},
     {"gpu_busy_error_frac", NUMBER, "gpu"},
     {"judge_half_width_frac", NUMBER, "judge +-"},
+    /* In files only, as are the reasons why networks are left out. */
+    {"method", TEXT, NULL},
+    {"refused", NUMBER, NULL},
+    {"unjudged", NUMBER, NULL},
+    {"failed", NUMBER, NULL},
 };
+
+enum { FILE_COLUMN_COUNT = 4 };
 
 static const struct fulcrum_column verdict_columns[] = {
     {"domain", TEXT, NULL},
@@ -80,43 +84,62 @@ static const struct fulcrum_column verdict_columns[] = {
     {"verdict", TEXT, NULL},
 };
 
-static void add_summary(struct fulcrum_report *report,
-    const struct fulcrum_accuracy_domain *domain, enum fulcrum_comparison_set set,
-    double scale)
+static void add_fractions(struct fulcrum_report *report,
+    const struct fulcrum_comparison_summary *summary, enum fulcrum_format format)
 {
-    const struct fulcrum_comparison_summary *summary = &domain->summaries[set];
     const double fractions[] = {summary->mean_rel, summary->bias_rel, summary->p50_rel,
         summary->p95_rel, summary->p99_rel, summary->max_rel, summary->flagged_frac,
         summary->within_frac, summary->batch_rel, summary->cpu_busy, summary->host_busy,
         summary->gpu_busy, summary->judge_rel};
-    static const enum fulcrum_comparison_state left_out[] = {FULCRUM_COMPARISON_REFUSED,
-        FULCRUM_COMPARISON_UNJUDGED, FULCRUM_COMPARISON_FAILED};
-    fulcrum_report_add_text(report, fulcrum_domain_name(domain->plan.domain));
-    fulcrum_report_add_text(report, fulcrum_comparison_set_name(set));
-    fulcrum_report_add_text(report, fulcrum_method_name(domain->plan.method));
-    fulcrum_report_add_text(report, fulcrum_method_name(domain->plan.judge));
-    fulcrum_report_add_number(report, (double)summary->count);
-    for (size_t i = 0; i < COUNT_OF(left_out); i++) {
-        fulcrum_report_add_number(
-            report, (double)fulcrum_comparison_count(
-                        domain->comparisons, domain->count, left_out[i]));
-    }
     for (size_t i = 0; i < COUNT_OF(fractions); i++) {
-        /* Three digits after the point are more than any simulation is good for. */
-        double shown =
-            scale > 1.0 ? round(1e3 * scale * fractions[i]) / 1e3 : fractions[i];
-        fulcrum_report_add_number(report, shown);
+        /* Three digits after the point of a percentage are more than anybody needs. */
+        fulcrum_report_add_number(report, format == FULCRUM_FORMAT_TABLE
+                                              ? round(1e5 * fractions[i]) / 1e3
+                                              : fractions[i]);
     }
 }
 
-static struct fulcrum_report *summary_report(
-    const struct fulcrum_accuracy *accuracy, double scale)
+static size_t count_state(
+    const struct fulcrum_accuracy_domain *domain, enum fulcrum_comparison_state state)
 {
-    struct fulcrum_report *report =
-        fulcrum_report_new("domains", summary_columns, COUNT_OF(summary_columns));
+    return fulcrum_comparison_count(domain->comparisons, domain->count, state);
+}
+
+static void add_summary(struct fulcrum_report *report,
+    const struct fulcrum_accuracy_domain *domain, enum fulcrum_comparison_set set,
+    enum fulcrum_format format)
+{
+    size_t refused = count_state(domain, FULCRUM_COMPARISON_REFUSED);
+    size_t unjudged = count_state(domain, FULCRUM_COMPARISON_UNJUDGED);
+    size_t failed = count_state(domain, FULCRUM_COMPARISON_FAILED);
+    fulcrum_report_add_text(report, fulcrum_domain_name(domain->plan.domain));
+    fulcrum_report_add_text(report, fulcrum_comparison_set_name(set));
+    fulcrum_report_add_text(report, fulcrum_method_name(domain->plan.judge));
+    fulcrum_report_add_number(report, (double)domain->summaries[set].count);
+    fulcrum_report_add_number(report, (double)(refused + unjudged + failed));
+    add_fractions(report, &domain->summaries[set], format);
+    if (format != FULCRUM_FORMAT_TABLE) {
+        fulcrum_report_add_text(report, fulcrum_method_name(domain->plan.method));
+        fulcrum_report_add_number(report, (double)refused);
+        fulcrum_report_add_number(report, (double)unjudged);
+        fulcrum_report_add_number(report, (double)failed);
+    }
+}
+
+/* People are not shown the same row twice, where nothing was flagged. */
+static struct fulcrum_report *summary_report(
+    const struct fulcrum_accuracy *accuracy, enum fulcrum_format format)
+{
+    int is_table = format == FULCRUM_FORMAT_TABLE;
+    struct fulcrum_report *report = fulcrum_report_new("domains", summary_columns,
+        COUNT_OF(summary_columns) - (is_table ? FILE_COLUMN_COUNT : 0));
     for (size_t i = 0; i < accuracy->domain_count; i++) {
-        add_summary(report, &accuracy->domains[i], FULCRUM_COMPARISON_ALL, scale);
-        add_summary(report, &accuracy->domains[i], FULCRUM_COMPARISON_UNFLAGGED, scale);
+        const struct fulcrum_accuracy_domain *domain = &accuracy->domains[i];
+        add_summary(report, domain, FULCRUM_COMPARISON_ALL, format);
+        if (!is_table || domain->summaries[FULCRUM_COMPARISON_UNFLAGGED].count <
+                             domain->summaries[FULCRUM_COMPARISON_ALL].count) {
+            add_summary(report, domain, FULCRUM_COMPARISON_UNFLAGGED, format);
+        }
     }
     return report;
 }
@@ -178,7 +201,7 @@ static void add_worst(
 static enum fulcrum_status print_json(const struct fulcrum_accuracy *accuracy,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_report *summaries = summary_report(accuracy, 1.0);
+    struct fulcrum_report *summaries = summary_report(accuracy, context->format);
     struct fulcrum_report *verdicts = verdict_report(accuracy);
     struct fulcrum_json *document = fulcrum_report_document("fulcrum-bench-accuracy");
     enum fulcrum_status status;
@@ -228,7 +251,7 @@ static void print_head(const struct fulcrum_accuracy *accuracy, FILE *stream)
 static enum fulcrum_status print_table(const struct fulcrum_accuracy *accuracy,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_report *summaries = summary_report(accuracy, 100.0);
+    struct fulcrum_report *summaries = summary_report(accuracy, context->format);
     struct fulcrum_report *verdicts = verdict_report(accuracy);
     print_head(accuracy, context->out);
     enum fulcrum_status status = fulcrum_report_print(summaries, "", context, err);
@@ -253,7 +276,7 @@ enum fulcrum_status fulcrum_accuracy_print(const struct fulcrum_accuracy *accura
     if (context->format == FULCRUM_FORMAT_TABLE) {
         return print_table(accuracy, context, err);
     }
-    struct fulcrum_report *summaries = summary_report(accuracy, 1.0);
+    struct fulcrum_report *summaries = summary_report(accuracy, context->format);
     enum fulcrum_status status = fulcrum_report_print(summaries, "", context, err);
     fulcrum_report_free(summaries);
     return status;
