@@ -10,6 +10,12 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
+static size_t count_state(
+    const struct fulcrum_accuracy_domain *domain, enum fulcrum_comparison_state state)
+{
+    return fulcrum_comparison_count(domain->comparisons, domain->count, state);
+}
+
 enum fulcrum_status fulcrum_accuracy_conclude(
     struct fulcrum_accuracy_domain *domain, struct fulcrum_error *err)
 {
@@ -24,8 +30,9 @@ enum fulcrum_status fulcrum_accuracy_conclude(
         }
     }
     (void)fulcrum_comparison_worst(domain->comparisons, domain->count, 0);
+    size_t not_run = count_state(domain, FULCRUM_COMPARISON_NOT_RUN);
     domain->verdict_count =
-        domain->target != NULL
+        domain->target != NULL && not_run == 0
             ? fulcrum_target_judge(domain->target, domain->verdicts, domain->summaries)
             : 0;
     return FULCRUM_OK;
@@ -97,12 +104,6 @@ static void add_fractions(struct fulcrum_report *report,
                                               ? round(1e5 * fractions[i]) / 1e3
                                               : fractions[i]);
     }
-}
-
-static size_t count_state(
-    const struct fulcrum_accuracy_domain *domain, enum fulcrum_comparison_state state)
-{
-    return fulcrum_comparison_count(domain->comparisons, domain->count, state);
 }
 
 static void add_summary(struct fulcrum_report *report,
@@ -239,6 +240,15 @@ static enum fulcrum_status print_worst(const struct fulcrum_accuracy *accuracy,
     return status;
 }
 
+static int has_verdicts(const struct fulcrum_accuracy *accuracy)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < accuracy->domain_count; i++) {
+        count += accuracy->domains[i].verdict_count;
+    }
+    return count > 0;
+}
+
 /* What the tables do not say. */
 static void print_head(const struct fulcrum_accuracy *accuracy, FILE *stream)
 {
@@ -255,7 +265,7 @@ static enum fulcrum_status print_table(const struct fulcrum_accuracy *accuracy,
     struct fulcrum_report *verdicts = verdict_report(accuracy);
     print_head(accuracy, context->out);
     enum fulcrum_status status = fulcrum_report_print(summaries, "", context, err);
-    if (status == FULCRUM_OK) {
+    if (status == FULCRUM_OK && has_verdicts(accuracy)) {
         (void)fputc('\n', context->out);
         status = fulcrum_report_print(verdicts, "", context, err);
     }

@@ -25,8 +25,8 @@ struct fulcrum_accuracy {
 };
 
 /*
- * Summaries and verdicts of a domain whose comparisons are done; the worst are moved to
- * the front.
+ * Summaries of a domain, and verdicts where all of its comparisons were done; the worst
+ * are moved to the front.
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_accuracy_conclude(

@@ -32,7 +32,8 @@ struct job {
     const struct settings *settings;
     struct fulcrum_accuracy accuracy;
     struct fulcrum_accuracy_domain domains[FULCRUM_DOMAIN_COUNT];
-    size_t total; /* networks of all domains */
+    size_t domain_count; /* planned */
+    size_t total;        /* networks of all of them */
     size_t done;
     struct fulcrum_progress progress;
     const volatile sig_atomic_t *stop;
@@ -64,7 +65,7 @@ static enum fulcrum_status plan_domain(
     struct job *job, enum fulcrum_domain domain, struct fulcrum_error *err)
 {
     const struct settings *settings = job->settings;
-    struct fulcrum_accuracy_domain *out = &job->domains[job->accuracy.domain_count++];
+    struct fulcrum_accuracy_domain *out = &job->domains[job->domain_count++];
     out->plan = (struct fulcrum_comparison_plan){
         .domain = domain,
         .seed = (uint64_t)settings->seed,
@@ -113,12 +114,17 @@ static void compare_domain(struct job *job, struct fulcrum_accuracy_domain *doma
     }
 }
 
+/* Domains that Ctrl-C comes before are left out of the report. */
 static enum fulcrum_status compare_all(struct job *job, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < job->accuracy.domain_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < job->domain_count && status == FULCRUM_OK; i++) {
+        if (i > 0 && *job->stop != 0) {
+            break;
+        }
         compare_domain(job, &job->domains[i]);
         status = fulcrum_accuracy_conclude(&job->domains[i], err);
+        job->accuracy.domain_count++;
     }
     return status;
 }
@@ -170,7 +176,7 @@ static enum fulcrum_status run(
     job->accuracy.worst_count = (size_t)settings->worst;
     job->stop = fulcrum_interrupt_watch();
     enum fulcrum_status status = run_job(job, context, err);
-    for (size_t i = 0; i < job->accuracy.domain_count; i++) {
+    for (size_t i = 0; i < job->domain_count; i++) {
         free(job->domains[i].comparisons);
     }
     free(job);
