@@ -29,7 +29,7 @@ static const struct {
     {FULCRUM_FLAG_FEW, 0.1},
     {FULCRUM_FLAG_CROWDED, 0.05},
     {FULCRUM_FLAG_KINK, 0.05},
-    {FULCRUM_FLAG_LIMIT_ROUGH, 0.1},
+    {FULCRUM_FLAG_LIMIT_ROUGH, 0.02},
     {FULCRUM_FLAG_TRAINING_MIX, 0.1},
 };
 
@@ -66,6 +66,12 @@ static void keep_below(struct fulcrum_flow *flow, double ceiling_per_s)
     }
 }
 
+/* What rounding or a rough equation leaves beyond its range is cut off. */
+static double between_0_and(double most, double value)
+{
+    return fmax(0.0, fmin(most, value));
+}
+
 /* Who is neither at the CPU, nor at the GPU, nor delayed waits or is on the host. */
 static void report_residence(const struct fulcrum_network *network,
     const struct fulcrum_flow *flow, struct fulcrum_residence *out)
@@ -74,9 +80,9 @@ static void report_residence(const struct fulcrum_network *network,
     double rest_s = network->actors / rate - network->delay_s;
     double host_s = flow->host_busy_frac / flow->batches_per_s;
     out->delay_s = network->delay_s;
-    out->gpu_s = fmin(flow->at_gpu / rate, fmax(0.0, rest_s - host_s));
+    out->gpu_s = between_0_and(rest_s - host_s, flow->at_gpu / rate);
     rest_s = fmax(0.0, rest_s - out->gpu_s);
-    out->cpu_s = fmin(flow->at_cpu / rate, fmax(0.0, rest_s - host_s));
+    out->cpu_s = between_0_and(rest_s - host_s, flow->at_cpu / rate);
     out->host_s = rest_s - out->cpu_s;
 }
 

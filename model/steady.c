@@ -29,6 +29,9 @@
 
 /* Standard deviations of a batch between its mean and a limit that does not act. */
 #define LIMIT_MARGIN 4.0
+#define SURE_SPARE   2.5
+#define LIMIT_CHANCE 0.7
+#define QUEUE_CHANCE 3.0
 
 /* Of a batch: fewer that stay behind than these, and batches keep their actors. */
 #define LOYAL_FRAC 0.05
@@ -191,21 +194,55 @@ static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
                   : 0U;
 }
 
-/* Full batches as fast as the GPU takes them, or as the fluid without a limit. */
-static void solve_limited_fluid(const struct fulcrum_steady *steady, double gpu_stretch,
-    const struct fulcrum_mean_field *field, struct fulcrum_cycle *out)
+/*
+ * Full batches as fast as the GPU takes them, or what `out` is without a limit. Where
+ * the two are about equal, chance costs some of both: a hyperbola, narrower the more
+ * actors there are, where they wait for threads, and where batches hold half of them.
+ */
+static void limit_batches(const struct fulcrum_network *network, double gpu_stretch,
+    struct fulcrum_cycle *out)
 {
-    const struct fulcrum_network *network = &steady->network;
     double size = network->batch_size;
     struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, size);
     double full = size / pace.interval_s;
-    *out = field->cycle;
+    double free = out->steps_per_s;
+    double actors = network->actors;
+    double spare = fmax(0.0, actors - fulcrum_cpu_servers(&network->cpu));
+    double mixed = fmax(0.0, 1.0 - 2.0 * size / actors);
+    double width = LIMIT_CHANCE * full * sqrt(mixed / actors) /
+                   (1.0 + spare / (QUEUE_CHANCE * sqrt(actors)));
+    double rate =
+        0.5 * (free + full - sqrt((free - full) * (free - full) + width * width));
+    scale(out, fmax(rate, 0.5 * fmin(free, full)) / free);
     out->batch = fmin(out->batch, size);
-    if (full < out->steps_per_s) {
-        scale(out, full / out->steps_per_s);
+    if (full < free) {
         out->batch = size;
-        out->at_gpu = full * (pace.latency_s - network->delay_s - pace.host_s);
+        out->at_gpu = rate * (pace.latency_s - network->delay_s - pace.host_s);
     }
+}
+
+/*
+ * Are the threads busy all the time, beyond any doubt? Enough actors wait for one at
+ * the end of each batch; and batches at their limit are served so much faster than
+ * steps are done that those who wait for the GPU are never missed.
+ */
+static int is_full(const struct fulcrum_steady *steady, double gpu_stretch,
+    const struct fulcrum_mean_field *field)
+{
+    const struct fulcrum_network *network = &steady->network;
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    double batch = field->cycle.batch;
+    if (field->plain_least - servers <= 1.0 + LIMIT_MARGIN * sqrt(batch)) {
+        return 0;
+    }
+    if (network->batch_size > 0.0) {
+        double size = fmin(batch, network->batch_size);
+        struct fulcrum_pace pace =
+            fulcrum_pace_of(network, gpu_stretch, network->batch_size);
+        double load = field->plain_steps_per_s * pace.interval_s / network->batch_size;
+        return (network->actors - servers - size) * (1.0 - load) > SURE_SPARE;
+    }
+    return 1;
 }
 
 /* 1 if the actors were followed one by one, with the outcome in `status`. */
@@ -224,23 +261,25 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
     struct fulcrum_error *err)
 {
     const struct fulcrum_network *network = &steady->network;
-    enum fulcrum_status status = FULCRUM_OK;
-    if (fulcrum_few_suits(network) &&
-        followed(network, gpu_stretch, out, &status, err)) {
-        return status;
-    }
     struct fulcrum_mean_field field =
         fulcrum_mean_field_solve(network, &steady->drain, gpu_stretch);
     double reach = field.cycle.batch + LIMIT_MARGIN * sqrt(field.cycle.batch);
-    if (network->batch_size <= 0.0 || reach <= network->batch_size) {
-        solve_unlimited(steady, gpu_stretch, &field, out, flags);
-        return FULCRUM_OK;
-    }
-    if (!fulcrum_few_suits(network) &&
+    int limited = network->batch_size > 0.0 && reach > network->batch_size;
+    int full = network->actors > fulcrum_cpu_servers(&network->cpu) &&
+               is_full(steady, gpu_stretch, &field);
+    enum fulcrum_status status = FULCRUM_OK;
+    if (!full && (limited || fulcrum_few_suits(network)) &&
         followed(network, gpu_stretch, out, &status, err)) {
         return status;
     }
-    solve_limited_fluid(steady, gpu_stretch, &field, out);
+    if (full || !limited) {
+        solve_unlimited(steady, gpu_stretch, &field, out, flags);
+        out->batch = network->batch_size > 0.0 ? fmin(out->batch, network->batch_size)
+                                               : out->batch;
+        return FULCRUM_OK;
+    }
+    solve_unlimited(steady, gpu_stretch, &field, out, flags);
+    limit_batches(network, gpu_stretch, out);
     *flags |= FULCRUM_FLAG_LIMIT_ROUGH;
     return FULCRUM_OK;
 }
