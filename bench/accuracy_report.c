@@ -99,9 +99,9 @@ static void add_fractions(struct fulcrum_report *report,
         summary->within_frac, summary->batch_rel, summary->cpu_busy, summary->host_busy,
         summary->gpu_busy, summary->judge_rel};
     for (size_t i = 0; i < COUNT_OF(fractions); i++) {
-        /* Three digits after the point of a percentage are more than anybody needs. */
+        /* Three digits after the point are more than anybody needs; no -0. */
         fulcrum_report_add_number(report, format == FULCRUM_FORMAT_TABLE
-                                              ? round(1e5 * fractions[i]) / 1e3
+                                              ? round(1e5 * fractions[i]) / 1e3 + 0.0
                                               : fractions[i]);
     }
 }

@@ -12,6 +12,8 @@
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "plots/chart.h"
+#include "plots/render.h"
+#include "presets/output.h"
 
 struct settings {
     double budget_s;
@@ -85,22 +87,38 @@ static enum fulcrum_status run_job(
     return status == FULCRUM_OK ? report(job, context, err) : status;
 }
 
+static int is_picture(const char *path)
+{
+    static const char *const endings[] = {".svg", ".pdf", ".png"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t end = strlen(endings[i]);
+        if (length > end && strcmp(path + length - end, endings[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* A chart that cannot be written is told before the time is spent. */
 static enum fulcrum_status check_chart(
     const char *path, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    static const char *const endings[] = {".svg", ".pdf", ".png"};
-    size_t length = path != NULL ? strlen(path) : 0;
-    int is_known = path == NULL;
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t end = strlen(endings[i]);
-        is_known =
-            is_known || (length > end && strcmp(path + length - end, endings[i]) == 0);
+    if (path == NULL) {
+        return FULCRUM_OK;
     }
-    return is_known
-               ? FULCRUM_OK
-               : fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                     "--chart %s: expected a name ending in .svg, .pdf or .png", path);
+    if (!is_picture(path)) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "--chart %s: expected a name ending in .svg, .pdf or .png", path);
+    }
+    if (fulcrum_render_refusal() != NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_UNSUPPORTED, "--chart: %s", fulcrum_render_refusal());
+    }
+    struct fulcrum_output *output = NULL;
+    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
+    fulcrum_output_discard(output);
+    return status == FULCRUM_OK ? status : fulcrum_fail_in(err, status, "--chart");
 }
 
 static enum fulcrum_status run(

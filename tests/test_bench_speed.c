@@ -6,10 +6,12 @@
 
 #include "bench/commands.h"
 #include "bench/mva.h"
-#include "bench/speed_case.h"
+#include "bench/speed_report.h"
 #include "bench/timing.h"
 #include "cli/usage.h"
 #include "plots/chart_cost.h"
+#include "plots/render.h"
+#include "tests/scratch.h"
 #include "tests/suite.h"
 
 /* Equal stations: X(n) = n / (s (n + m - 1)); one station: 1 / s. */
@@ -194,6 +196,36 @@ static void test_chart_fits_any_page(void)
     draw_and_check(pages[2], &data, "exact MVA");
 }
 
+/* From timings to a file; a build without Cairo says so. */
+static void test_timings_become_a_chart(void)
+{
+    struct fulcrum_speed_case cases[3] = {{.part = FULCRUM_SPEED_SOLVE,
+                                              .actors = 4.0,
+                                              .timing = {1, 1, 1e-6, 0, 0, 0, 1}},
+        {.part = FULCRUM_SPEED_SOLVE,
+            .actors = 16.0,
+            .timing = {1, 1, 2e-6, 0, 0, 0, 1}},
+        {.part = FULCRUM_SPEED_YARDSTICK,
+            .name = "exact MVA",
+            .actors = 256.0,
+            .timing = {1, 1, 3e-6, 0, 0, 0, 1}}};
+    const struct fulcrum_speed speed = {cases, 3, 0};
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "cost.svg");
+    const struct fulcrum_speed_chart chart = {path, 400.0, 400.0};
+    enum fulcrum_status status = fulcrum_speed_draw(&speed, &chart, NULL);
+    if (fulcrum_render_refusal() != NULL) {
+        CU_ASSERT_EQUAL(status, FULCRUM_ERR_UNSUPPORTED);
+    } else {
+        CU_ASSERT_EQUAL(status, FULCRUM_OK);
+        char *text = scratch_read(path);
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, "<svg"));
+        free(text);
+    }
+    free(path);
+    scratch_free(&scratch);
+}
+
 static void test_a_page_too_small_is_refused(void)
 {
     struct fulcrum_canvas *canvas = NULL;
@@ -225,6 +257,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_timing_stops_and_fails_with_its_work),
         SUITE_CASE(test_cases_run),
         SUITE_CASE(test_chart_fits_any_page),
+        SUITE_CASE(test_timings_become_a_chart),
         SUITE_CASE(test_a_page_too_small_is_refused),
         SUITE_CASE(test_commands_are_found_by_name),
     };
