@@ -24,6 +24,8 @@ static const double shares[ENDS] = {0.0, 0.43, 0.43, 0.07, 0.07};
 static const double plain_shares[ENDS] = {1.0};
 
 #define TOLERANCE 1e-8
+/* Threads that queue up hold their own number steadier than a binomial does. */
+#define QUEUE_SPREAD 0.5
 
 /* Of a mean step: the first panel of an integral over the cycle. */
 #define FIRST_PANEL 1.0
@@ -54,25 +56,48 @@ struct state {
 static double present(const struct problem *problem, double outside)
 {
     const struct fulcrum_network *network = problem->network;
-    if (network->delay_s <= 0.0) {
+    if (network->delay_s <= 0.0 || outside <= 0.0) {
         return outside;
     }
-    double rate = fulcrum_cpu_drain_rate(problem->drain, outside);
-    return outside /
-           (1.0 + network->delay_s / network->step.mean_s * rate / fmax(1e-9, outside));
+    double delay = network->delay_s / network->step.mean_s;
+    struct fulcrum_root root = {.high = outside,
+        .x = outside / (1.0 + delay),
+        .slope = 1.0 + delay,
+        .tolerance_rel = TOLERANCE};
+    while (fulcrum_root_next(&root,
+        root.x + delay * fulcrum_cpu_drain_rate(problem->drain, root.x) - outside)) {
+    }
+    return root.x;
+}
+
+/*
+ * c(n) while nobody waits for the GPU: those in a delay come and go, each for himself,
+ * so that the number at the CPU is binomial.
+ */
+static double idle_rate(const struct problem *problem, double outside)
+{
+    double n = present(problem, outside);
+    if (!problem->smooths || problem->network->delay_s <= 0.0) {
+        return fulcrum_cpu_drain_rate(problem->drain, n);
+    }
+    double sd = QUEUE_SPREAD * sqrt(n * fmax(0.0, 1.0 - n / outside));
+    double rate = 0.0;
+    for (int i = 1; i < ENDS; i++) {
+        double side = fmin(outside, fmax(0.0, n + places[i] * sd));
+        rate += shares[i] * fulcrum_cpu_drain_rate(problem->drain, side);
+    }
+    return rate;
 }
 
 static void add_idling(const struct problem *problem, struct state *state)
 {
     const struct fulcrum_network *network = problem->network;
-    double rest = present(problem, network->actors - state->batch);
-    double rate = fulcrum_cpu_drain_rate(problem->drain, rest);
+    double rate = idle_rate(problem, network->actors - state->batch);
     double busy_s = state->pace.interval_s;
     state->idle_frac = exp(-rate * busy_s / network->step.mean_s);
     if (state->idle_frac > NEVER) {
-        double all = present(problem, network->actors);
         state->idle_s = state->idle_frac * network->step.mean_s /
-                        fulcrum_cpu_drain_rate(problem->drain, all);
+                        fmax(1e-300, idle_rate(problem, network->actors));
     }
 }
 
@@ -238,6 +263,11 @@ static void add_means(const struct problem *problem, const struct state *state,
 /* Is c(n) not a line over all numbers of actors that the cycle may well see? */
 static int is_kinked(const struct problem *problem, const struct state *plain)
 {
+    const struct fulcrum_network *network = problem->network;
+    if (network->delay_s > 0.0 &&
+        network->actors > fulcrum_cpu_servers(&network->cpu)) {
+        return 1;
+    }
     double reach = places[ENDS - 1] * sqrt(plain->batch);
     double most =
         fmin(problem->network->actors, plain->early[MIDDLE] + plain->returning + reach);
