@@ -32,7 +32,7 @@ endfunction()
 # docs/NAME.md "Heading" in comments, docs/NAME.md, Heading in presets.
 set(reference "[Dd]ocs/([A-Za-z]+)\\.md(, | +\"|, +\")([A-Z][A-Za-z0-9 /-]*)")
 set(patterns "")
-foreach(folder model presets calibrate plots cli tests)
+foreach(folder model bench presets calibrate plots cli tests)
   list(APPEND patterns ${SOURCE_DIR}/${folder}/*.c ${SOURCE_DIR}/${folder}/*.h
     ${SOURCE_DIR}/${folder}/*.json)
 endforeach()
