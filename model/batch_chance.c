@@ -42,13 +42,18 @@ static double few_below(double a, double x, double size)
     return fmin(1.0, sum);
 }
 
+/* P(Z < z) to 2e-4, by a logistic curve; Bowling et al., 2009. */
+static double nearly_normal_below(double z)
+{
+    return 1.0 / (1.0 + exp(-z * (1.5976 + 0.070565992 * z * z)));
+}
+
 /* The same for any size, by Camp and Paulson's normal approximation. */
 static double many_below(double a, double x, double size)
 {
-    double w1 = cbrt(size * x);
-    double w2 = cbrt(a * (1.0 - x));
-    double y = w1 * (1.0 - 1.0 / (9.0 * size)) - w2 * (1.0 - 1.0 / (9.0 * a));
-    return fulcrum_normal_below(3.0 * y / sqrt(w1 * w1 / size + w2 * w2 / a));
+    double ratio = cbrt(a * (1.0 - x) / (size * x));
+    double y = 1.0 - 1.0 / (9.0 * size) - ratio * (1.0 - 1.0 / (9.0 * a));
+    return nearly_normal_below(3.0 * y / sqrt(1.0 / size + ratio * ratio / a));
 }
 
 double fulcrum_chance_below(double mean, double variance, double size)

@@ -4,7 +4,7 @@
 #define FULCRUM_MODEL_BATCH_CHANCE_H
 
 /* So many standard deviations of the number and one more actor count as certain. */
-#define FULCRUM_SURE_SDS 6.0
+#define FULCRUM_SURE_SDS 4.0
 
 /*
  * P(A < size) of a number A with this mean and variance, taken as binomial: exactly for

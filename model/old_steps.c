@@ -13,13 +13,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/lesser.h"
+
 #define NOBODY 1e-9
 
 /* Steps of so many ages are as good as alike. */
 #define MANY_AGES 16
 
 #define TILT_STEPS     40
-#define TILT_TOLERANCE 1e-7
+#define TILT_TOLERANCE 1e-5
 #define TILT_MOST      2.0  /* of one step, in the exponent, */
 #define TILT_END       40.0 /* and altogether */
 
@@ -46,9 +48,9 @@ static void add_old(struct fulcrum_old_steps *old, double place, double count)
 static double started_frac(double at, double age)
 {
     if (at < 0.0) {
-        return fmin(1.0, age);
+        return fulcrum_lesser(1.0, age);
     }
-    return fmax(0.0, fmin(1.0, 1.0 + LATE_SLICES + age));
+    return fulcrum_greater(0.0, fulcrum_lesser(1.0, 1.0 + LATE_SLICES + age));
 }
 
 /* Steps of all earlier cycles, each like the one whose starts are given. */
@@ -69,7 +71,7 @@ static void gather(struct fulcrum_old_steps *old,
         }
         double share = started_frac(at, age);
         while (age < oldest) {
-            double place = fmax(0.0, age + FULCRUM_RENEWAL_UNBORN);
+            double place = fulcrum_greater(0.0, age + FULCRUM_RENEWAL_UNBORN);
             add_old(old, place, share * starts->count[i]);
             share = 1.0;
             age += state->length;
@@ -78,19 +80,26 @@ static void gather(struct fulcrum_old_steps *old,
     old->first = old->first < old->last ? old->first : old->last;
 }
 
-/* Chances for one tilt; returns their sum, and its derivative by log(tilt). */
+/*
+ * Chances for one tilt; returns their sum, and its derivative by log(tilt). Two loops,
+ * as only the first can be done for several ages at a time.
+ */
 static double tilted_sum(
     struct fulcrum_old_steps *old, const double *tail, double tilt, double *slope)
 {
     double sum = 0.0;
-    *slope = 0.0;
+    double missed = 0.0;
     for (size_t a = old->first; a <= old->last; a++) {
-        double odds = tilt * tail[a];
-        double chance = odds / (1.0 - tail[a] + odds + 1e-12);
-        old->chance[a] = chance;
-        sum += old->started[a] * chance;
-        *slope += old->started[a] * chance * (1.0 - chance);
+        double each = tilt / (1.0 - tail[a] + tilt * tail[a] + 1e-12);
+        old->each[a] = each;
+        old->weight[a] = old->started[a] * each;
     }
+    for (size_t a = old->first; a <= old->last; a++) {
+        double still = old->weight[a] * tail[a];
+        sum += still;
+        missed += still * (1.0 - old->each[a] * tail[a]);
+    }
+    *slope = missed;
     return sum;
 }
 
@@ -109,38 +118,12 @@ static void tilt(struct fulcrum_old_steps *old, const double *tail, double stepp
             break;
         }
         double move = missing / (slope + 1e-9 * stepping);
-        exponent += fmin(TILT_MOST, fmax(-TILT_MOST, move));
-        exponent = fmin(TILT_END, fmax(-TILT_END, exponent));
+        exponent += fulcrum_lesser(TILT_MOST, fulcrum_greater(-TILT_MOST, move));
+        exponent = fulcrum_lesser(TILT_END, fulcrum_greater(-TILT_END, exponent));
         sum = tilted_sum(old, tail, exp(exponent), &slope);
     }
     old->spread = slope;
     old->stepping = stepping;
-    for (size_t a = old->first; a <= old->last; a++) {
-        double each = tail[a] > 0.0 ? old->chance[a] / tail[a] : 0.0;
-        old->weight[a] = old->started[a] * each;
-        old->square[a] = old->weight[a] * each;
-        old->doubtful[a] = old->weight[a] * (1.0 - old->chance[a]);
-    }
-}
-
-/* sum of a[i] b[i]; four partial sums hide the latency of an addition. */
-static double dot(const double *a, const double *b, size_t count)
-{
-    double s0 = 0.0;
-    double s1 = 0.0;
-    double s2 = 0.0;
-    double s3 = 0.0;
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4) {
-        s0 += a[i] * b[i];
-        s1 += a[i + 1] * b[i + 1];
-        s2 += a[i + 2] * b[i + 2];
-        s3 += a[i + 3] * b[i + 3];
-    }
-    for (; i < count; i++) {
-        s0 += a[i] * b[i];
-    }
-    return (s0 + s1) + (s2 + s3);
 }
 
 /* How many ages of the old are within the tail after j slices. */
@@ -153,31 +136,39 @@ static size_t within_tail(const struct fulcrum_old_steps *old,
     return first >= end ? 0 : (last < end ? last : end) - first;
 }
 
-double fulcrum_old_steps_left(const struct fulcrum_old_steps *old,
-    const struct fulcrum_renewal_grid *grid, size_t j)
+/* Tails are 0 for a block beyond their end, so that no slice needs its own bound. */
+void fulcrum_old_steps_left(const struct fulcrum_old_steps *old,
+    const struct fulcrum_renewal_grid *grid, size_t j, double *out)
 {
-    size_t first = old->first;
-    return dot(old->weight + first, grid->tail + first + j, within_tail(old, grid, j));
+    const double *weight = old->weight + old->first;
+    const double *tail = grid->tail + old->first + j;
+    size_t count = within_tail(old, grid, j);
+    double sum[FULCRUM_OLD_STEPS_BLOCK] = {0.0};
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < FULCRUM_OLD_STEPS_BLOCK; k++) {
+            sum[k] += weight[i] * tail[i + k];
+        }
+    }
+    memcpy(out, sum, sizeof sum);
 }
 
 double fulcrum_old_steps_variance(const struct fulcrum_old_steps *old,
-    const struct fulcrum_renewal_grid *grid, size_t j)
+    const struct fulcrum_renewal_grid *grid, size_t j, double still)
 {
-    size_t first = old->first;
     size_t count = within_tail(old, grid, j);
-    const double *tail = grid->tail + first + j;
     if (count > MANY_AGES) {
-        double still = fulcrum_old_steps_left(old, grid, j);
-        return still * (1.0 - fmin(1.0, still / fmax(NOBODY, old->stepping)));
+        double most = fulcrum_greater(NOBODY, old->stepping);
+        return still * (1.0 - fulcrum_lesser(1.0, still / most));
     }
     double alone = 0.0;
     double shared = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        alone += (old->weight[first + i] - old->square[first + i] * tail[i]) * tail[i];
-        shared += old->doubtful[first + i] * tail[i];
+    for (size_t a = old->first; a < old->first + count; a++) {
+        double later = old->weight[a] * grid->tail[a + j];
+        alone += later * (1.0 - old->each[a] * grid->tail[a + j]);
+        shared += later * (1.0 - old->each[a] * grid->tail[a]);
     }
     double known = old->spread > NOBODY ? shared * shared / old->spread : 0.0;
-    return fmax(0.0, alone - known);
+    return fulcrum_greater(0.0, alone - known);
 }
 
 void fulcrum_old_steps_set(struct fulcrum_old_steps *old,

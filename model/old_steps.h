@@ -5,6 +5,9 @@
 
 #include "model/renewal_cycle.h"
 
+/* How many slices are worked out at a time. */
+enum { FULCRUM_OLD_STEPS_BLOCK = 8 };
+
 /* Arrays by place in the table of tails, of which `first` to `last` are set. */
 struct fulcrum_old_steps {
     size_t first;
@@ -12,11 +15,8 @@ struct fulcrum_old_steps {
     double stepping; /* how many are under way, */
     double spread;   /* and the variance of that, were it not known */
     double started[FULCRUM_RENEWAL_AGES];
-    double chance[FULCRUM_RENEWAL_AGES]; /* still under way */
-    /* Factors of the tail, or of its square, in sums over the ages. */
-    double weight[FULCRUM_RENEWAL_AGES];   /* started * chance / tail at that age */
-    double square[FULCRUM_RENEWAL_AGES];   /* weight * chance / tail */
-    double doubtful[FULCRUM_RENEWAL_AGES]; /* weight * (1 - chance) */
+    double each[FULCRUM_RENEWAL_AGES];   /* chance to be under way / tail at that age */
+    double weight[FULCRUM_RENEWAL_AGES]; /* started * each: factors of later tails */
 };
 
 /*
@@ -28,12 +28,18 @@ void fulcrum_old_steps_set(struct fulcrum_old_steps *old,
     const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
     double servers, double at_cpu);
 
-/* How many are still under way after j slices, on average. */
-double fulcrum_old_steps_left(const struct fulcrum_old_steps *old,
-    const struct fulcrum_renewal_grid *grid, size_t j);
+/*
+ * How many are still under way after j, j + 1, ... slices, on average: `out` has
+ * FULCRUM_OLD_STEPS_BLOCK of them.
+ */
+void fulcrum_old_steps_left(const struct fulcrum_old_steps *old,
+    const struct fulcrum_renewal_grid *grid, size_t j, double *out);
 
-/* Variance of that number, their number at the start being known. */
+/*
+ * Variance of that number after j slices, their number at the start being known;
+ * `still` is its mean.
+ */
 double fulcrum_old_steps_variance(const struct fulcrum_old_steps *old,
-    const struct fulcrum_renewal_grid *grid, size_t j);
+    const struct fulcrum_renewal_grid *grid, size_t j, double still);
 
 #endif

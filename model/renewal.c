@@ -5,8 +5,8 @@
  * cycle that ends as it began: the same length, the same number of actors left over,
  * the same wait for the GPU, and the same starts of steps as in the cycles before.
  * renewal_cycle.c tells how a given cycle ends; here the end is fed back, damped, until
- * it agrees. A cycle that comes out longer than assumed makes the next shorter, so
- * damping shrinks whenever the error changes its sign.
+ * it agrees. A cycle that comes out longer than assumed makes the next shorter, and
+ * where the error changes its sign a secant tells how much of it to feed back.
  *
  * The cycles of a real network differ, and may even alternate. The stationary cycle
  * stands for their mean.
@@ -15,30 +15,32 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/batch_chance.h"
 #include "model/renewal_cycle.h"
 #include "model/step_law.h"
 
-#define MOST_ROUNDS 30
-#define LATE_ROUND  18
-#define TOLERANCE   1e-4
+#define MOST_ROUNDS 20
+#define LATE_ROUND  12
+#define TOLERANCE   1e-3
 
-#define FIRST_DAMPING 0.8
-#define LEAST_DAMPING 0.03
-#define LESS_DAMPING  1.5
-#define MOST_DAMPING  0.3 /* at one time */
-#define WAIT_ANSWER   0.7 /* of the period to a longer wait, about */
+/* How much of an error is fed back to the period. */
+#define FIRST_DAMPING   0.8
+#define LEAST_DAMPING   0.3
+#define LESS_DAMPING    1.5
+#define MOST_OF_STRETCH 0.9
+#define LEAST_MOVE      1e-9
+#define WAIT_ANSWER     0.7 /* of the period to a longer wait, about */
 
 /* Weight of the cycles after a shorter and after a longer one, and when to follow
  * them. */
 #define JITTER_SHARE  0.25
 #define JITTER_ANSWER 0.6
 #define MOST_JITTER   0.5
-#define JITTER_FROM   5e-2
 #define LEAST_JITTER  1e-3
-#define JITTER_AGAIN  4e-3
-#define JITTER_ROUNDS 12
+#define JITTER_FROM   5e-3
+#define JITTER_ROUND  9 /* at the latest */
 
 /* Slices in a cycle and in the spread of a step. */
 #define SLICES_PER_CYCLE 16.0
@@ -47,6 +49,10 @@
 #define LEAST_LENGTH     8.0
 #define MOST_LENGTH      300.0
 #define LEAST_CV         0.03
+
+/* More actors are counted several at a time: chance is small, and slices are coarse
+ * beside it. */
+#define MANY_ACTORS 8192.0
 
 /* Steps without length are made this short, relative to the way of a batch. */
 #define LEAST_STEP_REL 1e-6
@@ -77,12 +83,14 @@
 struct renewal {
     struct fulcrum_renewal_case problem;
     struct fulcrum_renewal_grid grid;
+    struct fulcrum_rate_cells rates;
     struct fulcrum_step_form form;
     struct fulcrum_renewal_state state;
     struct fulcrum_renewal_outcome outcome;
     struct fulcrum_renewal_outcome aside; /* of cycles after an unusual one */
     double damping;
-    double error;         /* log of period found over period assumed */
+    double error;         /* log of period found over period assumed, */
+    double before_s;      /* which was this */
     double jitter_factor; /* what the variation of periods makes of their mean, */
     double spread_s;      /* and their deviation */
 };
@@ -102,15 +110,19 @@ static void set_case(
     struct renewal *renewal, const struct fulcrum_network *network, double gpu_stretch)
 {
     double batch = network->batch_size;
+    double each = fmax(1.0, network->actors / MANY_ACTORS);
     int host = has_host(network);
     renewal->problem = (struct fulcrum_renewal_case){
         .network = network,
-        .batch = batch,
-        .servers = whole_servers(network),
+        .each = each,
+        .actors = network->actors / each,
+        .batch = batch / each,
+        .servers = whole_servers(network) / each,
         .host_s = host ? fulcrum_batch_time(&network->host, batch) : 0.0,
         .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, batch),
         .depth = host ? floor(network->depth) : 1.0,
         .step_cv = fulcrum_step_cv(&network->step),
+        .rates = &renewal->rates,
     };
     struct fulcrum_renewal_case *problem = &renewal->problem;
     double latency_s = problem->host_s + problem->gpu_s + network->delay_s;
@@ -144,6 +156,10 @@ static void set_tail(struct renewal *renewal)
         grid->tail[i] = grid->tail[i - 1] * ratio;
     }
     grid->count = i;
+    for (size_t k = 0; k < i; k++) {
+        grid->doubt[k] = grid->tail[k] * (1.0 - grid->tail[k]);
+    }
+    memset(grid->tail + i, 0, FULCRUM_RENEWAL_MARGIN * sizeof grid->tail[0]);
 }
 
 /* Cuts a cycle of `work_s` into slices and begins with all starts in one of them. */
@@ -170,7 +186,7 @@ static void set_grid(struct renewal *renewal, double work_s)
 static double least_period_s(const struct fulcrum_renewal_case *problem,
     const struct fulcrum_renewal_state *state)
 {
-    double batches = floor(problem->network->actors / problem->batch);
+    double batches = floor(problem->actors / problem->batch);
     double alone_s = fulcrum_renewal_latency_s(problem, state) / batches * (1.0 + 1e-6);
     double stages_s = problem->depth > 1.5 ? fmax(problem->host_s, problem->gpu_s)
                                            : problem->host_s + problem->gpu_s;
@@ -184,13 +200,13 @@ static void guess(struct renewal *renewal)
     const struct fulcrum_network *network = problem->network;
     struct fulcrum_renewal_state *state = &renewal->state;
     double actors = network->actors;
-    double full = fmin(actors, problem->servers);
+    double full = fmin(actors, problem->servers * problem->each);
     double pace = fulcrum_cpu_capacity(&network->cpu, full) / full;
     double step_s = renewal->form.mean_s / pace;
-    double cpu_s = problem->batch * renewal->form.mean_s /
+    double cpu_s = network->batch_size * renewal->form.mean_s /
                    fulcrum_cpu_capacity(&network->cpu, actors);
     double turn_s = fulcrum_renewal_latency_s(problem, state) + step_s;
-    state->period_s = fmax(cpu_s, 1.1 * turn_s * problem->batch / actors);
+    state->period_s = fmax(cpu_s, 1.1 * turn_s * network->batch_size / actors);
     state->period_s = fmax(state->period_s, 1.05 * least_period_s(problem, state));
     set_grid(renewal, fmin(state->period_s * pace, 4.0 * renewal->form.mean_s));
 }
@@ -219,16 +235,19 @@ static double next_gpu_wait_s(const struct renewal *renewal)
     return fmin(most_s, fmax(0.0, wait_s));
 }
 
-/* Less damping while the error shrinks, more where it turns. */
+/*
+ * A longer period makes the error fall, by how much is known where its sign has
+ * changed. Elsewhere the error tells more of the rest of the state, which still moves.
+ */
 static void adapt_damping(struct renewal *renewal, double error)
 {
-    if (error * renewal->error < 0.0) {
-        double before = fabs(renewal->error);
-        renewal->damping *= fmax(MOST_DAMPING, before / (before + fabs(error)));
-    } else {
-        renewal->damping *= LESS_DAMPING;
+    double move = log(renewal->state.period_s / renewal->before_s);
+    double damping = renewal->damping * LESS_DAMPING;
+    if (error * renewal->error < 0.0 && fabs(move) > LEAST_MOVE) {
+        damping = move / (renewal->error - error);
     }
-    renewal->damping = fmin(1.0, fmax(LEAST_DAMPING, renewal->damping));
+    renewal->damping = fmin(1.0, fmax(LEAST_DAMPING, damping));
+    renewal->before_s = renewal->state.period_s;
     renewal->error = error;
 }
 
@@ -248,10 +267,10 @@ static double feed_back(struct renewal *renewal)
     adapt_damping(renewal, error);
     double damping = renewal->damping;
     state->period_s *= exp(damping * error);
-    state->length *= exp(fmin(0.9, damping) * stretch);
+    state->length *= exp(fmin(MOST_OF_STRETCH, damping) * stretch);
     left = state->left + damping * left / fmax(0.1, 1.0 - outcome->left_slope);
     state->left = fmax(0.0, left);
-    state->gpu_wait_s += fmin(0.7, damping) * wait_s;
+    state->gpu_wait_s += wait_s;
     state->queue = end->queue;
     state->formed_frac = end->formed_frac;
     state->period_s = fmax(state->period_s, least_period_s(&renewal->problem, state));
@@ -310,21 +329,9 @@ static void allow_for_jitter(struct renewal *renewal)
                      JITTER_SHARE * (less_s / more_s) * (long_s - alone_s);
     renewal->spread_s = alone_sd_s * sqrt(growth);
     double factor = mixed_s / alone_s;
-    renewal->state.period_s *= pow(factor / renewal->jitter_factor, JITTER_ANSWER);
+    renewal->state.period_s *= pow(factor, JITTER_ANSWER);
     renewal->jitter_factor = factor;
     renewal->error = 0.0;
-}
-
-/* Allows for jitter on the way to the solution; rarely, and by halves, without one. */
-static void visit_jitter(struct renewal *renewal, double *near)
-{
-    double before = renewal->jitter_factor;
-    int again = *near < JITTER_FROM;
-    allow_for_jitter(renewal);
-    if (again) {
-        renewal->jitter_factor = sqrt(renewal->jitter_factor * before);
-    }
-    *near = again ? 0.0 : JITTER_AGAIN;
 }
 
 /*
@@ -335,19 +342,19 @@ static void settle(struct renewal *renewal)
 {
     struct fulcrum_renewal_state *state = &renewal->state;
     struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
-    double near = JITTER_FROM;
     double differed = 1.0;
     double late_log = 0.0;
+    int allowed = 0;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         fulcrum_renewal_follow(&renewal->problem, &renewal->grid, state, outcome);
-        if (differed < near ||
-            (near > 0.0 && round % JITTER_ROUNDS == JITTER_ROUNDS - 1)) {
-            visit_jitter(renewal, &near);
+        if (!allowed && (differed < JITTER_FROM || round == JITTER_ROUND)) {
+            allow_for_jitter(renewal);
+            allowed = 1;
         }
         outcome->end.period_s *= renewal->jitter_factor;
         outcome->end.length *= renewal->jitter_factor;
         differed = feed_back(renewal);
-        if (differed < TOLERANCE && near <= 0.0) {
+        if (differed < TOLERANCE && allowed) {
             return;
         }
         late_log += round < LATE_ROUND ? 0.0 : log(state->period_s);
@@ -367,15 +374,16 @@ static void report(const struct renewal *renewal, struct fulcrum_cycle *out)
 {
     const struct fulcrum_renewal_case *problem = &renewal->problem;
     const struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
-    double steps_per_s = problem->batch / renewal->state.period_s;
-    double due = steps_per_s * problem->network->step.mean_s;
+    const struct fulcrum_network *network = problem->network;
+    double steps_per_s = network->batch_size / renewal->state.period_s;
+    double due = steps_per_s * network->step.mean_s;
     double scale = outcome->work_rate > 0.0 ? due / outcome->work_rate : 1.0;
-    double servers = problem->servers;
+    double servers = problem->servers * problem->each;
     double stage_s = renewal->state.gpu_wait_s + problem->gpu_s;
     *out = (struct fulcrum_cycle){
-        .batch = problem->batch,
+        .batch = network->batch_size,
         .steps_per_s = steps_per_s,
-        .at_cpu = fmin(problem->network->actors, scale * outcome->at_cpu),
+        .at_cpu = fmin(network->actors, scale * outcome->at_cpu),
         .stepping = fmin(servers, scale * outcome->stepping),
         .on_cores = fmin(servers, scale * outcome->on_cores),
         .at_gpu = stage_s * steps_per_s,
@@ -389,10 +397,12 @@ enum fulcrum_status fulcrum_renewal_solve(const struct fulcrum_network *network,
     if (renewal == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory to solve a cycle");
     }
+    fulcrum_rate_cells_init(&renewal->rates, &network->cpu);
     set_case(renewal, network, gpu_stretch);
     renewal->damping = FIRST_DAMPING;
     renewal->jitter_factor = 1.0;
     guess(renewal);
+    renewal->before_s = renewal->state.period_s;
     settle(renewal);
     report(renewal, out);
     free(renewal);

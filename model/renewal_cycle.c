@@ -20,13 +20,14 @@
 #include <stddef.h>
 
 #include "model/batch_chance.h"
+#include "model/lesser.h"
 #include "model/old_steps.h"
 
 /* Fewer are nobody; a CPU with this share of its usual crowd is empty. */
 #define NOBODY     1e-9
 #define EMPTY_FRAC 2e-4
 
-#define NO_DOUBT       2e-4 /* that the next batch has started */
+#define NO_DOUBT       1e-3 /* that the next batch has started */
 #define LEAST_VARIANCE 1e-3
 #define LEAST_SLICES   1e-3 /* of a cycle, while a guess is far from what can last */
 
@@ -35,7 +36,7 @@ struct moment {
     double time_s;
     double ready;     /* A: mean number ready, */
     double ready_var; /* its variance, */
-    double old_frac;  /* share of the old that is not, */
+    double old_still; /* of those at the CPU when the cycle began, who still are, */
     double doubt;     /* and P(A < B) */
 };
 
@@ -43,6 +44,7 @@ struct moment {
 struct track {
     double time_s[FULCRUM_RENEWAL_SLICES];
     double queued[FULCRUM_RENEWAL_SLICES]; /* actors that wait for a thread */
+    double late[FULCRUM_RENEWAL_SLICES];   /* starts, the last slice first */
 };
 
 /* Everything that changes from slice to slice. */
@@ -52,8 +54,10 @@ struct walk {
     const struct fulcrum_renewal_state *state;
     struct fulcrum_renewal_outcome *out;
     struct fulcrum_old_steps *old;
+    double old_still[FULCRUM_OLD_STEPS_BLOCK]; /* of it, in slices from now on */
     double free_s; /* when host and GPU could take the next batch */
     double latency_s;
+    double cores;      /* with a thread for actors */
     double underway;   /* the next release is of the batch so many cycles ago */
     double old_at_cpu; /* stepping and waiting when the cycle began */
     double old_queue;  /* of those waiting then, who still are */
@@ -82,13 +86,13 @@ double fulcrum_renewal_latency_s(const struct fulcrum_renewal_case *problem,
 double fulcrum_renewal_underway(const struct fulcrum_renewal_case *problem,
     const struct fulcrum_renewal_state *state)
 {
-    double most = floor(problem->network->actors / problem->batch) - 1.0;
+    double most = floor(problem->actors / problem->batch) - 1.0;
     double latency_s = fulcrum_renewal_latency_s(problem, state) * (1.0 - 1e-12);
     double last_s = state->period_s + state->jitter_s;
     if (latency_s < last_s) {
         return 0.0;
     }
-    return fmin(most, 1.0 + floor((latency_s - last_s) / state->period_s));
+    return fulcrum_lesser(most, 1.0 + floor((latency_s - last_s) / state->period_s));
 }
 
 /* The first start of this cycle that can still be under way at slice j. */
@@ -99,46 +103,45 @@ static size_t first_new(const struct walk *walk, size_t j)
     return j > end && j - end > first ? j - end : first;
 }
 
-/* Steps started in this cycle that go on at slice j. */
-static double new_stepping(const struct walk *walk, size_t j)
+/*
+ * The sum over the starts of this cycle of a factor by their age at slice j. Four sums,
+ * as an addition takes longer than the rest.
+ */
+static double over_starts(const struct walk *walk, const double *by_age, size_t j)
 {
     const struct fulcrum_renewal_starts *starts = &walk->out->end.starts;
-    const double *tail = walk->grid->tail + FULCRUM_RENEWAL_UNBORN + j;
-    double even = 0.0;
-    double odd = 0.0;
-    size_t i = first_new(walk, j);
-    for (; i + 1 <= starts->last; i += 2) {
-        even += starts->count[i] * tail[-(ptrdiff_t)i];
-        odd += starts->count[i + 1] * tail[-(ptrdiff_t)i - 1];
+    size_t first = first_new(walk, j);
+    if (starts->last < first) {
+        return 0.0;
     }
-    if (i <= starts->last) {
-        even += starts->count[i] * tail[-(ptrdiff_t)i];
+    const double *late = walk->track->late + FULCRUM_RENEWAL_SLICES - 1 - starts->last;
+    const double *factor = by_age + FULCRUM_RENEWAL_UNBORN + j - starts->last;
+    size_t count = starts->last + 1 - first;
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        for (size_t k = 0; k < 4; k++) {
+            sum[k] += late[i + k] * factor[i + k];
+        }
     }
-    return even + odd;
-}
-
-/* The variance of that number. */
-static double new_variance(const struct walk *walk, size_t j)
-{
-    const struct fulcrum_renewal_starts *starts = &walk->out->end.starts;
-    const double *tail = walk->grid->tail + FULCRUM_RENEWAL_UNBORN;
-    double variance = 0.0;
-    for (size_t i = first_new(walk, j); i <= starts->last; i++) {
-        variance += starts->count[i] * tail[j - i] * (1.0 - tail[j - i]);
+    for (; i < count; i++) {
+        sum[0] += late[i] * factor[i];
     }
-    return variance;
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
 /* The pace with so many at the CPU, looked up only where it has changed. */
 static void set_pace(struct walk *walk, double at_cpu)
 {
-    double n = fmax(NOBODY, at_cpu);
+    double n = fulcrum_greater(NOBODY, at_cpu);
     if (fabs(n - walk->paced_at) <= 1e-12 * n) {
         return;
     }
     walk->paced_at = n;
-    walk->rate = fulcrum_cpu_capacity(&walk->problem->network->cpu, n);
-    walk->pace_s = walk->grid->slice_s * fmin(n, walk->problem->servers) / walk->rate;
+    double each = walk->problem->each;
+    walk->rate = fulcrum_rate_cells_at(walk->problem->rates, n * each) / each;
+    walk->pace_s =
+        walk->grid->slice_s * fulcrum_lesser(n, walk->problem->servers) / walk->rate;
 }
 
 /* When the batch of so many cycles ago is released; none is left below 0. */
@@ -162,16 +165,16 @@ static void take_releases(struct walk *walk, size_t j)
     double batch = walk->problem->batch;
     while (next_release_s(walk) < walk->now.time_s + walk->pace_s) {
         double part = (next_release_s(walk) - walk->now.time_s) / walk->pace_s;
-        part = fmin(1.0, fmax(0.0, part));
+        part = fulcrum_lesser(1.0, fulcrum_greater(0.0, part));
         if (walk->out->released_at < 0.0) {
             walk->out->released_at = (double)j + part + 0.5;
             walk->out->end.release =
                 walk->out->released_at + walk->underway * walk->state->length;
         }
         part += 0.5;
-        walk->queue += batch * fmax(0.0, 1.0 - part);
+        walk->queue += batch * fulcrum_greater(0.0, 1.0 - part);
         walk->arriving[0] += batch * (1.0 - fabs(1.0 - part));
-        walk->arriving[1] += batch * fmax(0.0, part - 1.0);
+        walk->arriving[1] += batch * fulcrum_greater(0.0, part - 1.0);
         walk->underway -= 1.0;
     }
 }
@@ -181,16 +184,17 @@ static void start_steps(struct walk *walk, size_t j, double stepping)
 {
     struct fulcrum_renewal_starts *starts = &walk->out->end.starts;
     double first = walk->grid->tail[FULCRUM_RENEWAL_UNBORN];
-    double free = fmax(0.0, walk->problem->servers - stepping) / first;
-    double start = fmin(walk->queue, free);
+    double free = fulcrum_greater(0.0, walk->problem->servers - stepping) / first;
+    double start = fulcrum_lesser(walk->queue, free);
     starts->count[j] = start;
+    walk->track->late[FULCRUM_RENEWAL_SLICES - 1 - j] = start;
     if (start <= 0.0) {
         return;
     }
     starts->first = starts->last < starts->first ? j : starts->first;
     starts->last = j;
     walk->queue -= start;
-    walk->old_queue = fmax(0.0, walk->old_queue - start);
+    walk->old_queue = fulcrum_greater(0.0, walk->old_queue - start);
     walk->from_queue += walk->queue > NOBODY ? start : 0.0;
     walk->new_stepping += start * first;
 }
@@ -205,15 +209,16 @@ static double on_their_way(const struct walk *walk)
  * Variance of A: of steps under way, and of how far the queue has got, which shows only
  * while threads are busy.
  */
-static double ready_variance(const struct walk *walk, size_t j, double stepping)
+static double ready_variance(const struct walk *walk, size_t j, double old_still)
 {
+    double stepping = old_still + walk->new_stepping;
     double cv = walk->problem->step_cv;
     double busy = stepping / walk->problem->servers;
-    double done = fmax(0.0, walk->from_queue - walk->new_stepping);
+    double done = fulcrum_greater(0.0, walk->from_queue - walk->new_stepping);
     double flow = cv * cv * done * busy * busy;
-    double variance = fulcrum_old_steps_variance(walk->old, walk->grid, j) +
-                      new_variance(walk, j) + flow;
-    return fmax(LEAST_VARIANCE, variance);
+    double variance = fulcrum_old_steps_variance(walk->old, walk->grid, j, old_still) +
+                      over_starts(walk, walk->grid->doubt, j) + flow;
+    return fulcrum_greater(LEAST_VARIANCE, variance);
 }
 
 /* Sets what is known at slice j; chances only where they are asked for. */
@@ -222,19 +227,16 @@ static void look(struct walk *walk, size_t j, double old_still)
     double stepping = old_still + walk->new_stepping;
     double at_cpu = stepping + walk->queue;
     double released = walk->arriving[0] + walk->arriving[1];
-    double ready =
-        walk->problem->network->actors - on_their_way(walk) - released - at_cpu;
-    walk->now.ready = fmax(0.0, ready);
-    walk->now.old_frac = walk->old_at_cpu > NOBODY
-                             ? (old_still + walk->old_queue) / walk->old_at_cpu
-                             : 0.0;
+    double ready = walk->problem->actors - on_their_way(walk) - released - at_cpu;
+    walk->now.ready = fulcrum_greater(0.0, ready);
+    walk->now.old_still = old_still + walk->old_queue;
     set_pace(walk, at_cpu);
     /* Far from a batch there is no doubt whatever the variance, at most Poisson's. */
     double far = walk->now.ready + FULCRUM_SURE_SDS * (1.0 + sqrt(walk->now.ready));
     walk->now.doubt = 1.0;
     walk->now.ready_var = LEAST_VARIANCE + walk->now.ready;
     if (walk->now.time_s + walk->pace_s > walk->free_s && far > walk->problem->batch) {
-        walk->now.ready_var = ready_variance(walk, j, stepping);
+        walk->now.ready_var = ready_variance(walk, j, old_still);
         walk->now.doubt = fulcrum_chance_below(
             walk->now.ready, walk->now.ready_var, walk->problem->batch);
     }
@@ -248,7 +250,7 @@ static void integrate_doubt(struct walk *walk)
     if (now->time_s <= walk->free_s) {
         return;
     }
-    double from_s = fmax(walk->free_s, before->time_s);
+    double from_s = fulcrum_greater(walk->free_s, before->time_s);
     double part = (from_s - before->time_s) / (now->time_s - before->time_s);
     double doubt = before->doubt + part * (now->doubt - before->doubt);
     double half_s = 0.5 * (now->time_s - from_s);
@@ -258,22 +260,19 @@ static void integrate_doubt(struct walk *walk)
         struct moment *at = &walk->at_free;
         at->ready = before->ready + part * (now->ready - before->ready);
         at->ready_var = before->ready_var + part * (now->ready_var - before->ready_var);
-        at->old_frac = before->old_frac + part * (now->old_frac - before->old_frac);
+        at->old_still = before->old_still + part * (now->old_still - before->old_still);
         at->doubt = doubt;
     }
 }
 
 static void add_means(struct walk *walk, double at_cpu)
 {
-    const struct fulcrum_cpu_station *cpu = &walk->problem->network->cpu;
     struct fulcrum_renewal_outcome *out = walk->out;
-    double servers = fulcrum_cpu_servers(cpu);
-    double cores = cpu->core_count * servers / cpu->thread_count;
     double weight = walk->pace_s;
     weight *= walk->now.time_s < walk->free_s ? 1.0 : walk->now.doubt;
     out->at_cpu += weight * at_cpu;
-    out->stepping += weight * fmin(at_cpu, walk->problem->servers);
-    out->on_cores += weight * fmin(at_cpu, cores);
+    out->stepping += weight * fulcrum_lesser(at_cpu, walk->problem->servers);
+    out->on_cores += weight * fulcrum_lesser(at_cpu, walk->cores);
     out->work_rate += weight * walk->rate;
 }
 
@@ -286,10 +285,10 @@ static int skip_idle(struct walk *walk)
     walk->before = walk->now;
     double next_s = next_release_s(walk);
     int last = isinf(next_s);
-    walk->now.time_s = fmax(walk->now.time_s, last ? walk->free_s : next_s);
-    walk->now.ready = walk->problem->network->actors - on_their_way(walk);
+    walk->now.time_s = fulcrum_greater(walk->now.time_s, last ? walk->free_s : next_s);
+    walk->now.ready = walk->problem->actors - on_their_way(walk);
     walk->now.ready_var = LEAST_VARIANCE;
-    walk->now.old_frac = 0.0;
+    walk->now.old_still = 0.0;
     walk->now.doubt =
         fulcrum_chance_below(walk->now.ready, LEAST_VARIANCE, walk->problem->batch);
     walk->before.doubt = walk->now.doubt;
@@ -306,14 +305,17 @@ static void begin(struct walk *walk)
     const struct fulcrum_renewal_state *state = walk->state;
     double turn_s = problem->host_s + state->gpu_wait_s + problem->gpu_s;
     double deep_s = turn_s - (problem->depth - 1.0) * state->period_s;
-    walk->free_s = fmax(problem->host_s, deep_s);
+    walk->free_s = fulcrum_greater(problem->host_s, deep_s);
     walk->latency_s = fulcrum_renewal_latency_s(problem, state);
+    const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
+    walk->cores = cpu->core_count * fulcrum_cpu_servers(cpu) /
+                  (cpu->thread_count * problem->each);
     walk->underway = fulcrum_renewal_underway(problem, state);
-    double outside = fmax(0.0, problem->network->actors - on_their_way(walk));
-    walk->old_at_cpu = outside - fmin(state->left, outside);
+    double outside = fulcrum_greater(0.0, problem->actors - on_their_way(walk));
+    walk->old_at_cpu = outside - fulcrum_lesser(state->left, outside);
     fulcrum_old_steps_set(
         walk->old, walk->grid, state, problem->servers, walk->old_at_cpu);
-    walk->queue = fmax(0.0, walk->old_at_cpu - walk->old->stepping);
+    walk->queue = fulcrum_greater(0.0, walk->old_at_cpu - walk->old->stepping);
     walk->old_queue = walk->queue;
     walk->now.doubt = 1.0;
     walk->before = walk->now;
@@ -322,13 +324,17 @@ static void begin(struct walk *walk)
 /* One slice; false when the next batch has started beyond doubt. */
 static int take_slice(struct walk *walk, size_t j)
 {
-    double old_still = fulcrum_old_steps_left(walk->old, walk->grid, j);
-    walk->new_stepping = new_stepping(walk, j);
+    size_t place = j % FULCRUM_OLD_STEPS_BLOCK;
+    if (place == 0) {
+        fulcrum_old_steps_left(walk->old, walk->grid, j, walk->old_still);
+    }
+    double old_still = walk->old_still[place];
+    walk->new_stepping = over_starts(walk, walk->grid->tail, j);
     walk->queue += walk->arriving[0];
     walk->arriving[0] = walk->arriving[1];
     walk->arriving[1] = 0.0;
     double stepping = old_still + walk->new_stepping;
-    double crowd = fmin(walk->problem->batch, walk->problem->servers);
+    double crowd = fulcrum_lesser(walk->problem->batch, walk->problem->servers);
     int empty = stepping + walk->queue < EMPTY_FRAC * crowd + NOBODY &&
                 walk->arriving[0] <= 0.0;
     if (empty && !skip_idle(walk)) {
@@ -356,11 +362,11 @@ static void locate_end(struct walk *walk, size_t count, double time_s)
     if (i + 1 < count && walk->track->time_s[i + 1] > walk->track->time_s[i]) {
         part = (time_s - walk->track->time_s[i]) /
                (walk->track->time_s[i + 1] - walk->track->time_s[i]);
-        part = fmin(1.0, fmax(0.0, part));
+        part = fulcrum_lesser(1.0, fulcrum_greater(0.0, part));
         walk->track->queued[i] +=
             part * (walk->track->queued[i + 1] - walk->track->queued[i]);
     }
-    walk->out->end.length = fmax(1.0, (double)i + part);
+    walk->out->end.length = fulcrum_greater(1.0, (double)i + part);
     walk->out->end.queue = walk->track->queued[i];
 }
 
@@ -385,25 +391,28 @@ static void cut_starts(struct fulcrum_renewal_starts *starts, double batch)
 static void leave_ready(struct walk *walk)
 {
     const struct moment *at = &walk->at_free;
-    double spread = sqrt(fmax(LEAST_VARIANCE, at->ready_var));
+    double spread = sqrt(fulcrum_greater(LEAST_VARIANCE, at->ready_var));
     double mean = at->ready - walk->problem->batch;
     double beyond = fulcrum_normal_beyond(mean, spread);
-    double most = walk->problem->network->actors -
+    double most = walk->problem->actors -
                   walk->problem->batch *
                       (1.0 + fulcrum_renewal_underway(walk->problem, walk->state));
     walk->out->end.formed_frac = at->doubt;
-    walk->out->end.left = fmax(0.0, fmin(beyond, most));
-    walk->out->left_slope = at->old_frac * fulcrum_normal_below(mean / spread);
+    walk->out->end.left = fulcrum_greater(0.0, fulcrum_lesser(beyond, most));
+    double slow_frac =
+        walk->old_at_cpu > NOBODY ? at->old_still / walk->old_at_cpu : 0.0;
+    walk->out->left_slope = slow_frac * fulcrum_normal_below(mean / spread);
 }
 
 static void finish(struct walk *walk, size_t count)
 {
     struct fulcrum_renewal_outcome *out = walk->out;
     double free_s = walk->free_s;
-    double period_s = fmax(free_s + walk->doubt_s, LEAST_SLICES * walk->grid->slice_s);
+    double period_s =
+        fulcrum_greater(free_s + walk->doubt_s, LEAST_SLICES * walk->grid->slice_s);
     double square_s2 = free_s * free_s + 2.0 * walk->doubt_s2;
     out->end.period_s = period_s;
-    out->spread_s = sqrt(fmax(0.0, square_s2 - period_s * period_s));
+    out->spread_s = sqrt(fulcrum_greater(0.0, square_s2 - period_s * period_s));
     out->at_cpu /= period_s;
     out->stepping /= period_s;
     out->on_cores /= period_s;

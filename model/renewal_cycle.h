@@ -4,6 +4,7 @@
 #define FULCRUM_MODEL_RENEWAL_CYCLE_H
 
 #include "model/network.h"
+#include "model/rate_cells.h"
 
 /* Most slices of a cycle, and of the ages a step can reach. */
 #define FULCRUM_RENEWAL_SLICES 512
@@ -12,23 +13,30 @@
 /* What stays the same while a network is solved; `network` is borrowed. */
 struct fulcrum_renewal_case {
     const struct fulcrum_network *network;
-    double batch;   /* B */
-    double servers; /* whole */
+    double each;   /* actors that are counted as one; so are the other numbers */
+    double actors; /* N */
+    double batch;  /* B */
+    double servers;
     double host_s;
     double gpu_s; /* stretched */
     double depth; /* 1 where no host stage can overlap the GPU */
     double step_mean_s;
     double step_cv;
+    struct fulcrum_rate_cells *rates; /* borrowed; filled on the way */
 };
 
 /* The first entries of a table of tails are of steps that are yet to start. */
 #define FULCRUM_RENEWAL_UNBORN 2
 
+/* So many entries behind the end of that table are there, and 0. */
+#define FULCRUM_RENEWAL_MARGIN 16
+
 /* Work time is cut into slices; behind the unborn, tails are means over a slice. */
 struct fulcrum_renewal_grid {
     double slice_s;
     size_t count; /* tail is 0 from here on */
-    double tail[FULCRUM_RENEWAL_AGES];
+    double tail[FULCRUM_RENEWAL_AGES + FULCRUM_RENEWAL_MARGIN];
+    double doubt[FULCRUM_RENEWAL_AGES]; /* tail * (1 - tail) */
 };
 
 /* Starts of steps by slice, from the start of a batch on; B of them make a cycle. */
