@@ -463,6 +463,7 @@ static void report(const struct simulation *sim, const struct measurement *measu
     if (out->has_interval) {
         out->steps_per_s_lo = out->steps_per_s * fmax(0.0, 1.0 - half);
         out->steps_per_s_hi = out->steps_per_s * (1.0 + half);
+        out->error_rel = half;
     }
     out->mean_batch = mean_batch(sim);
     out->host_busy_frac = sums->host_busy_s / time_s;
