@@ -31,6 +31,7 @@
 #define LIMIT_MARGIN 4.0
 #define SURE_SPARE   2.5
 #define LIMIT_CHANCE 0.7
+#define FAR_WIDTHS   8.0
 #define QUEUE_CHANCE 3.0
 
 /* Of a batch: fewer that stay behind than these, and batches keep their actors. */
@@ -211,6 +212,7 @@ static void limit_batches(const struct fulcrum_network *network, double gpu_stre
     double mixed = fmax(0.0, 1.0 - 2.0 * size / actors);
     double width = LIMIT_CHANCE * full * sqrt(mixed / actors) /
                    (1.0 + spare / (QUEUE_CHANCE * sqrt(actors)));
+    width *= fmax(0.0, 1.0 - fabs(free - full) / (FAR_WIDTHS * width + 1e-300));
     double rate =
         0.5 * (free + full - sqrt((free - full) * (free - full) + width * width));
     scale(out, fmax(rate, 0.5 * fmin(free, full)) / free);
