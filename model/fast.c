@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "model/ceiling.h"
+#include "model/renewal.h"
 #include "model/steady.h"
 #include "model/training_turns.h"
 
@@ -35,8 +36,9 @@ static const struct {
 
 static double expected_error_rel(const struct fulcrum_network *network, unsigned flags)
 {
-    double error_rel =
-        network->policy == FULCRUM_BATCH_FIXED ? FIXED_ERROR_REL : PLAIN_ERROR_REL;
+    double error_rel = network->policy == FULCRUM_BATCH_FIXED
+                           ? fmax(FIXED_ERROR_REL, fulcrum_renewal_error_frac(network))
+                           : PLAIN_ERROR_REL;
     for (size_t i = 0; i < sizeof risks / sizeof risks[0]; i++) {
         if ((flags & risks[i].flag) != 0U) {
             error_rel = fmax(error_rel, risks[i].error_rel);

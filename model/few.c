@@ -39,7 +39,7 @@
  */
 #define MOST_ACTORS                  64.0
 #define MOST_PLAIN_ACTORS            6.0
-#define MOST_QUEUEING_ACTORS         16.0
+#define MOST_QUEUEING_ACTORS         20.0
 #define MOST_LIMITED_QUEUEING_ACTORS 24.0
 
 /* A limit acts where the usual state is this many square roots of it or nearer. */

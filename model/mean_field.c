@@ -26,6 +26,8 @@ static const double plain_shares[ENDS] = {1.0};
 #define TOLERANCE 1e-8
 /* Threads that queue up hold their own number steadier than a binomial does. */
 #define QUEUE_SPREAD 0.5
+/* Of a batch's surplus: what the next one has of it. */
+#define MOST_ECHO 0.9
 
 /* Of a mean step: the first panel of an integral over the cycle. */
 #define FIRST_PANEL 1.0
@@ -37,6 +39,7 @@ struct problem {
     const struct fulcrum_network *network;
     const struct fulcrum_cpu_drain *drain;
     double gpu_stretch;
+    double least_s; /* a batch of one */
     int smooths;
     int idles; /* 0 in the plain equation */
 };
@@ -102,6 +105,21 @@ static void add_idling(const struct problem *problem, struct state *state)
 }
 
 /*
+ * How much a batch differs from the next. Those who finish do so each for himself; and
+ * a larger batch takes longer, so that a larger one follows it.
+ */
+static double spread(const struct problem *problem, const struct state *state)
+{
+    const struct fulcrum_network *network = problem->network;
+    double rate =
+        fulcrum_cpu_drain_rate(problem->drain, network->actors - state->batch) /
+        network->step.mean_s;
+    double items_s = state->pace.interval_s - problem->least_s;
+    double echo = fmin(MOST_ECHO, rate * items_s / fmax(1.0, state->batch));
+    return sqrt(state->batch / (1.0 - echo * echo));
+}
+
+/*
  * Batches that are still inside when the next one starts are absent from the CPU; the
  * actors of one of them return during the cycle.
  */
@@ -127,8 +145,9 @@ static void place_actors(const struct problem *problem, struct state *state)
     early = fmax(0.0, early);
     state->early[MIDDLE] = early;
     double most = fmin(early, state->batch);
+    double sd = problem->smooths ? spread(problem, state) : 0.0;
     for (int i = 1; i < ENDS && problem->smooths; i++) {
-        double reach = places[i] * sqrt(state->batch);
+        double reach = places[i] * sd;
         state->early[i] = early + fmin(most, fmax(-most, reach));
     }
     state->returning = returning;
@@ -286,14 +305,15 @@ struct fulcrum_mean_field fulcrum_mean_field_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
     double gpu_stretch)
 {
-    struct problem problem = {network, drain, gpu_stretch, 0, 1};
+    double least_s = fulcrum_pace_of(network, gpu_stretch, 1.0).interval_s;
+    struct problem problem = {network, drain, gpu_stretch, least_s, 0, 1};
     struct state fluid = solve(&problem, first_guess(&problem));
     struct state state = fluid;
     if (is_kinked(&problem, &fluid)) {
         problem.smooths = 1;
         state = solve(&problem, fluid.batch);
     }
-    struct problem plain = {network, drain, gpu_stretch, 0, 0};
+    struct problem plain = {network, drain, gpu_stretch, least_s, 0, 0};
     if (fluid.idle_frac > NEVER) {
         fluid = solve(&plain, fluid.batch);
     }

@@ -210,7 +210,7 @@ static size_t solve_draws(struct fulcrum_predictor *predictor,
         drawn.draw = k;
         drawn.seed = options->solver.seed;
         struct fulcrum_solver_options solver = options->solver;
-        /* Draws that the equations refuse are simulated, as a lack of them would bias.
+        /* Draws that the equations may be far off for are simulated, like such points.
          */
         if (out->method == FULCRUM_METHOD_SIMULATE) {
             solver.method = FULCRUM_METHOD_SIMULATE;

@@ -29,12 +29,9 @@
 #define MOST_STAGES 64.0
 
 /* Cohorts are summed one by one up to here, then by Euler and Maclaurin. */
-#define DIRECT_TERMS 12
-#define SMOOTH_TERMS 2
-#ifndef SP
-#define SP 0.8
-#endif
-#define SMOOTH_PERIOD        SP
+#define DIRECT_TERMS         12
+#define SMOOTH_TERMS         2
+#define SMOOTH_PERIOD        0.8
 #define PARETO_SMOOTH_PERIOD 0.1
 #define NO_TAIL              1e-8
 
