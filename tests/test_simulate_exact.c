@@ -64,7 +64,12 @@ static void test_cpu_alone_is_machine_repair(void)
         struct fulcrum_network network = plain(cases[i][0], cases[i][1]);
         network.delay_s = cases[i][2];
         double exact = machine_repair(cases[i][0], cases[i][1], cases[i][2]);
-        suite_assert_close("X", simulated(&network, 11).steps_per_s, exact, TOLERANCE);
+        struct fulcrum_solution out = simulated(&network, 11);
+        suite_assert_close("X", out.steps_per_s, exact, TOLERANCE);
+        suite_assert_close(
+            "busy", out.cpu_thread_busy_frac, exact / cases[i][1], 2.0 * TOLERANCE);
+        suite_assert_close(
+            "cpu", out.residence.cpu_s, cases[i][0] / exact - cases[i][2], 0.01);
     }
 }
 

@@ -31,39 +31,6 @@ static struct fulcrum_network plain(double actors, double servers)
         .depth = 1};
 }
 
-/* Machine repair: N machines that run `think` on average, c repairmen, service 1. */
-static double machine_repair(double machines, double servers, double think)
-{
-    double weight = 1.0;
-    double sum = 1.0;
-    double busy = 0.0;
-    for (int i = 1; i <= (int)machines; i++) {
-        double n = (double)i;
-        weight *= (machines - n + 1.0) / (think * fmin(n, servers));
-        sum += weight;
-        busy += weight * fmin(n, servers);
-    }
-    return busy / sum;
-}
-
-static void test_cpu_alone_is_machine_repair(void)
-{
-    static const double cases[][3] = {
-        {1, 1, 2.0}, {5, 2, 3.0}, {20, 8, 1.0}, {40, 8, 4.0}, {64, 64, 0.5}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_network network = plain(cases[i][0], cases[i][1]);
-        network.gpu = (struct fulcrum_batch_time){.count = 0};
-        network.delay_s = cases[i][2];
-        struct fulcrum_solution out = simulated(&network, 0.0008, 11);
-        double exact = machine_repair(cases[i][0], cases[i][1], cases[i][2]);
-        suite_assert_close("X", out.steps_per_s, exact, 0.002);
-        suite_assert_close(
-            "busy", out.cpu_thread_busy_frac, exact / cases[i][1], 0.002);
-        suite_assert_close(
-            "cpu", out.residence.cpu_s, cases[i][0] / exact - cases[i][2], 0.01);
-    }
-}
-
 /* Wider than what `fulcrum-bench accuracy` asks for: it only has to tell the targets.
  */
 static const double judge_half_width_rel = 0.003;
@@ -164,7 +131,6 @@ static void test_intervals_cover_the_truth(void)
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
-        SUITE_CASE(test_cpu_alone_is_machine_repair),
         SUITE_CASE(test_methods_meet_their_targets),
         SUITE_CASE(test_intervals_cover_the_truth),
     };
