@@ -40,6 +40,9 @@ const volatile sig_atomic_t *fulcrum_interrupt_watch(void)
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = note_signal;
+    /* A write that is cut short would lose the rest of a line; who waits for input
+     * polls. */
+    action.sa_flags = SA_RESTART;
     (void)sigemptyset(&action.sa_mask);
     (void)sigaddset(&action.sa_mask, SIGINT);
     (void)sigaddset(&action.sa_mask, SIGTERM);

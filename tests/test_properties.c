@@ -53,9 +53,9 @@ static void keep(struct fulcrum_network *network)
     (void)network;
 }
 
-/* The fast method may fall by the mean error that is its target. */
+/* Two answers of the fast method may be as far apart as the error that each tells. */
 static const struct trial trials[] = {
-    {FULCRUM_METHOD_FAST, 1.0, 1e6, keep, 0.005},
+    {FULCRUM_METHOD_FAST, 1.0, 1e6, keep, 0.02},
     {FULCRUM_METHOD_CHAIN, 0.2, 200.0, simplify, 0.0},
     {FULCRUM_METHOD_SIMULATE, 0.05, 5000.0, keep, 0.0},
 };
