@@ -28,11 +28,12 @@
 
 enum { SLICES = 4, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 
-#define TOLERANCE       1e-8
-#define INNER_TOLERANCE 1e-8
-#define FIRST_SHARE     0.5
-#define SMALL_STEP      1e-3
-#define MOST_OF_ROOM    0.7
+#define TOLERANCE         1e-7
+#define INNER_TOLERANCE   1e-8
+#define FIRST_SHARE       0.5
+#define SMALL_STEP        1e-3
+#define LEAST_ROUGH_SHARE 0.01
+#define MOST_OF_ROOM      0.7
 
 enum { JOINT_STEPS = 10 };
 
@@ -529,16 +530,29 @@ static void solve_nested(
     } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
 }
 
+/*
+ * The share of a period in which threads are short, roughly: from none, when a whole
+ * cohort just fits the threads, to all of it, when they are never free.
+ */
+static double rough_share(const struct problem *problem, double period)
+{
+    const struct fulcrum_network *network = problem->network;
+    double none = problem->servers / fulcrum_step_cohorts(problem->table, period, 0.0);
+    double all = problem->servers * period;
+    return is_fixed(problem)
+               ? (network->batch_size - none) / (all - none)
+               : (network->actors - problem->servers - none) / (2.0 * all - none);
+}
+
 static void solve(const struct problem *problem, double period, struct orbit *orbit)
 {
     const struct fulcrum_network *network = problem->network;
     double least = is_fixed(problem) ? network->batch_size / problem->servers : 0.0;
     double first = period > 0.0 ? period : first_period(problem, least);
     if (network->actors > problem->servers) {
-        struct guess guess = {.share = FIRST_SHARE, .share_slope = 1.0};
-        set_orbit(problem, first, &guess, orbit);
-        if (guess.is_short && guess.share < FULL_SHARE * FULL_SHARE &&
-            solve_jointly(problem, first, guess.share, orbit)) {
+        double share = rough_share(problem, first);
+        if (share > LEAST_ROUGH_SHARE && share < 1.0 - LEAST_ROUGH_SHARE &&
+            solve_jointly(problem, first, share, orbit)) {
             return;
         }
     }
