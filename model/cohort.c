@@ -508,7 +508,8 @@ static int solve_jointly(
             .place = {trial.place[0] + step[0], trial.place[1] + step[1]}};
         try_place(problem, first, &next, orbit);
         if (fabs(next.gap[0]) + fabs(next.gap[1]) < TOLERANCE) {
-            return 1;
+            /* The equations have other roots, of no meaning. */
+            return orbit->batch > 0.0 && orbit->batch <= problem->network->actors;
         }
         mend_slopes(&trial, &next, step, slope);
         trial = next;

@@ -358,8 +358,8 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
 
 /*
  * The renewal equation knows how the actors of a batch come in, which the cohort
- * equation only guesses; but it costs several times as much. So it is solved once, and what
- * a slower GPU does is left to the cohorts.
+ * equation only guesses; but it costs several times as much. So it is solved once, and
+ * what a slower GPU does is left to the cohorts.
  */
 static enum fulcrum_status solve_fixed(struct fulcrum_steady *steady,
     double gpu_stretch, struct fulcrum_cycle *out, unsigned *flags,
