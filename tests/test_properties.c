@@ -28,13 +28,17 @@
 /* What is printed of the networks that break a property. */
 #define MOST_PRINTED 5
 
+/* The share of networks that may fall by more than a method's own measure. */
+#define MOST_FALLS 1e-4
+
 /* How many of the networks each method gets, up to which size, and what is changed. */
 struct trial {
     enum fulcrum_method method;
     double share;
     double most_actors;
     void (*adapt)(struct fulcrum_network *network);
-    double fall_rel; /* of throughput, that is no fault of an approximation */
+    double fall_rel;      /* of throughput, that few networks may exceed, */
+    double fall_most_rel; /* and none */
 };
 
 /* The chain would refuse nearly all of them as they are drawn. */
@@ -53,11 +57,14 @@ static void keep(struct fulcrum_network *network)
     (void)network;
 }
 
-/* Two answers of the fast method may be as far apart as the error that each tells. */
+/*
+ * The fast method may fall by the mean error that is its target; few may fall by more,
+ * and none by more than two answers are apart that are each off by what they tell.
+ */
 static const struct trial trials[] = {
-    {FULCRUM_METHOD_FAST, 1.0, 1e6, keep, 0.02},
-    {FULCRUM_METHOD_CHAIN, 0.2, 200.0, simplify, 0.0},
-    {FULCRUM_METHOD_SIMULATE, 0.05, 5000.0, keep, 0.0},
+    {FULCRUM_METHOD_FAST, 1.0, 1e6, keep, 0.005, 0.02},
+    {FULCRUM_METHOD_CHAIN, 0.2, 200.0, simplify, 0.0, 0.0},
+    {FULCRUM_METHOD_SIMULATE, 0.05, 5000.0, keep, 0.0, 0.0},
 };
 
 enum { TRIAL_COUNT = sizeof trials / sizeof trials[0] };
@@ -160,6 +167,7 @@ struct tally {
     size_t solved;
     size_t refused;
     size_t broken;
+    size_t falls;
 };
 
 /* Nonzero if it was printed, so that more may be said of it. */
@@ -210,7 +218,7 @@ static void run_trial(
     unsigned long seed = setting("FULCRUM_PROPERTY_SEED", 1);
     unsigned long drawn = setting("FULCRUM_PROPERTY_COUNT", 300);
     double count = ceil((double)drawn * trial->share);
-    struct tally tally = {0, 0, 0};
+    struct tally tally = {0, 0, 0, 0};
     for (size_t i = 0; i < (size_t)count; i++) {
         struct fulcrum_network network = fulcrum_random_network(domain, seed, i);
         trial->adapt(&network);
@@ -218,10 +226,11 @@ static void run_trial(
             step(&tally, trial, &network, i);
         }
     }
-    (void)printf("\n    %s, %s: %zu solved, %zu refused, %zu broken",
+    (void)printf("\n    %s, %s: %zu solved, %zu refused, %zu broken, %zu falls",
         fulcrum_domain_name(domain), fulcrum_method_name(trial->method), tally.solved,
-        tally.refused, tally.broken);
+        tally.refused, tally.broken, tally.falls);
     CU_ASSERT_EQUAL(tally.broken, 0);
+    CU_ASSERT((double)tally.falls <= ceil(MOST_FALLS * (double)tally.solved));
 }
 
 static void check_one(struct tally *tally, const struct trial *trial,
@@ -296,8 +305,10 @@ static void check_rise(struct tally *tally, const struct trial *trial,
         solve(trial, &other, &after) != FULCRUM_OK) {
         return;
     }
-    double slack = ROUNDING + trial->fall_rel + noise_rel(&before) + noise_rel(&after);
-    if (after.steps_per_s < before.steps_per_s * (1.0 - slack) &&
+    double slack = ROUNDING + noise_rel(&before) + noise_rel(&after);
+    double fall = 1.0 - after.steps_per_s / before.steps_per_s - slack;
+    tally->falls += fall > trial->fall_rel;
+    if (fall > trial->fall_most_rel &&
         report_fault(tally, trial, network, "less time does not cost throughput")) {
         CU_ASSERT_EQUAL(fulcrum_network_print(stdout, &other, NULL), FULCRUM_OK);
         (void)printf(
