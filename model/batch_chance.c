@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "model/lesser.h"
+
 #define FEW 10.0 /* terms of the sum */
 
 /* Least share of the events that happen, and least number of events beyond the batch.
@@ -39,7 +41,7 @@ static double few_below(double a, double x, double size)
         term *= (1.0 - x) * (a + (double)k - 1.0) / (double)k;
         sum += term;
     }
-    return fmin(1.0, sum);
+    return fulcrum_lesser(1.0, sum);
 }
 
 /* P(Z < z) to 2e-4, by a logistic curve; Bowling et al., 2009. */
@@ -62,7 +64,8 @@ double fulcrum_chance_below(double mean, double variance, double size)
     if (mean < size - reach || mean > size + reach) {
         return mean < size ? 1.0 : 0.0;
     }
-    double p = fmin(1.0 - 1e-9, fmax(LEAST_P, 1.0 - variance / fmax(1e-9, mean)));
+    double p = fulcrum_lesser(1.0 - 1e-9,
+        fulcrum_greater(LEAST_P, 1.0 - variance / fulcrum_greater(1e-9, mean)));
     double a = mean / p - size + 1.0;
     if (a < LEAST_A) {
         return 1.0;

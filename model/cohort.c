@@ -23,19 +23,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/lesser.h"
 #include "model/pace.h"
 #include "model/root.h"
 
-enum { SLICES = 4, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
+enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 
-#define TOLERANCE         1e-7
+#define TOLERANCE         1e-6
 #define INNER_TOLERANCE   1e-8
 #define FIRST_SHARE       0.5
 #define SMALL_STEP        1e-3
 #define LEAST_ROUGH_SHARE 0.01
 #define MOST_OF_ROOM      0.7
 
-enum { JOINT_STEPS = 10 };
+enum { JOINT_STEPS = 10, ROUGH_STEPS = 2 };
+#define LEAST_RISE       0.05
+#define MOST_ROUGH_SHARE 0.95
 
 #define LEAST_SHARE 1e-8
 #define FULL_SHARE  (1.0 - 1e-6)
@@ -49,6 +52,7 @@ enum { JOINT_STEPS = 10 };
  * constant.
  */
 #define LAST_OF_MANY 0.5615
+#define LAST_PART    0.02
 
 struct problem {
     const struct fulcrum_network *network;
@@ -78,12 +82,20 @@ static int is_fixed(const struct problem *problem)
     return problem->network->policy == FULCRUM_BATCH_FIXED;
 }
 
+/* Of the gaps: the last actor of a fixed batch counts, however many they are. */
+static double tolerance(const struct problem *problem)
+{
+    double last = LAST_PART * LAST_OF_MANY / problem->network->actors;
+    return is_fixed(problem) ? fulcrum_lesser(TOLERANCE, last) : TOLERANCE;
+}
+
 /* At equal distances in short periods; in long ones where most steps end. */
 static double node(const struct orbit *orbit, int k)
 {
     static const double farthest[NODES] = {0.0, 0.6, 1.8, (double)INFINITY};
     double rest = orbit->period - orbit->short_until;
-    return orbit->short_until + fmin(rest * (double)k / LAST_NODE, farthest[k]);
+    return orbit->short_until +
+           fulcrum_lesser(rest * (double)k / LAST_NODE, farthest[k]);
 }
 
 /* Everything that starts in one cycle and still steps `age` after the cohort arrived.
@@ -99,7 +111,7 @@ static double survivors(
     }
     double older = fulcrum_step_cohorts_area(problem->table, orbit->period, age);
     for (int j = 0; j < SLICES; j++) {
-        double youngest = fmax(0.0, age - (double)(j + 1) * slice);
+        double youngest = fulcrum_greater(0.0, age - (double)(j + 1) * slice);
         double area =
             fulcrum_step_cohorts_area(problem->table, orbit->period, youngest);
         sum += orbit->starts[j] * (area - older) / slice;
@@ -126,6 +138,9 @@ static void pivot(double matrix[UNKNOWNS][UNKNOWNS + 1], int i)
     int best = i;
     for (int k = i + 1; k < UNKNOWNS; k++) {
         best = fabs(matrix[k][i]) > fabs(matrix[best][i]) ? k : best;
+    }
+    if (best == i) {
+        return;
     }
     double row[UNKNOWNS + 1];
     memcpy(row, matrix[best], sizeof row);
@@ -211,8 +226,8 @@ static void fill_threads(const struct problem *problem, struct orbit *orbit)
 /* Seconds per unit of work while n actors are at the CPU. */
 static double pace_s(const struct problem *problem, double n)
 {
-    n = fmax(n, 1e-9);
-    return problem->network->step.mean_s * fmin(n, problem->servers) /
+    n = fulcrum_greater(n, 1e-9);
+    return problem->network->step.mean_s * fulcrum_lesser(n, problem->servers) /
            fulcrum_cpu_capacity(&problem->network->cpu, n);
 }
 
@@ -265,11 +280,11 @@ static void add_inner_nodes(const struct problem *problem, struct orbit *orbit)
     }
 }
 
-/* Threads are short for a share of the period, whatever number of actors that takes. */
-static void set_short(
-    const struct problem *problem, double period, double share, struct orbit *orbit)
+/* Threads are short for a part of the period, whatever number of actors that takes. */
+static void set_short(const struct problem *problem, double period, double short_until,
+    struct orbit *orbit)
 {
-    *orbit = (struct orbit){.period = period, .short_until = share * period};
+    *orbit = (struct orbit){.period = period, .short_until = short_until};
     fill_threads(problem, orbit);
     if (problem->linear_pace_s <= 0.0) {
         add_inner_nodes(problem, orbit);
@@ -285,7 +300,8 @@ static double at_cpu(
         double place = time_s / orbit->node_s[0] * SLICES;
         double waiting = orbit->batch - orbit->burst;
         for (int j = 0; j < SLICES; j++) {
-            waiting -= orbit->starts[j] * fmin(1.0, fmax(0.0, place - (double)j));
+            waiting -= orbit->starts[j] *
+                       fulcrum_lesser(1.0, fulcrum_greater(0.0, place - (double)j));
         }
         return problem->servers + waiting;
     }
@@ -307,7 +323,7 @@ static double population(const struct problem *problem, const struct orbit *orbi
     double interval_s, double latency_s)
 {
     double inside = ceil(latency_s / interval_s - NOW);
-    double since = fmax(0.0, inside - latency_s / interval_s);
+    double since = fulcrum_greater(0.0, inside - latency_s / interval_s);
     double n = since > NOW ? at_cpu(problem, orbit, since * orbit->time_s)
                            : orbit->left[LAST_NODE] + orbit->batch;
     return orbit->batch * inside + n;
@@ -365,11 +381,11 @@ static int find_short(const struct problem *problem, double period, struct guess
 {
     struct fulcrum_root root = {.low = LEAST_SHARE,
         .high = FULL_SHARE,
-        .x = fmin(FULL_SHARE, fmax(LEAST_SHARE, guess->share)),
+        .x = fulcrum_lesser(FULL_SHARE, fulcrum_greater(LEAST_SHARE, guess->share)),
         .slope = guess->share_slope,
         .tolerance_rel = INNER_TOLERANCE};
     do {
-        set_short(problem, period, root.x, orbit);
+        set_short(problem, period, root.x * period, orbit);
     } while (fulcrum_root_next(&root, surplus(problem, orbit)));
     guess->share = root.x;
     guess->share_slope = root.slope;
@@ -409,53 +425,107 @@ static double period_gap(const struct problem *problem, const struct orbit *orbi
     return orbit->time_s / pace.interval_s - 1.0;
 }
 
-/* Where the search for the period begins. */
-static double first_period(const struct problem *problem, double least)
+/* Period and short part that the search begins with. */
+struct start {
+    double period;
+    double short_until;
+};
+
+/*
+ * How long threads are short, roughly: they work all that time, and then on what is
+ * left of steps that have begun, r, or on as much of it as the period allows.
+ *   b / S = u + r (1 - exp(-(period - u) / r)),  r = (1 + cv^2) / 2
+ * by Newton's method from the left.
+ */
+static double rough_short(const struct problem *problem, double batch, double period)
+{
+    double full = batch / problem->servers;
+    if (full * fulcrum_step_cohorts(problem->table, period, 0.0) < 1.0) {
+        return 0.0;
+    }
+    double rest = 0.5 * (1.0 + problem->table->cv * problem->table->cv);
+    double u = full - rest;
+    for (int i = 0; i < ROUGH_STEPS; i++) {
+        double gone = exp(-fulcrum_greater(0.0, period - u) / rest);
+        u += (full - u - rest * (1.0 - gone)) / fulcrum_greater(LEAST_RISE, 1.0 - gone);
+    }
+    double share = fulcrum_lesser(
+        MOST_ROUGH_SHARE, fulcrum_greater(LEAST_ROUGH_SHARE, u / period));
+    return share * period;
+}
+
+/* The period of a batch that takes `time_s`, and how long threads are short in it. */
+static struct start start_of_time(
+    const struct problem *problem, double batch, double time_s)
+{
+    double short_s = pace_s(problem, problem->servers);
+    double mid_s = pace_s(problem, 0.5 * fulcrum_lesser(batch, problem->servers));
+    struct start start = {.period = time_s / short_s};
+    for (int i = 0; i < 2; i++) {
+        start.short_until = rough_short(problem, batch, start.period);
+        double rest_s = fulcrum_greater(0.0, time_s - start.short_until * short_s);
+        start.period = start.short_until + rest_s / mid_s;
+    }
+    return start;
+}
+
+/* Where the search begins. */
+static struct start first_guess(
+    const struct problem *problem, double batch, double least)
 {
     const struct fulcrum_network *network = problem->network;
-    double mean_s = network->step.mean_s;
     if (!is_fixed(problem)) {
+        batch = batch > 0.0 ? batch : network->actors / 3.0;
         struct fulcrum_pace pace =
-            fulcrum_pace_of(network, problem->gpu_stretch, network->actors / 3.0);
-        return pace.interval_s / mean_s;
+            fulcrum_pace_of(network, problem->gpu_stretch, batch);
+        return start_of_time(problem, batch, pace.interval_s);
     }
+    double mean_s = network->step.mean_s;
     struct fulcrum_pace pace =
         fulcrum_pace_unhurried(network, problem->gpu_stretch, network->batch_size);
     double turn_s = pace.latency_s + 1.5 * mean_s;
-    return fmax(1.1 * least, network->batch_size / network->actors * turn_s / mean_s);
+    double period = fulcrum_greater(
+        1.1 * least, network->batch_size / network->actors * turn_s / mean_s);
+    return (struct start){period, rough_short(problem, network->batch_size, period)};
 }
 
-/* Both equations at a period and a share of it in which threads are short. */
+/* Both equations at a period and the part of it in which threads are short. */
 struct trial {
-    double place[2]; /* period over the first guess, share */
+    double place[2]; /* period, short_until */
     double gap[2];
 };
 
-static void try_place(const struct problem *problem, double first, struct trial *trial,
-    struct orbit *orbit)
+static void try_place(
+    const struct problem *problem, struct trial *trial, struct orbit *orbit)
 {
-    set_short(problem, first * trial->place[0], trial->place[1], orbit);
+    set_short(problem, trial->place[0], trial->place[1], orbit);
     trial->gap[0] = surplus(problem, orbit);
     trial->gap[1] = period_gap(problem, orbit);
 }
 
 /* Slopes of both gaps by both places, from two small steps. */
-static void find_slopes(const struct problem *problem, double first,
-    const struct trial *trial, double slope[2][2])
+static void find_slopes(
+    const struct problem *problem, const struct trial *trial, double slope[2][2])
 {
     struct orbit orbit;
     for (int j = 0; j < 2; j++) {
         struct trial beside = *trial;
-        beside.place[j] *= 1.0 - SMALL_STEP;
-        try_place(problem, first, &beside, &orbit);
+        double step = SMALL_STEP * trial->place[j];
+        beside.place[j] -= step;
+        try_place(problem, &beside, &orbit);
         for (int i = 0; i < 2; i++) {
-            slope[i][j] =
-                (trial->gap[i] - beside.gap[i]) / (SMALL_STEP * trial->place[j]);
+            slope[i][j] = (trial->gap[i] - beside.gap[i]) / step;
         }
     }
 }
 
-/* Newton's step, cut short where it would leave the range of shares; 0: impossible. */
+/* The share of a step that takes off no more than MOST_OF_ROOM of what there is. */
+static double within(double room, double change)
+{
+    return change < 0.0 ? fulcrum_lesser(1.0, MOST_OF_ROOM * room / -change) : 1.0;
+}
+
+/* Newton's step, cut short where threads were never or always short; 0: impossible. */
 static int take_step(const struct trial *trial, double slope[2][2], double step[2])
 {
     double det = slope[0][0] * slope[1][1] - slope[0][1] * slope[1][0];
@@ -464,10 +534,8 @@ static int take_step(const struct trial *trial, double slope[2][2], double step[
     }
     step[0] = (slope[0][1] * trial->gap[1] - slope[1][1] * trial->gap[0]) / det;
     step[1] = (slope[1][0] * trial->gap[0] - slope[0][0] * trial->gap[1]) / det;
-    double share = trial->place[1];
-    double room = step[1] > 0.0 ? FULL_SHARE - share : share - LEAST_SHARE;
-    double part = fmin(1.0, MOST_OF_ROOM * room / fmax(fabs(step[1]), 1e-300));
-    part = fmin(part, MOST_OF_ROOM * trial->place[0] / fmax(fabs(step[0]), 1e-300));
+    double part = fulcrum_lesser(within(trial->place[1], step[1]),
+        within(trial->place[0] - trial->place[1], step[0] - step[1]));
     step[0] *= part;
     step[1] *= part;
     return isfinite(step[0]) && isfinite(step[1]) &&
@@ -488,26 +556,27 @@ static void mend_slopes(const struct trial *before, const struct trial *after,
 }
 
 /*
- * Period and share at once, by Newton's method with Broyden's updates: a third of the
- * work of nested searches where it succeeds, which it does nearly always. Returns 0
- * where it does not.
+ * Period and its short part at once, by Newton's method with Broyden's updates: a third
+ * of the work of nested searches where it succeeds, which it does nearly always.
+ * Returns 0 where it does not.
  */
-static int solve_jointly(
-    const struct problem *problem, double first, double share, struct orbit *orbit)
+static int solve_jointly(const struct problem *problem, double period,
+    double short_until, struct orbit *orbit)
 {
-    struct trial trial = {.place = {1.0, share}};
+    struct trial trial = {.place = {period, short_until}};
     double slope[2][2];
     double step[2];
-    try_place(problem, first, &trial, orbit);
-    find_slopes(problem, first, &trial, slope);
+    double enough = tolerance(problem);
+    try_place(problem, &trial, orbit);
+    find_slopes(problem, &trial, slope);
     for (int i = 0; i < JOINT_STEPS; i++) {
         if (!take_step(&trial, slope, step)) {
             return 0;
         }
         struct trial next = {
             .place = {trial.place[0] + step[0], trial.place[1] + step[1]}};
-        try_place(problem, first, &next, orbit);
-        if (fabs(next.gap[0]) + fabs(next.gap[1]) < TOLERANCE) {
+        try_place(problem, &next, orbit);
+        if (fabs(next.gap[0]) + fabs(next.gap[1]) < enough) {
             /* The equations have other roots, of no meaning. */
             return orbit->batch > 0.0 && orbit->batch <= problem->network->actors;
         }
@@ -525,39 +594,22 @@ static void solve_nested(
         .high = (double)INFINITY,
         .x = first,
         .slope = 1.0 / first,
-        .tolerance_rel = TOLERANCE};
+        .tolerance_rel = tolerance(problem)};
     do {
         set_orbit(problem, root.x, &guess, orbit);
     } while (fulcrum_root_next(&root, period_gap(problem, orbit)));
 }
 
-/*
- * The share of a period in which threads are short, roughly: from none, when a whole
- * cohort just fits the threads, to all of it, when they are never free.
- */
-static double rough_share(const struct problem *problem, double period)
-{
-    const struct fulcrum_network *network = problem->network;
-    double none = problem->servers / fulcrum_step_cohorts(problem->table, period, 0.0);
-    double all = problem->servers * period;
-    return is_fixed(problem)
-               ? (network->batch_size - none) / (all - none)
-               : (network->actors - problem->servers - none) / (2.0 * all - none);
-}
-
-static void solve(const struct problem *problem, double period, struct orbit *orbit)
+static void solve(const struct problem *problem, double batch, struct orbit *orbit)
 {
     const struct fulcrum_network *network = problem->network;
     double least = is_fixed(problem) ? network->batch_size / problem->servers : 0.0;
-    double first = period > 0.0 ? period : first_period(problem, least);
-    if (network->actors > problem->servers) {
-        double share = rough_share(problem, first);
-        if (share > LEAST_ROUGH_SHARE && share < 1.0 - LEAST_ROUGH_SHARE &&
-            solve_jointly(problem, first, share, orbit)) {
-            return;
-        }
+    struct start first = first_guess(problem, batch, least);
+    if (network->actors > problem->servers && first.short_until > 0.0 &&
+        solve_jointly(problem, first.period, first.short_until, orbit)) {
+        return;
     }
-    solve_nested(problem, first, least, orbit);
+    solve_nested(problem, first.period, least, orbit);
 }
 
 /* A cohort gets a mean step each of work done in a period: over what trapezoids say. */
@@ -588,14 +640,14 @@ static void add_means(
     double share = orbit->node_s[0] / orbit->time_s;
     cycle->at_cpu = share * (problem->servers + waiting);
     cycle->stepping = share * problem->servers;
-    cycle->on_cores = share * fmin(cores, problem->servers);
+    cycle->on_cores = share * fulcrum_lesser(cores, problem->servers);
     double fit = work_fit(problem, orbit) / orbit->time_s;
     for (int k = 1; k < NODES; k++) {
         double half = 0.5 * fit * (orbit->node_s[k] - orbit->node_s[k - 1]);
         for (int i = k - 1; i <= k; i++) {
             cycle->at_cpu += half * orbit->left[i];
-            cycle->stepping += half * fmin(orbit->left[i], problem->servers);
-            cycle->on_cores += half * fmin(orbit->left[i], cores);
+            cycle->stepping += half * fulcrum_lesser(orbit->left[i], problem->servers);
+            cycle->on_cores += half * fulcrum_lesser(orbit->left[i], cores);
         }
     }
 }
@@ -621,22 +673,23 @@ static double forming_sd_s(const struct problem *problem, const struct orbit *or
     double turns = pace.latency_s / orbit->time_s;
     double since = (ceil(turns - NOW) - turns) * orbit->time_s;
     since = since > NOW * orbit->time_s ? since : orbit->time_s;
-    double early_s = fmax(0.0, since - RATE_PART * orbit->time_s);
+    double early_s = fulcrum_greater(0.0, since - RATE_PART * orbit->time_s);
     double before = at_cpu(problem, orbit, early_s);
-    double still =
-        fmax(0.0, at_cpu(problem, orbit, fmin(since, orbit->time_s * FULL_SHARE)));
-    double rate = fmax(0.0, before - still) / (since - early_s);
+    double still = fulcrum_greater(
+        0.0, at_cpu(problem, orbit, fulcrum_lesser(since, orbit->time_s * FULL_SHARE)));
+    double rate = fulcrum_greater(0.0, before - still) / (since - early_s);
     double count = orbit->batch * still / (orbit->batch + still);
-    return sqrt(count) / fmax(rate, 1e-9 * orbit->batch / orbit->time_s);
+    return sqrt(count) / fulcrum_greater(rate, 1e-9 * orbit->batch / orbit->time_s);
 }
 
 struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network,
-    const struct fulcrum_step_table *table, double gpu_stretch, double period)
+    const struct fulcrum_step_table *table, double gpu_stretch, double batch)
 {
     struct problem problem = {network, table, gpu_stretch,
-        fmax(1.0, round(fulcrum_cpu_servers(&network->cpu))), linear_pace(network)};
+        fulcrum_greater(1.0, round(fulcrum_cpu_servers(&network->cpu))),
+        linear_pace(network)};
     struct orbit orbit;
-    solve(&problem, period, &orbit);
+    solve(&problem, batch, &orbit);
     struct fulcrum_cohort out = {
         .interval_s = orbit.time_s, .stays_frac = orbit.left[LAST_NODE] / orbit.batch};
     struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, orbit.batch);
@@ -646,8 +699,9 @@ struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network
     }
     out.cycle.batch = orbit.batch;
     out.cycle.steps_per_s = orbit.batch / orbit.time_s;
-    out.cycle.at_gpu = out.cycle.steps_per_s *
-                       fmax(0.0, pace.latency_s - network->delay_s - pace.host_s);
+    out.cycle.at_gpu =
+        out.cycle.steps_per_s *
+        fulcrum_greater(0.0, pace.latency_s - network->delay_s - pace.host_s);
     add_means(&problem, &orbit, &out.cycle);
     return out;
 }

@@ -23,10 +23,9 @@ struct fulcrum_cohort {
  *   network      checked; t_e > 0, and t(1) > 0 unless batches are of a fixed size
  *   table        of its step
  *   gpu_stretch  as fulcrum_pace_of
- *   period       where to look first: the work, in mean steps, that a stepping actor
- *                gets done between two batches; 0 if not known
+ *   batch        where to look first; 0 if not known
  */
 struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network,
-    const struct fulcrum_step_table *table, double gpu_stretch, double period);
+    const struct fulcrum_step_table *table, double gpu_stretch, double batch);
 
 #endif

@@ -12,6 +12,8 @@
 
 #include <math.h>
 
+#include "model/lesser.h"
+
 /* Below this share of its rate over a piece, c counts as level. */
 #define LEVEL 1e-7
 
@@ -76,10 +78,12 @@ static void cut_smt_turbo(
 {
     double servers = fulcrum_cpu_servers(cpu);
     double cores = cpu->core_count * servers / cpu->thread_count;
-    double boosted = fmin(cores, fmax(0.0, cpu->core_count - cpu->reserved_threads));
+    double boosted = fulcrum_lesser(
+        cores, fulcrum_greater(0.0, cpu->core_count - cpu->reserved_threads));
     double bend = cpu->turbo_frac / cpu->core_count;
-    double top = 1.0 + cpu->turbo_frac *
-                           fmax(0.0, 1.0 - cpu->reserved_threads / cpu->core_count);
+    double top =
+        1.0 + cpu->turbo_frac *
+                  fulcrum_greater(0.0, 1.0 - cpu->reserved_threads / cpu->core_count);
     int has_turbo = boosted > 0.0 && cpu->turbo_frac > 0.0;
     boosted = has_turbo ? boosted : cores;
     add_piece(drain, 0.0, has_turbo ? top : 1.0, has_turbo ? -bend : 0.0);
@@ -96,7 +100,7 @@ static double before_kink(
     const double kinks[] = {0.5 * cpu->core_count,
         cpu->core_count * fulcrum_cpu_servers(cpu) / cpu->thread_count};
     for (size_t i = 0; i < sizeof kinks / sizeof kinks[0]; i++) {
-        high = kinks[i] > low ? fmin(kinks[i], high) : high;
+        high = kinks[i] > low ? fulcrum_lesser(kinks[i], high) : high;
     }
     return high;
 }
@@ -107,14 +111,15 @@ static void cut_lines(struct fulcrum_cpu_drain *drain,
 {
     double end = fulcrum_cpu_servers(cpu);
     if (cpu->curve == FULCRUM_CURVE_TABLE) {
-        end = fmax(end, (double)cpu->capacity_count);
+        end = fulcrum_greater(end, (double)cpu->capacity_count);
     }
-    end = fmax(2.0, fmin(end, actors));
+    end = fulcrum_greater(2.0, fulcrum_lesser(end, actors));
     double factor = pow(end, 1.0 / (FULCRUM_DRAIN_PIECES - 5.0));
     double low = 1.0;
     add_piece(drain, 0.0, fulcrum_cpu_capacity(cpu, 1.0), 0.0);
     while (low < end && drain->count < FULCRUM_DRAIN_PIECES - 1) {
-        double high = fmin(end, fmax(floor(low) + 1.0, round(low * factor)));
+        double high =
+            fulcrum_lesser(end, fulcrum_greater(floor(low) + 1.0, round(low * factor)));
         high = before_kink(cpu, low, high);
         add_line(drain, cpu, low, high);
         low = high;

@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#include "model/lesser.h"
 #include "model/pace.h"
 #include "model/root.h"
 
@@ -83,10 +84,10 @@ static double idle_rate(const struct problem *problem, double outside)
     if (!problem->smooths || problem->network->delay_s <= 0.0) {
         return fulcrum_cpu_drain_rate(problem->drain, n);
     }
-    double sd = QUEUE_SPREAD * sqrt(n * fmax(0.0, 1.0 - n / outside));
+    double sd = QUEUE_SPREAD * sqrt(n * fulcrum_greater(0.0, 1.0 - n / outside));
     double rate = 0.0;
     for (int i = 1; i < ENDS; i++) {
-        double side = fmin(outside, fmax(0.0, n + places[i] * sd));
+        double side = fulcrum_lesser(outside, fulcrum_greater(0.0, n + places[i] * sd));
         rate += shares[i] * fulcrum_cpu_drain_rate(problem->drain, side);
     }
     return rate;
@@ -100,7 +101,7 @@ static void add_idling(const struct problem *problem, struct state *state)
     state->idle_frac = exp(-rate * busy_s / network->step.mean_s);
     if (state->idle_frac > NEVER) {
         state->idle_s = state->idle_frac * network->step.mean_s /
-                        fmax(1e-300, idle_rate(problem, network->actors));
+                        fulcrum_greater(1e-300, idle_rate(problem, network->actors));
     }
 }
 
@@ -115,7 +116,8 @@ static double spread(const struct problem *problem, const struct state *state)
         fulcrum_cpu_drain_rate(problem->drain, network->actors - state->batch) /
         network->step.mean_s;
     double items_s = state->pace.interval_s - problem->least_s;
-    double echo = fmin(MOST_ECHO, rate * items_s / fmax(1.0, state->batch));
+    double echo =
+        fulcrum_lesser(MOST_ECHO, rate * items_s / fulcrum_greater(1.0, state->batch));
     return sqrt(state->batch / (1.0 - echo * echo));
 }
 
@@ -133,7 +135,7 @@ static void place_actors(const struct problem *problem, struct state *state)
     if (late_s > 0.0) {
         double whole = floor(late_s / length_s);
         returning = state->batch * (1.0 - state->idle_frac);
-        state->wait_s = fmin(pace->interval_s, late_s - whole * length_s);
+        state->wait_s = fulcrum_lesser(pace->interval_s, late_s - whole * length_s);
         absent = returning * (whole + 1.0);
     }
     double early = problem->network->actors - state->batch - absent;
@@ -141,14 +143,14 @@ static void place_actors(const struct problem *problem, struct state *state)
         double outside = problem->network->actors - state->batch;
         early -= state->idle_frac * (outside - present(problem, outside));
     }
-    returning = fmax(0.0, returning + fmin(0.0, early));
-    early = fmax(0.0, early);
+    returning = fulcrum_greater(0.0, returning + fulcrum_lesser(0.0, early));
+    early = fulcrum_greater(0.0, early);
     state->early[MIDDLE] = early;
-    double most = fmin(early, state->batch);
+    double most = fulcrum_lesser(early, state->batch);
     double sd = problem->smooths ? spread(problem, state) : 0.0;
     for (int i = 1; i < ENDS && problem->smooths; i++) {
         double reach = places[i] * sd;
-        state->early[i] = early + fmin(most, fmax(-most, reach));
+        state->early[i] = early + fulcrum_lesser(most, fulcrum_greater(-most, reach));
     }
     state->returning = returning;
 }
@@ -202,14 +204,14 @@ static double first_guess(const struct problem *problem)
     double free = actors * done / (1.0 + done);
     double full = fulcrum_cpu_drain_rate(problem->drain, actors) * pace.interval_s /
                   network->step.mean_s;
-    return fmax(1e-3, fmin(free, full));
+    return fulcrum_greater(1e-3, fulcrum_lesser(free, full));
 }
 
 static struct state solve(const struct problem *problem, double guess)
 {
     double actors = problem->network->actors;
     struct fulcrum_root root = {.high = actors,
-        .x = fmin(guess, 0.999 * actors),
+        .x = fulcrum_lesser(guess, 0.999 * actors),
         .slope = 1.0,
         .tolerance_rel = TOLERANCE};
     struct state state;
@@ -227,8 +229,8 @@ static void add_actors(
     double servers = fulcrum_cpu_servers(cpu);
     double cores = cpu->core_count * servers / cpu->thread_count;
     cycle->at_cpu += share * n;
-    cycle->stepping += share * fmin(n, servers);
-    cycle->on_cores += share * fmin(n, cores);
+    cycle->stepping += share * fulcrum_lesser(n, servers);
+    cycle->on_cores += share * fulcrum_lesser(n, cores);
 }
 
 /* A part of the cycle in which nobody returns, from one of the ends. */
@@ -251,7 +253,7 @@ static void add_span(const struct problem *problem, const struct state *state,
         width_s = width_s < 1.5 * panel_s ? width_s : panel_s;
         for (int k = 0; k < 3; k++) {
             double time_s =
-                fmin(from_s + 0.5 * (double)k * width_s, span->to_s * BEFORE);
+                fulcrum_lesser(from_s + 0.5 * (double)k * width_s, span->to_s * BEFORE);
             double n = left_after(problem, state, span->end, time_s);
             add_actors(problem, n, weight[k] * width_s * span->share_per_s, cycle);
         }
@@ -266,7 +268,8 @@ static void add_means(const struct problem *problem, const struct state *state,
     const double *share = problem->smooths ? shares : plain_shares;
     double busy_s = state->pace.interval_s;
     double length_s = busy_s + state->idle_s;
-    double wait_s = state->returning > 0.0 ? fmin(busy_s, state->wait_s) : 0.0;
+    double wait_s =
+        state->returning > 0.0 ? fulcrum_lesser(busy_s, state->wait_s) : 0.0;
     for (int i = 0; i < ENDS; i++) {
         if (share[i] > 0.0) {
             struct span before = {i, 0.0, wait_s, share[i] / length_s};
@@ -288,14 +291,14 @@ static int is_kinked(const struct problem *problem, const struct state *plain)
         return 1;
     }
     double reach = places[ENDS - 1] * sqrt(plain->batch);
-    double most =
-        fmin(problem->network->actors, plain->early[MIDDLE] + plain->returning + reach);
+    double most = fulcrum_lesser(
+        problem->network->actors, plain->early[MIDDLE] + plain->returning + reach);
     const struct fulcrum_drain_piece *piece = problem->drain->piece;
     size_t last = problem->drain->count - 1;
     if (last > 0 && most <= piece[1].low && !(piece[0].slope < 0.0)) {
         return 0;
     }
-    double early = fmax(0.0, plain->early[MIDDLE] - reach);
+    double early = fulcrum_greater(0.0, plain->early[MIDDLE] - reach);
     double least =
         fulcrum_cpu_drain_left(problem->drain, early, plain->pace.interval_s);
     return least <= piece[last].low;
@@ -324,9 +327,9 @@ struct fulcrum_mean_field fulcrum_mean_field_solve(
     double length_s = state.pace.interval_s + state.idle_s;
     out.cycle.batch = state.batch;
     out.cycle.steps_per_s = state.batch / length_s;
-    out.cycle.at_gpu =
-        out.cycle.steps_per_s *
-        fmax(0.0, state.pace.latency_s - network->delay_s - state.pace.host_s);
+    out.cycle.at_gpu = out.cycle.steps_per_s *
+                       fulcrum_greater(0.0,
+                           state.pace.latency_s - network->delay_s - state.pace.host_s);
     add_means(&problem, &state, &out.cycle);
     return out;
 }

@@ -180,9 +180,9 @@ void fulcrum_old_steps_set(struct fulcrum_old_steps *old,
     for (size_t a = old->first; a <= old->last; a++) {
         most += old->started[a];
     }
-    double stepping = fmax(0.0, at_cpu - state->queue);
-    stepping = fmin(fmin(stepping, servers), most);
-    double fresh = fmin(1.0, fmax(0.0, at_cpu - stepping));
-    stepping = fmax(0.0, stepping - state->formed_frac * fresh);
+    double stepping = fulcrum_greater(0.0, at_cpu - state->queue);
+    stepping = fulcrum_lesser(fulcrum_lesser(stepping, servers), most);
+    double fresh = fulcrum_lesser(1.0, fulcrum_greater(0.0, at_cpu - stepping));
+    stepping = fulcrum_greater(0.0, stepping - state->formed_frac * fresh);
     tilt(old, grid->tail, stepping);
 }

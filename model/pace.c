@@ -4,15 +4,18 @@
 
 #include <math.h>
 
+#include "model/lesser.h"
+
 struct fulcrum_pace fulcrum_pace_unhurried(
     const struct fulcrum_network *network, double gpu_stretch, double size)
 {
-    size = fmax(1.0, size);
+    size = fulcrum_greater(1.0, size);
     struct fulcrum_pace pace = {.host_s = fulcrum_batch_time(&network->host, size),
         .gpu_s = gpu_stretch * fulcrum_batch_time(&network->gpu, size)};
     double service_s = pace.host_s + pace.gpu_s;
     double depth = pace.host_s > 0.0 ? network->depth : 1.0;
-    pace.interval_s = depth > 1.0 ? fmax(pace.host_s, pace.gpu_s) : service_s;
+    pace.interval_s =
+        depth > 1.0 ? fulcrum_greater(pace.host_s, pace.gpu_s) : service_s;
     pace.latency_s = service_s + network->delay_s;
     return pace;
 }

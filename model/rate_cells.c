@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/lesser.h"
+
 /* Fewer threads have cells of less than one each. */
 #define LEAST_CELLS 32.0
 
@@ -21,10 +23,10 @@ void fulcrum_rate_cells_init(
     memset(cells, 0, sizeof *cells);
     cells->cpu = cpu;
     cells->servers = servers;
-    cells->per_actor =
-        servers < FULCRUM_RATE_CELLS
-            ? fmin(ceil(LEAST_CELLS / servers), floor(FULCRUM_RATE_CELLS / servers))
-            : FULCRUM_RATE_CELLS / servers;
+    cells->per_actor = servers < FULCRUM_RATE_CELLS
+                           ? fulcrum_lesser(ceil(LEAST_CELLS / servers),
+                                 floor(FULCRUM_RATE_CELLS / servers))
+                           : FULCRUM_RATE_CELLS / servers;
 }
 
 static double node_at(struct fulcrum_rate_cells *cells, size_t i)
@@ -33,7 +35,7 @@ static double node_at(struct fulcrum_rate_cells *cells, size_t i)
         return 0.0;
     }
     if (cells->node[i] <= 0.0) {
-        double n = fmin(cells->servers, (double)i / cells->per_actor);
+        double n = fulcrum_lesser(cells->servers, (double)i / cells->per_actor);
         cells->node[i] = fulcrum_cpu_capacity(cells->cpu, n);
     }
     return cells->node[i];

@@ -132,16 +132,6 @@ static int has_law(const struct fulcrum_steady *steady, double interval_s)
            step->mean_s > NO_STEP_FRAC * interval_s;
 }
 
-/* The period of the mean field, as the cohort equation counts it. */
-static double period_of(const struct fulcrum_steady *steady,
-    const struct fulcrum_mean_field *field, double interval_s)
-{
-    const struct fulcrum_network *network = &steady->network;
-    double alone = fulcrum_cpu_capacity(&network->cpu, 1.0);
-    return fmin(field->cycle.batch / fmax(field->cycle.stepping, 1e-9),
-        interval_s * alone / network->step.mean_s);
-}
-
 /*
  * Batches of unequal sizes that follow each other may be as stable as equal ones where
  * several are inside at a time and a larger one takes longer.
@@ -181,7 +171,7 @@ static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
     *out = field->cycle;
     if (lawful && field->plain_least < servers) {
         struct fulcrum_cohort cohort = fulcrum_cohort_solve(network, table_of(steady),
-            gpu_stretch, period_of(steady, field, pace.interval_s));
+            gpu_stretch, field->plain_batch);
         *out = cohort.cycle;
         stays_frac = cohort.stays_frac;
         scale(out, chance);

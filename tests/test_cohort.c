@@ -169,9 +169,9 @@ static void assert_guesses(const struct fulcrum_network *network)
     struct fulcrum_step_table table;
     fulcrum_step_table_init(&table, &network->step);
     for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
-        double guess = factors[i] * cohort.interval_s / network->step.mean_s;
+        double batch = fmin(network->actors, factors[i] * cohort.cycle.batch);
         double rate =
-            fulcrum_cohort_solve(network, &table, 1.0, guess).cycle.steps_per_s;
+            fulcrum_cohort_solve(network, &table, 1.0, batch).cycle.steps_per_s;
         suite_assert_close("X", rate, cohort.cycle.steps_per_s, 1e-4);
     }
 }
