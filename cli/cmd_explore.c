@@ -24,11 +24,15 @@
 #include "cli/sweep_finding.h"
 #include "cli/sweep_writer.h"
 
-/* Draws behind the interval of each point; none unless asked for in large sweeps. */
-#define EXPLORE_DRAWS        24.0
-#define EXPLORE_FEWER_DRAWS  16.0
-#define ALL_DRAWS_POINTS     64
-#define INTERVAL_POINTS_MOST 256
+/* Draws behind the interval of each point. */
+#define EXPLORE_DRAWS       24.0
+#define EXPLORE_FEWER_DRAWS 16.0
+#define ALL_DRAWS_POINTS    64
+/* Larger sweeps have neither intervals nor simulated points, unless asked for. */
+#define THOROUGH_POINTS_MOST 256
+
+/* The error of a method beyond which the points that have it are counted. */
+#define ROUGH_ERROR_REL 0.01
 
 /* Longest time without new points, as far as points allow: progress stays lively. */
 #define VISIT_INTERVAL_S 0.1
@@ -52,10 +56,12 @@ struct job {
     size_t point_count;
     size_t done;
     size_t failed;
+    size_t rough; /* points whose method may err by more than ROUGH_ERROR_REL */
     char reason[FULCRUM_REASON_BYTE]; /* of the first point that cannot run */
     char calibrations[200];
     char actors_rule[200];
     char machine[180];
+    int spares_simulation; /* as nobody asked for an accuracy */
     struct fulcrum_sweep_writer *writer;
     struct fulcrum_sweep_finding *finding;
     struct fulcrum_progress progress;
@@ -194,9 +200,12 @@ static void count_points(
     struct job *job, const struct fulcrum_sweep_point *points, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (points[i].status != FULCRUM_OK && job->failed++ == 0) {
+        int ok = points[i].status == FULCRUM_OK;
+        if (!ok && job->failed++ == 0) {
             (void)snprintf(job->reason, sizeof job->reason, "%s", points[i].reason);
         }
+        job->rough +=
+            ok && points[i].prediction.solver_error_rel > ROUGH_ERROR_REL ? 1 : 0;
     }
     job->done += count;
 }
@@ -234,6 +243,16 @@ static enum fulcrum_status judge(const struct job *job, struct fulcrum_error *er
     return FULCRUM_OK;
 }
 
+static void note_rough(const struct job *job, struct fulcrum_context *context)
+{
+    if (job->spares_simulation && job->rough > 0) {
+        fulcrum_message_note(context,
+            "%zu of %zu points by equations that may be off by more than %g %% (see "
+            "solver_error_rel); --half-width %g simulates those",
+            job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
+    }
+}
+
 static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -264,6 +283,7 @@ static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
     } else if (status == FULCRUM_OK) {
         fulcrum_message_note(context, "found: %s", text);
+        note_rough(job, context);
     }
     return status;
 }
@@ -300,10 +320,22 @@ static enum fulcrum_status start_writer(const struct settings *settings,
 
 static double standard_draws(size_t point_count)
 {
-    if (point_count > INTERVAL_POINTS_MOST) {
+    if (point_count > THOROUGH_POINTS_MOST) {
         return 0.0;
     }
     return point_count <= ALL_DRAWS_POINTS ? EXPLORE_DRAWS : EXPLORE_FEWER_DRAWS;
+}
+
+/* What a large sweep takes to simulate, nobody wants to find out unasked. */
+static void choose_method(
+    const struct fulcrum_solver_settings *settings, struct job *job)
+{
+    struct fulcrum_solver_options *solver = &job->plan.predict.solver;
+    if (job->point_count > THOROUGH_POINTS_MOST &&
+        solver->method == FULCRUM_METHOD_AUTO && isnan(settings->half_width_rel)) {
+        solver->method = FULCRUM_METHOD_FAST;
+        job->spares_simulation = 1;
+    }
 }
 
 /* Everything that can be refused before the work starts. */
@@ -318,6 +350,7 @@ static enum fulcrum_status prepare(const struct settings *settings,
     if (status == FULCRUM_OK) {
         status = fulcrum_solve_settings_read(&settings->solve,
             standard_draws(job->point_count), context, &job->plan.predict, err);
+        choose_method(&settings->solve.solver, job);
     }
     if (status == FULCRUM_OK && job->point_count == 0) {
         status = fulcrum_usage_fail(
@@ -448,7 +481,9 @@ const struct fulcrum_command fulcrum_command_explore = {
         "Each point gets a 90 % interval from 24 draws of the calibration and the "
         "priors, "
         "from 16 in sweeps of more than 64 points, and none in sweeps of more than 256 "
-        "unless --intervals asks for it.\n\n"
+        "unless --intervals asks for it. Sweeps of more than 256 points are not "
+        "simulated either, unless --method or --half-width asks for it: the column "
+        "solver_error_rel says what the error of each point may be.\n\n"
         "The same inputs and seed give the same bytes, whatever the number of threads. "
         "Ctrl-C ends the output after the last whole point. CSV and JSON are written "
         "as "

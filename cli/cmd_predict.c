@@ -91,12 +91,10 @@ static void print_flags(FILE *stream, unsigned flags)
 
 static void print_method(FILE *stream, const struct fulcrum_prediction *prediction)
 {
-    double value = prediction->value[FULCRUM_OUTPUT_steps_per_s];
     (void)fprintf(stream, "method       %s", fulcrum_method_name(prediction->method));
-    if (prediction->method == FULCRUM_METHOD_SIMULATE) {
-        double half =
-            prediction->solver_hi_steps_per_s - prediction->solver_lo_steps_per_s;
-        (void)fprintf(stream, " (+-%.2g %% at 95 %%)", 50.0 * half / value);
+    if (prediction->solver_error_rel > 0.0) {
+        (void)fprintf(
+            stream, " (+-%.2g %% at 95 %%)", 100.0 * prediction->solver_error_rel);
     }
     (void)fprintf(
         stream, "\nbottleneck   %s", fulcrum_bottleneck_name(prediction->bottleneck));
@@ -151,6 +149,7 @@ static void add_outputs(
     fulcrum_json_add_number(
         document, "bottleneck_agree_frac", prediction->bottleneck_agree_frac);
     fulcrum_json_add_text(document, "method", fulcrum_method_name(prediction->method));
+    fulcrum_json_add_number(document, "solver_error_rel", prediction->solver_error_rel);
     double ends[] = {
         prediction->solver_lo_steps_per_s, prediction->solver_hi_steps_per_s};
     fulcrum_json_add_numbers(document, "solver_interval_steps_per_s", ends, 2);

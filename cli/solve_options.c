@@ -27,12 +27,11 @@ const struct fulcrum_option fulcrum_solver_option_rows[] = {
         .kind = FULCRUM_OPTION_NUMBER,
         .offset = offsetof(struct fulcrum_solver_settings, half_width_rel),
         .value = "FRACTION",
-        .fallback = "0.01",
         .least = 1e-5,
         .most = 0.5,
         .help =
             "relative half-width of the 95 % interval at which a simulation stops, and "
-            "the error up to which auto does without one"},
+            "the error up to which auto does without one; 0.01 where not given"},
     {.name = "seed",
         .kind = FULCRUM_OPTION_COUNT,
         .offset = offsetof(struct fulcrum_solver_settings, seed),
@@ -69,7 +68,8 @@ void fulcrum_solver_settings_read(
     *out = (struct fulcrum_solver_options){
         .method = (enum fulcrum_method)settings->method,
         .seed = (uint64_t)settings->seed,
-        .half_width_rel = settings->half_width_rel,
+        .half_width_rel =
+            isnan(settings->half_width_rel) ? 0.0 : settings->half_width_rel,
         .max_steps = settings->max_steps,
     };
 }

@@ -10,7 +10,7 @@
 /* How one network is solved. */
 struct fulcrum_solver_settings {
     int method; /* enum fulcrum_method */
-    double half_width_rel;
+    double half_width_rel; /* NAN: not given */
     double seed;
     double max_steps;
 };

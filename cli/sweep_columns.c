@@ -62,6 +62,7 @@ void fulcrum_sweep_columns_init(
         }
     }
     add_column(out, "method", FULCRUM_CELL_METHOD, 0);
+    add_column(out, "solver_error_rel", FULCRUM_CELL_ERROR, 0);
     add_column(out, "bottleneck", FULCRUM_CELL_BOTTLENECK, 0);
     add_column(out, "flags", FULCRUM_CELL_FLAGS, 0);
     add_column(out, "status", FULCRUM_CELL_STATUS, 0);
@@ -143,7 +144,7 @@ int fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column)
 {
     return column->cell == FULCRUM_CELL_AXIS || column->cell == FULCRUM_CELL_ACTORS ||
            column->cell == FULCRUM_CELL_OUTPUT || column->cell == FULCRUM_CELL_LOW ||
-           column->cell == FULCRUM_CELL_HIGH;
+           column->cell == FULCRUM_CELL_HIGH || column->cell == FULCRUM_CELL_ERROR;
 }
 
 /* A point that cannot run has the values of its axes and no other number. */
@@ -168,6 +169,8 @@ double fulcrum_sweep_column_number(
     case FULCRUM_CELL_HIGH:
         return prediction->has_interval ? prediction->hi[column->index]
                                         : FULCRUM_UNKNOWN;
+    case FULCRUM_CELL_ERROR:
+        return prediction->solver_error_rel;
     case FULCRUM_CELL_HEAD:
     case FULCRUM_CELL_AXIS:
     case FULCRUM_CELL_METHOD:
@@ -200,6 +203,7 @@ const char *fulcrum_sweep_column_text(const struct fulcrum_sweep_column *column,
     case FULCRUM_CELL_OUTPUT:
     case FULCRUM_CELL_LOW:
     case FULCRUM_CELL_HIGH:
+    case FULCRUM_CELL_ERROR:
     default:
         return "";
     }

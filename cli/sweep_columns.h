@@ -25,6 +25,7 @@ enum fulcrum_sweep_cell {
     FULCRUM_CELL_LOW,    /* lower end of its interval */
     FULCRUM_CELL_HIGH,
     FULCRUM_CELL_METHOD,
+    FULCRUM_CELL_ERROR, /* of the method, relative, in steps per second */
     FULCRUM_CELL_BOTTLENECK,
     FULCRUM_CELL_FLAGS,
     FULCRUM_CELL_STATUS /* "ok", or why there is no result */

@@ -263,6 +263,7 @@ static void fill_prediction(
     out->bottleneck_agree_frac = 1.0;
     out->actor_count = solved->design.run.actor_count;
     out->flags = solved->flags;
+    out->solver_error_rel = solution->error_rel;
     out->solver_lo_steps_per_s =
         requests *
         (solution->has_interval ? solution->steps_per_s_lo : solution->steps_per_s);

@@ -54,7 +54,8 @@ struct fulcrum_prediction {
     double bottleneck_agree_frac; /* draws with the same bottleneck; 1 without draws */
     double solver_lo_steps_per_s; /* 95 % interval of a simulation; the value else */
     double solver_hi_steps_per_s;
-    double actor_count; /* of the run */
+    double solver_error_rel; /* of steps_per_s, as fulcrum_solution's error_rel */
+    double actor_count;      /* of the run */
     enum fulcrum_method method;
     enum fulcrum_bottleneck bottleneck;
     unsigned flags;

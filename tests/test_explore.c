@@ -117,6 +117,31 @@ static void test_the_bytes_do_not_depend_on_the_number_of_threads(void)
                     "--columns run.sm_count,steps_per_s,flags,status");
 }
 
+/* Does a sweep over that many numbers of actors simulate fixed batches? */
+static int simulates(size_t points, const char *more)
+{
+    char words[300];
+    (void)snprintf(words, sizeof words,
+        "-s workload.batching.policy=fixed "
+        "-v actors=4:%zu:1 --intervals none --format csv --columns method %s",
+        points + 3, more);
+    char *text = text_of("2", words);
+    int found = strstr(text, "simulate") != NULL;
+    int is_whole = strstr(text, "fast") != NULL || found;
+    free(text);
+    CU_ASSERT(is_whole);
+    return found;
+}
+
+static void test_large_sweeps_are_simulated_when_asked_to_be(void)
+{
+    CU_ASSERT(simulates(20, ""));
+    CU_ASSERT(simulates(256, "--max-steps 1000"));
+    CU_ASSERT(!simulates(257, ""));
+    CU_ASSERT(simulates(257, "--half-width 0.01 --max-steps 1000"));
+    CU_ASSERT(simulates(257, "--method simulate --max-steps 1000"));
+}
+
 static double memory_of(const char *format, size_t points)
 {
     char words[300];
@@ -183,6 +208,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_the_bytes_do_not_depend_on_the_number_of_threads),
+        SUITE_CASE(test_large_sweeps_are_simulated_when_asked_to_be),
         SUITE_CASE(test_memory_does_not_grow_with_the_number_of_points),
         SUITE_CASE(test_ctrl_c_leaves_whole_lines),
         SUITE_CASE(test_a_full_disk_ends_the_sweep),

@@ -135,14 +135,14 @@ static void test_columns_are_all_few_or_named(void)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     start(&f, 0.0, NULL);
     fulcrum_sweep_columns_init(&columns, &f.head);
-    CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + FULCRUM_OUTPUT_COUNT + 4);
+    CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + FULCRUM_OUTPUT_COUNT + 5);
     fulcrum_sweep_columns_keep_few(&columns);
     CU_ASSERT_EQUAL(columns.count, 2 + 11);
     CU_ASSERT_STRING_EQUAL(columns.items[0].name, "machine.cpu.thread_count");
     CU_ASSERT_STRING_EQUAL(columns.items[12].name, "status");
     start(&f, 2.0, NULL);
     fulcrum_sweep_columns_init(&columns, &f.head);
-    CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + 3 * FULCRUM_OUTPUT_COUNT + 4);
+    CU_ASSERT_EQUAL(columns.count, 4 + 2 + 1 + 3 * FULCRUM_OUTPUT_COUNT + 5);
     CU_ASSERT_EQUAL(
         fulcrum_sweep_columns_keep(&columns, "status,step_per_s", &context, &err),
         FULCRUM_ERR_UNKNOWN_NAME);
