@@ -51,16 +51,32 @@
 #define SLICE_MEANS 0.25
 /* After so many, most have drained: longer slices do where a batch takes long. */
 #define MOST_SLICES 8.0
+/* One slice or two makes a difference that throughput shows, two or three does not. */
+#define LEAST_SLICES 2.0
 
 /* Chances below these are dropped: of a state, of a way to another. */
-#define LEAST_SHARE  1e-4
-#define LEAST_CHANCE 1e-6
+#define LEAST_SHARE  1e-6
+#define LEAST_CHANCE 1e-8
 
-#define MOST_TURNS  200
+#define MOST_TURNS  300
 #define LEAST_TURNS 3
 /* Settled: throughput and, summed over all rows, chances change by less. */
-#define RATE_TOLERANCE 5e-5
-#define ROW_TOLERANCE  2e-2
+#define RATE_TOLERANCE 1e-6
+#define ROW_TOLERANCE  1e-4
+/* After so many turns, changes that are so many times larger will do. */
+#define PATIENT_TURNS 200
+#define IMPATIENCE    100.0
+
+/*
+ * In cycles: around which age the tail of the rows is taken as it is, and from which on
+ * it is tied to that, fully so a width later.
+ */
+#define TIED_FROM  5.0
+#define TIED_WIDTH 3.0
+/* A share of time. */
+#define NEVER_IDLE 1e-9
+/* Tails have no form where less than this share of a mean is left of a step. */
+#define NO_REST 1e-9
 
 enum { NODES = FULCRUM_RESIDUAL_NODES };
 
@@ -80,6 +96,16 @@ struct usage {
     double work; /* of all who step */
     double busy; /* of host and GPU */
     double at_gpu;
+};
+
+/*
+ * The work time of a cycle on the grid: of batches, and of the idle spells after them.
+ * Sums over the same chances as `batches`.
+ */
+struct cycle_work {
+    double all_s;
+    double idle_s;
+    double square_s2; /* of both together */
 };
 
 struct chain {
@@ -104,7 +130,8 @@ struct chain {
     double *binomial;
     double length_s; /* of a cycle */
     double items;
-    double batches;     /* all but those of chances that were dropped */
+    double batches; /* all but those of chances that were dropped */
+    struct cycle_work cycle;
     struct usage usage; /* filled where it is wanted */
     enum { RATE_ONLY, WITH_USAGE } wanted;
 };
@@ -167,11 +194,16 @@ static void add_time(struct chain *chain, double at_cpu, double time_s)
 }
 
 /* Nobody waits: the GPU idles until the first of the crowd finishes, in state 1. */
-static void idle(struct chain *chain, const struct fulcrum_crowd *crowd, double chance)
+static void idle(struct chain *chain, const struct fulcrum_crowd *crowd,
+    double served_s, double chance)
 {
     double all = (double)chain->actors;
-    double mean_s = fulcrum_race_run(&chain->race, crowd, chance) / chain->grid_scale;
-    double idle_s = chance * mean_s / pace(chain, present(chain, all));
+    double mean_s = fulcrum_race_run(&chain->race, crowd, chance);
+    double idle_s =
+        chance * mean_s / chain->grid_scale / pace(chain, present(chain, all));
+    chain->cycle.all_s += chance * mean_s;
+    chain->cycle.idle_s += chance * mean_s;
+    chain->cycle.square_s2 += 2.0 * chance * mean_s * (mean_s + served_s);
     chain->length_s += idle_s;
     add_time(chain, all, idle_s);
     if (chain->actors > chain->threads) {
@@ -190,7 +222,7 @@ static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
     if (q == 0) {
         struct fulcrum_crowd crowd = {
             .aged = aged, .fresh = stepping(chain, chain->actors) - aged, .left = left};
-        idle(chain, &crowd, chance);
+        idle(chain, &crowd, chain->stage[batch].work_s, chance);
         return;
     }
     if (q == chain->actors) {
@@ -225,6 +257,8 @@ static void add_batch(
     double size = (double)batch;
     chain->length_s += chance * stage->busy_s;
     chain->items += chance * size;
+    chain->cycle.all_s += chance * stage->work_s;
+    chain->cycle.square_s2 += chance * stage->work_s * stage->work_s;
     chain->batches += chance;
     if (chain->wanted == WITH_USAGE) {
         double gpu_s = fulcrum_batch_time(&chain->network->gpu, size);
@@ -327,6 +361,70 @@ static void normalise(const struct chain *chain, double *rows)
     }
 }
 
+/* How many of all who step still do at node i. */
+static double all_beyond(const struct chain *chain, const double *rows, size_t i)
+{
+    double sum = 0.0;
+    for (size_t q = 1; q < chain->actors; q++) {
+        sum += rows[q * NODES + i];
+    }
+    return sum;
+}
+
+static void scale_node(const struct chain *chain, double *rows, size_t i, double factor)
+{
+    for (size_t q = 1; q < chain->actors; q++) {
+        rows[q * NODES + i] *= factor;
+    }
+}
+
+/*
+ * What is left of steps long after they began, as renewal theory has it: R(w) is
+ * E[R(w + W)] and b P(length > w) more, less what ends while the GPU idles. For w far
+ * above the work W of a cycle, up to a factor,
+ *   R(w) ~ E[max(0, length - w)] / E[W] + a P(length > w)
+ *   a = E[W^2] / (2 E[W]^2) - E[idle] / E[W], or 0 where that is less
+ */
+static double tail_form(const struct chain *chain, size_t i)
+{
+    const struct fulcrum_residual_grid *grid = &chain->grid;
+    const struct cycle_work *cycle = &chain->cycle;
+    double at_once =
+        0.5 * cycle->square_s2 * chain->batches / cycle->all_s - cycle->idle_s;
+    double work_s = cycle->all_s / chain->batches;
+    at_once = fmax(0.0, at_once / cycle->all_s);
+    return grid->rested[i] * grid->mean_s / work_s + at_once * grid->fresh[i];
+}
+
+/*
+ * The tail of the rows comes about as slowly as the longest steps end: in thousands of
+ * turns where they vary much. But its form is known, so that what lies beyond a few
+ * cycles is tied to what is there, which a few turns suffice for.
+ */
+static void tie_tails(const struct chain *chain, double *rows)
+{
+    const struct fulcrum_residual_grid *grid = &chain->grid;
+    double unit_s = chain->cycle.all_s / chain->batches + grid->time_s[1];
+    double ratio[NODES] = {0.0};
+    double sum = 0.0;
+    double weights = 0.0;
+    size_t end = 1;
+    for (; end + 1 < NODES && grid->rested[end] > NO_REST; end++) {
+        double off = fabs(grid->time_s[end] / unit_s - TIED_FROM) / TIED_WIDTH;
+        double weight = fmax(0.0, 1.0 - off);
+        ratio[end] = all_beyond(chain, rows, end) / tail_form(chain, end);
+        sum += weight * ratio[end];
+        weights += weight;
+    }
+    for (size_t i = 1; i < end; i++) {
+        double tie = (grid->time_s[i] / unit_s - TIED_FROM) / TIED_WIDTH;
+        if (tie > 0.0 && ratio[i] > 0.0 && weights > 0.0) {
+            double factor = sum / weights / ratio[i];
+            scale_node(chain, rows, i, 1.0 + fmin(1.0, tie) * (factor - 1.0));
+        }
+    }
+}
+
 /* From the rows `now` to `next`, a cycle later. */
 static void turn(struct chain *chain)
 {
@@ -337,6 +435,7 @@ static void turn(struct chain *chain)
     chain->length_s = 0.0;
     chain->items = 0.0;
     chain->batches = 0.0;
+    chain->cycle = (struct cycle_work){.all_s = 0.0};
     for (size_t q = 1; q <= actors; q++) {
         double chance = share_of(chain, chain->now, q);
         if (actors > chain->threads && q <= chain->limit) {
@@ -352,6 +451,8 @@ static void turn(struct chain *chain)
     if (actors > 1) {
         fulcrum_race_add_losers(&chain->race, chain->next + NODES);
     }
+    normalise(chain, chain->next);
+    tie_tails(chain, chain->next);
     normalise(chain, chain->next);
 }
 
@@ -381,8 +482,10 @@ static enum fulcrum_status settle(struct chain *chain, struct fulcrum_error *err
         turn(chain);
         double last = rate;
         rate = chain->items / chain->length_s;
-        settled = i >= LEAST_TURNS && fabs(rate - last) <= RATE_TOLERANCE * rate &&
-                  change_of(chain) <= ROW_TOLERANCE;
+        double slack = i < PATIENT_TURNS ? 1.0 : IMPATIENCE;
+        settled = i >= LEAST_TURNS &&
+                  fabs(rate - last) <= slack * RATE_TOLERANCE * rate &&
+                  change_of(chain) <= slack * ROW_TOLERANCE;
         fulcrum_anderson_step(&anderson, chain->now + NODES, chain->next + NODES);
         normalise(chain, chain->now);
     }
@@ -454,7 +557,7 @@ static void init_stage(struct chain *chain, size_t q)
     stage->slices = 1;
     if (chain->actors > chain->threads) {
         double slices = ceil(stage->work_s / (SLICE_MEANS * mean_s));
-        stage->slices = (size_t)fmin(slices, MOST_SLICES);
+        stage->slices = (size_t)fmin(fmax(slices, LEAST_SLICES), MOST_SLICES);
     }
     fulcrum_slice_init(
         &stage->slice, &chain->grid, stage->work_s / (double)stage->slices);
@@ -527,32 +630,52 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
     first_guess(chain);
 }
 
+/* How good a measure is that is exact where this share of time is not idle. */
+static double trust(double busy_frac)
+{
+    return 1.0 / fmax(NEVER_IDLE, 1.0 - busy_frac);
+}
+
 /*
- * The means of a cycle. Throughput has two measures that would agree but for the grid:
- * items over time, which is exact while the GPU is busy, and work done on the CPU over
- * that of a step, which is exact while everybody is there. Each counts for the share of
- * time in which it is good. CPU time is what that throughput takes.
+ * Throughput has two measures that would agree but for the grid: items over time, which
+ * is exact while the GPU is busy, and work done on the CPU over that of a step, which
+ * is exact while everybody is there or, if they are short, while all threads are busy.
+ * Each counts for as much as it is good.
  */
+static double rate_of(const struct chain *chain, double step_s)
+{
+    const struct usage *usage = &chain->usage;
+    double items_per_s = chain->items / chain->length_s;
+    double steps_per_s = usage->work / chain->length_s / step_s;
+    double busy = usage->busy / chain->length_s;
+    double by_items = busy;
+    double by_steps = 1.0 - busy;
+    if (chain->actors > chain->threads) {
+        by_items = trust(busy);
+        by_steps = trust(usage->stepping / chain->length_s / (double)chain->threads);
+    }
+    return (by_items * items_per_s + by_steps * steps_per_s) / (by_items + by_steps);
+}
+
+/* The means of a cycle. CPU time is what the throughput takes. */
 static void describe(struct chain *chain, struct fulcrum_cycle *out)
 {
     const struct usage *usage = &chain->usage;
     double step_s = chain->network->step.mean_s + chain->delay_work_s;
     chain->wanted = WITH_USAGE;
     turn(chain);
-    double items_per_s = chain->items / chain->length_s;
-    double steps_per_s = usage->work / chain->length_s / step_s;
-    double busy = usage->busy / chain->length_s;
-    double rate = busy * items_per_s + (1.0 - busy) * steps_per_s;
+    double rate = rate_of(chain, step_s);
     double delayed = rate * chain->network->delay_s;
     double share = rate * step_s / usage->work;
     double at_cpu = fmin(share * usage->at_cpu, (double)chain->actors);
     double steps = fmin(share * usage->stepping, (double)chain->threads);
+    double gpu_s = usage->at_gpu / chain->items;
     *out = (struct fulcrum_cycle){.batch = chain->items / chain->batches,
         .steps_per_s = rate,
         .at_cpu = fmax(0.0, at_cpu - delayed),
         .stepping = fmax(0.0, steps - delayed),
         .on_cores = share * usage->on_cores,
-        .at_gpu = usage->at_gpu / chain->length_s * rate / items_per_s};
+        .at_gpu = rate * gpu_s};
 }
 
 int fulcrum_few_accepts(const struct fulcrum_network *network)

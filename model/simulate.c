@@ -369,26 +369,34 @@ static void begin_measurement(struct simulation *sim, struct measurement *measur
 }
 
 /*
- * Steps collected faster than the learner works them off are not throughput: once the
- * backlog is full they stop. Half of the tolerance leaves the other half to noise.
+ * Steps collected faster than the learner works them off, or the other way round, are
+ * not throughput that lasts: their share of all that were measured.
  */
-static int is_balanced(const struct simulation *sim, const struct measurement *measured,
-    double half_width_rel)
+static double backlog_rel(
+    const struct simulation *sim, const struct measurement *measured)
 {
     double now = fulcrum_pipeline_backlog(&sim->pipeline, sim->steps);
     double change = fabs(now - measured->start_backlog);
-    return change <= 0.5 * half_width_rel * (sim->steps - measured->start_steps);
+    return change / fmax(1.0, sim->steps - measured->start_steps);
+}
+
+/* Half of the tolerance leaves the other half to noise. */
+static int is_balanced(const struct simulation *sim, const struct measurement *measured,
+    double half_width_rel)
+{
+    return backlog_rel(sim, measured) <= 0.5 * half_width_rel;
 }
 
 /* Correlated windows make the interval too narrow: then it must have room to spare. */
-static int is_settled(const struct measurement *measured, double half_width_rel)
+static int is_settled(const struct simulation *sim, const struct measurement *measured,
+    double half_width_rel)
 {
     const struct fulcrum_batch_means *means = &measured->means;
     double half = fulcrum_batch_means_half_width_rel(means);
     if (fulcrum_batch_means_correlation(means) > MOST_CORRELATION) {
         half *= CORRELATED_FACTOR;
     }
-    return half <= half_width_rel;
+    return half + backlog_rel(sim, measured) <= half_width_rel;
 }
 
 /*
@@ -415,7 +423,7 @@ static int measure(struct simulation *sim, struct measurement *measured,
             continue;
         }
         if (is_balanced(sim, measured, half_width_rel)) {
-            settled = is_settled(measured, half_width_rel);
+            settled = is_settled(sim, measured, half_width_rel);
         } else if (sim->steps + plan->windows_least * plan->window <= plan->max) {
             begin_measurement(sim, measured);
             window = 0.0;
@@ -456,7 +464,8 @@ static void report(const struct simulation *sim, const struct measurement *measu
     const struct fulcrum_pipeline_sums *sums = &sim->pipeline.sums;
     double time_s = sim->pipeline.now_s - measured->start_s;
     double steps = sim->steps - measured->start_steps;
-    double half = fulcrum_batch_means_half_width_rel(&measured->means);
+    double half = fulcrum_batch_means_half_width_rel(&measured->means) +
+                  backlog_rel(sim, measured);
     out->method = FULCRUM_METHOD_SIMULATE;
     out->steps_per_s = steps / time_s;
     out->has_interval = half < (double)INFINITY;

@@ -170,8 +170,8 @@ static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
     }
     *out = field->cycle;
     if (lawful && field->plain_least < servers) {
-        struct fulcrum_cohort cohort = fulcrum_cohort_solve(network, table_of(steady),
-            gpu_stretch, field->plain_batch);
+        struct fulcrum_cohort cohort = fulcrum_cohort_solve(
+            network, table_of(steady), gpu_stretch, field->plain_batch);
         *out = cohort.cycle;
         stays_frac = cohort.stays_frac;
         scale(out, chance);
@@ -200,7 +200,7 @@ static void limit_batches(const struct fulcrum_network *network, double gpu_stre
     double actors = network->actors;
     double spare = fmax(0.0, actors - fulcrum_cpu_servers(&network->cpu));
     double mixed = fmax(0.0, 1.0 - 2.0 * size / actors);
-    double width = LIMIT_CHANCE * full * sqrt(mixed / actors) /
+    double width = LIMIT_CHANCE * fmin(free, full) * sqrt(mixed / actors) /
                    (1.0 + spare / (QUEUE_CHANCE * sqrt(actors)));
     width *= fmax(0.0, 1.0 - fabs(free - full) / (FAR_WIDTHS * width + 1e-300));
     double rate =

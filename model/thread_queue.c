@@ -16,7 +16,7 @@
 #include "model/binomial.h"
 
 /* Chances below this are dropped. */
-#define LEAST_CHANCE 1e-5
+#define LEAST_CHANCE 1e-8
 
 /* Gauss's two points of an interval. */
 #define GAUSS_LOW  0.2113248654051871
