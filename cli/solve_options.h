@@ -9,7 +9,7 @@
 
 /* How one network is solved. */
 struct fulcrum_solver_settings {
-    int method; /* enum fulcrum_method */
+    int method;            /* enum fulcrum_method */
     double half_width_rel; /* NAN: not given */
     double seed;
     double max_steps;

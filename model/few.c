@@ -58,13 +58,13 @@
 #define LEAST_SHARE  1e-6
 #define LEAST_CHANCE 1e-8
 
-#define MOST_TURNS  300
+#define MOST_TURNS  160
 #define LEAST_TURNS 3
 /* Settled: throughput and, summed over all rows, chances change by less. */
 #define RATE_TOLERANCE 1e-6
 #define ROW_TOLERANCE  1e-4
 /* After so many turns, changes that are so many times larger will do. */
-#define PATIENT_TURNS 200
+#define PATIENT_TURNS 60
 #define IMPATIENCE    100.0
 
 /*

@@ -104,6 +104,14 @@ static void test_a_full_station_sets_the_pace(void)
     network = lognormal(200, 400, 0.01);
     network.delay_s = 1e4;
     suite_assert_close("delay", fast(&network).steps_per_s, 200.0 / 10001.01, 5e-3);
+    /* A limit that the GPU reaches a hundred times faster than the CPU costs nothing.
+     */
+    network = lognormal(30, 10, 1e-4);
+    network.gpu.per_item_s = 0.0;
+    network.delay_s = 0.5;
+    double unlimited = fast(&network).steps_per_s;
+    network.batch_size = 1;
+    suite_assert_close("far limit", fast(&network).steps_per_s, unlimited, 1e-2);
 }
 
 /* A stage without time is not there. */

@@ -290,6 +290,34 @@ static void test_gpu_stretch_lengthens_the_gpu_alone(void)
 }
 
 /* A delay a thousand steps long makes actors alternate for ever. */
+/*
+ * Long steps make a cycle settle slowly: one that stopped early, or that dropped a
+ * state in one network and not in the next, would not get faster as a time falls.
+ */
+static void test_close_networks_get_close_answers(void)
+{
+    static const struct fulcrum_step steps[] = {
+        {1.0, 2.5, FULCRUM_LAW_LOGNORMAL},
+        {1.0, 0.0, FULCRUM_LAW_PARETO},
+        {1.0, 2.9, FULCRUM_LAW_HYPEREXPONENTIAL},
+    };
+    static const double threads[] = {148.0, 5.0};
+    for (size_t i = 0; i < 2 * sizeof steps / sizeof steps[0]; i++) {
+        struct fulcrum_network network = plain(13.0, threads[i % 2], 0.2);
+        network.step = steps[i / 2];
+        network.gpu.per_item_s = 1e-3;
+        network.batch_size = 4.0;
+        double before = few(&network).steps_per_s;
+        for (int k = 0; k < 6; k++) {
+            network.gpu.per_item_s -= 1e-4;
+            double after = few(&network).steps_per_s;
+            CU_ASSERT(after >= before * (1.0 - 1e-5));
+            CU_ASSERT(after <= before * (1.0 + 2e-3));
+            before = after;
+        }
+    }
+}
+
 static void test_rhythm_does_not_settle(void)
 {
     struct fulcrum_network network = plain(9.0, 9.0, 25.0);
@@ -372,6 +400,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_cores_and_stepping_of_a_machine),
         SUITE_CASE(test_machine_agrees_with_simulation),
         SUITE_CASE(test_gpu_stretch_lengthens_the_gpu_alone),
+        SUITE_CASE(test_close_networks_get_close_answers),
         SUITE_CASE(test_rhythm_does_not_settle),
         SUITE_CASE(test_what_is_accepted),
         SUITE_CASE(test_what_it_suits),
