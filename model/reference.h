@@ -1,0 +1,73 @@
+/* reference.h - published or measured end-to-end points that predictions are held
+ * against. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_REFERENCE_H
+#define FULCRUM_MODEL_REFERENCE_H
+
+#include <stddef.h>
+
+#include "model/design.h"
+
+/* One row a predictor: name, what of the model is compared with the points. */
+/* clang-format off */
+#define FULCRUM_PREDICTOR_LIST(X)                                                          \
+    X(NONE,         "none",         "nothing predicts these points yet")                     \
+    X(THROUGHPUT,   "throughput",   "steps per second of the whole network")                 \
+    X(CPU_CURVE,    "cpu_curve",    "c(n), environments alone on the CPU's threads")         \
+    X(GPU_POWER,    "gpu_power",    "watts of one GPU over its activity")                    \
+    X(SERVER_POWER, "server_power", "watts of processors or servers over their load")        \
+    X(SM_SCALING,   "sm_scaling",   "GPU work on a part of its SMs")                         \
+    X(STAGE_SHARES, "stage_shares", "shares of time in simulation, inference and training")
+/* clang-format on */
+
+enum fulcrum_predictor_kind {
+#define X(kind, name, meaning) FULCRUM_PREDICTOR_##kind,
+    FULCRUM_PREDICTOR_LIST(X) FULCRUM_PREDICTOR_COUNT
+#undef X
+};
+
+/* One field or condition of a point: "run.actor_count", or a word of its source. */
+struct fulcrum_reference_setting {
+    char path[64];
+    double number; /* NAN where `text` is given */
+    char text[64]; /* "" where it is a number */
+};
+
+struct fulcrum_observation {
+    char quantity[48]; /* with its unit: "steps_per_s", "gpu_w", "speedup" */
+    double value;
+    double half_width; /* rounding or measurement, in its unit; NAN: not known */
+};
+
+struct fulcrum_reference_point {
+    char series[64]; /* points of one curve share it; "" where there is one curve */
+    size_t setting_count;
+    struct fulcrum_reference_setting *settings;
+    size_t observation_count;
+    struct fulcrum_observation *observations;
+};
+
+struct fulcrum_reference {
+    char name[64];
+    char title[160];
+    char machine[64];     /* preset's name, or the name within an object; "": none */
+    char workload[64];    /* the same */
+    char calibration[64]; /* preset that predictions start from; "": the workload's */
+    struct fulcrum_design design; /* both, fields at their fallback where not given */
+    enum fulcrum_predictor_kind predictor;
+    double frame_skip; /* of what was published; frames are steps by now */
+    int is_relative;   /* 1: observed ratios refer to point `relative_to` */
+    size_t relative_to;
+    size_t point_count;
+    struct fulcrum_reference_point *points;
+};
+
+/* Accepts NULL. */
+void fulcrum_reference_free(struct fulcrum_reference *reference);
+
+/* NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_predictor_name(size_t predictor);
+/* As fulcrum_predictor_name. */
+const char *fulcrum_predictor_meaning(size_t predictor);
+
+#endif
