@@ -1,0 +1,79 @@
+/* comparison.h - what was observed beside what is predicted, and how far they differ.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_COMPARISON_H
+#define FULCRUM_CALIBRATE_COMPARISON_H
+
+#include <stddef.h>
+
+#include "model/reference.h"
+#include "model/status.h"
+
+/* Small formulas that every prediction is shown beside. */
+enum fulcrum_baseline {
+    FULCRUM_BASELINE_BOUNDS,   /* asymptotic bounds of the same network */
+    FULCRUM_BASELINE_TEXTBOOK, /* its product form */
+    FULCRUM_BASELINE_COUNT
+};
+
+struct fulcrum_compared {
+    size_t point;       /* of the reference */
+    size_t observation; /* of that point */
+    double observed;
+    double half_width; /* of `observed`; NAN: not known */
+    double predicted;
+    double lo; /* 90 % interval of `predicted`; NAN: none */
+    double hi;
+    int is_fitted; /* the point was seen by the fit that predicts it */
+    double baseline[FULCRUM_BASELINE_COUNT]; /* NAN where it does not apply */
+};
+
+struct fulcrum_comparison {
+    const struct fulcrum_reference *reference; /* borrowed */
+    size_t count;
+    struct fulcrum_compared *items;
+};
+
+/* Shares of the observed values, over those points that a filter admits. */
+struct fulcrum_comparison_errors {
+    size_t count;
+    double mape_frac;    /* mean of |predicted - observed| / observed */
+    double smape_frac;   /* mean of 2 |predicted - observed| / (predicted + observed) */
+    double max_frac;     /* largest |predicted - observed| / observed */
+    double bias_frac;    /* mean of (predicted - observed) / observed */
+    double covered_frac; /* of points with an interval: within it, widened by the
+                            half-width of the observation; NAN: none has one */
+};
+
+enum fulcrum_comparison_filter {
+    FULCRUM_COMPARE_ALL,
+    FULCRUM_COMPARE_FITTED,
+    FULCRUM_COMPARE_PREDICTED
+};
+
+/* Room for every observation of the reference; `count` starts at 0. The caller clears
+ * it. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_comparison_init(
+    struct fulcrum_comparison *out, const struct fulcrum_reference *reference,
+    struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_comparison_clear(struct fulcrum_comparison *comparison);
+
+/*
+ * Adds an observation with what is predicted of it; everything else is NAN, 0 or of the
+ * observation. The next call may move it no more: it may be filled in place.
+ */
+struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *comparison,
+    size_t point, size_t observation, double predicted);
+
+/*
+ * The errors of the predictions, or of a baseline.
+ *   series     of the points that count; NULL: any
+ *   baseline   -1: the predictions
+ */
+struct fulcrum_comparison_errors fulcrum_comparison_errors(
+    const struct fulcrum_comparison *comparison, const char *series,
+    enum fulcrum_comparison_filter filter, int baseline);
+
+#endif
