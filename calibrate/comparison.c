@@ -92,10 +92,10 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
             covered += is_covered(item) ? 1.0 : 0.0;
         }
     }
-    double count = sum.count > 0 ? (double)sum.count : NAN;
+    double count = sum.count > 0 ? (double)sum.count : (double)NAN;
     sum.mape_frac /= count;
     sum.smape_frac /= count;
     sum.bias_frac /= count;
-    sum.covered_frac = with_interval > 0.0 ? covered / with_interval : NAN;
+    sum.covered_frac = with_interval > 0.0 ? covered / with_interval : (double)NAN;
     return sum;
 }
