@@ -14,6 +14,7 @@ void fulcrum_reference_free(struct fulcrum_reference *reference)
         free(reference->points[i].observations);
     }
     free(reference->points);
+    free(reference->sources);
     free(reference);
 }
 

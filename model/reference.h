@@ -47,9 +47,16 @@ struct fulcrum_reference_point {
     struct fulcrum_observation *observations;
 };
 
+/* Where one part was read: "points", "machine", the name of a series... */
+struct fulcrum_reference_source {
+    char part[64];
+    char text[400];
+};
+
 struct fulcrum_reference {
     char name[64];
     char title[160];
+    char note[600];       /* what to know before a comparison; "": nothing */
     char machine[64];     /* preset's name, or the name within an object; "": none */
     char workload[64];    /* the same */
     char calibration[64]; /* preset that predictions start from; "": the workload's */
@@ -60,6 +67,8 @@ struct fulcrum_reference {
     size_t relative_to;
     size_t point_count;
     struct fulcrum_reference_point *points;
+    size_t source_count;
+    struct fulcrum_reference_source *sources;
 };
 
 /* Accepts NULL. */

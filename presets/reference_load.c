@@ -1,0 +1,404 @@
+/* reference_load.c - published or measured points from files. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One function per member of the file, in a table with its key. What the points need
+ * from the rest (the frame skip, the point that ratios refer to) is looked at once all
+ * of it was read, so that the order of members does not matter.
+ */
+#include "presets/reference_load.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/document.h"
+#include "presets/folder.h"
+#include "presets/head.h"
+#include "presets/preset.h"
+#include "presets/reference_file.h"
+#include "presets/section.h"
+#include "presets/sheet.h"
+
+#define FRAME_SKIP_MOST 1000.0 /* as workload.frame_skip */
+
+typedef void member_reader(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference);
+
+/* A file of a later version may mean something else by the same key: refused. */
+static void read_schema(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)reference;
+    static const char *const keys[] = {"name", "version", NULL};
+    if (!fulcrum_node_is_object(node)) {
+        return;
+    }
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_node name = fulcrum_node_member(node, "name");
+    char text[64];
+    if (fulcrum_node_text(&name, text, sizeof text) &&
+        strcmp(text, FULCRUM_REFERENCE_SCHEMA) != 0) {
+        fulcrum_node_fault(
+            &name, FULCRUM_ERR_FORMAT, "expected \"%s\"", FULCRUM_REFERENCE_SCHEMA);
+    }
+    struct fulcrum_node version = fulcrum_node_member(node, "version");
+    double number = 0.0;
+    if (fulcrum_node_number(&version, &number) &&
+        number != (double)FULCRUM_REFERENCE_VERSION) {
+        fulcrum_node_fault(&version, FULCRUM_ERR_FORMAT,
+            "expected %d, the version that this program reads",
+            FULCRUM_REFERENCE_VERSION);
+    }
+}
+
+static void read_note(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)fulcrum_node_text(node, reference->note, sizeof reference->note);
+}
+
+static void read_source(const struct fulcrum_node *map, const char *key,
+    struct fulcrum_reference_source *source)
+{
+    struct fulcrum_node node = fulcrum_node_member(map, key);
+    if (strlen(key) >= sizeof source->part) {
+        fulcrum_reader_fault(node.reader, FULCRUM_ERR_RANGE,
+            "%s: expected a key of at most %zu bytes", node.path,
+            sizeof source->part - 1);
+        return;
+    }
+    memcpy(source->part, key, strlen(key) + 1);
+    if (fulcrum_node_text(&node, source->text, sizeof source->text) &&
+        source->text[0] == '\0') {
+        fulcrum_node_fault(&node, FULCRUM_ERR_RANGE, "expected some text");
+    }
+}
+
+static void read_sources(
+    const struct fulcrum_node *map, struct fulcrum_reference *reference)
+{
+    if (!fulcrum_node_is_object(map)) {
+        return;
+    }
+    size_t count = (size_t)json_object_object_length(map->json);
+    reference->sources = calloc(count + 1, sizeof *reference->sources);
+    if (reference->sources == NULL) {
+        fulcrum_reader_fault(
+            map->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", map->path);
+        return;
+    }
+    struct json_object_iterator at = json_object_iter_begin(map->json);
+    struct json_object_iterator end = json_object_iter_end(map->json);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        read_source(map, json_object_iter_peek_name(&at),
+            &reference->sources[reference->source_count++]);
+    }
+}
+
+/* Path and content of the preset that a node names. */
+static void load_preset(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
+    struct fulcrum_design *design)
+{
+    char name[FULCRUM_PRESET_PATH_SIZE];
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    if (!fulcrum_node_text(node, name, sizeof name)) {
+        return;
+    }
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    enum fulcrum_status status =
+        fulcrum_preset_find(kind, name, node->reader->file, path, &failure);
+    if (status == FULCRUM_OK && kind == FULCRUM_PRESET_MACHINE) {
+        status = fulcrum_machine_load(path, design, NULL, &failure);
+    } else if (status == FULCRUM_OK) {
+        status = fulcrum_workload_load(path, design, NULL, &failure);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_node_fault(node, status, "%s", failure.detail);
+    }
+}
+
+/* Text of a member that may be left out. */
+static void read_optional_text(
+    const struct fulcrum_node *object, const char *key, char *out, size_t size)
+{
+    struct fulcrum_node node = fulcrum_node_member(object, key);
+    if (node.json != NULL) {
+        (void)fulcrum_node_text(&node, out, size);
+    }
+}
+
+/* Only the kind's own half of the design is taken over. */
+static void read_object(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
+    struct fulcrum_design *design)
+{
+    struct fulcrum_sheet sheet;
+    if (fulcrum_sheet_init(&sheet, kind, NULL) != FULCRUM_OK) {
+        fulcrum_reader_fault(
+            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", node->path);
+        return;
+    }
+    fulcrum_sheet_apply_bare(&sheet, node);
+    if (kind == FULCRUM_PRESET_MACHINE) {
+        struct fulcrum_machine *machine = &design->machine;
+        *machine = sheet.design.machine;
+        read_optional_text(node, "name", machine->name, sizeof machine->name);
+        read_optional_text(node, "title", machine->title, sizeof machine->title);
+    } else {
+        struct fulcrum_workload *workload = &design->workload;
+        *workload = sheet.design.workload;
+        read_optional_text(node, "name", workload->name, sizeof workload->name);
+        read_optional_text(node, "title", workload->title, sizeof workload->title);
+    }
+    fulcrum_sheet_clear(&sheet);
+}
+
+static void read_half(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
+    struct fulcrum_design *design)
+{
+    if (json_object_is_type(node->json, json_type_string)) {
+        load_preset(node, kind, design);
+    } else if (json_object_is_type(node->json, json_type_object)) {
+        read_object(node, kind, design);
+    } else {
+        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT,
+            "expected the name of a %s preset, or an object",
+            fulcrum_preset_kind_name(kind));
+    }
+}
+
+static void read_machine(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    read_half(node, FULCRUM_PRESET_MACHINE, &reference->design);
+    memcpy(
+        reference->machine, reference->design.machine.name, sizeof reference->machine);
+}
+
+static void read_workload(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    read_half(node, FULCRUM_PRESET_WORKLOAD, &reference->design);
+    memcpy(reference->workload, reference->design.workload.name,
+        sizeof reference->workload);
+}
+
+/* Whether it is there is asked now, what it holds when a prediction starts from it. */
+static void read_calibration(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    if (fulcrum_node_text(
+            node, reference->calibration, sizeof reference->calibration) &&
+        fulcrum_preset_find(FULCRUM_PRESET_CALIBRATION, reference->calibration,
+            node->reader->file, path, &failure) != FULCRUM_OK) {
+        fulcrum_node_fault(node, failure.status, "%s", failure.detail);
+    }
+}
+
+static const char *predictor_name(int index)
+{
+    return fulcrum_predictor_name((size_t)index);
+}
+
+static void read_predictor(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    int index = fulcrum_section_choice(node, predictor_name);
+    if (index >= 0) {
+        reference->predictor = (enum fulcrum_predictor_kind)index;
+    }
+}
+
+static void read_frame_skip(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    double skip = fulcrum_node_value(node);
+    if (skip >= 1.0 && skip <= FRAME_SKIP_MOST && skip == floor(skip)) {
+        reference->frame_skip = skip;
+        return;
+    }
+    fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected a whole number from 1 to %g",
+        FRAME_SKIP_MOST);
+}
+
+/* Follows the points in the table: it counts them. */
+static void read_relative_to(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    double index = fulcrum_node_value(node);
+    double count = (double)reference->point_count;
+    if (index >= 0.0 && index < count && index == floor(index)) {
+        reference->is_relative = 1;
+        reference->relative_to = (size_t)index;
+    } else if (reference->point_count > 0) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE,
+            "expected the index of a point, from 0 to %g", count - 1.0);
+    }
+}
+
+static void read_points(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    fulcrum_reference_read_points(node, reference);
+    fulcrum_reference_check_repeats(node, reference);
+    fulcrum_reference_convert_frames(node, reference);
+}
+
+/* In this order: points need the frame skip, and what is relative the points. */
+static const struct {
+    const char *key;
+    member_reader *read;
+    int is_required;
+} members[] = {
+    {"schema", read_schema, 1},
+    {"source", read_sources, 1},
+    {"note", read_note, 0},
+    {"machine", read_machine, 0},
+    {"workload", read_workload, 0},
+    {"calibration", read_calibration, 0},
+    {"predictor", read_predictor, 1},
+    {"frame_skip", read_frame_skip, 0},
+    {"points", read_points, 1},
+    {"relative_to", read_relative_to, 0},
+};
+
+enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
+
+/* null counts as absent. */
+static void read_members(
+    const struct fulcrum_node *root, struct fulcrum_reference *reference)
+{
+    const char *keys[MEMBER_COUNT + 4] = {"kind", "name", "title"};
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        keys[i + 3] = members[i].key;
+        struct fulcrum_node node = fulcrum_node_member(root, members[i].key);
+        if (node.json != NULL || members[i].is_required) {
+            members[i].read(&node, reference);
+        }
+    }
+    fulcrum_node_check_keys(root, keys);
+}
+
+static int is_member(const char *key)
+{
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        if (strcmp(members[i].key, key) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_in_point(const struct fulcrum_reference_point *point, const char *key)
+{
+    int found = strcmp(point->series, key) == 0;
+    for (size_t i = 0; i < point->setting_count && !found; i++) {
+        found = strcmp(point->settings[i].path, key) == 0;
+    }
+    for (size_t i = 0; i < point->observation_count && !found; i++) {
+        found = strcmp(point->observations[i].quantity, key) == 0;
+    }
+    return found;
+}
+
+/* A member, or a series, setting or quantity of a point. */
+static int is_part(const struct fulcrum_reference *reference, const char *key)
+{
+    int found = is_member(key);
+    for (size_t i = 0; i < reference->point_count && !found; i++) {
+        found = is_in_point(&reference->points[i], key);
+    }
+    return found;
+}
+
+/* A source of nothing is most likely a mistyped name: what it is for has none. */
+static void check_source_keys(
+    const struct fulcrum_node *source, const struct fulcrum_reference *reference)
+{
+    for (size_t i = 0; i < reference->source_count; i++) {
+        struct fulcrum_node node =
+            fulcrum_node_member(source, reference->sources[i].part);
+        if (node.json != NULL && !is_part(reference, reference->sources[i].part)) {
+            fulcrum_reader_fault(node.reader, FULCRUM_ERR_FORMAT,
+                "%s: unknown key: expected a member of the file, or a series, setting "
+                "or quantity of its points",
+                node.path);
+        }
+    }
+}
+
+/* No number without a source; presets named here have their own. */
+static void check_sources(
+    const struct fulcrum_node *root, const struct fulcrum_reference *reference)
+{
+    static const char *const parts[] = {"points", "machine", "workload"};
+    struct fulcrum_node source = fulcrum_node_member(root, "source");
+    if (!json_object_is_type(source.json, json_type_object)) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        struct fulcrum_node part = fulcrum_node_member(root, parts[i]);
+        struct fulcrum_node text = fulcrum_node_member(&source, parts[i]);
+        int is_own = i == 0 || json_object_is_type(part.json, json_type_object);
+        if (is_own && text.json == NULL) {
+            fulcrum_node_fault(&text, FULCRUM_ERR_MISSING,
+                "expected where the values of \"%s\" were read", parts[i]);
+        }
+    }
+    check_source_keys(&source, reference);
+}
+
+static enum fulcrum_status read_reference(const char *path,
+    struct json_object *document, struct fulcrum_reference *reference,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
+    struct fulcrum_node root = fulcrum_node_root(&reader, document);
+    struct fulcrum_head head;
+    (void)fulcrum_head_read(&root, FULCRUM_PRESET_REFERENCE, &head);
+    if (head.is_kind) {
+        memcpy(reference->name, head.name, sizeof head.name);
+        memcpy(reference->title, head.title, sizeof head.title);
+        read_members(&root, reference);
+        check_sources(&root, reference);
+    }
+    return fulcrum_reader_finish(&reader, err);
+}
+
+static struct fulcrum_reference *new_reference(void)
+{
+    struct fulcrum_reference *reference = calloc(1, sizeof *reference);
+    if (reference != NULL) {
+        fulcrum_design_init(&reference->design);
+        reference->frame_skip = 1.0;
+    }
+    return reference;
+}
+
+enum fulcrum_status fulcrum_reference_load(
+    const char *name, struct fulcrum_reference **out, struct fulcrum_error *err)
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    struct json_object *document = NULL;
+    struct fulcrum_reference *reference = NULL;
+    enum fulcrum_status status =
+        fulcrum_preset_find(FULCRUM_PRESET_REFERENCE, name, NULL, path, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_document_read(path, &document, err);
+    }
+    if (status == FULCRUM_OK) {
+        reference = new_reference();
+        status = reference != NULL
+                     ? read_reference(path, document, reference, err)
+                     : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
+    }
+    fulcrum_document_free(document);
+    if (status != FULCRUM_OK) {
+        fulcrum_reference_free(reference);
+        return status;
+    }
+    *out = reference;
+    return FULCRUM_OK;
+}
