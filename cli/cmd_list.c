@@ -12,6 +12,7 @@
 #include "plots/chart.h"
 #include "plots/render.h"
 #include "presets/preset.h"
+#include "presets/reference_load.h"
 
 struct settings {
     const char *kind;
@@ -45,6 +46,27 @@ static void add_row(struct fulcrum_report *report, const char *kind, const char 
     fulcrum_report_add_text(report, title);
     fulcrum_report_add_text(report, err->status == FULCRUM_OK ? "yes" : "no");
     fulcrum_report_add_text(report, reason);
+}
+
+/* A reference is there for predictions: "no" where nothing predicts its points. */
+static void add_reference(
+    struct fulcrum_report *report, const struct fulcrum_preset_entry *entry)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    char title[sizeof entry->title + 80];
+    (void)snprintf(title, sizeof title, "%s", entry->title);
+    if (fulcrum_reference_load(entry->file, &reference, &err) == FULCRUM_OK) {
+        const char *predictor = fulcrum_predictor_name(reference->predictor);
+        (void)snprintf(title, sizeof title, "%s (%s, %zu point%s)", entry->title,
+            predictor, reference->point_count, reference->point_count == 1 ? "" : "s");
+        if (reference->predictor == FULCRUM_PREDICTOR_NONE) {
+            (void)fulcrum_fail(&err, FULCRUM_ERR_UNSUPPORTED, "%s",
+                fulcrum_predictor_meaning(reference->predictor));
+        }
+    }
+    add_row(report, "reference", entry->name, title, &err);
+    fulcrum_reference_free(reference);
 }
 
 static void add_actors(struct fulcrum_report *report)
@@ -143,8 +165,12 @@ static enum fulcrum_status add_presets(struct fulcrum_report *report,
         return status;
     }
     for (size_t i = 0; i < count; i++) {
-        add_row(report, fulcrum_preset_kind_name(kind), entries[i].name,
-            entries[i].title, &none);
+        if (kind == FULCRUM_PRESET_REFERENCE) {
+            add_reference(report, &entries[i]);
+        } else {
+            add_row(report, fulcrum_preset_kind_name(kind), entries[i].name,
+                entries[i].title, &none);
+        }
     }
     free(entries);
     return FULCRUM_OK;
@@ -222,7 +248,9 @@ const struct fulcrum_command fulcrum_command_list = {
     .summary = "list presets, actors, learners, power meters and charts",
     .description =
         "Lists what there is to choose from. For actors, learners and power meters it "
-        "tries each one here, and says what is missing where it does not work.",
+        "tries each one here, and says what is missing where it does not work. Of "
+        "references it tells what they are compared with and how many points they "
+        "have.",
     .examples = examples,
     .arguments = arguments,
     .settings_size = sizeof(struct settings),

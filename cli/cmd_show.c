@@ -8,15 +8,15 @@
 #include "cli/show.h"
 #include "model/nearest.h"
 #include "presets/preset.h"
+#include "presets/reference_load.h"
 
 struct settings {
     const char *kind_or_name;
     const char *name;
 };
 
-/* References have no more to show than their file: `fulcrum validate` uses them. */
-static const enum fulcrum_preset_kind shown_kinds[] = {
-    FULCRUM_PRESET_MACHINE, FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_CALIBRATION};
+static const enum fulcrum_preset_kind shown_kinds[] = {FULCRUM_PRESET_MACHINE,
+    FULCRUM_PRESET_WORKLOAD, FULCRUM_PRESET_CALIBRATION, FULCRUM_PRESET_REFERENCE};
 
 enum { KIND_COUNT = sizeof shown_kinds / sizeof shown_kinds[0] };
 
@@ -82,6 +82,18 @@ static enum fulcrum_status show_calibration(
     return status;
 }
 
+static enum fulcrum_status show_reference(
+    const char *name, const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_reference *reference = NULL;
+    enum fulcrum_status status = fulcrum_reference_load(name, &reference, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_show_reference(reference, context, err);
+    }
+    fulcrum_reference_free(reference);
+    return status;
+}
+
 /* What is known of a name that was given without its kind. */
 struct guess {
     const char *name;
@@ -117,8 +129,9 @@ static enum fulcrum_status fail_guess(const struct guess *guess,
 {
     if (guess->found_count > 1) {
         return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-            "more than one preset is called '%s': put machine, workload or calibration "
-            "before it",
+            "more than one preset is called '%s': put machine, workload, calibration "
+            "or "
+            "reference before it",
             guess->name);
     }
     int is_near = guess->nearest[0] != '\0';
@@ -158,7 +171,23 @@ static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *c
         }
     }
     return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "KIND '%s' is not one of machine, workload or calibration", name);
+        "KIND '%s' is not one of machine, workload, calibration or reference", name);
+}
+
+static enum fulcrum_status show(enum fulcrum_preset_kind kind, const char *name,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    switch (kind) {
+    case FULCRUM_PRESET_MACHINE:
+        return show_machine(name, context, err);
+    case FULCRUM_PRESET_WORKLOAD:
+        return show_workload(name, context, err);
+    case FULCRUM_PRESET_CALIBRATION:
+        return show_calibration(name, context, err);
+    case FULCRUM_PRESET_REFERENCE:
+        break;
+    }
+    return show_reference(name, context, err);
 }
 
 static enum fulcrum_status run(
@@ -177,17 +206,13 @@ static enum fulcrum_status run(
     if (status != FULCRUM_OK) {
         return status;
     }
-    if (kind == FULCRUM_PRESET_MACHINE) {
-        return show_machine(name, context, err);
-    }
-    return kind == FULCRUM_PRESET_WORKLOAD ? show_workload(name, context, err)
-                                           : show_calibration(name, context, err);
+    return show(kind, name, context, err);
 }
 
 static const struct fulcrum_argument arguments[] = {
     {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind_or_name), kind_name,
-        "machine, workload or calibration; may be left out before the name of a "
-        "preset"},
+        "machine, workload, calibration or reference; may be left out before the name "
+        "of a preset"},
     {"NAME", FULCRUM_ARGUMENT_OPTIONAL, offsetof(struct settings, name), NULL,
         "a preset, a JSON file, or for machines 'this': the machine at hand"},
     {.name = NULL},
@@ -196,6 +221,8 @@ static const struct fulcrum_argument arguments[] = {
 static const struct fulcrum_example examples[] = {
     {"fulcrum show dgx-1", "each figure of the machine, with its source"},
     {"fulcrum show machine this", "what fulcrum found out about this machine"},
+    {"fulcrum show njit-mig-sm-scaling --format csv",
+        "published points, one row for each observed quantity"},
     {"fulcrum show calibration out/calibration.json",
         "parameters with their errors, how well the curves fit, and warnings"},
     {.line = NULL},
@@ -203,7 +230,7 @@ static const struct fulcrum_example examples[] = {
 
 const struct fulcrum_command fulcrum_command_show = {
     .name = "show",
-    .summary = "show a machine, workload or calibration in full",
+    .summary = "show a machine, workload, calibration or reference in full",
     .description =
         "Prints one preset or file with inheritance resolved: each value with its "
         "unit, "
@@ -211,7 +238,8 @@ const struct fulcrum_command fulcrum_command_show = {
         "preset it came from.\n\nOf a calibration it prints the parameters with their "
         "standard errors, the fits with their errors and warnings, and the notes on "
         "how "
-        "it was measured.",
+        "it was measured. Of a reference it prints its points, frames converted to "
+        "steps, and where they were read.",
     .examples = examples,
     .arguments = arguments,
     .settings_size = sizeof(struct settings),

@@ -1,4 +1,5 @@
-/* show.h - the parts of `fulcrum show`: a machine or workload, and a calibration. */
+/* show.h - the parts of `fulcrum show`: a machine or workload, a calibration, a
+ * reference. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CLI_SHOW_H
 #define FULCRUM_CLI_SHOW_H
@@ -6,6 +7,7 @@
 #include "cli/command.h"
 #include "model/calibration.h"
 #include "model/design.h"
+#include "model/reference.h"
 #include "presets/preset.h"
 
 /* A machine or workload inside a design, and where its values are from. */
@@ -35,5 +37,14 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_show_design(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_show_calibration(
     const struct fulcrum_calibration *calibration,
     const struct fulcrum_context *context, struct fulcrum_error *err);
+
+/*
+ * Prints what is compared, the points and where they were read; as CSV the points
+ * alone.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_show_reference(
+    const struct fulcrum_reference *reference, const struct fulcrum_context *context,
+    struct fulcrum_error *err);
 
 #endif

@@ -13,6 +13,8 @@
 /* Environments of all actors together: no field of a design, but what papers count. */
 #define FULCRUM_REFERENCE_ENV_COUNT "run.env_count"
 
+#define FULCRUM_REFERENCE_FRAME_SKIP_MOST 1000.0 /* as workload.frame_skip */
+
 /* Beyond any count or rate, in any unit: a slip of the exponent. */
 #define FULCRUM_REFERENCE_MOST 1e21
 

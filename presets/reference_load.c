@@ -20,8 +20,6 @@
 #include "presets/section.h"
 #include "presets/sheet.h"
 
-#define FRAME_SKIP_MOST 1000.0 /* as workload.frame_skip */
-
 typedef void member_reader(
     const struct fulcrum_node *node, struct fulcrum_reference *reference);
 
@@ -215,12 +213,13 @@ static void read_frame_skip(
     const struct fulcrum_node *node, struct fulcrum_reference *reference)
 {
     double skip = fulcrum_node_value(node);
-    if (skip >= 1.0 && skip <= FRAME_SKIP_MOST && skip == floor(skip)) {
+    if (skip >= 1.0 && skip <= FULCRUM_REFERENCE_FRAME_SKIP_MOST &&
+        skip == floor(skip)) {
         reference->frame_skip = skip;
         return;
     }
     fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected a whole number from 1 to %g",
-        FRAME_SKIP_MOST);
+        FULCRUM_REFERENCE_FRAME_SKIP_MOST);
 }
 
 /* Follows the points in the table: it counts them. */

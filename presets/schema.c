@@ -12,6 +12,7 @@
 #include "presets/calibration_file.h"
 #include "presets/json.h"
 #include "presets/preset.h"
+#include "presets/reference_file.h"
 #include "presets/sheet.h"
 
 static struct fulcrum_json *add_typed(
@@ -257,18 +258,37 @@ static void add_fits(struct fulcrum_json *properties)
     }
 }
 
-/* The machine of a calibration: a preset's name, or its fields. */
-static void add_machine(struct fulcrum_json *properties)
+/*
+ * A machine or workload inside another file: a preset's name, or its fields. Returns
+ * the list of these forms.
+ */
+static struct fulcrum_json *add_half(
+    struct fulcrum_json *properties, enum fulcrum_preset_kind kind)
 {
-    struct fulcrum_json *machine = fulcrum_json_add_object(properties, "machine");
-    struct fulcrum_json *forms = fulcrum_json_add_array(machine, "anyOf");
+    struct fulcrum_json *half =
+        fulcrum_json_add_object(properties, fulcrum_preset_kind_name(kind));
+    struct fulcrum_json *forms = fulcrum_json_add_array(half, "anyOf");
     fulcrum_json_add_text(fulcrum_json_append_object(forms), "type", "string");
     struct fulcrum_json *object = fulcrum_json_append_object(forms);
     fulcrum_json_add_text(object, "type", "object");
     struct fulcrum_json *members = add_members(object);
     static const char *const texts[] = {"name", "title", NULL};
     add_texts(members, texts);
-    add_fields(members, FULCRUM_PRESET_MACHINE);
+    add_fields(members, kind);
+    return forms;
+}
+
+/* Name and version, which a reader refuses if they are not its own. */
+static void add_version(
+    struct fulcrum_json *properties, const char *name, double version)
+{
+    static const char *const required[] = {"name", "version", NULL};
+    struct fulcrum_json *schema = add_typed(properties, "schema", "object");
+    add_required(schema, required);
+    struct fulcrum_json *members = add_members(schema);
+    fulcrum_json_add_text(fulcrum_json_add_object(members, "name"), "const", name);
+    fulcrum_json_add_number(
+        fulcrum_json_add_object(members, "version"), "const", version);
 }
 
 static void add_calibration(struct fulcrum_json *root)
@@ -277,14 +297,10 @@ static void add_calibration(struct fulcrum_json *root)
         "schema", "kind", "name", "machine", "parameters", NULL};
     add_required(root, required);
     struct fulcrum_json *properties = add_members(root);
-    struct fulcrum_json *schema = add_closed_object(properties, "schema");
-    fulcrum_json_add_text(
-        fulcrum_json_add_object(schema, "name"), "const", FULCRUM_CALIBRATION_SCHEMA);
-    fulcrum_json_add_number(fulcrum_json_add_object(schema, "version"), "const",
-        FULCRUM_CALIBRATION_VERSION);
+    add_version(properties, FULCRUM_CALIBRATION_SCHEMA, FULCRUM_CALIBRATION_VERSION);
     add_head(properties, FULCRUM_PRESET_CALIBRATION);
     (void)add_typed(properties, "complete", "boolean");
-    add_machine(properties);
+    (void)add_half(properties, FULCRUM_PRESET_MACHINE);
     add_parameters(properties);
     struct fulcrum_json *covariance = add_typed(properties, "covariance", "array");
     struct fulcrum_json *row = add_typed(covariance, "items", "array");
@@ -300,14 +316,86 @@ static void add_calibration(struct fulcrum_json *root)
     (void)add_typed(notes, "additionalProperties", "string");
 }
 
-/* Only what every file has; what a reference holds depends on its predictor. */
+/* Some data are of no one machine. */
+static void add_half_or_null(
+    struct fulcrum_json *properties, enum fulcrum_preset_kind kind)
+{
+    struct fulcrum_json *forms = add_half(properties, kind);
+    fulcrum_json_add_text(fulcrum_json_append_object(forms), "type", "null");
+}
+
+/* An object of any keys whose members are all alike; returns their schema. */
+static struct fulcrum_json *add_map(
+    struct fulcrum_json *properties, const char *key, const char *meaning)
+{
+    struct fulcrum_json *map = add_typed(properties, key, "object");
+    fulcrum_json_add_text(map, "description", meaning);
+    return fulcrum_json_add_object(map, "additionalProperties");
+}
+
+static void add_points(struct fulcrum_json *properties)
+{
+    static const char *const required[] = {"set", "observed", NULL};
+    static const char *const needed[] = {"value", NULL};
+    struct fulcrum_json *array = add_typed(properties, "points", "array");
+    fulcrum_json_add_number(array, "minItems", 1);
+    struct fulcrum_json *items = add_typed(array, "items", "object");
+    add_required(items, required);
+    struct fulcrum_json *members = add_members(items);
+    add_type_or_null(fulcrum_json_add_object(members, "series"), "string");
+    struct fulcrum_json *set = add_map(members, "set",
+        "fields of the design, run.env_count, or words of the source without a dot");
+    struct fulcrum_json *types = fulcrum_json_add_array(set, "type");
+    fulcrum_json_append_text(types, "number");
+    fulcrum_json_append_text(types, "string");
+    struct fulcrum_json *item = add_map(members, "observed",
+        "quantities with their unit in the name; frames_per_s becomes steps_per_s");
+    fulcrum_json_add_text(item, "type", "object");
+    add_required(item, needed);
+    struct fulcrum_json *observation = add_members(item);
+    (void)add_typed(observation, "value", "number");
+    struct fulcrum_json *half_width =
+        fulcrum_json_add_object(observation, "half_width");
+    add_type_or_null(half_width, "number");
+    fulcrum_json_add_number(half_width, "minimum", 0);
+}
+
+static void add_predictors(struct fulcrum_json *properties)
+{
+    struct fulcrum_json *predictor = fulcrum_json_add_object(properties, "predictor");
+    struct fulcrum_json *names = fulcrum_json_add_array(predictor, "enum");
+    for (size_t i = 0; fulcrum_predictor_name(i) != NULL; i++) {
+        fulcrum_json_append_text(names, fulcrum_predictor_name(i));
+    }
+}
+
 static void add_reference(struct fulcrum_json *root)
 {
-    static const char *const required[] = {"kind", "name", "source", NULL};
+    static const char *const required[] = {
+        "schema", "kind", "name", "source", "predictor", "points", NULL};
+    static const char *const sourced[] = {"points", NULL};
     add_required(root, required);
-    struct fulcrum_json *properties = fulcrum_json_add_object(root, "properties");
+    struct fulcrum_json *properties = add_members(root);
+    add_version(properties, FULCRUM_REFERENCE_SCHEMA, FULCRUM_REFERENCE_VERSION);
     add_head(properties, FULCRUM_PRESET_REFERENCE);
-    (void)add_typed(properties, "source", "object");
+    struct fulcrum_json *source = add_typed(properties, "source", "object");
+    fulcrum_json_add_text(
+        source, "description", "where a member, series, setting or quantity was read");
+    add_required(source, sourced);
+    (void)add_typed(source, "additionalProperties", "string");
+    add_type_or_null(fulcrum_json_add_object(properties, "note"), "string");
+    add_half_or_null(properties, FULCRUM_PRESET_MACHINE);
+    add_half_or_null(properties, FULCRUM_PRESET_WORKLOAD);
+    add_type_or_null(fulcrum_json_add_object(properties, "calibration"), "string");
+    add_predictors(properties);
+    struct fulcrum_json *skip = fulcrum_json_add_object(properties, "frame_skip");
+    add_type_or_null(skip, "integer");
+    fulcrum_json_add_number(skip, "minimum", 1);
+    fulcrum_json_add_number(skip, "maximum", FULCRUM_REFERENCE_FRAME_SKIP_MOST);
+    struct fulcrum_json *relative = fulcrum_json_add_object(properties, "relative_to");
+    add_type_or_null(relative, "integer");
+    fulcrum_json_add_number(relative, "minimum", 0);
+    add_points(properties);
 }
 
 enum fulcrum_status fulcrum_preset_schema(

@@ -173,6 +173,7 @@ static void test_shipped_presets_hold_only_what_the_schema_names(void)
     check_files(FULCRUM_PRESET_MACHINE);
     check_files(FULCRUM_PRESET_WORKLOAD);
     check_files(FULCRUM_PRESET_CALIBRATION);
+    check_files(FULCRUM_PRESET_REFERENCE);
 }
 
 int main(int argc, char **argv)
