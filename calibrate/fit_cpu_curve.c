@@ -19,6 +19,9 @@ static const double smt_yield_logit_sd = 0.5;
 static const double cross_socket_prior = 0.85;
 static const double cross_socket_logit_sd = 0.55; /* +-.07 at .85 */
 static const double default_noise_rel = 0.03;
+/* Wider than what any form leaves, narrow enough for priors: see widen(). */
+static const double wide_noise_rel = 0.5;
+static const double slope_step_rel = 1e-5;
 static const double most_rms_rel = 0.05;
 static const double most_drop_rel = 0.10;
 
@@ -181,11 +184,44 @@ static enum fulcrum_status check(const struct fulcrum_cpu_curve_host *host,
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "cpu curve: noise_rel = %.6g is outside [0, 1]", host->noise_rel);
     }
+    if (host->is_noise_known && !(host->noise_rel > 0)) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "cpu curve: noise_rel = %.6g is known, above 0 expected", host->noise_rel);
+    }
     if (set->x[0] < 1) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "cpu curve: %.6g actors, at least 1 expected", set->x[0]);
     }
     return FULCRUM_OK;
+}
+
+/*
+ * fulcrum_fit takes the noise from the residuals where they are larger than it is told,
+ * and with it loosens the hold of the points beside that of the priors. With few points
+ * that feeds itself: a form held at its priors leaves large residuals. Where the noise
+ * is known, noise and priors are stated wider by one factor, past anything the
+ * residuals say; the solution does not depend on that factor.
+ */
+static double widen(
+    const struct fulcrum_cpu_curve_host *host, struct fulcrum_fit_parameter *parameter)
+{
+    double factor = host->is_noise_known ? wide_noise_rel / host->noise_rel : 1;
+    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
+        parameter[i].prior_sd *= factor;
+    }
+    return factor;
+}
+
+/* Errors back in their own width. */
+static void narrow(struct fulcrum_fit_result *fit, double factor)
+{
+    fit->noise_rel /= factor;
+    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
+        fit->parameter[i].standard_error /= factor;
+    }
+    for (size_t i = 0; i < (size_t)PARAMETER_COUNT * PARAMETER_COUNT; i++) {
+        fit->covariance[i] /= factor * factor;
+    }
 }
 
 static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
@@ -198,6 +234,8 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
     }
     struct fulcrum_fit_parameter parameter[PARAMETER_COUNT];
     fill_parameters(parameter, host, set);
+    double factor = widen(host, parameter);
+    double noise_rel = host->noise_rel > 0 ? host->noise_rel : default_noise_rel;
     struct fulcrum_fit_problem problem = {.what = samples->what,
         .model = throughput,
         .context = host,
@@ -206,7 +244,8 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
         .x = samples->x,
         .y = samples->y,
         .count = samples->count,
-        .noise_rel = host->noise_rel > 0 ? host->noise_rel : default_noise_rel,
+        .noise_rel = noise_rel * factor,
+        .loss = host->is_noise_known ? FULCRUM_FIT_SQUARES : FULCRUM_FIT_HUBER,
         .start_count = 5};
     struct fulcrum_cpu_curve_fit result = {0};
     status = fulcrum_fit(&result.fit, &problem, err);
@@ -215,6 +254,7 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
         for (size_t i = 0; i < PARAMETER_COUNT; i++) {
             value[i] = result.fit.parameter[i].value;
         }
+        narrow(&result.fit, factor);
         result.station = station_of(host, value);
         result.step_s = value[STEP_S];
         advise(&result, host, set);
@@ -234,6 +274,44 @@ enum fulcrum_status fulcrum_fit_cpu_curve(struct fulcrum_cpu_curve_fit *out,
     }
     fulcrum_point_set_free(&set);
     return status;
+}
+
+/* d ln X(n) / d parameter by central differences; natural units. */
+static void slopes_at(const struct fulcrum_cpu_curve_fit *fit, double n, double *slope)
+{
+    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
+        struct fulcrum_cpu_curve_fit side[2] = {*fit, *fit};
+        double value = fit->fit.parameter[i].value;
+        double step = slope_step_rel * value;
+        for (size_t k = 0; k < 2; k++) {
+            double moved = k == 0 ? value - step : value + step;
+            double *const members[PARAMETER_COUNT] = {[STEP_S] = &side[k].step_s,
+                [SMT_YIELD] = &side[k].station.smt_yield_frac,
+                [SERIAL] = &side[k].station.serial_frac,
+                [KNEE] = &side[k].station.knee,
+                [CROSS_SOCKET] = &side[k].station.cross_socket_frac};
+            *members[i] = moved;
+        }
+        double ratio = fulcrum_cpu_capacity(&side[1].station, n) /
+                       fulcrum_cpu_capacity(&side[0].station, n) * side[0].step_s /
+                       side[1].step_s;
+        slope[i] = step > 0 ? log(ratio) / (2 * step) : 0;
+    }
+}
+
+double fulcrum_cpu_curve_fit_error_rel(
+    const struct fulcrum_cpu_curve_fit *fit, double n)
+{
+    double slope[PARAMETER_COUNT];
+    double variance = 0;
+    slopes_at(fit, n, slope);
+    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
+        for (size_t j = 0; j < PARAMETER_COUNT; j++) {
+            variance += slope[i] * slope[j] *
+                        fit->fit.covariance[i * (size_t)PARAMETER_COUNT + j];
+        }
+    }
+    return sqrt(fmax(0, variance));
 }
 
 enum fulcrum_status fulcrum_cpu_curve_tabulate(double *capacity, size_t capacity_count,

@@ -25,8 +25,10 @@ struct fulcrum_cpu_curve_host {
     double socket_count; /* >= 1 */
     enum fulcrum_actor_coupling coupling;
     enum fulcrum_actor_binding binding;
-    double noise_rel; /* standard deviation of one point, form error included; 0: 3 %,
-                         what the form leaves on published curves */
+    double noise_rel;   /* standard deviation of one point, form error included; 0: 3 %,
+                           what the form leaves on published curves */
+    int is_noise_known; /* noise_rel, then above 0, is that of every point: none is an
+                           outlier, and it does not grow with what the form leaves */
 };
 
 struct fulcrum_cpu_curve_fit {
@@ -48,6 +50,13 @@ struct fulcrum_cpu_curve_fit {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_cpu_curve(
     struct fulcrum_cpu_curve_fit *out, const struct fulcrum_samples *samples,
     const struct fulcrum_cpu_curve_host *host, struct fulcrum_error *err);
+
+/*
+ * Relative standard error of X(n) that follows from the covariance of the parameters;
+ * neither the noise of a point nor a form that does not hold is in it.
+ */
+double fulcrum_cpu_curve_fit_error_rel(
+    const struct fulcrum_cpu_curve_fit *fit, double n);
 
 /*
  * Fills capacity[i] with c(i + 1): medians of the samples in units of one actor that

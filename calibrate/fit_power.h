@@ -31,7 +31,29 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_power(struct fulcrum_power_fi
     const struct fulcrum_samples *samples, enum fulcrum_power_form form,
     struct fulcrum_error *err);
 
+/* What is known beside the samples; zero: nothing. */
+struct fulcrum_power_options {
+    enum fulcrum_power_form form;
+    double least_idle_w; /* >= 0: idle_w is held there at least, as where a known idle
+                            draw has a floor of unknown watts on top */
+    double alpha;        /* median of a prior, in [0.3, 3]; then alpha is free and
+                            FULCRUM_POWER_AUTO needs two levels */
+    double alpha_factor; /* > 1: x or / this is one standard deviation */
+    double noise_rel;    /* least standard deviation of a sample; > 0 with a prior */
+};
+
+/* As fulcrum_fit_power; FULCRUM_ERR_RANGE also for options outside their range. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_power_with(
+    struct fulcrum_power_fit *out, const struct fulcrum_samples *samples,
+    const struct fulcrum_power_options *options, struct fulcrum_error *err);
+
 /* Watts at a utilisation in [0, 1]. */
 double fulcrum_power_fit_w(const struct fulcrum_power_fit *fit, double busy_frac);
+
+/*
+ * Standard error of those watts that follows from the covariance of the parameters;
+ * NaN where the fit has none.
+ */
+double fulcrum_power_fit_error_w(const struct fulcrum_power_fit *fit, double busy_frac);
 
 #endif

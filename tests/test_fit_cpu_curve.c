@@ -32,11 +32,11 @@ static void test_curve_recovers_exact_data(void)
         struct fulcrum_cpu_curve_host host;
         double truth[PARAMETERS];
     } cases[] = {
-        {{16, 32, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 1e-8},
+        {{16, 32, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 1e-8, 0},
             {2e-3, 0.35, 0.02, 1.7, 1}},
-        {{16, 32, 1, FULCRUM_ACTORS_SYNC, FULCRUM_ACTORS_PINNED, 1e-8},
+        {{16, 32, 1, FULCRUM_ACTORS_SYNC, FULCRUM_ACTORS_PINNED, 1e-8, 0},
             {5e-5, 0.2, 0.03, 1.1, 1}},
-        {{16, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 1e-8},
+        {{16, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 1e-8, 0},
             {1e-4, 0, 0.01, 2.4, 1}},
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -78,7 +78,7 @@ static double z_score(const struct fulcrum_fit_estimate *estimate, double truth)
 static void test_curve_errors_are_calibrated_under_the_priors(void)
 {
     static const struct fulcrum_cpu_curve_host host = {
-        8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02};
+        8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02, 0};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     double z2[4] = {0};
     size_t covered = 0;
@@ -205,18 +205,18 @@ static void test_curve_advises_a_table_where_no_form_holds(void)
         enum fulcrum_fit_advice advice;
         const char *reason;
     } cases[] = {
-        {{8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0},
+        {{8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0, 0},
             {100, 200, 395, 700, 800, 850}, FULCRUM_ADVISE_FORM, "within"},
-        {{8, 8, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0},
+        {{8, 8, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0, 0},
             {100, 197, 375, 640, 570, 605}, FULCRUM_ADVISE_TABLE,
             "drops by 10.9 % from 8 to 12"},
-        {{8, 16, 1, FULCRUM_ACTORS_SYNC, FULCRUM_ACTORS_PINNED, 0},
+        {{8, 16, 1, FULCRUM_ACTORS_SYNC, FULCRUM_ACTORS_PINNED, 0, 0},
             {100, 190, 340, 520, 455, 530}, FULCRUM_ADVISE_FORM, "within"},
-        {{8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0},
+        {{8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0, 0},
             {100, 110, 500, 510, 300, 900}, FULCRUM_ADVISE_TABLE, "% rms (limit"},
-        {{8, 16, 2, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_UNPINNED, 0},
+        {{8, 16, 2, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_UNPINNED, 0, 0},
             {100, 200, 395, 650, 700, 740}, FULCRUM_ADVISE_TABLE, "2 sockets"},
-        {{8, 16, 1, FULCRUM_ACTORS_PIPE, FULCRUM_ACTORS_PINNED, 0},
+        {{8, 16, 1, FULCRUM_ACTORS_PIPE, FULCRUM_ACTORS_PINNED, 0, 0},
             {100, 186, 324, 495, 450, 540}, FULCRUM_ADVISE_TABLE, "pipes to 16"},
     };
     static const double x[] = {1, 2, 4, 8, 12, 16};
@@ -233,7 +233,7 @@ static void test_curve_advises_a_table_where_no_form_holds(void)
 static void test_curve_without_crossing_data_keeps_the_prior_of_smt(void)
 {
     static const struct fulcrum_cpu_curve_host host = {
-        8, 16, 2, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_UNPINNED, 0};
+        8, 16, 2, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_UNPINNED, 0, 0};
     static const double x[] = {1, 2, 3, 4};
     static const double y[] = {100, 200, 299, 396};
     const struct fulcrum_samples samples = {"cpu curve", x, y, 4};
@@ -275,15 +275,16 @@ static void test_curve_refuses_degenerate_data(void)
         size_t count;
         enum fulcrum_status status;
     } cases[] = {
-        {{8, 16, 1, 0, 0, 0}, {1}, {1}, 0, FULCRUM_ERR_NO_FIT},
-        {{8, 16, 1, 0, 0, 0}, {1}, {1}, 1, FULCRUM_ERR_NO_FIT},
-        {{8, 16, 1, 0, 0, 0}, {2, 2}, {1, 1}, 2, FULCRUM_ERR_NO_FIT},
-        {{8, 16, 1, 0, 0, 0}, {0.5, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
-        {{8, 16, 1, 0, 0, 0}, {1, 2}, {1, (double)NAN}, 2, FULCRUM_ERR_RANGE},
-        {{8, 16, 1, 0, 0, 0}, {1, 2}, {1, 0}, 2, FULCRUM_ERR_RANGE},
-        {{0, 16, 1, 0, 0, 0}, {1, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
-        {{8, 4, 1, 0, 0, 0}, {1, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
-        {{8, 16, 1, 0, 0, 7}, {1, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
+        {{8, 16, 1, 0, 0, 0, 0}, {1}, {1}, 0, FULCRUM_ERR_NO_FIT},
+        {{8, 16, 1, 0, 0, 0, 0}, {1}, {1}, 1, FULCRUM_ERR_NO_FIT},
+        {{8, 16, 1, 0, 0, 0, 0}, {2, 2}, {1, 1}, 2, FULCRUM_ERR_NO_FIT},
+        {{8, 16, 1, 0, 0, 0, 0}, {0.5, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
+        {{8, 16, 1, 0, 0, 0, 0}, {1, 2}, {1, (double)NAN}, 2, FULCRUM_ERR_RANGE},
+        {{8, 16, 1, 0, 0, 0, 0}, {1, 2}, {1, 0}, 2, FULCRUM_ERR_RANGE},
+        {{0, 16, 1, 0, 0, 0, 0}, {1, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
+        {{8, 4, 1, 0, 0, 0, 0}, {1, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
+        {{8, 16, 1, 0, 0, 7, 0}, {1, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
+        {{8, 16, 1, 0, 0, 0, 1}, {1, 2}, {1, 2}, 2, FULCRUM_ERR_RANGE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct fulcrum_samples samples = {
