@@ -17,6 +17,7 @@
 #include <gsl/gsl_multimin.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort_vector.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 #include "model/stream.h"
 
 /* In prior standard deviations. */
-#define SLOPE_STEP   0.05
+#define SLOPE_STEP   0.2
 #define START_SPREAD 0.7
 #define SIMPLEX_STEP 0.2
 #define SIMPLEX_SIZE 1e-4
@@ -42,15 +43,20 @@ struct search {
     double *value;
     double *predicted;
     double *beside;
+    double *moved;
 };
+
+double fulcrum_posterior_natural(const struct fulcrum_belief *belief, double z)
+{
+    double q = fulcrum_fit_to_scale(belief->scale, belief->value);
+    return fulcrum_fit_to_natural(belief->scale, q + belief->sd * z);
+}
 
 int fulcrum_posterior_run(const struct fulcrum_posterior_problem *problem,
     size_t thread, const double *z, double *value, double *out)
 {
     for (size_t i = 0; i < problem->belief_count; i++) {
-        const struct fulcrum_belief *belief = &problem->beliefs[i];
-        double q = fulcrum_fit_to_scale(belief->scale, belief->value);
-        value[i] = fulcrum_fit_to_natural(belief->scale, q + belief->sd * z[i]);
+        value[i] = fulcrum_posterior_natural(&problem->beliefs[i], z[i]);
     }
     if (!problem->forward(problem->contexts[thread], value, out)) {
         return 0;
@@ -143,30 +149,42 @@ static int residual_rows(const gsl_vector *z, void *context, gsl_vector *rows)
     return GSL_SUCCESS;
 }
 
+/* What the model says as parameter j moves up and down; 0 where it cannot run there. */
+static int run_beside(const struct search *search, const double *z, size_t j)
+{
+    const struct fulcrum_posterior_problem *problem = search->problem;
+    memcpy(search->moved, z, problem->belief_count * sizeof *search->moved);
+    search->moved[j] = z[j] + SLOPE_STEP;
+    if (!fulcrum_posterior_run(
+            problem, 0, search->moved, search->value, search->predicted)) {
+        return 0;
+    }
+    search->moved[j] = z[j] - SLOPE_STEP;
+    return fulcrum_posterior_run(
+        problem, 0, search->moved, search->value, search->beside);
+}
+
+/* The slopes by parameter j of the data that count. */
+static void set_column(const struct search *search, size_t j, gsl_matrix *out)
+{
+    size_t row = 0;
+    for (size_t i = 0; i < search->problem->datum_count; i++) {
+        double sd = search->problem->data[i].sd;
+        if (isfinite(sd)) {
+            double rise = search->predicted[i] - search->beside[i];
+            gsl_matrix_set(out, row++, j, rise / (2.0 * SLOPE_STEP * sd));
+        }
+    }
+}
+
 /* Slopes of the data's rows by z; 0 where the model cannot run beside z. */
 static int fill_slopes(const struct search *search, const double *z, gsl_matrix *out)
 {
-    const struct fulcrum_posterior_problem *problem = search->problem;
-    size_t n = problem->belief_count;
-    double *moved = search->beside + problem->datum_count;
-    for (size_t j = 0; j < n; j++) {
-        memcpy(moved, z, n * sizeof *moved);
-        moved[j] = z[j] + SLOPE_STEP;
-        int up =
-            fulcrum_posterior_run(problem, 0, moved, search->value, search->predicted);
-        moved[j] = z[j] - SLOPE_STEP;
-        if (!up ||
-            !fulcrum_posterior_run(problem, 0, moved, search->value, search->beside)) {
+    for (size_t j = 0; j < search->problem->belief_count; j++) {
+        if (!run_beside(search, z, j)) {
             return 0;
         }
-        size_t row = 0;
-        for (size_t i = 0; i < problem->datum_count; i++) {
-            double sd = problem->data[i].sd;
-            if (isfinite(sd)) {
-                double rise = search->predicted[i] - search->beside[i];
-                gsl_matrix_set(out, row++, j, rise / (2.0 * SLOPE_STEP * sd));
-            }
-        }
+        set_column(search, j, out);
     }
     return 1;
 }
@@ -223,6 +241,16 @@ static enum fulcrum_status descend(
     return FULCRUM_OK;
 }
 
+static void shrink(gsl_multimin_fminimizer *work)
+{
+    int status = GSL_SUCCESS;
+    for (int i = 0; i < SIMPLEX_STEPS && status == GSL_SUCCESS &&
+                    gsl_multimin_fminimizer_size(work) >= SIMPLEX_SIZE;
+         i++) {
+        status = gsl_multimin_fminimizer_iterate(work);
+    }
+}
+
 /* The simplex from `z`, which becomes the best place found. */
 static enum fulcrum_status polish(
     struct search *search, gsl_vector *z, struct fulcrum_error *err)
@@ -232,24 +260,19 @@ static enum fulcrum_status polish(
     gsl_multimin_fminimizer *work =
         gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, n);
     gsl_vector *step = gsl_vector_alloc(n);
-    if (work != NULL && step != NULL) {
-        gsl_vector_set_all(step, SIMPLEX_STEP);
-        int status = gsl_multimin_fminimizer_set(work, &function, z, step);
-        for (int i = 0; i < SIMPLEX_STEPS && status == GSL_SUCCESS; i++) {
-            status = gsl_multimin_fminimizer_iterate(work);
-            if (gsl_multimin_fminimizer_size(work) < SIMPLEX_SIZE) {
-                break;
-            }
-        }
+    if (work == NULL || step == NULL) {
+        gsl_multimin_fminimizer_free(work);
+        gsl_vector_free(step);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
+    }
+    gsl_vector_set_all(step, SIMPLEX_STEP);
+    if (gsl_multimin_fminimizer_set(work, &function, z, step) == GSL_SUCCESS) {
+        shrink(work);
         (void)gsl_vector_memcpy(z, gsl_multimin_fminimizer_x(work));
     }
-    int failed = work == NULL || step == NULL;
-    if (work != NULL) {
-        gsl_multimin_fminimizer_free(work);
-    }
+    gsl_multimin_fminimizer_free(work);
     gsl_vector_free(step);
-    return failed ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit")
-                  : FULCRUM_OK;
+    return FULCRUM_OK;
 }
 
 /* The centres first, then places around them. */
@@ -290,42 +313,26 @@ static enum fulcrum_status find_best(
     return status == FULCRUM_OK ? polish(search, best, err) : status;
 }
 
-/*
- * Of the matrix slopes' slopes: roots of its eigenvalues are the singular values, and
- * with its vectors v the posterior's spread is 1 - sum of v v' (1 - 1 / sqrt(1 + s^2)).
- */
-static void set_directions(
+/* Roots of the eigenvalues of slopes' slopes: the slopes may be fewer than n rows. */
+static void set_singular_values(
     const gsl_matrix *slopes, size_t n, struct fulcrum_posterior_mode *out)
 {
     gsl_matrix *square = gsl_matrix_calloc(n, n);
-    gsl_matrix *vectors = gsl_matrix_alloc(n, n);
     gsl_vector *values = gsl_vector_alloc(n);
-    gsl_eigen_symmv_workspace *work = gsl_eigen_symmv_alloc(n);
+    gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(n);
     for (size_t i = 0; i < slopes->size1; i++) {
         for (size_t j = 0; j < n * n; j++) {
             square->data[j] +=
                 gsl_matrix_get(slopes, i, j / n) * gsl_matrix_get(slopes, i, j % n);
         }
     }
-    (void)gsl_eigen_symmv(square, values, vectors, work);
-    (void)gsl_eigen_symmv_sort(values, vectors, GSL_EIGEN_SORT_VAL_DESC);
-    for (size_t j = 0; j < n * n; j++) {
-        out->root[j] = j / n == j % n ? 1.0 : 0.0;
+    (void)gsl_eigen_symm(square, values, work);
+    gsl_sort_vector(values);
+    for (size_t k = 0; k < out->singular_count; k++) {
+        out->singular_value[k] = sqrt(fmax(0.0, gsl_vector_get(values, n - 1 - k)));
     }
-    for (size_t k = 0; k < n; k++) {
-        double s = sqrt(fmax(0.0, gsl_vector_get(values, k)));
-        double taken = 1.0 - 1.0 / hypot(1.0, s);
-        if (k < out->singular_count) {
-            out->singular_value[k] = s;
-        }
-        for (size_t j = 0; j < n * n; j++) {
-            out->root[j] -= taken * gsl_matrix_get(vectors, j / n, k) *
-                            gsl_matrix_get(vectors, j % n, k);
-        }
-    }
-    gsl_eigen_symmv_free(work);
+    gsl_eigen_symm_free(work);
     gsl_vector_free(values);
-    gsl_matrix_free(vectors);
     gsl_matrix_free(square);
 }
 
@@ -343,27 +350,34 @@ static enum fulcrum_status describe(struct search *search, const gsl_vector *bes
     size_t rows = data_that_count(problem);
     gsl_matrix *slopes = gsl_matrix_calloc(rows > 0 ? rows : 1, n);
     (void)fill_slopes(search, out->z, slopes);
-    set_directions(slopes, n, out);
+    set_singular_values(slopes, n, out);
     gsl_matrix_free(slopes);
     return FULCRUM_OK;
 }
 
-static int allocate(const struct fulcrum_posterior_problem *problem,
-    struct search *search, struct fulcrum_posterior_mode *out)
+static int allocate(struct search *search, struct fulcrum_posterior_mode *out)
 {
-    size_t n = problem->belief_count;
-    size_t m = problem->datum_count;
-    search->value = calloc(n, sizeof(double));
+    size_t n = search->problem->belief_count;
+    size_t m = search->problem->datum_count;
+    search->value = calloc(n + 1, sizeof(double));
     search->predicted = calloc(m + 1, sizeof(double));
-    search->beside = calloc(m + n, sizeof(double));
-    out->value = calloc(n, sizeof(double));
-    out->z = calloc(n, sizeof(double));
+    search->beside = calloc(m + 1, sizeof(double));
+    search->moved = calloc(n + 1, sizeof(double));
+    out->value = calloc(n + 1, sizeof(double));
+    out->z = calloc(n + 1, sizeof(double));
     out->predicted = calloc(m + 1, sizeof(double));
-    out->singular_value = calloc(n, sizeof(double));
-    out->root = calloc(n * n, sizeof(double));
+    out->singular_value = calloc(n + 1, sizeof(double));
     return search->value != NULL && search->predicted != NULL &&
-           search->beside != NULL && out->value != NULL && out->z != NULL &&
-           out->predicted != NULL && out->singular_value != NULL && out->root != NULL;
+           search->beside != NULL && search->moved != NULL && out->value != NULL &&
+           out->z != NULL && out->predicted != NULL && out->singular_value != NULL;
+}
+
+static void search_clear(struct search *search)
+{
+    free(search->value);
+    free(search->predicted);
+    free(search->beside);
+    free(search->moved);
 }
 
 void fulcrum_posterior_mode_clear(struct fulcrum_posterior_mode *mode)
@@ -372,8 +386,22 @@ void fulcrum_posterior_mode_clear(struct fulcrum_posterior_mode *mode)
     free(mode->z);
     free(mode->predicted);
     free(mode->singular_value);
-    free(mode->root);
     *mode = (struct fulcrum_posterior_mode){.misfit = 0.0};
+}
+
+static enum fulcrum_status find(struct search *search, uint64_t seed,
+    struct fulcrum_posterior_mode *out, struct fulcrum_error *err)
+{
+    gsl_vector *best = gsl_vector_calloc(search->problem->belief_count);
+    if (best == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
+    }
+    enum fulcrum_status status = find_best(search, seed, best, err);
+    if (status == FULCRUM_OK) {
+        status = describe(search, best, out, err);
+    }
+    gsl_vector_free(best);
+    return status;
 }
 
 enum fulcrum_status fulcrum_posterior_mode_find(
@@ -388,20 +416,10 @@ enum fulcrum_status fulcrum_posterior_mode_find(
     size_t n = problem->belief_count;
     struct search search = {.problem = problem, .row_count = rows + n};
     struct fulcrum_posterior_mode found = {.singular_count = rows < n ? rows : n};
-    gsl_vector *best = gsl_vector_calloc(n);
-    if (best == NULL || !allocate(problem, &search, &found)) {
-        status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    }
-    if (status == FULCRUM_OK) {
-        status = find_best(&search, seed, best, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = describe(&search, best, &found, err);
-    }
-    gsl_vector_free(best);
-    free(search.value);
-    free(search.predicted);
-    free(search.beside);
+    status = allocate(&search, &found)
+                 ? find(&search, seed, &found, err)
+                 : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
+    search_clear(&search);
     if (status != FULCRUM_OK) {
         fulcrum_posterior_mode_clear(&found);
         return status;

@@ -57,22 +57,17 @@ struct fulcrum_posterior_mode {
        below 1 are left to the prior. As many as there are parameters or data. */
     double *singular_value;
     size_t singular_count;
-    double *root; /* belief_count squared, row-major: its product with standard normal
-                     numbers is the posterior's spread in z near the mode */
 };
 
-/*
- * Weighted draws of the posterior, or of the prior (then all weights are equal). Draws
- * that cannot run have weight 0.
- */
+/* Draws of the prior or the posterior, all of equal weight. */
 struct fulcrum_posterior_draws {
     size_t count;
     size_t belief_count;
     size_t datum_count;
     double *value;          /* count x belief_count, natural units */
     double *predicted;      /* count x datum_count; also of data that are left out */
-    double *weight;         /* sum to 1 */
-    double effective_count; /* 1 / sum of squares of the weights */
+    double effective_count; /* independent draws that would say as much of the parameter
+                               that is known worst */
 };
 
 /*
@@ -91,21 +86,28 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_mode_find(
 void fulcrum_posterior_mode_clear(struct fulcrum_posterior_mode *mode);
 
 /*
- * Draws `count` parameter sets. With a mode: importance sampling from a multivariate t
- * distribution (5 degrees of freedom) around it. Without: the prior. The same draws for
- * the same seed, whatever the number of threads.
+ * Draws the prior, less what cannot run.
  *   out      the caller clears it
- *   fails    FULCRUM_ERR_NO_FIT (no draw can run), FULCRUM_ERR_NO_MEMORY
+ *   fails    FULCRUM_ERR_NO_FIT (hardly any draw can run), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_draw_prior(
+    const struct fulcrum_posterior_problem *problem, size_t count, uint64_t seed,
+    struct fulcrum_posterior_draws *out, struct fulcrum_error *err);
+
+/*
+ * Draws the posterior by sequential Monte Carlo: ten draws of each of count / 10
+ * particles. The same draws for the same seed, whatever the number of threads.
+ *   out      the caller clears it
+ *   fails    as fulcrum_posterior_draw_prior
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_draw(
-    const struct fulcrum_posterior_problem *problem,
-    const struct fulcrum_posterior_mode *mode, size_t count, uint64_t seed,
+    const struct fulcrum_posterior_problem *problem, size_t count, uint64_t seed,
     struct fulcrum_posterior_draws *out, struct fulcrum_error *err);
 
 /* Accepts a struct of zeros. */
 void fulcrum_posterior_draws_clear(struct fulcrum_posterior_draws *draws);
 
-/* Weighted mean, standard deviation and quantiles of one column of draws. */
+/* Mean, standard deviation and quantiles of one column of draws. */
 struct fulcrum_posterior_summary {
     double mean;
     double sd;

@@ -15,6 +15,9 @@
 int fulcrum_posterior_run(const struct fulcrum_posterior_problem *problem,
     size_t thread, const double *z, double *value, double *out);
 
+/* A parameter at z, natural units. */
+double fulcrum_posterior_natural(const struct fulcrum_belief *belief, double z);
+
 /* Half the sum of squares of (predicted - datum) / sd. */
 double fulcrum_posterior_misfit(
     const struct fulcrum_posterior_problem *problem, const double *predicted);

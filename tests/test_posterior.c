@@ -11,13 +11,18 @@ enum { DRAWS = 20000 };
 
 static void *const contexts[3] = {NULL, NULL, NULL};
 
-/* Two parameters, the sum and twice the first. */
-static int linear(void *context, const double *parameter, double *out)
+static int sum_of(void *context, const double *parameter, double *out)
 {
     (void)context;
     out[0] = parameter[0] + parameter[1];
-    out[1] = 2.0 * parameter[0];
     return 1;
+}
+
+/* And twice the first. */
+static int sum_and_double(void *context, const double *parameter, double *out)
+{
+    out[1] = 2.0 * parameter[0];
+    return sum_of(context, parameter, out);
 }
 
 static const struct fulcrum_belief beliefs[] = {
@@ -32,7 +37,7 @@ static struct fulcrum_posterior_problem problem_of(
         .belief_count = 2,
         .data = data,
         .datum_count = count,
-        .forward = linear,
+        .forward = sum_of,
         .contexts = contexts,
         .thread_count = 1};
 }
@@ -46,6 +51,7 @@ static void test_one_datum_by_hand(void)
 {
     static const struct fulcrum_datum data[] = {{7.0, 0.5}, {0.0, (double)INFINITY}};
     struct fulcrum_posterior_problem problem = problem_of(data, 2);
+    problem.forward = sum_and_double;
     struct fulcrum_posterior_mode mode;
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_posterior_mode_find(&problem, 1, &mode, NULL), FULCRUM_OK);
@@ -72,7 +78,7 @@ static void test_draws_have_the_posteriors_spread(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_posterior_mode_find(&problem, 1, &mode, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_draw(&problem, &mode, DRAWS, 1, &draws, NULL), FULCRUM_OK);
+        fulcrum_posterior_draw(&problem, DRAWS, 1, &draws, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(fulcrum_posterior_parameter(&draws, 0, &a, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(fulcrum_posterior_datum(&draws, 0, &sum, NULL), FULCRUM_OK);
     double sd = sqrt(4.0 - 16.0 / 5.25);
@@ -81,23 +87,23 @@ static void test_draws_have_the_posteriors_spread(void)
     suite_assert_close("5 %", a.low, mode.value[0] - 1.645 * sd, 0.05);
     suite_assert_close("95 %", a.high, mode.value[0] + 1.645 * sd, 0.05);
     suite_assert_close("sum", sum.sd, sqrt(5.0 - 25.0 / 5.25), 0.03);
-    CU_ASSERT(draws.effective_count > 0.5 * DRAWS);
+    CU_ASSERT(draws.effective_count > 0.1 * DRAWS);
     fulcrum_posterior_draws_clear(&draws);
     fulcrum_posterior_mode_clear(&mode);
 }
 
-static void test_the_prior_is_drawn_without_a_mode(void)
+static void test_draws_of_the_prior_have_its_spread(void)
 {
     static const struct fulcrum_datum data[] = {{7.0, 0.5}};
     struct fulcrum_posterior_problem problem = problem_of(data, 1);
     struct fulcrum_posterior_draws draws;
     struct fulcrum_posterior_summary sum;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_draw(&problem, NULL, DRAWS, 1, &draws, NULL), FULCRUM_OK);
+        fulcrum_posterior_draw_prior(&problem, DRAWS, 1, &draws, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(fulcrum_posterior_datum(&draws, 0, &sum, NULL), FULCRUM_OK);
     suite_assert_close("mean", sum.mean, 4.0, 0.02);
     suite_assert_close("sd", sum.sd, sqrt(5.0), 0.03);
-    suite_assert_close("weights", draws.effective_count, DRAWS, 1e-9);
+    suite_assert_close("worth", draws.effective_count, DRAWS, 1e-9);
     fulcrum_posterior_draws_clear(&draws);
 }
 
@@ -108,12 +114,14 @@ static void test_threads_change_nothing(void)
     struct fulcrum_posterior_draws one;
     struct fulcrum_posterior_draws three;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_draw(&problem, NULL, 100, 1, &one, NULL), FULCRUM_OK);
+        fulcrum_posterior_draw(&problem, 100, 1, &one, NULL), FULCRUM_OK);
     problem.thread_count = 3;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_draw(&problem, NULL, 100, 1, &three, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(memcmp(one.value, three.value, 200 * sizeof(double)), 0);
-    CU_ASSERT_EQUAL(memcmp(one.weight, three.weight, 100 * sizeof(double)), 0);
+        fulcrum_posterior_draw(&problem, 100, 1, &three, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < 200; i++) {
+        suite_assert_close("draw", one.value[i], three.value[i], 0.0);
+    }
+    suite_assert_close("worth", one.effective_count, three.effective_count, 0.0);
     fulcrum_posterior_draws_clear(&one);
     fulcrum_posterior_draws_clear(&three);
 }
@@ -143,7 +151,7 @@ static void test_kinks_and_edges_are_survived(void)
     suite_assert_close("product", mode.predicted[0], 2.0, 0.01);
     CU_ASSERT(mode.value[0] > 1.7 && mode.value[0] < 2.1);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_posterior_draw(&problem, &mode, DRAWS, 1, &draws, NULL), FULCRUM_OK);
+        fulcrum_posterior_draw(&problem, DRAWS, 1, &draws, NULL), FULCRUM_OK);
     struct fulcrum_posterior_summary product;
     CU_ASSERT_EQUAL(fulcrum_posterior_datum(&draws, 0, &product, NULL), FULCRUM_OK);
     suite_assert_close("product", product.mean, 2.0, 0.01);
@@ -155,8 +163,7 @@ static void test_kinks_and_edges_are_survived(void)
 static int never(void *context, const double *parameter, double *out)
 {
     (void)context;
-    (void)parameter;
-    (void)out;
+    out[0] = parameter[0];
     return 0;
 }
 
@@ -188,7 +195,7 @@ int main(int argc, char **argv)
     static const struct suite_case cases[] = {
         SUITE_CASE(test_one_datum_by_hand),
         SUITE_CASE(test_draws_have_the_posteriors_spread),
-        SUITE_CASE(test_the_prior_is_drawn_without_a_mode),
+        SUITE_CASE(test_draws_of_the_prior_have_its_spread),
         SUITE_CASE(test_threads_change_nothing),
         SUITE_CASE(test_kinks_and_edges_are_survived),
         SUITE_CASE(test_what_cannot_be_fitted_is_refused),

@@ -1,0 +1,481 @@
+/* throughput.c - what the network model says of references of throughput. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Several references may ask for the same design point (40 actors as the end of one
+ * ratio and the start of the next), so points are listed first and figures refer to
+ * them. Each thread has a predictor of each scenario; what they share is not written to
+ * while they work.
+ */
+#include "calibrate/throughput.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/predict.h"
+
+enum { SETTINGS_MOST = 8, PATHS_MOST = 24 };
+
+enum measure { RATE, SPEEDUP, SLOWDOWN, GPU_W };
+
+static const struct {
+    const char *quantity;
+    enum measure measure;
+} quantities[] = {
+    {"steps_per_s", RATE},
+    {"speedup", SPEEDUP},
+    {"slowdown", SLOWDOWN},
+    {"gpu_w", GPU_W},
+};
+
+struct place {
+    size_t reference; /* whose design it stands on */
+    size_t setting_count;
+    struct fulcrum_setting settings[SETTINGS_MOST];
+    double factor; /* of its rate: what a simulation makes of it */
+};
+
+struct source {
+    enum measure measure;
+    size_t place;
+    size_t relative_to; /* another place; unused for rates and watts */
+};
+
+/* What one thread works with. */
+struct context {
+    struct fulcrum_throughput *model;
+    struct fulcrum_predictor **predictors; /* one per reference */
+    double *rate;                          /* one per place */
+    double *gpu_w;
+};
+
+struct fulcrum_throughput {
+    struct fulcrum_throughput_plan plan;
+    const struct fulcrum_field *fields[PATHS_MOST];
+    struct fulcrum_scenario **scenarios; /* one per reference */
+    struct place *places;
+    size_t place_count;
+    struct fulcrum_figure *figures;
+    struct source *sources;
+    size_t figure_count;
+    struct context *contexts;
+    void **handles; /* the contexts as others see them */
+};
+
+/* What one design point gives. */
+struct solved {
+    double steps_per_s;
+    double gpu_w;
+};
+
+static enum fulcrum_status find_fields(
+    struct fulcrum_throughput *model, struct fulcrum_error *err)
+{
+    if (model->plan.path_count > PATHS_MOST) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "%zu parameters to fit: expected at most %d", model->plan.path_count,
+            (int)PATHS_MOST);
+    }
+    for (size_t i = 0; i < model->plan.path_count; i++) {
+        const char *path = model->plan.paths[i];
+        const struct fulcrum_field *field = fulcrum_field_find(path);
+        int is_number = field != NULL && (field->kind == FULCRUM_FIELD_NUMBER ||
+                                             field->kind == FULCRUM_FIELD_COUNT);
+        if (!is_number) {
+            return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
+                "%s: expected a field of a design that is a number", path);
+        }
+        model->fields[i] = field;
+    }
+    return FULCRUM_OK;
+}
+
+/* "run.env_count" counts the environments of all actors. */
+static enum fulcrum_status read_setting(const struct fulcrum_reference *reference,
+    const struct fulcrum_reference_setting *from, struct fulcrum_setting *out,
+    struct fulcrum_error *err)
+{
+    double per_actor = 1.0;
+    const struct fulcrum_field *field = fulcrum_field_find(from->path);
+    if (strcmp(from->path, "run.env_count") == 0) {
+        field = fulcrum_field_find("run.actor_count");
+        per_actor = reference->design.run.envs_per_actor;
+    }
+    if (field == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: points are set by '%s', which is no field of a design",
+            reference->name, from->path);
+    }
+    *out = (struct fulcrum_setting){.field = field,
+        .number = from->number / per_actor,
+        .text = from->text[0] != '\0' ? from->text : NULL};
+    return FULCRUM_OK;
+}
+
+static int same_settings(const struct place *a, const struct place *b)
+{
+    if (a->setting_count != b->setting_count) {
+        return 0;
+    }
+    for (size_t i = 0; i < a->setting_count; i++) {
+        const struct fulcrum_setting *x = &a->settings[i];
+        const struct fulcrum_setting *y = &b->settings[i];
+        int same_text =
+            (x->text == NULL && y->text == NULL) ||
+            (x->text != NULL && y->text != NULL && strcmp(x->text, y->text) == 0);
+        int same_number = !(fabs(x->number - y->number) > 0.0);
+        if (x->field != y->field || !same_text || !same_number) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int same_value(const struct fulcrum_field *field,
+    const struct fulcrum_reference *a, const struct fulcrum_reference *b)
+{
+    double x = fulcrum_field_number(field, &a->design);
+    double y = fulcrum_field_number(field, &b->design);
+    int same_number = (isnan(x) && isnan(y)) || fabs(x - y) <= 0.0;
+    return field->kind == FULCRUM_FIELD_TEXT || same_number;
+}
+
+/* Whether a point means the same in both; names do not matter. */
+static int same_design(
+    const struct fulcrum_reference *a, const struct fulcrum_reference *b)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; a != b && i < count; i++) {
+        if (!same_value(&fields[i], a, b)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The place of a point, which is new or has been asked for before. */
+static enum fulcrum_status find_place(struct fulcrum_throughput *model,
+    size_t reference, size_t point, size_t *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference *const *references = model->plan.references;
+    const struct fulcrum_reference_point *from = &references[reference]->points[point];
+    struct place place = {.reference = reference, .factor = 1.0};
+    if (from->setting_count > SETTINGS_MOST) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "%s: point %zu sets %zu fields: expected at most %d",
+            references[reference]->name, point, from->setting_count,
+            (int)SETTINGS_MOST);
+    }
+    for (size_t i = 0; i < from->setting_count; i++) {
+        enum fulcrum_status status = read_setting(references[reference],
+            &from->settings[i], &place.settings[place.setting_count++], err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+    }
+    size_t i = 0;
+    while (i < model->place_count &&
+           !(same_settings(&model->places[i], &place) &&
+               same_design(
+                   references[model->places[i].reference], references[reference]))) {
+        i++;
+    }
+    if (i == model->place_count) {
+        model->places[model->place_count++] = place;
+    }
+    *out = i;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status find_measure(const struct fulcrum_reference *reference,
+    const char *quantity, struct source *out, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
+        if (strcmp(quantities[i].quantity, quantity) == 0) {
+            out->measure = quantities[i].measure;
+            int is_ratio = out->measure == SPEEDUP || out->measure == SLOWDOWN;
+            return !is_ratio || reference->is_relative
+                       ? FULCRUM_OK
+                       : fulcrum_fail(err, FULCRUM_ERR_MISSING,
+                             "%s: %s needs relative_to, the point that it refers to",
+                             reference->name, quantity);
+        }
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+        "%s: nothing predicts '%s' (expected steps_per_s, speedup, slowdown or gpu_w)",
+        reference->name, quantity);
+}
+
+static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
+    const struct fulcrum_figure *figure, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference *reference =
+        model->plan.references[figure->reference];
+    const struct fulcrum_observation *seen =
+        &reference->points[figure->point].observations[figure->observation];
+    struct source *source = &model->sources[model->figure_count];
+    enum fulcrum_status status = find_measure(reference, seen->quantity, source, err);
+    if (status == FULCRUM_OK) {
+        status =
+            find_place(model, figure->reference, figure->point, &source->place, err);
+    }
+    if (status == FULCRUM_OK && reference->is_relative) {
+        status = find_place(model, figure->reference, reference->relative_to,
+            &source->relative_to, err);
+    }
+    model->figures[model->figure_count] = *figure;
+    model->figures[model->figure_count].value = seen->value;
+    model->figures[model->figure_count].half_width = seen->half_width;
+    model->figure_count += status == FULCRUM_OK ? 1 : 0;
+    return status;
+}
+
+static enum fulcrum_status list_point(struct fulcrum_throughput *model,
+    size_t reference, size_t point, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference *from = model->plan.references[reference];
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0;
+         i < from->points[point].observation_count && status == FULCRUM_OK; i++) {
+        struct fulcrum_figure figure = {
+            .reference = reference, .point = point, .observation = i};
+        status = add_figure(model, &figure, err);
+    }
+    return status;
+}
+
+static enum fulcrum_status list_figures(
+    struct fulcrum_throughput *model, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t r = 0; r < model->plan.reference_count; r++) {
+        size_t count = model->plan.references[r]->point_count;
+        for (size_t p = 0; p < count && status == FULCRUM_OK; p++) {
+            status = list_point(model, r, p, err);
+        }
+    }
+    return status;
+}
+
+/* Most figures, and most places: each observation has one, and each reference may have
+ * one more that the others refer to. */
+static size_t most_figures(const struct fulcrum_throughput_plan *plan)
+{
+    size_t count = 1;
+    for (size_t r = 0; r < plan->reference_count; r++) {
+        count++;
+        for (size_t p = 0; p < plan->references[r]->point_count; p++) {
+            count += plan->references[r]->points[p].observation_count;
+        }
+    }
+    return count;
+}
+
+static enum fulcrum_status allocate(
+    struct fulcrum_throughput *model, struct fulcrum_error *err)
+{
+    const struct fulcrum_throughput_plan *plan = &model->plan;
+    size_t most = most_figures(plan);
+    size_t references = plan->reference_count > 0 ? plan->reference_count : 1;
+    model->scenarios = calloc(references, sizeof(struct fulcrum_scenario *));
+    model->places = calloc(most, sizeof *model->places);
+    model->figures = calloc(most, sizeof *model->figures);
+    model->sources = calloc(most, sizeof *model->sources);
+    model->contexts = calloc(plan->thread_count, sizeof *model->contexts);
+    model->handles = calloc(plan->thread_count, sizeof(void *));
+    int ok = model->scenarios != NULL && model->places != NULL &&
+             model->figures != NULL && model->sources != NULL &&
+             model->contexts != NULL && model->handles != NULL;
+    for (size_t i = 0; ok && i < plan->thread_count; i++) {
+        struct context *context = &model->contexts[i];
+        context->model = model;
+        context->predictors = calloc(references, sizeof(struct fulcrum_predictor *));
+        context->rate = calloc(most, sizeof *context->rate);
+        context->gpu_w = calloc(most, sizeof *context->gpu_w);
+        ok = context->predictors != NULL && context->rate != NULL &&
+             context->gpu_w != NULL;
+        model->handles[i] = context;
+    }
+    return ok ? FULCRUM_OK
+              : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
+}
+
+static enum fulcrum_status make_predictors(
+    struct fulcrum_throughput *model, struct fulcrum_error *err)
+{
+    const struct fulcrum_throughput_plan *plan = &model->plan;
+    for (size_t r = 0; r < plan->reference_count; r++) {
+        const struct fulcrum_scenario_inputs inputs = {
+            .base = &plan->references[r]->design,
+            .calibrations = plan->calibrations,
+            .calibration_count = plan->calibration_count};
+        enum fulcrum_status status =
+            fulcrum_scenario_new(&inputs, &model->scenarios[r], err);
+        for (size_t i = 0; i < plan->thread_count && status == FULCRUM_OK; i++) {
+            status = fulcrum_predictor_new(
+                model->scenarios[r], &model->contexts[i].predictors[r], err);
+        }
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, plan->references[r]->name);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan *plan,
+    struct fulcrum_throughput **out, struct fulcrum_error *err)
+{
+    struct fulcrum_throughput *model = calloc(1, sizeof *model);
+    if (model == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
+    }
+    model->plan = *plan;
+    enum fulcrum_status status = find_fields(model, err);
+    if (status == FULCRUM_OK) {
+        status = allocate(model, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = list_figures(model, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = make_predictors(model, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_throughput_free(model);
+        return status;
+    }
+    *out = model;
+    return FULCRUM_OK;
+}
+
+void fulcrum_throughput_free(struct fulcrum_throughput *model)
+{
+    if (model == NULL) {
+        return;
+    }
+    for (size_t i = 0; model->contexts != NULL && i < model->plan.thread_count; i++) {
+        struct context *context = &model->contexts[i];
+        for (size_t r = 0;
+             context->predictors != NULL && r < model->plan.reference_count; r++) {
+            fulcrum_predictor_free(context->predictors[r]);
+        }
+        free((void *)context->predictors);
+        free(context->rate);
+        free(context->gpu_w);
+    }
+    for (size_t r = 0; model->scenarios != NULL && r < model->plan.reference_count;
+         r++) {
+        fulcrum_scenario_free(model->scenarios[r]);
+    }
+    free((void *)model->scenarios);
+    free(model->places);
+    free(model->figures);
+    free(model->sources);
+    free(model->contexts);
+    free((void *)model->handles);
+    free(model);
+}
+
+const struct fulcrum_figure *fulcrum_throughput_figures(
+    const struct fulcrum_throughput *model, size_t *count)
+{
+    *count = model->figure_count;
+    return model->figures;
+}
+
+void *const *fulcrum_throughput_contexts(const struct fulcrum_throughput *model)
+{
+    return model->handles;
+}
+
+/* At which parameters, and how. */
+struct trial {
+    const double *parameter;
+    struct fulcrum_solver_options solver;
+};
+
+static enum fulcrum_status solve_place(const struct context *context,
+    const struct place *place, const struct trial *trial, struct solved *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_throughput *model = context->model;
+    struct fulcrum_setting settings[SETTINGS_MOST + PATHS_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < model->plan.path_count; i++) {
+        const struct fulcrum_field *field = model->fields[i];
+        double value = fmax(field->least, fmin(field->most, trial->parameter[i]));
+        settings[count++] = (struct fulcrum_setting){field, value, NULL};
+    }
+    for (size_t i = 0; i < place->setting_count; i++) {
+        settings[count++] = place->settings[i];
+    }
+    struct fulcrum_point point = {.varied = settings, .varied_count = count};
+    struct fulcrum_predict_options options = {.solver = trial->solver};
+    struct fulcrum_prediction prediction;
+    enum fulcrum_status status = fulcrum_predictor_run(
+        context->predictors[place->reference], &point, &options, &prediction, err);
+    if (status == FULCRUM_OK) {
+        out->steps_per_s = prediction.value[FULCRUM_OUTPUT_steps_per_s];
+        out->gpu_w = prediction.value[FULCRUM_OUTPUT_gpu_w];
+    }
+    return status;
+}
+
+static double figure_value(const struct context *context, const struct source *source)
+{
+    switch (source->measure) {
+    case SPEEDUP:
+        return context->rate[source->place] / context->rate[source->relative_to];
+    case SLOWDOWN:
+        return context->rate[source->relative_to] / context->rate[source->place];
+    case GPU_W:
+        return context->gpu_w[source->place];
+    case RATE:
+    default:
+        return context->rate[source->place];
+    }
+}
+
+int fulcrum_throughput_forward(void *context, const double *parameter, double *out)
+{
+    const struct trial trial = {parameter, {.method = FULCRUM_METHOD_FAST}};
+    struct context *own = context;
+    const struct fulcrum_throughput *model = own->model;
+    for (size_t i = 0; i < model->place_count; i++) {
+        const struct place *place = &model->places[i];
+        struct solved solved;
+        if (solve_place(own, place, &trial, &solved, NULL) != FULCRUM_OK) {
+            return 0;
+        }
+        own->rate[i] = place->factor * solved.steps_per_s;
+        own->gpu_w[i] = solved.gpu_w;
+    }
+    for (size_t i = 0; i < model->figure_count; i++) {
+        out[i] = figure_value(own, &model->sources[i]);
+    }
+    return 1;
+}
+
+enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
+    const double *parameter, const struct fulcrum_solver_options *solver,
+    struct fulcrum_error *err)
+{
+    const struct trial quick = {parameter, {.method = FULCRUM_METHOD_FAST}};
+    const struct trial exact = {parameter, *solver};
+    const struct context *own = &model->contexts[0];
+    for (size_t i = 0; i < model->place_count; i++) {
+        struct place *place = &model->places[i];
+        struct solved fast;
+        struct solved simulated;
+        enum fulcrum_status status = solve_place(own, place, &quick, &fast, err);
+        if (status == FULCRUM_OK) {
+            status = solve_place(own, place, &exact, &simulated, err);
+        }
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        place->factor = simulated.steps_per_s / fast.steps_per_s;
+    }
+    return FULCRUM_OK;
+}
