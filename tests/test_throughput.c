@@ -1,0 +1,203 @@
+/* test_throughput.c - references predicted by networks that can be solved by hand. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/throughput.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/predict.h"
+#include "presets/preset.h"
+#include "tests/suite.h"
+
+enum { ACTORS_MOST = 4 };
+
+/* R2D2 on the paper's machine, taken greedily and without training. */
+static struct fulcrum_design base(void)
+{
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_workload_load("r2d2-atari", &design, NULL, NULL), FULCRUM_OK);
+    design.workload.batching.policy = FULCRUM_BATCH_GREEDY;
+    design.workload.batching.depth = 1.0;
+    design.workload.training.env_steps_per_train_step = 0.0;
+    return design;
+}
+
+static struct fulcrum_calibration *priors(void)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_load("v100-prior", &calibration, NULL), FULCRUM_OK);
+    return calibration;
+}
+
+/* One point for each number of actors, with the same quantity observed of each. */
+static struct fulcrum_reference *reference(
+    const double *actors, size_t count, const char *quantity)
+{
+    struct fulcrum_reference *out = calloc(1, sizeof *out);
+    CU_ASSERT_FATAL(out != NULL);
+    *out = (struct fulcrum_reference){.name = "hand", .design = base()};
+    out->point_count = count;
+    out->points = calloc(count, sizeof *out->points);
+    CU_ASSERT_FATAL(out->points != NULL);
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_reference_point *point = &out->points[i];
+        point->setting_count = 1;
+        point->settings = calloc(1, sizeof *point->settings);
+        point->observation_count = 1;
+        point->observations = calloc(1, sizeof *point->observations);
+        CU_ASSERT_FATAL(point->settings != NULL && point->observations != NULL);
+        (void)strcpy(point->settings[0].path, "run.actor_count");
+        point->settings[0].number = actors[i];
+        (void)strncpy(point->observations[0].quantity, quantity,
+            sizeof point->observations[0].quantity - 1);
+        point->observations[0].value = 1.0;
+    }
+    return out;
+}
+
+static const char *const step[] = {"workload.step.mean_s"};
+
+static struct fulcrum_throughput_plan plan_of(
+    const struct fulcrum_reference *const *references,
+    const struct fulcrum_calibration *const *calibrations)
+{
+    return (struct fulcrum_throughput_plan){.references = references,
+        .reference_count = 1,
+        .calibrations = calibrations,
+        .calibration_count = 1,
+        .paths = step,
+        .path_count = 1,
+        .thread_count = 1};
+}
+
+/* What one actor does in a second: a step at turbo, host, GPU and delay add up. */
+static double one_actor_per_s(double step_s)
+{
+    double turbo = 1.3 - 0.3 * 4.0 / 20.0; /* three threads are the learner's */
+    double service_s = 1.5e-3 + 2e-5 + 1.2e-3 + 6e-6;
+    return 1.0 / (step_s / turbo + service_s + 4e-4);
+}
+
+static void test_one_actor_by_hand(void)
+{
+    static const double actors[] = {1.0};
+    struct fulcrum_calibration *calibration = priors();
+    struct fulcrum_reference *one = reference(actors, 1, "steps_per_s");
+    const struct fulcrum_reference *references[] = {one};
+    const struct fulcrum_calibration *calibrations[] = {calibration};
+    struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
+    struct fulcrum_throughput *model = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_throughput_new(&plan, &model, NULL), FULCRUM_OK);
+    static const double steps_s[] = {1e-3, 2e-3, 5e-3};
+    for (size_t i = 0; i < sizeof steps_s / sizeof steps_s[0]; i++) {
+        double rate = 0.0;
+        CU_ASSERT(fulcrum_throughput_forward(
+            fulcrum_throughput_contexts(model)[0], &steps_s[i], &rate));
+        suite_assert_close("X(1)", rate, one_actor_per_s(steps_s[i]), 1e-9);
+    }
+    fulcrum_throughput_free(model);
+    fulcrum_reference_free(one);
+    fulcrum_calibration_free(calibration);
+}
+
+/* Ratios are those of the rates, and the point that they refer to has 1. */
+static void test_ratios_are_those_of_the_rates(void)
+{
+    static const double actors[ACTORS_MOST] = {1.0, 4.0, 40.0, 256.0};
+    static const char *const quantities[] = {"steps_per_s", "speedup", "slowdown"};
+    double value[3][ACTORS_MOST];
+    double step_s = 2e-3;
+    struct fulcrum_calibration *calibration = priors();
+    const struct fulcrum_calibration *calibrations[] = {calibration};
+    for (size_t i = 0; i < 3; i++) {
+        struct fulcrum_reference *all = reference(actors, ACTORS_MOST, quantities[i]);
+        all->is_relative = 1;
+        all->relative_to = 1;
+        const struct fulcrum_reference *references[] = {all};
+        struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
+        struct fulcrum_throughput *model = NULL;
+        CU_ASSERT_EQUAL_FATAL(fulcrum_throughput_new(&plan, &model, NULL), FULCRUM_OK);
+        CU_ASSERT(fulcrum_throughput_forward(
+            fulcrum_throughput_contexts(model)[0], &step_s, value[i]));
+        fulcrum_throughput_free(model);
+        fulcrum_reference_free(all);
+    }
+    for (size_t i = 0; i < ACTORS_MOST; i++) {
+        suite_assert_close("up", value[1][i], value[0][i] / value[0][1], 1e-12);
+        suite_assert_close("down", value[2][i], value[0][1] / value[0][i], 1e-12);
+    }
+    fulcrum_calibration_free(calibration);
+}
+
+/* Where it was corrected, the forward model is the simulation. */
+static void test_a_corrected_model_is_the_simulation_there(void)
+{
+    static const double actors[] = {64.0};
+    struct fulcrum_calibration *calibration = priors();
+    struct fulcrum_reference *half = reference(actors, 1, "steps_per_s");
+    half->design.workload.batching.policy = FULCRUM_BATCH_FIXED;
+    half->design.workload.batching.population_frac = 0.5;
+    const struct fulcrum_reference *references[] = {half};
+    const struct fulcrum_calibration *calibrations[] = {calibration};
+    struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
+    struct fulcrum_throughput *model = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_throughput_new(&plan, &model, NULL), FULCRUM_OK);
+    void *context = fulcrum_throughput_contexts(model)[0];
+    double step_s = 2e-3;
+    double before = 0.0;
+    double after = 0.0;
+    const struct fulcrum_solver_options solver = {
+        .method = FULCRUM_METHOD_SIMULATE, .seed = 1, .half_width_rel = 0.005};
+    CU_ASSERT(fulcrum_throughput_forward(context, &step_s, &before));
+    CU_ASSERT_EQUAL(
+        fulcrum_throughput_correct(model, &step_s, &solver, NULL), FULCRUM_OK);
+    CU_ASSERT(fulcrum_throughput_forward(context, &step_s, &after));
+    CU_ASSERT(fabs(after / before - 1.0) < 0.05);
+    CU_ASSERT(fabs(after / before - 1.0) > 0.0);
+    double again = after;
+    CU_ASSERT_EQUAL(
+        fulcrum_throughput_correct(model, &step_s, &solver, NULL), FULCRUM_OK);
+    CU_ASSERT(fulcrum_throughput_forward(context, &step_s, &after));
+    suite_assert_close("twice", after, again, 1e-12);
+    fulcrum_throughput_free(model);
+    fulcrum_reference_free(half);
+    fulcrum_calibration_free(calibration);
+}
+
+static void test_what_nothing_predicts_is_refused(void)
+{
+    static const double actors[] = {4.0};
+    struct fulcrum_calibration *calibration = priors();
+    const struct fulcrum_calibration *calibrations[] = {calibration};
+    static const char *const quantities[] = {"happiness", "speedup"};
+    static const enum fulcrum_status expected[] = {
+        FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_MISSING};
+    for (size_t i = 0; i < 2; i++) {
+        struct fulcrum_reference *odd = reference(actors, 1, quantities[i]);
+        const struct fulcrum_reference *references[] = {odd};
+        struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
+        struct fulcrum_throughput *model = NULL;
+        struct fulcrum_error err;
+        CU_ASSERT_EQUAL(fulcrum_throughput_new(&plan, &model, &err), expected[i]);
+        CU_ASSERT(strstr(err.detail, quantities[i]) != NULL);
+        fulcrum_reference_free(odd);
+    }
+    fulcrum_calibration_free(calibration);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_one_actor_by_hand),
+        SUITE_CASE(test_ratios_are_those_of_the_rates),
+        SUITE_CASE(test_a_corrected_model_is_the_simulation_there),
+        SUITE_CASE(test_what_nothing_predicts_is_refused),
+    };
+    return suite_run("throughput", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
