@@ -16,7 +16,7 @@
 
 enum { SETTINGS_MOST = 8, PATHS_MOST = 24 };
 
-enum measure { RATE, SPEEDUP, SLOWDOWN, GPU_W };
+enum measure { RATE, SPEEDUP, RUNTIME_REL, GPU_W };
 
 static const struct {
     const char *quantity;
@@ -24,7 +24,7 @@ static const struct {
 } quantities[] = {
     {"steps_per_s", RATE},
     {"speedup", SPEEDUP},
-    {"slowdown", SLOWDOWN},
+    {"runtime_rel", RUNTIME_REL},
     {"gpu_w", GPU_W},
 };
 
@@ -194,7 +194,7 @@ static enum fulcrum_status find_measure(const struct fulcrum_reference *referenc
     for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
         if (strcmp(quantities[i].quantity, quantity) == 0) {
             out->measure = quantities[i].measure;
-            int is_ratio = out->measure == SPEEDUP || out->measure == SLOWDOWN;
+            int is_ratio = out->measure == SPEEDUP || out->measure == RUNTIME_REL;
             return !is_ratio || reference->is_relative
                        ? FULCRUM_OK
                        : fulcrum_fail(err, FULCRUM_ERR_MISSING,
@@ -203,7 +203,8 @@ static enum fulcrum_status find_measure(const struct fulcrum_reference *referenc
         }
     }
     return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-        "%s: nothing predicts '%s' (expected steps_per_s, speedup, slowdown or gpu_w)",
+        "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel or "
+        "gpu_w)",
         reference->name, quantity);
 }
 
@@ -236,6 +237,9 @@ static enum fulcrum_status list_point(struct fulcrum_throughput *model,
 {
     const struct fulcrum_reference *from = model->plan.references[reference];
     enum fulcrum_status status = FULCRUM_OK;
+    if (from->is_relative && point == from->relative_to) {
+        return FULCRUM_OK;
+    }
     for (size_t i = 0;
          i < from->points[point].observation_count && status == FULCRUM_OK; i++) {
         struct fulcrum_figure figure = {
@@ -309,7 +313,9 @@ static enum fulcrum_status make_predictors(
         const struct fulcrum_scenario_inputs inputs = {
             .base = &plan->references[r]->design,
             .calibrations = plan->calibrations,
-            .calibration_count = plan->calibration_count};
+            .calibration_count = plan->calibration_count,
+            .settings = plan->settings,
+            .setting_count = plan->setting_count};
         enum fulcrum_status status =
             fulcrum_scenario_new(&inputs, &model->scenarios[r], err);
         for (size_t i = 0; i < plan->thread_count && status == FULCRUM_OK; i++) {
@@ -427,7 +433,7 @@ static double figure_value(const struct context *context, const struct source *s
     switch (source->measure) {
     case SPEEDUP:
         return context->rate[source->place] / context->rate[source->relative_to];
-    case SLOWDOWN:
+    case RUNTIME_REL:
         return context->rate[source->relative_to] / context->rate[source->place];
     case GPU_W:
         return context->gpu_w[source->place];

@@ -7,6 +7,7 @@
 
 #include "model/calibration.h"
 #include "model/reference.h"
+#include "model/scenario.h"
 #include "model/solver.h"
 #include "model/status.h"
 
@@ -28,19 +29,19 @@ struct fulcrum_throughput_plan {
     size_t reference_count;
     const struct fulcrum_calibration *const *calibrations; /* later ones win */
     size_t calibration_count;
+    const struct fulcrum_setting *settings; /* over presets and calibrations */
+    size_t setting_count;
     const char *const *paths; /* number fields of a design */
     size_t path_count;
     size_t thread_count; /* how many contexts are wanted, >= 1 */
 };
 
 /*
- * Understood are steps_per_s (of agent steps), speedup and slowdown (rate and time over
- * those of the point that the reference is relative to) and gpu_w. All of the plan is
- * borrowed.
- *   out      the caller frees it with fulcrum_throughput_free
- *   fails    FULCRUM_ERR_UNSUPPORTED (a quantity that is none of these),
- *            FULCRUM_ERR_UNKNOWN_NAME (a path), FULCRUM_ERR_RANGE (a value),
- *            FULCRUM_ERR_NO_MEMORY
+ * Understood are steps_per_s (of agent steps), speedup and runtime_rel (rate and time
+ * over those of the point that the reference is relative to) and gpu_w. All of the plan
+ * is borrowed. out      the caller frees it with fulcrum_throughput_free fails
+ * FULCRUM_ERR_UNSUPPORTED (a quantity that is none of these), FULCRUM_ERR_UNKNOWN_NAME
+ * (a path), FULCRUM_ERR_RANGE (a value), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_throughput_new(
     const struct fulcrum_throughput_plan *plan, struct fulcrum_throughput **out,
@@ -49,7 +50,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_throughput_new(
 /* Accepts NULL. */
 void fulcrum_throughput_free(struct fulcrum_throughput *model);
 
-/* Every observation of every reference, in order. Borrowed. */
+/*
+ * Every observation of every reference, in order, but those of a point that the others
+ * refer to, which are 1 whatever the model. Borrowed.
+ */
 const struct fulcrum_figure *fulcrum_throughput_figures(
     const struct fulcrum_throughput *model, size_t *count);
 
