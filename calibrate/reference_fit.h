@@ -1,0 +1,100 @@
+/* reference_fit.h - parameters of the network model, fitted to references. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_REFERENCE_FIT_H
+#define FULCRUM_CALIBRATE_REFERENCE_FIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calibrate/posterior.h"
+#include "calibrate/throughput.h"
+
+/* Told at each stage: the share of the work that is done, and what is done next. */
+typedef void fulcrum_fit_progress(void *context, double done_frac, const char *stage);
+
+/* What is fitted to what. All borrowed. */
+struct fulcrum_reference_fit_plan {
+    const struct fulcrum_reference *const *references;
+    size_t reference_count;
+    const struct fulcrum_calibration *const *calibrations; /* their values and errors
+                                                              are the priors */
+    size_t calibration_count;
+    const struct fulcrum_setting *settings; /* held fast, whatever the priors say */
+    size_t setting_count;
+    const char *const *free_paths; /* count 0: every parameter with an error */
+    size_t free_count;
+    const double *sd; /* of each figure, in order; count 0: by the rule below */
+    size_t sd_count;
+    double noise_rel;  /* sd^2 = half_width^2 / 3 + (noise_rel value)^2 */
+    size_t draw_count; /* of the posterior; 0: the mode alone */
+    size_t prior_draw_count;
+    size_t held_out_draw_count; /* for each figure left out in turn; 0: none is */
+    uint64_t seed;
+    size_t thread_count;            /* >= 1 */
+    fulcrum_fit_progress *progress; /* NULL: nobody is told */
+    void *progress_context;
+};
+
+struct fulcrum_fitted_parameter {
+    struct fulcrum_belief prior;
+    double mode;
+    double z; /* of the mode, in prior standard deviations */
+    struct fulcrum_posterior_summary posterior; /* NAN without draws */
+    double sd;                                  /* of the posterior, on the scale */
+    double sd_frac;     /* over that of the prior: 1 where the data say nothing */
+    double *covariance; /* with every parameter, on their scales */
+};
+
+/* Means over draws are NAN where none were wanted. */
+struct fulcrum_fitted_figure {
+    struct fulcrum_figure figure;
+    double sd;                              /* that it was given */
+    struct fulcrum_posterior_summary prior; /* predicted before any fit */
+    double mode;      /* predicted by the best parameters, fast method, corrected */
+    double simulated; /* by simulations there, the mean of three seeds */
+    struct fulcrum_posterior_summary posterior;
+    struct fulcrum_posterior_summary held_out; /* predicted from all other figures */
+};
+
+struct fulcrum_reference_fit {
+    size_t parameter_count;
+    struct fulcrum_fitted_parameter *parameters;
+    size_t figure_count;
+    struct fulcrum_fitted_figure *figures;
+    double misfit;
+    double penalty;
+    size_t singular_count;
+    double *singular_value;
+    size_t draw_count;
+    double effective_count;
+    double *covariance; /* what the parameters' rows point into */
+};
+
+/*
+ * Prior predictive, maximum a posteriori, posterior and figures left out in turn. The
+ * fast method is corrected by simulations at the best parameters before the last search
+ * and all draws.
+ *   out      the caller clears it
+ *   fails    as fulcrum_throughput_new and fulcrum_posterior_mode_find;
+ *            FULCRUM_ERR_MISSING (nothing observed, nothing to fit),
+ *            FULCRUM_ERR_UNKNOWN_NAME (a free path without a prior),
+ *            FULCRUM_ERR_RANGE (not one sd per figure)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_fit_run(
+    const struct fulcrum_reference_fit_plan *plan, struct fulcrum_reference_fit *out,
+    struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_reference_fit_clear(struct fulcrum_reference_fit *fit);
+
+/*
+ * Takes the fitted values, their errors and covariances over into a calibration; what
+ * was not fitted stays.
+ *   source   says where they come from
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_fit_apply(
+    const struct fulcrum_reference_fit *fit, const char *source,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err);
+
+#endif
