@@ -73,14 +73,14 @@ static double z_score(const struct fulcrum_fit_estimate *estimate, double truth)
 
 /*
  * Truths drawn from the priors and 2 % noise: then a Bayesian error is calibrated, 3 of
- * them hold the truth in 99 % and z has a deviation of 1, per parameter.
+ * them hold the truth in 99 % and z has a deviation of 1, per parameter and for what
+ * the curve says between the points.
  */
-static void test_curve_errors_are_calibrated_under_the_priors(void)
+static void check_calibration(const struct fulcrum_cpu_curve_host *host)
 {
-    static const struct fulcrum_cpu_curve_host host = {
-        8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02, 0};
+    static const double between = 5;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    double z2[4] = {0};
+    double z2[5] = {0};
     size_t covered = 0;
     for (size_t repeat = 0; repeat < 200; repeat++) {
         double logit_y = log(0.3 / 0.7) + gsl_ran_gaussian(rng, 0.5);
@@ -97,18 +97,86 @@ static void test_curve_errors_are_calibrated_under_the_priors(void)
         struct fulcrum_cpu_curve_fit fit;
         const struct fulcrum_samples samples = {"cpu curve", x, y, 12};
         CU_ASSERT_EQUAL_FATAL(
-            fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL), FULCRUM_OK);
+            fulcrum_fit_cpu_curve(&fit, &samples, host, NULL), FULCRUM_OK);
         for (size_t i = 0; i < 4; i++) {
             double z = z_score(&fit.fit.parameter[i], truth[i]);
             z2[i] += z * z / 200;
             covered += fabs(z) < 3;
         }
+        double said = fulcrum_cpu_capacity(&fit.station, between) / fit.step_s;
+        double z = log(said / oracle(between, 8, truth, 0)) /
+                   fulcrum_cpu_curve_fit_error_rel(&fit, between);
+        z2[4] += z * z / 200;
     }
     gsl_rng_free(rng);
     CU_ASSERT(covered >= 792);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 5; i++) {
         suite_assert_close("deviation of z", sqrt(z2[i]), 1, 0.25);
     }
+}
+
+static void test_curve_errors_are_calibrated_under_the_priors(void)
+{
+    static const struct fulcrum_cpu_curve_host host = {
+        8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02, 0};
+    check_calibration(&host);
+}
+
+static void test_curve_errors_are_calibrated_where_the_noise_is_known(void)
+{
+    static const struct fulcrum_cpu_curve_host host = {
+        8, 16, 1, FULCRUM_ACTORS_ASYNC, FULCRUM_ACTORS_PINNED, 0.02, 1};
+    check_calibration(&host);
+}
+
+/*
+ * Squares of points and priors, written anew for 64 cores in lockstep. Errors are
+ * relative to the model at `best`, as those of the last pass of a fit are.
+ */
+static double penalised_squares(const double *parameter, const double *best,
+    const struct fulcrum_samples *samples, double noise_rel)
+{
+    double sum = 0;
+    for (size_t i = 0; i < samples->count; i++) {
+        double gap = oracle(samples->x[i], 64, parameter, 1) - samples->y[i];
+        double z = gap / oracle(samples->x[i], 64, best, 1) / noise_rel;
+        sum += z * z;
+    }
+    double logit = log(parameter[1] / (1 - parameter[1]));
+    double z_yield = (logit - log(0.3 / 0.7)) / 0.5;
+    double z_serial = log(parameter[2] / 0.010) / log(1.8);
+    double z_knee = log(parameter[3] / 1.3) / log(1.4);
+    return sum + z_yield * z_yield + z_serial * z_serial + z_knee * z_knee;
+}
+
+/*
+ * A curve far from the priors: where the noise is known, the points keep their weight
+ * however large the residuals are.
+ */
+static void test_curve_of_known_noise_minimises_penalised_squares(void)
+{
+    static const struct fulcrum_cpu_curve_host host = {
+        64, 128, 1, FULCRUM_ACTORS_SYNC, FULCRUM_ACTORS_PINNED, 0.014, 1};
+    static const double x[] = {1, 4, 16, 64, 128};
+    static const double y[] = {7724, 28500, 91970, 243231, 358550};
+    const struct fulcrum_samples samples = {"cpu curve", x, y, 5};
+    struct fulcrum_cpu_curve_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_cpu_curve(&fit, &samples, &host, NULL), FULCRUM_OK);
+    double best[PARAMETERS];
+    for (size_t i = 0; i < PARAMETERS; i++) {
+        best[i] = fit.fit.parameter[i].value;
+    }
+    double least = penalised_squares(best, best, &samples, 0.014);
+    for (size_t i = 0; i < 4; i++) {
+        for (int side = -1; side <= 1; side += 2) {
+            double moved[PARAMETERS];
+            memcpy(moved, best, sizeof moved);
+            moved[i] *= 1 + 1e-3 * side;
+            CU_ASSERT(penalised_squares(moved, best, &samples, 0.014) > least);
+        }
+    }
+    suite_assert_close("noise", fit.fit.noise_rel, 0.014, 1e-9);
 }
 
 struct published {
@@ -302,6 +370,8 @@ int main(int argc, char **argv)
     static const struct suite_case cases[] = {
         SUITE_CASE(test_curve_recovers_exact_data),
         SUITE_CASE(test_curve_errors_are_calibrated_under_the_priors),
+        SUITE_CASE(test_curve_errors_are_calibrated_where_the_noise_is_known),
+        SUITE_CASE(test_curve_of_known_noise_minimises_penalised_squares),
         SUITE_CASE(test_curve_predicts_held_out_published_counts),
         SUITE_CASE(test_curve_advises_a_table_where_no_form_holds),
         SUITE_CASE(test_curve_without_crossing_data_keeps_the_prior_of_smt),
