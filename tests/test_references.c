@@ -323,6 +323,19 @@ static void check_preset(const struct fulcrum_reference *reference)
     }
 }
 
+static void load_preset(const char *name)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    if (fulcrum_reference_load(name, &reference, &err) != FULCRUM_OK) {
+        (void)fprintf(stderr, "%s\n", err.detail);
+        CU_FAIL("a shipped reference does not load");
+        return;
+    }
+    check_preset(reference);
+    fulcrum_reference_free(reference);
+}
+
 static void test_every_shipped_reference_loads(void)
 {
     struct fulcrum_preset_entry *entries = NULL;
@@ -332,15 +345,7 @@ static void test_every_shipped_reference_loads(void)
         FULCRUM_OK);
     CU_ASSERT(count >= 33);
     for (size_t i = 0; i < count; i++) {
-        struct fulcrum_reference *reference = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        if (fulcrum_reference_load(entries[i].name, &reference, &err) != FULCRUM_OK) {
-            (void)fprintf(stderr, "%s\n", err.detail);
-            CU_FAIL("a shipped reference does not load");
-            continue;
-        }
-        check_preset(reference);
-        fulcrum_reference_free(reference);
+        load_preset(entries[i].name);
     }
     free(entries);
 }

@@ -205,8 +205,8 @@ static struct fulcrum_reference *find_reference(
 {
     char text[256];
     (void)snprintf(text, sizeof text, "%s", name != NULL ? name : set);
-    for (char *c = text; name == NULL && *c != '\0'; c++) {
-        *c = *c == '_' ? '-' : *c;
+    for (char *c = strchr(text, '_'); name == NULL && c != NULL; c = strchr(c, '_')) {
+        *c = '-';
     }
     for (size_t i = 0; i < shipped->count; i++) {
         if (strcmp(shipped->items[i]->name, text) == 0) {
@@ -264,22 +264,23 @@ static int has_also(const struct fulcrum_reference_point *point,
     return setting != NULL && setting->number == wanted;
 }
 
-/* The one point that the column's cell went to. */
+/* The one point that the column's cell went to; NULL where none or two would do. */
 static const struct fulcrum_reference_point *find_point(
     const struct fulcrum_reference *reference, const struct column *column,
     const struct cell *cell)
 {
     const char *series = strcmp(column->series, "*") == 0 ? cell->y : column->series;
     const struct fulcrum_reference_point *found = NULL;
+    size_t count = 0;
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
         if (strcmp(point->series, series) == 0 && has_x(point, column, cell) &&
             has_also(point, column, cell)) {
-            CU_ASSERT_PTR_NULL(found);
             found = point;
+            count++;
         }
     }
-    return found;
+    return count == 1 ? found : NULL;
 }
 
 static void take_observation(const struct fulcrum_reference_point *point,
@@ -302,7 +303,7 @@ static void take_by_column(
         reference != NULL ? find_point(reference, column, cell) : NULL;
     double expected = column->offset + column->scale * cell->value;
     if (point == NULL) {
-        complain(cell, "has no point");
+        complain(cell, "has no point, or several");
         return;
     }
     if (strncmp(column->place, "set:", 4) != 0) {
@@ -360,7 +361,30 @@ static struct json_object *member(struct json_object *object, const char *key)
     return value;
 }
 
-/* Every number of one extract; returns how many. */
+/* Every number of one column; returns how many. */
+static size_t take_values(const struct shipped *shipped, const char *set,
+    struct json_object *x, struct json_object *column)
+{
+    struct json_object *values = member(column, "values");
+    struct cell cell = {.set = set};
+    cell.y = json_object_get_string(member(column, "name"));
+    CU_ASSERT_EQUAL_FATAL(
+        json_object_array_length(values), json_object_array_length(x));
+    size_t count = 0;
+    for (size_t i = 0; i < json_object_array_length(values); i++) {
+        struct json_object *value = json_object_array_get_idx(values, i);
+        if (value != NULL) {
+            cell.row = i;
+            cell.x = json_object_array_get_idx(x, i);
+            cell.value = json_object_get_double(value);
+            take(shipped, &cell);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* The same for all columns of an extract. */
 static size_t take_extract(
     const struct shipped *shipped, const char *set, struct json_object *document)
 {
@@ -368,20 +392,7 @@ static size_t take_extract(
     struct json_object *y = member(document, "y");
     size_t count = 0;
     for (size_t i = 0; i < json_object_array_length(y); i++) {
-        struct json_object *column = json_object_array_get_idx(y, i);
-        struct json_object *values = member(column, "values");
-        const char *name = json_object_get_string(member(column, "name"));
-        CU_ASSERT_EQUAL_FATAL(
-            json_object_array_length(values), json_object_array_length(x));
-        for (size_t j = 0; j < json_object_array_length(values); j++) {
-            struct json_object *value = json_object_array_get_idx(values, j);
-            if (value != NULL) {
-                struct cell cell = {set, name, j, json_object_array_get_idx(x, j),
-                    json_object_get_double(value)};
-                take(shipped, &cell);
-                count++;
-            }
-        }
+        count += take_values(shipped, set, x, json_object_array_get_idx(y, i));
     }
     return count;
 }
@@ -433,19 +444,26 @@ static int has_no_extract(const char *name)
     return 0;
 }
 
-/* What was not struck out. */
+/* Prints what was not struck out; returns how much that is. */
+static size_t count_rest(const struct fulcrum_reference *reference, size_t index)
+{
+    const struct fulcrum_reference_point *point = &reference->points[index];
+    size_t count = 0;
+    for (size_t i = 0; i < point->observation_count; i++) {
+        const struct fulcrum_observation *observation = &point->observations[i];
+        if (observation->quantity[0] != '\0') {
+            (void)fprintf(stderr, "%s, point %zu: %s = %.17g has no origin\n",
+                reference->name, index, observation->quantity, observation->value);
+            count++;
+        }
+    }
+    return count;
+}
+
 static void check_rest(const struct fulcrum_reference *reference)
 {
     for (size_t i = 0; i < reference->point_count; i++) {
-        const struct fulcrum_reference_point *point = &reference->points[i];
-        for (size_t j = 0; j < point->observation_count; j++) {
-            if (point->observations[j].quantity[0] != '\0') {
-                (void)fprintf(stderr, "%s, point %zu: %s = %.17g has no origin\n",
-                    reference->name, i, point->observations[j].quantity,
-                    point->observations[j].value);
-                CU_FAIL("a shipped number was not published");
-            }
-        }
+        CU_ASSERT(has_no_extract(reference->name) || count_rest(reference, i) == 0);
     }
 }
 
@@ -463,20 +481,20 @@ static void test_published_and_shipped_numbers_are_the_same(void)
     struct shipped shipped = {{NULL}, 0};
     load_all(&shipped);
     char folder[FOLDER_SIZE];
-    DIR *listing = open_folder(folder);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(listing);
     size_t count = 0;
-    for (struct dirent *file = readdir(listing); file != NULL;
-         file = readdir(listing)) {
+    DIR *listing = open_folder(folder);
+    struct dirent *file = listing != NULL ? readdir(listing) : NULL;
+    while (file != NULL) {
         count += take_file(&shipped, folder, file->d_name);
+        file = readdir(listing);
     }
-    (void)closedir(listing);
+    if (listing != NULL) {
+        (void)closedir(listing);
+    }
     (void)fprintf(stderr, "%zu published numbers\n", count);
     CU_ASSERT(count > 0);
     for (size_t i = 0; i < shipped.count; i++) {
-        if (!has_no_extract(shipped.items[i]->name)) {
-            check_rest(shipped.items[i]);
-        }
+        check_rest(shipped.items[i]);
         fulcrum_reference_free(shipped.items[i]);
     }
 }
