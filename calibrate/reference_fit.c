@@ -408,6 +408,10 @@ static enum fulcrum_status hold_out(struct job *job, struct fulcrum_error *err)
         tell(job, begin + (1.0 - begin) * (double)i / (double)count,
             "figures left out in turn");
         struct fulcrum_posterior_draws draws;
+        if (!isfinite(fit->figures[i].sd)) {
+            fit->figures[i].held_out = fit->figures[i].posterior;
+            continue;
+        }
         job->data[i].sd = (double)INFINITY;
         status = fulcrum_posterior_draw(&job->problem, job->plan->held_out_draw_count,
             job->plan->seed, &draws, err);

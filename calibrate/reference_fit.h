@@ -23,7 +23,8 @@ struct fulcrum_reference_fit_plan {
     size_t setting_count;
     const char *const *free_paths; /* count 0: every parameter with an error */
     size_t free_count;
-    const double *sd; /* of each figure, in order; count 0: by the rule below */
+    const double *sd; /* of each figure, in order, INFINITY leaves it out; count 0: by
+                         the rule below */
     size_t sd_count;
     double noise_rel;  /* sd^2 = half_width^2 / 3 + (noise_rel value)^2 */
     size_t draw_count; /* of the posterior; 0: the mode alone */
