@@ -336,6 +336,49 @@ static void load_preset(const char *name)
     fulcrum_reference_free(reference);
 }
 
+/* The first row of a table that names it; "" where there is none. */
+static void find_row(const char *document, const char *name, char *out, size_t size)
+{
+    char wanted[80];
+    (void)snprintf(wanted, sizeof wanted, "`%s`", name);
+    const char *found = strstr(document, wanted);
+    while (found != NULL && found > document && found[-1] != '\n') {
+        found--;
+    }
+    size_t length = found != NULL ? strcspn(found, "\n") : 0;
+    (void)snprintf(out, size, "%.*s", (int)length, found != NULL ? found : "");
+}
+
+/* docs/references.md is written by hand. */
+static void check_document(const char *document, const char *name)
+{
+    struct fulcrum_reference *reference = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(name, &reference, NULL), FULCRUM_OK);
+    char row[600];
+    char predictor[40];
+    find_row(document, name, row, sizeof row);
+    (void)snprintf(predictor, sizeof predictor, "| `%s` |",
+        fulcrum_predictor_name(reference->predictor));
+    expect_part(row, name);
+    expect_part(row, predictor);
+    fulcrum_reference_free(reference);
+}
+
+static void test_every_shipped_reference_is_documented(void)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
+        FULCRUM_OK);
+    char *document = scratch_read("docs/references.md");
+    for (size_t i = 0; i < count; i++) {
+        check_document(document, entries[i].name);
+    }
+    free(document);
+    free(entries);
+}
+
 static void test_every_shipped_reference_loads(void)
 {
     struct fulcrum_preset_entry *entries = NULL;
@@ -360,6 +403,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_points_keep_series_settings_and_base),
         SUITE_CASE(test_machine_and_workload_fill_the_design),
         SUITE_CASE(test_every_shipped_reference_loads),
+        SUITE_CASE(test_every_shipped_reference_is_documented),
     };
     /* The data of this tree, not what is installed; CTest runs in its root. */
     if (setenv("FULCRUM_PRESETS", "presets", 1) != 0) {
