@@ -3,63 +3,13 @@
 #include "calibrate/throughput.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/predict.h"
-#include "presets/preset.h"
+#include "tests/hand_reference.h"
 #include "tests/suite.h"
 
 enum { ACTORS_MOST = 4 };
-
-/* R2D2 on the paper's machine, taken greedily and without training. */
-static struct fulcrum_design base(void)
-{
-    struct fulcrum_design design;
-    fulcrum_design_init(&design);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_machine_load("dgx-1-inci2020", &design, NULL, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_workload_load("r2d2-atari", &design, NULL, NULL), FULCRUM_OK);
-    design.workload.batching.policy = FULCRUM_BATCH_GREEDY;
-    design.workload.batching.depth = 1.0;
-    design.workload.training.env_steps_per_train_step = 0.0;
-    return design;
-}
-
-static struct fulcrum_calibration *priors(void)
-{
-    struct fulcrum_calibration *calibration = NULL;
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load("v100-prior", &calibration, NULL), FULCRUM_OK);
-    return calibration;
-}
-
-/* One point for each number of actors, with the same quantity observed of each. */
-static struct fulcrum_reference *reference(
-    const double *actors, size_t count, const char *quantity)
-{
-    struct fulcrum_reference *out = calloc(1, sizeof *out);
-    CU_ASSERT_FATAL(out != NULL);
-    *out = (struct fulcrum_reference){.name = "hand", .design = base()};
-    out->point_count = count;
-    out->points = calloc(count, sizeof *out->points);
-    CU_ASSERT_FATAL(out->points != NULL);
-    for (size_t i = 0; i < count; i++) {
-        struct fulcrum_reference_point *point = &out->points[i];
-        point->setting_count = 1;
-        point->settings = calloc(1, sizeof *point->settings);
-        point->observation_count = 1;
-        point->observations = calloc(1, sizeof *point->observations);
-        CU_ASSERT_FATAL(point->settings != NULL && point->observations != NULL);
-        (void)strcpy(point->settings[0].path, "run.actor_count");
-        point->settings[0].number = actors[i];
-        (void)strncpy(point->observations[0].quantity, quantity,
-            sizeof point->observations[0].quantity - 1);
-        point->observations[0].value = 1.0;
-    }
-    return out;
-}
 
 static const char *const step[] = {"workload.step.mean_s"};
 
@@ -87,8 +37,8 @@ static double one_actor_per_s(double step_s)
 static void test_one_actor_by_hand(void)
 {
     static const double actors[] = {1.0};
-    struct fulcrum_calibration *calibration = priors();
-    struct fulcrum_reference *one = reference(actors, 1, "steps_per_s");
+    struct fulcrum_calibration *calibration = hand_priors();
+    struct fulcrum_reference *one = hand_reference(actors, 1, "steps_per_s");
     const struct fulcrum_reference *references[] = {one};
     const struct fulcrum_calibration *calibrations[] = {calibration};
     struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
@@ -113,10 +63,11 @@ static void test_ratios_are_those_of_the_rates(void)
     static const char *const quantities[] = {"steps_per_s", "speedup", "runtime_rel"};
     double value[3][ACTORS_MOST];
     double step_s = 2e-3;
-    struct fulcrum_calibration *calibration = priors();
+    struct fulcrum_calibration *calibration = hand_priors();
     const struct fulcrum_calibration *calibrations[] = {calibration};
     for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_reference *all = reference(actors, ACTORS_MOST, quantities[i]);
+        struct fulcrum_reference *all =
+            hand_reference(actors, ACTORS_MOST, quantities[i]);
         all->is_relative = i > 0;
         all->relative_to = 1;
         const struct fulcrum_reference *references[] = {all};
@@ -141,8 +92,8 @@ static void test_ratios_are_those_of_the_rates(void)
 static void test_a_corrected_model_is_the_simulation_there(void)
 {
     static const double actors[] = {64.0};
-    struct fulcrum_calibration *calibration = priors();
-    struct fulcrum_reference *half = reference(actors, 1, "steps_per_s");
+    struct fulcrum_calibration *calibration = hand_priors();
+    struct fulcrum_reference *half = hand_reference(actors, 1, "steps_per_s");
     half->design.workload.batching.policy = FULCRUM_BATCH_FIXED;
     half->design.workload.batching.population_frac = 0.5;
     const struct fulcrum_reference *references[] = {half};
@@ -175,13 +126,13 @@ static void test_a_corrected_model_is_the_simulation_there(void)
 static void test_what_nothing_predicts_is_refused(void)
 {
     static const double actors[] = {4.0};
-    struct fulcrum_calibration *calibration = priors();
+    struct fulcrum_calibration *calibration = hand_priors();
     const struct fulcrum_calibration *calibrations[] = {calibration};
     static const char *const quantities[] = {"happiness", "speedup"};
     static const enum fulcrum_status expected[] = {
         FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_MISSING};
     for (size_t i = 0; i < 2; i++) {
-        struct fulcrum_reference *odd = reference(actors, 1, quantities[i]);
+        struct fulcrum_reference *odd = hand_reference(actors, 1, quantities[i]);
         const struct fulcrum_reference *references[] = {odd};
         struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
         struct fulcrum_throughput *model = NULL;
