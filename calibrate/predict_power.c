@@ -64,8 +64,8 @@ static void curve_free(struct curve *curve)
     free(curve->y);
 }
 
-static enum fulcrum_status curve_new(struct curve *out,
-    const struct fulcrum_reference *reference, struct fulcrum_error *err)
+static enum fulcrum_status curve_new(
+    struct curve *out, const struct fulcrum_reference *reference)
 {
     size_t most = reference->point_count;
     struct curve curve = {.reference = reference,
@@ -74,8 +74,7 @@ static enum fulcrum_status curve_new(struct curve *out,
         .y = calloc(most, sizeof *curve.y)};
     if (curve.readings == NULL || curve.x == NULL || curve.y == NULL) {
         curve_free(&curve);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory for %zu points of reference %s", most, reference->name);
+        return FULCRUM_ERR_NO_MEMORY;
     }
     *out = curve;
     return FULCRUM_OK;
@@ -382,12 +381,13 @@ enum fulcrum_status fulcrum_predict_power(const struct fulcrum_reference *refere
             "reference %s: points is empty, curves expected", reference->name);
     }
     struct curve curve = {0};
-    enum fulcrum_status status = curve_new(&curve, reference, err);
-    if (status != FULCRUM_OK) {
-        return status;
+    if (curve_new(&curve, reference) != FULCRUM_OK) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "no memory for %zu points of reference %s", reference->point_count,
+            reference->name);
     }
     struct fulcrum_comparison comparison = {0};
-    status = fulcrum_comparison_init(&comparison, reference, err);
+    enum fulcrum_status status = fulcrum_comparison_init(&comparison, reference, err);
     for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
         if (is_first_of_curve(reference, i)) {
             status = predict_one(&curve, i, &comparison, err);
