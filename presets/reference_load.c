@@ -116,13 +116,17 @@ static void load_preset(const struct fulcrum_node *node, enum fulcrum_preset_kin
     }
 }
 
-/* Text of a member that may be left out. */
-static void read_optional_text(
-    const struct fulcrum_node *object, const char *key, char *out, size_t size)
+/* An object without a name would count as no machine or workload at all. */
+static void read_names(
+    const struct fulcrum_node *object, char name[64], char title[160])
 {
-    struct fulcrum_node node = fulcrum_node_member(object, key);
-    if (node.json != NULL) {
-        (void)fulcrum_node_text(&node, out, size);
+    struct fulcrum_node name_node = fulcrum_node_member(object, "name");
+    struct fulcrum_node title_node = fulcrum_node_member(object, "title");
+    if (fulcrum_node_text(&name_node, name, 64) && name[0] == '\0') {
+        fulcrum_node_fault(&name_node, FULCRUM_ERR_RANGE, "expected some text");
+    }
+    if (title_node.json != NULL) {
+        (void)fulcrum_node_text(&title_node, title, 160);
     }
 }
 
@@ -138,15 +142,11 @@ static void read_object(const struct fulcrum_node *node, enum fulcrum_preset_kin
     }
     fulcrum_sheet_apply_bare(&sheet, node);
     if (kind == FULCRUM_PRESET_MACHINE) {
-        struct fulcrum_machine *machine = &design->machine;
-        *machine = sheet.design.machine;
-        read_optional_text(node, "name", machine->name, sizeof machine->name);
-        read_optional_text(node, "title", machine->title, sizeof machine->title);
+        design->machine = sheet.design.machine;
+        read_names(node, design->machine.name, design->machine.title);
     } else {
-        struct fulcrum_workload *workload = &design->workload;
-        *workload = sheet.design.workload;
-        read_optional_text(node, "name", workload->name, sizeof workload->name);
-        read_optional_text(node, "title", workload->title, sizeof workload->title);
+        design->workload = sheet.design.workload;
+        read_names(node, design->workload.name, design->workload.title);
     }
     fulcrum_sheet_clear(&sheet);
 }
