@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "calibrate/reference_fit.h"
 #include "cli/command.h"
@@ -17,14 +16,11 @@
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "model/parallel.h"
 #include "presets/json.h"
 #include "presets/output.h"
 #include "presets/preset.h"
 #include "presets/reference_load.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* Of prior standard deviations: a parameter with more left was not identified. */
 #define IDENTIFIED_FRAC 0.75
@@ -215,15 +211,6 @@ static void inputs_free(struct inputs *inputs)
     free(inputs);
 }
 
-static size_t thread_count(void)
-{
-#ifdef _OPENMP
-    return (size_t)omp_get_max_threads();
-#else
-    return 1;
-#endif
-}
-
 static void show_progress(void *context, double done_frac, const char *stage)
 {
     fulcrum_progress_update(context, done_frac, stage);
@@ -248,7 +235,7 @@ static struct fulcrum_reference_fit_plan plan_of(
         .prior_draw_count = PRIOR_DRAWS,
         .held_out_draw_count = settings->leave_one_out ? HELD_OUT_DRAWS : 0,
         .seed = (uint64_t)settings->seed,
-        .thread_count = thread_count(),
+        .thread_count = fulcrum_parallel_threads(),
         .progress = show_progress,
     };
 }

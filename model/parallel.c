@@ -2,6 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/parallel.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 void fulcrum_parallel_each(size_t count, fulcrum_parallel_work *work, void *context)
 {
 #ifdef _OPENMP
@@ -10,4 +14,13 @@ void fulcrum_parallel_each(size_t count, fulcrum_parallel_work *work, void *cont
     for (size_t i = 0; i < count; i++) {
         work(context, i);
     }
+}
+
+size_t fulcrum_parallel_threads(void)
+{
+#ifdef _OPENMP
+    return (size_t)omp_get_max_threads();
+#else
+    return 1;
+#endif
 }

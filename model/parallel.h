@@ -14,4 +14,7 @@ typedef void fulcrum_parallel_work(void *context, size_t index);
  */
 void fulcrum_parallel_each(size_t count, fulcrum_parallel_work *work, void *context);
 
+/* How many pieces are done at the same time: 1 without OpenMP. */
+size_t fulcrum_parallel_threads(void);
+
 #endif
