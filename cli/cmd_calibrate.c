@@ -122,15 +122,6 @@ static struct fulcrum_calibrate_options options_of(const struct settings *settin
     };
 }
 
-/* Results nobody can store are not worth the wait. */
-static enum fulcrum_status check_writable(const char *path, struct fulcrum_error *err)
-{
-    struct fulcrum_output *output = NULL;
-    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
-    fulcrum_output_discard(output);
-    return status;
-}
-
 /* NULL: standard output gets the calibration, and no file is written. */
 static const char *output_path(const struct fulcrum_context *context)
 {
@@ -188,7 +179,7 @@ static enum fulcrum_status run(
         status = check_console(settings, context, err);
     }
     if (status == FULCRUM_OK) {
-        status = check_writable(output_path(context), err);
+        status = fulcrum_output_check(output_path(context), err);
     }
     if (status != FULCRUM_OK) {
         return status;

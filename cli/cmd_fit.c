@@ -434,14 +434,6 @@ static enum fulcrum_status save(const struct fulcrum_reference_fit *fit,
     return fulcrum_calibration_save(calibration, path, err);
 }
 
-static enum fulcrum_status check_writable(const char *path, struct fulcrum_error *err)
-{
-    struct fulcrum_output *output = NULL;
-    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
-    fulcrum_output_discard(output);
-    return status;
-}
-
 static enum fulcrum_status fit_references(const struct settings *settings,
     const struct inputs *inputs, struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -477,7 +469,7 @@ static enum fulcrum_status run(
     }
     enum fulcrum_status status = inputs_load(settings, context, inputs, err);
     if (status == FULCRUM_OK && context->output_path != NULL) {
-        status = check_writable(context->output_path, err);
+        status = fulcrum_output_check(context->output_path, err);
     }
     if (status == FULCRUM_OK) {
         status = fit_references(settings, inputs, context, err);

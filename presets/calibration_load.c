@@ -16,31 +16,12 @@
 #include "presets/preset.h"
 #include "presets/sheet.h"
 
-/* A file of a later version may mean something else by the same key: refused. */
 static void read_schema(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
     (void)calibration;
-    static const char *const keys[] = {"name", "version", NULL};
-    if (!fulcrum_node_is_object(node)) {
-        return;
-    }
-    fulcrum_node_check_keys(node, keys);
-    struct fulcrum_node name = fulcrum_node_member(node, "name");
-    char text[64];
-    if (fulcrum_node_text(&name, text, sizeof text) &&
-        strcmp(text, FULCRUM_CALIBRATION_SCHEMA) != 0) {
-        fulcrum_node_fault(
-            &name, FULCRUM_ERR_FORMAT, "expected \"%s\"", FULCRUM_CALIBRATION_SCHEMA);
-    }
-    struct fulcrum_node version = fulcrum_node_member(node, "version");
-    double number = 0.0;
-    if (fulcrum_node_number(&version, &number) &&
-        number != (double)FULCRUM_CALIBRATION_VERSION) {
-        fulcrum_node_fault(&version, FULCRUM_ERR_FORMAT,
-            "expected %d, the version that this program reads",
-            FULCRUM_CALIBRATION_VERSION);
-    }
+    fulcrum_head_check_schema(
+        node, FULCRUM_CALIBRATION_SCHEMA, FULCRUM_CALIBRATION_VERSION);
 }
 
 static void read_complete(

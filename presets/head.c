@@ -55,3 +55,24 @@ int fulcrum_head_read(const struct fulcrum_node *root, enum fulcrum_preset_kind 
     }
     return good;
 }
+
+void fulcrum_head_check_schema(
+    const struct fulcrum_node *node, const char *name, int version)
+{
+    static const char *const keys[] = {"name", "version", NULL};
+    if (!fulcrum_node_is_object(node)) {
+        return;
+    }
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_node own = fulcrum_node_member(node, "name");
+    char text[64];
+    if (fulcrum_node_text(&own, text, sizeof text) && strcmp(text, name) != 0) {
+        fulcrum_node_fault(&own, FULCRUM_ERR_FORMAT, "expected \"%s\"", name);
+    }
+    struct fulcrum_node given = fulcrum_node_member(node, "version");
+    double number = 0.0;
+    if (fulcrum_node_number(&given, &number) && number != (double)version) {
+        fulcrum_node_fault(&given, FULCRUM_ERR_FORMAT,
+            "expected %d, the version that this program reads", version);
+    }
+}

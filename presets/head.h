@@ -16,4 +16,11 @@ struct fulcrum_head {
 int fulcrum_head_read(const struct fulcrum_node *root, enum fulcrum_preset_kind kind,
     struct fulcrum_head *out);
 
+/*
+ * Adds faults where the member "schema" is not of that name and version: a file of a
+ * later version may mean something else by the same key.
+ */
+void fulcrum_head_check_schema(
+    const struct fulcrum_node *node, const char *name, int version);
+
 #endif

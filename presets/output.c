@@ -217,3 +217,11 @@ void fulcrum_output_discard(struct fulcrum_output *output)
     }
     free(output);
 }
+
+enum fulcrum_status fulcrum_output_check(const char *path, struct fulcrum_error *err)
+{
+    struct fulcrum_output *output = NULL;
+    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
+    fulcrum_output_discard(output);
+    return status;
+}

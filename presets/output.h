@@ -32,4 +32,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_output_commit(
 /* Drops what was written. Accepts NULL. */
 void fulcrum_output_discard(struct fulcrum_output *output);
 
+/*
+ * Whether fulcrum_output_open would succeed: results nobody can store are not worth the
+ * wait. Leaves nothing behind.
+ *   fails    as fulcrum_output_open
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_output_check(
+    const char *path, struct fulcrum_error *err);
+
 #endif

@@ -23,31 +23,12 @@
 typedef void member_reader(
     const struct fulcrum_node *node, struct fulcrum_reference *reference);
 
-/* A file of a later version may mean something else by the same key: refused. */
 static void read_schema(
     const struct fulcrum_node *node, struct fulcrum_reference *reference)
 {
     (void)reference;
-    static const char *const keys[] = {"name", "version", NULL};
-    if (!fulcrum_node_is_object(node)) {
-        return;
-    }
-    fulcrum_node_check_keys(node, keys);
-    struct fulcrum_node name = fulcrum_node_member(node, "name");
-    char text[64];
-    if (fulcrum_node_text(&name, text, sizeof text) &&
-        strcmp(text, FULCRUM_REFERENCE_SCHEMA) != 0) {
-        fulcrum_node_fault(
-            &name, FULCRUM_ERR_FORMAT, "expected \"%s\"", FULCRUM_REFERENCE_SCHEMA);
-    }
-    struct fulcrum_node version = fulcrum_node_member(node, "version");
-    double number = 0.0;
-    if (fulcrum_node_number(&version, &number) &&
-        number != (double)FULCRUM_REFERENCE_VERSION) {
-        fulcrum_node_fault(&version, FULCRUM_ERR_FORMAT,
-            "expected %d, the version that this program reads",
-            FULCRUM_REFERENCE_VERSION);
-    }
+    fulcrum_head_check_schema(
+        node, FULCRUM_REFERENCE_SCHEMA, FULCRUM_REFERENCE_VERSION);
 }
 
 static void read_note(
