@@ -38,7 +38,6 @@ struct job {
     struct fulcrum_datum *data;
     struct fulcrum_posterior_problem problem;
     struct fulcrum_posterior_mode mode;
-    int has_mode;
 };
 
 static void tell(const struct job *job, double done_frac, const char *stage)
@@ -205,6 +204,15 @@ static enum fulcrum_status list_data(struct job *job, struct fulcrum_error *err)
         job->data[i] = (struct fulcrum_datum){figures[i].value, sd};
         job->fit->figures[i].figure = figures[i];
         job->fit->figures[i].sd = sd;
+    }
+    for (size_t i = 0; i < plan->held_out_count; i++) {
+        double number = plan->held_out[i];
+        if (!(number >= 1.0 && number <= (double)count)) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "figure %g to be held out: expected 1 to %zu", number, count);
+        }
+        job->data[(size_t)number - 1].sd = (double)INFINITY;
+        job->fit->figures[(size_t)number - 1].sd = (double)INFINITY;
     }
     job->problem.beliefs = job->beliefs;
     job->problem.data = job->data;

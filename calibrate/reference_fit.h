@@ -23,9 +23,10 @@ struct fulcrum_reference_fit_plan {
     size_t setting_count;
     const char *const *free_paths; /* count 0: every parameter with an error */
     size_t free_count;
-    const double *sd; /* of each figure, in order, INFINITY leaves it out; count 0: by
-                         the rule below */
+    const double *sd; /* of each figure, in order; count 0: by the rule below */
     size_t sd_count;
+    const double *held_out; /* figures, from 1, that are predicted and not fitted */
+    size_t held_out_count;
     double noise_rel;  /* sd^2 = half_width^2 / 3 + (noise_rel value)^2 */
     size_t draw_count; /* of the posterior; 0: the mode alone */
     size_t prior_draw_count;
@@ -79,7 +80,8 @@ struct fulcrum_reference_fit {
  *   fails    as fulcrum_throughput_new and fulcrum_posterior_mode_find;
  *            FULCRUM_ERR_MISSING (nothing observed, nothing to fit),
  *            FULCRUM_ERR_UNKNOWN_NAME (a free path without a prior),
- *            FULCRUM_ERR_RANGE (not one sd per figure)
+ *            FULCRUM_ERR_RANGE (not one sd per figure, a held-out figure that is not
+ *            there)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_fit_run(
     const struct fulcrum_reference_fit_plan *plan, struct fulcrum_reference_fit *out,

@@ -24,11 +24,17 @@
 
 /* Of prior standard deviations: a parameter with more left was not identified. */
 #define IDENTIFIED_FRAC 0.75
+enum { PATH_SIZE = 512 };
 /* Draws of the prior, and for each figure that is left out. */
 #define PRIOR_DRAWS    20000
 #define HELD_OUT_DRAWS 20000
 
-enum { SDS_MOST = 512 };
+enum { FIGURES_MOST = 512 };
+
+struct number_list {
+    size_t count;
+    double items[FIGURES_MOST + 1];
+};
 
 struct settings {
     struct fulcrum_text_list references;
@@ -36,6 +42,7 @@ struct settings {
     struct fulcrum_text_list free;
     struct fulcrum_text_list sets;
     const char *sd;
+    const char *hold_out;
     double noise_rel;
     double draws;
     int leave_one_out;
@@ -50,8 +57,8 @@ struct inputs {
     struct fulcrum_calibration **calibrations;
     size_t setting_count;
     struct fulcrum_setting *settings;
-    size_t sd_count;
-    double sd[SDS_MOST];
+    struct number_list sd;
+    struct number_list hold_out; /* figures from 1 */
 };
 
 static enum fulcrum_status allocate(
@@ -67,6 +74,21 @@ static enum fulcrum_status allocate(
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit");
 }
 
+/* NAME, or NAME:SERIES for one of its curves. */
+static enum fulcrum_status load_reference(
+    const char *text, struct fulcrum_reference **out, struct fulcrum_error *err)
+{
+    char name[PATH_SIZE];
+    const char *colon = strchr(text, ':');
+    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, text);
+    enum fulcrum_status status = fulcrum_reference_load(name, out, err);
+    if (status == FULCRUM_OK && colon != NULL) {
+        status = fulcrum_reference_keep_series(*out, colon + 1, err);
+    }
+    return status;
+}
+
 static enum fulcrum_status load_references(const struct settings *settings,
     struct fulcrum_context *context, struct inputs *out, struct fulcrum_error *err)
 {
@@ -76,13 +98,14 @@ static enum fulcrum_status load_references(const struct settings *settings,
             "there is");
     }
     for (size_t i = 0; i < settings->references.count; i++) {
-        struct fulcrum_reference *reference = NULL;
-        enum fulcrum_status status =
-            fulcrum_reference_load(settings->references.items[i], &reference, err);
+        enum fulcrum_status status = load_reference(
+            settings->references.items[i], &out->references[out->reference_count], err);
+        const struct fulcrum_reference *reference =
+            out->references[out->reference_count];
+        out->reference_count += reference != NULL ? 1 : 0;
         if (status != FULCRUM_OK) {
             return status;
         }
-        out->references[out->reference_count++] = reference;
         if (reference->predictor != FULCRUM_PREDICTOR_THROUGHPUT) {
             return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
                 "%s: its predictor is %s: only references of throughput can be fitted",
@@ -143,36 +166,36 @@ static enum fulcrum_status parse_sets(const struct settings *settings,
     return FULCRUM_OK;
 }
 
-/* One of "0.06,-,0.03": a dash leaves the figure out. */
-static enum fulcrum_status parse_sd(
-    const char *text, double *out, struct fulcrum_error *err)
+/* Numbers separated by commas. */
+static enum fulcrum_status parse_numbers(const char *what, const char *list,
+    struct number_list *out, struct fulcrum_error *err)
 {
-    *out = (double)INFINITY;
-    if (strcmp(text, "-") == 0) {
-        return FULCRUM_OK;
+    enum fulcrum_status status = FULCRUM_OK;
+    while (list != NULL && status == FULCRUM_OK) {
+        char text[64];
+        size_t length = strcspn(list, ",");
+        (void)snprintf(text, sizeof text, "%.*s", (int)length, list);
+        double *number = &out->items[out->count];
+        status = out->count < FIGURES_MOST
+                     ? fulcrum_number_parse(what, text, number, err)
+                     : fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                           "%s: expected at most %d numbers", what, (int)FIGURES_MOST);
+        if (status == FULCRUM_OK && !(*number > 0.0)) {
+            status = fulcrum_fail(
+                err, FULCRUM_ERR_RANGE, "%s %s: expected a number above 0", what, text);
+        }
+        out->count++;
+        list = list[length] == ',' ? list + length + 1 : NULL;
     }
-    enum fulcrum_status status = fulcrum_number_parse("--sd", text, out, err);
-    return status == FULCRUM_OK && !(*out > 0.0)
-               ? fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                     "--sd %s: expected a number above 0, or - to leave the figure out",
-                     text)
-               : status;
+    return status;
 }
 
-static enum fulcrum_status parse_sds(const struct settings *settings,
+static enum fulcrum_status parse_lists(const struct settings *settings,
     struct fulcrum_context *context, struct inputs *out, struct fulcrum_error *err)
 {
-    const char *rest = settings->sd;
-    enum fulcrum_status status = FULCRUM_OK;
-    while (rest != NULL && status == FULCRUM_OK) {
-        char text[64];
-        size_t length = strcspn(rest, ",");
-        (void)snprintf(text, sizeof text, "%.*s", (int)length, rest);
-        status = out->sd_count < SDS_MOST
-                     ? parse_sd(text, &out->sd[out->sd_count++], err)
-                     : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                           "--sd: expected at most %d numbers", (int)SDS_MOST);
-        rest = rest[length] == ',' ? rest + length + 1 : NULL;
+    enum fulcrum_status status = parse_numbers("--sd", settings->sd, &out->sd, err);
+    if (status == FULCRUM_OK) {
+        status = parse_numbers("--hold-out", settings->hold_out, &out->hold_out, err);
     }
     context->exit_code = status == FULCRUM_OK ? context->exit_code : 2;
     return status;
@@ -186,7 +209,7 @@ static enum fulcrum_status inputs_load(const struct settings *settings,
         status = parse_sets(settings, context, out, err);
     }
     if (status == FULCRUM_OK) {
-        status = parse_sds(settings, context, out, err);
+        status = parse_lists(settings, context, out, err);
     }
     if (status == FULCRUM_OK) {
         status = load_references(settings, context, out, err);
@@ -228,8 +251,10 @@ static struct fulcrum_reference_fit_plan plan_of(
         .setting_count = inputs->setting_count,
         .free_paths = settings->free.items,
         .free_count = settings->free.count,
-        .sd = inputs->sd,
-        .sd_count = inputs->sd_count,
+        .sd = inputs->sd.items,
+        .sd_count = inputs->sd.count,
+        .held_out = inputs->hold_out.items,
+        .held_out_count = inputs->hold_out.count,
         .noise_rel = settings->noise_rel,
         .draw_count = (size_t)settings->draws,
         .prior_draw_count = PRIOR_DRAWS,
@@ -241,6 +266,7 @@ static struct fulcrum_reference_fit_plan plan_of(
 }
 
 static const struct fulcrum_column figure_columns[] = {
+    {"figure", FULCRUM_COLUMN_NUMBER, NULL},
     {"reference", FULCRUM_COLUMN_TEXT, NULL},
     {"point", FULCRUM_COLUMN_NUMBER, NULL},
     {"quantity", FULCRUM_COLUMN_TEXT, NULL},
@@ -266,6 +292,7 @@ static struct fulcrum_report *report_figures(
         const struct fulcrum_fitted_figure *row = &fit->figures[i];
         const struct fulcrum_reference *from =
             inputs->references[row->figure.reference];
+        fulcrum_report_add_number(report, (double)(i + 1));
         fulcrum_report_add_text(report, from->name);
         fulcrum_report_add_number(report, (double)row->figure.point);
         fulcrum_report_add_text(report, from->points[row->figure.point]
@@ -480,8 +507,8 @@ static enum fulcrum_status run(
 
 static const struct fulcrum_argument arguments[] = {
     {"REFERENCE", FULCRUM_ARGUMENT_REST, offsetof(struct settings, references), NULL,
-        "presets ('fulcrum list references') or files; those that are fitted together "
-        "share their priors"},
+        "presets ('fulcrum list references') or files, NAME:SERIES for one curve of "
+        "several; those that are fitted together share their priors"},
     {.name = NULL},
 };
 
@@ -509,8 +536,13 @@ static const struct fulcrum_option rows[] = {
         .kind = FULCRUM_OPTION_TEXT,
         .offset = offsetof(struct settings, sd),
         .value = "A,B,C",
-        .help = "standard deviation of each figure, in their order, or - to leave it "
-                "out; from half-widths and --noise unless given"},
+        .help = "standard deviation of each figure, in their order; from half-widths "
+                "and --noise unless given"},
+    {.name = "hold-out",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct settings, hold_out),
+        .value = "I,J,K",
+        .help = "figures, from 1 in their order, that are predicted and not fitted"},
     {.name = "noise",
         .kind = FULCRUM_OPTION_NUMBER,
         .offset = offsetof(struct settings, noise_rel),
@@ -550,7 +582,7 @@ static const struct fulcrum_option_group groups[] = {
 
 static const struct fulcrum_example examples[] = {
     {"fulcrum fit inci2020-fig3-text inci2020-fig3-further-text inci2020-fig4-text "
-     "--leave-one-out -o fitted.json",
+     "--hold-out 2 --leave-one-out -o fitted.json",
         "the three ratios of the paper, and what each is worth"},
     {"fulcrum fit inci2020-fig3-text -s workload.host.per_item_s=0 --draws 0",
         "how well it goes without a serial cost per observation"},

@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/reference.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void fulcrum_reference_free(struct fulcrum_reference *reference)
 {
@@ -16,6 +18,63 @@ void fulcrum_reference_free(struct fulcrum_reference *reference)
     free(reference->points);
     free(reference->sources);
     free(reference);
+}
+
+/* "'A', 'B', 'C'" */
+static void list_series(
+    const struct fulcrum_reference *reference, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < reference->point_count && used < size; i++) {
+        const char *series = reference->points[i].series;
+        size_t k = 0;
+        while (k < i && strcmp(reference->points[k].series, series) != 0) {
+            k++;
+        }
+        if (k == i) {
+            used += (size_t)snprintf(
+                out + used, size - used, "%s'%s'", used > 0 ? ", " : "", series);
+        }
+    }
+}
+
+static int has_series(const struct fulcrum_reference *reference, const char *series)
+{
+    int refers = !reference->is_relative;
+    int found = 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        int is_one = strcmp(reference->points[i].series, series) == 0;
+        found = found || is_one;
+        refers = refers || (is_one && i == reference->relative_to);
+    }
+    return found && refers;
+}
+
+enum fulcrum_status fulcrum_reference_keep_series(
+    struct fulcrum_reference *reference, const char *series, struct fulcrum_error *err)
+{
+    if (!has_series(reference, series)) {
+        char list[400];
+        list_series(reference, list, sizeof list);
+        return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: no series '%s' to take by itself: expected one of %s", reference->name,
+            series, list);
+    }
+    size_t kept = 0;
+    size_t relative_to = reference->relative_to;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        struct fulcrum_reference_point *point = &reference->points[i];
+        if (strcmp(point->series, series) != 0) {
+            free(point->settings);
+            free(point->observations);
+            continue;
+        }
+        reference->relative_to = i == relative_to ? kept : reference->relative_to;
+        reference->points[kept++] = *point;
+    }
+    reference->point_count = kept;
+    return FULCRUM_OK;
 }
 
 static const struct {

@@ -74,6 +74,13 @@ struct fulcrum_reference {
 /* Accepts NULL. */
 void fulcrum_reference_free(struct fulcrum_reference *reference);
 
+/*
+ * Keeps the points of one series; what the others refer to must be among them.
+ *   fails    FULCRUM_ERR_UNKNOWN_NAME (the detail lists the series there are)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_keep_series(
+    struct fulcrum_reference *reference, const char *series, struct fulcrum_error *err);
+
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_predictor_name(size_t predictor);
 /* As fulcrum_predictor_name. */

@@ -284,6 +284,26 @@ static void test_points_keep_series_settings_and_base(void)
 }
 
 /* A preset with what it extends, and an object whose other fields stay unknown. */
+static void test_one_series_can_be_taken_by_itself(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("sf-fig3-10-core-atari", &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_reference_keep_series(reference, "SEED RL", &err),
+        FULCRUM_ERR_UNKNOWN_NAME);
+    CU_ASSERT(strstr(err.detail, "'SEED RL V-trace'") != NULL);
+    size_t all = reference->point_count;
+    CU_ASSERT_EQUAL(
+        fulcrum_reference_keep_series(reference, "SEED RL V-trace", &err), FULCRUM_OK);
+    CU_ASSERT_EQUAL(reference->point_count, 5);
+    CU_ASSERT(all > 5);
+    for (size_t i = 0; i < reference->point_count; i++) {
+        CU_ASSERT_STRING_EQUAL(reference->points[i].series, "SEED RL V-trace");
+    }
+    fulcrum_reference_free(reference);
+}
+
 static void test_machine_and_workload_fill_the_design(void)
 {
     struct fulcrum_reference *reference = load_good(
@@ -406,6 +426,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_unknown_references_are_suggested),
         SUITE_CASE(test_frames_become_steps_with_their_half_width),
         SUITE_CASE(test_points_keep_series_settings_and_base),
+        SUITE_CASE(test_one_series_can_be_taken_by_itself),
         SUITE_CASE(test_machine_and_workload_fill_the_design),
         SUITE_CASE(test_every_shipped_reference_loads),
         SUITE_CASE(test_every_shipped_reference_is_documented),
