@@ -98,12 +98,12 @@ static enum fulcrum_status load_references(const struct settings *settings,
             "there is");
     }
     for (size_t i = 0; i < settings->references.count; i++) {
-        enum fulcrum_status status = load_reference(
-            settings->references.items[i], &out->references[out->reference_count], err);
-        const struct fulcrum_reference *reference =
-            out->references[out->reference_count];
+        struct fulcrum_reference *reference = NULL;
+        enum fulcrum_status status =
+            load_reference(settings->references.items[i], &reference, err);
+        out->references[out->reference_count] = reference;
         out->reference_count += reference != NULL ? 1 : 0;
-        if (status != FULCRUM_OK) {
+        if (status != FULCRUM_OK || reference == NULL) {
             return status;
         }
         if (reference->predictor != FULCRUM_PREDICTOR_THROUGHPUT) {
