@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/ceiling.h"
+#include "model/lower.h"
 #include "model/predict.h"
 
 enum { SETTINGS_MOST = 8, PATHS_MOST = 24 };
@@ -399,7 +401,30 @@ void *const *fulcrum_throughput_contexts(const struct fulcrum_throughput *model)
 struct trial {
     const double *parameter;
     struct fulcrum_solver_options solver;
+    int wants_bound; /* rather than a solution */
 };
+
+static enum fulcrum_status bound_place(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, struct solved *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_design *design = NULL;
+    struct fulcrum_shards shards;
+    enum fulcrum_status status =
+        fulcrum_predictor_design(predictor, point, &design, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_design_lower(design, &shards, err);
+    }
+    if (status == FULCRUM_OK) {
+        const struct fulcrum_network *network = &shards.network;
+        struct fulcrum_cpu_drain drain;
+        fulcrum_cpu_drain_init(
+            &drain, &network->cpu, network->actors, network->step.mean_s);
+        out->steps_per_s = shards.count * shards.steps_per_request *
+                           fulcrum_ceiling_per_s(network, &drain);
+        out->gpu_w = NAN;
+    }
+    return status;
+}
 
 static enum fulcrum_status solve_place(const struct context *context,
     const struct place *place, const struct trial *trial, struct solved *out,
@@ -417,6 +442,9 @@ static enum fulcrum_status solve_place(const struct context *context,
         settings[count++] = place->settings[i];
     }
     struct fulcrum_point point = {.varied = settings, .varied_count = count};
+    if (trial->wants_bound) {
+        return bound_place(context->predictors[place->reference], &point, out, err);
+    }
     struct fulcrum_predict_options options = {.solver = trial->solver};
     struct fulcrum_prediction prediction;
     enum fulcrum_status status = fulcrum_predictor_run(
@@ -443,18 +471,17 @@ static double figure_value(const struct context *context, const struct source *s
     }
 }
 
-int fulcrum_throughput_forward(void *context, const double *parameter, double *out)
+static int fill_figures(
+    struct context *own, const struct trial *trial, int is_corrected, double *out)
 {
-    const struct trial trial = {parameter, {.method = FULCRUM_METHOD_FAST}};
-    struct context *own = context;
     const struct fulcrum_throughput *model = own->model;
     for (size_t i = 0; i < model->place_count; i++) {
         const struct place *place = &model->places[i];
         struct solved solved;
-        if (solve_place(own, place, &trial, &solved, NULL) != FULCRUM_OK) {
+        if (solve_place(own, place, trial, &solved, NULL) != FULCRUM_OK) {
             return 0;
         }
-        own->rate[i] = place->factor * solved.steps_per_s;
+        own->rate[i] = (is_corrected ? place->factor : 1.0) * solved.steps_per_s;
         own->gpu_w[i] = solved.gpu_w;
     }
     for (size_t i = 0; i < model->figure_count; i++) {
@@ -463,12 +490,29 @@ int fulcrum_throughput_forward(void *context, const double *parameter, double *o
     return 1;
 }
 
+int fulcrum_throughput_forward(void *context, const double *parameter, double *out)
+{
+    const struct trial trial = {
+        .parameter = parameter, .solver = {.method = FULCRUM_METHOD_FAST}};
+    return fill_figures(context, &trial, 1, out);
+}
+
+int fulcrum_throughput_by_rule(void *context, const double *parameter,
+    enum fulcrum_throughput_rule rule, double *out)
+{
+    const struct trial trial = {.parameter = parameter,
+        .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM},
+        .wants_bound = rule == FULCRUM_RULE_BOUNDS};
+    return fill_figures(context, &trial, 0, out);
+}
+
 enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
     const double *parameter, const struct fulcrum_solver_options *solver,
     struct fulcrum_error *err)
 {
-    const struct trial quick = {parameter, {.method = FULCRUM_METHOD_FAST}};
-    const struct trial exact = {parameter, *solver};
+    const struct trial quick = {
+        .parameter = parameter, .solver = {.method = FULCRUM_METHOD_FAST}};
+    const struct trial exact = {.parameter = parameter, .solver = *solver};
     const struct context *own = &model->contexts[0];
     for (size_t i = 0; i < model->place_count; i++) {
         struct place *place = &model->places[i];

@@ -420,12 +420,14 @@ static enum fulcrum_status add_notes(const struct fulcrum_reference_fit *fit,
     const struct inputs *inputs, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < inputs->reference_count && status == FULCRUM_OK; i++) {
-        status = fulcrum_calibration_add_note(
-            calibration, "fitted_to", inputs->references[i]->name, err);
-    }
     char text[240];
+    size_t used = 0;
+    for (size_t i = 0; i < inputs->reference_count && used < sizeof text; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+            i > 0 ? ", " : "", inputs->references[i]->name);
+    }
+    enum fulcrum_status status =
+        fulcrum_calibration_add_note(calibration, "fitted_to", text, err);
     (void)snprintf(text, sizeof text,
         "objective %.4g, misfit %.4g; %zu draws worth %.0f; the best parameters, with "
         "the spread of the posterior",

@@ -114,5 +114,6 @@ extern const struct fulcrum_command fulcrum_command_predict;
 extern const struct fulcrum_command fulcrum_command_schema;
 extern const struct fulcrum_command fulcrum_command_show;
 extern const struct fulcrum_command fulcrum_command_solve;
+extern const struct fulcrum_command fulcrum_command_validate;
 
 #endif

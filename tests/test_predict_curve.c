@@ -85,44 +85,50 @@ static double oracle(double n, double cores, const struct truth *truth, int lock
 static const double counts[] = {1, 2, 4, 8, 12, 16, 20, 24, 28, 32};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
+struct form_case {
+    const char *series;
+    const struct truth *truth;
+    double sockets;
+    int lockstep;
+    int is_spread_over_two;
+};
+
+static void assert_form(const struct form_case *one)
+{
+    struct made made;
+    make(&made, 16, 32, one->sockets);
+    for (size_t i = 0; i < COUNTS; i++) {
+        add(&made, one->series, counts[i],
+            oracle(counts[i], 16, one->truth, one->lockstep, one->is_spread_over_two));
+    }
+    struct fulcrum_comparison compared = {0};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predict_curve(&made.reference, &compared, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(compared.count, COUNTS);
+    for (size_t i = 0; i < COUNTS; i++) {
+        const struct fulcrum_compared *item = &compared.items[i];
+        suite_assert_close("rate", item->predicted, item->observed, 1e-6);
+        CU_ASSERT_EQUAL(item->is_fitted, i % 2 == 0);
+        CU_ASSERT(item->lo < item->predicted && item->predicted < item->hi);
+    }
+    fulcrum_comparison_clear(&compared);
+}
+
 /* Truths at the priors, so that these agree with the points: exact everywhere. */
 static void test_predict_returns_curves_of_the_form(void)
 {
-    static const struct {
-        const char *series;
-        const struct truth *truth;
-        int lockstep;
-        double sockets;
-        int is_spread_over_two;
-    } cases[] = {
-        {"EnvPool (async)", &async_prior, 0, 1, 0},
-        {"EnvPool (async)", &async_prior, 0, 2, 1},
-        {"EnvPool (numa+async)", &async_prior, 0, 2, 0},
-        {"Sample-Factory", &async_prior, 0, (double)NAN, 0},
+    static const struct form_case cases[] = {
+        {"EnvPool (async)", &async_prior, 1, 0, 0},
+        {"EnvPool (async)", &async_prior, 2, 0, 1},
+        {"EnvPool (numa+async)", &async_prior, 2, 0, 0},
+        {"Sample-Factory", &async_prior, (double)NAN, 0, 0},
         {"EnvPool (sync)", &sync_prior, 1, 1, 0},
-        {"EnvPool (sync)", &sync_prior, 1, 2, 1},
+        {"EnvPool (sync)", &sync_prior, 2, 1, 1},
         {"Subprocess", &pipe_prior, 1, 1, 0},
-        {"pipes of 2", &pipe_prior, 1, 2, 1},
+        {"pipes of 2", &pipe_prior, 2, 1, 1},
     };
-    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-        struct made made;
-        make(&made, 16, 32, cases[c].sockets);
-        for (size_t i = 0; i < COUNTS; i++) {
-            add(&made, cases[c].series, counts[i],
-                oracle(counts[i], 16, cases[c].truth, cases[c].lockstep,
-                    cases[c].is_spread_over_two));
-        }
-        struct fulcrum_comparison compared = {0};
-        CU_ASSERT_EQUAL_FATAL(
-            fulcrum_predict_curve(&made.reference, &compared, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL_FATAL(compared.count, COUNTS);
-        for (size_t i = 0; i < COUNTS; i++) {
-            const struct fulcrum_compared *item = &compared.items[i];
-            suite_assert_close("rate", item->predicted, item->observed, 1e-6);
-            CU_ASSERT_EQUAL(item->is_fitted, i % 2 == 0);
-            CU_ASSERT(item->lo < item->predicted && item->predicted < item->hi);
-        }
-        fulcrum_comparison_clear(&compared);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_form(&cases[i]);
     }
 }
 
@@ -181,9 +187,8 @@ static void test_predict_does_not_look_at_what_is_held_out(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_predict_curve(&made.reference, &after, NULL), FULCRUM_OK);
     for (size_t i = 0; i < before.count; i++) {
-        CU_ASSERT_EQUAL(memcmp(&before.items[i].predicted, &after.items[i].predicted,
-                            sizeof(double)),
-            0);
+        suite_assert_close(
+            "rate", after.items[i].predicted, before.items[i].predicted, 0.0);
     }
     fulcrum_comparison_clear(&before);
     fulcrum_comparison_clear(&after);
@@ -391,6 +396,29 @@ struct tally {
 static const char *const advice_names[] = {
     [FULCRUM_ADVISE_FORM] = "form", [FULCRUM_ADVISE_TABLE] = "table"};
 
+static void tally_verdict(
+    struct tally *tally, const char *name, const struct fulcrum_curve_verdict *verdict)
+{
+    if (verdict->is_left_out) {
+        CU_ASSERT_STRING_EQUAL(verdict->series, "For-loop");
+        return;
+    }
+    const struct fulcrum_comparison_errors *errors = &verdict->held_out;
+    (void)printf("\n    %-24s %-21s %5.1f %% (most %4.1f %%) %s", name, verdict->series,
+        100 * errors->mape_frac, 100 * errors->max_frac, advice_names[verdict->advice]);
+    tally->mape_sum[verdict->coupling] += errors->mape_frac;
+    tally->curve_count[verdict->coupling]++;
+    tally->form_count += verdict->advice == FULCRUM_ADVISE_FORM;
+    tally->point_count += (double)errors->count;
+    tally->covered_count += errors->covered_frac * (double)errors->count;
+    /* Not to be trusted: pipes, and threads free to roam two sockets. */
+    int is_loose =
+        strcmp(verdict->series, "Subprocess") == 0 ||
+        (strstr(name, "dgx") != NULL && strstr(verdict->series, "numa") == NULL);
+    CU_ASSERT_EQUAL(
+        verdict->advice, is_loose ? FULCRUM_ADVISE_TABLE : FULCRUM_ADVISE_FORM);
+}
+
 static void tally_reference(struct tally *tally, const char *name)
 {
     struct fulcrum_reference *reference = NULL;
@@ -400,26 +428,7 @@ static void tally_reference(struct tally *tally, const char *name)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_curve_verdicts_of(reference, &verdicts, NULL), FULCRUM_OK);
     for (size_t i = 0; i < verdicts.count; i++) {
-        const struct fulcrum_curve_verdict *verdict = &verdicts.items[i];
-        if (verdict->is_left_out) {
-            CU_ASSERT_STRING_EQUAL(verdict->series, "For-loop");
-            continue;
-        }
-        const struct fulcrum_comparison_errors *errors = &verdict->held_out;
-        (void)printf("\n    %-24s %-21s %5.1f %% (most %4.1f %%) %s", name,
-            verdict->series, 100 * errors->mape_frac, 100 * errors->max_frac,
-            advice_names[verdict->advice]);
-        tally->mape_sum[verdict->coupling] += errors->mape_frac;
-        tally->curve_count[verdict->coupling]++;
-        tally->form_count += verdict->advice == FULCRUM_ADVISE_FORM;
-        tally->point_count += (double)errors->count;
-        tally->covered_count += errors->covered_frac * (double)errors->count;
-        /* Not to be trusted: pipes, and threads free to roam two sockets. */
-        int is_loose =
-            strcmp(verdict->series, "Subprocess") == 0 ||
-            (strstr(name, "dgx") != NULL && strstr(verdict->series, "numa") == NULL);
-        CU_ASSERT_EQUAL(
-            verdict->advice, is_loose ? FULCRUM_ADVISE_TABLE : FULCRUM_ADVISE_FORM);
+        tally_verdict(tally, name, &verdicts.items[i]);
     }
     fulcrum_curve_verdicts_clear(&verdicts);
     fulcrum_reference_free(reference);

@@ -1,0 +1,209 @@
+/* predict_throughput.c - references of throughput, predicted from calibrations. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/predict_throughput.h"
+
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/throughput.h"
+#include "model/sampler.h"
+#include "model/stream.h"
+
+enum { DRAWS = 400, SEED = 1 };
+
+/* Of the simulations that correct the fast method. */
+#define HALF_WIDTH_REL 0.002
+#define MOST_STEPS     2e7
+
+struct job {
+    const struct fulcrum_reference *reference;
+    const struct fulcrum_calibration *calibration;
+    struct fulcrum_throughput *model;
+    struct fulcrum_comparison *out;
+    size_t figure_count;
+    const char **paths;
+    double *value;     /* of the parameters */
+    double *predicted; /* of the figures */
+    double *drawn;     /* figure by figure, DRAWS each */
+};
+
+static enum fulcrum_status allocate(struct job *job, struct fulcrum_error *err)
+{
+    size_t n = job->calibration->parameter_count;
+    job->paths = calloc(n + 1, sizeof *job->paths);
+    job->value = calloc(n + 1, sizeof *job->value);
+    if (job->paths == NULL || job->value == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
+    }
+    for (size_t i = 0; i < n; i++) {
+        job->paths[i] = job->calibration->parameters[i].path;
+        job->value[i] = job->calibration->parameters[i].value;
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status make_model(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_throughput_plan plan = {.references = &job->reference,
+        .reference_count = 1,
+        .calibrations = &job->calibration,
+        .calibration_count = 1,
+        .paths = job->paths,
+        .path_count = job->calibration->parameter_count,
+        .thread_count = 1};
+    enum fulcrum_status status = fulcrum_throughput_new(&plan, &job->model, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    (void)fulcrum_throughput_figures(job->model, &job->figure_count);
+    job->predicted = calloc(job->figure_count + 1, sizeof *job->predicted);
+    job->drawn = calloc(job->figure_count * DRAWS + 1, sizeof *job->drawn);
+    return job->predicted != NULL && job->drawn != NULL
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
+}
+
+/* Whether "a, b, c" has the name. */
+static int names(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    while (strncmp(list, name, length) != 0 ||
+           (list[length] != ',' && list[length] != '\0')) {
+        list = strstr(list, ", ");
+        if (list == NULL) {
+            return 0;
+        }
+        list += 2;
+    }
+    return 1;
+}
+
+static int is_fitted(const struct job *job)
+{
+    for (size_t i = 0; i < job->calibration->note_count; i++) {
+        const struct fulcrum_note *note = &job->calibration->notes[i];
+        if (strcmp(note->key, "fitted_to") == 0) {
+            return names(note->text, job->reference->name);
+        }
+    }
+    return 0;
+}
+
+static enum fulcrum_status predict(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_solver_options solver = {.method = FULCRUM_METHOD_SIMULATE,
+        .seed = SEED,
+        .half_width_rel = HALF_WIDTH_REL,
+        .max_steps = MOST_STEPS};
+    enum fulcrum_status status =
+        fulcrum_throughput_correct(job->model, job->value, &solver, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_comparison_init(job->out, job->reference, err);
+    }
+    void *context = fulcrum_throughput_contexts(job->model)[0];
+    if (status != FULCRUM_OK ||
+        !fulcrum_throughput_forward(context, job->value, job->predicted)) {
+        return status;
+    }
+    size_t count = 0;
+    const struct fulcrum_figure *figures =
+        fulcrum_throughput_figures(job->model, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_compared *item = fulcrum_comparison_add(
+            job->out, figures[i].point, figures[i].observation, job->predicted[i]);
+        item->is_fitted = is_fitted(job);
+    }
+    return FULCRUM_OK;
+}
+
+static void add_baselines(struct job *job)
+{
+    void *context = fulcrum_throughput_contexts(job->model)[0];
+    for (int rule = 0; rule < FULCRUM_BASELINE_COUNT; rule++) {
+        enum fulcrum_throughput_rule by = rule == FULCRUM_BASELINE_BOUNDS
+                                              ? FULCRUM_RULE_BOUNDS
+                                              : FULCRUM_RULE_TEXTBOOK;
+        if (!fulcrum_throughput_by_rule(context, job->value, by, job->predicted)) {
+            continue;
+        }
+        for (size_t i = 0; i < job->out->count; i++) {
+            job->out->items[i].baseline[rule] = job->predicted[i];
+        }
+    }
+}
+
+static void set_interval(struct job *job, size_t figure, size_t count)
+{
+    double *drawn = job->drawn + figure * DRAWS;
+    gsl_sort(drawn, 1, count);
+    job->out->items[figure].lo =
+        gsl_stats_quantile_from_sorted_data(drawn, 1, count, 0.05);
+    job->out->items[figure].hi =
+        gsl_stats_quantile_from_sorted_data(drawn, 1, count, 0.95);
+}
+
+/* Draws that cannot run are left out. */
+static enum fulcrum_status add_intervals(struct job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_sampler *sampler = NULL;
+    enum fulcrum_status status = fulcrum_sampler_new(job->calibration, &sampler, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    void *context = fulcrum_throughput_contexts(job->model)[0];
+    size_t kept = 0;
+    for (size_t k = 0; k < DRAWS; k++) {
+        gsl_rng_set(rng, fulcrum_stream_gsl_seed(fulcrum_stream_seed(SEED, k, 0)));
+        fulcrum_sampler_draw(sampler, rng, job->value);
+        if (!fulcrum_throughput_forward(context, job->value, job->predicted)) {
+            continue;
+        }
+        for (size_t i = 0; i < job->out->count; i++) {
+            job->drawn[i * DRAWS + kept] = job->predicted[i];
+        }
+        kept++;
+    }
+    for (size_t i = 0; kept > 1 && i < job->out->count; i++) {
+        set_interval(job, i, kept);
+    }
+    gsl_rng_free(rng);
+    fulcrum_sampler_free(sampler);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_predict_throughput(
+    const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_comparison *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_comparison found = {.count = 0};
+    struct job job = {
+        .reference = reference, .calibration = calibration, .out = &found};
+    enum fulcrum_status status = allocate(&job, err);
+    if (status == FULCRUM_OK) {
+        status = make_model(&job, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = predict(&job, err);
+    }
+    if (status == FULCRUM_OK) {
+        add_baselines(&job);
+        status = add_intervals(&job, err);
+    }
+    fulcrum_throughput_free(job.model);
+    free((void *)job.paths);
+    free(job.value);
+    free(job.predicted);
+    free(job.drawn);
+    if (status == FULCRUM_OK) {
+        *out = found;
+    } else {
+        fulcrum_comparison_clear(&found);
+    }
+    return status;
+}

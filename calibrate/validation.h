@@ -1,0 +1,30 @@
+/* validation.h - every reference predicted by what predicts its kind. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_VALIDATION_H
+#define FULCRUM_CALIBRATE_VALIDATION_H
+
+#include "calibrate/comparison.h"
+#include "model/calibration.h"
+
+/* What became of one reference. */
+struct fulcrum_validation {
+    const struct fulcrum_reference *reference; /* borrowed */
+    struct fulcrum_comparison comparison;      /* empty where nothing was predicted */
+    char reason[400];                          /* why nothing was; "" where it was */
+};
+
+/*
+ * A reference that cannot be predicted is no failure: it says why.
+ *   calibration  of references of throughput; NULL: none goes with it
+ *   out          the caller clears it
+ *   fails        FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate(
+    const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
+    struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_validation_clear(struct fulcrum_validation *validation);
+
+#endif

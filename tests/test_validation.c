@@ -1,0 +1,116 @@
+/* test_validation.c - references beside predictions, each by its own predictor. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/validation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "presets/preset.h"
+#include "presets/reference_load.h"
+#include "tests/suite.h"
+
+/* A reference with what is predicted of it. */
+struct run {
+    struct fulcrum_reference *reference;
+    struct fulcrum_calibration *calibration;
+    struct fulcrum_validation validation;
+};
+
+static struct run run(const char *reference, const char *calibration)
+{
+    struct run out = {.reference = NULL};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load(reference, &out.reference, NULL), FULCRUM_OK);
+    if (calibration != NULL) {
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_calibration_load(calibration, &out.calibration, NULL), FULCRUM_OK);
+    }
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_validate(out.reference, out.calibration, &out.validation, NULL),
+        FULCRUM_OK);
+    return out;
+}
+
+static void end(struct run *run)
+{
+    fulcrum_validation_clear(&run->validation);
+    fulcrum_calibration_free(run->calibration);
+    fulcrum_reference_free(run->reference);
+}
+
+static void test_each_kind_has_its_predictor(void)
+{
+    static const char *const references[] = {
+        "envpool-atari-laptop", "power-mlenergy-llama8b-h100", "power-teads-ec2"};
+    for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
+        struct run one = run(references[i], NULL);
+        struct fulcrum_comparison_errors held_out = fulcrum_comparison_errors(
+            &one.validation.comparison, NULL, FULCRUM_COMPARE_PREDICTED, -1);
+        CU_ASSERT_STRING_EQUAL(one.validation.reason, "");
+        CU_ASSERT(held_out.count > 3);
+        CU_ASSERT(held_out.mape_frac > 0.0 && held_out.mape_frac < 0.1);
+        end(&one);
+    }
+}
+
+static void test_what_nothing_predicts_says_why(void)
+{
+    struct run none = run("copa-gpun", NULL);
+    CU_ASSERT_EQUAL(none.validation.comparison.count, 0);
+    CU_ASSERT(strstr(none.validation.reason, "nothing predicts") != NULL);
+    end(&none);
+    struct run bare = run("inci2020-fig3-text", NULL);
+    CU_ASSERT_EQUAL(bare.validation.comparison.count, 0);
+    CU_ASSERT(strstr(bare.validation.reason, "no calibration") != NULL);
+    end(&bare);
+}
+
+/* Each figure of the paper, and how far the fitted calibration may be off. */
+static const struct {
+    const char *reference;
+    double value;
+    double tolerance_rel;
+} figures[] = {
+    {"inci2020-fig3-text", 5.8, 0.01}, {"inci2020-fig3-further-text", 2.0, 0.01},
+    {"inci2020-fig4-text", 1.06, 0.0094}, /* one point of slowdown */
+};
+enum { FIGURES = sizeof figures / sizeof figures[0] };
+
+static void test_priors_cover_the_paper(void)
+{
+    for (size_t i = 0; i < FIGURES; i++) {
+        struct run one = run(figures[i].reference, "v100-prior");
+        const struct fulcrum_compared *item = &one.validation.comparison.items[0];
+        CU_ASSERT_EQUAL_FATAL(one.validation.comparison.count, i == 0 ? 2 : 1);
+        CU_ASSERT_EQUAL(item->is_fitted, 0);
+        CU_ASSERT_EQUAL(item->observed, figures[i].value);
+        CU_ASSERT(item->lo < figures[i].value && item->hi > figures[i].value);
+        CU_ASSERT(isfinite(item->baseline[FULCRUM_BASELINE_BOUNDS]));
+        CU_ASSERT(isfinite(item->baseline[FULCRUM_BASELINE_TEXTBOOK]));
+        end(&one);
+    }
+}
+
+static void test_the_fitted_calibration_meets_the_paper(void)
+{
+    for (size_t i = 0; i < FIGURES; i++) {
+        struct run one = run(figures[i].reference, "v100-inci2020");
+        const struct fulcrum_compared *item = &one.validation.comparison.items[0];
+        CU_ASSERT_FATAL(one.validation.comparison.count > 0);
+        CU_ASSERT_EQUAL(item->is_fitted, 1);
+        suite_assert_close(figures[i].reference, item->predicted, figures[i].value,
+            figures[i].tolerance_rel);
+        end(&one);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_each_kind_has_its_predictor),
+        SUITE_CASE(test_what_nothing_predicts_says_why),
+        SUITE_CASE(test_priors_cover_the_paper),
+        SUITE_CASE(test_the_fitted_calibration_meets_the_paper),
+    };
+    return suite_run("validation", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
