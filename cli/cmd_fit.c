@@ -28,6 +28,7 @@ enum { PATH_SIZE = 512 };
 /* Draws of the prior, and for each figure that is left out. */
 #define PRIOR_DRAWS    20000
 #define HELD_OUT_DRAWS 20000
+#define LEAST_DRAWS    1000
 
 enum { FIGURES_MOST = 512 };
 
@@ -193,6 +194,11 @@ static enum fulcrum_status parse_numbers(const char *what, const char *list,
 static enum fulcrum_status parse_lists(const struct settings *settings,
     struct fulcrum_context *context, struct inputs *out, struct fulcrum_error *err)
 {
+    if (settings->draws > 0.0 && settings->draws < LEAST_DRAWS) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "--draws %.0f: expected 0, or %d at least to tell a spread from",
+            settings->draws, (int)LEAST_DRAWS);
+    }
     enum fulcrum_status status = parse_numbers("--sd", settings->sd, &out->sd, err);
     if (status == FULCRUM_OK) {
         status = parse_numbers("--hold-out", settings->hold_out, &out->hold_out, err);
