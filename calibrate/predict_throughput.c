@@ -104,10 +104,13 @@ static enum fulcrum_status predict(struct job *job, struct fulcrum_error *err)
     if (status == FULCRUM_OK) {
         status = fulcrum_comparison_init(job->out, job->reference, err);
     }
-    void *context = fulcrum_throughput_contexts(job->model)[0];
-    if (status != FULCRUM_OK ||
-        !fulcrum_throughput_forward(context, job->value, job->predicted)) {
+    if (status != FULCRUM_OK) {
         return status;
+    }
+    void *context = fulcrum_throughput_contexts(job->model)[0];
+    if (!fulcrum_throughput_forward(context, job->value, job->predicted)) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "%s: a point cannot run at the calibration's values", job->reference->name);
     }
     size_t count = 0;
     const struct fulcrum_figure *figures =
