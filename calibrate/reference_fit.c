@@ -289,13 +289,17 @@ static enum fulcrum_status judge_seed(
     struct job *job, uint64_t seed, double *seen, struct fulcrum_error *err)
 {
     enum fulcrum_status status = correct(job, job->mode.value, seed, err);
-    int ran =
-        status == FULCRUM_OK &&
-        fulcrum_throughput_forward(job->problem.contexts[0], job->mode.value, seen);
-    for (size_t i = 0; ran && i < job->fit->figure_count; i++) {
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (!fulcrum_throughput_forward(job->problem.contexts[0], job->mode.value, seen)) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_FIT, "the best parameters cannot be simulated");
+    }
+    for (size_t i = 0; i < job->fit->figure_count; i++) {
         job->fit->figures[i].simulated += seen[i] / JUDGE_SEEDS;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The corrections are put back: draws follow. */
