@@ -7,6 +7,7 @@
 #include "calibrate/predict_curve.h"
 #include "calibrate/predict_power.h"
 #include "calibrate/predict_throughput.h"
+#include "presets/preset.h"
 
 static enum fulcrum_status predict(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_comparison *out,
@@ -33,15 +34,38 @@ static enum fulcrum_status predict(const struct fulcrum_reference *reference,
     }
 }
 
+/* The calibration that predictions of a reference start from; NULL: none. */
+static enum fulcrum_status load_calibration(const struct fulcrum_reference *reference,
+    struct fulcrum_calibration **out, struct fulcrum_error *err)
+{
+    const char *name = reference->calibration[0] != '\0'
+                           ? reference->calibration
+                           : reference->design.workload.calibration;
+    return name[0] != '\0' && reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT
+               ? fulcrum_calibration_load(name, out, err)
+               : FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
     struct fulcrum_error *err)
 {
+    struct fulcrum_calibration *own = NULL;
     struct fulcrum_error why;
     why.detail[0] = '\0';
     *out = (struct fulcrum_validation){.reference = reference};
     enum fulcrum_status status =
-        predict(reference, calibration, &out->comparison, &why);
+        calibration == NULL ? load_calibration(reference, &own, err) : FULCRUM_OK;
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    calibration = calibration != NULL ? calibration : own;
+    if (calibration != NULL) {
+        (void)snprintf(
+            out->calibration, sizeof out->calibration, "%s", calibration->name);
+    }
+    status = predict(reference, calibration, &out->comparison, &why);
+    fulcrum_calibration_free(own);
     if (status == FULCRUM_ERR_NO_MEMORY) {
         return fulcrum_fail(err, status, "%s: no memory", reference->name);
     }

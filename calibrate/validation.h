@@ -9,15 +9,17 @@
 /* What became of one reference. */
 struct fulcrum_validation {
     const struct fulcrum_reference *reference; /* borrowed */
-    struct fulcrum_comparison comparison;      /* empty where nothing was predicted */
-    char reason[400];                          /* why nothing was; "" where it was */
+    char calibration[64];                 /* that it was predicted from; "": none */
+    struct fulcrum_comparison comparison; /* empty where nothing was predicted */
+    char reason[400];                     /* why nothing was; "" where it was */
 };
 
 /*
  * A reference that cannot be predicted is no failure: it says why.
- *   calibration  of references of throughput; NULL: none goes with it
+ *   calibration  of references of throughput; NULL: what the reference names, or its
+ *                workload
  *   out          the caller clears it
- *   fails        FULCRUM_ERR_NO_MEMORY
+ *   fails        as fulcrum_calibration_load; FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate(
     const struct fulcrum_reference *reference,

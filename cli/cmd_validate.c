@@ -86,19 +86,6 @@ static enum fulcrum_status load(struct job *job, struct fulcrum_error *err)
     return status;
 }
 
-/* The calibration that predictions of a reference start from; NULL: none. */
-static enum fulcrum_status load_calibration(const struct fulcrum_reference *reference,
-    struct fulcrum_calibration **out, struct fulcrum_error *err)
-{
-    const char *name = reference->calibration[0] != '\0'
-                           ? reference->calibration
-                           : reference->design.workload.calibration;
-    *out = NULL;
-    return name[0] != '\0' && reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT
-               ? fulcrum_calibration_load(name, out, err)
-               : FULCRUM_OK;
-}
-
 static enum fulcrum_status validate(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -106,15 +93,9 @@ static enum fulcrum_status validate(
     enum fulcrum_status status = FULCRUM_OK;
     fulcrum_progress_start(&progress, context);
     for (size_t i = 0; i < job->count && status == FULCRUM_OK; i++) {
-        struct fulcrum_calibration *calibration = NULL;
         fulcrum_progress_update(
             &progress, (double)i / (double)job->count, job->references[i]->name);
-        status = load_calibration(job->references[i], &calibration, err);
-        if (status == FULCRUM_OK) {
-            status = fulcrum_validate(
-                job->references[i], calibration, &job->validations[i], err);
-        }
-        fulcrum_calibration_free(calibration);
+        status = fulcrum_validate(job->references[i], NULL, &job->validations[i], err);
     }
     fulcrum_progress_end(&progress);
     return status;
