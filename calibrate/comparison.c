@@ -8,6 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct {
+    const char *name;
+    const char *meaning;
+} baselines[] = {
+#define X(kind, name, meaning) {name, meaning},
+    FULCRUM_BASELINE_LIST(X)
+#undef X
+};
+
+const char *fulcrum_baseline_name(size_t baseline)
+{
+    return baseline < FULCRUM_BASELINE_COUNT ? baselines[baseline].name : NULL;
+}
+
+const char *fulcrum_baseline_meaning(size_t baseline)
+{
+    return baseline < FULCRUM_BASELINE_COUNT ? baselines[baseline].meaning : NULL;
+}
+
 enum fulcrum_status fulcrum_comparison_init(struct fulcrum_comparison *out,
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {

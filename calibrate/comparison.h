@@ -9,12 +9,25 @@
 #include "model/reference.h"
 #include "model/status.h"
 
-/* Small formulas that every prediction is shown beside. */
+/* Small formulas that every prediction is shown beside: name, what it is. */
+/* clang-format off */
+#define FULCRUM_BASELINE_LIST(X)                                                           \
+    X(BOUNDS,           "bounds",           "asymptotic bounds of the same network")         \
+    X(TEXTBOOK,         "textbook",         "its product form")                              \
+    X(CAPPED_HYPERBOLA, "capped_hyperbola", "N / (a + b N) under a ceiling, fitted to the same points") \
+    X(HYPERBOLA,        "hyperbola",        "N / (a + b N), fitted to the same points")
+/* clang-format on */
+
 enum fulcrum_baseline {
-    FULCRUM_BASELINE_BOUNDS,   /* asymptotic bounds of the same network */
-    FULCRUM_BASELINE_TEXTBOOK, /* its product form */
-    FULCRUM_BASELINE_COUNT
+#define X(kind, name, meaning) FULCRUM_BASELINE_##kind,
+    FULCRUM_BASELINE_LIST(X) FULCRUM_BASELINE_COUNT
+#undef X
 };
+
+/* A word for columns; NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_baseline_name(size_t baseline);
+/* As fulcrum_baseline_name, a phrase for people. */
+const char *fulcrum_baseline_meaning(size_t baseline);
 
 struct fulcrum_compared {
     size_t point;       /* of the reference */

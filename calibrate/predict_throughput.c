@@ -126,15 +126,20 @@ static enum fulcrum_status predict(struct job *job, struct fulcrum_error *err)
 static void add_baselines(struct job *job)
 {
     void *context = fulcrum_throughput_contexts(job->model)[0];
-    for (int rule = 0; rule < FULCRUM_BASELINE_COUNT; rule++) {
-        enum fulcrum_throughput_rule by = rule == FULCRUM_BASELINE_BOUNDS
-                                              ? FULCRUM_RULE_BOUNDS
-                                              : FULCRUM_RULE_TEXTBOOK;
-        if (!fulcrum_throughput_by_rule(context, job->value, by, job->predicted)) {
+    static const struct {
+        enum fulcrum_baseline baseline;
+        enum fulcrum_throughput_rule rule;
+    } rules[] = {
+        {FULCRUM_BASELINE_BOUNDS, FULCRUM_RULE_BOUNDS},
+        {FULCRUM_BASELINE_TEXTBOOK, FULCRUM_RULE_TEXTBOOK},
+    };
+    for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++) {
+        if (!fulcrum_throughput_by_rule(
+                context, job->value, rules[k].rule, job->predicted)) {
             continue;
         }
         for (size_t i = 0; i < job->out->count; i++) {
-            job->out->items[i].baseline[rule] = job->predicted[i];
+            job->out->items[i].baseline[rules[k].baseline] = job->predicted[i];
         }
     }
 }

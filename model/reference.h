@@ -40,6 +40,7 @@ struct fulcrum_observation {
 };
 
 struct fulcrum_reference_point {
+    size_t index;    /* in its file, from 0: stays when other points are left out */
     char series[64]; /* points of one curve share it; "" where there is one curve */
     size_t setting_count;
     struct fulcrum_reference_setting *settings;

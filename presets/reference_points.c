@@ -285,6 +285,7 @@ void fulcrum_reference_read_points(
     reference->point_count = count;
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_node element = fulcrum_node_element(array, i);
+        reference->points[i].index = i;
         if (fulcrum_node_is_object(&element)) {
             read_point(&element, &reference->points[i]);
         }
