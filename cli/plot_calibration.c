@@ -174,7 +174,7 @@ static void fill_words(struct fulcrum_plot_calibration *plot)
     const struct fulcrum_calibration *calibration = plot->calibration;
     (void)snprintf(plot->title, sizeof plot->title, "%s",
         calibration->title[0] != '\0' ? calibration->title : calibration->name);
-    (void)snprintf(plot->subtitle, sizeof plot->subtitle, "%s%s%s",
+    (void)snprintf(plot->subtitle, sizeof plot->subtitle, "%.300s%s%s",
         note_text(calibration, "date"), calibration->complete ? "" : "; ",
         calibration->complete ? "" : "interrupted, incomplete");
     size_t used = 0;
