@@ -88,6 +88,10 @@ static void print_heading(const struct fulcrum_reference *reference, FILE *strea
     print_line(stream, "machine", reference->machine);
     print_line(stream, "workload", reference->workload);
     print_line(stream, "calibration", reference->calibration);
+    for (size_t i = 0; i < reference->calibration_count; i++) {
+        (void)fprintf(stream, "%-12s %s: %s\n", "calibration",
+            reference->calibrations[i].series, reference->calibrations[i].calibration);
+    }
     if (reference->frame_skip > 1.0) {
         (void)fprintf(stream, "%-12s %g: published frames are %g to a step\n",
             "frame skip", reference->frame_skip, reference->frame_skip);
@@ -148,6 +152,11 @@ static enum fulcrum_status print_json(const struct fulcrum_reference *reference,
     fulcrum_json_add_text(document, "machine", reference->machine);
     fulcrum_json_add_text(document, "workload", reference->workload);
     fulcrum_json_add_text(document, "calibration", reference->calibration);
+    struct fulcrum_json *own = fulcrum_json_add_object(document, "calibrations");
+    for (size_t i = 0; i < reference->calibration_count; i++) {
+        fulcrum_json_add_text(own, reference->calibrations[i].series,
+            reference->calibrations[i].calibration);
+    }
     fulcrum_json_add_number(document, "frame_skip", reference->frame_skip);
     fulcrum_json_add_number(document, "relative_to",
         reference->is_relative ? (double)reference->relative_to : (double)NAN);

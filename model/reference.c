@@ -17,6 +17,7 @@ void fulcrum_reference_free(struct fulcrum_reference *reference)
     }
     free(reference->points);
     free(reference->sources);
+    free(reference->calibrations);
     free(reference);
 }
 
@@ -75,6 +76,18 @@ enum fulcrum_status fulcrum_reference_keep_series(
     }
     reference->point_count = kept;
     return FULCRUM_OK;
+}
+
+const char *fulcrum_reference_calibration(
+    const struct fulcrum_reference *reference, const char *series)
+{
+    for (size_t i = 0; i < reference->calibration_count; i++) {
+        if (strcmp(reference->calibrations[i].series, series) == 0) {
+            return reference->calibrations[i].calibration;
+        }
+    }
+    return reference->calibration[0] != '\0' ? reference->calibration
+                                             : reference->design.workload.calibration;
 }
 
 static const struct {

@@ -54,6 +54,12 @@ struct fulcrum_reference_source {
     char text[400];
 };
 
+/* What predictions of one series start from. */
+struct fulcrum_series_calibration {
+    char series[64];
+    char calibration[64]; /* preset's name */
+};
+
 struct fulcrum_reference {
     char name[64];
     char title[160];
@@ -70,6 +76,8 @@ struct fulcrum_reference {
     struct fulcrum_reference_point *points;
     size_t source_count;
     struct fulcrum_reference_source *sources;
+    size_t calibration_count; /* series that have one of their own */
+    struct fulcrum_series_calibration *calibrations;
 };
 
 /* Accepts NULL. */
@@ -81,6 +89,13 @@ void fulcrum_reference_free(struct fulcrum_reference *reference);
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_keep_series(
     struct fulcrum_reference *reference, const char *series, struct fulcrum_error *err);
+
+/*
+ * The preset that predictions of a series start from: its own, the reference's or that
+ * of the workload; "": none. Borrowed.
+ */
+const char *fulcrum_reference_calibration(
+    const struct fulcrum_reference *reference, const char *series);
 
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_predictor_name(size_t predictor);

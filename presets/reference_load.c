@@ -163,16 +163,70 @@ static void read_workload(
 }
 
 /* Whether it is there is asked now, what it holds when a prediction starts from it. */
-static void read_calibration(
-    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+static int read_calibration_name(const struct fulcrum_node *node, char out[64])
 {
     char path[FULCRUM_PRESET_PATH_SIZE];
     struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_node_text(
-            node, reference->calibration, sizeof reference->calibration) &&
-        fulcrum_preset_find(FULCRUM_PRESET_CALIBRATION, reference->calibration,
-            node->reader->file, path, &failure) != FULCRUM_OK) {
+    if (!fulcrum_node_text(node, out, 64)) {
+        return 0;
+    }
+    if (fulcrum_preset_find(FULCRUM_PRESET_CALIBRATION, out, node->reader->file, path,
+            &failure) != FULCRUM_OK) {
         fulcrum_node_fault(node, failure.status, "%s", failure.detail);
+        return 0;
+    }
+    return 1;
+}
+
+static void read_calibration(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)read_calibration_name(node, reference->calibration);
+}
+
+static int has_series(const struct fulcrum_reference *reference, const char *series)
+{
+    for (size_t i = 0; i < reference->point_count; i++) {
+        if (strcmp(reference->points[i].series, series) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void read_series_calibration(const struct fulcrum_node *map, const char *key,
+    struct fulcrum_reference *reference)
+{
+    struct fulcrum_node node = fulcrum_node_member(map, key);
+    struct fulcrum_series_calibration *own =
+        &reference->calibrations[reference->calibration_count];
+    if (!has_series(reference, key)) {
+        fulcrum_reader_fault(node.reader, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: expected a series of the points", node.path);
+    } else if (read_calibration_name(&node, own->calibration)) {
+        memcpy(own->series, key, strlen(key) + 1);
+        reference->calibration_count++;
+    }
+}
+
+/* Follows the points in the table: it names their series. */
+static void read_calibrations(
+    const struct fulcrum_node *map, struct fulcrum_reference *reference)
+{
+    if (!fulcrum_node_is_object(map)) {
+        return;
+    }
+    size_t count = (size_t)json_object_object_length(map->json);
+    reference->calibrations = calloc(count + 1, sizeof *reference->calibrations);
+    if (reference->calibrations == NULL) {
+        fulcrum_reader_fault(
+            map->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", map->path);
+        return;
+    }
+    struct json_object_iterator at = json_object_iter_begin(map->json);
+    struct json_object_iterator end = json_object_iter_end(map->json);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        read_series_calibration(map, json_object_iter_peek_name(&at), reference);
     }
 }
 
@@ -226,7 +280,8 @@ static void read_points(
     fulcrum_reference_convert_frames(node, reference);
 }
 
-/* In this order: points need the frame skip, and what is relative the points. */
+/* In this order: points need the frame skip; what is relative, and calibrations by
+ * series, the points. */
 static const struct {
     const char *key;
     member_reader *read;
@@ -242,6 +297,7 @@ static const struct {
     {"frame_skip", read_frame_skip, 0},
     {"points", read_points, 1},
     {"relative_to", read_relative_to, 0},
+    {"calibrations", read_calibrations, 0},
 };
 
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };

@@ -387,6 +387,9 @@ static void add_reference(struct fulcrum_json *root)
     add_half_or_null(properties, FULCRUM_PRESET_MACHINE);
     add_half_or_null(properties, FULCRUM_PRESET_WORKLOAD);
     add_type_or_null(fulcrum_json_add_object(properties, "calibration"), "string");
+    struct fulcrum_json *calibrations = add_map(
+        properties, "calibrations", "calibrations of single series, by their names");
+    fulcrum_json_add_text(calibrations, "type", "string");
     add_predictors(properties);
     struct fulcrum_json *skip = fulcrum_json_add_object(properties, "frame_skip");
     add_type_or_null(skip, "integer");

@@ -25,6 +25,11 @@
 #define GOOD_POINT                                                                     \
     "{\"set\":{\"workers\":1},\"observed\":{\"steps_per_s\":{\"value\":100}}}"
 #define GOOD "\"points\":[" GOOD_POINT "]"
+#define SERIES                                                                         \
+    "\"points\":[{\"series\":\"one\",\"set\":{\"workers\":1},\"observed\":{"           \
+    "\"steps_per_s\":{\"value\":1}}},"                                                 \
+    "{\"series\":\"other\",\"set\":{\"workers\":1},\"observed\":{"                     \
+    "\"steps_per_s\":{\"value\":1}}}]"
 #define SET(set)                                                                       \
     HEAD "\"points\":[{\"set\":{" set "},\"observed\":{\"gpu_w\":{\"value\":1}}}]}"
 #define OBSERVED(o) HEAD "\"points\":[{\"set\":{},\"observed\":{" o "}}]}"
@@ -174,6 +179,16 @@ static const struct {
         "points[0].observed.gpu_w.width: unknown key"},
     {OBSERVED("\"gpu w\":{\"value\":1}"), FULCRUM_ERR_FORMAT,
         "points[0].observed.gpu w: expected a name of 1 to 47 small letters"},
+    {HEAD "\"calibrations\":7," GOOD "}", FULCRUM_ERR_FORMAT,
+        "calibrations = 7: expected an object"},
+    {HEAD "\"calibrations\":{\"two\":\"v100-prior\"}," SERIES "}",
+        FULCRUM_ERR_UNKNOWN_NAME, "calibrations.two: expected a series of the points"},
+    {HEAD "\"calibrations\":{\"one\":\"v100-pior\"}," SERIES "}",
+        FULCRUM_ERR_UNKNOWN_NAME, "calibrations.one = \"v100-pior\": "},
+    {HEAD "\"calibrations\":{\"one\":1}," SERIES "}", FULCRUM_ERR_FORMAT,
+        "calibrations.one = 1: expected text"},
+    {HEAD "\"calibrations\":{\"one\":null}," SERIES "}", FULCRUM_ERR_FORMAT,
+        "calibrations.one is not given: expected text"},
     {OBSERVED("\"frames_per_s\":{\"value\":1},\"steps_per_s\":{\"value\":1}"),
         FULCRUM_ERR_FORMAT, "points[0].observed has frames_per_s and steps_per_s"},
 };
@@ -300,7 +315,28 @@ static void test_one_series_can_be_taken_by_itself(void)
     CU_ASSERT(all > 5);
     for (size_t i = 0; i < reference->point_count; i++) {
         CU_ASSERT_STRING_EQUAL(reference->points[i].series, "SEED RL V-trace");
+        CU_ASSERT_EQUAL(reference->points[i].index, all - 5 + i);
     }
+    fulcrum_reference_free(reference);
+}
+
+static void test_series_have_calibrations_of_their_own(void)
+{
+    struct fulcrum_reference *reference =
+        load_good(HEAD "\"calibration\":\"v100-impala-prior\","
+                       "\"calibrations\":{\"one\":\"v100-prior\"}," SERIES "}");
+    CU_ASSERT_EQUAL(reference->calibration_count, 1);
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_reference_calibration(reference, "one"), "v100-prior");
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_reference_calibration(reference, "other"), "v100-impala-prior");
+    fulcrum_reference_free(reference);
+    reference = load_good(HEAD "\"workload\":\"r2d2-atari\"," SERIES "}");
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_reference_calibration(reference, "one"), "v100-prior");
+    fulcrum_reference_free(reference);
+    reference = load_good(HEAD SERIES "}");
+    CU_ASSERT_STRING_EQUAL(fulcrum_reference_calibration(reference, "one"), "");
     fulcrum_reference_free(reference);
 }
 
@@ -427,6 +463,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_frames_become_steps_with_their_half_width),
         SUITE_CASE(test_points_keep_series_settings_and_base),
         SUITE_CASE(test_one_series_can_be_taken_by_itself),
+        SUITE_CASE(test_series_have_calibrations_of_their_own),
         SUITE_CASE(test_machine_and_workload_fill_the_design),
         SUITE_CASE(test_every_shipped_reference_loads),
         SUITE_CASE(test_every_shipped_reference_is_documented),
