@@ -44,7 +44,8 @@ struct settings {
     double actors_per_thread; /* NAN: not given */
     const char *best_actors;
     const char *columns;
-    int format; /* enum fulcrum_sweep_format */
+    double relative_to; /* NAN: not given */
+    int format;         /* enum fulcrum_sweep_format */
 };
 
 /* A sweep under way. */
@@ -61,6 +62,7 @@ struct job {
     char calibrations[200];
     char actors_rule[200];
     char machine[180];
+    struct fulcrum_yardstick *yardstick;
     int spares_simulation; /* as nobody asked for an accuracy */
     struct fulcrum_sweep_writer *writer;
     struct fulcrum_sweep_finding *finding;
@@ -312,6 +314,7 @@ static enum fulcrum_status start_writer(const struct settings *settings,
         .calibration = job->calibrations,
         .actors_rule = job->actors_rule,
         .plan = &job->plan,
+        .relative_to = isnan(settings->relative_to) ? 0 : (size_t)settings->relative_to,
         .columns = settings->columns,
     };
     return fulcrum_sweep_writer_new(
@@ -356,7 +359,31 @@ static enum fulcrum_status prepare(const struct settings *settings,
         status = fulcrum_usage_fail(
             context, err, FULCRUM_ERR_RANGE, "--vary: more than 2^53 points");
     }
+    if (status == FULCRUM_OK && settings->relative_to >= (double)job->point_count) {
+        status = fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "--relative-to %.0f: expected a point of the sweep, 0 to %zu",
+            settings->relative_to, job->point_count - 1);
+    }
     return status;
+}
+
+/* Before the output begins, so that nothing is written where it cannot run. */
+static enum fulcrum_status predict_yardstick(const struct settings *settings,
+    const struct fulcrum_scenario *scenario, struct job *job, struct fulcrum_error *err)
+{
+    if (isnan(settings->relative_to)) {
+        return FULCRUM_OK;
+    }
+    enum fulcrum_status status = fulcrum_sweep_yardstick(
+        scenario, &job->plan, (size_t)settings->relative_to, &job->yardstick, err);
+    job->plan.yardstick = job->yardstick;
+    if (status != FULCRUM_OK) {
+        char option[64];
+        (void)snprintf(option, sizeof option, "--relative-to %.0f: cannot run",
+            settings->relative_to);
+        return fulcrum_fail_in(err, status, option);
+    }
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status explore(const struct settings *settings,
@@ -364,9 +391,13 @@ static enum fulcrum_status explore(const struct settings *settings,
     struct job *job, struct fulcrum_error *err)
 {
     struct fulcrum_scenario *scenario = NULL;
-    enum fulcrum_status status = start_writer(settings, inputs, context, job, err);
+    enum fulcrum_status status =
+        fulcrum_scenario_new(&inputs->scenario, &scenario, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_scenario_new(&inputs->scenario, &scenario, err);
+        status = predict_yardstick(settings, scenario, job, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = start_writer(settings, inputs, context, job, err);
     }
     if (status == FULCRUM_OK) {
         job->finding = fulcrum_sweep_finding_new(&job->plan);
@@ -384,6 +415,7 @@ static void job_free(struct job *job)
         free(job->values[i]);
     }
     free(job->actor_choices);
+    fulcrum_yardstick_free(job->yardstick);
     fulcrum_sweep_writer_free(job->writer);
     fulcrum_sweep_finding_free(job->finding);
     free(job);
@@ -440,6 +472,14 @@ static const struct fulcrum_option rows[] = {
         .offset = offsetof(struct settings, columns),
         .value = "A,B,C",
         .help = "columns to write, in this order; all unless given"},
+    {.name = "relative-to",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = offsetof(struct settings, relative_to),
+        .value = "INDEX",
+        .least = 0.0,
+        .most = 9007199254740991.0,
+        .help = "adds speedup and runtime_rel with their 90 % intervals: rate and "
+                "runtime over those of this point, 0 being the first row"},
     {.name = "format",
         .kind = FULCRUM_OPTION_CHOICE,
         .offset = offsetof(struct settings, format),

@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The columns are settled before the first point: the head, axes, every output with its
- * interval, then words. Every row has all of them, also that of a point that cannot
- * run, so that an output has as many rows as the sweep has points.
+ * interval, ratios to a point of comparison, then words. Every row has all of them,
+ * also that of a point that cannot run, so that an output has as many rows as the sweep
+ * has points.
  */
 #include "cli/sweep_columns.h"
 
@@ -33,14 +34,24 @@ static void add_text(
 }
 
 /* Lower and upper end stand beside the value they belong to. */
-static void add_interval(
-    struct fulcrum_sweep_columns *columns, const char *name, size_t output)
+static void add_interval(struct fulcrum_sweep_columns *columns,
+    enum fulcrum_sweep_cell low, enum fulcrum_sweep_cell high)
 {
-    char with_end[96];
-    (void)snprintf(with_end, sizeof with_end, "%s_lo", name);
-    add_column(columns, with_end, FULCRUM_CELL_LOW, output);
-    (void)snprintf(with_end, sizeof with_end, "%s_hi", name);
-    add_column(columns, with_end, FULCRUM_CELL_HIGH, output);
+    const struct fulcrum_sweep_column value = columns->items[columns->count - 1];
+    char with_end[sizeof value.name + 4];
+    (void)snprintf(with_end, sizeof with_end, "%s_lo", value.name);
+    add_column(columns, with_end, low, value.index);
+    (void)snprintf(with_end, sizeof with_end, "%s_hi", value.name);
+    add_column(columns, with_end, high, value.index);
+}
+
+/* The ends are there, blank, without draws too: charts find the columns they know. */
+static void add_ratios(struct fulcrum_sweep_columns *columns)
+{
+    for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
+        add_column(columns, fulcrum_relative_name(i), FULCRUM_CELL_RATIO, i);
+        add_interval(columns, FULCRUM_CELL_RATIO_LOW, FULCRUM_CELL_RATIO_HIGH);
+    }
 }
 
 void fulcrum_sweep_columns_init(
@@ -58,8 +69,11 @@ void fulcrum_sweep_columns_init(
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         add_column(out, fulcrum_output_name(i), FULCRUM_CELL_OUTPUT, i);
         if (head->plan->predict.draws > 0.0) {
-            add_interval(out, fulcrum_output_name(i), i);
+            add_interval(out, FULCRUM_CELL_LOW, FULCRUM_CELL_HIGH);
         }
+    }
+    if (head->plan->yardstick != NULL) {
+        add_ratios(out);
     }
     add_column(out, "method", FULCRUM_CELL_METHOD, 0);
     add_column(out, "solver_error_rel", FULCRUM_CELL_ERROR, 0);
@@ -120,7 +134,8 @@ static int is_for_people(const struct fulcrum_sweep_column *column)
 {
     static const char *const names[] = {"actor_count", "steps_per_s", "mean_batch",
         "cpu_thread_busy_frac", "gpu_busy_frac", "system_w", "steps_per_j_gpu",
-        "steps_per_j_system", "cpu_gpu_ratio_used", "bottleneck", "status"};
+        "steps_per_j_system", "cpu_gpu_ratio_used", "speedup", "speedup_lo",
+        "speedup_hi", "bottleneck", "status"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(column->name, names[i]) == 0) {
             return 1;
@@ -144,7 +159,10 @@ int fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column)
 {
     return column->cell == FULCRUM_CELL_AXIS || column->cell == FULCRUM_CELL_ACTORS ||
            column->cell == FULCRUM_CELL_OUTPUT || column->cell == FULCRUM_CELL_LOW ||
-           column->cell == FULCRUM_CELL_HIGH || column->cell == FULCRUM_CELL_ERROR;
+           column->cell == FULCRUM_CELL_HIGH || column->cell == FULCRUM_CELL_RATIO ||
+           column->cell == FULCRUM_CELL_RATIO_LOW ||
+           column->cell == FULCRUM_CELL_RATIO_HIGH ||
+           column->cell == FULCRUM_CELL_ERROR;
 }
 
 /* A point that cannot run has the values of its axes and no other number. */
@@ -169,6 +187,12 @@ double fulcrum_sweep_column_number(
     case FULCRUM_CELL_HIGH:
         return prediction->has_interval ? prediction->hi[column->index]
                                         : FULCRUM_UNKNOWN;
+    case FULCRUM_CELL_RATIO:
+        return point->relative[column->index].value;
+    case FULCRUM_CELL_RATIO_LOW:
+        return point->relative[column->index].lo;
+    case FULCRUM_CELL_RATIO_HIGH:
+        return point->relative[column->index].hi;
     case FULCRUM_CELL_ERROR:
         return prediction->solver_error_rel;
     case FULCRUM_CELL_HEAD:
@@ -203,6 +227,9 @@ const char *fulcrum_sweep_column_text(const struct fulcrum_sweep_column *column,
     case FULCRUM_CELL_OUTPUT:
     case FULCRUM_CELL_LOW:
     case FULCRUM_CELL_HIGH:
+    case FULCRUM_CELL_RATIO:
+    case FULCRUM_CELL_RATIO_LOW:
+    case FULCRUM_CELL_RATIO_HIGH:
     case FULCRUM_CELL_ERROR:
     default:
         return "";

@@ -13,6 +13,7 @@ struct fulcrum_sweep_head {
     const char *calibration;
     const char *actors_rule; /* how the number of actors was chosen */
     const struct fulcrum_sweep_plan *plan;
+    size_t relative_to;  /* index of the point of comparison, where there is one */
     const char *columns; /* comma-separated names to keep; NULL: all */
 };
 
@@ -24,6 +25,9 @@ enum fulcrum_sweep_cell {
     FULCRUM_CELL_OUTPUT, /* output `index` */
     FULCRUM_CELL_LOW,    /* lower end of its interval */
     FULCRUM_CELL_HIGH,
+    FULCRUM_CELL_RATIO, /* ratio `index` to the point of comparison */
+    FULCRUM_CELL_RATIO_LOW,
+    FULCRUM_CELL_RATIO_HIGH,
     FULCRUM_CELL_METHOD,
     FULCRUM_CELL_ERROR, /* of the method, relative, in steps per second */
     FULCRUM_CELL_BOTTLENECK,
@@ -39,8 +43,8 @@ struct fulcrum_sweep_column {
 };
 
 enum {
-    FULCRUM_SWEEP_COLUMNS_MOST =
-        16 + FULCRUM_SWEEP_AXES_MOST + 3 * FULCRUM_OUTPUT_COUNT,
+    FULCRUM_SWEEP_COLUMNS_MOST = 16 + FULCRUM_SWEEP_AXES_MOST +
+                                 3 * FULCRUM_OUTPUT_COUNT + 3 * FULCRUM_RELATIVE_COUNT,
     /* Room for the text of a cell. */
     FULCRUM_CELL_SIZE = FULCRUM_REASON_BYTE
 };
@@ -50,7 +54,8 @@ struct fulcrum_sweep_columns {
     struct fulcrum_sweep_column items[FULCRUM_SWEEP_COLUMNS_MOST];
 };
 
-/* Every column there is: the head, axes, outputs with their intervals, words. */
+/* Every column there is: the head, axes, outputs and ratios with their intervals,
+ * words. */
 void fulcrum_sweep_columns_init(
     struct fulcrum_sweep_columns *out, const struct fulcrum_sweep_head *head);
 

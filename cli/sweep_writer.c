@@ -58,6 +58,9 @@ static void print_json_head(struct fulcrum_sweep_writer *writer)
     fulcrum_json_add_text(document, "calibration", head->calibration);
     fulcrum_json_add_text(document, "actors_rule", head->actors_rule);
     fulcrum_json_add_number(document, "interval_draws", head->plan->predict.draws);
+    if (head->plan->yardstick != NULL) {
+        fulcrum_json_add_number(document, "relative_to", (double)head->relative_to);
+    }
     add_axes(document, head->plan);
     char *text = NULL;
     writer->status = fulcrum_json_text(document, FULCRUM_JSON_LINE, &text, NULL);
@@ -245,9 +248,14 @@ static void print_json_tail(struct fulcrum_sweep_writer *writer, const char *bef
 /* What is left out is said where the rows end, not only on the terminal. */
 static void print_table(const struct fulcrum_sweep_writer *writer)
 {
-    (void)fprintf(writer->stream, "%s, %s, calibration %s, actors %s\n\n",
-        writer->head.machine, writer->head.workload, writer->head.calibration,
-        writer->head.actors_rule);
+    const struct fulcrum_sweep_head *head = &writer->head;
+    (void)fprintf(writer->stream, "%s, %s, calibration %s, actors %s\n", head->machine,
+        head->workload, head->calibration, head->actors_rule);
+    if (head->plan->yardstick != NULL) {
+        (void)fprintf(
+            writer->stream, "speedup relative to point %zu\n", head->relative_to);
+    }
+    (void)fputc('\n', writer->stream);
     fulcrum_report_print_table(writer->report, writer->stream, 0);
     if (writer->rows > FULCRUM_SWEEP_TABLE_ROWS) {
         (void)fprintf(writer->stream,

@@ -9,11 +9,10 @@
  */
 #include "model/predict.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/interval.h"
 #include "model/lower.h"
 #include "model/power.h"
 #include "model/quantity.h"
@@ -23,10 +22,6 @@
  */
 #define DRAW_HALF_WIDTH_REL 0.04
 #define DRAW_MOST_STEPS     1e5
-
-/* Quantiles of the 90 % interval. */
-#define LOW_QUANTILE  0.05
-#define HIGH_QUANTILE 0.95
 
 struct output_row {
     const char *name;
@@ -71,6 +66,10 @@ struct fulcrum_predictor {
     struct fulcrum_design_stem stems[STEMS]; /* draws beyond share the last one */
     struct solved_point solved;              /* of the point or draw at hand */
     struct fulcrum_solver_memory *memory;
+    size_t draw_count; /* of the point predicted last */
+    size_t draw_capacity;
+    double *draws; /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN */
+    double *column; /* draw_count, to be sorted */
 };
 
 /* A sweep asks for the same draws at every point: each finds its own stem again. */
@@ -170,26 +169,26 @@ static void fill_values(const struct solved_point *point, double *value)
     fill_ratios(point, value);
 }
 
-/* One column of `values` (draws x outputs), sorted: its 5 % and 95 % quantiles. */
-static void fill_interval(const double *values, size_t draws, double *column,
-    size_t output, struct fulcrum_prediction *out)
+/* A draw that ran has a rate. */
+static int draw_ran(const double *values)
 {
-    int known = 1;
-    for (size_t k = 0; k < draws; k++) {
-        column[k] = values[k * FULCRUM_OUTPUT_COUNT + output];
-        known = known && !isnan(column[k]);
+    return !isnan(values[FULCRUM_OUTPUT_steps_per_s]);
+}
+
+/* The interval of one output over the draws that ran. */
+static void fill_interval(const struct fulcrum_predictor *predictor, size_t output,
+    struct fulcrum_prediction *out)
+{
+    size_t ran = 0;
+    for (size_t k = 0; k < predictor->draw_count; k++) {
+        const double *values = predictor->draws + k * FULCRUM_OUTPUT_COUNT;
+        if (draw_ran(values)) {
+            predictor->column[ran++] = values[output];
+        }
     }
-    if (known) {
-        gsl_sort(column, 1, draws);
-    }
-    out->lo[output] =
-        known ? gsl_stats_quantile_from_sorted_data(column, 1, draws, LOW_QUANTILE)
-              : FULCRUM_UNKNOWN;
-    /* Equal values may come out a rounding error apart. */
-    out->hi[output] = known
-                          ? fmax(out->lo[output], gsl_stats_quantile_from_sorted_data(
-                                                      column, 1, draws, HIGH_QUANTILE))
-                          : FULCRUM_UNKNOWN;
+    struct fulcrum_interval interval = fulcrum_interval_of(predictor->column, ran);
+    out->lo[output] = interval.lo;
+    out->hi[output] = interval.hi;
 }
 
 /* What is to be predicted, as fulcrum_predictor_run got it. */
@@ -198,56 +197,84 @@ struct question {
     const struct fulcrum_predict_options *options;
 };
 
-/* Solves the draws one after the other; those that cannot run are left out. */
-static size_t solve_draws(struct fulcrum_predictor *predictor,
-    const struct question *question, double *values, struct fulcrum_prediction *out)
+/* How draw k of a point is solved, given how the point itself was. */
+static struct fulcrum_solver_options draw_options(
+    const struct question *question, uint64_t k, enum fulcrum_method method)
 {
-    const struct fulcrum_predict_options *options = question->options;
-    size_t solved = 0;
+    struct fulcrum_solver_options solver = question->options->solver;
+    /* Draws that the equations may be far off for are simulated, like such points. */
+    if (method == FULCRUM_METHOD_SIMULATE) {
+        solver.method = FULCRUM_METHOD_SIMULATE;
+    }
+    solver.seed =
+        fulcrum_stream_seed(solver.seed, question->options->point_index + 1, k);
+    solver.half_width_rel = DRAW_HALF_WIDTH_REL;
+    solver.max_steps = DRAW_MOST_STEPS;
+    return solver;
+}
+
+static void set_unknown(double *values)
+{
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        values[i] = FULCRUM_UNKNOWN;
+    }
+}
+
+/* Solves the draws one after the other; those that cannot run are not counted. */
+static void solve_draws(struct fulcrum_predictor *predictor,
+    const struct question *question, struct fulcrum_prediction *out)
+{
+    size_t ran = 0;
     size_t agreed = 0;
-    for (uint64_t k = 1; k <= (uint64_t)options->draws; k++) {
+    for (size_t i = 0; i < predictor->draw_count; i++) {
+        double *values = predictor->draws + i * FULCRUM_OUTPUT_COUNT;
+        uint64_t k = (uint64_t)i + 1;
         struct fulcrum_point drawn = *question->point;
         drawn.draw = k;
-        drawn.seed = options->solver.seed;
-        struct fulcrum_solver_options solver = options->solver;
-        /* Draws that the equations may be far off for are simulated, like such points.
-         */
-        if (out->method == FULCRUM_METHOD_SIMULATE) {
-            solver.method = FULCRUM_METHOD_SIMULATE;
-        }
-        solver.seed =
-            fulcrum_stream_seed(options->solver.seed, options->point_index + 1, k);
-        solver.half_width_rel = DRAW_HALF_WIDTH_REL;
-        solver.max_steps = DRAW_MOST_STEPS;
+        drawn.seed = question->options->solver.seed;
+        struct fulcrum_solver_options solver = draw_options(question, k, out->method);
+        set_unknown(values);
         if (solve_point(predictor, &drawn, &solver, NULL) == FULCRUM_OK) {
-            fill_values(&predictor->solved, values + solved * FULCRUM_OUTPUT_COUNT);
-            solved++;
+            fill_values(&predictor->solved, values);
+            ran++;
             agreed += predictor->solved.solution.bottleneck == out->bottleneck;
         }
     }
-    out->bottleneck_agree_frac = solved > 0 ? (double)agreed / (double)solved : 1.0;
-    return solved;
+    out->draws = (double)ran;
+    out->bottleneck_agree_frac = ran > 0 ? (double)agreed / (double)ran : 1.0;
+}
+
+/* Room that is kept from point to point. */
+static enum fulcrum_status make_room(struct fulcrum_predictor *predictor, size_t draws)
+{
+    if (draws > predictor->draw_capacity) {
+        free(predictor->draws);
+        free(predictor->column);
+        predictor->draw_capacity = 0;
+        predictor->draws =
+            calloc(draws * FULCRUM_OUTPUT_COUNT, sizeof *predictor->draws);
+        predictor->column = calloc(draws, sizeof *predictor->column);
+        if (predictor->draws == NULL || predictor->column == NULL) {
+            return FULCRUM_ERR_NO_MEMORY;
+        }
+        predictor->draw_capacity = draws;
+    }
+    predictor->draw_count = draws;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
     const struct question *question, struct fulcrum_prediction *out)
 {
-    size_t wanted = (size_t)question->options->draws;
-    double *values = calloc(wanted * FULCRUM_OUTPUT_COUNT, sizeof *values);
-    double *column = calloc(wanted, sizeof *column);
-    if (values == NULL || column == NULL) {
-        free(values);
-        free(column);
-        return FULCRUM_ERR_NO_MEMORY;
+    enum fulcrum_status status = make_room(predictor, (size_t)question->options->draws);
+    if (status != FULCRUM_OK) {
+        return status;
     }
-    size_t solved = solve_draws(predictor, question, values, out);
-    out->draws = (double)solved;
-    out->has_interval = solved > 1;
+    solve_draws(predictor, question, out);
+    out->has_interval = out->draws > 1.0;
     for (size_t i = 0; out->has_interval && i < FULCRUM_OUTPUT_COUNT; i++) {
-        fill_interval(values, solved, column, i, out);
+        fill_interval(predictor, i, out);
     }
-    free(column);
-    free(values);
     return FULCRUM_OK;
 }
 
@@ -289,6 +316,8 @@ void fulcrum_predictor_free(struct fulcrum_predictor *predictor)
 {
     if (predictor != NULL) {
         fulcrum_solver_memory_free(predictor->memory);
+        free(predictor->draws);
+        free(predictor->column);
         free(predictor);
     }
 }
@@ -300,6 +329,7 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
     struct fulcrum_solver_options solver = options->solver;
     solver.seed =
         fulcrum_stream_seed(options->solver.seed, options->point_index + 1, 0);
+    predictor->draw_count = 0;
     enum fulcrum_status status = solve_point(predictor, point, &solver, err);
     if (status == FULCRUM_OK) {
         fill_prediction(&predictor->solved, out);
@@ -309,6 +339,13 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
         }
     }
     return status;
+}
+
+const double *fulcrum_predictor_draws(
+    const struct fulcrum_predictor *predictor, size_t *count)
+{
+    *count = predictor->draw_count;
+    return predictor->draw_count > 0 ? predictor->draws : NULL;
 }
 
 enum fulcrum_status fulcrum_predictor_design(struct fulcrum_predictor *predictor,

@@ -105,6 +105,14 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_run(
     struct fulcrum_error *err);
 
 /*
+ * What the draws of the point predicted last gave: `count` rows of FULCRUM_OUTPUT_COUNT
+ * values, draw after draw, all NAN for a draw that cannot run. NULL where there were no
+ * draws. Borrowed: valid until the predictor is used again.
+ */
+const double *fulcrum_predictor_draws(
+    const struct fulcrum_predictor *predictor, size_t *count);
+
+/*
  * The design of a point, as fulcrum_scenario_design makes it.
  *   out      borrowed: valid until the predictor is used again
  *   fails    as fulcrum_scenario_design

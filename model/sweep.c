@@ -15,6 +15,7 @@
  */
 #include "model/sweep.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ struct sweep {
     char (*reasons)[FULCRUM_REASON_BYTE]; /* beside the block: seldom touched */
     size_t thread_count;
     struct fulcrum_predictor **predictors; /* one per thread */
+    double *columns;                       /* one number per thread and draw */
 };
 
 /* A block: points from `start`, of which those before `next` are taken. */
@@ -59,6 +61,7 @@ struct queue {
 struct task {
     const struct sweep *sweep;
     struct fulcrum_predictor *predictor;
+    double *column; /* one number per draw */
     struct fulcrum_setting settings[FULCRUM_SWEEP_AXES_MOST + 1];
     size_t setting_count;
 };
@@ -164,33 +167,44 @@ static void join_lines(char *out, size_t size, const char *detail)
     }
 }
 
-static void predict_point(struct task *task, size_t index, size_t slot)
+/* Settles the actors and predicts; `out` gets its index and varied values anyway. */
+static enum fulcrum_status try_point(struct task *task, size_t index,
+    struct fulcrum_sweep_point *out, struct fulcrum_error *err)
 {
-    struct fulcrum_sweep_point *out = &task->sweep->block[slot];
     const struct fulcrum_sweep_plan *plan = task->sweep->plan;
-    struct fulcrum_error err;
-    err.status = FULCRUM_OK;
-    err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
+    enum fulcrum_status status = FULCRUM_OK;
     fill_varied(plan, index, out);
     for (size_t i = 0; i < plan->axis_count; i++) {
         task->settings[i] =
             (struct fulcrum_setting){plan->axes[i].field, out->varied[i], NULL};
     }
     task->setting_count = plan->axis_count;
-    out->reason = "";
-    out->status = FULCRUM_OK;
     if (plan->actor_choice_count > 0) {
-        out->status = choose_actors(task, out, &err);
+        status = choose_actors(task, out, err);
     } else if (plan->actors_per_thread > 0.0) {
-        out->status = follow_threads(task, &err);
+        status = follow_threads(task, err);
     }
-    if (out->status == FULCRUM_OK) {
-        out->status = predict_with_draws(task, plan->predict.draws, out, &err);
-    }
+    return status == FULCRUM_OK
+               ? predict_with_draws(task, plan->predict.draws, out, err)
+               : status;
+}
+
+static void predict_point(struct task *task, size_t index, size_t slot)
+{
+    struct fulcrum_sweep_point *out = &task->sweep->block[slot];
+    const struct fulcrum_yardstick *yardstick = task->sweep->plan->yardstick;
+    struct fulcrum_error err;
+    err.status = FULCRUM_OK;
+    err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
+    out->reason = "";
+    out->status = try_point(task, index, out, &err);
     if (out->status != FULCRUM_OK) {
         out->prediction = (struct fulcrum_prediction){0};
         join_lines(task->sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
         out->reason = task->sweep->reasons[slot];
+    } else if (yardstick != NULL) {
+        fulcrum_yardstick_compare(
+            yardstick, task->predictor, &out->prediction, task->column, out->relative);
     }
 }
 
@@ -240,7 +254,9 @@ static void predict_run(
 /* Predicts points of the block until the queue has none. */
 static void work_off(const struct sweep *sweep, size_t thread, struct queue *queue)
 {
-    struct task task = {.sweep = sweep, .predictor = sweep->predictors[thread]};
+    struct task task = {.sweep = sweep,
+        .predictor = sweep->predictors[thread],
+        .column = sweep->columns + thread * (size_t)sweep->plan->predict.draws};
     size_t first = 0;
     for (size_t count = take_run(sweep->visitor, queue, &first); count > 0;
          count = take_run(sweep->visitor, queue, &first)) {
@@ -296,6 +312,7 @@ static void free_sweep(struct sweep *sweep)
         fulcrum_predictor_free(sweep->predictors[i]);
     }
     free((void *)sweep->predictors);
+    free(sweep->columns);
     free(sweep->reasons);
     free(sweep->block);
 }
@@ -313,13 +330,48 @@ static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error 
     sweep->block = calloc(slots, sizeof *sweep->block);
     sweep->reasons = calloc(slots, sizeof *sweep->reasons);
     sweep->predictors = calloc(sweep->thread_count, sizeof(struct fulcrum_predictor *));
-    if (sweep->block == NULL || sweep->reasons == NULL || sweep->predictors == NULL) {
+    size_t draws = (size_t)sweep->plan->predict.draws;
+    sweep->columns = calloc(sweep->thread_count * draws + 1, sizeof *sweep->columns);
+    if (sweep->block == NULL || sweep->reasons == NULL || sweep->predictors == NULL ||
+        sweep->columns == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
     }
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < sweep->thread_count && status == FULCRUM_OK; i++) {
         status = fulcrum_predictor_new(sweep->scenario, &sweep->predictors[i], err);
     }
+    return status;
+}
+
+/* The draws stay in the predictor until they are kept. */
+static enum fulcrum_status predict_yardstick(struct task *task, size_t index,
+    struct fulcrum_yardstick **out, struct fulcrum_error *err)
+{
+    struct fulcrum_sweep_point *point = calloc(1, sizeof *point);
+    if (point == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a point of a sweep");
+    }
+    enum fulcrum_status status = try_point(task, index, point, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_yardstick_new(task->predictor, &point->prediction, out, err);
+    }
+    free(point);
+    return status;
+}
+
+enum fulcrum_status fulcrum_sweep_yardstick(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_sweep_plan *plan, size_t index, struct fulcrum_yardstick **out,
+    struct fulcrum_error *err)
+{
+    assert(index < fulcrum_sweep_count(plan));
+    struct sweep sweep = {.scenario = scenario, .plan = plan};
+    struct task task = {.sweep = &sweep};
+    sweep.actors = fulcrum_field_find("run.actor_count");
+    enum fulcrum_status status = fulcrum_predictor_new(scenario, &task.predictor, err);
+    if (status == FULCRUM_OK) {
+        status = predict_yardstick(&task, index, out, err);
+    }
+    fulcrum_predictor_free(task.predictor);
     return status;
 }
 

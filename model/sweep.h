@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "model/predict.h"
+#include "model/relative.h"
 
 /* One field and the values it takes. Borrowed. */
 struct fulcrum_sweep_axis {
@@ -27,6 +28,8 @@ struct fulcrum_sweep_plan {
      */
     const double *actor_choices;
     size_t actor_choice_count;
+    /* Each point is compared with it; NULL: points stand alone. Borrowed. */
+    const struct fulcrum_yardstick *yardstick;
     size_t thread_count; /* to work on; 0: as many as OpenMP would take */
 };
 
@@ -37,6 +40,7 @@ struct fulcrum_sweep_point {
     const char
         *reason; /* one line, borrowed: valid during the visit; "" after success */
     struct fulcrum_prediction prediction;
+    struct fulcrum_ratio relative[FULCRUM_RELATIVE_COUNT]; /* with a yardstick */
 };
 
 /* Most points between two visits. */
@@ -70,6 +74,17 @@ struct fulcrum_sweep_visitor {
 
 /* Product of the axes' counts; 0 where it exceeds 2^53. */
 size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan);
+
+/*
+ * Predicts one point of the grid, for the others to be compared with.
+ *   plan     its yardstick is not looked at
+ *   index    below fulcrum_sweep_count
+ *   out      the caller frees it with fulcrum_yardstick_free
+ *   fails    as fulcrum_predict: where the point cannot run
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_yardstick(
+    const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
+    size_t index, struct fulcrum_yardstick **out, struct fulcrum_error *err);
 
 /*
  * Visits every point of the grid, the last axis fastest. A point that cannot run is

@@ -115,6 +115,8 @@ static void test_the_bytes_do_not_depend_on_the_number_of_threads(void)
                     "--intervals 3 --half-width 0.2");
     compare_threads("-v run.sm_count=1:6000:1 -a 40 --format json --intervals none "
                     "--columns run.sm_count,steps_per_s,flags,status");
+    compare_threads("-v actors=1:30:1 --format jsonl --relative-to 7 --intervals 20 "
+                    "--half-width 0.2");
 }
 
 /* Does a sweep over that many numbers of actors simulate fixed batches? */

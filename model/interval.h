@@ -1,0 +1,19 @@
+/* interval.h - the 90 % interval of a quantity, from its draws. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_INTERVAL_H
+#define FULCRUM_MODEL_INTERVAL_H
+
+#include <stddef.h>
+
+struct fulcrum_interval {
+    double lo; /* 5 % and 95 % quantiles; lo <= hi, or both NAN */
+    double hi;
+};
+
+/*
+ * Of `count` draws, in any order, which are sorted on the way. Unknown where there are
+ * fewer than two, or where one of them is NAN.
+ */
+struct fulcrum_interval fulcrum_interval_of(double *draws, size_t count);
+
+#endif
