@@ -6,6 +6,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,15 +83,30 @@ static int names(const char *list, const char *name)
     return 1;
 }
 
-static int is_fitted(const struct job *job)
+/* The calibration's note of that name; "" where it has none. */
+static const char *note_of(
+    const struct fulcrum_calibration *calibration, const char *key)
 {
-    for (size_t i = 0; i < job->calibration->note_count; i++) {
-        const struct fulcrum_note *note = &job->calibration->notes[i];
-        if (strcmp(note->key, "fitted_to") == 0) {
-            return names(note->text, job->reference->name);
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, key) == 0) {
+            return calibration->notes[i].text;
         }
     }
-    return 0;
+    return "";
+}
+
+/* Fitted were "REFERENCE" or "REFERENCE:SERIES", but held out "REFERENCE:INDEX". */
+static int is_fitted(const struct job *job, size_t index)
+{
+    const struct fulcrum_reference *reference = job->reference;
+    const struct fulcrum_reference_point *point = &reference->points[index];
+    const char *fitted = note_of(job->calibration, "fitted_to");
+    char curve[140];
+    char single[100];
+    (void)snprintf(curve, sizeof curve, "%s:%s", reference->name, point->series);
+    (void)snprintf(single, sizeof single, "%s:%zu", reference->name, point->index);
+    return (names(fitted, reference->name) || names(fitted, curve)) &&
+           !names(note_of(job->calibration, "held_out"), single);
 }
 
 static enum fulcrum_status predict(struct job *job, struct fulcrum_error *err)
@@ -118,7 +134,7 @@ static enum fulcrum_status predict(struct job *job, struct fulcrum_error *err)
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_compared *item = fulcrum_comparison_add(
             job->out, figures[i].point, figures[i].observation, job->predicted[i]);
-        item->is_fitted = is_fitted(job);
+        item->is_fitted = is_fitted(job, figures[i].point);
     }
     return FULCRUM_OK;
 }

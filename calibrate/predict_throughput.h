@@ -8,8 +8,10 @@
 
 /*
  * Every figure by simulation at the calibration's values, with 90 % intervals from
- * draws of its errors and both baselines. Figures that the calibration was fitted to,
- * as its notes say, are marked.
+ * draws of its errors and the baselines. Figures that the calibration was fitted to are
+ * marked, as its notes say: `fitted_to` lists "REFERENCE" or "REFERENCE:SERIES",
+ * `held_out` points that the fit did not see as "REFERENCE:INDEX" (in the file, from
+ * 0), all separated by ", ".
  *   out      the caller clears it
  *   fails    FULCRUM_ERR_MISSING or FULCRUM_ERR_INFEASIBLE (a point cannot run: nothing
  *            gives a value that it needs), as fulcrum_throughput_new

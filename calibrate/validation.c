@@ -3,27 +3,206 @@
 #include "calibrate/validation.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "calibrate/predict_curve.h"
 #include "calibrate/predict_power.h"
 #include "calibrate/predict_throughput.h"
 #include "presets/preset.h"
 
+/* Points of a reference that are predicted from one calibration. */
+struct part {
+    struct fulcrum_reference view; /* borrows all but `points` */
+    size_t *origin;                /* where each point stands in the reference */
+};
+
+static void part_clear(struct part *part)
+{
+    free(part->view.points);
+    free(part->origin);
+}
+
+static const char *calibration_of(
+    const struct fulcrum_reference *reference, size_t point)
+{
+    return fulcrum_reference_calibration(reference, reference->points[point].series);
+}
+
+/* What ratios refer to belongs to every part: it is no figure itself. */
+static int belongs(
+    const struct fulcrum_reference *reference, size_t point, const char *calibration)
+{
+    return strcmp(calibration_of(reference, point), calibration) == 0 ||
+           (reference->is_relative && point == reference->relative_to);
+}
+
+static enum fulcrum_status make_part(const struct fulcrum_reference *reference,
+    const char *calibration, struct part *out, struct fulcrum_error *err)
+{
+    *out = (struct part){.view = *reference};
+    out->view.points = calloc(reference->point_count, sizeof *out->view.points);
+    out->origin = calloc(reference->point_count, sizeof *out->origin);
+    if (out->view.points == NULL || out->origin == NULL) {
+        part_clear(out);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        if (!belongs(reference, i, calibration)) {
+            continue;
+        }
+        if (i == reference->relative_to) {
+            out->view.relative_to = count;
+        }
+        out->view.points[count] = reference->points[i];
+        out->origin[count++] = i;
+    }
+    out->view.point_count = count;
+    return FULCRUM_OK;
+}
+
+/* Adds "a, b"; what does not fit is left out. */
+static void append(char *list, size_t size, const char *gap, const char *text)
+{
+    size_t used = strlen(list);
+    (void)snprintf(list + used, size - used, "%s%s", list[0] != '\0' ? gap : "", text);
+}
+
+static void take_over(struct fulcrum_comparison *out, const struct part *part,
+    const struct fulcrum_comparison *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const struct fulcrum_compared *from = &found->items[i];
+        size_t point = part->origin[from->point];
+        struct fulcrum_compared *to =
+            fulcrum_comparison_add(out, point, from->observation, from->predicted);
+        *to = *from;
+        to->point = point;
+    }
+}
+
+/* What cannot be predicted is a reason, not a failure. */
+static enum fulcrum_status predict_part(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, const char *name,
+    struct fulcrum_validation *out, struct fulcrum_error *err)
+{
+    struct part part;
+    struct fulcrum_comparison found = {.count = 0};
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    enum fulcrum_status status = make_part(reference, name, &part, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    status = fulcrum_predict_throughput(&part.view, calibration, &found, &why);
+    if (status == FULCRUM_OK) {
+        (void)snprintf(out->calibration, sizeof out->calibration, "%s",
+            out->calibration[0] == '\0' ? calibration->name : "by series");
+        take_over(&out->comparison, &part, &found);
+    } else if (status != FULCRUM_ERR_NO_MEMORY) {
+        append(out->reason, sizeof out->reason, "; ", why.detail);
+        status = FULCRUM_OK;
+    }
+    fulcrum_comparison_clear(&found);
+    part_clear(&part);
+    return status;
+}
+
+static int is_first_of(const struct fulcrum_reference *reference, size_t point)
+{
+    for (size_t i = 0; i < point; i++) {
+        if (strcmp(calibration_of(reference, i), calibration_of(reference, point)) ==
+            0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int is_first_of_series(const struct fulcrum_reference *reference, size_t point)
+{
+    for (size_t i = 0; i < point; i++) {
+        if (strcmp(reference->points[i].series, reference->points[point].series) == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* "no calibration goes with 'A', 'B'" */
+static void name_series_without(
+    const struct fulcrum_reference *reference, struct fulcrum_validation *out)
+{
+    char list[300] = "";
+    for (size_t i = 0; i < reference->point_count; i++) {
+        if (calibration_of(reference, i)[0] == '\0' &&
+            is_first_of_series(reference, i)) {
+            char quoted[70];
+            (void)snprintf(quoted, sizeof quoted, "'%s'", reference->points[i].series);
+            append(list, sizeof list, ", ", quoted);
+        }
+    }
+    if (list[0] != '\0' && reference->calibration_count > 0) {
+        append(
+            out->reason, sizeof out->reason, "; ", "no calibration goes with series ");
+        append(out->reason, sizeof out->reason, "", list);
+    } else if (list[0] != '\0') {
+        append(out->reason, sizeof out->reason, "; ",
+            "no calibration goes with its workload");
+    }
+}
+
+static int by_point(const void *left, const void *right)
+{
+    const struct fulcrum_compared *a = left;
+    const struct fulcrum_compared *b = right;
+    if (a->point != b->point) {
+        return a->point < b->point ? -1 : 1;
+    }
+    return a->observation < b->observation ? -1 : 1;
+}
+
+/* Each series from its own calibration. */
+static enum fulcrum_status predict_by_series(const struct fulcrum_reference *reference,
+    struct fulcrum_validation *out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status =
+        fulcrum_comparison_init(&out->comparison, reference, err);
+    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
+        const char *name = calibration_of(reference, i);
+        struct fulcrum_calibration *own = NULL;
+        if (name[0] == '\0' || !is_first_of(reference, i)) {
+            continue;
+        }
+        status = fulcrum_calibration_load(name, &own, err);
+        if (status == FULCRUM_OK) {
+            status = predict_part(reference, own, name, out, err);
+        }
+        fulcrum_calibration_free(own);
+    }
+    if (status == FULCRUM_OK) {
+        name_series_without(reference, out);
+        qsort(out->comparison.items, out->comparison.count,
+            sizeof *out->comparison.items, by_point);
+    }
+    return status;
+}
+
 static enum fulcrum_status predict(const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, struct fulcrum_comparison *out,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
     struct fulcrum_error *err)
 {
     switch (reference->predictor) {
     case FULCRUM_PREDICTOR_THROUGHPUT:
-        return calibration != NULL
-                   ? fulcrum_predict_throughput(reference, calibration, out, err)
-                   : fulcrum_fail(err, FULCRUM_ERR_MISSING,
-                         "no calibration goes with its workload");
+        (void)snprintf(
+            out->calibration, sizeof out->calibration, "%s", calibration->name);
+        return fulcrum_predict_throughput(
+            reference, calibration, &out->comparison, err);
     case FULCRUM_PREDICTOR_CPU_CURVE:
-        return fulcrum_predict_curve(reference, out, err);
+        return fulcrum_predict_curve(reference, &out->comparison, err);
     case FULCRUM_PREDICTOR_GPU_POWER:
     case FULCRUM_PREDICTOR_SERVER_POWER:
-        return fulcrum_predict_power(reference, out, err);
+        return fulcrum_predict_power(reference, &out->comparison, err);
     case FULCRUM_PREDICTOR_NONE:
     case FULCRUM_PREDICTOR_SM_SCALING:
     case FULCRUM_PREDICTOR_STAGE_SHARES:
@@ -34,38 +213,20 @@ static enum fulcrum_status predict(const struct fulcrum_reference *reference,
     }
 }
 
-/* The calibration that predictions of a reference start from; NULL: none. */
-static enum fulcrum_status load_calibration(const struct fulcrum_reference *reference,
-    struct fulcrum_calibration **out, struct fulcrum_error *err)
-{
-    const char *name = reference->calibration[0] != '\0'
-                           ? reference->calibration
-                           : reference->design.workload.calibration;
-    return name[0] != '\0' && reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT
-               ? fulcrum_calibration_load(name, out, err)
-               : FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_calibration *own = NULL;
-    struct fulcrum_error why;
-    why.detail[0] = '\0';
+    struct fulcrum_error why = {FULCRUM_OK, ""};
     *out = (struct fulcrum_validation){.reference = reference};
-    enum fulcrum_status status =
-        calibration == NULL ? load_calibration(reference, &own, err) : FULCRUM_OK;
-    if (status != FULCRUM_OK) {
+    if (reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT && calibration == NULL) {
+        enum fulcrum_status status = predict_by_series(reference, out, err);
+        if (status != FULCRUM_OK) {
+            fulcrum_validation_clear(out);
+        }
         return status;
     }
-    calibration = calibration != NULL ? calibration : own;
-    if (calibration != NULL) {
-        (void)snprintf(
-            out->calibration, sizeof out->calibration, "%s", calibration->name);
-    }
-    status = predict(reference, calibration, &out->comparison, &why);
-    fulcrum_calibration_free(own);
+    enum fulcrum_status status = predict(reference, calibration, out, &why);
     if (status == FULCRUM_ERR_NO_MEMORY) {
         return fulcrum_fail(err, status, "%s: no memory", reference->name);
     }

@@ -9,15 +9,16 @@
 /* What became of one reference. */
 struct fulcrum_validation {
     const struct fulcrum_reference *reference; /* borrowed */
-    char calibration[64];                 /* that it was predicted from; "": none */
+    char calibration[64]; /* that it was predicted from; "by series" where series have
+                             their own (fulcrum_reference_calibration); "": none */
     struct fulcrum_comparison comparison; /* empty where nothing was predicted */
-    char reason[400];                     /* why nothing was; "" where it was */
+    char reason[400]; /* why nothing was, or which series were not; "" where all was */
 };
 
 /*
  * A reference that cannot be predicted is no failure: it says why.
- *   calibration  of references of throughput; NULL: what the reference names, or its
- *                workload
+ *   calibration  of references of throughput; NULL: what the reference names for each
+ *                series or for all, or its workload
  *   out          the caller clears it
  *   fails        as fulcrum_calibration_load; FULCRUM_ERR_NO_MEMORY
  */
