@@ -33,15 +33,15 @@ static void add_text(
     columns->items[columns->count - 1].text = text;
 }
 
-/* Lower and upper end stand beside the value they belong to. */
+/* Lower and upper end stand beside the value, the last column so far. */
 static void add_interval(struct fulcrum_sweep_columns *columns,
     enum fulcrum_sweep_cell low, enum fulcrum_sweep_cell high)
 {
     const struct fulcrum_sweep_column value = columns->items[columns->count - 1];
-    char with_end[sizeof value.name + 4];
-    (void)snprintf(with_end, sizeof with_end, "%s_lo", value.name);
+    char with_end[sizeof value.name];
+    (void)snprintf(with_end, sizeof with_end, "%.90s_lo", value.name);
     add_column(columns, with_end, low, value.index);
-    (void)snprintf(with_end, sizeof with_end, "%s_hi", value.name);
+    (void)snprintf(with_end, sizeof with_end, "%.90s_hi", value.name);
     add_column(columns, with_end, high, value.index);
 }
 
