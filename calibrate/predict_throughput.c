@@ -10,15 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/formula.h"
 #include "calibrate/throughput.h"
 #include "model/sampler.h"
 #include "model/stream.h"
 
-enum { DRAWS = 400, SEED = 1 };
+enum { DRAWS = 400, SEED = 1, CURVE_MOST = 64 };
 
 /* Of the simulations that correct the fast method. */
 #define HALF_WIDTH_REL 0.002
 #define MOST_STEPS     2e7
+
+/* Of a published point, where its repetitions are not: small formulas weigh it by this.
+ */
+#define FORMULA_NOISE_REL 0.03
 
 struct job {
     const struct fulcrum_reference *reference;
@@ -160,6 +165,103 @@ static void add_baselines(struct job *job)
     }
 }
 
+/* Where a point is one of a curve over environments: their number, else NAN. */
+static double env_count_of(
+    const struct fulcrum_reference *reference, const struct fulcrum_compared *item)
+{
+    const struct fulcrum_reference_point *point = &reference->points[item->point];
+    int is_rate =
+        strcmp(point->observations[item->observation].quantity, "steps_per_s") == 0;
+    if (!is_rate || point->setting_count != 1) {
+        return (double)NAN;
+    }
+    if (strcmp(point->settings[0].path, "run.env_count") == 0) {
+        return point->settings[0].number;
+    }
+    return strcmp(point->settings[0].path, "run.actor_count") == 0
+               ? point->settings[0].number * reference->design.run.envs_per_actor
+               : (double)NAN;
+}
+
+/* The fitted points of the series that an item belongs to. */
+struct curve {
+    double env_count[CURVE_MOST];
+    double steps_per_s[CURVE_MOST];
+    size_t count;
+};
+
+static int is_of_series(const struct job *job, size_t item, const char *series)
+{
+    const struct fulcrum_reference *reference = job->reference;
+    return strcmp(reference->points[job->out->items[item].point].series, series) == 0;
+}
+
+static void collect(const struct job *job, const char *series, struct curve *out)
+{
+    out->count = 0;
+    for (size_t i = 0; i < job->out->count && out->count < CURVE_MOST; i++) {
+        const struct fulcrum_compared *item = &job->out->items[i];
+        double env_count = env_count_of(job->reference, item);
+        if (item->is_fitted && !isnan(env_count) && is_of_series(job, i, series)) {
+            out->env_count[out->count] = env_count;
+            out->steps_per_s[out->count++] = item->observed;
+        }
+    }
+}
+
+/* What the environments alone would do on the machine, as the calibration says. */
+static double ceiling_of(const struct fulcrum_calibration *calibration)
+{
+    const struct fulcrum_quantity *ceiling =
+        fulcrum_calibration_quantity(calibration, "simulation_ceiling_per_s");
+    return ceiling != NULL ? ceiling->value : (double)NAN;
+}
+
+/* A formula that cannot be fitted is left out. */
+static void add_formula(struct job *job, const char *series, const struct curve *curve,
+    enum fulcrum_baseline baseline)
+{
+    int is_capped = baseline == FULCRUM_BASELINE_CAPPED_HYPERBOLA;
+    double ceiling = ceiling_of(job->calibration);
+    const struct fulcrum_formula_curve fitted = {curve->env_count, curve->steps_per_s,
+        curve->count, is_capped ? ceiling : (double)NAN};
+    const struct fulcrum_formula_plan plan = {.curves = &fitted,
+        .curve_count = 1,
+        .noise_rel = FORMULA_NOISE_REL,
+        .frame_skip = job->reference->frame_skip};
+    struct fulcrum_formula formula;
+    if ((is_capped && isnan(ceiling)) ||
+        fulcrum_formula_fit(&plan, &formula, NULL) != FULCRUM_OK) {
+        return;
+    }
+    for (size_t i = 0; i < job->out->count; i++) {
+        struct fulcrum_compared *item = &job->out->items[i];
+        double env_count = env_count_of(job->reference, item);
+        if (!isnan(env_count) && is_of_series(job, i, series)) {
+            item->baseline[baseline] = fulcrum_formula_rate(&formula, env_count);
+        }
+    }
+}
+
+/* Curves over environments of which a fit has seen a part: the same part for all. */
+static void add_formulas(struct job *job)
+{
+    const char *last = NULL;
+    for (size_t i = 0; !job->reference->is_relative && i < job->out->count; i++) {
+        const char *series = job->reference->points[job->out->items[i].point].series;
+        struct curve curve;
+        if (last != NULL && strcmp(series, last) == 0) {
+            continue;
+        }
+        last = series;
+        collect(job, series, &curve);
+        if (curve.count >= 2) {
+            add_formula(job, series, &curve, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
+            add_formula(job, series, &curve, FULCRUM_BASELINE_HYPERBOLA);
+        }
+    }
+}
+
 static void set_interval(struct job *job, size_t figure, size_t count)
 {
     double *drawn = job->drawn + figure * DRAWS;
@@ -217,6 +319,7 @@ enum fulcrum_status fulcrum_predict_throughput(
     }
     if (status == FULCRUM_OK) {
         add_baselines(&job);
+        add_formulas(&job);
         status = add_intervals(&job, err);
     }
     fulcrum_throughput_free(job.model);
