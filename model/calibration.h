@@ -68,7 +68,7 @@ struct fulcrum_fit_report {
 /* Provenance: "cpu_model", "kernel", "blas_core", "OPENBLAS_CORETYPE", ... */
 struct fulcrum_note {
     char key[48];
-    char text[240];
+    char text[2000];
 };
 
 struct fulcrum_calibration {

@@ -1,0 +1,267 @@
+/* fit_inputs.c - what a fit reads: references, calibrations, lists of numbers. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/fit_inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/design_options.h"
+#include "model/parallel.h"
+#include "presets/preset.h"
+#include "presets/reference_load.h"
+
+enum { PATH_SIZE = 512 };
+/* Draws of the prior, and for each figure that is left out. */
+#define PRIOR_DRAWS    20000
+#define HELD_OUT_DRAWS 20000
+#define LEAST_DRAWS    1000
+
+static enum fulcrum_status allocate(const struct fulcrum_fit_settings *settings,
+    struct fulcrum_fit_inputs *out, struct fulcrum_error *err)
+{
+    size_t references = settings->references.count;
+    out->items = calloc(references + 1, sizeof *out->items);
+    out->references = calloc(references + 1, sizeof(struct fulcrum_reference *));
+    out->calibrations =
+        calloc(settings->calibrations.count + 1, sizeof(struct fulcrum_calibration *));
+    out->settings = calloc(settings->sets.count + 1, sizeof *out->settings);
+    return out->items != NULL && out->references != NULL && out->calibrations != NULL &&
+                   out->settings != NULL
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit");
+}
+
+/* NAME, or NAME:SERIES for one of its curves. */
+static enum fulcrum_status load_reference(
+    const char *text, struct fulcrum_fit_reference *out, struct fulcrum_error *err)
+{
+    char name[PATH_SIZE];
+    const char *colon = strchr(text, ':');
+    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, text);
+    enum fulcrum_status status = fulcrum_reference_load(name, &out->reference, err);
+    if (status == FULCRUM_OK && colon != NULL) {
+        (void)snprintf(out->series, sizeof out->series, "%s", colon + 1);
+        status = fulcrum_reference_keep_series(out->reference, colon + 1, err);
+    }
+    return status;
+}
+
+static enum fulcrum_status check_predictor(
+    const struct fulcrum_reference *reference, struct fulcrum_error *err)
+{
+    return reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                     "%s: its predictor is %s: only references of throughput can be "
+                     "fitted",
+                     reference->name, fulcrum_predictor_name(reference->predictor));
+}
+
+static enum fulcrum_status load_references(const struct fulcrum_fit_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
+    struct fulcrum_error *err)
+{
+    if (settings->references.count == 0) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
+            "fit takes one REFERENCE or more: 'fulcrum list references' shows what "
+            "there is");
+    }
+    for (size_t i = 0; i < settings->references.count; i++) {
+        struct fulcrum_fit_reference *item = &out->items[out->reference_count++];
+        enum fulcrum_status status =
+            load_reference(settings->references.items[i], item, err);
+        if (status == FULCRUM_OK) {
+            status = check_predictor(item->reference, err);
+        }
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        out->references[i] = item->reference;
+    }
+    return FULCRUM_OK;
+}
+
+/* The calibration that all points share; NULL where there is none. */
+static const char *common_calibration(const struct fulcrum_fit_inputs *inputs)
+{
+    const char *name = NULL;
+    for (size_t i = 0; i < inputs->reference_count; i++) {
+        const struct fulcrum_reference *from = inputs->references[i];
+        for (size_t k = 0; k < from->point_count; k++) {
+            const char *other =
+                fulcrum_reference_calibration(from, from->points[k].series);
+            name = name == NULL ? other : name;
+            if (name[0] == '\0' || strcmp(other, name) != 0) {
+                return NULL;
+            }
+        }
+    }
+    return name;
+}
+
+static enum fulcrum_status add_calibration(
+    const char *name, struct fulcrum_fit_inputs *out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status =
+        fulcrum_calibration_load(name, &out->calibrations[out->calibration_count], err);
+    out->calibration_count += status == FULCRUM_OK ? 1 : 0;
+    return status;
+}
+
+static enum fulcrum_status load_calibrations(
+    const struct fulcrum_fit_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_fit_inputs *out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < settings->calibrations.count && status == FULCRUM_OK; i++) {
+        status = add_calibration(settings->calibrations.items[i], out, err);
+    }
+    if (settings->calibrations.count > 0) {
+        return status;
+    }
+    const char *name = common_calibration(out);
+    return name != NULL ? add_calibration(name, out, err)
+                        : fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
+                              "no calibration goes with all of these references: name "
+                              "one with --calibration");
+}
+
+static enum fulcrum_status parse_sets(const struct fulcrum_fit_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
+    struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < settings->sets.count; i++) {
+        enum fulcrum_status status = fulcrum_setting_parse(
+            settings->sets.items[i], context, &out->settings[i], err);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, "--set");
+        }
+        out->setting_count++;
+    }
+    return FULCRUM_OK;
+}
+
+/* Numbers separated by commas. */
+static enum fulcrum_status parse_numbers(const char *what, const char *list,
+    struct fulcrum_fit_numbers *out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    while (list != NULL && status == FULCRUM_OK) {
+        char text[64];
+        size_t length = strcspn(list, ",");
+        (void)snprintf(text, sizeof text, "%.*s", (int)length, list);
+        double *number = &out->items[out->count];
+        status = out->count < FULCRUM_FIT_FIGURES_MOST
+                     ? fulcrum_number_parse(what, text, number, err)
+                     : fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                           "%s: expected at most %d numbers", what,
+                           (int)FULCRUM_FIT_FIGURES_MOST);
+        if (status == FULCRUM_OK && !(*number > 0.0)) {
+            status = fulcrum_fail(
+                err, FULCRUM_ERR_RANGE, "%s %s: expected a number above 0", what, text);
+        }
+        out->count++;
+        list = list[length] == ',' ? list + length + 1 : NULL;
+    }
+    return status;
+}
+
+static enum fulcrum_status parse_lists(const struct fulcrum_fit_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
+    struct fulcrum_error *err)
+{
+    if (settings->draws > 0.0 && settings->draws < LEAST_DRAWS) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "--draws %.0f: expected 0, or %d at least to tell a spread from",
+            settings->draws, (int)LEAST_DRAWS);
+    }
+    enum fulcrum_status status = parse_numbers("--sd", settings->sd, &out->sd, err);
+    if (status == FULCRUM_OK) {
+        status = parse_numbers("--hold-out", settings->hold_out, &out->hold_out, err);
+    }
+    context->exit_code = status == FULCRUM_OK ? context->exit_code : 2;
+    return status;
+}
+
+static enum fulcrum_status load(const struct fulcrum_fit_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
+    struct fulcrum_error *err)
+{
+    enum fulcrum_status status = allocate(settings, out, err);
+    if (status == FULCRUM_OK) {
+        status = parse_sets(settings, context, out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = parse_lists(settings, context, out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = load_references(settings, context, out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = load_calibrations(settings, context, out, err);
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_fit_inputs_load(const struct fulcrum_fit_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_fit_inputs **out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_fit_inputs *inputs = calloc(1, sizeof *inputs);
+    if (inputs == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit");
+    }
+    enum fulcrum_status status = load(settings, context, inputs, err);
+    if (status != FULCRUM_OK) {
+        fulcrum_fit_inputs_free(inputs);
+        return status;
+    }
+    *out = inputs;
+    return FULCRUM_OK;
+}
+
+void fulcrum_fit_inputs_free(struct fulcrum_fit_inputs *inputs)
+{
+    if (inputs == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < inputs->reference_count; i++) {
+        fulcrum_reference_free(inputs->items[i].reference);
+    }
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
+        fulcrum_calibration_free(inputs->calibrations[i]);
+    }
+    free(inputs->items);
+    free((void *)inputs->references);
+    free((void *)inputs->calibrations);
+    free(inputs->settings);
+    free(inputs);
+}
+
+struct fulcrum_reference_fit_plan fulcrum_fit_inputs_plan(
+    const struct fulcrum_fit_inputs *inputs,
+    const struct fulcrum_fit_settings *settings)
+{
+    return (struct fulcrum_reference_fit_plan){
+        .references = inputs->references,
+        .reference_count = inputs->reference_count,
+        .calibrations = (const struct fulcrum_calibration *const *)inputs->calibrations,
+        .calibration_count = inputs->calibration_count,
+        .settings = inputs->settings,
+        .setting_count = inputs->setting_count,
+        .free_paths = settings->free.items,
+        .free_count = settings->free.count,
+        .sd = inputs->sd.items,
+        .sd_count = inputs->sd.count,
+        .held_out = inputs->hold_out.items,
+        .held_out_count = inputs->hold_out.count,
+        .noise_rel = settings->noise_rel,
+        .draw_count = (size_t)settings->draws,
+        .prior_draw_count = PRIOR_DRAWS,
+        .held_out_draw_count = settings->leave_one_out ? HELD_OUT_DRAWS : 0,
+        .seed = (uint64_t)settings->seed,
+        .thread_count = fulcrum_parallel_threads(),
+    };
+}

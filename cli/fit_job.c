@@ -1,0 +1,136 @@
+/* fit_job.c - one fit: what is computed, and the calibration made of it. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/fit_job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/fit_notes.h"
+#include "cli/fit_recipe.h"
+#include "cli/progress.h"
+
+static void show_progress(void *context, double done_frac, const char *stage)
+{
+    fulcrum_progress_update(context, done_frac, stage);
+}
+
+enum fulcrum_status fulcrum_fit_job_run(const struct fulcrum_fit_settings *settings,
+    const struct fulcrum_fit_inputs *inputs, struct fulcrum_context *context,
+    struct fulcrum_reference_fit *out, struct fulcrum_error *err)
+{
+    struct fulcrum_progress progress;
+    struct fulcrum_reference_fit_plan plan = fulcrum_fit_inputs_plan(inputs, settings);
+    plan.progress = show_progress;
+    plan.progress_context = &progress;
+    fulcrum_progress_start(&progress, context);
+    enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, err);
+    fulcrum_progress_end(&progress);
+    return status;
+}
+
+/* How good it is, what it saw, and how to make it again. */
+static enum fulcrum_status set_notes(const struct fulcrum_fit_result *result,
+    const struct fulcrum_fit_inputs *inputs, struct fulcrum_calibration *calibration,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_fit *fit = result->fit;
+    struct fulcrum_fit_notes notes;
+    struct fulcrum_note text;
+    enum fulcrum_status status = fulcrum_fit_notes_make(fit, inputs, &notes, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_fit_note_set(
+            calibration, FULCRUM_NOTE_FITTED_TO, notes.fitted_to, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_fit_note_set(
+            calibration, FULCRUM_NOTE_HELD_OUT, notes.held_out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_fit_recipe_write(
+            result->settings, text.text, sizeof text.text, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_fit_note_set(
+            calibration, FULCRUM_NOTE_FIT_ARGUMENTS, text.text, err);
+    }
+    (void)snprintf(text.text, sizeof text.text,
+        "objective %.4g, misfit %.4g; %zu draws worth %.0f; the best parameters, with "
+        "the spread of the posterior",
+        fit->misfit + fit->penalty, fit->misfit, fit->draw_count, fit->effective_count);
+    return status == FULCRUM_OK
+               ? fulcrum_fit_note_set(calibration, FULCRUM_NOTE_FIT, text.text, err)
+               : status;
+}
+
+static void set_names(const struct fulcrum_fit_inputs *inputs, const char *name,
+    struct fulcrum_calibration *calibration)
+{
+    char base[64];
+    (void)snprintf(base, sizeof base, "%s", calibration->name);
+    (void)snprintf(calibration->title, sizeof calibration->title,
+        "%.60s, fitted to %s%s", base, inputs->references[0]->name,
+        inputs->reference_count > 1 ? " and others" : "");
+    (void)snprintf(calibration->name, sizeof calibration->name, "%s", name);
+}
+
+/* What was not fitted stays as the calibrations before have it. */
+static enum fulcrum_status fill(const struct fulcrum_fit_result *result,
+    const struct fulcrum_fit_inputs *inputs, struct fulcrum_calibration *calibration,
+    struct fulcrum_error *err)
+{
+    char source[240];
+    (void)snprintf(source, sizeof source, "fitted to %zu references, %s first",
+        inputs->reference_count, inputs->references[0]->name);
+    enum fulcrum_status status =
+        fulcrum_reference_fit_apply(result->fit, source, calibration, err);
+    return status == FULCRUM_OK ? set_notes(result, inputs, calibration, err) : status;
+}
+
+enum fulcrum_status fulcrum_fit_job_calibration(const struct fulcrum_fit_result *result,
+    struct fulcrum_fit_inputs *inputs, const char *name,
+    struct fulcrum_calibration **out, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *last =
+        inputs->calibrations[inputs->calibration_count - 1];
+    enum fulcrum_status status = fill(result, inputs, last, err);
+    if (status == FULCRUM_OK) {
+        set_names(inputs, name, last);
+        inputs->calibration_count--;
+        *out = last;
+    }
+    return status;
+}
+
+static enum fulcrum_status repeat(const struct fulcrum_fit_settings *settings,
+    const char *name, struct fulcrum_context *context, struct fulcrum_calibration **out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_fit_inputs *inputs = NULL;
+    struct fulcrum_reference_fit fit = {.misfit = 0.0};
+    enum fulcrum_status status =
+        fulcrum_fit_inputs_load(settings, context, &inputs, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_fit_job_run(settings, inputs, context, &fit, err);
+    }
+    if (status == FULCRUM_OK) {
+        const struct fulcrum_fit_result result = {settings, &fit};
+        status = fulcrum_fit_job_calibration(&result, inputs, name, out, err);
+    }
+    fulcrum_reference_fit_clear(&fit);
+    fulcrum_fit_inputs_free(inputs);
+    return status;
+}
+
+enum fulcrum_status fulcrum_fit_repeat(const char *arguments, const char *name,
+    const struct fulcrum_context *context, struct fulcrum_calibration **out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_context own = *context;
+    struct fulcrum_fit_recipe *recipe = NULL;
+    enum fulcrum_status status = fulcrum_fit_recipe_parse(arguments, &recipe, err);
+    if (status == FULCRUM_OK) {
+        status = repeat(fulcrum_fit_recipe_settings(recipe), name, &own, out, err);
+    }
+    fulcrum_fit_recipe_free(recipe);
+    return status;
+}
