@@ -57,6 +57,11 @@ void fulcrum_report_free(struct fulcrum_report *report)
     free(report);
 }
 
+int fulcrum_report_is_empty(const struct fulcrum_report *report)
+{
+    return report == NULL || report->cell_count == 0;
+}
+
 /* NULL where memory ran out, now or before. */
 static struct cell *next_cell(
     struct fulcrum_report *report, enum fulcrum_column_kind kind)

@@ -36,6 +36,9 @@ void fulcrum_report_add_text(struct fulcrum_report *report, const char *text);
 /* NAN is "not known": empty in tables and CSV, null in JSON. */
 void fulcrum_report_add_number(struct fulcrum_report *report, double value);
 
+/* Whether there is no row; true of NULL. */
+int fulcrum_report_is_empty(const struct fulcrum_report *report);
+
 struct fulcrum_json;
 
 /* Adds the rows as an array of objects under the rows key. */

@@ -295,6 +295,17 @@ const struct fulcrum_quantity *fulcrum_calibration_quantity(
     return NULL;
 }
 
+const char *fulcrum_calibration_note(
+    const struct fulcrum_calibration *calibration, const char *key)
+{
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, key) == 0) {
+            return calibration->notes[i].text;
+        }
+    }
+    return NULL;
+}
+
 /* Has the scale a place for the value? A logarithm has none for 0, a logit none for 1.
  */
 static int on_scale(enum fulcrum_scale scale, double value)

@@ -147,6 +147,10 @@ const struct fulcrum_parameter *fulcrum_calibration_parameter(
 const struct fulcrum_quantity *fulcrum_calibration_quantity(
     const struct fulcrum_calibration *calibration, const char *name);
 
+/* The text of a note; NULL if there is none. Borrowed in the same way. */
+const char *fulcrum_calibration_note(
+    const struct fulcrum_calibration *calibration, const char *key);
+
 /*
  * Values in range, paths that name number fields, covariance symmetric, positive
  * semidefinite and its diagonal the squares of the standard errors.

@@ -66,3 +66,16 @@ function(fulcrum_add_golden program folder prefix)
 endfunction()
 fulcrum_add_golden(fulcrum ${CMAKE_CURRENT_LIST_DIR}/golden golden)
 fulcrum_add_golden(fulcrum-bench ${CMAKE_CURRENT_LIST_DIR}/golden/bench golden_bench)
+
+# Predictions of every reference against the stored ones; and that changes are noticed.
+foreach(name accuracy accuracy_moved)
+  add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/${name}.sh
+    $<TARGET_FILE:fulcrum> WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS golden TIMEOUT 600)
+endforeach()
+set_tests_properties(accuracy_moved PROPERTIES LABELS accuracy)
+# After a change that is meant to move predictions.
+add_custom_target(accuracy
+  COMMAND fulcrum validate --quiet --format json -o tests/accuracy_baseline.json
+    --markdown docs/accuracy.md
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} VERBATIM)

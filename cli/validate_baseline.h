@@ -1,0 +1,59 @@
+/* validate_baseline.h - an earlier run of `validate`, to compare a new one with. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_VALIDATE_BASELINE_H
+#define FULCRUM_CLI_VALIDATE_BASELINE_H
+
+#include "cli/check_list.h"
+#include "cli/validate_job.h"
+
+/* One stored prediction. */
+struct fulcrum_stored_point {
+    char reference[64];
+    char calibration[64]; /* "": none */
+    char quantity[64];
+    double point; /* of the reference, from 0 */
+    double observed;
+    double predicted;
+    int is_fitted;
+};
+
+struct fulcrum_baseline_run {
+    size_t count;
+    struct fulcrum_stored_point *points;
+};
+
+/*
+ * Reads what `fulcrum validate --format json` wrote.
+ *   out      the caller clears it, after a failure too
+ *   fails    as fulcrum_document_read; FULCRUM_ERR_FORMAT, FULCRUM_ERR_MISSING,
+ *            FULCRUM_ERR_RANGE (all faults, a line each), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_read(
+    const char *path, struct fulcrum_baseline_run *out, struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_baseline_clear(struct fulcrum_baseline_run *baseline);
+
+/* What a new run may differ by. */
+struct fulcrum_baseline_limits {
+    double moved_rel; /* of one prediction */
+    double loss_frac; /* that the mean absolute percentage error of a set's predicted
+                         points may grow by: 0.005 is half a percentage point */
+};
+
+/*
+ * Adds the checks of one set: its error against the stored one, and each stored
+ * prediction. Returns how many stored points belong to the set.
+ */
+size_t fulcrum_baseline_check(const struct fulcrum_baseline_run *baseline,
+    const struct fulcrum_validation *set, const struct fulcrum_baseline_limits *limits,
+    struct fulcrum_check_list *checks);
+
+/*
+ * Adds a failed check for each reference and calibration that is stored and no longer
+ * predicted by any set; for runs over everything.
+ */
+void fulcrum_baseline_check_sets(const struct fulcrum_baseline_run *baseline,
+    const struct fulcrum_validate_job *job, struct fulcrum_check_list *checks);
+
+#endif

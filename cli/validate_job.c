@@ -1,0 +1,200 @@
+/* validate_job.c - references with what is predicted of them, as `validate` wants. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/validate_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/progress.h"
+#include "presets/preset.h"
+#include "presets/reference_load.h"
+
+static enum fulcrum_status add_reference(
+    struct fulcrum_validate_job *job, const char *name, struct fulcrum_error *err)
+{
+    struct fulcrum_reference **slot = &job->references[job->reference_count];
+    enum fulcrum_status status = fulcrum_reference_load(name, slot, err);
+    job->reference_count += status == FULCRUM_OK ? 1 : 0;
+    return status;
+}
+
+/* Those that the user named, or every preset. */
+static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
+    const struct fulcrum_text_list *names, struct fulcrum_error *err)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = names->count;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (names->count == 0) {
+        status = fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err);
+    }
+    if (status == FULCRUM_OK) {
+        job->references = calloc(count + 1, sizeof(struct fulcrum_reference *));
+        status = job->references != NULL
+                     ? FULCRUM_OK
+                     : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
+    }
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        const char *name = names->count > 0 ? names->items[i] : entries[i].name;
+        status = add_reference(job, name, err);
+    }
+    free(entries);
+    return status;
+}
+
+static enum fulcrum_status add_calibration(
+    struct fulcrum_validate_job *job, const char *name, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *loaded = NULL;
+    enum fulcrum_status status = fulcrum_calibration_load(name, &loaded, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (fulcrum_calibration_note(loaded, "fitted_to") == NULL) {
+        fulcrum_calibration_free(loaded);
+        return FULCRUM_OK;
+    }
+    if (job->calibrations != NULL) {
+        job->calibrations[job->calibration_count++] = loaded;
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status load_fitted_calibrations(
+    struct fulcrum_validate_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    enum fulcrum_status status =
+        fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, err);
+    if (status == FULCRUM_OK) {
+        job->calibrations = calloc(count + 1, sizeof(struct fulcrum_calibration *));
+        status = job->calibrations != NULL
+                     ? FULCRUM_OK
+                     : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
+    }
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        status = add_calibration(job, entries[i].name, err);
+    }
+    free(entries);
+    return status;
+}
+
+/* Whether "a, b, c" has the name as a whole. */
+static int lists(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    const char *at = list;
+    while (at != NULL) {
+        if (strncmp(at, name, length) == 0 &&
+            (at[length] == '\0' || at[length] == ',')) {
+            return 1;
+        }
+        at = strstr(at, ", ");
+        at = at != NULL ? at + 2 : NULL;
+    }
+    return 0;
+}
+
+/* The next set; `calibration` NULL: what the reference names. */
+static enum fulcrum_status add_set(struct fulcrum_validate_job *job,
+    const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    enum fulcrum_status status =
+        fulcrum_validate(reference, calibration, &job->sets[job->count], err);
+    job->count += status == FULCRUM_OK ? 1 : 0;
+    return status;
+}
+
+/* Also from each calibration that was fitted to the reference as a whole. */
+static enum fulcrum_status add_sets(struct fulcrum_validate_job *job,
+    const struct fulcrum_reference *reference, struct fulcrum_error *err)
+{
+    size_t first = job->count;
+    enum fulcrum_status status = add_set(job, reference, NULL, err);
+    for (size_t i = 0; i < job->calibration_count && status == FULCRUM_OK; i++) {
+        const struct fulcrum_calibration *fitted = job->calibrations[i];
+        int is_new = strcmp(job->sets[first].calibration, fitted->name) != 0;
+        if (is_new &&
+            lists(fulcrum_calibration_note(fitted, "fitted_to"), reference->name)) {
+            status = add_set(job, reference, fitted, err);
+        }
+    }
+    return status;
+}
+
+static enum fulcrum_status predict(struct fulcrum_validate_job *job,
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    size_t most = job->reference_count * (job->calibration_count + 1);
+    job->sets = calloc(most + 1, sizeof *job->sets);
+    if (job->sets == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
+    }
+    struct fulcrum_progress progress;
+    enum fulcrum_status status = FULCRUM_OK;
+    fulcrum_progress_start(&progress, context);
+    for (size_t i = 0; i < job->reference_count && status == FULCRUM_OK; i++) {
+        const struct fulcrum_reference *reference = job->references[i];
+        double done_frac = (double)i / (double)job->reference_count;
+        fulcrum_progress_update(&progress, done_frac, reference->name);
+        status = calibration != NULL ? add_set(job, reference, calibration, err)
+                                     : add_sets(job, reference, err);
+    }
+    fulcrum_progress_end(&progress);
+    return status;
+}
+
+enum fulcrum_status fulcrum_validate_job_run(const struct fulcrum_validate_plan *plan,
+    const struct fulcrum_context *context, struct fulcrum_validate_job *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *given = NULL;
+    *out = (struct fulcrum_validate_job){.count = 0};
+    enum fulcrum_status status = load_references(out, plan->references, err);
+    if (status == FULCRUM_OK) {
+        status = plan->calibration != NULL
+                     ? fulcrum_calibration_load(plan->calibration, &given, err)
+                     : load_fitted_calibrations(out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = predict(out, given, context, err);
+    }
+    fulcrum_calibration_free(given);
+    return status;
+}
+
+void fulcrum_validate_job_clear(struct fulcrum_validate_job *job)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        fulcrum_validation_clear(&job->sets[i]);
+    }
+    for (size_t i = 0; i < job->reference_count; i++) {
+        fulcrum_reference_free(job->references[i]);
+    }
+    for (size_t i = 0; i < job->calibration_count; i++) {
+        fulcrum_calibration_free(job->calibrations[i]);
+    }
+    free(job->sets);
+    free((void *)job->references);
+    free((void *)job->calibrations);
+    *job = (struct fulcrum_validate_job){.count = 0};
+}
+
+enum fulcrum_comparison_filter fulcrum_validate_filter(
+    const struct fulcrum_validation *set)
+{
+    return fulcrum_comparison_errors(
+               &set->comparison, NULL, FULCRUM_COMPARE_PREDICTED, -1)
+                       .count > 0
+               ? FULCRUM_COMPARE_PREDICTED
+               : FULCRUM_COMPARE_FITTED;
+}
+
+const struct fulcrum_observation *fulcrum_validate_observation(
+    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item)
+{
+    return &comparison->reference->points[item->point].observations[item->observation];
+}

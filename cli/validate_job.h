@@ -1,0 +1,48 @@
+/* validate_job.h - references with what is predicted of them, as `validate` wants. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_VALIDATE_JOB_H
+#define FULCRUM_CLI_VALIDATE_JOB_H
+
+#include "calibrate/validation.h"
+#include "cli/command.h"
+
+/*
+ * One reference predicted from one calibration, or without any. A reference comes more
+ * than once where a calibration was fitted to it beside the one that it names.
+ */
+struct fulcrum_validate_job {
+    size_t count;
+    struct fulcrum_validation *sets;
+    size_t reference_count;
+    struct fulcrum_reference **references;
+    size_t calibration_count; /* calibration presets that were fitted to references */
+    struct fulcrum_calibration **calibrations;
+};
+
+struct fulcrum_validate_plan {
+    const struct fulcrum_text_list *references; /* none: every preset */
+    const char *calibration; /* in place of the references' own; NULL: those */
+};
+
+/*
+ * Loads and predicts everything, with progress.
+ *   out      the caller clears it, after a failure too
+ *   fails    as fulcrum_reference_load, fulcrum_calibration_load, fulcrum_validate
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_job_run(
+    const struct fulcrum_validate_plan *plan, const struct fulcrum_context *context,
+    struct fulcrum_validate_job *out, struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_validate_job_clear(struct fulcrum_validate_job *job);
+
+/* The points that a set is judged by: those predicted, or the fitted ones where a fit
+ * has seen them all. */
+enum fulcrum_comparison_filter fulcrum_validate_filter(
+    const struct fulcrum_validation *set);
+
+/* What an item of a comparison observed. Borrowed. */
+const struct fulcrum_observation *fulcrum_validate_observation(
+    const struct fulcrum_comparison *comparison, const struct fulcrum_compared *item);
+
+#endif

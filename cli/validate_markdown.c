@@ -1,0 +1,280 @@
+/* validate_markdown.c - the document about accuracy, made from a validation. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/validate_report.h"
+
+enum { WORST_MOST = 12 };
+
+/* A share as percent; an empty cell where there is nothing to say. */
+static void print_percent(FILE *stream, double frac)
+{
+    (void)fputs(" | ", stream);
+    if (isfinite(frac)) {
+        (void)fprintf(stream, "%.1f %%", 100.0 * frac);
+    }
+}
+
+/* One that may have either sign. */
+static void print_bias(FILE *stream, double frac)
+{
+    (void)fputs(" | ", stream);
+    if (isfinite(frac)) {
+        (void)fprintf(stream, "%+.1f %%", 100.0 * frac);
+    }
+}
+
+static void print_errors(FILE *stream, const struct fulcrum_comparison_errors *errors)
+{
+    (void)fprintf(stream, " | %zu", errors->count);
+    print_percent(stream, errors->mape_frac);
+    print_percent(stream, errors->smape_frac);
+    print_percent(stream, errors->count > 0 ? errors->max_frac : (double)NAN);
+    print_bias(stream, errors->bias_frac);
+}
+
+static void print_head(FILE *stream, const char *const *titles, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(stream, "| %s ", titles[i]);
+    }
+    (void)fputs("|\n", stream);
+    for (size_t i = 0; i < count; i++) {
+        (void)fputs("|---", stream);
+    }
+    (void)fputs("|\n", stream);
+}
+
+static struct fulcrum_comparison_errors errors_of(
+    const struct fulcrum_validation *set, enum fulcrum_comparison_filter filter)
+{
+    return fulcrum_comparison_errors(&set->comparison, NULL, filter, -1);
+}
+
+/* Means over the points of all sets of one predictor. */
+static struct fulcrum_comparison_errors pool(
+    const struct fulcrum_validate_job *job, enum fulcrum_predictor_kind kind)
+{
+    struct fulcrum_comparison_errors sum = {.count = 0};
+    double covered_of = 0.0;
+    for (size_t i = 0; i < job->count; i++) {
+        struct fulcrum_comparison_errors one =
+            errors_of(&job->sets[i], FULCRUM_COMPARE_PREDICTED);
+        double count = (double)one.count;
+        if (job->sets[i].reference->predictor != kind || one.count == 0) {
+            continue;
+        }
+        sum.count += one.count;
+        sum.mape_frac += count * one.mape_frac;
+        sum.smape_frac += count * one.smape_frac;
+        sum.bias_frac += count * one.bias_frac;
+        sum.max_frac = fmax(sum.max_frac, one.max_frac);
+        if (isfinite(one.covered_frac)) {
+            sum.covered_frac += count * one.covered_frac;
+            covered_of += count;
+        }
+    }
+    double count = sum.count > 0 ? (double)sum.count : (double)NAN;
+    sum.mape_frac /= count;
+    sum.smape_frac /= count;
+    sum.bias_frac /= count;
+    sum.covered_frac /= covered_of > 0.0 ? covered_of : (double)NAN;
+    return sum;
+}
+
+static void print_summary(const struct fulcrum_validate_job *job, FILE *stream)
+{
+    static const char *const titles[] = {
+        "predicted", "points", "MAPE", "SMAPE", "largest", "bias", "inside 90 %"};
+    (void)fputs("## In short\n\nPoints that no fit has seen, by what is predicted:\n\n",
+        stream);
+    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    for (size_t kind = 0; kind < FULCRUM_PREDICTOR_COUNT; kind++) {
+        struct fulcrum_comparison_errors errors =
+            pool(job, (enum fulcrum_predictor_kind)kind);
+        if (errors.count == 0) {
+            continue;
+        }
+        (void)fprintf(stream, "| %s", fulcrum_predictor_meaning(kind));
+        print_errors(stream, &errors);
+        print_percent(stream, errors.covered_frac);
+        (void)fputs(" |\n", stream);
+    }
+}
+
+static void print_name(FILE *stream, const struct fulcrum_validation *set)
+{
+    (void)fprintf(stream, "| `%s`", set->reference->name);
+    if (set->calibration[0] != '\0') {
+        (void)fprintf(stream, " from `%s`", set->calibration);
+    }
+}
+
+static void print_sets(const struct fulcrum_validate_job *job, FILE *stream,
+    enum fulcrum_comparison_filter filter)
+{
+    static const char *const titles[] = {
+        "set", "points", "MAPE", "SMAPE", "largest", "bias", "inside 90 %"};
+    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    for (size_t i = 0; i < job->count; i++) {
+        struct fulcrum_comparison_errors errors = errors_of(&job->sets[i], filter);
+        if (errors.count == 0) {
+            continue;
+        }
+        print_name(stream, &job->sets[i]);
+        print_errors(stream, &errors);
+        print_percent(stream, errors.covered_frac);
+        (void)fputs(" |\n", stream);
+    }
+}
+
+static void print_formulas(const struct fulcrum_validate_job *job, FILE *stream)
+{
+    static const char *const first[] = {"set", "points", "model"};
+    const char *titles[3 + FULCRUM_BASELINE_COUNT];
+    for (size_t i = 0; i < 3; i++) {
+        titles[i] = first[i];
+    }
+    for (size_t k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
+        titles[3 + k] = fulcrum_baseline_meaning(k);
+    }
+    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    for (size_t i = 0; i < job->count; i++) {
+        const struct fulcrum_validation *set = &job->sets[i];
+        double mape_frac[FULCRUM_BASELINE_COUNT];
+        int is_any = 0;
+        for (int k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
+            mape_frac[k] = fulcrum_comparison_errors(
+                &set->comparison, NULL, fulcrum_validate_filter(set), k)
+                               .mape_frac;
+            is_any = is_any || isfinite(mape_frac[k]);
+        }
+        if (!is_any) {
+            continue;
+        }
+        struct fulcrum_comparison_errors own =
+            errors_of(set, fulcrum_validate_filter(set));
+        print_name(stream, set);
+        (void)fprintf(stream, " | %zu %s", own.count,
+            fulcrum_validate_filter(set) == FULCRUM_COMPARE_FITTED ? "fitted"
+                                                                   : "predicted");
+        print_percent(stream, own.mape_frac);
+        for (int k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
+            print_percent(stream, mape_frac[k]);
+        }
+        (void)fputs(" |\n", stream);
+    }
+}
+
+/* One predicted point, with its error. */
+struct miss {
+    const struct fulcrum_validation *set;
+    const struct fulcrum_compared *item;
+    double error_frac;
+    size_t order; /* as they came */
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct miss *left = a;
+    const struct miss *right = b;
+    double difference = fabs(right->error_frac) - fabs(left->error_frac);
+    int larger = (difference > 0.0) - (difference < 0.0);
+    return larger != 0 ? larger : (left->order > right->order ? 1 : -1);
+}
+
+static enum fulcrum_status list_misses(const struct fulcrum_validate_job *job,
+    struct miss **out, size_t *count, struct fulcrum_error *err)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < job->count; i++) {
+        most += job->sets[i].comparison.count;
+    }
+    struct miss *misses = calloc(most, sizeof *misses);
+    if (misses == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a list of errors");
+    }
+    *count = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        const struct fulcrum_comparison *all = &job->sets[i].comparison;
+        for (size_t k = 0; k < all->count; k++) {
+            const struct fulcrum_compared *item = &all->items[k];
+            if (!item->is_fitted) {
+                misses[*count] = (struct miss){&job->sets[i], item,
+                    item->predicted / item->observed - 1.0, *count};
+                (*count)++;
+            }
+        }
+    }
+    qsort(misses, *count, sizeof *misses, by_size);
+    *out = misses;
+    return FULCRUM_OK;
+}
+
+static void print_misses(const struct miss *misses, size_t count, FILE *stream)
+{
+    static const char *const titles[] = {
+        "set", "curve", "point", "quantity", "observed", "predicted", "error"};
+    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    for (size_t i = 0; i < count && i < WORST_MOST; i++) {
+        const struct fulcrum_comparison *all = &misses[i].set->comparison;
+        const struct fulcrum_compared *item = misses[i].item;
+        print_name(stream, misses[i].set);
+        (void)fprintf(stream, " | %s | %zu | `%s` | %.4g | %.4g | %+.0f %% |\n",
+            all->reference->points[item->point].series, item->point,
+            fulcrum_validate_observation(all, item)->quantity, item->observed,
+            item->predicted, 100.0 * misses[i].error_frac);
+    }
+}
+
+static void print_absent(const struct fulcrum_validate_job *job, FILE *stream)
+{
+    static const char *const titles[] = {"set", "what it is", "why not"};
+    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    for (size_t i = 0; i < job->count; i++) {
+        const struct fulcrum_validation *set = &job->sets[i];
+        if (set->reason[0] != '\0') {
+            (void)fprintf(stream, "| `%s` | %s | %s |\n", set->reference->name,
+                set->reference->title, set->reason);
+        }
+    }
+}
+
+enum fulcrum_status fulcrum_validate_markdown(
+    const struct fulcrum_validate_job *job, FILE *stream, struct fulcrum_error *err)
+{
+    struct miss *misses = NULL;
+    size_t count = 0;
+    enum fulcrum_status status = list_misses(job, &misses, &count, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    (void)fputs("# Accuracy\n\n"
+                "Published and measured points beside what is predicted of them, "
+                "written by `fulcrum validate --markdown`.\n"
+                "MAPE is the mean of |predicted - observed| / observed, SMAPE its "
+                "symmetric form, the bias the mean with its sign; \"inside 90 %\" is "
+                "the share of points within the interval that the prediction "
+                "states, where it states one.\n\n",
+        stream);
+    print_summary(job, stream);
+    (void)fputs("\n## Predicted points\n\nNo fit has seen these.\n\n", stream);
+    print_sets(job, stream, FULCRUM_COMPARE_PREDICTED);
+    (void)fputs("\n## Beside small formulas\n\nMAPE of the same points by formulas "
+                "that anybody could use instead.\n\n",
+        stream);
+    print_formulas(job, stream);
+    (void)fputs("\n## Where it is most wrong\n\n", stream);
+    print_misses(misses, count, stream);
+    (void)fputs(
+        "\n## Fitted points\n\nA fit has seen these: they say how well the form "
+        "bends to the data, not what a prediction is worth.\n\n",
+        stream);
+    print_sets(job, stream, FULCRUM_COMPARE_FITTED);
+    (void)fputs("\n## Not predicted\n\n", stream);
+    print_absent(job, stream);
+    free(misses);
+    return FULCRUM_OK;
+}
