@@ -14,6 +14,7 @@
 #include "cli/message.h"
 #include "cli/validate_baseline.h"
 #include "cli/validate_job.h"
+#include "cli/validate_refit.h"
 #include "cli/validate_report.h"
 #include "presets/json.h"
 #include "presets/output.h"
@@ -31,6 +32,8 @@ struct settings {
     double loss_frac;
     double most_mape_frac;
     int points;
+    int series;
+    int refit;
 };
 
 static enum fulcrum_status print_sets(const struct fulcrum_validate_job *job,
@@ -50,13 +53,13 @@ static enum fulcrum_status print_sets(const struct fulcrum_validate_job *job,
     return status;
 }
 
-static enum fulcrum_status print_points(const struct fulcrum_validate_job *job,
+/* Prints a report and frees it. */
+static enum fulcrum_status print_report(struct fulcrum_report *report,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_report *points = fulcrum_validate_report_points(job);
     enum fulcrum_status status =
-        fulcrum_report_print(points, "fulcrum-validate", context, err);
-    fulcrum_report_free(points);
+        fulcrum_report_print(report, "fulcrum-validate", context, err);
+    fulcrum_report_free(report);
     return status;
 }
 
@@ -64,7 +67,8 @@ static enum fulcrum_status print_json(const struct fulcrum_validate_job *job,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_report *reports[] = {fulcrum_validate_report_sets(job),
-        fulcrum_validate_report_baselines(job), fulcrum_validate_report_points(job)};
+        fulcrum_validate_report_series(job), fulcrum_validate_report_baselines(job),
+        fulcrum_validate_report_points(job)};
     struct fulcrum_json *document = fulcrum_report_document("fulcrum-validate");
     for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
         fulcrum_report_to_json(reports[i], document);
@@ -80,8 +84,12 @@ static enum fulcrum_status print(const struct settings *settings,
     if (context->format == FULCRUM_FORMAT_JSON) {
         return print_json(job, context, err);
     }
-    return settings->points ? print_points(job, context, err)
-                            : print_sets(job, context, err);
+    if (settings->points) {
+        return print_report(fulcrum_validate_report_points(job), context, err);
+    }
+    return settings->series
+               ? print_report(fulcrum_validate_report_series(job), context, err)
+               : print_sets(job, context, err);
 }
 
 /* Whether a set is predicted at all, and within the user's bound. */
@@ -127,7 +135,7 @@ static enum fulcrum_status check_job(const struct settings *settings,
         fulcrum_baseline_check_sets(&baseline, job, checks);
     }
     fulcrum_baseline_clear(&baseline);
-    return status == FULCRUM_OK ? fulcrum_check_list_status(checks, err) : status;
+    return status;
 }
 
 static void tell(
@@ -221,6 +229,13 @@ static enum fulcrum_status run(
     if (status == FULCRUM_OK) {
         status = check_job(settings, &job, &checks, err);
     }
+    if (status == FULCRUM_OK && settings->refit) {
+        status = fulcrum_validate_refit(
+            &job, settings->tolerance_rel, context, &checks, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_check_list_status(&checks, err);
+    }
     if (status == FULCRUM_OK) {
         status = print(settings, &job, context, err);
     }
@@ -254,6 +269,10 @@ static const struct fulcrum_option rows[] = {
         .kind = FULCRUM_OPTION_FLAG,
         .offset = offsetof(struct settings, points),
         .help = "a row for every point rather than for every reference"},
+    {.name = "series",
+        .kind = FULCRUM_OPTION_FLAG,
+        .offset = offsetof(struct settings, series),
+        .help = "a row for every curve of every reference"},
     {.name = "markdown",
         .kind = FULCRUM_OPTION_FILE,
         .offset = offsetof(struct settings, markdown),
@@ -294,6 +313,12 @@ static const struct fulcrum_option check_rows[] = {
         .least = 0.0,
         .most = 1000.0,
         .help = "exit code 1 where the MAPE of a set is larger"},
+    {.name = "refit",
+        .kind = FULCRUM_OPTION_FLAG,
+        .offset = offsetof(struct settings, refit),
+        .help = "repeat the fits of the calibrations that were fitted to these "
+                "references; exit code 1 where values or errors do not come out "
+                "again within --tolerance (takes minutes)"},
     {.name = "junit",
         .kind = FULCRUM_OPTION_FILE,
         .offset = offsetof(struct settings, junit),

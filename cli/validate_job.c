@@ -45,28 +45,36 @@ static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
 static enum fulcrum_status add_calibration(
     struct fulcrum_validate_job *job, const char *name, struct fulcrum_error *err)
 {
-    struct fulcrum_calibration *loaded = NULL;
-    enum fulcrum_status status = fulcrum_calibration_load(name, &loaded, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    if (fulcrum_calibration_note(loaded, "fitted_to") == NULL) {
-        fulcrum_calibration_free(loaded);
-        return FULCRUM_OK;
-    }
-    if (job->calibrations != NULL) {
-        job->calibrations[job->calibration_count++] = loaded;
-    }
-    return FULCRUM_OK;
+    struct fulcrum_calibration **slot = &job->calibrations[job->calibration_count];
+    enum fulcrum_status status = fulcrum_calibration_load(name, slot, err);
+    job->calibration_count += status == FULCRUM_OK ? 1 : 0;
+    return status;
 }
 
-static enum fulcrum_status load_fitted_calibrations(
-    struct fulcrum_validate_job *job, struct fulcrum_error *err)
+/* Presets that were not fitted to any reference are of no use here. */
+static void drop_unfitted(struct fulcrum_validate_job *job)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < job->calibration_count; i++) {
+        if (fulcrum_calibration_note(job->calibrations[i], "fitted_to") != NULL) {
+            job->calibrations[kept++] = job->calibrations[i];
+        } else {
+            fulcrum_calibration_free(job->calibrations[i]);
+        }
+    }
+    job->calibration_count = kept;
+}
+
+/* The one that the user named, or every preset that was fitted. */
+static enum fulcrum_status load_calibrations(
+    struct fulcrum_validate_job *job, const char *given, struct fulcrum_error *err)
 {
     struct fulcrum_preset_entry *entries = NULL;
-    size_t count = 0;
-    enum fulcrum_status status =
-        fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, err);
+    size_t count = 1;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (given == NULL) {
+        status = fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, err);
+    }
     if (status == FULCRUM_OK) {
         job->calibrations = calloc(count + 1, sizeof(struct fulcrum_calibration *));
         status = job->calibrations != NULL
@@ -74,24 +82,48 @@ static enum fulcrum_status load_fitted_calibrations(
                      : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
     }
     for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = add_calibration(job, entries[i].name, err);
+        status = add_calibration(job, given != NULL ? given : entries[i].name, err);
+    }
+    if (status == FULCRUM_OK && given == NULL) {
+        drop_unfitted(job);
     }
     free(entries);
     return status;
 }
 
-/* Whether "a, b, c" has the name as a whole. */
-static int lists(const char *list, const char *name)
+/*
+ * Whether "a, b, c:d" has the name.
+ *   ends   what may follow it: "," for the name as a whole, ",:" for a series of it too
+ */
+static int lists(const char *list, const char *name, const char *ends)
 {
     size_t length = strlen(name);
     const char *at = list;
     while (at != NULL) {
         if (strncmp(at, name, length) == 0 &&
-            (at[length] == '\0' || at[length] == ',')) {
+            (at[length] == '\0' || strchr(ends, at[length]) != NULL)) {
             return 1;
         }
         at = strstr(at, ", ");
         at = at != NULL ? at + 2 : NULL;
+    }
+    return 0;
+}
+
+static int was_fitted_to(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_reference *reference, const char *ends)
+{
+    const char *list = fulcrum_calibration_note(calibration, "fitted_to");
+    return list != NULL && lists(list, reference->name, ends);
+}
+
+int fulcrum_validate_is_fitted(const struct fulcrum_validate_job *job,
+    const struct fulcrum_calibration *calibration)
+{
+    for (size_t i = 0; i < job->reference_count; i++) {
+        if (was_fitted_to(calibration, job->references[i], ",:")) {
+            return 1;
+        }
     }
     return 0;
 }
@@ -116,16 +148,14 @@ static enum fulcrum_status add_sets(struct fulcrum_validate_job *job,
     for (size_t i = 0; i < job->calibration_count && status == FULCRUM_OK; i++) {
         const struct fulcrum_calibration *fitted = job->calibrations[i];
         int is_new = strcmp(job->sets[first].calibration, fitted->name) != 0;
-        if (is_new &&
-            lists(fulcrum_calibration_note(fitted, "fitted_to"), reference->name)) {
+        if (is_new && was_fitted_to(fitted, reference, ",")) {
             status = add_set(job, reference, fitted, err);
         }
     }
     return status;
 }
 
-static enum fulcrum_status predict(struct fulcrum_validate_job *job,
-    const struct fulcrum_calibration *calibration,
+static enum fulcrum_status predict(struct fulcrum_validate_job *job, int is_given,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     size_t most = job->reference_count * (job->calibration_count + 1);
@@ -140,8 +170,8 @@ static enum fulcrum_status predict(struct fulcrum_validate_job *job,
         const struct fulcrum_reference *reference = job->references[i];
         double done_frac = (double)i / (double)job->reference_count;
         fulcrum_progress_update(&progress, done_frac, reference->name);
-        status = calibration != NULL ? add_set(job, reference, calibration, err)
-                                     : add_sets(job, reference, err);
+        status = is_given ? add_set(job, reference, job->calibrations[0], err)
+                          : add_sets(job, reference, err);
     }
     fulcrum_progress_end(&progress);
     return status;
@@ -151,18 +181,14 @@ enum fulcrum_status fulcrum_validate_job_run(const struct fulcrum_validate_plan 
     const struct fulcrum_context *context, struct fulcrum_validate_job *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_calibration *given = NULL;
     *out = (struct fulcrum_validate_job){.count = 0};
     enum fulcrum_status status = load_references(out, plan->references, err);
     if (status == FULCRUM_OK) {
-        status = plan->calibration != NULL
-                     ? fulcrum_calibration_load(plan->calibration, &given, err)
-                     : load_fitted_calibrations(out, err);
+        status = load_calibrations(out, plan->calibration, err);
     }
     if (status == FULCRUM_OK) {
-        status = predict(out, given, context, err);
+        status = predict(out, plan->calibration != NULL, context, err);
     }
-    fulcrum_calibration_free(given);
     return status;
 }
 

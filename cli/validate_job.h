@@ -15,7 +15,8 @@ struct fulcrum_validate_job {
     struct fulcrum_validation *sets;
     size_t reference_count;
     struct fulcrum_reference **references;
-    size_t calibration_count; /* calibration presets that were fitted to references */
+    /* Presets that were fitted to references, or the one that the user named. */
+    size_t calibration_count;
     struct fulcrum_calibration **calibrations;
 };
 
@@ -35,6 +36,10 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_job_run(
 
 /* Accepts a struct of zeros. */
 void fulcrum_validate_job_clear(struct fulcrum_validate_job *job);
+
+/* Whether a calibration was fitted to a reference of the job, or a series of one. */
+int fulcrum_validate_is_fitted(const struct fulcrum_validate_job *job,
+    const struct fulcrum_calibration *calibration);
 
 /* The points that a set is judged by: those predicted, or the fitted ones where a fit
  * has seen them all. */

@@ -107,7 +107,9 @@ static void print_summary(const struct fulcrum_validate_job *job, FILE *stream)
 static void print_name(FILE *stream, const struct fulcrum_validation *set)
 {
     (void)fprintf(stream, "| `%s`", set->reference->name);
-    if (set->calibration[0] != '\0') {
+    if (strchr(set->calibration, ' ') != NULL) {
+        (void)fprintf(stream, ", %s", set->calibration);
+    } else if (set->calibration[0] != '\0') {
         (void)fprintf(stream, " from `%s`", set->calibration);
     }
 }
@@ -127,6 +129,26 @@ static void print_sets(const struct fulcrum_validate_job *job, FILE *stream,
         print_errors(stream, &errors);
         print_percent(stream, errors.covered_frac);
         (void)fputs(" |\n", stream);
+    }
+}
+
+static void print_series(const struct fulcrum_validate_job *job, FILE *stream)
+{
+    static const char *const titles[] = {
+        "set", "curve", "points", "MAPE", "SMAPE", "largest", "bias", "inside 90 %"};
+    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    for (size_t i = 0; i < job->count; i++) {
+        const struct fulcrum_validation *set = &job->sets[i];
+        const char *series = NULL;
+        size_t next = 0;
+        while (fulcrum_validate_next_series(set, &next, &series)) {
+            struct fulcrum_comparison_errors errors = fulcrum_comparison_errors(
+                &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
+            (void)fprintf(stream, "| `%s` | %s", set->reference->name, series);
+            print_errors(stream, &errors);
+            print_percent(stream, errors.covered_frac);
+            (void)fputs(" |\n", stream);
+        }
     }
 }
 
@@ -173,7 +195,7 @@ struct miss {
     const struct fulcrum_validation *set;
     const struct fulcrum_compared *item;
     double error_frac;
-    size_t order; /* as they came */
+    size_t order; /* of its set */
 };
 
 static int by_size(const void *a, const void *b)
@@ -185,27 +207,35 @@ static int by_size(const void *a, const void *b)
     return larger != 0 ? larger : (left->order > right->order ? 1 : -1);
 }
 
+/* The predicted point that is furthest off; its item is NULL where there is none. */
+static struct miss worst_of(const struct fulcrum_validation *set, size_t order)
+{
+    struct miss worst = {.set = set, .order = order};
+    for (size_t k = 0; k < set->comparison.count; k++) {
+        const struct fulcrum_compared *item = &set->comparison.items[k];
+        double error_frac = item->predicted / item->observed - 1.0;
+        if (!item->is_fitted &&
+            (worst.item == NULL || fabs(error_frac) > fabs(worst.error_frac))) {
+            worst.item = item;
+            worst.error_frac = error_frac;
+        }
+    }
+    return worst;
+}
+
+/* One of each set, the largest first. */
 static enum fulcrum_status list_misses(const struct fulcrum_validate_job *job,
     struct miss **out, size_t *count, struct fulcrum_error *err)
 {
-    size_t most = 1;
-    for (size_t i = 0; i < job->count; i++) {
-        most += job->sets[i].comparison.count;
-    }
-    struct miss *misses = calloc(most, sizeof *misses);
+    struct miss *misses = calloc(job->count + 1, sizeof *misses);
     if (misses == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a list of errors");
     }
     *count = 0;
     for (size_t i = 0; i < job->count; i++) {
-        const struct fulcrum_comparison *all = &job->sets[i].comparison;
-        for (size_t k = 0; k < all->count; k++) {
-            const struct fulcrum_compared *item = &all->items[k];
-            if (!item->is_fitted) {
-                misses[*count] = (struct miss){&job->sets[i], item,
-                    item->predicted / item->observed - 1.0, *count};
-                (*count)++;
-            }
+        struct miss worst = worst_of(&job->sets[i], i);
+        if (worst.item != NULL) {
+            misses[(*count)++] = worst;
         }
     }
     qsort(misses, *count, sizeof *misses, by_size);
@@ -262,11 +292,17 @@ enum fulcrum_status fulcrum_validate_markdown(
     print_summary(job, stream);
     (void)fputs("\n## Predicted points\n\nNo fit has seen these.\n\n", stream);
     print_sets(job, stream, FULCRUM_COMPARE_PREDICTED);
+    (void)fputs(
+        "\n## Curve by curve\n\nThe same, of sets that have several curves.\n\n",
+        stream);
+    print_series(job, stream);
     (void)fputs("\n## Beside small formulas\n\nMAPE of the same points by formulas "
                 "that anybody could use instead.\n\n",
         stream);
     print_formulas(job, stream);
-    (void)fputs("\n## Where it is most wrong\n\n", stream);
+    (void)fputs(
+        "\n## Where it is most wrong\n\nThe worst point of each of these sets.\n\n",
+        stream);
     print_misses(misses, count, stream);
     (void)fputs(
         "\n## Fitted points\n\nA fit has seen these: they say how well the form "

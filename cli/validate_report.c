@@ -3,6 +3,7 @@
 #include "cli/validate_report.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct fulcrum_column set_columns[] = {
     {"reference", FULCRUM_COLUMN_TEXT, NULL},
@@ -106,6 +107,78 @@ struct fulcrum_report *fulcrum_validate_report_baselines(
         sizeof baseline_columns / sizeof baseline_columns[0]);
     for (size_t i = 0; i < job->count; i++) {
         add_baselines(report, &job->sets[i]);
+    }
+    return report;
+}
+
+static const struct fulcrum_column series_columns[] = {
+    {"reference", FULCRUM_COLUMN_TEXT, NULL},
+    {"series", FULCRUM_COLUMN_TEXT, NULL},
+    {"predicted_points", FULCRUM_COLUMN_NUMBER, "points"},
+    {"mape_frac", FULCRUM_COLUMN_NUMBER, "MAPE"},
+    {"max_frac", FULCRUM_COLUMN_NUMBER, "max"},
+    {"bias_frac", FULCRUM_COLUMN_NUMBER, "bias"},
+    {"covered_frac", FULCRUM_COLUMN_NUMBER, "in 90 %"},
+    {"bounds_mape_frac", FULCRUM_COLUMN_NUMBER, "bounds"},
+    {"textbook_mape_frac", FULCRUM_COLUMN_NUMBER, "textbook"},
+    {"capped_hyperbola_mape_frac", FULCRUM_COLUMN_NUMBER, "capped"},
+    {"hyperbola_mape_frac", FULCRUM_COLUMN_NUMBER, "hyperbola"},
+    {"fitted_points", FULCRUM_COLUMN_NUMBER, "fitted"},
+};
+
+int fulcrum_validate_next_series(
+    const struct fulcrum_validation *set, size_t *next, const char **series)
+{
+    const struct fulcrum_comparison *all = &set->comparison;
+    const struct fulcrum_reference_point *points = set->reference->points;
+    for (; *next < all->count; (*next)++) {
+        *series = points[all->items[*next].point].series;
+        size_t first = 0;
+        while (strcmp(points[all->items[first].point].series, *series) != 0) {
+            first++;
+        }
+        if (first == *next && (*series)[0] != '\0') {
+            (*next)++;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void add_series(struct fulcrum_report *report,
+    const struct fulcrum_validation *set, const char *series)
+{
+    const struct fulcrum_comparison *all = &set->comparison;
+    struct fulcrum_comparison_errors new =
+        fulcrum_comparison_errors(all, series, FULCRUM_COMPARE_PREDICTED, -1);
+    struct fulcrum_comparison_errors old =
+        fulcrum_comparison_errors(all, series, FULCRUM_COMPARE_FITTED, -1);
+    fulcrum_report_add_text(report, set->reference->name);
+    fulcrum_report_add_text(report, series);
+    const double errors[] = {(double)new.count, new.mape_frac,
+        new.count > 0 ? new.max_frac : (double)NAN, new.bias_frac, new.covered_frac};
+    for (size_t k = 0; k < sizeof errors / sizeof errors[0]; k++) {
+        fulcrum_report_add_number(report, errors[k]);
+    }
+    for (int k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
+        fulcrum_report_add_number(
+            report, fulcrum_comparison_errors(all, series, FULCRUM_COMPARE_PREDICTED, k)
+                        .mape_frac);
+    }
+    fulcrum_report_add_number(report, (double)old.count);
+}
+
+struct fulcrum_report *fulcrum_validate_report_series(
+    const struct fulcrum_validate_job *job)
+{
+    struct fulcrum_report *report = fulcrum_report_new(
+        "series", series_columns, sizeof series_columns / sizeof series_columns[0]);
+    for (size_t i = 0; i < job->count; i++) {
+        const char *series = NULL;
+        size_t next = 0;
+        while (fulcrum_validate_next_series(&job->sets[i], &next, &series)) {
+            add_series(report, &job->sets[i], series);
+        }
     }
     return report;
 }

@@ -15,6 +15,19 @@ struct fulcrum_report *fulcrum_validate_report_sets(
 struct fulcrum_report *fulcrum_validate_report_baselines(
     const struct fulcrum_validate_job *job);
 
+/* A row for every series of every set; NULL: no memory. The caller frees it. */
+struct fulcrum_report *fulcrum_validate_report_series(
+    const struct fulcrum_validate_job *job);
+
+/*
+ * Walks the named series of a set's points, each once.
+ *   next     0 before the first call
+ *   series   borrowed from the reference
+ *   returns  0 where there is none left
+ */
+int fulcrum_validate_next_series(
+    const struct fulcrum_validation *set, size_t *next, const char **series);
+
 /* A row for every point; NULL: no memory. The caller frees it. */
 struct fulcrum_report *fulcrum_validate_report_points(
     const struct fulcrum_validate_job *job);
