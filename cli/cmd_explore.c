@@ -22,6 +22,7 @@
 #include "cli/range.h"
 #include "cli/solve_options.h"
 #include "cli/sweep_finding.h"
+#include "cli/sweep_optima.h"
 #include "cli/sweep_writer.h"
 
 /* Draws behind the interval of each point. */
@@ -66,6 +67,8 @@ struct job {
     int spares_simulation; /* as nobody asked for an accuracy */
     struct fulcrum_sweep_writer *writer;
     struct fulcrum_sweep_finding *finding;
+    struct fulcrum_sweep_optima *optima;
+    struct fulcrum_sweep_best *best;
     struct fulcrum_progress progress;
     double visited_s; /* on the clock of the progress */
     const volatile sig_atomic_t *stop;
@@ -221,6 +224,7 @@ static int visit(void *context, const struct fulcrum_sweep_point *points, size_t
         job->write_error = errno != 0 ? errno : EIO;
     }
     fulcrum_sweep_finding_add(job->finding, points, count);
+    fulcrum_sweep_optima_add(job->optima, points, count);
     count_points(job, points, count);
     char stage[64];
     (void)snprintf(
@@ -255,6 +259,20 @@ static void note_rough(const struct job *job, struct fulcrum_context *context)
     }
 }
 
+/* The sentence of the sweep, then one for each metric along each axis. */
+static void note_finding(
+    const struct job *job, const char *finding, struct fulcrum_context *context)
+{
+    fulcrum_message_note(context, "found: %s", finding);
+    for (size_t i = 0; i < FULCRUM_SWEEP_METRICS * job->plan.axis_count; i++) {
+        char text[900];
+        if (fulcrum_sweep_optima_text(job->optima, i / job->plan.axis_count,
+                i % job->plan.axis_count, text, sizeof text)) {
+            fulcrum_message_note(context, "%s", text);
+        }
+    }
+}
+
 static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -278,13 +296,14 @@ static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
     }
     char text[1200];
     fulcrum_sweep_finding_text(job->finding, text, sizeof text);
-    status = fulcrum_sweep_writer_end(job->writer, text, !interrupted, err);
+    status =
+        fulcrum_sweep_writer_end(job->writer, text, job->optima, !interrupted, err);
     if (interrupted) {
         fulcrum_message_warn(
             "interrupted: %zu of %zu points are there", job->done, job->point_count);
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
     } else if (status == FULCRUM_OK) {
-        fulcrum_message_note(context, "found: %s", text);
+        note_finding(job, text, context);
         note_rough(job, context);
     }
     return status;
@@ -399,8 +418,13 @@ static enum fulcrum_status explore(const struct settings *settings,
     if (status == FULCRUM_OK) {
         status = start_writer(settings, inputs, context, job, err);
     }
+    if (status == FULCRUM_OK && job->plan.predict.draws > 0.0) {
+        status = fulcrum_sweep_best_new(&job->plan, &job->best, err);
+        job->plan.best = job->best;
+    }
     if (status == FULCRUM_OK) {
         job->finding = fulcrum_sweep_finding_new(&job->plan);
+        job->optima = fulcrum_sweep_optima_new(&job->plan);
         job->stop = fulcrum_interrupt_watch();
         job->out = context->out;
         status = run_sweep(scenario, job, context, err);
@@ -418,6 +442,8 @@ static void job_free(struct job *job)
     fulcrum_yardstick_free(job->yardstick);
     fulcrum_sweep_writer_free(job->writer);
     fulcrum_sweep_finding_free(job->finding);
+    fulcrum_sweep_optima_free(job->optima);
+    fulcrum_sweep_best_free(job->best);
     free(job);
 }
 

@@ -227,12 +227,16 @@ void fulcrum_sweep_writer_add(struct fulcrum_sweep_writer *writer,
     (void)fflush(writer->stream);
 }
 
-/* Prints `before`, then what is known now that all points are there. */
-static void print_json_tail(struct fulcrum_sweep_writer *writer, const char *before,
-    const char *finding, int complete)
+/* What is known now that all points are there. */
+static void print_json_tail(struct fulcrum_sweep_writer *writer, const char *finding,
+    const struct fulcrum_sweep_optima *optima, int complete)
 {
+    const char *before = writer->format == FULCRUM_SWEEP_JSON ? "\n]," : "{";
     struct fulcrum_json *tail = fulcrum_json_new_object();
     fulcrum_json_add_text(tail, "finding", finding != NULL ? finding : "");
+    if (optima != NULL) {
+        fulcrum_sweep_optima_json(optima, tail);
+    }
     fulcrum_json_add_flag(tail, "complete", complete);
     char *text = NULL;
     enum fulcrum_status status =
@@ -265,14 +269,13 @@ static void print_table(const struct fulcrum_sweep_writer *writer)
 }
 
 enum fulcrum_status fulcrum_sweep_writer_end(struct fulcrum_sweep_writer *writer,
-    const char *finding, int complete, struct fulcrum_error *err)
+    const char *finding, const struct fulcrum_sweep_optima *optima, int complete,
+    struct fulcrum_error *err)
 {
     switch (writer->format) {
     case FULCRUM_SWEEP_JSON:
-        print_json_tail(writer, "\n],", finding, complete);
-        break;
     case FULCRUM_SWEEP_JSON_LINES:
-        print_json_tail(writer, "{", finding, complete);
+        print_json_tail(writer, finding, optima, complete);
         break;
     case FULCRUM_SWEEP_TABLE:
         print_table(writer);

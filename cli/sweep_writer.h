@@ -4,6 +4,7 @@
 #define FULCRUM_CLI_SWEEP_WRITER_H
 
 #include "cli/sweep_columns.h"
+#include "cli/sweep_optima.h"
 
 enum fulcrum_sweep_format {
     FULCRUM_SWEEP_TABLE, /* for people: printed at the end, and of no more rows than
@@ -45,11 +46,12 @@ void fulcrum_sweep_writer_add(struct fulcrum_sweep_writer *writer,
 /*
  * Ends the output: whole, whatever the number of points so far.
  *   finding   one sentence, or NULL
+ *   optima    both forms of JSON have them; NULL: they have not
  *   complete  0: the sweep was interrupted
  *   fails     FULCRUM_ERR_NO_MEMORY, now or at an earlier point
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_writer_end(
-    struct fulcrum_sweep_writer *writer, const char *finding, int complete,
-    struct fulcrum_error *err);
+    struct fulcrum_sweep_writer *writer, const char *finding,
+    const struct fulcrum_sweep_optima *optima, int complete, struct fulcrum_error *err);
 
 #endif

@@ -11,18 +11,39 @@
 #define LOW_QUANTILE  0.05
 #define HIGH_QUANTILE 0.95
 
+static const struct fulcrum_interval unknown = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+
+/* Returns 0 where there are too few, or one is not known. */
+static int sort(double *draws, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(draws[i])) {
+            return 0;
+        }
+    }
+    if (count > 1) {
+        gsl_sort(draws, 1, count);
+    }
+    return count > 1;
+}
+
 struct fulcrum_interval fulcrum_interval_of(double *draws, size_t count)
 {
-    int known = count > 1;
-    for (size_t i = 0; known && i < count; i++) {
-        known = !isnan(draws[i]);
+    if (!sort(draws, count)) {
+        return unknown;
     }
-    if (!known) {
-        return (struct fulcrum_interval){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
-    }
-    gsl_sort(draws, 1, count);
     double lo = gsl_stats_quantile_from_sorted_data(draws, 1, count, LOW_QUANTILE);
     double hi = gsl_stats_quantile_from_sorted_data(draws, 1, count, HIGH_QUANTILE);
     /* Equal values may come out a rounding error apart. */
     return (struct fulcrum_interval){lo, fmax(lo, hi)};
+}
+
+struct fulcrum_interval fulcrum_interval_among(double *draws, size_t count)
+{
+    if (!sort(draws, count)) {
+        return unknown;
+    }
+    double last = (double)(count - 1);
+    return (struct fulcrum_interval){draws[(size_t)floor(LOW_QUANTILE * last)],
+        draws[(size_t)ceil(HIGH_QUANTILE * last)]};
 }

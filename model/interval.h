@@ -16,4 +16,10 @@ struct fulcrum_interval {
  */
 struct fulcrum_interval fulcrum_interval_of(double *draws, size_t count);
 
+/*
+ * The same of a quantity that takes certain values only: its ends are among them, the
+ * next ones outward.
+ */
+struct fulcrum_interval fulcrum_interval_among(double *draws, size_t count);
+
 #endif

@@ -26,6 +26,7 @@
 #endif
 
 #include "model/quantity.h"
+#include "model/sweep_best.h"
 
 /* Most points that a thread takes at once, and into how many runs a block is to be
  * parted for each thread, so that threads end at about the same time. */
@@ -34,6 +35,13 @@ enum { RUN_MOST = 16, RUNS_PER_THREAD = 8 };
 /* Points of a block that a wish to see some soon does not cut off. The first block has
  * one per thread, so that progress shows early. */
 enum { FEW_POINTS = 16, FEW_POINTS_PER_THREAD = 4 };
+
+/* What a thread has for itself. */
+struct worker {
+    struct fulcrum_predictor *predictor;
+    double *column;                  /* one number per draw */
+    struct fulcrum_sweep_best *best; /* of its points; NULL: not wanted */
+};
 
 struct sweep {
     const struct fulcrum_scenario *scenario;
@@ -44,8 +52,7 @@ struct sweep {
     struct fulcrum_sweep_point *block;
     char (*reasons)[FULCRUM_REASON_BYTE]; /* beside the block: seldom touched */
     size_t thread_count;
-    struct fulcrum_predictor **predictors; /* one per thread */
-    double *columns;                       /* one number per thread and draw */
+    struct worker *workers; /* one per thread */
 };
 
 /* A block: points from `start`, of which those before `next` are taken. */
@@ -60,8 +67,7 @@ struct queue {
 /* One thread at one point. */
 struct task {
     const struct sweep *sweep;
-    struct fulcrum_predictor *predictor;
-    double *column; /* one number per draw */
+    const struct worker *worker;
     struct fulcrum_setting settings[FULCRUM_SWEEP_AXES_MOST + 1];
     size_t setting_count;
 };
@@ -104,7 +110,7 @@ static enum fulcrum_status predict_with_draws(struct task *task, double draws,
     options.point_index = out->index;
     options.draws = draws;
     return fulcrum_predictor_run(
-        task->predictor, &point, &options, &out->prediction, err);
+        task->worker->predictor, &point, &options, &out->prediction, err);
 }
 
 /*
@@ -117,7 +123,7 @@ static enum fulcrum_status follow_threads(struct task *task, struct fulcrum_erro
     struct fulcrum_point point = {task->settings, task->setting_count, 0, 0};
     const struct fulcrum_design *design = NULL;
     enum fulcrum_status status =
-        fulcrum_predictor_design(task->predictor, &point, &design, err);
+        fulcrum_predictor_design(task->worker->predictor, &point, &design, err);
     if (status == FULCRUM_OK) {
         double shards = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU
                             ? design->run.gpu_count
@@ -189,22 +195,36 @@ static enum fulcrum_status try_point(struct task *task, size_t index,
                : status;
 }
 
+/* What is made of a point's draws while they are at hand. */
+static void use_draws(const struct task *task, struct fulcrum_sweep_point *point)
+{
+    const struct worker *worker = task->worker;
+    const struct fulcrum_yardstick *yardstick = task->sweep->plan->yardstick;
+    if (yardstick != NULL) {
+        fulcrum_yardstick_compare(yardstick, worker->predictor, &point->prediction,
+            worker->column, point->relative);
+    }
+    if (worker->best != NULL) {
+        size_t count = 0;
+        const double *draws = fulcrum_predictor_draws(worker->predictor, &count);
+        fulcrum_sweep_best_add(worker->best, point->index, draws, count);
+    }
+}
+
 static void predict_point(struct task *task, size_t index, size_t slot)
 {
     struct fulcrum_sweep_point *out = &task->sweep->block[slot];
-    const struct fulcrum_yardstick *yardstick = task->sweep->plan->yardstick;
     struct fulcrum_error err;
     err.status = FULCRUM_OK;
     err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
     out->reason = "";
     out->status = try_point(task, index, out, &err);
-    if (out->status != FULCRUM_OK) {
+    if (out->status == FULCRUM_OK) {
+        use_draws(task, out);
+    } else {
         out->prediction = (struct fulcrum_prediction){0};
         join_lines(task->sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
         out->reason = task->sweep->reasons[slot];
-    } else if (yardstick != NULL) {
-        fulcrum_yardstick_compare(
-            yardstick, task->predictor, &out->prediction, task->column, out->relative);
     }
 }
 
@@ -254,9 +274,7 @@ static void predict_run(
 /* Predicts points of the block until the queue has none. */
 static void work_off(const struct sweep *sweep, size_t thread, struct queue *queue)
 {
-    struct task task = {.sweep = sweep,
-        .predictor = sweep->predictors[thread],
-        .column = sweep->columns + thread * (size_t)sweep->plan->predict.draws};
+    struct task task = {.sweep = sweep, .worker = &sweep->workers[thread]};
     size_t first = 0;
     for (size_t count = take_run(sweep->visitor, queue, &first); count > 0;
          count = take_run(sweep->visitor, queue, &first)) {
@@ -306,13 +324,35 @@ static int visit_all(const struct sweep *sweep)
     return stop;
 }
 
+static void free_worker(struct worker *worker)
+{
+    fulcrum_predictor_free(worker->predictor);
+    fulcrum_sweep_best_free(worker->best);
+    free(worker->column);
+}
+
+static enum fulcrum_status fill_worker(
+    const struct sweep *sweep, struct worker *worker, struct fulcrum_error *err)
+{
+    const struct fulcrum_sweep_plan *plan = sweep->plan;
+    worker->column = calloc((size_t)plan->predict.draws + 1, sizeof *worker->column);
+    if (worker->column == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a point");
+    }
+    enum fulcrum_status status =
+        fulcrum_predictor_new(sweep->scenario, &worker->predictor, err);
+    if (status == FULCRUM_OK && plan->best != NULL) {
+        status = fulcrum_sweep_best_new(plan, &worker->best, err);
+    }
+    return status;
+}
+
 static void free_sweep(struct sweep *sweep)
 {
-    for (size_t i = 0; sweep->predictors != NULL && i < sweep->thread_count; i++) {
-        fulcrum_predictor_free(sweep->predictors[i]);
+    for (size_t i = 0; sweep->workers != NULL && i < sweep->thread_count; i++) {
+        free_worker(&sweep->workers[i]);
     }
-    free((void *)sweep->predictors);
-    free(sweep->columns);
+    free(sweep->workers);
     free(sweep->reasons);
     free(sweep->block);
 }
@@ -329,18 +369,22 @@ static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error 
     size_t slots = smaller(FULCRUM_SWEEP_BLOCK, sweep->count);
     sweep->block = calloc(slots, sizeof *sweep->block);
     sweep->reasons = calloc(slots, sizeof *sweep->reasons);
-    sweep->predictors = calloc(sweep->thread_count, sizeof(struct fulcrum_predictor *));
-    size_t draws = (size_t)sweep->plan->predict.draws;
-    sweep->columns = calloc(sweep->thread_count * draws + 1, sizeof *sweep->columns);
-    if (sweep->block == NULL || sweep->reasons == NULL || sweep->predictors == NULL ||
-        sweep->columns == NULL) {
+    sweep->workers = calloc(sweep->thread_count, sizeof *sweep->workers);
+    if (sweep->block == NULL || sweep->reasons == NULL || sweep->workers == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
     }
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < sweep->thread_count && status == FULCRUM_OK; i++) {
-        status = fulcrum_predictor_new(sweep->scenario, &sweep->predictors[i], err);
+        status = fill_worker(sweep, &sweep->workers[i], err);
     }
     return status;
+}
+
+static void join_bests(const struct sweep *sweep)
+{
+    for (size_t i = 0; sweep->plan->best != NULL && i < sweep->thread_count; i++) {
+        fulcrum_sweep_best_merge(sweep->plan->best, sweep->workers[i].best);
+    }
 }
 
 /* The draws stay in the predictor until they are kept. */
@@ -353,7 +397,8 @@ static enum fulcrum_status predict_yardstick(struct task *task, size_t index,
     }
     enum fulcrum_status status = try_point(task, index, point, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_yardstick_new(task->predictor, &point->prediction, out, err);
+        status = fulcrum_yardstick_new(
+            task->worker->predictor, &point->prediction, out, err);
     }
     free(point);
     return status;
@@ -364,14 +409,16 @@ enum fulcrum_status fulcrum_sweep_yardstick(const struct fulcrum_scenario *scena
     struct fulcrum_error *err)
 {
     assert(index < fulcrum_sweep_count(plan));
+    struct worker worker = {.best = NULL};
     struct sweep sweep = {.scenario = scenario, .plan = plan};
-    struct task task = {.sweep = &sweep};
+    struct task task = {.sweep = &sweep, .worker = &worker};
     sweep.actors = fulcrum_field_find("run.actor_count");
-    enum fulcrum_status status = fulcrum_predictor_new(scenario, &task.predictor, err);
+    enum fulcrum_status status =
+        fulcrum_predictor_new(scenario, &worker.predictor, err);
     if (status == FULCRUM_OK) {
         status = predict_yardstick(&task, index, out, err);
     }
-    fulcrum_predictor_free(task.predictor);
+    free_worker(&worker);
     return status;
 }
 
@@ -389,8 +436,12 @@ enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,
     struct sweep sweep = {
         .scenario = scenario, .plan = plan, .visitor = visitor, .count = count};
     enum fulcrum_status status = fill_sweep(&sweep, err);
-    if (status == FULCRUM_OK && visit_all(&sweep)) {
-        status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "the sweep was stopped");
+    if (status == FULCRUM_OK) {
+        int stopped = visit_all(&sweep);
+        join_bests(&sweep);
+        status = stopped ? fulcrum_fail(
+                               err, FULCRUM_ERR_INTERRUPTED, "the sweep was stopped")
+                         : FULCRUM_OK;
     }
     free_sweep(&sweep);
     return status;

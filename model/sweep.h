@@ -18,6 +18,8 @@ struct fulcrum_sweep_axis {
 
 enum { FULCRUM_SWEEP_AXES_MOST = 8, FULCRUM_REASON_BYTE = 800 /* with its end */ };
 
+struct fulcrum_sweep_best;
+
 struct fulcrum_sweep_plan {
     const struct fulcrum_sweep_axis *axes; /* borrowed */
     size_t axis_count;
@@ -30,6 +32,8 @@ struct fulcrum_sweep_plan {
     size_t actor_choice_count;
     /* Each point is compared with it; NULL: points stand alone. Borrowed. */
     const struct fulcrum_yardstick *yardstick;
+    /* Gets the best point of each draw (sweep_best.h); NULL: not wanted. Borrowed. */
+    struct fulcrum_sweep_best *best;
     size_t thread_count; /* to work on; 0: as many as OpenMP would take */
 };
 

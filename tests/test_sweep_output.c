@@ -173,7 +173,7 @@ static char *written(
     fulcrum_sweep_writer_prepare(writer, 0, &bad);
     fulcrum_sweep_writer_add(writer, &bad, 1);
     CU_ASSERT_EQUAL(
-        fulcrum_sweep_writer_end(writer, "this", complete, NULL), FULCRUM_OK);
+        fulcrum_sweep_writer_end(writer, "this", NULL, complete, NULL), FULCRUM_OK);
     fulcrum_sweep_writer_free(writer);
     (void)fclose(context.out);
     return text;
@@ -293,6 +293,88 @@ static void test_the_finding_names_the_first_point_near_the_best(void)
     fulcrum_sweep_finding_free(NULL);
 }
 
+enum { PLACES = 10 };
+
+/* The sentence on throughput along ten numbers of threads, for rates as given. */
+static void describe_rates(const double *rates, double draws, char *out, size_t size)
+{
+    static const double threads[PLACES] = {8, 16, 24, 32, 40, 48, 56, 64, 72, 80};
+    struct fixture f;
+    start(&f, draws, NULL);
+    f.axes[0].values = threads;
+    f.axes[0].count = PLACES;
+    f.plan.axis_count = 1;
+    struct fulcrum_sweep_best *best = NULL;
+    if (draws > 0.0) {
+        CU_ASSERT_EQUAL_FATAL(fulcrum_sweep_best_new(&f.plan, &best, NULL), FULCRUM_OK);
+        f.plan.best = best;
+    }
+    struct fulcrum_sweep_optima *optima = fulcrum_sweep_optima_new(&f.plan);
+    for (size_t i = 0; i < PLACES; i++) {
+        struct fulcrum_sweep_point point = {.index = i, .status = FULCRUM_OK};
+        double *value = point.prediction.value;
+        value[FULCRUM_OUTPUT_steps_per_s] = rates[i];
+        value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] = threads[i] / 80.0;
+        fulcrum_sweep_optima_add(optima, &point, 1);
+        for (size_t k = 0; best != NULL && k < 2; k++) {
+            /* Both draws are as fast as the estimate, or twice as fast. */
+            value[FULCRUM_OUTPUT_steps_per_s] = rates[i] * (double)(k + 1);
+            double both[2][FULCRUM_OUTPUT_COUNT] = {{0}};
+            memcpy(both[k], value, sizeof both[k]);
+            fulcrum_sweep_best_add(best, i, both[0], 2);
+        }
+    }
+    out[0] = '\0';
+    (void)fulcrum_sweep_optima_text(optima, 0, 0, out, size);
+    char other[100];
+    CU_ASSERT_EQUAL(fulcrum_sweep_optima_text(optima, 1, 0, other, sizeof other), 0);
+    fulcrum_sweep_optima_free(optima);
+    fulcrum_sweep_best_free(best);
+}
+
+static void test_a_plateau_is_not_called_an_optimum(void)
+{
+    static const struct {
+        double rates[PLACES];
+        double draws;
+        const char *text;
+    } cases[] = {
+        {{1, 2, 3, 9.6, 10, 9.5, 8, 7, 6, 5}, 0,
+            "throughput over machine.cpu.thread_count is best at 40; within 5 % of "
+            "that from 32 to 48; as CPU/GPU ratio 0.5, within 5 % from 0.4 to 0.6"},
+        {{1, 2, 3, 9.6, 9, 9.5, 8, 7, 10, 5}, 2,
+            "throughput over machine.cpu.thread_count is best at 72, 90 % interval 72 "
+            "to 72 of 2 draws; within 5 % of that from 32 to 72, with gaps; as CPU/GPU "
+            "ratio 0.9, 0.9 to 0.9, within 5 % from 0.4 to 0.9"},
+        {{1, 2, 3, 4, 5, 6, 7, 9.6, 10, 9.9}, 2,
+            "throughput over machine.cpu.thread_count is best at 72, 90 % interval 72 "
+            "to 72 of 2 draws; within 5 % of that from 64 to 80, the end of the sweep: "
+            "a plateau and no optimum (its end is within 5 % of the best in 100 % of "
+            "the draws); as CPU/GPU ratio 0.9, 0.9 to 0.9, within 5 % from 0.8 to 1"},
+        {{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0,
+            "throughput over machine.cpu.thread_count is best at 80; within 5 % of "
+            "that from 80 to 80: it rises to the end of the sweep"},
+        {{10, 9.9, 3, 4, 5, 6, 7, 8, 9, 9.4}, 0,
+            "throughput over machine.cpu.thread_count is best at 8; within 5 % of that "
+            "from 8 to 16, from the beginning of the sweep: a plateau and no optimum; "
+            "as CPU/GPU ratio 0.1, within 5 % from 0.1 to 0.2"},
+        {{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}, 0,
+            "throughput over machine.cpu.thread_count is best at 8; within 5 % of that "
+            "from 8 to 8: it falls from the beginning of the sweep"},
+        {{10, 10, 10, 10, 10, 10, 10, 10, 10, 10}, 0,
+            "throughput over machine.cpu.thread_count is best at 8; within 5 % of that "
+            "from 8 to 80, the whole sweep: it is flat; as CPU/GPU ratio 0.1, within "
+            "5 % from 0.1 to 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[900];
+        describe_rates(cases[i].rates, cases[i].draws, text, sizeof text);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].text);
+    }
+    fulcrum_sweep_optima_add(NULL, NULL, 0);
+    fulcrum_sweep_optima_free(NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -301,6 +383,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_an_output_is_whole_in_each_form),
         SUITE_CASE(test_a_table_for_people_ends),
         SUITE_CASE(test_the_finding_names_the_first_point_near_the_best),
+        SUITE_CASE(test_a_plateau_is_not_called_an_optimum),
     };
     return suite_run("sweep_output", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
