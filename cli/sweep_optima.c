@@ -176,6 +176,7 @@ int fulcrum_sweep_optima_text(const struct fulcrum_sweep_optima *optima, size_t 
     size_t axis, char *out, size_t size)
 {
     struct statement statement;
+    out[0] = '\0';
     if (optima == NULL || !find_statement(optima, metric, axis, &statement)) {
         return 0;
     }

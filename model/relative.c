@@ -65,23 +65,30 @@ void fulcrum_yardstick_free(struct fulcrum_yardstick *yardstick)
     }
 }
 
+/* Ratio `i` of the draws that ran at both points; returns how many those are. */
+static size_t collect_ratios(const struct fulcrum_yardstick *yardstick,
+    const struct fulcrum_predictor *predictor, size_t i, double *column)
+{
+    size_t count = 0;
+    size_t known = 0;
+    const double *draws = fulcrum_predictor_draws(predictor, &count);
+    for (size_t k = 0; k < count && k < yardstick->draw_count; k++) {
+        double ratio = draws[k * FULCRUM_OUTPUT_COUNT + rows[i].output] /
+                       yardstick->draws[k * FULCRUM_RELATIVE_COUNT + i];
+        if (!isnan(ratio)) {
+            column[known++] = ratio;
+        }
+    }
+    return known;
+}
+
 void fulcrum_yardstick_compare(const struct fulcrum_yardstick *yardstick,
     const struct fulcrum_predictor *predictor,
     const struct fulcrum_prediction *prediction, double *column,
     struct fulcrum_ratio *out)
 {
-    size_t count = 0;
-    const double *draws = fulcrum_predictor_draws(predictor, &count);
-    count = count < yardstick->draw_count ? count : yardstick->draw_count;
     for (size_t i = 0; i < FULCRUM_RELATIVE_COUNT; i++) {
-        size_t known = 0;
-        for (size_t k = 0; k < count; k++) {
-            double ratio = draws[k * FULCRUM_OUTPUT_COUNT + rows[i].output] /
-                           yardstick->draws[k * FULCRUM_RELATIVE_COUNT + i];
-            if (!isnan(ratio)) {
-                column[known++] = ratio;
-            }
-        }
+        size_t known = collect_ratios(yardstick, predictor, i, column);
         struct fulcrum_interval interval = fulcrum_interval_of(column, known);
         out[i].value = prediction->value[rows[i].output] / yardstick->value[i];
         out[i].lo = interval.lo;

@@ -109,21 +109,26 @@ static void raise_ends(const struct fulcrum_sweep_plan *plan,
     }
 }
 
+/* Draw k of a point, which may be the best so far of each metric. */
+static void add_draw(struct fulcrum_sweep_best *best, size_t k, size_t index,
+    const double values[FULCRUM_OUTPUT_COUNT])
+{
+    for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
+        size_t at = k * FULCRUM_SWEEP_METRICS + j;
+        const struct champion point = {
+            values[metrics[j]], values[FULCRUM_OUTPUT_cpu_gpu_ratio_used], index};
+        if (point.value > 0.0) {
+            challenge(&best->champions[at], &point);
+            raise_ends(best->plan, &point, best->ends + at * best->plan->axis_count);
+        }
+    }
+}
+
 void fulcrum_sweep_best_add(struct fulcrum_sweep_best *best, size_t index,
     const double *draws, size_t draw_count)
 {
-    const struct fulcrum_sweep_plan *plan = best->plan;
     for (size_t k = 0; k < draw_count && k < best->draw_count; k++) {
-        const double *values = draws + k * FULCRUM_OUTPUT_COUNT;
-        for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
-            size_t at = k * FULCRUM_SWEEP_METRICS + j;
-            const struct champion point = {
-                values[metrics[j]], values[FULCRUM_OUTPUT_cpu_gpu_ratio_used], index};
-            if (point.value > 0.0) {
-                challenge(&best->champions[at], &point);
-                raise_ends(plan, &point, best->ends + at * plan->axis_count);
-            }
-        }
+        add_draw(best, k, index, draws + k * FULCRUM_OUTPUT_COUNT);
     }
 }
 

@@ -51,22 +51,28 @@ void fulcrum_sweep_profile_free(struct fulcrum_sweep_profile *profile)
     free(profile);
 }
 
+/* A point may be the best of each metric at its place on an axis. */
+static void raise_peaks(struct peak *peaks, const double values[FULCRUM_OUTPUT_COUNT])
+{
+    for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
+        double value = values[fulcrum_sweep_metric(j)];
+        if (value > peaks[j].value) {
+            peaks[j].value = value;
+            peaks[j].ratio = values[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
+        }
+    }
+}
+
 void fulcrum_sweep_profile_add(
     struct fulcrum_sweep_profile *profile, const struct fulcrum_sweep_point *point)
 {
     const struct fulcrum_sweep_plan *plan = profile->plan;
-    const double *values = point->prediction.value;
     size_t index = point->index;
     for (size_t i = plan->axis_count; i-- > 0; index /= plan->axes[i].count) {
         size_t place = index % plan->axes[i].count;
-        for (size_t j = 0; profile->peaks[i] != NULL && j < FULCRUM_SWEEP_METRICS;
-             j++) {
-            struct peak *peak = &profile->peaks[i][place * FULCRUM_SWEEP_METRICS + j];
-            double value = values[fulcrum_sweep_metric(j)];
-            if (value > peak->value) {
-                peak->value = value;
-                peak->ratio = values[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
-            }
+        if (profile->peaks[i] != NULL) {
+            raise_peaks(profile->peaks[i] + place * FULCRUM_SWEEP_METRICS,
+                point->prediction.value);
         }
     }
 }

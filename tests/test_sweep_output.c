@@ -375,6 +375,44 @@ static void test_a_plateau_is_not_called_an_optimum(void)
     fulcrum_sweep_optima_free(NULL);
 }
 
+/* Two axes, one of a single value, and no draws. */
+static void test_optima_in_numbers(void)
+{
+    static const double threads[] = {8};
+    static const double times[] = {0.5, 1, 2, 4};
+    static const double rates[] = {5, 9.7, 10, 3};
+    struct fixture f;
+    start(&f, 0.0, NULL);
+    f.axes[0].values = threads;
+    f.axes[0].count = 1;
+    f.axes[1].values = times;
+    struct fulcrum_sweep_optima *optima = fulcrum_sweep_optima_new(&f.plan);
+    for (size_t i = 0; i < 4; i++) {
+        struct fulcrum_sweep_point point = {.index = i, .status = FULCRUM_OK};
+        point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = rates[i];
+        point.prediction.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] = 0.5;
+        point.prediction.method =
+            i == 0 ? FULCRUM_METHOD_SIMULATE : FULCRUM_METHOD_FAST;
+        fulcrum_sweep_optima_add(optima, &point, 1);
+    }
+    struct fulcrum_json *document = fulcrum_json_new_object();
+    fulcrum_sweep_optima_json(optima, document);
+    char *text = NULL;
+    CU_ASSERT_EQUAL(
+        fulcrum_json_text(document, FULCRUM_JSON_LINE, &text, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(text,
+        "{\"optima\":[{\"output\":\"steps_per_s\",\"draws\":0,"
+        "\"simulated_points\":1,\"value_interval\":null,\"cpu_gpu_ratio_used\":0.5,"
+        "\"cpu_gpu_ratio_used_interval\":null,\"axes\":[{\"path\":"
+        "\"workload.step.mean_s\",\"shape\":\"optimum\",\"best\":2,"
+        "\"best_interval\":null,\"plateau\":[1,2],\"plateau_cpu_gpu_ratio_used\":"
+        "[0.5,0.5],\"plateau_value_count\":2,\"first_near_frac\":null,"
+        "\"last_near_frac\":null}]}]}\n");
+    free(text);
+    fulcrum_json_free(document);
+    fulcrum_sweep_optima_free(optima);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -384,6 +422,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_table_for_people_ends),
         SUITE_CASE(test_the_finding_names_the_first_point_near_the_best),
         SUITE_CASE(test_a_plateau_is_not_called_an_optimum),
+        SUITE_CASE(test_optima_in_numbers),
     };
     return suite_run("sweep_output", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
