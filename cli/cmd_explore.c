@@ -532,6 +532,9 @@ static const struct fulcrum_example examples[] = {
         "the DGX-1's CPU/GPU ratio from 1/16 to 4"},
     {"fulcrum explore -m this -w ppo-mujoco-ant -c c.json -v actors=1:64:x2",
         "how many actors this machine wants"},
+    {"fulcrum explore -m dgx-1-inci2020 -w r2d2-atari -c v100-inci2020 "
+     "-v actors=4,40,256 --relative-to 0 --format csv",
+        "speed-ups over 4 actors, with intervals"},
     {.line = NULL},
 };
 
@@ -541,9 +544,16 @@ const struct fulcrum_command fulcrum_command_explore = {
     .description =
         "Predicts every point of a grid over one or more fields and says where "
         "throughput, performance per GPU watt and performance per system watt are "
-        "best. "
+        "best. Along each axis it tells the 90 % interval of the best place, from the "
+        "best point of each draw, and where the metric is within 5 % of its best: what "
+        "reaches an end of the sweep is a plateau and no optimum. Simulated draws are "
+        "noisy, which shows where points are near each other: --method fast is smooth, "
+        "and takes --intervals 1000 easily. "
         "A varied thread count keeps the threads per core. Points that cannot run keep "
         "their row, with the reason in `status`.\n\n"
+        "With --relative-to each point is compared with one of them, draw by draw: the "
+        "interval is that of the ratio itself, which what is uncertain of both leaves "
+        "alone.\n\n"
         "Each point gets a 90 % interval from 24 draws of the calibration and the "
         "priors, "
         "from 16 in sweeps of more than 64 points, and none in sweeps of more than 256 "

@@ -77,10 +77,11 @@ void fulcrum_sweep_optima_add(struct fulcrum_sweep_optima *optima,
     }
 }
 
-static enum shape shape_of(const struct fulcrum_plateau *plateau, size_t value_count)
+/* Values at which nothing can run are no part of the sweep here. */
+static enum shape shape_of(const struct fulcrum_plateau *plateau)
 {
-    int at_first = plateau->first == 0;
-    int at_last = plateau->last + 1 == value_count;
+    int at_first = plateau->first == plateau->first_run;
+    int at_last = plateau->last == plateau->last_run;
     if (at_first && at_last) {
         return FLAT;
     }
@@ -103,7 +104,7 @@ static int find_statement(const struct fulcrum_sweep_optima *optima, size_t metr
         !fulcrum_sweep_profile_plateau(optima->profile, metric, axis, &out->plateau)) {
         return 0;
     }
-    out->shape = shape_of(&out->plateau, out->axis->count);
+    out->shape = shape_of(&out->plateau);
     if (optima->plan->best != NULL) {
         out->spread = fulcrum_sweep_best_spread(optima->plan->best, metric);
         out->along = fulcrum_sweep_best_along(optima->plan->best, metric, axis);

@@ -32,10 +32,16 @@ struct champion {
     size_t index;
 };
 
-/* The best at the first and at the last value of an axis. */
+/* The best at one value of an axis. */
+struct end {
+    size_t place; /* of the value */
+    double value; /* 0: none yet */
+};
+
+/* Of the first and the last value of an axis at which anything can run. */
 struct ends {
-    double first;
-    double last;
+    struct end first;
+    struct end last;
 };
 
 struct fulcrum_sweep_best {
@@ -95,17 +101,29 @@ static void challenge(struct champion *champion, const struct champion *other)
     }
 }
 
+static void raise_first(struct end *first, const struct end *other)
+{
+    int is_new = !(first->value > 0.0) || other->place < first->place;
+    if (is_new || (other->place == first->place && other->value > first->value)) {
+        *first = *other;
+    }
+}
+
+static void raise_last(struct end *last, const struct end *other)
+{
+    int is_new = !(last->value > 0.0) || other->place > last->place;
+    if (is_new || (other->place == last->place && other->value > last->value)) {
+        *last = *other;
+    }
+}
+
 static void raise_ends(const struct fulcrum_sweep_plan *plan,
-    const struct champion *other, struct ends *ends)
+    const struct champion *point, struct ends *ends)
 {
     for (size_t i = 0; i < plan->axis_count; i++) {
-        size_t place = place_along(plan, other->index, i);
-        if (place == 0) {
-            ends[i].first = fmax(ends[i].first, other->value);
-        }
-        if (place + 1 == plan->axes[i].count) {
-            ends[i].last = fmax(ends[i].last, other->value);
-        }
+        const struct end end = {place_along(plan, point->index, i), point->value};
+        raise_first(&ends[i].first, &end);
+        raise_last(&ends[i].last, &end);
     }
 }
 
@@ -142,8 +160,10 @@ void fulcrum_sweep_best_merge(
         }
     }
     for (size_t i = 0; i < count * best->plan->axis_count; i++) {
-        best->ends[i].first = fmax(best->ends[i].first, other->ends[i].first);
-        best->ends[i].last = fmax(best->ends[i].last, other->ends[i].last);
+        if (other->ends[i].first.value > 0.0) {
+            raise_first(&best->ends[i].first, &other->ends[i].first);
+            raise_last(&best->ends[i].last, &other->ends[i].last);
+        }
     }
 }
 
@@ -195,8 +215,8 @@ struct fulcrum_best_along fulcrum_sweep_best_along(
         const struct ends *ends =
             &best->ends[(k * FULCRUM_SWEEP_METRICS + metric) * best->plan->axis_count +
                         axis];
-        first += near > 0.0 && ends->first >= near;
-        last += near > 0.0 && ends->last >= near;
+        first += near > 0.0 && ends->first.value >= near;
+        last += near > 0.0 && ends->last.value >= near;
     }
     size_t count = collect(best, metric, AXIS, axis);
     double draws = count > 1 ? (double)count : FULCRUM_UNKNOWN;

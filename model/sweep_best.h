@@ -86,6 +86,8 @@ struct fulcrum_plateau {
     size_t best; /* places among the axis' values */
     size_t first;
     size_t last;
+    size_t first_run; /* the first and the last value at which anything can run */
+    size_t last_run;
     size_t count; /* of values on it; fewer than last - first + 1 where it has gaps */
     double best_ratio; /* cpu_gpu_ratio_used of the best */
     double least_ratio;

@@ -83,27 +83,39 @@ static const struct peak *peak_at(
     return &profile->peaks[axis][i * FULCRUM_SWEEP_METRICS + metric];
 }
 
+/* The best value of an axis, and between which values anything can run. */
+static double find_best(const struct fulcrum_sweep_profile *profile, size_t metric,
+    size_t axis, struct fulcrum_plateau *out)
+{
+    size_t count = profile->peaks[axis] != NULL ? profile->plan->axes[axis].count : 0;
+    double best = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        const struct peak *peak = peak_at(profile, metric, axis, i);
+        if (peak->value > 0.0) {
+            out->first_run = best > 0.0 ? out->first_run : i;
+            out->last_run = i;
+        }
+        if (peak->value > best) {
+            best = peak->value;
+            out->best = i;
+            out->best_ratio = peak->ratio;
+        }
+    }
+    return best;
+}
+
 int fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
     size_t metric, size_t axis, struct fulcrum_plateau *out)
 {
-    size_t count = profile->peaks[axis] != NULL ? profile->plan->axes[axis].count : 0;
-    struct peak best = {0.0, FULCRUM_UNKNOWN};
     struct fulcrum_plateau found = {
         .least_ratio = FULCRUM_UNKNOWN, .most_ratio = FULCRUM_UNKNOWN};
-    for (size_t i = 0; i < count; i++) {
-        const struct peak *peak = peak_at(profile, metric, axis, i);
-        if (peak->value > best.value) {
-            best = *peak;
-            found.best = i;
-        }
-    }
-    if (!(best.value > 0.0)) {
+    double best = find_best(profile, metric, axis, &found);
+    if (!(best > 0.0)) {
         return 0;
     }
-    found.best_ratio = best.ratio;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = found.first_run; i <= found.last_run; i++) {
         const struct peak *peak = peak_at(profile, metric, axis, i);
-        if (peak->value >= FULCRUM_PLATEAU_FRAC * best.value) {
+        if (peak->value >= FULCRUM_PLATEAU_FRAC * best) {
             found.first = found.count > 0 ? found.first : i;
             found.last = i;
             found.count++;

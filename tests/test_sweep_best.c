@@ -142,6 +142,7 @@ static void test_a_plateau_is_what_is_near_the_best_over_the_other_axes(void)
     CU_ASSERT_EQUAL(plateau.first, 7);
     CU_ASSERT_EQUAL(plateau.last, 21);
     CU_ASSERT_EQUAL(plateau.count, 14);
+    CU_ASSERT(plateau.first_run == 0 && plateau.last_run == THREADS - 1);
     suite_assert_close("ratio", plateau.best_ratio, 14.0, 0.0);
     suite_assert_close("least", plateau.least_ratio, 7.0, 0.0);
     suite_assert_close("most", plateau.most_ratio, 21.0, 0.0);
@@ -151,6 +152,38 @@ static void test_a_plateau_is_what_is_near_the_best_over_the_other_axes(void)
     CU_ASSERT_EQUAL(fulcrum_sweep_profile_plateau(profile, 1, 1, &plateau), 0);
     fulcrum_sweep_profile_free(profile);
     fulcrum_sweep_profile_free(NULL);
+}
+
+/* Only 30 to 80 threads can run: these are the ends. */
+static void test_values_that_cannot_run_are_no_end(void)
+{
+    struct fixture f;
+    start(&f);
+    struct fulcrum_sweep_best *best = new_best(&f.plan);
+    struct fulcrum_sweep_best *other = new_best(&f.plan);
+    struct fulcrum_sweep_profile *profile = NULL;
+    struct fulcrum_plateau plateau;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_sweep_profile_new(&f.plan, &profile, NULL), FULCRUM_OK);
+    for (size_t i = THREADS + 7; i >= THREADS + 2; i--) {
+        add_hill(i % 2 == 0 ? other : best, i);
+        struct fulcrum_sweep_point point = {.index = i};
+        point.prediction.value[FULCRUM_OUTPUT_steps_per_s] = hill(i, 0);
+        fulcrum_sweep_profile_add(profile, &point);
+    }
+    fulcrum_sweep_best_merge(best, other);
+    /* The best at place 7 is all that draws 3 to 20 have; others are near it. */
+    struct fulcrum_best_along along = fulcrum_sweep_best_along(best, RATES, 1);
+    suite_assert_close("last", along.last_near_frac, 1.0, 0.0);
+    suite_assert_close("hi", along.at.hi, 80.0, 0.0);
+    CU_ASSERT(along.first_near_frac > 0.2 && along.first_near_frac < 0.5);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_sweep_profile_plateau(profile, RATES, 1, &plateau), 1);
+    CU_ASSERT(plateau.first_run == 2 && plateau.last_run == 7);
+    CU_ASSERT_EQUAL(plateau.best, 4);
+    fulcrum_sweep_profile_free(profile);
+    fulcrum_sweep_best_free(other);
+    fulcrum_sweep_best_free(best);
 }
 
 static void test_a_long_axis_has_no_profile(void)
@@ -232,6 +265,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_the_interval_is_that_of_the_best_points_of_the_draws),
         SUITE_CASE(test_ties_go_to_the_first_point_and_unknowns_to_none),
         SUITE_CASE(test_a_plateau_is_what_is_near_the_best_over_the_other_axes),
+        SUITE_CASE(test_values_that_cannot_run_are_no_end),
         SUITE_CASE(test_a_long_axis_has_no_profile),
         SUITE_CASE(test_the_best_is_sure_where_only_the_scale_is_not),
     };
