@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "cli/design_options.h"
+#include "cli/fit_reference.h"
 #include "model/parallel.h"
 #include "presets/preset.h"
-#include "presets/reference_load.h"
 
-enum { PATH_SIZE = 512 };
 /* Draws of the prior, and for each figure that is left out. */
 #define PRIOR_DRAWS    20000
 #define HELD_OUT_DRAWS 20000
@@ -32,20 +31,30 @@ static enum fulcrum_status allocate(const struct fulcrum_fit_settings *settings,
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit");
 }
 
-/* NAME, or NAME:SERIES for one of its curves. */
-static enum fulcrum_status load_reference(
-    const char *text, struct fulcrum_fit_reference *out, struct fulcrum_error *err)
+static enum fulcrum_status load_reference(const struct fulcrum_fit_settings *settings,
+    const char *text, struct fulcrum_context *context,
+    struct fulcrum_fit_reference *out, struct fulcrum_error *err)
 {
-    char name[PATH_SIZE];
-    const char *colon = strchr(text, ':');
-    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
-    (void)snprintf(name, sizeof name, "%.*s", (int)length, text);
-    enum fulcrum_status status = fulcrum_reference_load(name, &out->reference, err);
-    if (status == FULCRUM_OK && colon != NULL) {
-        (void)snprintf(out->series, sizeof out->series, "%s", colon + 1);
-        status = fulcrum_reference_keep_series(out->reference, colon + 1, err);
+    const struct fulcrum_reference_host host = {settings->machine, settings->workload};
+    (void)snprintf(
+        out->series, sizeof out->series, "%s", fulcrum_reference_text_series(text));
+    return fulcrum_reference_text_load(text, &host, context, &out->reference, err);
+}
+
+/* A reference file says by itself what was measured. */
+static enum fulcrum_status check_host(const struct fulcrum_fit_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    int wants_host = 0;
+    for (size_t i = 0; i < settings->references.count; i++) {
+        wants_host =
+            wants_host || fulcrum_reference_text_is_csv(settings->references.items[i]);
     }
-    return status;
+    return wants_host || (settings->machine == NULL && settings->workload == NULL)
+               ? FULCRUM_OK
+               : fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+                     "--machine and --workload say what a CSV file measured; a "
+                     "reference names its own, and --set changes single fields");
 }
 
 static enum fulcrum_status check_predictor(
@@ -66,12 +75,16 @@ static enum fulcrum_status load_references(const struct fulcrum_fit_settings *se
     if (settings->references.count == 0) {
         return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
             "fit takes one REFERENCE or more: 'fulcrum list references' shows what "
-            "there is");
+            "there is, and a CSV file of your own does as well");
+    }
+    enum fulcrum_status status = check_host(settings, context, err);
+    if (status != FULCRUM_OK) {
+        return status;
     }
     for (size_t i = 0; i < settings->references.count; i++) {
         struct fulcrum_fit_reference *item = &out->items[out->reference_count++];
-        enum fulcrum_status status =
-            load_reference(settings->references.items[i], item, err);
+        status =
+            load_reference(settings, settings->references.items[i], context, item, err);
         if (status == FULCRUM_OK) {
             status = check_predictor(item->reference, err);
         }

@@ -43,7 +43,8 @@ static struct fulcrum_report *report_figures(
             inputs->references[row->figure.reference];
         fulcrum_report_add_number(report, (double)(i + 1));
         fulcrum_report_add_text(report, from->name);
-        fulcrum_report_add_number(report, (double)row->figure.point);
+        fulcrum_report_add_number(
+            report, (double)from->points[row->figure.point].index);
         fulcrum_report_add_text(report, from->points[row->figure.point]
                                             .observations[row->figure.observation]
                                             .quantity);

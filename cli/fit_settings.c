@@ -5,12 +5,26 @@
 const struct fulcrum_argument fulcrum_fit_arguments[] = {
     {"REFERENCE", FULCRUM_ARGUMENT_REST,
         offsetof(struct fulcrum_fit_settings, references), NULL,
-        "presets ('fulcrum list references') or files, NAME:SERIES for one curve of "
-        "several; those that are fitted together share their priors"},
+        "presets ('fulcrum list references'), JSON files or CSV files (docs/fit.md), "
+        "NAME:SERIES for one curve of several; those that are fitted together share "
+        "their priors"},
     {.name = NULL},
 };
 
 static const struct fulcrum_option rows[] = {
+    {.name = "machine",
+        .letter = 'm',
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct fulcrum_fit_settings, machine),
+        .value = "NAME",
+        .help = "where a CSV file was measured: preset or JSON file; 'this' is the "
+                "machine at hand"},
+    {.name = "workload",
+        .letter = 'w',
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct fulcrum_fit_settings, workload),
+        .value = "NAME",
+        .help = "what a CSV file measured: preset or JSON file"},
     {.name = "calibration",
         .letter = 'c',
         .kind = FULCRUM_OPTION_LIST,

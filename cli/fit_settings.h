@@ -7,6 +7,8 @@
 
 struct fulcrum_fit_settings {
     struct fulcrum_text_list references;
+    const char *machine;  /* of CSV files; NULL: not given */
+    const char *workload; /* the same */
     struct fulcrum_text_list calibrations;
     struct fulcrum_text_list free;
     struct fulcrum_text_list sets;

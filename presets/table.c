@@ -341,6 +341,11 @@ const char *fulcrum_table_text(
     return table->cells.items[(row + 1) * table->column_count + column];
 }
 
+size_t fulcrum_table_line(const struct fulcrum_table *table, size_t row)
+{
+    return table->lines[row];
+}
+
 /* strtod alone would take hexadecimal numbers, "inf" and "nan". */
 static int parse_number(const char *text, double *out)
 {

@@ -32,6 +32,8 @@ size_t fulcrum_table_find(const struct fulcrum_table *table, const char *column)
 /* Borrowed. */
 const char *fulcrum_table_text(
     const struct fulcrum_table *table, size_t row, size_t column);
+/* Where the row begins in its file, from 1. */
+size_t fulcrum_table_line(const struct fulcrum_table *table, size_t row);
 /*
  * The cell as a number; an empty cell is NAN ("not measured").
  *   fails    FULCRUM_ERR_FORMAT (no finite number; names file, line, column, value)

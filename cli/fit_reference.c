@@ -1,0 +1,89 @@
+/* fit_reference.c - references as the command line names them: presets, JSON, CSV. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/fit_reference.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/design_options.h"
+#include "presets/preset.h"
+#include "presets/reference_csv.h"
+#include "presets/reference_load.h"
+
+enum { PATH_SIZE = 1024 };
+
+/* Where the name ends: at the colon before a series, which the path of a CSV file may
+ * have, too. */
+static size_t name_length(const char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i + 5 <= length; i++) {
+        if (strncasecmp(text + i, ".csv:", 5) == 0) {
+            return i + 4;
+        }
+    }
+    return fulcrum_reference_is_csv(text) ? length : strcspn(text, ":");
+}
+
+const char *fulcrum_reference_text_series(const char *text)
+{
+    size_t length = name_length(text);
+    return text[length] == ':' ? text + length + 1 : "";
+}
+
+static void copy_name(const char *text, char out[PATH_SIZE])
+{
+    (void)snprintf(out, PATH_SIZE, "%.*s", (int)name_length(text), text);
+}
+
+int fulcrum_reference_text_is_csv(const char *text)
+{
+    char name[PATH_SIZE];
+    copy_name(text, name);
+    return fulcrum_reference_is_csv(name);
+}
+
+static enum fulcrum_status load_csv(const char *path,
+    const struct fulcrum_reference_host *host, struct fulcrum_context *context,
+    struct fulcrum_reference **out, struct fulcrum_error *err)
+{
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    if (host->machine == NULL || host->workload == NULL) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
+            "%s: what was measured? name it with %s%s%s", path,
+            host->machine == NULL ? "--machine" : "",
+            host->machine == NULL && host->workload == NULL ? " and " : "",
+            host->workload == NULL ? "--workload" : "");
+    }
+    enum fulcrum_status status =
+        fulcrum_machine_find(host->machine, &design, NULL, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_workload_load(host->workload, &design, NULL, err);
+    }
+    return status == FULCRUM_OK ? fulcrum_reference_csv_load(path, &design, out, err)
+                                : status;
+}
+
+enum fulcrum_status fulcrum_reference_text_load(const char *text,
+    const struct fulcrum_reference_host *host, struct fulcrum_context *context,
+    struct fulcrum_reference **out, struct fulcrum_error *err)
+{
+    char name[PATH_SIZE];
+    struct fulcrum_reference *reference = NULL;
+    copy_name(text, name);
+    enum fulcrum_status status = fulcrum_reference_is_csv(name)
+                                     ? load_csv(name, host, context, &reference, err)
+                                     : fulcrum_reference_load(name, &reference, err);
+    if (status == FULCRUM_OK && text[name_length(text)] == ':') {
+        status = fulcrum_reference_keep_series(
+            reference, fulcrum_reference_text_series(text), err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_reference_free(reference);
+        return status;
+    }
+    *out = reference;
+    return FULCRUM_OK;
+}
