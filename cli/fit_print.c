@@ -68,6 +68,8 @@ static const struct fulcrum_column parameter_columns[] = {
     {"z", FULCRUM_COLUMN_NUMBER, "prior sds away"},
     {"posterior_mean", FULCRUM_COLUMN_NUMBER, "posterior"},
     {"posterior_sd", FULCRUM_COLUMN_NUMBER, "+-"},
+    {"posterior_low", FULCRUM_COLUMN_NUMBER, "5 %"},
+    {"posterior_high", FULCRUM_COLUMN_NUMBER, "95 %"},
     {"posterior_sd_frac", FULCRUM_COLUMN_NUMBER, "sd left"},
     {"verdict", FULCRUM_COLUMN_TEXT, NULL},
 };
@@ -89,7 +91,8 @@ static struct fulcrum_report *report_parameters(const struct fulcrum_reference_f
         fulcrum_report_add_text(report, row->prior.path);
         fulcrum_report_add_text(report, fulcrum_scale_name(row->prior.scale));
         const double numbers[] = {row->prior.value, row->prior.sd, row->mode, row->z,
-            row->posterior.mean, row->posterior.sd, row->sd_frac};
+            row->posterior.mean, row->posterior.sd, row->posterior.low,
+            row->posterior.high, row->sd_frac};
         for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
             fulcrum_report_add_number(report, numbers[k]);
         }
