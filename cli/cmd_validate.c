@@ -8,6 +8,7 @@
  * not pass unseen.
  */
 #include <math.h>
+#include <string.h>
 
 #include "cli/check_list.h"
 #include "cli/command.h"
@@ -16,6 +17,7 @@
 #include "cli/validate_job.h"
 #include "cli/validate_refit.h"
 #include "cli/validate_report.h"
+#include "presets/folder.h"
 #include "presets/json.h"
 #include "presets/output.h"
 
@@ -26,6 +28,7 @@ struct settings {
     struct fulcrum_text_list references;
     const char *calibration;
     const char *baseline;
+    const char *save_baseline;
     const char *junit;
     const char *markdown;
     double tolerance_rel;
@@ -116,20 +119,48 @@ static void check_set(const struct settings *settings,
     }
 }
 
-static enum fulcrum_status check_job(const struct settings *settings,
-    const struct fulcrum_validate_job *job, struct fulcrum_check_list *checks,
-    struct fulcrum_error *err)
+/* What predictions are compared with; an empty path: nothing. */
+static enum fulcrum_status find_baseline(const struct settings *settings,
+    char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err)
 {
+    out[0] = '\0';
+    if (settings->baseline == NULL) {
+        return fulcrum_preset_find_file("baseline.json", out, err);
+    }
+    if (strcmp(settings->baseline, "none") == 0) {
+        return FULCRUM_OK;
+    }
+    int length = snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%s", settings->baseline);
+    return length < FULCRUM_PRESET_PATH_SIZE
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_FILE,
+                     "--baseline: expected a path of at most %d bytes",
+                     FULCRUM_PRESET_PATH_SIZE - 1);
+}
+
+static enum fulcrum_status check_job(const struct settings *settings,
+    const struct fulcrum_validate_job *job, const struct fulcrum_context *context,
+    struct fulcrum_check_list *checks, struct fulcrum_error *err)
+{
+    size_t not_stored = 0;
     struct fulcrum_baseline_run baseline = {.count = 0};
     const struct fulcrum_baseline_limits limits = {
         .moved_rel = settings->tolerance_rel, .loss_frac = settings->loss_frac};
-    enum fulcrum_status status =
-        settings->baseline != NULL
-            ? fulcrum_baseline_read(settings->baseline, &baseline, err)
-            : FULCRUM_OK;
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    enum fulcrum_status status = find_baseline(settings, path, err);
+    if (status == FULCRUM_OK && path[0] != '\0') {
+        status = fulcrum_baseline_read(path, &baseline, err);
+    }
     for (size_t i = 0; i < job->count && status == FULCRUM_OK; i++) {
         check_set(settings, &job->sets[i], checks);
-        (void)fulcrum_baseline_check(&baseline, &job->sets[i], &limits, checks);
+        size_t stored =
+            fulcrum_baseline_check(&baseline, &job->sets[i], &limits, checks);
+        not_stored += stored == 0 && job->sets[i].comparison.count > 0 ? 1 : 0;
+    }
+    if (not_stored > 0 && path[0] != '\0') {
+        fulcrum_message_note(context,
+            "%zu sets have no stored predictions in %s; --save-baseline stores them",
+            not_stored, path);
     }
     if (status == FULCRUM_OK && settings->references.count == 0) {
         fulcrum_baseline_check_sets(&baseline, job, checks);
@@ -193,9 +224,11 @@ static enum fulcrum_status write_markdown(
 static enum fulcrum_status check_paths(
     const struct settings *settings, struct fulcrum_error *err)
 {
-    const char *const paths[] = {settings->junit, settings->markdown};
+    const char *const paths[] = {
+        settings->junit, settings->markdown, settings->save_baseline};
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < 2 && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && status == FULCRUM_OK;
+         i++) {
         status = paths[i] != NULL ? fulcrum_output_check(paths[i], err) : FULCRUM_OK;
     }
     return status;
@@ -210,6 +243,9 @@ static enum fulcrum_status write_files(const struct settings *settings,
                                      : FULCRUM_OK;
     if (status == FULCRUM_OK && settings->markdown != NULL) {
         status = write_markdown(settings->markdown, job, err);
+    }
+    if (status == FULCRUM_OK && settings->save_baseline != NULL) {
+        status = fulcrum_baseline_write(job, settings->save_baseline, err);
     }
     return status;
 }
@@ -227,7 +263,7 @@ static enum fulcrum_status run(
         status = fulcrum_validate_job_run(&plan, context, &job, err);
     }
     if (status == FULCRUM_OK) {
-        status = check_job(settings, &job, &checks, err);
+        status = check_job(settings, &job, context, &checks, err);
     }
     if (status == FULCRUM_OK && settings->refit) {
         status = fulcrum_validate_refit(
@@ -287,8 +323,14 @@ static const struct fulcrum_option check_rows[] = {
         .kind = FULCRUM_OPTION_FILE,
         .offset = offsetof(struct settings, baseline),
         .value = "FILE",
-        .help = "what an earlier run wrote as JSON: predictions that have moved and "
-                "sets that have become worse are named, and the exit code is 1"},
+        .help = "stored predictions: those that have moved and sets that have become "
+                "worse are named, and the exit code is 1; those of the presets unless "
+                "given, 'none' for no comparison"},
+    {.name = "save-baseline",
+        .kind = FULCRUM_OPTION_FILE,
+        .offset = offsetof(struct settings, save_baseline),
+        .value = "FILE",
+        .help = "store the predictions, to compare later runs with"},
     {.name = "tolerance",
         .kind = FULCRUM_OPTION_NUMBER,
         .offset = offsetof(struct settings, tolerance_rel),
@@ -334,13 +376,12 @@ static const struct fulcrum_option_group groups[] = {
 };
 
 static const struct fulcrum_example examples[] = {
-    {"fulcrum validate --format json -o baseline.json",
-        "every reference, to compare with"},
-    {"fulcrum validate --baseline baseline.json --junit accuracy.xml",
-        "has a prediction moved, or become worse?"},
-    {"fulcrum validate mine.json -c c.json --max-mape 0.1",
-        "a calibration against your own measurements"},
+    {"fulcrum validate", "every preset: has a prediction moved, or become worse?"},
     {"fulcrum validate envpool-atari-laptop --points", "point by point"},
+    {"fulcrum validate mine.json -c c.json --max-mape 0.1 --save-baseline b.json",
+        "a calibration against your own measurements"},
+    {"fulcrum validate mine.json -c c.json --baseline b.json --junit accuracy.xml",
+        "the same in CI, later"},
     {.line = NULL},
 };
 

@@ -3,11 +3,17 @@
 #include "cli/validate_baseline.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/report.h"
 #include "presets/document.h"
+#include "presets/json.h"
+#include "presets/output.h"
 #include "presets/reader.h"
+
+#define SCHEMA "fulcrum-baseline"
 
 static void read_kind(const struct fulcrum_node *node, struct fulcrum_stored_point *out)
 {
@@ -50,10 +56,11 @@ static void check_schema(const struct fulcrum_node *root)
     struct fulcrum_node schema = fulcrum_node_member(root, "schema");
     struct fulcrum_node name = fulcrum_node_member(&schema, "name");
     char text[64];
-    if (fulcrum_node_text(&name, text, sizeof text) &&
+    if (fulcrum_node_text(&name, text, sizeof text) && strcmp(text, SCHEMA) != 0 &&
         strcmp(text, "fulcrum-validate") != 0) {
         fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT,
-            "expected \"fulcrum-validate\", the JSON of 'fulcrum validate'");
+            "expected \"%s\" or \"fulcrum-validate\", as 'fulcrum validate' writes",
+            SCHEMA);
     }
 }
 
@@ -94,6 +101,60 @@ enum fulcrum_status fulcrum_baseline_read(
         status = fulcrum_reader_finish(&reader, err);
     }
     fulcrum_document_free(document);
+    return status;
+}
+
+static double rounded(double value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.6g", value);
+    return strtod(text, NULL);
+}
+
+static void write_point(struct fulcrum_json *points,
+    const struct fulcrum_validation *set, const struct fulcrum_compared *item)
+{
+    struct fulcrum_json *point = fulcrum_json_append_object(points);
+    fulcrum_json_add_text(point, "reference", set->reference->name);
+    fulcrum_json_add_text(point, "calibration", set->calibration);
+    fulcrum_json_add_number(point, "point", (double)item->point);
+    fulcrum_json_add_text(point, "quantity",
+        fulcrum_validate_observation(&set->comparison, item)->quantity);
+    fulcrum_json_add_number(point, "observed", rounded(item->observed));
+    fulcrum_json_add_number(point, "predicted", rounded(item->predicted));
+    fulcrum_json_add_text(point, "kind", item->is_fitted ? "fitted" : "predicted");
+}
+
+static struct fulcrum_json *document_of(const struct fulcrum_validate_job *job)
+{
+    struct fulcrum_json *document = fulcrum_report_document(SCHEMA);
+    struct fulcrum_json *points = fulcrum_json_add_array(document, "points");
+    for (size_t i = 0; i < job->count; i++) {
+        const struct fulcrum_comparison *all = &job->sets[i].comparison;
+        for (size_t k = 0; k < all->count; k++) {
+            write_point(points, &job->sets[i], &all->items[k]);
+        }
+    }
+    return document;
+}
+
+enum fulcrum_status fulcrum_baseline_write(
+    const struct fulcrum_validate_job *job, const char *path, struct fulcrum_error *err)
+{
+    struct fulcrum_output *output = NULL;
+    char *text = NULL;
+    struct fulcrum_json *document = document_of(job);
+    enum fulcrum_status status =
+        fulcrum_json_text(document, FULCRUM_JSON_PRETTY, &text, err);
+    fulcrum_json_free(document);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_output_open(path, &output, err);
+    }
+    if (status == FULCRUM_OK) {
+        (void)fputs(text, fulcrum_output_stream(output));
+        status = fulcrum_output_commit(output, err);
+    }
+    free(text);
     return status;
 }
 

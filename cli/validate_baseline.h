@@ -23,7 +23,16 @@ struct fulcrum_baseline_run {
 };
 
 /*
- * Reads what `fulcrum validate --format json` wrote.
+ * Writes the predictions of a job as a baseline, with six digits: enough to see what
+ * moves, few enough to be the same on every machine. Whole or not at all.
+ *   fails    as fulcrum_output_open; FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_write(
+    const struct fulcrum_validate_job *job, const char *path,
+    struct fulcrum_error *err);
+
+/*
+ * Reads what fulcrum_baseline_write or `fulcrum validate --format json` wrote.
  *   out      the caller clears it, after a failure too
  *   fails    as fulcrum_document_read; FULCRUM_ERR_FORMAT, FULCRUM_ERR_MISSING,
  *            FULCRUM_ERR_RANGE (all faults, a line each), FULCRUM_ERR_NO_MEMORY

@@ -45,9 +45,11 @@ static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
 static enum fulcrum_status add_calibration(
     struct fulcrum_validate_job *job, const char *name, struct fulcrum_error *err)
 {
-    struct fulcrum_calibration **slot = &job->calibrations[job->calibration_count];
-    enum fulcrum_status status = fulcrum_calibration_load(name, slot, err);
-    job->calibration_count += status == FULCRUM_OK ? 1 : 0;
+    struct fulcrum_calibration *loaded = NULL;
+    enum fulcrum_status status = fulcrum_calibration_load(name, &loaded, err);
+    if (status == FULCRUM_OK && job->calibrations != NULL) {
+        job->calibrations[job->calibration_count++] = loaded;
+    }
     return status;
 }
 
@@ -55,7 +57,7 @@ static enum fulcrum_status add_calibration(
 static void drop_unfitted(struct fulcrum_validate_job *job)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < job->calibration_count; i++) {
+    for (size_t i = 0; job->calibrations != NULL && i < job->calibration_count; i++) {
         if (fulcrum_calibration_note(job->calibrations[i], "fitted_to") != NULL) {
             job->calibrations[kept++] = job->calibrations[i];
         } else {

@@ -14,6 +14,8 @@ foreach(kind machines workloads calibrations references)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fulcrum/presets
     FILES_MATCHING PATTERN "*.json" PATTERN "*.csv")
 endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/presets/baseline.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fulcrum/presets)
 install(FILES ${PROJECT_BINARY_DIR}/cli/fulcrum.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_BINARY_DIR}/cli/fulcrum.bash

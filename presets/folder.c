@@ -272,3 +272,22 @@ enum fulcrum_status fulcrum_preset_find(enum fulcrum_preset_kind kind, const cha
     }
     return fail_unknown(kind, name, err);
 }
+
+enum fulcrum_status fulcrum_preset_find_file(
+    const char *file, char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err)
+{
+    struct folders folders;
+    enum fulcrum_status status = find_folders(&folders, err);
+    for (size_t i = 0; status == FULCRUM_OK && i < folders.count; i++) {
+        struct stat there;
+        int length =
+            snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%s/%s", folders.path[i], file);
+        if (length > 0 && length < FULCRUM_PRESET_PATH_SIZE && stat(out, &there) == 0) {
+            return FULCRUM_OK;
+        }
+    }
+    return status != FULCRUM_OK ? status
+                                : fulcrum_fail(err, FULCRUM_ERR_FILE,
+                                      "%s: not in the presets' folder %s, nor in %s",
+                                      file, FULCRUM_DATA_DIR, FULCRUM_SOURCE_DATA_DIR);
+}

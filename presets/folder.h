@@ -20,4 +20,11 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_preset_find(
     enum fulcrum_preset_kind kind, const char *name, const char *from,
     char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err);
 
+/*
+ * The first file of that name that lies in one of the folders itself.
+ *   fails    FULCRUM_ERR_FILE (there is none; $FULCRUM_PRESETS is no folder)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_preset_find_file(
+    const char *file, char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err);
+
 #endif

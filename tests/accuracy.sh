@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # accuracy.sh PROGRAM: predicts every reference and fails where a prediction has moved
-# from tests/accuracy_baseline.json, a set has become worse, or docs/accuracy.md says
+# from presets/baseline.json, a set has become worse, or docs/accuracy.md says
 # something else. After a change that is meant to move predictions:
 #   cmake --build build/release --target accuracy
 set -u
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 unset FULCRUM_PRESETS
 cd "$(dirname "$0")/.." || exit 1
 
-"$program" validate --quiet --baseline tests/accuracy_baseline.json \
+"$program" validate --quiet \
     --junit "$work/accuracy.xml" --markdown "$work/accuracy.md" >"$work/sets.txt" || {
     cat "$work/sets.txt"
     exit 1

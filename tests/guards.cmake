@@ -68,7 +68,7 @@ fulcrum_add_golden(fulcrum ${CMAKE_CURRENT_LIST_DIR}/golden golden)
 fulcrum_add_golden(fulcrum-bench ${CMAKE_CURRENT_LIST_DIR}/golden/bench golden_bench)
 
 # Predictions of every reference against the stored ones; and that changes are noticed.
-foreach(name accuracy accuracy_moved)
+foreach(name accuracy accuracy_moved refit)
   add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/${name}.sh
     $<TARGET_FILE:fulcrum> WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS golden TIMEOUT 600)
@@ -76,6 +76,6 @@ endforeach()
 set_tests_properties(accuracy_moved PROPERTIES LABELS accuracy)
 # After a change that is meant to move predictions.
 add_custom_target(accuracy
-  COMMAND fulcrum validate --quiet --format json -o tests/accuracy_baseline.json
-    --markdown docs/accuracy.md
+  COMMAND fulcrum validate --quiet --baseline none
+    --save-baseline presets/baseline.json --markdown docs/accuracy.md
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} VERBATIM)
