@@ -26,6 +26,8 @@ enum { NAMED_MOST = 20 };
 
 struct settings {
     struct fulcrum_text_list references;
+    const char *machine;
+    const char *workload;
     const char *calibration;
     const char *baseline;
     const char *save_baseline;
@@ -254,8 +256,9 @@ static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    const struct fulcrum_validate_plan plan = {
-        .references = &settings->references, .calibration = settings->calibration};
+    const struct fulcrum_validate_plan plan = {.references = &settings->references,
+        .host = {settings->machine, settings->workload},
+        .calibration = settings->calibration};
     struct fulcrum_validate_job job = {.count = 0};
     struct fulcrum_check_list checks = {.count = 0};
     enum fulcrum_status status = check_paths(settings, err);
@@ -288,11 +291,25 @@ static enum fulcrum_status run(
 
 static const struct fulcrum_argument arguments[] = {
     {"REFERENCE", FULCRUM_ARGUMENT_REST, offsetof(struct settings, references), NULL,
-        "presets ('fulcrum list references') or files; every preset unless given"},
+        "presets ('fulcrum list references'), JSON files or CSV files (docs/fit.md), "
+        "NAME:SERIES for one curve of several; every preset unless given"},
     {.name = NULL},
 };
 
 static const struct fulcrum_option rows[] = {
+    {.name = "machine",
+        .letter = 'm',
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct settings, machine),
+        .value = "NAME",
+        .help = "where a CSV file was measured: preset or JSON file; 'this' is the "
+                "machine at hand"},
+    {.name = "workload",
+        .letter = 'w',
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct settings, workload),
+        .value = "NAME",
+        .help = "what a CSV file measured: preset or JSON file"},
     {.name = "calibration",
         .letter = 'c',
         .kind = FULCRUM_OPTION_TEXT,

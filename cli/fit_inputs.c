@@ -41,22 +41,6 @@ static enum fulcrum_status load_reference(const struct fulcrum_fit_settings *set
     return fulcrum_reference_text_load(text, &host, context, &out->reference, err);
 }
 
-/* A reference file says by itself what was measured. */
-static enum fulcrum_status check_host(const struct fulcrum_fit_settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    int wants_host = 0;
-    for (size_t i = 0; i < settings->references.count; i++) {
-        wants_host =
-            wants_host || fulcrum_reference_text_is_csv(settings->references.items[i]);
-    }
-    return wants_host || (settings->machine == NULL && settings->workload == NULL)
-               ? FULCRUM_OK
-               : fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-                     "--machine and --workload say what a CSV file measured; a "
-                     "reference names its own, and --set changes single fields");
-}
-
 static enum fulcrum_status check_predictor(
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
@@ -77,7 +61,9 @@ static enum fulcrum_status load_references(const struct fulcrum_fit_settings *se
             "fit takes one REFERENCE or more: 'fulcrum list references' shows what "
             "there is, and a CSV file of your own does as well");
     }
-    enum fulcrum_status status = check_host(settings, context, err);
+    const struct fulcrum_reference_host host = {settings->machine, settings->workload};
+    enum fulcrum_status status =
+        fulcrum_reference_check_host(&settings->references, &host, context, err);
     if (status != FULCRUM_OK) {
         return status;
     }

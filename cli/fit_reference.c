@@ -87,3 +87,18 @@ enum fulcrum_status fulcrum_reference_text_load(const char *text,
     *out = reference;
     return FULCRUM_OK;
 }
+
+enum fulcrum_status fulcrum_reference_check_host(const struct fulcrum_text_list *texts,
+    const struct fulcrum_reference_host *host, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    int has_csv = 0;
+    for (size_t i = 0; i < texts->count; i++) {
+        has_csv = has_csv || fulcrum_reference_text_is_csv(texts->items[i]);
+    }
+    return has_csv || (host->machine == NULL && host->workload == NULL)
+               ? FULCRUM_OK
+               : fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+                     "--machine and --workload say what a CSV file measured; a "
+                     "reference names its own");
+}

@@ -16,6 +16,17 @@ struct fulcrum_reference_host {
 int fulcrum_reference_text_is_csv(const char *text);
 
 /*
+ * A reference file says by itself what was measured: machine and workload go with CSV
+ * files only.
+ *   texts    as fulcrum_reference_text_load takes them
+ *   context  gets exit code 2 after a failure
+ *   fails    FULCRUM_ERR_UNSUPPORTED
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_check_host(
+    const struct fulcrum_text_list *texts, const struct fulcrum_reference_host *host,
+    struct fulcrum_context *context, struct fulcrum_error *err);
+
+/*
  * Reads NAME, or of NAME:SERIES that series; NAME is a preset's, or the path of a JSON
  * or a CSV file.
  *   host     of CSV files

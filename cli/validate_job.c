@@ -7,25 +7,33 @@
 
 #include "cli/progress.h"
 #include "presets/preset.h"
-#include "presets/reference_load.h"
 
-static enum fulcrum_status add_reference(
-    struct fulcrum_validate_job *job, const char *name, struct fulcrum_error *err)
+/* What the command asks for, and whom to tell of wrong options. */
+struct request {
+    const struct fulcrum_validate_plan *plan;
+    struct fulcrum_context *context;
+};
+
+static enum fulcrum_status add_reference(struct fulcrum_validate_job *job,
+    const struct request *request, const char *text, struct fulcrum_error *err)
 {
     struct fulcrum_reference **slot = &job->references[job->reference_count];
-    enum fulcrum_status status = fulcrum_reference_load(name, slot, err);
+    enum fulcrum_status status = fulcrum_reference_text_load(
+        text, &request->plan->host, request->context, slot, err);
     job->reference_count += status == FULCRUM_OK ? 1 : 0;
     return status;
 }
 
 /* Those that the user named, or every preset. */
 static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
-    const struct fulcrum_text_list *names, struct fulcrum_error *err)
+    const struct request *request, struct fulcrum_error *err)
 {
+    const struct fulcrum_text_list *names = request->plan->references;
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = names->count;
-    enum fulcrum_status status = FULCRUM_OK;
-    if (names->count == 0) {
+    enum fulcrum_status status = fulcrum_reference_check_host(
+        names, &request->plan->host, request->context, err);
+    if (status == FULCRUM_OK && names->count == 0) {
         status = fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err);
     }
     if (status == FULCRUM_OK) {
@@ -35,8 +43,8 @@ static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
                      : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
     }
     for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        const char *name = names->count > 0 ? names->items[i] : entries[i].name;
-        status = add_reference(job, name, err);
+        const char *text = names->count > 0 ? names->items[i] : entries[i].name;
+        status = add_reference(job, request, text, err);
     }
     free(entries);
     return status;
@@ -180,11 +188,12 @@ static enum fulcrum_status predict(struct fulcrum_validate_job *job, int is_give
 }
 
 enum fulcrum_status fulcrum_validate_job_run(const struct fulcrum_validate_plan *plan,
-    const struct fulcrum_context *context, struct fulcrum_validate_job *out,
+    struct fulcrum_context *context, struct fulcrum_validate_job *out,
     struct fulcrum_error *err)
 {
+    const struct request request = {plan, context};
     *out = (struct fulcrum_validate_job){.count = 0};
-    enum fulcrum_status status = load_references(out, plan->references, err);
+    enum fulcrum_status status = load_references(out, &request, err);
     if (status == FULCRUM_OK) {
         status = load_calibrations(out, plan->calibration, err);
     }

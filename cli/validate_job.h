@@ -5,6 +5,7 @@
 
 #include "calibrate/validation.h"
 #include "cli/command.h"
+#include "cli/fit_reference.h"
 
 /*
  * One reference predicted from one calibration, or without any. A reference comes more
@@ -22,16 +23,19 @@ struct fulcrum_validate_job {
 
 struct fulcrum_validate_plan {
     const struct fulcrum_text_list *references; /* none: every preset */
+    struct fulcrum_reference_host host;         /* of CSV files among them */
     const char *calibration; /* in place of the references' own; NULL: those */
 };
 
 /*
  * Loads and predicts everything, with progress.
  *   out      the caller clears it, after a failure too
- *   fails    as fulcrum_reference_load, fulcrum_calibration_load, fulcrum_validate
+ *   context  gets exit code 2 where a CSV file lacks its machine or workload
+ *   fails    as fulcrum_reference_text_load, fulcrum_calibration_load,
+ *            fulcrum_validate
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_job_run(
-    const struct fulcrum_validate_plan *plan, const struct fulcrum_context *context,
+    const struct fulcrum_validate_plan *plan, struct fulcrum_context *context,
     struct fulcrum_validate_job *out, struct fulcrum_error *err);
 
 /* Accepts a struct of zeros. */
