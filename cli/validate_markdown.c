@@ -35,17 +35,36 @@ static void print_errors(FILE *stream, const struct fulcrum_comparison_errors *e
     print_bias(stream, errors->bias_frac);
 }
 
-static void print_head(FILE *stream, const char *const *titles, size_t count)
+/* A heading, a sentence and a table, of which nothing is written before a row is. */
+struct section {
+    FILE *stream;
+    const char *head;
+    const char *const *titles; /* of the columns */
+    size_t count;
+    int is_begun;
+};
+
+static void begin_row(struct section *section)
 {
-    for (size_t i = 0; i < count; i++) {
-        (void)fprintf(stream, "| %s ", titles[i]);
+    if (section->is_begun) {
+        return;
     }
-    (void)fputs("|\n", stream);
-    for (size_t i = 0; i < count; i++) {
-        (void)fputs("|---", stream);
+    section->is_begun = 1;
+    (void)fprintf(section->stream, "\n%s\n\n", section->head);
+    for (size_t i = 0; i < section->count; i++) {
+        (void)fprintf(section->stream, "| %s ", section->titles[i]);
     }
-    (void)fputs("|\n", stream);
+    (void)fputs("|\n", section->stream);
+    for (size_t i = 0; i < section->count; i++) {
+        (void)fputs("|---", section->stream);
+    }
+    (void)fputs("|\n", section->stream);
 }
+
+#define SECTION(stream, head, titles)                                                  \
+    {                                                                                  \
+        (stream), (head), (titles), sizeof(titles) / sizeof(titles)[0], 0              \
+    }
 
 static struct fulcrum_comparison_errors errors_of(
     const struct fulcrum_validation *set, enum fulcrum_comparison_filter filter)
@@ -88,15 +107,15 @@ static void print_summary(const struct fulcrum_validate_job *job, FILE *stream)
 {
     static const char *const titles[] = {
         "predicted", "points", "MAPE", "SMAPE", "largest", "bias", "inside 90 %"};
-    (void)fputs("## In short\n\nPoints that no fit has seen, by what is predicted:\n\n",
-        stream);
-    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    struct section section = SECTION(stream,
+        "## In short\n\nPoints that no fit has seen, by what is predicted:", titles);
     for (size_t kind = 0; kind < FULCRUM_PREDICTOR_COUNT; kind++) {
         struct fulcrum_comparison_errors errors =
             pool(job, (enum fulcrum_predictor_kind)kind);
         if (errors.count == 0) {
             continue;
         }
+        begin_row(&section);
         (void)fprintf(stream, "| %s", fulcrum_predictor_meaning(kind));
         print_errors(stream, &errors);
         print_percent(stream, errors.covered_frac);
@@ -115,16 +134,17 @@ static void print_name(FILE *stream, const struct fulcrum_validation *set)
 }
 
 static void print_sets(const struct fulcrum_validate_job *job, FILE *stream,
-    enum fulcrum_comparison_filter filter)
+    enum fulcrum_comparison_filter filter, const char *head)
 {
     static const char *const titles[] = {
         "set", "points", "MAPE", "SMAPE", "largest", "bias", "inside 90 %"};
-    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    struct section section = SECTION(stream, head, titles);
     for (size_t i = 0; i < job->count; i++) {
         struct fulcrum_comparison_errors errors = errors_of(&job->sets[i], filter);
         if (errors.count == 0) {
             continue;
         }
+        begin_row(&section);
         print_name(stream, &job->sets[i]);
         print_errors(stream, &errors);
         print_percent(stream, errors.covered_frac);
@@ -136,7 +156,8 @@ static void print_series(const struct fulcrum_validate_job *job, FILE *stream)
 {
     static const char *const titles[] = {
         "set", "curve", "points", "MAPE", "SMAPE", "largest", "bias", "inside 90 %"};
-    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    struct section section = SECTION(stream,
+        "## Curve by curve\n\nThe same, of sets that have several curves.", titles);
     for (size_t i = 0; i < job->count; i++) {
         const struct fulcrum_validation *set = &job->sets[i];
         const char *series = NULL;
@@ -144,6 +165,7 @@ static void print_series(const struct fulcrum_validate_job *job, FILE *stream)
         while (fulcrum_validate_next_series(set, &next, &series)) {
             struct fulcrum_comparison_errors errors = fulcrum_comparison_errors(
                 &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
+            begin_row(&section);
             (void)fprintf(stream, "| `%s` | %s", set->reference->name, series);
             print_errors(stream, &errors);
             print_percent(stream, errors.covered_frac);
@@ -162,7 +184,10 @@ static void print_formulas(const struct fulcrum_validate_job *job, FILE *stream)
     for (size_t k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
         titles[3 + k] = fulcrum_baseline_meaning(k);
     }
-    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    struct section section = SECTION(stream,
+        "## Beside small formulas\n\nMAPE of the same points by formulas that anybody "
+        "could use instead.",
+        titles);
     for (size_t i = 0; i < job->count; i++) {
         const struct fulcrum_validation *set = &job->sets[i];
         double mape_frac[FULCRUM_BASELINE_COUNT];
@@ -178,6 +203,7 @@ static void print_formulas(const struct fulcrum_validate_job *job, FILE *stream)
         }
         struct fulcrum_comparison_errors own =
             errors_of(set, fulcrum_validate_filter(set));
+        begin_row(&section);
         print_name(stream, set);
         (void)fprintf(stream, " | %zu %s", own.count,
             fulcrum_validate_filter(set) == FULCRUM_COMPARE_FITTED ? "fitted"
@@ -247,10 +273,12 @@ static void print_misses(const struct miss *misses, size_t count, FILE *stream)
 {
     static const char *const titles[] = {
         "set", "curve", "point", "quantity", "observed", "predicted", "error"};
-    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    struct section section = SECTION(stream,
+        "## Where it is most wrong\n\nThe worst point of each of these sets.", titles);
     for (size_t i = 0; i < count && i < WORST_MOST; i++) {
         const struct fulcrum_comparison *all = &misses[i].set->comparison;
         const struct fulcrum_compared *item = misses[i].item;
+        begin_row(&section);
         print_name(stream, misses[i].set);
         (void)fprintf(stream, " | %s | %zu | `%s` | %.4g | %.4g | %+.0f %% |\n",
             all->reference->points[item->point].series, item->point,
@@ -262,10 +290,11 @@ static void print_misses(const struct miss *misses, size_t count, FILE *stream)
 static void print_absent(const struct fulcrum_validate_job *job, FILE *stream)
 {
     static const char *const titles[] = {"set", "what it is", "why not"};
-    print_head(stream, titles, sizeof titles / sizeof titles[0]);
+    struct section section = SECTION(stream, "## Not predicted", titles);
     for (size_t i = 0; i < job->count; i++) {
         const struct fulcrum_validation *set = &job->sets[i];
         if (set->reason[0] != '\0') {
+            begin_row(&section);
             (void)fprintf(stream, "| `%s` | %s | %s |\n", set->reference->name,
                 set->reference->title, set->reason);
         }
@@ -287,29 +316,17 @@ enum fulcrum_status fulcrum_validate_markdown(
                 "MAPE is the mean of |predicted - observed| / observed, SMAPE its "
                 "symmetric form, the bias the mean with its sign; \"inside 90 %\" is "
                 "the share of points within the interval that the prediction "
-                "states, where it states one.\n\n",
+                "states, where it states one.\n",
         stream);
     print_summary(job, stream);
-    (void)fputs("\n## Predicted points\n\nNo fit has seen these.\n\n", stream);
-    print_sets(job, stream, FULCRUM_COMPARE_PREDICTED);
-    (void)fputs(
-        "\n## Curve by curve\n\nThe same, of sets that have several curves.\n\n",
-        stream);
+    print_sets(job, stream, FULCRUM_COMPARE_PREDICTED,
+        "## Predicted points\n\nNo fit has seen these.");
     print_series(job, stream);
-    (void)fputs("\n## Beside small formulas\n\nMAPE of the same points by formulas "
-                "that anybody could use instead.\n\n",
-        stream);
     print_formulas(job, stream);
-    (void)fputs(
-        "\n## Where it is most wrong\n\nThe worst point of each of these sets.\n\n",
-        stream);
     print_misses(misses, count, stream);
-    (void)fputs(
-        "\n## Fitted points\n\nA fit has seen these: they say how well the form "
-        "bends to the data, not what a prediction is worth.\n\n",
-        stream);
-    print_sets(job, stream, FULCRUM_COMPARE_FITTED);
-    (void)fputs("\n## Not predicted\n\n", stream);
+    print_sets(job, stream, FULCRUM_COMPARE_FITTED,
+        "## Fitted points\n\nA fit has seen these: they say how well the form bends to "
+        "the data, not what a prediction is worth.");
     print_absent(job, stream);
     free(misses);
     return FULCRUM_OK;
