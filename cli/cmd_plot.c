@@ -1,20 +1,11 @@
-/* cmd_plot.c - `fulcrum plot`: one chart from a sweep or a calibration. */
+/* cmd_plot.c - `fulcrum plot`: one chart from what fulcrum wrote. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L /* stat */
-
-#include <ctype.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/message.h"
-#include "cli/plot_data.h"
-#include "plots/canvas.h"
-#include "plots/chart.h"
-#include "presets/preset.h"
+#include "cli/plot_job.h"
+#include "model/nearest.h"
 
 struct settings {
     const char *input;
@@ -22,245 +13,144 @@ struct settings {
     const char *title;
     const char *subtitle;
     const char *machines;
+    struct fulcrum_text_list references;
     double width_pt;
     double height_pt;
     double width_px; /* of PNG; NAN: twice the points */
 };
 
-/* Machines named at their ratios unless others are asked for. */
-#define STANDARD_MACHINES                                                              \
-    "dgx-1-inci2020,dgx-1,dgx-2,dgx-a100,dgx-h100,dgx-b200,gb200-nvl72"
-
-/* Known machines on a ratio chart. */
-struct landmarks {
-    struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX];
-    char names[FULCRUM_RATIO_MACHINES_MAX][64];
-    size_t count;
+/*
+ * One row a chart: what it is drawn from, and the column of a sweep that asks for it
+ * unless the user does. Of rows that would do, the first is taken.
+ */
+static const struct plotter {
+    const struct fulcrum_chart *chart;
+    enum fulcrum_plot_content content;
+    const char *column; /* NULL: any */
+    int takes_references;
+    enum fulcrum_status (*draw)(
+        struct fulcrum_plot_job *job, struct fulcrum_error *err);
+} plotters[] = {
+    {&fulcrum_chart_actors, FULCRUM_PLOT_SWEEP, "run.actor_count", 0,
+        fulcrum_plot_actors},
+    {&fulcrum_chart_sm, FULCRUM_PLOT_SWEEP, "run.sm_count", 1, fulcrum_plot_sm},
+    {&fulcrum_chart_ratio, FULCRUM_PLOT_SWEEP, NULL, 0, fulcrum_plot_ratio},
+    {&fulcrum_chart_runtime, FULCRUM_PLOT_SWEEP, NULL, 1, fulcrum_plot_runtime},
+    {&fulcrum_chart_power, FULCRUM_PLOT_SWEEP, NULL, 1, fulcrum_plot_power},
+    {&fulcrum_chart_gpu_time, FULCRUM_PLOT_REFERENCE, NULL, 0, fulcrum_plot_gpu_time},
+    {&fulcrum_chart_parity, FULCRUM_PLOT_VALIDATION, NULL, 0, fulcrum_plot_parity},
+    {&fulcrum_chart_posterior, FULCRUM_PLOT_FIT, NULL, 0, fulcrum_plot_posterior},
+    {&fulcrum_chart_calibration, FULCRUM_PLOT_CALIBRATION, NULL, 0,
+        fulcrum_plot_calibration},
 };
 
-static enum fulcrum_status save(const struct settings *settings,
-    struct fulcrum_context *context, const struct fulcrum_chart *chart,
-    const void *data, struct fulcrum_error *err)
+enum { PLOTTER_COUNT = sizeof plotters / sizeof plotters[0] };
+
+static enum fulcrum_status find_plotter(const char *name,
+    struct fulcrum_context *context, const struct plotter **out,
+    struct fulcrum_error *err)
 {
-    struct fulcrum_canvas *canvas = NULL;
+    const char *names[PLOTTER_COUNT];
+    for (size_t i = 0; i < PLOTTER_COUNT; i++) {
+        names[i] = plotters[i].chart->name;
+        if (strcmp(names[i], name) == 0) {
+            *out = &plotters[i];
+            return FULCRUM_OK;
+        }
+    }
+    size_t near = fulcrum_nearest(name, names, PLOTTER_COUNT, sizeof names[0]);
+    if (near < PLOTTER_COUNT) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "unknown chart '%s'; did you mean '%s'?", name, names[near]);
+    }
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "unknown chart '%s': 'fulcrum list charts' shows what there is", name);
+}
+
+/* By what the file holds. */
+static enum fulcrum_status choose_plotter(
+    struct fulcrum_plot_job *job, const struct plotter **out, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_rows *rows = NULL;
     enum fulcrum_status status =
-        fulcrum_canvas_new(&canvas, settings->width_pt, settings->height_pt, err);
-    if (status != FULCRUM_OK) {
-        return status;
+        job->source.content == FULCRUM_PLOT_SWEEP
+            ? fulcrum_plot_source_rows(&job->source, "points", &rows, err)
+            : FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < PLOTTER_COUNT; i++) {
+        const struct plotter *plotter = &plotters[i];
+        if (plotter->content == job->source.content &&
+            (plotter->column == NULL ||
+                fulcrum_plot_rows_have(rows, plotter->column))) {
+            *out = plotter;
+            break;
+        }
     }
-    status = chart->draw(canvas, data, err);
-    if (status == FULCRUM_OK) {
-        const struct fulcrum_save_options options = {
-            .png_width_px = isnan(settings->width_px) ? 0.0 : settings->width_px};
-        status = fulcrum_canvas_save(canvas, context->output_path, &options, err);
-    }
-    fulcrum_canvas_free(canvas);
+    fulcrum_plot_rows_free(rows);
     return status;
 }
 
-static struct fulcrum_plot_words words_of(const struct settings *settings)
+static enum fulcrum_status check_content(const struct settings *settings,
+    const struct fulcrum_plot_job *job, const struct plotter *plotter,
+    struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    return (struct fulcrum_plot_words){settings->title, settings->subtitle};
-}
-
-static double machine_ratio(const struct fulcrum_machine *machine)
-{
-    if (machine->accelerator != FULCRUM_ACCELERATOR_GPU) {
-        return (double)NAN;
+    if (plotter->content != job->source.content) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "%s holds %s: the chart %s is drawn from %s", settings->input,
+            fulcrum_plot_content_words(job->source.content), plotter->chart->name,
+            fulcrum_plot_content_words(plotter->content));
     }
-    return machine->cpu.thread_count / (machine->gpu.count * machine->gpu.sm_count);
-}
-
-/* The next name of a comma-separated list; moves *list on, to NULL after the last. */
-static void take_name(const char **list, char *out, size_t size)
-{
-    size_t length = strcspn(*list, ",");
-    (void)snprintf(out, size, "%.*s", (int)length, *list);
-    *list = (*list)[length] == ',' ? *list + length + 1 : NULL;
-}
-
-static enum fulcrum_status find_landmarks(
-    const char *list, struct landmarks *out, struct fulcrum_error *err)
-{
-    const char *rest = strcmp(list, "none") == 0 ? NULL : list;
-    while (rest != NULL) {
-        if (out->count == FULCRUM_RATIO_MACHINES_MAX) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE, "--machines: more than %d",
-                (int)FULCRUM_RATIO_MACHINES_MAX);
-        }
-        char *name = out->names[out->count];
-        take_name(&rest, name, sizeof out->names[0]);
-        struct fulcrum_design design;
-        fulcrum_design_init(&design);
-        enum fulcrum_status status = fulcrum_machine_load(name, &design, NULL, err);
-        if (status != FULCRUM_OK) {
-            return fulcrum_fail_in(err, status, "--machines");
-        }
-        double ratio = machine_ratio(&design.machine);
-        if (ratio > 0.0) {
-            out->machines[out->count] = (struct fulcrum_ratio_machine){name, ratio};
-            out->count++;
-        }
+    if (settings->references.count > 0 && !plotter->takes_references) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+            "--reference goes with the charts runtime, power and sm, not with %s",
+            plotter->chart->name);
     }
     return FULCRUM_OK;
 }
 
-static int has_numbers(const struct fulcrum_table *table, const char *name)
+static struct fulcrum_plot_job job_of(
+    const struct settings *settings, const struct fulcrum_context *context)
 {
-    size_t column = fulcrum_table_find(table, name);
-    if (column == fulcrum_table_column_count(table)) {
-        return 0;
-    }
-    for (size_t row = 0; row < fulcrum_table_row_count(table); row++) {
-        if (fulcrum_table_text(table, row, column)[0] != '\0') {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Faults of a cell name the file already. */
-static enum fulcrum_status read_sweep(const struct settings *settings,
-    const struct fulcrum_table *table, const char *x, struct fulcrum_plot_sweep **out,
-    struct fulcrum_error *err)
-{
-    enum fulcrum_status status = fulcrum_plot_sweep_new(table, x, out, err);
-    int is_named = strncmp(err->detail, settings->input, strlen(settings->input)) == 0;
-    return status == FULCRUM_OK || is_named
-               ? status
-               : fulcrum_fail_in(err, status, settings->input);
-}
-
-static enum fulcrum_status plot_ratio(const struct settings *settings,
-    struct fulcrum_context *context, const struct fulcrum_table *table,
-    struct fulcrum_error *err)
-{
-    const char *x = has_numbers(table, "actor_threads_per_learner_core") &&
-                            !has_numbers(table, "cpu_gpu_ratio_used")
-                        ? "actor_threads_per_learner_core"
-                        : "cpu_gpu_ratio_used";
-    struct fulcrum_plot_sweep *sweep = NULL;
-    enum fulcrum_status status = read_sweep(settings, table, x, &sweep, err);
-    struct landmarks landmarks = {.count = 0};
-    if (status == FULCRUM_OK && strcmp(x, "cpu_gpu_ratio_used") == 0) {
-        const char *list =
-            settings->machines != NULL ? settings->machines : STANDARD_MACHINES;
-        status = find_landmarks(list, &landmarks, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_plot_words words = words_of(settings);
-        struct fulcrum_ratio_data data =
-            fulcrum_plot_ratio_data(sweep, &words, landmarks.machines, landmarks.count);
-        status = save(settings, context, &fulcrum_chart_ratio, &data, err);
-    }
-    fulcrum_plot_sweep_free(sweep);
-    return status;
-}
-
-static enum fulcrum_status plot_actors(const struct settings *settings,
-    struct fulcrum_context *context, const struct fulcrum_table *table,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_plot_sweep *sweep = NULL;
-    enum fulcrum_status status =
-        read_sweep(settings, table, "actor_count", &sweep, err);
-    if (status == FULCRUM_OK) {
-        struct fulcrum_plot_words words = words_of(settings);
-        struct fulcrum_actors_data data = fulcrum_plot_actors_data(sweep, &words);
-        status = save(settings, context, &fulcrum_chart_actors, &data, err);
-    }
-    fulcrum_plot_sweep_free(sweep);
-    return status;
-}
-
-/* A sweep that varies the actors and not the threads is about actors. */
-static enum fulcrum_status plot_table(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_table *table = NULL;
-    enum fulcrum_status status = fulcrum_table_load(settings->input, &table, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    size_t columns = fulcrum_table_column_count(table);
-    int about_actors = settings->chart != NULL
-                           ? strcmp(settings->chart, "actors") == 0
-                           : fulcrum_table_find(table, "run.actor_count") < columns;
-    status = about_actors ? plot_actors(settings, context, table, err)
-                          : plot_ratio(settings, context, table, err);
-    fulcrum_table_free(table);
-    return status;
-}
-
-static enum fulcrum_status plot_calibration(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_plot_calibration *plot = NULL;
-    enum fulcrum_status status =
-        fulcrum_calibration_load(settings->input, &calibration, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_calibration_new(calibration, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_plot_words words = words_of(settings);
-        struct fulcrum_calibration_data data =
-            fulcrum_plot_calibration_data(plot, &words);
-        status = save(settings, context, &fulcrum_chart_calibration, &data, err);
-    }
-    fulcrum_plot_calibration_free(plot);
-    fulcrum_calibration_free(calibration);
-    return status;
-}
-
-static int ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-/*
- * A calibration is a preset or a JSON object. What can be read but once, such as a
- * pipe, goes by its name alone.
- */
-static int is_table(const char *path)
-{
-    struct stat there;
-    if (ends_with(path, ".csv")) {
-        return 1;
-    }
-    FILE *file =
-        stat(path, &there) == 0 && S_ISREG(there.st_mode) ? fopen(path, "r") : NULL;
-    if (file == NULL) {
-        return 0;
-    }
-    int first = fgetc(file);
-    while (first != EOF && isspace(first)) {
-        first = fgetc(file);
-    }
-    (void)fclose(file);
-    return first != EOF && first != '{';
+    return (struct fulcrum_plot_job){
+        .words = {settings->title, settings->subtitle},
+        .references = {settings->references.items, settings->references.count},
+        .machines = settings->machines,
+        .output_path = context->output_path,
+        .width_pt = settings->width_pt,
+        .height_pt = settings->height_pt,
+        .width_px = settings->width_px,
+    };
 }
 
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
+    const struct plotter *plotter = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
     if (context->output_path == NULL) {
         return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
             "plot needs -o FILE, ending in .svg, .pdf or .png");
     }
-    if (settings->chart != NULL && fulcrum_chart_find(settings->chart) == NULL) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-            "unknown chart '%s': expected ratio, actors or calibration",
-            settings->chart);
+    if (settings->chart != NULL) {
+        status = find_plotter(settings->chart, context, &plotter, err);
     }
-    int is_calibration = settings->chart != NULL
-                             ? strcmp(settings->chart, "calibration") == 0
-                             : !is_table(settings->input);
-    return is_calibration ? plot_calibration(settings, context, err)
-                          : plot_table(settings, context, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_plot_job job = job_of(settings, context);
+    status = fulcrum_plot_source_open(settings->input,
+        plotter != NULL ? plotter->content : FULCRUM_PLOT_CONTENTS, &job.source, err);
+    if (status == FULCRUM_OK && plotter == NULL) {
+        status = choose_plotter(&job, &plotter, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = check_content(settings, &job, plotter, context, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = plotter->draw(&job, err);
+    }
+    fulcrum_plot_source_close(&job.source);
+    return status;
 }
 
 static const char *chart_name(int index)
@@ -276,7 +166,9 @@ static const char *chart_name(int index)
 
 static const struct fulcrum_argument arguments[] = {
     {"FILE", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, input), NULL,
-        "CSV of 'fulcrum explore' or a calibration (file or preset)"},
+        "CSV or JSON of 'fulcrum explore' or 'fulcrum validate', JSON of 'fulcrum "
+        "fit', "
+        "or a calibration or reference (file or preset)"},
     {.name = NULL},
 };
 
@@ -286,7 +178,7 @@ static const struct fulcrum_option rows[] = {
         .offset = offsetof(struct settings, chart),
         .value = "NAME",
         .choice = chart_name,
-        .help = "ratio, actors or calibration; by what the file holds unless given"},
+        .help = "one of 'fulcrum list charts'; by what the file holds unless given"},
     {.name = "title",
         .kind = FULCRUM_OPTION_TEXT,
         .offset = offsetof(struct settings, title),
@@ -301,8 +193,15 @@ static const struct fulcrum_option rows[] = {
         .kind = FULCRUM_OPTION_TEXT,
         .offset = offsetof(struct settings, machines),
         .value = "A,B,C",
-        .help = "machines to mark at their ratios on a ratio chart, or 'none'; the DGX "
-                "systems unless given"},
+        .help = "machines to mark at their ratios on a ratio chart, or whose GPUs a "
+                "gpu-time chart compares, or 'none'; the DGX systems unless given"},
+    {.name = "reference",
+        .letter = 'r',
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = offsetof(struct settings, references),
+        .value = "NAME",
+        .help = "published points to lay over a runtime, power or sm chart: preset or "
+                "file"},
     {.name = "width",
         .kind = FULCRUM_OPTION_NUMBER,
         .offset = offsetof(struct settings, width_pt),
@@ -337,19 +236,30 @@ static const struct fulcrum_option_group groups[] = {
 static const struct fulcrum_example examples[] = {
     {"fulcrum plot ratio.csv -o ratio.svg", "CPU/GPU ratio against performance"},
     {"fulcrum plot c.json -o calibration.png", "what was measured, with the fits"},
+    {"fulcrum plot actors.csv --chart runtime --reference inci2020-fig3-text -o f.svg",
+        "predicted runtime over actors with published points"},
+    {"fulcrum plot validation.json -o parity.svg", "predicted against measured"},
+    {"fulcrum plot inci2020-fig2-text -o gpu-time.svg", "where a GPU's time goes"},
     {.line = NULL},
 };
 
 const struct fulcrum_command fulcrum_command_plot = {
     .name = "plot",
-    .summary = "draw one chart from a sweep or a calibration",
+    .summary = "draw one chart from what fulcrum wrote",
     .description =
         "Draws a chart as SVG, PDF or PNG, by the ending of the output file. A sweep "
         "over "
-        "actors becomes a chart of runtime, watts and performance per watt; any other "
-        "sweep a chart against the CPU/GPU ratio with known machines at their ratios; "
-        "a "
-        "calibration a page of samples with the fitted curves and their residuals.",
+        "actors becomes a chart of runtime, watts and performance per watt (--chart "
+        "runtime and --chart power are those of the paper, with published points); one "
+        "over the SMs in use a chart of the slowdown; any other sweep a chart against "
+        "the CPU/GPU ratio with known machines at their ratios. A validation becomes a "
+        "chart of predicted against measured, a fit one of priors and posteriors, a "
+        "reference of GPU time one of its parts and what other GPUs would make of "
+        "them, a calibration a page of samples with the fitted curves and their "
+        "residuals.\n\n"
+        "Published ratios are carried over to the point that the sweep's own refer to "
+        "(--relative-to of 'fulcrum explore'); where they refer to another, they are "
+        "chained on what is published or predicted there, and the legend says so.",
     .examples = examples,
     .arguments = arguments,
     .groups = groups,

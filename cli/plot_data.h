@@ -3,12 +3,17 @@
 #ifndef FULCRUM_CLI_PLOT_DATA_H
 #define FULCRUM_CLI_PLOT_DATA_H
 
+#include "cli/plot_rows.h"
 #include "model/calibration.h"
+#include "model/reference.h"
 #include "model/status.h"
 #include "plots/chart_actors.h"
 #include "plots/chart_calibration.h"
+#include "plots/chart_curves.h"
+#include "plots/chart_gpu_time.h"
+#include "plots/chart_parity.h"
+#include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
-#include "presets/table.h"
 
 /* Words that replace the ones made from the data; each may be NULL. */
 struct fulcrum_plot_words {
@@ -20,16 +25,16 @@ struct fulcrum_plot_words {
 struct fulcrum_plot_sweep;
 
 /*
- *   table    written by `fulcrum explore --format csv`; points that cannot run are left
- *            out
+ *   rows     written by `fulcrum explore`; points that cannot run are left out;
+ *            borrowed as long as `out` is used
  *   x        column of the x axis; other columns that vary make points ambiguous
  *   out      the caller frees it with fulcrum_plot_sweep_free
  *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, two points at one
  *            x), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sweep_new(
-    const struct fulcrum_table *table, const char *x, struct fulcrum_plot_sweep **out,
-    struct fulcrum_error *err);
+    const struct fulcrum_plot_rows *rows, const char *x,
+    struct fulcrum_plot_sweep **out, struct fulcrum_error *err);
 /* Accepts NULL. */
 void fulcrum_plot_sweep_free(struct fulcrum_plot_sweep *sweep);
 
@@ -39,6 +44,66 @@ struct fulcrum_ratio_data fulcrum_plot_ratio_data(struct fulcrum_plot_sweep *swe
     const struct fulcrum_ratio_machine *machines, size_t machine_count);
 struct fulcrum_actors_data fulcrum_plot_actors_data(
     struct fulcrum_plot_sweep *sweep, const struct fulcrum_plot_words *words);
+
+/* What the two panels of fulcrum_chart_runtime, _power and _sm show. */
+enum fulcrum_plot_curves { FULCRUM_PLOT_RUNTIME, FULCRUM_PLOT_POWER, FULCRUM_PLOT_SM };
+
+/*
+ * Speed-ups and relative runtimes, which curves of both need: as the file has them,
+ * with their intervals, or those of its predictions to one of them, without: the one
+ * with the fewest actors, or with the most SMs.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sweep_add_ratios(
+    struct fulcrum_plot_sweep *sweep, struct fulcrum_error *err);
+
+/* Borrow from `sweep` and `words`; published points are left to the caller. */
+struct fulcrum_curves_data fulcrum_plot_curves_data(struct fulcrum_plot_sweep *sweep,
+    const struct fulcrum_plot_words *words, enum fulcrum_plot_curves kind);
+
+/* x of the point that the ratios of a sweep refer to; NAN: none is known. */
+double fulcrum_plot_sweep_relative_x(const struct fulcrum_plot_sweep *sweep);
+
+/* The predicted speed-up at x, between points too; NAN beyond the ends. */
+double fulcrum_plot_sweep_speedup(const struct fulcrum_plot_sweep *sweep, double x);
+
+/* A number that the sweep holds all along, such as "run.sm_count"; NAN: not known. */
+double fulcrum_plot_sweep_constant(
+    const struct fulcrum_plot_sweep *sweep, const char *path);
+
+/* The name of the calibration behind the predictions; "" where it is not known. */
+const char *fulcrum_plot_sweep_calibration(const struct fulcrum_plot_sweep *sweep);
+
+/* A sentence for the footnote, once. */
+void fulcrum_plot_sweep_add_note(struct fulcrum_plot_sweep *sweep, const char *text);
+
+/* Borrowed. */
+struct fulcrum_plot_names {
+    const char *const *items;
+    size_t count;
+};
+
+/* Points of references, as they go over a sweep. Owns what the chart data borrow. */
+struct fulcrum_plot_published;
+
+/*
+ * Reads references and carries their points over to the sweep's own scale; the sweep's
+ * footnote says what was left out and why.
+ *   names    presets or files
+ *   out      the caller frees it with fulcrum_plot_published_free
+ *   fails    as fulcrum_reference_load; FULCRUM_ERR_UNSUPPORTED (a reference without a
+ *            point for this chart; the detail says why), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_published_new(
+    const struct fulcrum_plot_names *names, struct fulcrum_plot_sweep *sweep,
+    enum fulcrum_plot_curves kind, struct fulcrum_plot_published **out,
+    struct fulcrum_error *err);
+/* Accepts NULL. */
+void fulcrum_plot_published_free(struct fulcrum_plot_published *published);
+
+/* Borrowed. */
+const struct fulcrum_published *fulcrum_plot_published_sets(
+    const struct fulcrum_plot_published *published, size_t *count);
 
 /* Samples and curves of one calibration. Owns what the chart data borrow. */
 struct fulcrum_plot_calibration;
@@ -56,5 +121,59 @@ void fulcrum_plot_calibration_free(struct fulcrum_plot_calibration *plot);
 
 struct fulcrum_calibration_data fulcrum_plot_calibration_data(
     struct fulcrum_plot_calibration *plot, const struct fulcrum_plot_words *words);
+
+/* Points of a validation. Owns what the chart data borrow. */
+struct fulcrum_plot_validation;
+
+/*
+ *   points   of `fulcrum validate`
+ *   out      the caller frees it with fulcrum_plot_validation_free
+ *   fails    FULCRUM_ERR_FORMAT (a cell is no number), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_validation_new(
+    const struct fulcrum_plot_rows *points, struct fulcrum_plot_validation **out,
+    struct fulcrum_error *err);
+/* Accepts NULL. */
+void fulcrum_plot_validation_free(struct fulcrum_plot_validation *plot);
+
+struct fulcrum_parity_data fulcrum_plot_validation_data(
+    const struct fulcrum_plot_validation *plot, const struct fulcrum_plot_words *words);
+
+/* Parameters and figures of a fit. Owns what the chart data borrow. */
+struct fulcrum_plot_fit;
+
+/*
+ *   parameters, figures  of `fulcrum fit --format json`
+ *   out      the caller frees it with fulcrum_plot_fit_free
+ *   fails    FULCRUM_ERR_FORMAT (a cell is no number or missing, a scale that there is
+ *            not), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fit_new(
+    const struct fulcrum_plot_rows *parameters, const struct fulcrum_plot_rows *figures,
+    struct fulcrum_plot_fit **out, struct fulcrum_error *err);
+/* Accepts NULL. */
+void fulcrum_plot_fit_free(struct fulcrum_plot_fit *plot);
+
+struct fulcrum_posterior_data fulcrum_plot_fit_data(
+    const struct fulcrum_plot_fit *plot, const struct fulcrum_plot_words *words);
+
+/* Where the time of a reference's GPU goes, and what other machines make of it. */
+struct fulcrum_plot_gpu_time;
+
+/*
+ *   reference  one that gives gpu_time_frac of its components
+ *   machines   presets or files to compare with, separated by commas; "none"
+ *   out        the caller frees it with fulcrum_plot_gpu_time_free
+ *   fails      FULCRUM_ERR_UNSUPPORTED (no such reference), as fulcrum_machine_load,
+ *              FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_gpu_time_new(
+    const struct fulcrum_reference *reference, const char *machines,
+    struct fulcrum_plot_gpu_time **out, struct fulcrum_error *err);
+/* Accepts NULL. */
+void fulcrum_plot_gpu_time_free(struct fulcrum_plot_gpu_time *plot);
+
+struct fulcrum_gpu_time_data fulcrum_plot_gpu_time_data(
+    const struct fulcrum_plot_gpu_time *plot, const struct fulcrum_plot_words *words);
 
 #endif

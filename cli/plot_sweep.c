@@ -1,4 +1,4 @@
-/* plot_sweep.c - chart data from the CSV of a sweep. */
+/* plot_sweep.c - chart data from the rows of a sweep. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Charts are drawn from files and not from the memory of `explore`, so that a sweep can
@@ -14,25 +14,40 @@
 #include "cli/plot_data.h"
 
 /* The quantities that charts show, each with an optional interval. */
-enum quantity { RUNTIME, RATE, SYSTEM_W, GPU_W, PER_GPU_W, PER_SYSTEM_W, QUANTITIES };
+enum quantity {
+    RUNTIME,
+    RATE,
+    SYSTEM_W,
+    GPU_W,
+    PER_GPU_W,
+    PER_SYSTEM_W,
+    SPEEDUP,
+    RUNTIME_REL,
+    RATIO,
+    QUANTITIES
+};
 
 static const char *const quantity_columns[QUANTITIES] = {"runtime_s", "steps_per_s",
-    "system_w", "gpu_w", "steps_per_j_gpu", "steps_per_j_system"};
+    "system_w", "gpu_w", "steps_per_j_gpu", "steps_per_j_system", "speedup",
+    "runtime_rel", "cpu_gpu_ratio_used"};
 
 enum end { VALUE, LOW, HIGH, ENDS };
 
 static const char *const end_suffixes[ENDS] = {"", "_lo", "_hi"};
 
 struct fulcrum_plot_sweep {
-    const struct fulcrum_table *table; /* while it is being read */
+    const struct fulcrum_plot_rows *rows; /* borrowed */
     size_t count;
-    size_t *rows; /* of the table, sorted by x */
+    size_t *order; /* of the rows, by x */
     double *x;
     double
-        *columns[QUANTITIES][ENDS]; /* NULL: not in the table, or nothing but blanks */
+        *columns[QUANTITIES][ENDS]; /* NULL: not in the file, or nothing but blanks */
+    int is_over_sms;
+    double relative_x; /* that speed-ups refer to; NAN: not known */
+    char calibration[200];
     char title[300];
     char subtitle[400];
-    char footnote[600];
+    char footnote[900];
     char x_label[80];
 };
 
@@ -48,32 +63,31 @@ static int compare_rows(const void *a, const void *b)
     return (left->x > right->x) - (left->x < right->x);
 }
 
-static int row_is_ok(const struct fulcrum_table *table, size_t row)
+static int row_is_ok(const struct fulcrum_plot_rows *rows, size_t row)
 {
-    size_t column = fulcrum_table_find(table, "status");
-    return column == fulcrum_table_column_count(table) ||
-           strcmp(fulcrum_table_text(table, row, column), "ok") == 0;
+    char text[8];
+    fulcrum_plot_rows_text(rows, row, "status", text, sizeof text);
+    return strcmp(text, "ok") == 0 || !fulcrum_plot_rows_have(rows, "status");
 }
 
 /* Rows with an x, sorted; two at one x mean that something else varies too. */
 static enum fulcrum_status sort_rows(struct fulcrum_plot_sweep *sweep,
     const char *x_name, struct row_x *order, struct fulcrum_error *err)
 {
-    size_t column = fulcrum_table_find(sweep->table, x_name);
-    if (column == fulcrum_table_column_count(sweep->table)) {
+    if (!fulcrum_plot_rows_have(sweep->rows, x_name)) {
         return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
             "no column '%s': expected a sweep written by 'fulcrum explore --format "
             "csv'",
             x_name);
     }
-    for (size_t row = 0; row < fulcrum_table_row_count(sweep->table); row++) {
+    for (size_t row = 0; row < fulcrum_plot_rows_count(sweep->rows); row++) {
         double x = 0.0;
         enum fulcrum_status status =
-            fulcrum_table_number(sweep->table, row, column, &x, err);
+            fulcrum_plot_rows_number(sweep->rows, row, x_name, &x, err);
         if (status != FULCRUM_OK) {
             return status;
         }
-        if (row_is_ok(sweep->table, row) && !isnan(x)) {
+        if (row_is_ok(sweep->rows, row) && !isnan(x)) {
             order[sweep->count++] = (struct row_x){row, x};
         }
     }
@@ -84,18 +98,17 @@ static enum fulcrum_status sort_rows(struct fulcrum_plot_sweep *sweep,
                 "two points at %s = %.6g: a chart takes a sweep over one field", x_name,
                 order[i].x);
         }
-        sweep->rows[i] = order[i].row;
+        sweep->order[i] = order[i].row;
         sweep->x[i] = order[i].x;
     }
     return FULCRUM_OK;
 }
 
-/* A column of numbers in the order of x; none where the table lacks it or is blank. */
+/* A column of numbers in the order of x; none where the file lacks it or is blank. */
 static enum fulcrum_status read_column(struct fulcrum_plot_sweep *sweep,
     const char *name, double **out, struct fulcrum_error *err)
 {
-    size_t column = fulcrum_table_find(sweep->table, name);
-    if (column == fulcrum_table_column_count(sweep->table)) {
+    if (!fulcrum_plot_rows_have(sweep->rows, name)) {
         return FULCRUM_OK;
     }
     double *values = calloc(sweep->count + 1, sizeof *values);
@@ -104,8 +117,8 @@ static enum fulcrum_status read_column(struct fulcrum_plot_sweep *sweep,
     }
     int known = 0;
     for (size_t i = 0; i < sweep->count; i++) {
-        enum fulcrum_status status =
-            fulcrum_table_number(sweep->table, sweep->rows[i], column, &values[i], err);
+        enum fulcrum_status status = fulcrum_plot_rows_number(
+            sweep->rows, sweep->order[i], name, &values[i], err);
         if (status != FULCRUM_OK) {
             free(values);
             return status;
@@ -137,13 +150,13 @@ static enum fulcrum_status read_columns(
 }
 
 /* The text of the first row in a column; "" where there is none. */
-static const char *first_text(const struct fulcrum_plot_sweep *sweep, const char *name)
+static void first_text(
+    const struct fulcrum_plot_sweep *sweep, const char *name, char *out, size_t size)
 {
-    size_t column = fulcrum_table_find(sweep->table, name);
-    if (sweep->count == 0 || column == fulcrum_table_column_count(sweep->table)) {
-        return "";
+    out[0] = '\0';
+    if (sweep->count > 0) {
+        fulcrum_plot_rows_text(sweep->rows, sweep->order[0], name, out, size);
     }
-    return fulcrum_table_text(sweep->table, sweep->rows[0], column);
 }
 
 static void append(char *text, size_t size, const char *before, const char *what)
@@ -155,71 +168,175 @@ static void append(char *text, size_t size, const char *before, const char *what
     }
 }
 
+void fulcrum_plot_sweep_add_note(struct fulcrum_plot_sweep *sweep, const char *text)
+{
+    append(sweep->footnote, sizeof sweep->footnote, "", text);
+}
+
 /* Each different flag of any point once. */
 static void collect_flags(struct fulcrum_plot_sweep *sweep)
 {
-    size_t column = fulcrum_table_find(sweep->table, "flags");
-    if (column == fulcrum_table_column_count(sweep->table)) {
-        return;
-    }
     for (size_t i = 0; i < sweep->count; i++) {
-        const char *at = fulcrum_table_text(sweep->table, sweep->rows[i], column);
+        char flags[600];
+        fulcrum_plot_rows_text(
+            sweep->rows, sweep->order[i], "flags", flags, sizeof flags);
+        const char *at = flags;
         while (*at != '\0') {
             char flag[160];
             size_t length = strcspn(at, ";");
             (void)snprintf(flag, sizeof flag, "%.*s", (int)length, at);
-            append(sweep->footnote, sizeof sweep->footnote, "", flag);
+            fulcrum_plot_sweep_add_note(sweep, flag);
             at += length;
             at += strspn(at, "; ");
         }
     }
 }
 
+/* How many actors there are, or where their numbers come from. */
+static void add_actors(struct fulcrum_plot_sweep *sweep, const char *rule)
+{
+    char count[48];
+    double actors = fulcrum_plot_sweep_constant(sweep, "run.actor_count");
+    if (isnan(actors)) {
+        append(sweep->subtitle, sizeof sweep->subtitle, "actors ", rule);
+    } else {
+        (void)snprintf(count, sizeof count, "%.0f actors", actors);
+        append(sweep->subtitle, sizeof sweep->subtitle, "", count);
+    }
+}
+
 static void fill_words(struct fulcrum_plot_sweep *sweep)
 {
-    const char *machine = first_text(sweep, "machine");
-    const char *workload = first_text(sweep, "workload");
+    char machine[120];
+    char workload[120];
+    char rule[200];
+    first_text(sweep, "machine", machine, sizeof machine);
+    first_text(sweep, "workload", workload, sizeof workload);
+    first_text(sweep, "actors_rule", rule, sizeof rule);
+    first_text(sweep, "calibration", sweep->calibration, sizeof sweep->calibration);
     (void)snprintf(sweep->title, sizeof sweep->title, "%s%s%s", workload,
         workload[0] != '\0' && machine[0] != '\0' ? " on " : "", machine);
-    append(sweep->subtitle, sizeof sweep->subtitle, "calibration ",
-        first_text(sweep, "calibration"));
-    append(sweep->subtitle, sizeof sweep->subtitle, "actors ",
-        first_text(sweep, "actors_rule"));
+    append(sweep->subtitle, sizeof sweep->subtitle, "calibration ", sweep->calibration);
+    add_actors(sweep, rule);
     collect_flags(sweep);
 }
 
-/* Room for `rows` rows; NULL without memory. */
-static struct fulcrum_plot_sweep *new_sweep(size_t rows)
+/* Room for so many points; NULL without memory. */
+static struct fulcrum_plot_sweep *new_sweep(size_t count)
 {
     struct fulcrum_plot_sweep *sweep = calloc(1, sizeof *sweep);
     if (sweep == NULL) {
         return NULL;
     }
-    sweep->rows = calloc(rows + 1, sizeof *sweep->rows);
-    sweep->x = calloc(rows + 1, sizeof *sweep->x);
-    if (sweep->rows == NULL || sweep->x == NULL) {
+    sweep->order = calloc(count + 1, sizeof *sweep->order);
+    sweep->x = calloc(count + 1, sizeof *sweep->x);
+    if (sweep->order == NULL || sweep->x == NULL) {
         fulcrum_plot_sweep_free(sweep);
         return NULL;
     }
     return sweep;
 }
 
-enum fulcrum_status fulcrum_plot_sweep_new(const struct fulcrum_table *table,
+/* 1 / value, with its interval the other way round. */
+static enum fulcrum_status invert(struct fulcrum_plot_sweep *sweep, enum quantity from,
+    enum quantity to, struct fulcrum_error *err)
+{
+    static const enum end ends[ENDS] = {VALUE, HIGH, LOW};
+    for (size_t k = 0; k < ENDS; k++) {
+        const double *source = sweep->columns[from][ends[k]];
+        if (source == NULL) {
+            continue;
+        }
+        double *values = calloc(sweep->count + 1, sizeof *values);
+        if (values == NULL) {
+            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a column of ratios");
+        }
+        for (size_t i = 0; i < sweep->count; i++) {
+            values[i] = source[i] > 0.0 ? 1.0 / source[i] : (double)NAN;
+        }
+        free(sweep->columns[to][k]);
+        sweep->columns[to][k] = values;
+    }
+    return FULCRUM_OK;
+}
+
+/* Without ratios in the file: of every prediction to one of them. */
+static enum fulcrum_status divide(
+    struct fulcrum_plot_sweep *sweep, size_t base, struct fulcrum_error *err)
+{
+    const double *rate = sweep->columns[RATE][VALUE];
+    const double *runtime = sweep->columns[RUNTIME][VALUE];
+    double *values = calloc(sweep->count + 1, sizeof *values);
+    if (values == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a column of ratios");
+    }
+    for (size_t i = 0; i < sweep->count; i++) {
+        values[i] = rate != NULL ? rate[i] / rate[base] : runtime[base] / runtime[i];
+    }
+    sweep->columns[SPEEDUP][VALUE] = values;
+    fulcrum_plot_sweep_add_note(sweep,
+        "ratios of the predictions themselves, without an interval: 'fulcrum explore "
+        "--relative-to' gives one");
+    return FULCRUM_OK;
+}
+
+/* The point whose ratio to itself is 1 exactly. */
+static void find_relative_x(struct fulcrum_plot_sweep *sweep)
+{
+    const double *speedup = sweep->columns[SPEEDUP][VALUE];
+    const double *lo = sweep->columns[SPEEDUP][LOW];
+    const double *hi = sweep->columns[SPEEDUP][HIGH];
+    for (size_t i = 0; speedup != NULL && i < sweep->count; i++) {
+        int is_wide = lo != NULL && hi != NULL && hi[i] > lo[i];
+        if (fabs(speedup[i] - 1.0) < 1e-12 && !is_wide) {
+            sweep->relative_x = sweep->x[i];
+            return;
+        }
+    }
+}
+
+enum fulcrum_status fulcrum_plot_sweep_add_ratios(
+    struct fulcrum_plot_sweep *sweep, struct fulcrum_error *err)
+{
+    int has_speedup = sweep->columns[SPEEDUP][VALUE] != NULL;
+    int has_runtime_rel = sweep->columns[RUNTIME_REL][VALUE] != NULL;
+    int can_divide =
+        sweep->columns[RATE][VALUE] != NULL || sweep->columns[RUNTIME][VALUE] != NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (!has_speedup && has_runtime_rel) {
+        status = invert(sweep, RUNTIME_REL, SPEEDUP, err);
+    } else if (!has_speedup && can_divide && sweep->count > 0) {
+        status = divide(sweep, sweep->is_over_sms ? sweep->count - 1 : 0, err);
+    }
+    if (status == FULCRUM_OK && !has_runtime_rel) {
+        status = invert(sweep, SPEEDUP, RUNTIME_REL, err);
+    }
+    find_relative_x(sweep);
+    return status;
+}
+
+static enum fulcrum_status fill(struct fulcrum_plot_sweep *sweep, const char *x,
+    struct row_x *order, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = sort_rows(sweep, x, order, err);
+    return status == FULCRUM_OK ? read_columns(sweep, err) : status;
+}
+
+enum fulcrum_status fulcrum_plot_sweep_new(const struct fulcrum_plot_rows *rows,
     const char *x, struct fulcrum_plot_sweep **out, struct fulcrum_error *err)
 {
-    size_t rows = fulcrum_table_row_count(table);
-    struct fulcrum_plot_sweep *sweep = new_sweep(rows);
-    struct row_x *order = calloc(rows + 1, sizeof *order);
+    size_t count = fulcrum_plot_rows_count(rows);
+    struct fulcrum_plot_sweep *sweep = new_sweep(count);
+    struct row_x *order = calloc(count + 1, sizeof *order);
     if (sweep == NULL || order == NULL) {
         free(order);
         fulcrum_plot_sweep_free(sweep);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep of %zu points", rows);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep of %zu points", count);
     }
-    sweep->table = table;
-    enum fulcrum_status status = sort_rows(sweep, x, order, err);
-    if (status == FULCRUM_OK) {
-        status = read_columns(sweep, err);
-    }
+    sweep->rows = rows;
+    sweep->is_over_sms = strcmp(x, "run.sm_count") == 0;
+    sweep->relative_x = (double)NAN;
+    enum fulcrum_status status = fill(sweep, x, order, err);
     free(order);
     if (status != FULCRUM_OK) {
         fulcrum_plot_sweep_free(sweep);
@@ -230,7 +347,6 @@ enum fulcrum_status fulcrum_plot_sweep_new(const struct fulcrum_table *table,
         (void)snprintf(
             sweep->x_label, sizeof sweep->x_label, "actor threads / learner cores");
     }
-    sweep->table = NULL;
     *out = sweep;
     return FULCRUM_OK;
 }
@@ -243,9 +359,51 @@ void fulcrum_plot_sweep_free(struct fulcrum_plot_sweep *sweep)
     for (size_t i = 0; i < (size_t)QUANTITIES * ENDS; i++) {
         free(sweep->columns[i / ENDS][i % ENDS]);
     }
-    free(sweep->rows);
+    free(sweep->order);
     free(sweep->x);
     free(sweep);
+}
+
+const char *fulcrum_plot_sweep_calibration(const struct fulcrum_plot_sweep *sweep)
+{
+    return sweep->calibration;
+}
+
+double fulcrum_plot_sweep_relative_x(const struct fulcrum_plot_sweep *sweep)
+{
+    return sweep->relative_x;
+}
+
+double fulcrum_plot_sweep_speedup(const struct fulcrum_plot_sweep *sweep, double x)
+{
+    const double *speedup = sweep->columns[SPEEDUP][VALUE];
+    for (size_t i = 0; speedup != NULL && i < sweep->count; i++) {
+        if (fabs(sweep->x[i] - x) <= 1e-9 * fabs(x)) {
+            return speedup[i];
+        }
+        if (i > 0 && sweep->x[i - 1] < x && x < sweep->x[i]) {
+            double share = (x - sweep->x[i - 1]) / (sweep->x[i] - sweep->x[i - 1]);
+            return speedup[i - 1] + share * (speedup[i] - speedup[i - 1]);
+        }
+    }
+    return (double)NAN;
+}
+
+double fulcrum_plot_sweep_constant(
+    const struct fulcrum_plot_sweep *sweep, const char *path)
+{
+    const char *column = strcmp(path, "run.actor_count") == 0 ? "actor_count" : path;
+    double value = (double)NAN;
+    for (size_t i = 0; i < sweep->count; i++) {
+        double here = (double)NAN;
+        if (fulcrum_plot_rows_number(
+                sweep->rows, sweep->order[i], column, &here, NULL) != FULCRUM_OK ||
+            (i > 0 && !(fabs(here - value) <= 1e-9 * fabs(value)))) {
+            return (double)NAN;
+        }
+        value = here;
+    }
+    return value;
 }
 
 static struct fulcrum_estimate estimate(
@@ -301,4 +459,35 @@ struct fulcrum_actors_data fulcrum_plot_actors_data(
         .steps_per_j_gpu = estimate(sweep, PER_GPU_W),
         .interval_name = "90 % interval",
     };
+}
+
+/* What the panels of a chart show. */
+static struct fulcrum_curves_data curves_of(struct fulcrum_plot_sweep *sweep,
+    const struct fulcrum_plot_words *words, enum quantity first, enum quantity second)
+{
+    return (struct fulcrum_curves_data){
+        .text = chart_text(sweep, words),
+        .x = sweep->x,
+        .count = sweep->count,
+        .estimates = {estimate(sweep, first), estimate(sweep, second)},
+        .relative_to_x = sweep->relative_x,
+        .interval_name = "90 % interval",
+    };
+}
+
+struct fulcrum_curves_data fulcrum_plot_curves_data(struct fulcrum_plot_sweep *sweep,
+    const struct fulcrum_plot_words *words, enum fulcrum_plot_curves kind)
+{
+    struct fulcrum_curves_data data;
+    switch (kind) {
+    case FULCRUM_PLOT_POWER:
+        return curves_of(sweep, words, GPU_W, PER_GPU_W);
+    case FULCRUM_PLOT_SM:
+        data = curves_of(sweep, words, RUNTIME_REL, SPEEDUP);
+        data.cpu_gpu_ratio = sweep->columns[RATIO][VALUE];
+        return data;
+    case FULCRUM_PLOT_RUNTIME:
+    default:
+        return curves_of(sweep, words, RUNTIME_REL, SPEEDUP);
+    }
 }

@@ -5,6 +5,9 @@
 
 #include "model/design.h"
 
+/* One standard deviation of what (24) leaves open, as a factor: docs/model.md. */
+#define FULCRUM_GPU_SPREAD_FACTOR 1.3
+
 /*
  * The four parts of GPU time on a target, each relative to all of it on the reference
  * (docs/model.md "From one machine to another", (24)); their sum is phi'.

@@ -24,13 +24,12 @@
 #include <string.h>
 
 #include "model/overlay.h"
+#include "model/scale.h"
 #include "model/solver.h"
 #include "model/stream.h"
 
-/* One standard deviation of what (23) and (24) leave open, as factors: docs/model.md.
- */
+/* One standard deviation of what (23) leaves open, as a factor: docs/model.md. */
 #define CPU_SPREAD_FACTOR 1.15
-#define GPU_SPREAD_FACTOR 1.3
 
 struct fulcrum_scenario {
     struct fulcrum_design base; /* machine settings applied */
@@ -281,7 +280,7 @@ static enum fulcrum_status draw_luck(const struct fulcrum_point *point,
     uint64_t seed = fulcrum_stream_seed(point->seed, 0, point->draw);
     gsl_rng_set(luck->rng, (unsigned long)(seed >> 32U) | 1U);
     luck->cpu_spread = lognormal_factor(luck->rng, CPU_SPREAD_FACTOR);
-    luck->gpu_spread = lognormal_factor(luck->rng, GPU_SPREAD_FACTOR);
+    luck->gpu_spread = lognormal_factor(luck->rng, FULCRUM_GPU_SPREAD_FACTOR);
     return FULCRUM_OK;
 }
 

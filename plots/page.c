@@ -102,8 +102,18 @@ static void draw_swatch_marker(struct fulcrum_canvas *canvas,
         marker.fill = FULCRUM_MARKER_HOLLOW;
         pen.rgb = FULCRUM_TONE_MUTED;
         pen.width_pt = 0.8;
+    } else if (entry->swatch == FULCRUM_SWATCH_HOLLOW) {
+        marker.fill = FULCRUM_MARKER_HOLLOW;
+        pen.width_pt = 0.8;
     }
     fulcrum_canvas_marker(canvas, &pen, &marker, middle);
+}
+
+static int has_marker(enum fulcrum_swatch swatch)
+{
+    return swatch == FULCRUM_SWATCH_LINE_AND_MARKER ||
+           swatch == FULCRUM_SWATCH_MARKER || swatch == FULCRUM_SWATCH_HOLLOW ||
+           swatch == FULCRUM_SWATCH_DISTURBED || swatch == FULCRUM_SWATCH_STAR;
 }
 
 /* Swatches are decoration: none counts as data. */
@@ -122,6 +132,17 @@ static void draw_swatch(struct fulcrum_canvas *canvas,
         pen.opacity = 0.2;
         fulcrum_canvas_fill_rect(canvas, &pen, band);
         break;
+    case FULCRUM_SWATCH_BAR:
+        pen.opacity = 0.85;
+        fulcrum_canvas_fill_rect(canvas, &pen,
+            (struct fulcrum_rect){band.x0, band.y0 + 1.5, band.x1, band.y1 - 1.5});
+        break;
+    case FULCRUM_SWATCH_INTERVAL:
+        pen.opacity = 0.85;
+        fulcrum_canvas_fill_rect(canvas, &pen,
+            (struct fulcrum_rect){left.x + swatch_pt / 2.0 - 0.4, band.y0 - 1.0,
+                left.x + swatch_pt / 2.0 + 0.4, band.y1 + 1.0});
+        break;
     case FULCRUM_SWATCH_GUIDE:
         pen.rgb = FULCRUM_TONE_MUTED;
         pen.width_pt = 0.8;
@@ -129,12 +150,12 @@ static void draw_swatch(struct fulcrum_canvas *canvas,
         draw_swatch_line(canvas, &pen, left);
         break;
     case FULCRUM_SWATCH_MARKER:
+    case FULCRUM_SWATCH_HOLLOW:
     case FULCRUM_SWATCH_DISTURBED:
     case FULCRUM_SWATCH_STAR:
         break;
     }
-    if (entry->swatch != FULCRUM_SWATCH_LINE && entry->swatch != FULCRUM_SWATCH_BAND &&
-        entry->swatch != FULCRUM_SWATCH_GUIDE) {
+    if (has_marker(entry->swatch)) {
         draw_swatch_marker(
             canvas, entry, (struct fulcrum_spot){left.x + swatch_pt / 2.0, left.y});
     }

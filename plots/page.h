@@ -9,7 +9,10 @@ enum fulcrum_swatch {
     FULCRUM_SWATCH_LINE,
     FULCRUM_SWATCH_LINE_AND_MARKER,
     FULCRUM_SWATCH_BAND,
+    FULCRUM_SWATCH_BAR,
+    FULCRUM_SWATCH_INTERVAL, /* a thin upright bar, as through markers */
     FULCRUM_SWATCH_MARKER,
+    FULCRUM_SWATCH_HOLLOW,
     FULCRUM_SWATCH_DISTURBED,
     FULCRUM_SWATCH_STAR,
     FULCRUM_SWATCH_GUIDE
@@ -21,7 +24,7 @@ struct fulcrum_legend_entry {
     size_t style; /* of palette.h */
 };
 
-enum { FULCRUM_LEGEND_MAX = 8 };
+enum { FULCRUM_LEGEND_MAX = 14 };
 
 /* Long texts wrap, and end in an ellipsis where they would crowd out the panels. */
 struct fulcrum_page {

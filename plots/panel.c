@@ -44,6 +44,10 @@ static void add_series(const struct fulcrum_panel *panel,
             fulcrum_limits_add(y_span, series->lo[i]);
             fulcrum_limits_add(y_span, series->hi[i]);
         }
+        if (series->x_lo != NULL && series->x_hi != NULL) {
+            fulcrum_limits_add(x_span, series->x_lo[i]);
+            fulcrum_limits_add(x_span, series->x_hi[i]);
+        }
     }
 }
 
@@ -70,6 +74,12 @@ static double text_height(
 {
     struct fulcrum_text style = fulcrum_palette_text(role);
     return fulcrum_canvas_measure(canvas, &style, "Xg").height_pt;
+}
+
+double fulcrum_panel_top_pt(const struct fulcrum_canvas *canvas)
+{
+    return tick_gap_pt + text_height(canvas, FULCRUM_TEXT_TICK) +
+           text_height(canvas, FULCRUM_TEXT_AXIS) + 1.0;
 }
 
 /* Title and finding share a row where they fit side by side. */

@@ -9,7 +9,8 @@
 enum fulcrum_series_look {
     FULCRUM_LOOK_LINE,  /* markers too where points are few */
     FULCRUM_LOOK_CURVE, /* never markers */
-    FULCRUM_LOOK_MARKERS
+    FULCRUM_LOOK_MARKERS,
+    FULCRUM_LOOK_POINTS /* markers, each with the bars of its own intervals */
 };
 
 /* Borrowed arrays of `count` values; NaN is a gap. */
@@ -18,10 +19,28 @@ struct fulcrum_panel_series {
     const double *y;
     const double *lo; /* interval of y; lo and hi may be NULL */
     const double *hi;
+    const double *x_lo; /* interval of x, drawn around points; likewise */
+    const double *x_hi;
     const unsigned char *disturbed; /* 1: drawn hollow and grey; may be NULL */
+    const unsigned char *hollow;    /* 1: drawn hollow; may be NULL */
     size_t count;
     size_t style; /* of palette.h */
     enum fulcrum_series_look look;
+};
+
+/* A few words beside a mark, left out where there is no room. */
+struct fulcrum_panel_note {
+    struct fulcrum_spot spot; /* in values */
+    char text[48];
+};
+
+enum { FULCRUM_TOP_TICKS_MAX = 16 };
+
+/* A second scale along the top; ticks' values are those of the panel's x. */
+struct fulcrum_panel_top {
+    const char *label;
+    size_t tick_count;
+    struct fulcrum_tick ticks[FULCRUM_TOP_TICKS_MAX];
 };
 
 struct fulcrum_panel {
@@ -37,9 +56,12 @@ struct fulcrum_panel {
     const char *best_text;
     const double *guides; /* x of thin vertical lines */
     size_t guide_count;
-    double strip_pt;       /* room kept free between header and frame */
-    double weight;         /* share of the height in a stack */
-    struct fulcrum_axis x; /* set by fulcrum_stack_fit, as is */
+    const struct fulcrum_panel_note *notes;
+    size_t note_count;
+    const struct fulcrum_panel_top *top; /* NULL: none */
+    double strip_pt;                     /* room kept free between header and frame */
+    double weight;                       /* share of the height in a stack */
+    struct fulcrum_axis x;               /* set by fulcrum_stack_fit, as is */
     struct fulcrum_axis y;
     struct fulcrum_rect frame;  /* inside of the axes; set by fulcrum_stack_place, */
     struct fulcrum_rect header; /* as is the room of title and finding */
@@ -55,6 +77,9 @@ struct fulcrum_stack {
 
 /* 1 where no series has a point to show. */
 int fulcrum_panel_is_empty(const struct fulcrum_panel *panel);
+
+/* The room that a scale along the top takes, for strip_pt. */
+double fulcrum_panel_top_pt(const struct fulcrum_canvas *canvas);
 
 /* Chooses axes and ticks for panels that will be drawn in about this rectangle. */
 void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,

@@ -173,6 +173,41 @@ static void draw_x_axis(
         panel->x_label);
 }
 
+/* Ticks stand on the frame and point away from it, as those below do. */
+static void draw_top_axis(
+    struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+{
+    const struct fulcrum_pen line = {
+        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
+    double y = panel->frame.y0;
+    draw_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
+        (struct fulcrum_spot){panel->frame.x1, y});
+    struct fulcrum_axis axis = panel->x;
+    axis.tick_count = panel->top->tick_count;
+    for (size_t i = 0; i < axis.tick_count; i++) {
+        axis.ticks[i] = panel->top->ticks[i];
+        double x = fulcrum_axis_at(&axis, axis.ticks[i].value);
+        draw_line(canvas, &line, (struct fulcrum_spot){x, y},
+            (struct fulcrum_spot){x, y - 3.5});
+    }
+    struct tick_row row = {.axis = &axis,
+        .style = fulcrum_palette_text(FULCRUM_TEXT_TICK),
+        .limits = {panel->header.x0, panel->header.x1 + 6.0},
+        .across = y - tick_gap_pt};
+    row.style.anchor_x = 0.5;
+    row.style.anchor_y = 1.0;
+    draw_tick_labels(canvas, &row);
+    double ticks_pt = fulcrum_canvas_measure(canvas, &row.style, "0").height_pt;
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
+    style.anchor_x = 0.5;
+    style.anchor_y = 1.0;
+    style.width_max_pt = panel->frame.x1 - panel->frame.x0;
+    fulcrum_canvas_text(canvas, &style,
+        (struct fulcrum_spot){
+            (panel->frame.x0 + panel->frame.x1) / 2.0, y - tick_gap_pt - ticks_pt},
+        panel->top->label);
+}
+
 /* Points that an axis cannot show are gaps. */
 static int shows(const struct fulcrum_panel *panel,
     const struct fulcrum_panel_series *series, size_t i)
@@ -197,16 +232,51 @@ static struct fulcrum_spot spot_of(
         fulcrum_axis_at(&panel->x, x), fulcrum_axis_at(&panel->y, y)};
 }
 
+/* Thin, so that many of them leave their markers readable. */
+static struct fulcrum_pen bar_pen(const struct fulcrum_panel_series *series)
+{
+    struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
+    pen.width_pt = series->count <= few_points ? 1.0 : 0.6;
+    pen.opacity = series->count <= few_points ? 1.0 : 0.6;
+    pen.dash = FULCRUM_DASH_SOLID;
+    return pen;
+}
+
 /* The interval of one point alone, where there is no band to draw. */
 static void draw_error_bar(struct fulcrum_canvas *canvas,
     const struct fulcrum_panel *panel, const struct fulcrum_panel_series *series,
     size_t i)
 {
-    struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
-    pen.width_pt = 1.0;
-    pen.dash = FULCRUM_DASH_SOLID;
+    struct fulcrum_pen pen = bar_pen(series);
     draw_line(canvas, &pen, spot_of(panel, series->x[i], series->lo[i]),
         spot_of(panel, series->x[i], series->hi[i]));
+}
+
+/* An interval of no length, such as a value that others refer to, is no bar. */
+static int shows_bar(const struct fulcrum_axis *axis, double lo, double hi)
+{
+    return fulcrum_axis_shows(axis, lo) && fulcrum_axis_shows(axis, hi) && lo < hi;
+}
+
+/* The intervals of points that no line connects. */
+static void draw_bars(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
+    const struct fulcrum_panel_series *series)
+{
+    struct fulcrum_pen pen = bar_pen(series);
+    for (size_t i = 0; i < series->count; i++) {
+        if (!shows(panel, series, i)) {
+            continue;
+        }
+        if (series->lo != NULL && series->hi != NULL &&
+            shows_bar(&panel->y, series->lo[i], series->hi[i])) {
+            draw_error_bar(canvas, panel, series, i);
+        }
+        if (series->x_lo != NULL && series->x_hi != NULL &&
+            shows_bar(&panel->x, series->x_lo[i], series->x_hi[i])) {
+            draw_line(canvas, &pen, spot_of(panel, series->x_lo[i], series->y[i]),
+                spot_of(panel, series->x_hi[i], series->y[i]));
+        }
+    }
 }
 
 /* One area per run of points between gaps. */
@@ -278,7 +348,8 @@ static int has_marker(const struct fulcrum_panel *panel,
     if (!shows(panel, series, i)) {
         return 0;
     }
-    return series->look == FULCRUM_LOOK_MARKERS || stands_alone(panel, series, i) ||
+    return series->look == FULCRUM_LOOK_MARKERS ||
+           series->look == FULCRUM_LOOK_POINTS || stands_alone(panel, series, i) ||
            (series->look == FULCRUM_LOOK_LINE && series->count <= few_points);
 }
 
@@ -295,9 +366,10 @@ static void draw_markers(struct fulcrum_canvas *canvas,
         int disturbed = series->disturbed != NULL && series->disturbed[i];
         struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
         pen.dash = FULCRUM_DASH_SOLID;
-        pen.width_pt = disturbed ? 0.8 : 0.4;
+        int hollow = disturbed || (series->hollow != NULL && series->hollow[i]);
+        pen.width_pt = hollow ? 0.8 : 0.4;
         pen.rgb = disturbed ? (unsigned)FULCRUM_TONE_MUTED : pen.rgb;
-        marker.fill = disturbed ? FULCRUM_MARKER_HOLLOW : FULCRUM_MARKER_FULL;
+        marker.fill = hollow ? FULCRUM_MARKER_HOLLOW : FULCRUM_MARKER_FULL;
         fulcrum_canvas_marker(
             canvas, &pen, &marker, spot_of(panel, series->x[i], series->y[i]));
     }
@@ -314,10 +386,12 @@ static void draw_series(struct fulcrum_canvas *canvas,
         fulcrum_canvas_out_of_memory(canvas);
         return;
     }
-    if (series->lo != NULL && series->hi != NULL) {
+    if (series->look == FULCRUM_LOOK_POINTS) {
+        draw_bars(canvas, panel, series);
+    } else if (series->lo != NULL && series->hi != NULL) {
         draw_band(canvas, panel, series, room);
     }
-    if (series->look != FULCRUM_LOOK_MARKERS) {
+    if (series->look != FULCRUM_LOOK_MARKERS && series->look != FULCRUM_LOOK_POINTS) {
         draw_curve(canvas, panel, series, room);
     }
     draw_markers(canvas, panel, series);
@@ -355,6 +429,21 @@ static void draw_best(struct fulcrum_canvas *canvas, const struct fulcrum_panel 
     (void)fulcrum_label_near(canvas, &style, spot, panel->frame, panel->best_text);
 }
 
+/* Last, when it is known what lies where. */
+static void draw_notes(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
+    style.weight = FULCRUM_TEXT_BOLD;
+    for (size_t i = 0; i < panel->note_count; i++) {
+        const struct fulcrum_panel_note *note = &panel->notes[i];
+        if (fulcrum_axis_shows(&panel->x, note->spot.x) &&
+            fulcrum_axis_shows(&panel->y, note->spot.y)) {
+            (void)fulcrum_label_near(canvas, &style,
+                spot_of(panel, note->spot.x, note->spot.y), panel->frame, note->text);
+        }
+    }
+}
+
 /* A grey field says that something was left out on purpose. */
 static void draw_empty(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
@@ -379,11 +468,15 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
         return;
     }
     draw_y_axis(canvas, panel);
+    if (panel->top != NULL) {
+        draw_top_axis(canvas, panel);
+    }
     draw_guides(canvas, panel);
     for (size_t i = 0; i < panel->series_count; i++) {
         draw_series(canvas, panel, &panel->series[i]);
     }
     draw_best(canvas, panel);
+    draw_notes(canvas, panel);
 }
 
 /* Without any data the shared axis would show numbers that mean nothing. */

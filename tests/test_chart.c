@@ -10,6 +10,10 @@
 
 #include "plots/chart_actors.h"
 #include "plots/chart_calibration.h"
+#include "plots/chart_curves.h"
+#include "plots/chart_gpu_time.h"
+#include "plots/chart_parity.h"
+#include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
 #include "tests/suite.h"
 
@@ -51,6 +55,10 @@ struct store {
     double mid[3][POINTS_MAX];
     double hi[3][POINTS_MAX];
     unsigned char disturbed[POINTS_MAX];
+    struct fulcrum_parity_point parity[POINTS_MAX];
+    struct fulcrum_posterior_row rows[POINTS_MAX];
+    struct fulcrum_posterior_figure figures[POINTS_MAX];
+    struct fulcrum_gpu_time_row bars[POINTS_MAX];
     struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX];
 };
 
@@ -69,6 +77,43 @@ static double shaped(enum shape shape, double share, size_t i)
     return 17200.0 * (1.0 - exp(-6.0 * share)) + 50.0;
 }
 
+/* Rows of the charts that have rows, from the values of the case. */
+static void fill_rows(struct store *store, size_t i)
+{
+    double value = store->mid[1][i];
+    double share = value / (value + 40.0);
+    store->parity[i] = (struct fulcrum_parity_point){
+        .kind = (enum fulcrum_parity_kind)(i % FULCRUM_PARITY_KINDS),
+        .family = i % 5 % 3,
+        .measured = value * (0.8 + 0.05 * (double)(i % 9)),
+        .half_width = i % 4 == 0 ? (double)NAN : 0.1 * value,
+        .predicted = value,
+        .lo = store->lo[1][i],
+        .hi = store->hi[1][i],
+        .is_fitted = i % 2 == 1};
+    store->rows[i] =
+        (struct fulcrum_posterior_row){.name = i % 3 == 0 ? long_text : "a parameter",
+            .text = i % 4 == 0 ? long_text : "1 to 2",
+            .fitted = share,
+            .lo = i % 6 == 5 ? (double)NAN : share - 1.0,
+            .hi = share + 1.5,
+            .is_identified = i % 2 == 0};
+    store->figures[i] = (struct fulcrum_posterior_figure){.name = "a figure",
+        .text = long_text,
+        .sd = 0.01,
+        .prior_lo = 0.5,
+        .prior_hi = 1.0 + share,
+        .posterior_lo = 0.97,
+        .posterior_hi = 1.02,
+        .others_lo = i % 3 == 0 ? (double)NAN : 0.8,
+        .others_hi = 1.1,
+        .fitted = 1.0};
+    store->bars[i] = (struct fulcrum_gpu_time_row){.name = "a GPU",
+        .parts = {isnan(share) ? 0.0 : share, 0.15, 0.001, 0.02},
+        .lo = i % 2 == 0 ? (double)NAN : 0.3,
+        .hi = 1.2};
+}
+
 static void fill(struct store *store, const struct data_case *data_case)
 {
     for (size_t i = 0; i < data_case->count; i++) {
@@ -83,6 +128,7 @@ static void fill(struct store *store, const struct data_case *data_case)
             store->lo[j][i] = store->mid[j][i] * 0.9;
             store->hi[j][i] = store->mid[j][i] * 1.08;
         }
+        fill_rows(store, i);
     }
     static const char *const names[] = {"DGX-1 per GPU", "DGX-1", "DGX A100",
         "DGX H100", "DGX-2", "HGX B200", "Workstation RTX 4090", "Cloud g5.48xlarge",
@@ -162,12 +208,94 @@ static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
     return fulcrum_chart_calibration.draw(canvas, &data, NULL);
 }
 
+/* Points on the curve, beyond its ends and without a place, from two references. */
+static enum fulcrum_status draw_curves(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case,
+    const struct fulcrum_chart *chart)
+{
+    static const double x[] = {0.02, 1.0, 9.0};
+    static const double value[] = {0.5, 90.0, NAN};
+    static const double lo[] = {0.4, NAN, 1.0};
+    static const double hi[] = {0.7, 110.0, 2.0};
+    static const unsigned char fitted[] = {1, 0, 1};
+    const struct fulcrum_published published[] = {
+        {"published: a", 0, x, value, lo, hi, fitted, 3},
+        {"published: a", 1, x, value, NULL, NULL, NULL, 2},
+        {long_text, 1, x, value, lo, hi, fitted, 3},
+    };
+    const struct fulcrum_curves_data data = {.text = text_of(data_case),
+        .x = store->x,
+        .count = data_case->count,
+        .estimates = {estimate(store, 0), estimate(store, 1)},
+        .relative_to_x = 4.0,
+        .cpu_gpu_ratio = store->hi[2],
+        .published = published,
+        .published_count = 3};
+    return chart->draw(canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_runtime(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    return draw_curves(canvas, store, data_case, &fulcrum_chart_runtime);
+}
+
+static enum fulcrum_status draw_power(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    return draw_curves(canvas, store, data_case, &fulcrum_chart_power);
+}
+
+static enum fulcrum_status draw_sm(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    return draw_curves(canvas, store, data_case, &fulcrum_chart_sm);
+}
+
+static enum fulcrum_status draw_gpu_time(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_gpu_time_data data = {.text = text_of(data_case),
+        .part_names = {"math", "SM", "DRAM", "the rest"},
+        .x_label = "time",
+        .interval_name = "90 % interval",
+        .rows = store->bars,
+        .count = data_case->count};
+    return fulcrum_chart_gpu_time.draw(canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_parity(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    static const char *const families[] = {"one family", "another", long_text};
+    const struct fulcrum_parity_data data = {.text = text_of(data_case),
+        .points = store->parity,
+        .count = data_case->count,
+        .families = families,
+        .family_count = 3,
+        .interval_name = "90 % interval"};
+    return fulcrum_chart_parity.draw(canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_posterior(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_posterior_data data = {.text = text_of(data_case),
+        .rows = store->rows,
+        .row_count = data_case->count,
+        .figures = store->figures,
+        .figure_count = data_case->count / 3};
+    return fulcrum_chart_posterior.draw(canvas, &data, NULL);
+}
+
 static const struct chart_case {
     const char *name;
     enum fulcrum_status (*draw)(struct fulcrum_canvas *canvas,
         const struct store *store, const struct data_case *data_case);
-} chart_cases[] = {
-    {"ratio", draw_ratio}, {"actors", draw_actors}, {"calibration", draw_calibration}};
+} chart_cases[] = {{"ratio", draw_ratio}, {"actors", draw_actors},
+    {"calibration", draw_calibration}, {"runtime", draw_runtime}, {"power", draw_power},
+    {"sm", draw_sm}, {"gpu-time", draw_gpu_time}, {"parity", draw_parity},
+    {"posterior", draw_posterior}};
 
 /* Rounding aside: texts may touch, not meet. */
 static struct fulcrum_rect shrunk(struct fulcrum_rect rect)

@@ -1,0 +1,123 @@
+/* plot_job.c - charts of calibrations, references, validations and fits. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/plot_job.h"
+
+#include <math.h>
+
+#include "plots/canvas.h"
+#include "presets/preset.h"
+#include "presets/reference_load.h"
+
+/* What GPU time is compared with unless others are asked for. */
+#define STANDARD_GPUS "dgx-a100,dgx-h100,dgx-h200,dgx-b200"
+
+enum fulcrum_status fulcrum_plot_save(const struct fulcrum_plot_job *job,
+    const struct fulcrum_chart *chart, const void *data, struct fulcrum_error *err)
+{
+    struct fulcrum_canvas *canvas = NULL;
+    enum fulcrum_status status =
+        fulcrum_canvas_new(&canvas, job->width_pt, job->height_pt, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    status = chart->draw(canvas, data, err);
+    if (status == FULCRUM_OK) {
+        const struct fulcrum_save_options options = {
+            .png_width_px = isnan(job->width_px) ? 0.0 : job->width_px};
+        status = fulcrum_canvas_save(canvas, job->output_path, &options, err);
+    }
+    fulcrum_canvas_free(canvas);
+    return status;
+}
+
+enum fulcrum_status fulcrum_plot_gpu_time(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_plot_gpu_time *plot = NULL;
+    const char *machines = job->machines != NULL ? job->machines : STANDARD_GPUS;
+    enum fulcrum_status status =
+        fulcrum_reference_load(job->source.name, &reference, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_plot_gpu_time_new(reference, machines, &plot, err);
+    }
+    if (status == FULCRUM_OK) {
+        struct fulcrum_gpu_time_data data =
+            fulcrum_plot_gpu_time_data(plot, &job->words);
+        status = fulcrum_plot_save(job, &fulcrum_chart_gpu_time, &data, err);
+    }
+    fulcrum_plot_gpu_time_free(plot);
+    fulcrum_reference_free(reference);
+    return status;
+}
+
+enum fulcrum_status fulcrum_plot_parity(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_rows *points = NULL;
+    struct fulcrum_plot_validation *plot = NULL;
+    enum fulcrum_status status =
+        fulcrum_plot_source_rows(&job->source, "points", &points, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_plot_validation_new(points, &plot, err);
+    }
+    if (status == FULCRUM_OK) {
+        struct fulcrum_parity_data data =
+            fulcrum_plot_validation_data(plot, &job->words);
+        status = fulcrum_plot_save(job, &fulcrum_chart_parity, &data, err);
+    }
+    fulcrum_plot_validation_free(plot);
+    fulcrum_plot_rows_free(points);
+    return status;
+}
+
+static enum fulcrum_status read_fit(struct fulcrum_plot_job *job,
+    struct fulcrum_plot_rows **parameters, struct fulcrum_plot_rows **figures,
+    struct fulcrum_error *err)
+{
+    enum fulcrum_status status =
+        fulcrum_plot_source_rows(&job->source, "parameters", parameters, err);
+    return status == FULCRUM_OK
+               ? fulcrum_plot_source_rows(&job->source, "figures", figures, err)
+               : status;
+}
+
+enum fulcrum_status fulcrum_plot_posterior(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_rows *parameters = NULL;
+    struct fulcrum_plot_rows *figures = NULL;
+    struct fulcrum_plot_fit *plot = NULL;
+    enum fulcrum_status status = read_fit(job, &parameters, &figures, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_plot_fit_new(parameters, figures, &plot, err);
+    }
+    if (status == FULCRUM_OK) {
+        struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &job->words);
+        status = fulcrum_plot_save(job, &fulcrum_chart_posterior, &data, err);
+    }
+    fulcrum_plot_fit_free(plot);
+    fulcrum_plot_rows_free(figures);
+    fulcrum_plot_rows_free(parameters);
+    return status;
+}
+
+enum fulcrum_status fulcrum_plot_calibration(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_plot_calibration *plot = NULL;
+    enum fulcrum_status status =
+        fulcrum_calibration_load(job->source.name, &calibration, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_plot_calibration_new(calibration, &plot, err);
+    }
+    if (status == FULCRUM_OK) {
+        struct fulcrum_calibration_data data =
+            fulcrum_plot_calibration_data(plot, &job->words);
+        status = fulcrum_plot_save(job, &fulcrum_chart_calibration, &data, err);
+    }
+    fulcrum_plot_calibration_free(plot);
+    fulcrum_calibration_free(calibration);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* plot_job.h - one chart to be drawn: from which file, with which words, on what page.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_PLOT_JOB_H
+#define FULCRUM_CLI_PLOT_JOB_H
+
+#include "cli/plot_data.h"
+#include "cli/plot_source.h"
+
+struct fulcrum_plot_job {
+    struct fulcrum_plot_source source;
+    struct fulcrum_plot_words words;
+    struct fulcrum_plot_names references; /* to lay over a sweep */
+    const char *machines;                 /* NULL: those that the chart knows best */
+    const char *output_path;
+    double width_pt;
+    double height_pt;
+    double width_px; /* of PNG; NAN: twice the points */
+};
+
+/* Draws data of the chart's kind and writes the file. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_save(
+    const struct fulcrum_plot_job *job, const struct fulcrum_chart *chart,
+    const void *data, struct fulcrum_error *err);
+
+/*
+ * Each makes the data of one chart from the source and saves it.
+ *   fails    as the functions of plot_data.h that it calls, and fulcrum_canvas_save
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_ratio(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+/* The same for the other charts of sweeps. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_actors(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_runtime(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_power(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sm(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+/* The same for charts of other files. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_gpu_time(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_parity(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_posterior(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_calibration(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+
+#endif

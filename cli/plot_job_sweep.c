@@ -1,0 +1,209 @@
+/* plot_job_sweep.c - charts of sweeps. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot_job.h"
+#include "presets/preset.h"
+
+/* Machines named at their ratios unless others are asked for. */
+#define STANDARD_MACHINES                                                              \
+    "dgx-1-inci2020,dgx-1,dgx-2,dgx-a100,dgx-h100,dgx-b200,gb200-nvl72"
+
+/* Known machines on a ratio chart. */
+struct landmarks {
+    struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX];
+    char names[FULCRUM_RATIO_MACHINES_MAX][64];
+    size_t count;
+};
+
+static double machine_ratio(const struct fulcrum_machine *machine)
+{
+    if (machine->accelerator != FULCRUM_ACCELERATOR_GPU) {
+        return (double)NAN;
+    }
+    return machine->cpu.thread_count / (machine->gpu.count * machine->gpu.sm_count);
+}
+
+/* The next name of a comma-separated list; moves *list on, to NULL after the last. */
+static void take_name(const char **list, char *out, size_t size)
+{
+    size_t length = strcspn(*list, ",");
+    (void)snprintf(out, size, "%.*s", (int)length, *list);
+    *list = (*list)[length] == ',' ? *list + length + 1 : NULL;
+}
+
+static enum fulcrum_status find_landmarks(
+    const char *list, struct landmarks *out, struct fulcrum_error *err)
+{
+    const char *rest = strcmp(list, "none") == 0 ? NULL : list;
+    while (rest != NULL) {
+        if (out->count == FULCRUM_RATIO_MACHINES_MAX) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE, "--machines: more than %d",
+                (int)FULCRUM_RATIO_MACHINES_MAX);
+        }
+        char *name = out->names[out->count];
+        take_name(&rest, name, sizeof out->names[0]);
+        struct fulcrum_design design;
+        fulcrum_design_init(&design);
+        enum fulcrum_status status = fulcrum_machine_load(name, &design, NULL, err);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, "--machines");
+        }
+        double ratio = machine_ratio(&design.machine);
+        if (ratio > 0.0) {
+            out->machines[out->count] = (struct fulcrum_ratio_machine){name, ratio};
+            out->count++;
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* The rows of a sweep, and what was made of them. */
+struct reading {
+    struct fulcrum_plot_rows *rows;
+    struct fulcrum_plot_sweep *sweep;
+};
+
+static void reading_clear(struct reading *reading)
+{
+    fulcrum_plot_sweep_free(reading->sweep);
+    fulcrum_plot_rows_free(reading->rows);
+}
+
+/* Faults of a cell name the file already. */
+static enum fulcrum_status read_sweep(const struct fulcrum_plot_job *job, const char *x,
+    struct reading *out, struct fulcrum_error *err)
+{
+    const char *name = job->source.name;
+    enum fulcrum_status status = fulcrum_plot_sweep_new(out->rows, x, &out->sweep, err);
+    int is_named =
+        status != FULCRUM_OK && strncmp(err->detail, name, strlen(name)) == 0;
+    return status == FULCRUM_OK || is_named ? status
+                                            : fulcrum_fail_in(err, status, name);
+}
+
+static int has_numbers(const struct fulcrum_plot_rows *rows, const char *column)
+{
+    for (size_t row = 0; row < fulcrum_plot_rows_count(rows); row++) {
+        double value = (double)NAN;
+        if (fulcrum_plot_rows_number(rows, row, column, &value, NULL) != FULCRUM_OK ||
+            !isnan(value)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A machine without a GPU has another ratio on its axis, and no landmarks. */
+static enum fulcrum_status draw_ratio(
+    struct fulcrum_plot_job *job, struct reading *reading, struct fulcrum_error *err)
+{
+    struct landmarks landmarks = {.count = 0};
+    int has_gpu = !has_numbers(reading->rows, "actor_threads_per_learner_core") ||
+                  has_numbers(reading->rows, "cpu_gpu_ratio_used");
+    enum fulcrum_status status = read_sweep(job,
+        has_gpu ? "cpu_gpu_ratio_used" : "actor_threads_per_learner_core", reading,
+        err);
+    if (status == FULCRUM_OK && has_gpu) {
+        status = find_landmarks(
+            job->machines != NULL ? job->machines : STANDARD_MACHINES, &landmarks, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_ratio_data data = fulcrum_plot_ratio_data(
+        reading->sweep, &job->words, landmarks.machines, landmarks.count);
+    return fulcrum_plot_save(job, &fulcrum_chart_ratio, &data, err);
+}
+
+enum fulcrum_status fulcrum_plot_ratio(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct reading reading = {.rows = NULL};
+    enum fulcrum_status status =
+        fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err);
+    if (status == FULCRUM_OK) {
+        status = draw_ratio(job, &reading, err);
+    }
+    reading_clear(&reading);
+    return status;
+}
+
+enum fulcrum_status fulcrum_plot_actors(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct reading reading = {.rows = NULL};
+    enum fulcrum_status status =
+        fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err);
+    if (status == FULCRUM_OK) {
+        status = read_sweep(job, "actor_count", &reading, err);
+    }
+    if (status == FULCRUM_OK) {
+        struct fulcrum_actors_data data =
+            fulcrum_plot_actors_data(reading.sweep, &job->words);
+        status = fulcrum_plot_save(job, &fulcrum_chart_actors, &data, err);
+    }
+    reading_clear(&reading);
+    return status;
+}
+
+/* Published points last, as their notes go to the footnote of the sweep. */
+static enum fulcrum_status draw_curves(const struct fulcrum_plot_job *job,
+    struct fulcrum_plot_sweep *sweep, enum fulcrum_plot_curves kind,
+    struct fulcrum_error *err)
+{
+    static const struct fulcrum_chart *const charts[] = {
+        [FULCRUM_PLOT_RUNTIME] = &fulcrum_chart_runtime,
+        [FULCRUM_PLOT_POWER] = &fulcrum_chart_power,
+        [FULCRUM_PLOT_SM] = &fulcrum_chart_sm};
+    struct fulcrum_plot_published *published = NULL;
+    enum fulcrum_status status =
+        fulcrum_plot_published_new(&job->references, sweep, kind, &published, err);
+    if (status == FULCRUM_OK) {
+        struct fulcrum_curves_data data =
+            fulcrum_plot_curves_data(sweep, &job->words, kind);
+        data.published = fulcrum_plot_published_sets(published, &data.published_count);
+        status = fulcrum_plot_save(job, charts[kind], &data, err);
+    }
+    fulcrum_plot_published_free(published);
+    return status;
+}
+
+static enum fulcrum_status plot_curves(struct fulcrum_plot_job *job,
+    enum fulcrum_plot_curves kind, const char *x, struct fulcrum_error *err)
+{
+    struct reading reading = {.rows = NULL};
+    enum fulcrum_status status =
+        fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err);
+    if (status == FULCRUM_OK) {
+        status = read_sweep(job, x, &reading, err);
+    }
+    if (status == FULCRUM_OK && kind != FULCRUM_PLOT_POWER) {
+        status = fulcrum_plot_sweep_add_ratios(reading.sweep, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = draw_curves(job, reading.sweep, kind, err);
+    }
+    reading_clear(&reading);
+    return status;
+}
+
+enum fulcrum_status fulcrum_plot_runtime(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    return plot_curves(job, FULCRUM_PLOT_RUNTIME, "actor_count", err);
+}
+
+enum fulcrum_status fulcrum_plot_power(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    return plot_curves(job, FULCRUM_PLOT_POWER, "actor_count", err);
+}
+
+enum fulcrum_status fulcrum_plot_sm(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    return plot_curves(job, FULCRUM_PLOT_SM, "run.sm_count", err);
+}

@@ -1,0 +1,126 @@
+/* plot_rows.c - rows of results from a file that fulcrum wrote, CSV or JSON. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/plot_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/quantity.h"
+
+struct fulcrum_plot_rows {
+    const struct fulcrum_table *table; /* NULL: from JSON */
+    struct fulcrum_node root;
+    size_t count;
+    struct fulcrum_node items[]; /* of JSON: `count` objects */
+};
+
+static enum fulcrum_status new_rows(
+    size_t item_count, struct fulcrum_plot_rows **out, struct fulcrum_error *err)
+{
+    *out = calloc(1, sizeof **out + item_count * sizeof(struct fulcrum_node));
+    return *out != NULL
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu rows", item_count);
+}
+
+enum fulcrum_status fulcrum_plot_rows_of_table(const struct fulcrum_table *table,
+    struct fulcrum_plot_rows **out, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_rows *rows = NULL;
+    enum fulcrum_status status = new_rows(0, &rows, err);
+    if (status == FULCRUM_OK) {
+        rows->table = table;
+        rows->count = fulcrum_table_row_count(table);
+        *out = rows;
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_plot_rows_of_json(const struct fulcrum_node *root,
+    const char *key, struct fulcrum_plot_rows **out, struct fulcrum_error *err)
+{
+    struct fulcrum_node array = fulcrum_node_member(root, key);
+    struct fulcrum_plot_rows *rows = NULL;
+    size_t count = 0;
+    if (!fulcrum_node_is_array(&array, &count)) {
+        return fulcrum_reader_finish(root->reader, err);
+    }
+    enum fulcrum_status status = new_rows(count, &rows, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    rows->root = *root;
+    rows->count = count;
+    for (size_t i = 0; i < count; i++) {
+        rows->items[i] = fulcrum_node_element(&array, i);
+        if (!fulcrum_node_is_object(&rows->items[i])) {
+            fulcrum_plot_rows_free(rows);
+            return fulcrum_reader_finish(root->reader, err);
+        }
+    }
+    *out = rows;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_rows_free(struct fulcrum_plot_rows *rows)
+{
+    free(rows);
+}
+
+size_t fulcrum_plot_rows_count(const struct fulcrum_plot_rows *rows)
+{
+    return rows->count;
+}
+
+int fulcrum_plot_rows_have(const struct fulcrum_plot_rows *rows, const char *column)
+{
+    if (rows->table != NULL) {
+        return fulcrum_table_find(rows->table, column) <
+               fulcrum_table_column_count(rows->table);
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        if (fulcrum_node_member(&rows->items[i], column).json != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+enum fulcrum_status fulcrum_plot_rows_number(const struct fulcrum_plot_rows *rows,
+    size_t row, const char *column, double *out, struct fulcrum_error *err)
+{
+    if (rows->table != NULL) {
+        size_t i = fulcrum_table_find(rows->table, column);
+        if (i == fulcrum_table_column_count(rows->table)) {
+            *out = FULCRUM_UNKNOWN;
+            return FULCRUM_OK;
+        }
+        return fulcrum_table_number(rows->table, row, i, out, err);
+    }
+    struct fulcrum_node cell = fulcrum_node_member(&rows->items[row], column);
+    return fulcrum_node_measured(&cell, out) ? FULCRUM_OK
+                                             : fulcrum_reader_finish(cell.reader, err);
+}
+
+/* What is no text says nothing: a chart can do without any text there is. */
+void fulcrum_plot_rows_text(const struct fulcrum_plot_rows *rows, size_t row,
+    const char *column, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (rows->table != NULL) {
+        size_t i = fulcrum_table_find(rows->table, column);
+        if (i < fulcrum_table_column_count(rows->table)) {
+            (void)snprintf(out, size, "%s", fulcrum_table_text(rows->table, row, i));
+        }
+        return;
+    }
+    struct fulcrum_reader unheard = {.file = ""};
+    struct fulcrum_node cell = fulcrum_node_member(&rows->items[row], column);
+    if (cell.json == NULL) {
+        cell = fulcrum_node_member(&rows->root, column);
+    }
+    cell.reader = &unheard;
+    if (cell.json != NULL && !fulcrum_node_text(&cell, out, size)) {
+        out[0] = '\0';
+    }
+}

@@ -1,0 +1,54 @@
+/* plot_rows.h - rows of results from a file that fulcrum wrote, CSV or JSON. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_PLOT_ROWS_H
+#define FULCRUM_CLI_PLOT_ROWS_H
+
+#include <stddef.h>
+
+#include "model/status.h"
+#include "presets/reader.h"
+#include "presets/table.h"
+
+/* Cells are found by the name of their column; what there is not, is not known. */
+struct fulcrum_plot_rows;
+
+/*
+ *   table    borrowed as long as `out` is used
+ *   out      the caller frees it with fulcrum_plot_rows_free
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_of_table(
+    const struct fulcrum_table *table, struct fulcrum_plot_rows **out,
+    struct fulcrum_error *err);
+
+/*
+ * The array of objects that a document has under `key`. Texts that every row shares may
+ * stand beside the array.
+ *   root     borrowed, as above, with its reader
+ *   fails    FULCRUM_ERR_FORMAT (no such array), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_of_json(
+    const struct fulcrum_node *root, const char *key, struct fulcrum_plot_rows **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_plot_rows_free(struct fulcrum_plot_rows *rows);
+
+size_t fulcrum_plot_rows_count(const struct fulcrum_plot_rows *rows);
+
+/* 1 where some row has such a column; its cells may all be empty. */
+int fulcrum_plot_rows_have(const struct fulcrum_plot_rows *rows, const char *column);
+
+/*
+ * NAN where there is no such cell, or an empty one.
+ *   fails    FULCRUM_ERR_FORMAT (no number; the detail names file, place and value)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_number(
+    const struct fulcrum_plot_rows *rows, size_t row, const char *column, double *out,
+    struct fulcrum_error *err);
+
+/* A copy, cut to `size`; "" where there is no such cell, or no text in it. */
+void fulcrum_plot_rows_text(const struct fulcrum_plot_rows *rows, size_t row,
+    const char *column, char *out, size_t size);
+
+#endif

@@ -1,0 +1,182 @@
+/* plot_source.c - the file behind a chart: what it holds, and what it says. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* stat */
+
+#include "cli/plot_source.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "presets/document.h"
+#include "presets/preset.h"
+
+/* What files of one schema are, and whether charts read them row by row. */
+static const struct kind {
+    const char *schema;
+    const char *words;
+} kinds[FULCRUM_PLOT_CONTENTS] = {
+    [FULCRUM_PLOT_SWEEP] = {"fulcrum-explore", "a sweep of 'fulcrum explore'"},
+    [FULCRUM_PLOT_VALIDATION] = {"fulcrum-validate",
+        "the points of 'fulcrum validate'"},
+    [FULCRUM_PLOT_FIT] = {"fulcrum-fit", "the JSON of 'fulcrum fit'"},
+    [FULCRUM_PLOT_CALIBRATION] = {"fulcrum-calibration", "a calibration"},
+    [FULCRUM_PLOT_REFERENCE] = {"fulcrum-reference", "a reference"},
+};
+
+const char *fulcrum_plot_content_words(enum fulcrum_plot_content content)
+{
+    return kinds[content].words;
+}
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* The first character that counts, of a file that can be read again; EOF for others. */
+static int first_character(const char *path)
+{
+    struct stat there;
+    FILE *file =
+        stat(path, &there) == 0 && S_ISREG(there.st_mode) ? fopen(path, "r") : NULL;
+    if (file == NULL) {
+        return EOF;
+    }
+    int first = fgetc(file);
+    while (first != EOF && isspace(first)) {
+        first = fgetc(file);
+    }
+    (void)fclose(file);
+    return first;
+}
+
+static enum fulcrum_status open_table(
+    struct fulcrum_plot_source *source, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = fulcrum_table_load(source->name, &source->table, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    size_t columns = fulcrum_table_column_count(source->table);
+    int is_validation = fulcrum_table_find(source->table, "predicted") < columns &&
+                        fulcrum_table_find(source->table, "observed") < columns;
+    source->content = is_validation ? FULCRUM_PLOT_VALIDATION : FULCRUM_PLOT_SWEEP;
+    return FULCRUM_OK;
+}
+
+/* References name their kind beside the schema; old ones may have the kind alone. */
+static enum fulcrum_status find_content(
+    struct fulcrum_plot_source *source, struct fulcrum_error *err)
+{
+    char name[64] = "";
+    char kind[64] = "";
+    struct fulcrum_reader unheard = {.file = source->name};
+    struct fulcrum_node root = fulcrum_node_root(&unheard, source->document);
+    struct fulcrum_node schema = fulcrum_node_member(&root, "schema");
+    struct fulcrum_node schema_name = fulcrum_node_member(&schema, "name");
+    struct fulcrum_node kind_node = fulcrum_node_member(&root, "kind");
+    (void)fulcrum_node_text(&schema_name, name, sizeof name);
+    (void)fulcrum_node_text(&kind_node, kind, sizeof kind);
+    for (int i = 0; i < FULCRUM_PLOT_CONTENTS; i++) {
+        const char *known = kinds[i].schema;
+        if (strcmp(name, known) == 0 ||
+            (name[0] == '\0' && strcmp(kind, known + strlen("fulcrum-")) == 0)) {
+            source->content = (enum fulcrum_plot_content)i;
+            return FULCRUM_OK;
+        }
+    }
+    /* A calibration's own loader says best what such a file lacks. */
+    source->content = FULCRUM_PLOT_CALIBRATION;
+    return name[0] == '\0' ? FULCRUM_OK
+                           : fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+                                 "%s: its schema is %s: no chart is drawn from that",
+                                 source->name, name);
+}
+
+static enum fulcrum_status open_document(
+    struct fulcrum_plot_source *source, struct fulcrum_error *err)
+{
+    enum fulcrum_status status =
+        fulcrum_document_read(source->name, &source->document, err);
+    return status == FULCRUM_OK ? find_content(source, err) : status;
+}
+
+/* Calibrations and references have names of their own each. */
+static enum fulcrum_status find_preset(
+    struct fulcrum_plot_source *source, struct fulcrum_error *err)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    enum fulcrum_status status =
+        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err);
+    source->content = FULCRUM_PLOT_CALIBRATION;
+    for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
+        if (strcmp(entries[i].name, source->name) == 0) {
+            source->content = FULCRUM_PLOT_REFERENCE;
+        }
+    }
+    free(entries);
+    return status;
+}
+
+/* A pipe is believed to hold what it is said to hold. */
+static enum fulcrum_status open_as(struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content expected, struct fulcrum_error *err)
+{
+    switch (expected) {
+    case FULCRUM_PLOT_SWEEP:
+    case FULCRUM_PLOT_VALIDATION:
+        return open_table(source, err);
+    case FULCRUM_PLOT_FIT:
+        return open_document(source, err);
+    case FULCRUM_PLOT_CALIBRATION:
+    case FULCRUM_PLOT_REFERENCE:
+    case FULCRUM_PLOT_CONTENTS:
+    default:
+        return find_preset(source, err);
+    }
+}
+
+enum fulcrum_status fulcrum_plot_source_open(const char *name,
+    enum fulcrum_plot_content expected, struct fulcrum_plot_source *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_plot_source source = {.name = name, .reader = {.file = name}};
+    int first = first_character(name);
+    enum fulcrum_status status = FULCRUM_OK;
+    if (ends_with(name, ".csv") || (first != EOF && first != '{')) {
+        status = open_table(&source, err);
+    } else if (first == '{') {
+        status = open_document(&source, err);
+    } else {
+        status = open_as(&source, expected, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_plot_source_close(&source);
+        return status;
+    }
+    *out = source;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_source_close(struct fulcrum_plot_source *source)
+{
+    fulcrum_table_free(source->table);
+    fulcrum_document_free(source->document);
+    *source = (struct fulcrum_plot_source){.name = NULL};
+}
+
+enum fulcrum_status fulcrum_plot_source_rows(struct fulcrum_plot_source *source,
+    const char *key, struct fulcrum_plot_rows **out, struct fulcrum_error *err)
+{
+    if (source->table != NULL) {
+        return fulcrum_plot_rows_of_table(source->table, out, err);
+    }
+    struct fulcrum_node root = fulcrum_node_root(&source->reader, source->document);
+    return fulcrum_plot_rows_of_json(&root, key, out, err);
+}

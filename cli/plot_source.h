@@ -1,0 +1,52 @@
+/* plot_source.h - the file behind a chart: what it holds, and what it says. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_PLOT_SOURCE_H
+#define FULCRUM_CLI_PLOT_SOURCE_H
+
+#include "cli/plot_rows.h"
+#include "model/status.h"
+
+enum fulcrum_plot_content {
+    FULCRUM_PLOT_SWEEP,
+    FULCRUM_PLOT_VALIDATION,
+    FULCRUM_PLOT_FIT,
+    FULCRUM_PLOT_CALIBRATION, /* read by its own loader, as is */
+    FULCRUM_PLOT_REFERENCE,   /* this */
+    FULCRUM_PLOT_CONTENTS
+};
+
+/* An open file. Owned by whoever opened it. */
+struct fulcrum_plot_source {
+    const char *name; /* borrowed: a path or a preset's name */
+    enum fulcrum_plot_content content;
+    struct fulcrum_table *table;  /* CSV */
+    struct json_object *document; /* JSON */
+    struct fulcrum_reader reader; /* of the document */
+};
+
+/*
+ * Opens what a chart is drawn from. Calibrations and references are only told apart;
+ * what can be read but once, such as a pipe, is taken for `expected`.
+ *   expected  what the chart asked for needs; FULCRUM_PLOT_CONTENTS: any will do
+ *   fails     FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT (no CSV, no JSON, or none that
+ *             fulcrum wrote), FULCRUM_ERR_UNKNOWN_NAME, FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_open(const char *name,
+    enum fulcrum_plot_content expected, struct fulcrum_plot_source *out,
+    struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_plot_source_close(struct fulcrum_plot_source *source);
+
+/*
+ * The rows under `key`; a table has but one set of rows. Borrow from the source.
+ *   fails    as fulcrum_plot_rows_of_json
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_rows(
+    struct fulcrum_plot_source *source, const char *key, struct fulcrum_plot_rows **out,
+    struct fulcrum_error *err);
+
+/* "a sweep of 'fulcrum explore'", ... Static. */
+const char *fulcrum_plot_content_words(enum fulcrum_plot_content content);
+
+#endif

@@ -1,0 +1,170 @@
+/* plot_validation.c - chart data from the points of a validation. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot_data.h"
+
+enum { NAME_SIZE = 64, FAMILIES = FULCRUM_PARITY_FAMILIES_MAX };
+
+/* A family of references, and how many of them there are. */
+struct family {
+    char name[NAME_SIZE];
+    char label[NAME_SIZE + 32];
+    char
+        last[NAME_SIZE]; /* the reference that was met last: files keep them together */
+    size_t references;
+};
+
+struct fulcrum_plot_validation {
+    size_t count;
+    struct fulcrum_parity_point *points;
+    size_t reference_count;
+    size_t family_count;
+    struct family families[FAMILIES];
+    const char *labels[FAMILIES];
+    char title[80];
+    char subtitle[160];
+};
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* The end of a quantity's name is its unit. */
+static enum fulcrum_parity_kind kind_of(const char *quantity)
+{
+    if (ends_with(quantity, "_per_s")) {
+        return FULCRUM_PARITY_RATE;
+    }
+    return ends_with(quantity, "_w") ? FULCRUM_PARITY_WATTS : FULCRUM_PARITY_RATIO;
+}
+
+/* Presets of one source begin alike: "envpool-atari-laptop" is one of "envpool". */
+static void family_name(const char *reference, char out[NAME_SIZE])
+{
+    (void)snprintf(out, NAME_SIZE, "%.*s", (int)strcspn(reference, "-"), reference);
+}
+
+/* More families than colours share the last. */
+static size_t find_family(struct fulcrum_plot_validation *plot, const char *reference)
+{
+    char name[NAME_SIZE];
+    family_name(reference, name);
+    size_t i = 0;
+    while (i < plot->family_count && strcmp(plot->families[i].name, name) != 0) {
+        i++;
+    }
+    if (i == FAMILIES) {
+        i = FAMILIES - 1;
+        (void)snprintf(plot->families[i].name, NAME_SIZE, "others");
+    } else if (i == plot->family_count) {
+        (void)snprintf(plot->families[i].name, NAME_SIZE, "%s", name);
+        plot->family_count++;
+    }
+    struct family *family = &plot->families[i];
+    if (strcmp(family->last, reference) != 0) {
+        (void)snprintf(family->last, NAME_SIZE, "%s", reference);
+        family->references++;
+        plot->reference_count++;
+    }
+    return i;
+}
+
+static enum fulcrum_status read_point(struct fulcrum_plot_validation *plot,
+    const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
+{
+    struct fulcrum_parity_point *point = &plot->points[plot->count];
+    char text[NAME_SIZE];
+    const struct {
+        const char *column;
+        double *to;
+    } cells[] = {{"observed", &point->measured}, {"half_width", &point->half_width},
+        {"predicted", &point->predicted}, {"predicted_lo", &point->lo},
+        {"predicted_hi", &point->hi}};
+    for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++) {
+        enum fulcrum_status status =
+            fulcrum_plot_rows_number(rows, row, cells[k].column, cells[k].to, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+    }
+    fulcrum_plot_rows_text(rows, row, "quantity", text, sizeof text);
+    point->kind = kind_of(text);
+    fulcrum_plot_rows_text(rows, row, "kind", text, sizeof text);
+    point->is_fitted = strcmp(text, "fitted") == 0;
+    fulcrum_plot_rows_text(rows, row, "reference", text, sizeof text);
+    point->family = find_family(plot, text);
+    plot->count++;
+    return FULCRUM_OK;
+}
+
+static void fill_words(struct fulcrum_plot_validation *plot)
+{
+    size_t fitted = 0;
+    for (size_t i = 0; i < plot->count; i++) {
+        fitted += plot->points[i].is_fitted ? 1U : 0U;
+    }
+    for (size_t i = 0; i < plot->family_count; i++) {
+        struct family *family = &plot->families[i];
+        (void)snprintf(family->label, sizeof family->label, "%s (%zu reference%s)",
+            family->name, family->references, family->references == 1 ? "" : "s");
+        plot->labels[i] = family->label;
+    }
+    (void)snprintf(plot->title, sizeof plot->title, "Predicted against measured");
+    (void)snprintf(plot->subtitle, sizeof plot->subtitle,
+        "%zu references: %zu points predicted, %zu fitted", plot->reference_count,
+        plot->count - fitted, fitted);
+}
+
+enum fulcrum_status fulcrum_plot_validation_new(const struct fulcrum_plot_rows *points,
+    struct fulcrum_plot_validation **out, struct fulcrum_error *err)
+{
+    size_t count = fulcrum_plot_rows_count(points);
+    struct fulcrum_plot_validation *plot = calloc(1, sizeof *plot);
+    if (plot == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of a validation");
+    }
+    plot->points = calloc(count + 1, sizeof *plot->points);
+    enum fulcrum_status status =
+        plot->points != NULL
+            ? FULCRUM_OK
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu points", count);
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        status = read_point(plot, points, i, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_plot_validation_free(plot);
+        return status;
+    }
+    fill_words(plot);
+    *out = plot;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_validation_free(struct fulcrum_plot_validation *plot)
+{
+    if (plot != NULL) {
+        free(plot->points);
+        free(plot);
+    }
+}
+
+struct fulcrum_parity_data fulcrum_plot_validation_data(
+    const struct fulcrum_plot_validation *plot, const struct fulcrum_plot_words *words)
+{
+    return (struct fulcrum_parity_data){
+        .text = {.title = words->title != NULL ? words->title : plot->title,
+            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle},
+        .points = plot->points,
+        .count = plot->count,
+        .families = plot->labels,
+        .family_count = plot->family_count,
+        .interval_name = "90 % interval",
+    };
+}

@@ -1,0 +1,158 @@
+/* chart_gpu_time.c - where a GPU's time goes, on this GPU and on others. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/chart_gpu_time.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plots/page.h"
+#include "plots/palette.h"
+#include "plots/rows.h"
+
+/* Colours of the parts, and of the interval of the whole. */
+static const size_t part_styles[FULCRUM_GPU_TIME_PARTS] = {0, 1, 2, 7};
+enum { INTERVAL_STYLE = 5, TEXT_SIZE = 64 };
+
+struct picture {
+    const struct fulcrum_gpu_time_data *data;
+    struct fulcrum_page page;
+    struct fulcrum_row *rows; /* owned */
+    char (*texts)[TEXT_SIZE]; /* owned */
+};
+
+static double sum(const struct fulcrum_gpu_time_row *row)
+{
+    double whole = 0.0;
+    for (size_t i = 0; i < FULCRUM_GPU_TIME_PARTS; i++) {
+        whole += row->parts[i];
+    }
+    return whole;
+}
+
+/* "0.58 (0.38 to 0.89)". */
+static void write_total(const struct fulcrum_gpu_time_row *row, char text[TEXT_SIZE])
+{
+    if (isfinite(row->lo) && isfinite(row->hi)) {
+        (void)snprintf(
+            text, TEXT_SIZE, "%.2f (%.2f to %.2f)", sum(row), row->lo, row->hi);
+    } else {
+        (void)snprintf(text, TEXT_SIZE, "%.2f", sum(row));
+    }
+}
+
+/* Labels are shares of the bar they stand in; its length is time. */
+static void fill_row(struct picture *picture, size_t i)
+{
+    const struct fulcrum_gpu_time_row *from = &picture->data->rows[i];
+    struct fulcrum_row *row = &picture->rows[i];
+    double whole = sum(from);
+    double at = 0.0;
+    *row = (struct fulcrum_row){.name = from->name, .text = picture->texts[i]};
+    write_total(from, picture->texts[i]);
+    for (size_t k = 0; k < FULCRUM_GPU_TIME_PARTS; k++) {
+        struct fulcrum_row_bar *bar = &row->bars[row->bar_count++];
+        *bar = (struct fulcrum_row_bar){.lo = at,
+            .hi = at + from->parts[k],
+            .top_frac = 0.2,
+            .bottom_frac = 0.78,
+            .rgb = fulcrum_palette_pen(part_styles[k]).rgb};
+        if (whole > 0.0 && from->parts[k] > 0.0) {
+            (void)snprintf(
+                bar->text, sizeof bar->text, "%.0f %%", 100.0 * from->parts[k] / whole);
+        }
+        at += from->parts[k];
+    }
+    row->bars[row->bar_count++] = (struct fulcrum_row_bar){.lo = from->lo,
+        .hi = from->hi,
+        .top_frac = 0.83,
+        .bottom_frac = 0.87,
+        .rgb = fulcrum_palette_pen(INTERVAL_STYLE).rgb};
+}
+
+static void fill_legend(struct picture *picture)
+{
+    const struct fulcrum_gpu_time_data *data = picture->data;
+    int any_interval = 0;
+    for (size_t k = 0; k < FULCRUM_GPU_TIME_PARTS; k++) {
+        if (data->part_names[k] != NULL) {
+            fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAR, part_styles[k],
+                data->part_names[k]);
+        }
+    }
+    for (size_t i = 0; i < data->count; i++) {
+        any_interval = any_interval || isfinite(data->rows[i].lo);
+    }
+    if (any_interval && data->interval_name != NULL) {
+        fulcrum_page_explain(
+            &picture->page, FULCRUM_SWATCH_LINE, INTERVAL_STYLE, data->interval_name);
+    }
+}
+
+static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
+{
+    const struct fulcrum_gpu_time_data *data = picture->data;
+    for (size_t i = 0; i < data->count; i++) {
+        fill_row(picture, i);
+    }
+    fill_legend(picture);
+    const struct fulcrum_rows rows = {.title = "GPU time for the same work",
+        .x_label = data->x_label,
+        .rows = picture->rows,
+        .count = data->count,
+        .options = {.kind = FULCRUM_AXIS_LINEAR, .pad_frac = 0.03, .from_zero = 1},
+        .centre = (double)NAN};
+    fulcrum_page_draw(canvas, &picture->page);
+    fulcrum_rows_draw(canvas, &rows, fulcrum_page_body(canvas, &picture->page));
+}
+
+static enum fulcrum_status check(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_gpu_time_data *data, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < data->count * FULCRUM_GPU_TIME_PARTS; i++) {
+        const struct fulcrum_gpu_time_row *row =
+            &data->rows[i / FULCRUM_GPU_TIME_PARTS];
+        double part = row->parts[i % FULCRUM_GPU_TIME_PARTS];
+        if (!isfinite(part) || part < 0.0) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "a part of %s takes %g: expected 0 or more", row->name, part);
+        }
+    }
+    return fulcrum_page_check(canvas, err);
+}
+
+enum fulcrum_status fulcrum_chart_gpu_time_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_gpu_time_data *data, struct fulcrum_error *err)
+{
+    static const struct fulcrum_gpu_time_data none = {.count = 0};
+    struct picture picture = {.data = data != NULL ? data : &none};
+    enum fulcrum_status status = check(canvas, picture.data, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    picture.page.title = picture.data->text.title;
+    picture.page.subtitle = picture.data->text.subtitle;
+    picture.page.footnote = picture.data->text.footnote;
+    picture.rows = calloc(picture.data->count + 1, sizeof *picture.rows);
+    picture.texts = calloc(picture.data->count + 1, sizeof *picture.texts);
+    if (picture.rows == NULL || picture.texts == NULL) {
+        fulcrum_canvas_out_of_memory(canvas);
+    } else if (picture.data->count == 0) {
+        fulcrum_page_draw_empty(canvas, &picture.page);
+    } else {
+        draw_picture(canvas, &picture);
+    }
+    free(picture.rows);
+    free(picture.texts);
+    return fulcrum_canvas_status(canvas, err);
+}
+
+/* The table's entry: it cannot know the type of the data. */
+static enum fulcrum_status draw(
+    struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
+{
+    return fulcrum_chart_gpu_time_draw(canvas, data, err);
+}
+
+const struct fulcrum_chart fulcrum_chart_gpu_time = {"gpu-time",
+    "where a GPU's time goes as published, and as predicted for other GPUs", draw};

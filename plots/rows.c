@@ -1,0 +1,318 @@
+/* rows.c - named rows along one horizontal axis: intervals, marks, stacked bars. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "plots/palette.h"
+
+static const double gap_pt = 6.0;
+static const double tick_gap_pt = 5.5;
+static const double header_gap_pt = 4.0;
+static const double row_gap_pt = 1.5;
+/* Shares of the width, at most, that texts beside the axis take. */
+static const double name_frac = 0.36;
+static const double text_frac = 0.30;
+/* Narrower pages do without the texts on the right. */
+static const double text_from_pt = 400.0;
+static const double pt_per_tick = 42.0;
+
+struct layout {
+    struct fulcrum_rect frame;
+    struct fulcrum_axis axis;
+    double name_pt;
+    double text_pt;
+    double row_pt;
+    size_t shown;
+};
+
+static double text_height(
+    const struct fulcrum_canvas *canvas, enum fulcrum_text_role role)
+{
+    struct fulcrum_text style = fulcrum_palette_text(role);
+    return fulcrum_canvas_measure(canvas, &style, "Xg").height_pt;
+}
+
+static double axis_height(const struct fulcrum_canvas *canvas)
+{
+    return tick_gap_pt + text_height(canvas, FULCRUM_TEXT_TICK) + 1.0 +
+           text_height(canvas, FULCRUM_TEXT_AXIS);
+}
+
+/* Title and finding share a line where they fit side by side. */
+static int finding_is_below(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, double width_pt)
+{
+    struct fulcrum_text title = fulcrum_palette_text(FULCRUM_TEXT_PANEL_TITLE);
+    struct fulcrum_text finding = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
+    double first_pt = fulcrum_canvas_measure(canvas, &title, rows->title).width_pt;
+    double second_pt = fulcrum_canvas_measure(canvas, &finding, rows->finding).width_pt;
+    return second_pt > 0.0 && first_pt + second_pt + 14.0 > width_pt;
+}
+
+static double header_height(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, double width_pt)
+{
+    double title_pt = text_height(canvas, FULCRUM_TEXT_PANEL_TITLE);
+    double below_pt = finding_is_below(canvas, rows, width_pt)
+                          ? text_height(canvas, FULCRUM_TEXT_FINDING) + 1.0
+                          : 0.0;
+    return title_pt + below_pt + header_gap_pt;
+}
+
+double fulcrum_rows_height_pt(const struct fulcrum_canvas *canvas, size_t count)
+{
+    return text_height(canvas, FULCRUM_TEXT_PANEL_TITLE) + header_gap_pt +
+           axis_height(canvas) +
+           (double)count * (text_height(canvas, FULCRUM_TEXT_TICK) + row_gap_pt);
+}
+
+static void add_row(const struct fulcrum_row *row, struct fulcrum_limits *span)
+{
+    for (size_t i = 0; i < row->bar_count; i++) {
+        fulcrum_limits_add(span, row->bars[i].lo);
+        fulcrum_limits_add(span, row->bars[i].hi);
+    }
+    for (size_t i = 0; i < row->mark_count; i++) {
+        fulcrum_limits_add(span, row->marks[i].x);
+    }
+}
+
+static void measure_texts(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, double width_pt, struct layout *out)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct fulcrum_row *row = &rows->rows[i];
+        out->name_pt = fmax(
+            out->name_pt, fulcrum_canvas_measure(canvas, &style, row->name).width_pt);
+        out->text_pt = fmax(
+            out->text_pt, fulcrum_canvas_measure(canvas, &style, row->text).width_pt);
+    }
+    out->name_pt = fmin(out->name_pt, name_frac * width_pt);
+    out->text_pt =
+        width_pt < text_from_pt ? 0.0 : fmin(out->text_pt, text_frac * width_pt);
+}
+
+static struct layout lay_out(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, struct fulcrum_rect rect)
+{
+    struct layout layout = {.shown = rows->count};
+    double width_pt = rect.x1 - rect.x0;
+    measure_texts(canvas, rows, width_pt, &layout);
+    layout.frame = (struct fulcrum_rect){rect.x0 + layout.name_pt + gap_pt,
+        rect.y0 + header_height(canvas, rows, width_pt),
+        rect.x1 - (layout.text_pt > 0.0 ? layout.text_pt + gap_pt : 0.0),
+        rect.y1 - axis_height(canvas)};
+    double height_pt = layout.frame.y1 - layout.frame.y0;
+    double least_pt = text_height(canvas, FULCRUM_TEXT_TICK) + row_gap_pt;
+    double room = fmax(1.0, floor(height_pt / least_pt));
+    if (room < (double)rows->count) {
+        layout.shown = (size_t)room - 1;
+    }
+    size_t lines = layout.shown < rows->count ? layout.shown + 1 : rows->count;
+    layout.row_pt = height_pt / fmax(1.0, (double)lines);
+    struct fulcrum_limits span = fulcrum_limits_none();
+    for (size_t i = 0; i < rows->count; i++) {
+        add_row(&rows->rows[i], &span);
+    }
+    fulcrum_limits_add(&span, rows->centre);
+    struct fulcrum_axis_options options = rows->options;
+    options.ticks_wanted = (layout.frame.x1 - layout.frame.x0) / pt_per_tick;
+    fulcrum_axis_fit(&layout.axis, &span, &options);
+    layout.axis.from = layout.frame.x0;
+    layout.axis.to = layout.frame.x1;
+    return layout;
+}
+
+static void draw_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
+    struct fulcrum_spot from, struct fulcrum_spot to)
+{
+    const struct fulcrum_spot spots[] = {from, to};
+    fulcrum_canvas_stroke(canvas, pen, spots, 2);
+}
+
+/* As panels have it: the finding at the right, or below where both do not fit. */
+static void draw_header(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
+    struct fulcrum_rect rect)
+{
+    struct fulcrum_text title = fulcrum_palette_text(FULCRUM_TEXT_PANEL_TITLE);
+    struct fulcrum_text finding = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
+    struct fulcrum_spot spot = {rect.x1, rect.y0};
+    title.width_max_pt = rect.x1 - rect.x0;
+    finding.width_max_pt = rect.x1 - rect.x0;
+    finding.anchor_x = 1.0;
+    if (finding_is_below(canvas, rows, rect.x1 - rect.x0)) {
+        finding.anchor_x = 0.0;
+        spot.x = rect.x0;
+        spot.y += text_height(canvas, FULCRUM_TEXT_PANEL_TITLE) + 1.0;
+    }
+    fulcrum_canvas_text(
+        canvas, &title, (struct fulcrum_spot){rect.x0, rect.y0}, rows->title);
+    fulcrum_canvas_text(canvas, &finding, spot, rows->finding);
+}
+
+/* Labels are thinned where they would run into each other. */
+static void draw_axis(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
+    const struct layout *layout)
+{
+    const struct fulcrum_pen grid = {
+        .rgb = FULCRUM_TONE_GRID, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen line = {
+        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    struct fulcrum_rect frame = layout->frame;
+    style.anchor_x = 0.5;
+    draw_line(canvas, &line, (struct fulcrum_spot){frame.x0, frame.y1},
+        (struct fulcrum_spot){frame.x1, frame.y1});
+    double taken = -INFINITY;
+    for (size_t i = 0; i < layout->axis.tick_count; i++) {
+        const struct fulcrum_tick *tick = &layout->axis.ticks[i];
+        double half_pt =
+            fulcrum_canvas_measure(canvas, &style, tick->label).width_pt / 2.0;
+        double x = fulcrum_axis_at(&layout->axis, tick->value);
+        if (tick->label[0] == '\0' || x - half_pt < taken + 4.0) {
+            continue;
+        }
+        taken = x + half_pt;
+        draw_line(canvas, &grid, (struct fulcrum_spot){x, frame.y0},
+            (struct fulcrum_spot){x, frame.y1});
+        draw_line(canvas, &line, (struct fulcrum_spot){x, frame.y1},
+            (struct fulcrum_spot){x, frame.y1 + 3.5});
+        fulcrum_canvas_text(canvas, &style,
+            (struct fulcrum_spot){x, frame.y1 + tick_gap_pt}, tick->label);
+    }
+    struct fulcrum_text label = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
+    label.anchor_x = 0.5;
+    label.width_max_pt = frame.x1 - frame.x0;
+    fulcrum_canvas_text(canvas, &label,
+        (struct fulcrum_spot){(frame.x0 + frame.x1) / 2.0,
+            frame.y1 + tick_gap_pt + text_height(canvas, FULCRUM_TEXT_TICK) + 1.0},
+        rows->x_label);
+}
+
+/* A bar's place on the page; `taken` is how far texts above bars reach already. */
+struct bar_place {
+    struct fulcrum_rect rect;
+    double row_top;
+    double *taken;
+};
+
+/* In the bar, or above it where there is room, or not at all. */
+static void draw_bar_text(struct fulcrum_canvas *canvas,
+    const struct fulcrum_row_bar *bar, const struct bar_place *place)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, bar->text);
+    struct fulcrum_rect rect = place->rect;
+    struct fulcrum_spot spot = {(rect.x0 + rect.x1) / 2.0, (rect.y0 + rect.y1) / 2.0};
+    style.anchor_x = 0.5;
+    style.anchor_y = 0.5;
+    if (extent.width_pt + 3.0 <= rect.x1 - rect.x0 &&
+        extent.height_pt <= rect.y1 - rect.y0) {
+        style.rgb = 0xFFFFFF;
+        fulcrum_canvas_text(canvas, &style, spot, bar->text);
+        return;
+    }
+    double left = spot.x - extent.width_pt / 2.0;
+    if (extent.height_pt <= rect.y0 - place->row_top && left > *place->taken) {
+        spot.y = rect.y0;
+        style.anchor_y = 1.0;
+        fulcrum_canvas_text(canvas, &style, spot, bar->text);
+        *place->taken = left + extent.width_pt + 3.0;
+    }
+}
+
+static void draw_bar(struct fulcrum_canvas *canvas, const struct layout *layout,
+    const struct fulcrum_row_bar *bar, double top, double *taken)
+{
+    const struct fulcrum_pen pen = {
+        .rgb = bar->rgb, .opacity = bar->opacity, .kind = FULCRUM_BOX_NONE};
+    if (!fulcrum_axis_shows(&layout->axis, bar->lo) ||
+        !fulcrum_axis_shows(&layout->axis, bar->hi)) {
+        return;
+    }
+    const struct bar_place place = {
+        {fulcrum_axis_at(&layout->axis, bar->lo), top + bar->top_frac * layout->row_pt,
+            fulcrum_axis_at(&layout->axis, bar->hi),
+            top + bar->bottom_frac * layout->row_pt},
+        top, taken};
+    fulcrum_canvas_fill_rect(canvas, &pen, place.rect);
+    if (bar->text[0] != '\0') {
+        draw_bar_text(canvas, bar, &place);
+    }
+}
+
+/* One line of text that ends in an ellipsis rather than run over the page. */
+static void draw_beside(struct fulcrum_canvas *canvas, struct fulcrum_text style,
+    struct fulcrum_spot spot, double width_pt, const char *text)
+{
+    if (width_pt > 0.0) {
+        style.anchor_y = 0.5;
+        style.width_max_pt = width_pt;
+        fulcrum_canvas_text(canvas, &style, spot, text);
+    }
+}
+
+static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
+    const struct fulcrum_row *row, double top)
+{
+    double middle = top + layout->row_pt / 2.0;
+    double taken = layout->frame.x0;
+    for (size_t i = 0; i < row->bar_count; i++) {
+        draw_bar(canvas, layout, &row->bars[i], top, &taken);
+    }
+    for (size_t i = 0; i < row->mark_count; i++) {
+        const struct fulcrum_row_mark *mark = &row->marks[i];
+        const struct fulcrum_pen pen = {
+            .rgb = mark->rgb, .width_pt = 0.8, .kind = FULCRUM_BOX_DATA};
+        if (fulcrum_axis_shows(&layout->axis, mark->x)) {
+            fulcrum_canvas_marker(canvas, &pen, &mark->marker,
+                (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, mark->x), middle});
+        }
+    }
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    draw_beside(canvas, style, (struct fulcrum_spot){layout->frame.x1 + gap_pt, middle},
+        layout->text_pt, row->text);
+    style.anchor_x = 1.0;
+    style.rgb = FULCRUM_TONE_INK;
+    draw_beside(canvas, style, (struct fulcrum_spot){layout->frame.x0 - gap_pt, middle},
+        layout->name_pt, row->name);
+}
+
+static void draw_centre(
+    struct fulcrum_canvas *canvas, const struct layout *layout, double centre)
+{
+    const struct fulcrum_pen pen = {
+        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.9, .kind = FULCRUM_BOX_NONE};
+    if (fulcrum_axis_shows(&layout->axis, centre)) {
+        double x = fulcrum_axis_at(&layout->axis, centre);
+        draw_line(canvas, &pen, (struct fulcrum_spot){x, layout->frame.y0},
+            (struct fulcrum_spot){x, layout->frame.y1});
+    }
+}
+
+void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
+    struct fulcrum_rect rect)
+{
+    struct layout layout = lay_out(canvas, rows, rect);
+    fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, layout.frame);
+    draw_header(canvas, rows, rect);
+    draw_axis(canvas, rows, &layout);
+    double top = layout.frame.y0;
+    for (size_t i = 0; i < layout.shown; i++) {
+        draw_row(canvas, &layout, &rows->rows[i], top);
+        top += layout.row_pt;
+    }
+    draw_centre(canvas, &layout, rows->centre);
+    if (layout.shown < rows->count) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "and %zu more", rows->count - layout.shown);
+        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+        style.anchor_x = 1.0;
+        draw_beside(canvas, style,
+            (struct fulcrum_spot){layout.frame.x0 - gap_pt, top + layout.row_pt / 2.0},
+            layout.name_pt, text);
+    }
+}

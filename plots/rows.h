@@ -1,0 +1,57 @@
+/* rows.h - named rows along one horizontal axis: intervals, marks, stacked bars. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PLOTS_ROWS_H
+#define FULCRUM_PLOTS_ROWS_H
+
+#include "plots/axis.h"
+#include "plots/canvas.h"
+
+/* From lo to hi along the axis; NAN in one of them: not drawn. */
+struct fulcrum_row_bar {
+    double lo;
+    double hi;
+    double top_frac; /* where in the row's height, 0 to 1 */
+    double bottom_frac;
+    unsigned rgb;
+    double opacity; /* 0 means 1 */
+    char text[16];  /* in white in the middle or, where it does not fit, above; "": none
+                     */
+};
+
+/* In the middle of the row; x NAN: not drawn. */
+struct fulcrum_row_mark {
+    double x;
+    struct fulcrum_marker marker;
+    unsigned rgb;
+};
+
+enum { FULCRUM_ROW_BARS_MAX = 6, FULCRUM_ROW_MARKS_MAX = 2 };
+
+struct fulcrum_row {
+    const char *name; /* left of the axis; borrowed */
+    const char *text; /* right of it, where the page is wide enough; may be NULL */
+    size_t bar_count;
+    struct fulcrum_row_bar bars[FULCRUM_ROW_BARS_MAX]; /* from back to front */
+    size_t mark_count;
+    struct fulcrum_row_mark marks[FULCRUM_ROW_MARKS_MAX];
+};
+
+/* Borrows all but the axis. */
+struct fulcrum_rows {
+    const char *title;
+    const char *finding; /* a sentence beside or below the title; may be NULL */
+    const char *x_label;
+    const struct fulcrum_row *rows;
+    size_t count;
+    struct fulcrum_axis_options options; /* ticks_wanted is set by the layout */
+    double centre;                       /* a line through all rows; NAN: none */
+};
+
+/* The height that so many rows want at least, with title and axis. */
+double fulcrum_rows_height_pt(const struct fulcrum_canvas *canvas, size_t count);
+
+/* Draws them inside `rect`. Rows that find no place are counted in the last line. */
+void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
+    struct fulcrum_rect rect);
+
+#endif
