@@ -7,10 +7,9 @@
 
 #include "calibrate/posterior.h"
 
-/* Priors of docs/model.md equation (22), standard deviations of logarithms. */
+/* Priors of docs/frameworks.md equation (22), standard deviations of logarithms. */
 #define RATE_FRAMES_PER_S 40e3
 #define RATE_SD           1.0
-#define CAP_OF_CEILING    0.85
 #define CAP_SD            0.15
 
 /* Of what has no prior: wide beside what any two points leave open. */
@@ -37,7 +36,8 @@ static int has_ceiling(const struct fulcrum_formula_plan *plan)
 static struct fulcrum_formula formula_of(
     const struct fulcrum_formula_plan *plan, const double *parameter, size_t curve)
 {
-    return (struct fulcrum_formula){.latency_s = parameter[LATENCY],
+    return (struct fulcrum_formula){
+        .latency_s = parameter[LATENCY] + plan->curves[curve].step_s,
         .per_item_s = parameter[PER_ITEM],
         .cap_per_s = has_ceiling(plan) ? parameter[FIRST_CAP + curve] : HUGE_VAL};
 }
@@ -49,7 +49,7 @@ static int forward(void *context, const double *parameter, double *out)
     for (size_t k = 0; k < plan->curve_count; k++) {
         struct fulcrum_formula formula = formula_of(plan, parameter, k);
         for (size_t i = 0; i < plan->curves[k].count; i++) {
-            *out++ = fulcrum_formula_rate(&formula, plan->curves[k].env_count[i]);
+            *out++ = log(fulcrum_formula_rate(&formula, plan->curves[k].env_count[i]));
         }
     }
     return 1;
@@ -106,7 +106,7 @@ static void guess(
     double first_s = curve->env_count[0] / curve->steps_per_s[0];
     double last_s = curve->env_count[last] / curve->steps_per_s[last];
     *per_item_s = (last_s - first_s) / (curve->env_count[last] - curve->env_count[0]);
-    *latency_s = first_s - *per_item_s * curve->env_count[0];
+    *latency_s = first_s - *per_item_s * curve->env_count[0] - curve->step_s;
     if (!(*per_item_s > 0.0) || !(*latency_s > 0.0)) {
         *per_item_s = 0.5 / curve->steps_per_s[0];
         *latency_s = 0.5 * first_s;
@@ -132,7 +132,7 @@ static size_t list_beliefs(
     for (size_t k = 0; k < plan->curve_count; k++) {
         out[FIRST_CAP + k] = (struct fulcrum_belief){.path = "C",
             .scale = FULCRUM_SCALE_LOG,
-            .value = CAP_OF_CEILING * plan->curves[k].ceiling_per_s,
+            .value = FULCRUM_FORMULA_CAP_OF_CEILING * plan->curves[k].ceiling_per_s,
             .sd = CAP_SD};
     }
     return FIRST_CAP + plan->curve_count;
@@ -143,8 +143,8 @@ static void list_data(
 {
     for (size_t k = 0; k < plan->curve_count; k++) {
         for (size_t i = 0; i < plan->curves[k].count; i++) {
-            double value = plan->curves[k].steps_per_s[i];
-            *out++ = (struct fulcrum_datum){value, plan->noise_rel * value};
+            *out++ = (struct fulcrum_datum){
+                log(plan->curves[k].steps_per_s[i]), plan->noise_rel};
         }
     }
 }

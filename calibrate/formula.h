@@ -9,8 +9,11 @@
 
 enum { FULCRUM_FORMULA_CURVES_MOST = 4 };
 
-/* How sharply the ceiling bends the hyperbola: p of docs/model.md equation (22). */
+/* How sharply the ceiling bends the hyperbola: p of docs/frameworks.md equation (22). */
 #define FULCRUM_FORMULA_KNEE 5.0
+
+/* The centre of the prior of C, of what the environments alone would do. */
+#define FULCRUM_FORMULA_CAP_OF_CEILING 0.85
 
 /* N / (a + b N), under a ceiling or without one. */
 struct fulcrum_formula {
@@ -31,6 +34,7 @@ struct fulcrum_formula_curve {
     const double *steps_per_s;
     size_t count;
     double ceiling_per_s; /* of environments alone; NAN: no ceiling is fitted */
+    double step_s;        /* part of the latency that is known, and the curve's own */
 };
 
 struct fulcrum_formula_plan {
@@ -41,9 +45,11 @@ struct fulcrum_formula_plan {
 };
 
 /*
- * The maximum a posteriori, by trust regions. With ceilings: ln(1 / b) about that of
+ * The maximum a posteriori, by trust regions, of what the curves' latencies have in
+ * common, b and the ceilings. With ceilings: ln(1 / b) about that of
  * 40,000 frames per second (sd 1), ln C about that of 0.85 ceilings (sd 0.15), a free.
- * Without: a and b free.
+ * Without: a and b free. Errors are those of logarithms, which take half as much and
+ * twice as much alike.
  *   out      one formula per curve
  *   fails    FULCRUM_ERR_RANGE (fewer than two points, a number that is not above 0,
  *            ceilings of some curves only), FULCRUM_ERR_NO_FIT, FULCRUM_ERR_NO_MEMORY

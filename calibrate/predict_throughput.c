@@ -224,7 +224,7 @@ static void add_formula(struct job *job, const char *series, const struct curve 
     int is_capped = baseline == FULCRUM_BASELINE_CAPPED_HYPERBOLA;
     double ceiling = ceiling_of(job->calibration);
     const struct fulcrum_formula_curve fitted = {curve->env_count, curve->steps_per_s,
-        curve->count, is_capped ? ceiling : (double)NAN};
+        curve->count, is_capped ? ceiling : (double)NAN, 0.0};
     const struct fulcrum_formula_plan plan = {.curves = &fitted,
         .curve_count = 1,
         .noise_rel = FORMULA_NOISE_REL,

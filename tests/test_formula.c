@@ -50,7 +50,8 @@ static void test_a_hyperbola_is_found_again(void)
     for (size_t count = 2; count <= COUNTS; count++) {
         struct fulcrum_formula found = {0.0, 0.0, 0.0};
         fill(&truth, count, rate);
-        const struct fulcrum_formula_curve curve = {counts, rate, count, (double)NAN};
+        const struct fulcrum_formula_curve curve = {
+            counts, rate, count, (double)NAN, 0.0};
         const struct fulcrum_formula_plan plan = {&curve, 1, 0.03, 4.0};
         CU_ASSERT_EQUAL(fulcrum_formula_fit(&plan, &found, NULL), FULCRUM_OK);
         suite_assert_close("a", found.latency_s, truth.latency_s, 1e-3);
@@ -66,7 +67,7 @@ static void test_a_capped_hyperbola_at_its_priors_is_found_again(void)
     double rate[COUNTS];
     struct fulcrum_formula found = {0.0, 0.0, 0.0};
     fill(&truth, COUNTS, rate);
-    const struct fulcrum_formula_curve curve = {counts, rate, COUNTS, 1e4};
+    const struct fulcrum_formula_curve curve = {counts, rate, COUNTS, 1e4, 0.0};
     const struct fulcrum_formula_plan plan = {&curve, 1, 0.03, 4.0};
     CU_ASSERT_EQUAL(fulcrum_formula_fit(&plan, &found, NULL), FULCRUM_OK);
     suite_assert_close("a", found.latency_s, truth.latency_s, 2e-3);
@@ -81,7 +82,7 @@ static void test_priors_pull_by_their_standard_deviations(void)
     static const double many[] = {4e6, 5e6, 6e6};
     static const double rate[] = {1000.0, 1000.0, 1000.0};
     struct fulcrum_formula found = {0.0, 0.0, 0.0};
-    const struct fulcrum_formula_curve curve = {many, rate, 3, 1300.0};
+    const struct fulcrum_formula_curve curve = {many, rate, 3, 1300.0, 0.0};
     const struct fulcrum_formula_plan plan = {&curve, 1, 0.03, 4.0};
     CU_ASSERT_EQUAL(fulcrum_formula_fit(&plan, &found, NULL), FULCRUM_OK);
     double seen = 3.0 / (0.03 * 0.03);
@@ -91,19 +92,20 @@ static void test_priors_pull_by_their_standard_deviations(void)
     suite_assert_close("ln C", log(found.cap_per_s), expected, 1e-3);
 }
 
-static void test_curves_share_all_but_their_ceilings(void)
+static void test_curves_share_all_but_steps_and_ceilings(void)
 {
     const struct fulcrum_formula truths[] = {
-        {0.004, 1e-4, 8500.0}, {0.004, 1e-4, 2550.0}};
+        {0.004, 1e-4, 8500.0}, {0.006, 1e-4, 2550.0}};
     double rates[2][COUNTS];
     struct fulcrum_formula found[2];
     fill(&truths[0], COUNTS, rates[0]);
     fill(&truths[1], COUNTS, rates[1]);
     const struct fulcrum_formula_curve curves[] = {
-        {counts, rates[0], COUNTS, 1e4}, {counts, rates[1], COUNTS, 3e3}};
+        {counts, rates[0], COUNTS, 1e4, 0.0}, {counts, rates[1], COUNTS, 3e3, 0.002}};
     const struct fulcrum_formula_plan plan = {curves, 2, 0.03, 4.0};
     CU_ASSERT_EQUAL_FATAL(fulcrum_formula_fit(&plan, found, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(found[0].latency_s, found[1].latency_s);
+    suite_assert_close("a", found[1].latency_s - 0.002, found[0].latency_s, 1e-12);
+    suite_assert_close("first a", found[0].latency_s, 0.004, 5e-3);
     CU_ASSERT_EQUAL(found[0].per_item_s, found[1].per_item_s);
     suite_assert_close("first C", found[0].cap_per_s, 8500.0, 3e-3);
     suite_assert_close("second C", found[1].cap_per_s, 2550.0, 3e-3);
@@ -118,14 +120,14 @@ static void test_what_cannot_be_fitted_is_refused(void)
         size_t curve_count;
         const char *detail;
     } cases[] = {
-        {{{counts, good, 1, (double)NAN}}, 1, "1 points for a formula"},
-        {{{counts, bad, 2, (double)NAN}}, 1, "0 steps/s of 40 environments"},
-        {{{bad, good, 2, (double)NAN}}, 1, "1500 steps/s of 0 environments"},
-        {{{counts, good, 2, 0.0}}, 1, "ceiling of curve 0 = 0"},
-        {{{counts, good, 2, 1e4}, {counts, good, 2, (double)NAN}}, 2,
+        {{{counts, good, 1, (double)NAN, 0.0}}, 1, "1 points for a formula"},
+        {{{counts, bad, 2, (double)NAN, 0.0}}, 1, "0 steps/s of 40 environments"},
+        {{{bad, good, 2, (double)NAN, 0.0}}, 1, "1500 steps/s of 0 environments"},
+        {{{counts, good, 2, 0.0, 0.0}}, 1, "ceiling of curve 0 = 0"},
+        {{{counts, good, 2, 1e4, 0.0}, {counts, good, 2, (double)NAN, 0.0}}, 2,
             "ceiling of curve 1 = nan"},
-        {{{counts, good, 2, (double)NAN}}, 0, "0 curves"},
-        {{{counts, good, 2, (double)NAN}}, 5, "5 curves"},
+        {{{counts, good, 2, (double)NAN, 0.0}}, 0, "0 curves"},
+        {{{counts, good, 2, (double)NAN, 0.0}}, 5, "5 curves"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fulcrum_formula out[2];
@@ -144,7 +146,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_hyperbola_is_found_again),
         SUITE_CASE(test_a_capped_hyperbola_at_its_priors_is_found_again),
         SUITE_CASE(test_priors_pull_by_their_standard_deviations),
-        SUITE_CASE(test_curves_share_all_but_their_ceilings),
+        SUITE_CASE(test_curves_share_all_but_steps_and_ceilings),
         SUITE_CASE(test_what_cannot_be_fitted_is_refused),
     };
     return suite_run("formula", cases, sizeof cases / sizeof cases[0], argc, argv);
