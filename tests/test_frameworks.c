@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/reference_fit.h"
 #include "calibrate/validation.h"
 #include "presets/preset.h"
 #include "presets/reference_load.h"
@@ -138,6 +139,62 @@ static void test_formulas_compare_as_they_were_found_to(void)
               held_out(SEED_RL, -1).mape_frac);
 }
 
+/* The fit of one framework to its three counts, from the priors of its environment. */
+static void check_fit(size_t set, const struct fulcrum_series_calibration *own)
+{
+    static const char *const priors[ENVIRONMENTS] = {
+        "sf-10-core-atari-prior", "sf-10-core-vizdoom-prior", "sf-10-core-dmlab-prior"};
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_calibration *prior = NULL;
+    struct fulcrum_calibration *shipped = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load(names[set], &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_keep_series(reference, own->series, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_load(priors[set], &prior, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_load(own->calibration, &shipped, NULL), FULCRUM_OK);
+    static const double held_out[] = {2.0, 4.0, 6.0};
+    const struct fulcrum_reference *one = reference;
+    const struct fulcrum_calibration *start = prior;
+    const struct fulcrum_reference_fit_plan plan = {.references = &one,
+        .reference_count = 1,
+        .calibrations = &start,
+        .calibration_count = 1,
+        .held_out = held_out,
+        .held_out_count = reference->point_count / 2,
+        .noise_rel = 0.03,
+        .seed = 1,
+        .thread_count = 1};
+    struct fulcrum_reference_fit fit;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fit.parameter_count, 4);
+    for (size_t i = 0; i < fit.parameter_count; i++) {
+        const char *path = fit.parameters[i].prior.path;
+        const struct fulcrum_parameter *stored =
+            fulcrum_calibration_parameter(shipped, path);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(stored);
+        CU_ASSERT_EQUAL(stored->origin, FULCRUM_ORIGIN_FITTED);
+        suite_assert_close(
+            own->calibration, stored->value, fit.parameters[i].mode, 1e-3);
+    }
+    fulcrum_reference_fit_clear(&fit);
+    fulcrum_calibration_free(shipped);
+    fulcrum_calibration_free(prior);
+    fulcrum_reference_free(reference);
+}
+
+static void test_calibrations_are_what_their_fits_find(void)
+{
+    for (size_t i = 0; i < ENVIRONMENTS; i++) {
+        CU_ASSERT_EQUAL(references[i]->calibration_count, 5);
+        for (size_t k = 0; k < references[i]->calibration_count; k++) {
+            check_fit(i, &references[i]->calibrations[k]);
+        }
+    }
+}
+
 static void test_a_series_without_calibration_says_so(void)
 {
     struct fulcrum_reference *reference = references[0];
@@ -185,6 +242,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_fits_have_seen_three_counts_only),
         SUITE_CASE(test_held_out_points_are_met),
         SUITE_CASE(test_formulas_compare_as_they_were_found_to),
+        SUITE_CASE(test_calibrations_are_what_their_fits_find),
         SUITE_CASE(test_a_series_without_calibration_says_so),
         SUITE_CASE(test_marks_are_those_of_the_calibration_in_use),
     };
