@@ -41,6 +41,13 @@ struct settings {
     int refit;
 };
 
+/* What a run has found. */
+struct findings {
+    struct fulcrum_validate_job job;
+    struct fulcrum_design_predictions designs; /* of presets; none: not wanted */
+    struct fulcrum_check_list checks;
+};
+
 static enum fulcrum_status print_sets(const struct fulcrum_validate_job *job,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -140,35 +147,56 @@ static enum fulcrum_status find_baseline(const struct settings *settings,
                      FULCRUM_PRESET_PATH_SIZE - 1);
 }
 
-static enum fulcrum_status check_job(const struct settings *settings,
-    const struct fulcrum_validate_job *job, const struct fulcrum_context *context,
-    struct fulcrum_check_list *checks, struct fulcrum_error *err)
+/* Whether presets are predicted from what they name themselves: all of them. */
+static int is_over_presets(const struct settings *settings)
+{
+    return settings->references.count == 0 && settings->calibration == NULL;
+}
+
+static void check_findings(const struct settings *settings,
+    const struct fulcrum_baseline_run *baseline, struct findings *found,
+    const struct fulcrum_context *context)
 {
     size_t not_stored = 0;
-    struct fulcrum_baseline_run baseline = {.count = 0};
     const struct fulcrum_baseline_limits limits = {
         .moved_rel = settings->tolerance_rel, .loss_frac = settings->loss_frac};
+    for (size_t i = 0; i < found->job.count; i++) {
+        const struct fulcrum_validation *set = &found->job.sets[i];
+        check_set(settings, set, &found->checks);
+        size_t stored = fulcrum_baseline_check(baseline, set, &limits, &found->checks);
+        not_stored += stored == 0 && set->comparison.count > 0 ? 1 : 0;
+    }
+    if (not_stored > 0 && baseline->count > 0) {
+        fulcrum_message_note(context,
+            "%zu sets have no stored predictions: --save-baseline stores them",
+            not_stored);
+    }
+    if (is_over_presets(settings)) {
+        fulcrum_baseline_check_sets(baseline, &found->job, &found->checks);
+        fulcrum_design_predictions_check(
+            &baseline->designs, &found->designs, limits.moved_rel, &found->checks);
+    }
+}
+
+static enum fulcrum_status check(const struct settings *settings,
+    struct findings *found, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_baseline_run baseline = {.count = 0};
     char path[FULCRUM_PRESET_PATH_SIZE];
     enum fulcrum_status status = find_baseline(settings, path, err);
     if (status == FULCRUM_OK && path[0] != '\0') {
         status = fulcrum_baseline_read(path, &baseline, err);
     }
-    for (size_t i = 0; i < job->count && status == FULCRUM_OK; i++) {
-        check_set(settings, &job->sets[i], checks);
-        size_t stored =
-            fulcrum_baseline_check(&baseline, &job->sets[i], &limits, checks);
-        not_stored += stored == 0 && job->sets[i].comparison.count > 0 ? 1 : 0;
+    if (status == FULCRUM_OK) {
+        check_findings(settings, &baseline, found, context);
     }
-    if (not_stored > 0 && path[0] != '\0') {
-        fulcrum_message_note(context,
-            "%zu sets have no stored predictions in %s; --save-baseline stores them",
-            not_stored, path);
-    }
-    if (status == FULCRUM_OK && settings->references.count == 0) {
-        fulcrum_baseline_check_sets(&baseline, job, checks);
+    if (status == FULCRUM_OK && settings->refit) {
+        status = fulcrum_validate_refit(
+            &found->job, settings->tolerance_rel, context, &found->checks, err);
     }
     fulcrum_baseline_clear(&baseline);
-    return status;
+    return status == FULCRUM_OK ? fulcrum_check_list_status(&found->checks, err)
+                                : status;
 }
 
 static void tell(
@@ -237,55 +265,59 @@ static enum fulcrum_status check_paths(
 }
 
 static enum fulcrum_status write_files(const struct settings *settings,
-    const struct fulcrum_validate_job *job, const struct fulcrum_check_list *checks,
-    struct fulcrum_error *err)
+    const struct findings *found, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = settings->junit != NULL
-                                     ? write_junit(settings->junit, checks, err)
-                                     : FULCRUM_OK;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (settings->junit != NULL) {
+        status = write_junit(settings->junit, &found->checks, err);
+    }
     if (status == FULCRUM_OK && settings->markdown != NULL) {
-        status = write_markdown(settings->markdown, job, err);
+        status = write_markdown(settings->markdown, &found->job, err);
     }
     if (status == FULCRUM_OK && settings->save_baseline != NULL) {
-        status = fulcrum_baseline_write(job, settings->save_baseline, err);
+        status = fulcrum_baseline_write(
+            &found->job, &found->designs, settings->save_baseline, err);
     }
     return status;
+}
+
+static enum fulcrum_status predict(const struct settings *settings,
+    struct fulcrum_context *context, struct findings *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_validate_plan plan = {.references = &settings->references,
+        .host = {settings->machine, settings->workload},
+        .calibration = settings->calibration};
+    enum fulcrum_status status =
+        fulcrum_validate_job_run(&plan, context, &out->job, err);
+    return status == FULCRUM_OK && is_over_presets(settings)
+               ? fulcrum_design_predictions_make(context, &out->designs, err)
+               : status;
 }
 
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    const struct fulcrum_validate_plan plan = {.references = &settings->references,
-        .host = {settings->machine, settings->workload},
-        .calibration = settings->calibration};
-    struct fulcrum_validate_job job = {.count = 0};
-    struct fulcrum_check_list checks = {.count = 0};
+    struct findings found = {.job = {.count = 0}};
     enum fulcrum_status status = check_paths(settings, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_validate_job_run(&plan, context, &job, err);
+        status = predict(settings, context, &found, err);
     }
     if (status == FULCRUM_OK) {
-        status = check_job(settings, &job, context, &checks, err);
-    }
-    if (status == FULCRUM_OK && settings->refit) {
-        status = fulcrum_validate_refit(
-            &job, settings->tolerance_rel, context, &checks, err);
+        status = check(settings, &found, context, err);
     }
     if (status == FULCRUM_OK) {
-        status = fulcrum_check_list_status(&checks, err);
+        status = print(settings, &found.job, context, err);
     }
     if (status == FULCRUM_OK) {
-        status = print(settings, &job, context, err);
+        status = write_files(settings, &found, err);
     }
     if (status == FULCRUM_OK) {
-        status = write_files(settings, &job, &checks, err);
+        tell(&found.checks, context);
     }
-    if (status == FULCRUM_OK) {
-        tell(&checks, context);
-    }
-    fulcrum_check_list_clear(&checks);
-    fulcrum_validate_job_clear(&job);
+    fulcrum_check_list_clear(&found.checks);
+    fulcrum_design_predictions_clear(&found.designs);
+    fulcrum_validate_job_clear(&found.job);
     return status;
 }
 

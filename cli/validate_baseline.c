@@ -98,6 +98,9 @@ enum fulcrum_status fulcrum_baseline_read(
     check_schema(&root);
     status = read_points(&root, out, err);
     if (status == FULCRUM_OK) {
+        status = fulcrum_design_predictions_read(&root, &out->designs, err);
+    }
+    if (status == FULCRUM_OK) {
         status = fulcrum_reader_finish(&reader, err);
     }
     fulcrum_document_free(document);
@@ -125,7 +128,8 @@ static void write_point(struct fulcrum_json *points,
     fulcrum_json_add_text(point, "kind", item->is_fitted ? "fitted" : "predicted");
 }
 
-static struct fulcrum_json *document_of(const struct fulcrum_validate_job *job)
+static struct fulcrum_json *document_of(const struct fulcrum_validate_job *job,
+    const struct fulcrum_design_predictions *designs)
 {
     struct fulcrum_json *document = fulcrum_report_document(SCHEMA);
     struct fulcrum_json *points = fulcrum_json_add_array(document, "points");
@@ -135,15 +139,19 @@ static struct fulcrum_json *document_of(const struct fulcrum_validate_job *job)
             write_point(points, &job->sets[i], &all->items[k]);
         }
     }
+    if (designs->count > 0) {
+        fulcrum_design_predictions_write(designs, document);
+    }
     return document;
 }
 
-enum fulcrum_status fulcrum_baseline_write(
-    const struct fulcrum_validate_job *job, const char *path, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_baseline_write(const struct fulcrum_validate_job *job,
+    const struct fulcrum_design_predictions *designs, const char *path,
+    struct fulcrum_error *err)
 {
     struct fulcrum_output *output = NULL;
     char *text = NULL;
-    struct fulcrum_json *document = document_of(job);
+    struct fulcrum_json *document = document_of(job, designs);
     enum fulcrum_status status =
         fulcrum_json_text(document, FULCRUM_JSON_PRETTY, &text, err);
     fulcrum_json_free(document);
@@ -161,6 +169,7 @@ enum fulcrum_status fulcrum_baseline_write(
 void fulcrum_baseline_clear(struct fulcrum_baseline_run *baseline)
 {
     free(baseline->points);
+    fulcrum_design_predictions_clear(&baseline->designs);
     *baseline = (struct fulcrum_baseline_run){.count = 0};
 }
 

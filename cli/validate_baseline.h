@@ -4,6 +4,7 @@
 #define FULCRUM_CLI_VALIDATE_BASELINE_H
 
 #include "cli/check_list.h"
+#include "cli/validate_designs.h"
 #include "cli/validate_job.h"
 
 /* One stored prediction. */
@@ -20,15 +21,18 @@ struct fulcrum_stored_point {
 struct fulcrum_baseline_run {
     size_t count;
     struct fulcrum_stored_point *points;
+    struct fulcrum_design_predictions designs;
 };
 
 /*
  * Writes the predictions of a job as a baseline, with six digits: enough to see what
  * moves, few enough to be the same on every machine. Whole or not at all.
+ *   designs  none: no predictions of presets
  *   fails    as fulcrum_output_open; FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_baseline_write(
-    const struct fulcrum_validate_job *job, const char *path,
+    const struct fulcrum_validate_job *job,
+    const struct fulcrum_design_predictions *designs, const char *path,
     struct fulcrum_error *err);
 
 /*

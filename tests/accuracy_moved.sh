@@ -63,4 +63,7 @@ expect_parameter_noticed v100-prior workload.step.mean_s inci2020-fig3-further-t
 expect_noticed machines dgx-1 idle_w \
     "$(grep -n '"idle_w": 40' presets/machines/dgx-1.json | cut -d: -f1)" \
     inci2020-fig3-power-text
+expect_noticed machines dgx-a100 floor_w \
+    "$(grep -n '"floor_w":' presets/machines/dgx-a100.json | cut -d: -f1 | head -1)" \
+    dgx-a100
 exit "$failed"

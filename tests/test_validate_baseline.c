@@ -126,6 +126,66 @@ static void test_a_set_that_is_gone_fails(void)
     fulcrum_check_list_clear(&checks);
 }
 
+/* A design in few words. */
+static struct fulcrum_design_prediction design(double steps_per_s, double gpu_w)
+{
+    struct fulcrum_design_prediction out = {
+        .machine = "box", .workload = "game", .actor_count = 16.0};
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        out.value[i] = (double)NAN;
+    }
+    out.value[FULCRUM_OUTPUT_steps_per_s] = steps_per_s;
+    out.value[FULCRUM_OUTPUT_gpu_w] = gpu_w;
+    return out;
+}
+
+/* Whether a stored design passes beside one of now; what is said goes to `text`. */
+static int passes(struct fulcrum_design_prediction stored,
+    struct fulcrum_design_prediction now, char text[480])
+{
+    const struct fulcrum_design_predictions from = {1, &stored};
+    const struct fulcrum_design_predictions to = {1, &now};
+    struct fulcrum_check_list checks = {.count = 0};
+    fulcrum_design_predictions_check(&from, &to, 0.005, &checks);
+    CU_ASSERT_EQUAL_FATAL(checks.count, 1);
+    int outcome = checks.items[0].outcome == FULCRUM_CHECK_PASSED;
+    (void)strcpy(text, checks.items[0].text);
+    fulcrum_check_list_clear(&checks);
+    return outcome;
+}
+
+static void test_designs_that_move_are_named(void)
+{
+    const double none = (double)NAN;
+    char text[480];
+    CU_ASSERT(passes(design(1000.0, none), design(1004.0, none), text));
+    CU_ASSERT(!passes(design(1000.0, none), design(1006.0, none), text));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "steps_per_s is predicted as 1006"));
+    CU_ASSERT(!passes(design(1000.0, 100.0), design(1010.0, 120.0), text));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "gpu_w"));
+    CU_ASSERT(!passes(design(1000.0, 100.0), design(1000.0, none), text));
+    CU_ASSERT(!passes(design(1000.0, none), design(1000.0, 100.0), text));
+    struct fulcrum_design_prediction other = design(1000.0, none);
+    other.actor_count = 17.0;
+    CU_ASSERT(!passes(design(1000.0, none), other, text));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "not predicted any more"));
+}
+
+/* Every machine that a workload with a calibration can run on is there. */
+static void test_presets_are_predicted(void)
+{
+    struct fulcrum_context context = {.quiet = 1};
+    struct fulcrum_design_predictions made = {.count = 0};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_design_predictions_make(&context, &made, NULL), FULCRUM_OK);
+    CU_ASSERT(made.count >= 20);
+    for (size_t i = 0; i < made.count; i++) {
+        CU_ASSERT(made.items[i].value[FULCRUM_OUTPUT_steps_per_s] > 0.0);
+        CU_ASSERT(made.items[i].machine[0] != '\0');
+    }
+    fulcrum_design_predictions_clear(&made);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -134,6 +194,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_other_data_fail),
         SUITE_CASE(test_a_worse_set_fails),
         SUITE_CASE(test_a_set_that_is_gone_fails),
+        SUITE_CASE(test_designs_that_move_are_named),
+        SUITE_CASE(test_presets_are_predicted),
     };
     if (set_up() != 0) {
         (void)fprintf(stderr, "%s cannot be predicted\n", REFERENCE);
