@@ -9,21 +9,31 @@
 
 #define REFERENCE "power-mlenergy-llama8b-h100"
 
-static struct fulcrum_reference *reference;
-static struct fulcrum_validation set;
+/* Predicted once for all cases. */
+struct fixture {
+    struct fulcrum_reference *reference;
+    struct fulcrum_validation set;
+};
+
+static struct fixture *fixture(void)
+{
+    static struct fixture one;
+    return &one;
+}
 
 static int set_up(void)
 {
-    return fulcrum_reference_load(REFERENCE, &reference, NULL) == FULCRUM_OK &&
-                   fulcrum_validate(reference, NULL, &set, NULL) == FULCRUM_OK
+    struct fixture *own = fixture();
+    return fulcrum_reference_load(REFERENCE, &own->reference, NULL) == FULCRUM_OK &&
+                   fulcrum_validate(own->reference, NULL, &own->set, NULL) == FULCRUM_OK
                ? 0
                : 1;
 }
 
 static void tear_down(void)
 {
-    fulcrum_validation_clear(&set);
-    fulcrum_reference_free(reference);
+    fulcrum_validation_clear(&fixture()->set);
+    fulcrum_reference_free(fixture()->reference);
 }
 
 enum { STORED_MOST = 64 };
@@ -31,7 +41,7 @@ enum { STORED_MOST = 64 };
 /* The set as it is now, as a stored run would have it. */
 static struct fulcrum_baseline_run stored_now(struct fulcrum_stored_point *points)
 {
-    const struct fulcrum_comparison *all = &set.comparison;
+    const struct fulcrum_comparison *all = &fixture()->set.comparison;
     CU_ASSERT_FATAL(all->count < STORED_MOST);
     for (size_t i = 0; i < all->count; i++) {
         points[i] = (struct fulcrum_stored_point){.reference = REFERENCE,
@@ -52,7 +62,7 @@ static size_t failures(const struct fulcrum_baseline_run *baseline,
     const struct fulcrum_baseline_limits *by, const char *text)
 {
     struct fulcrum_check_list checks = {.count = 0};
-    (void)fulcrum_baseline_check(baseline, &set, by, &checks);
+    (void)fulcrum_baseline_check(baseline, &fixture()->set, by, &checks);
     size_t failed = fulcrum_check_list_count(&checks, FULCRUM_CHECK_FAILED);
     int is_said = text == NULL;
     for (size_t i = 0; i < checks.count; i++) {
@@ -115,16 +125,18 @@ static void test_a_set_that_is_gone_fails(void)
 {
     struct fulcrum_stored_point points[STORED_MOST];
     struct fulcrum_baseline_run baseline = stored_now(points);
-    struct fulcrum_validate_job job = {.count = 1, .sets = &set};
+    struct fulcrum_validate_job job = {.count = 1, .sets = &fixture()->set};
     struct fulcrum_check_list checks = {.count = 0};
     fulcrum_baseline_check_sets(&baseline, &job, &checks);
     CU_ASSERT_EQUAL(checks.count, 0);
-    (void)strcpy(points[0].calibration, "another");
-    (void)strcpy(points[2].reference, "another");
+    (void)snprintf(points[0].calibration, sizeof points[0].calibration, "another");
+    (void)snprintf(points[2].reference, sizeof points[2].reference, "another");
     fulcrum_baseline_check_sets(&baseline, &job, &checks);
     CU_ASSERT_EQUAL(fulcrum_check_list_count(&checks, FULCRUM_CHECK_FAILED), 2);
     fulcrum_check_list_clear(&checks);
 }
+
+enum { TEXT_SIZE = 480 };
 
 /* A design in few words. */
 static struct fulcrum_design_prediction design(double steps_per_s, double gpu_w)
@@ -141,7 +153,7 @@ static struct fulcrum_design_prediction design(double steps_per_s, double gpu_w)
 
 /* Whether a stored design passes beside one of now; what is said goes to `text`. */
 static int passes(struct fulcrum_design_prediction stored,
-    struct fulcrum_design_prediction now, char text[480])
+    struct fulcrum_design_prediction now, char text[TEXT_SIZE])
 {
     const struct fulcrum_design_predictions from = {1, &stored};
     const struct fulcrum_design_predictions to = {1, &now};
@@ -149,7 +161,7 @@ static int passes(struct fulcrum_design_prediction stored,
     fulcrum_design_predictions_check(&from, &to, 0.005, &checks);
     CU_ASSERT_EQUAL_FATAL(checks.count, 1);
     int outcome = checks.items[0].outcome == FULCRUM_CHECK_PASSED;
-    (void)strcpy(text, checks.items[0].text);
+    (void)snprintf(text, TEXT_SIZE, "%s", checks.items[0].text);
     fulcrum_check_list_clear(&checks);
     return outcome;
 }
@@ -157,7 +169,7 @@ static int passes(struct fulcrum_design_prediction stored,
 static void test_designs_that_move_are_named(void)
 {
     const double none = (double)NAN;
-    char text[480];
+    char text[TEXT_SIZE];
     CU_ASSERT(passes(design(1000.0, none), design(1004.0, none), text));
     CU_ASSERT(!passes(design(1000.0, none), design(1006.0, none), text));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "steps_per_s is predicted as 1006"));
