@@ -249,8 +249,9 @@ static enum fulcrum_status read_figure(struct fulcrum_plot_fit *plot,
     size_t at = plot->row_count + i;
     fulcrum_plot_rows_text(rows, i, "reference", reference, sizeof reference);
     fulcrum_plot_rows_text(rows, i, "quantity", quantity, sizeof quantity);
-    (void)snprintf(plot->names[at], TEXT_SIZE, "%s, point %.0f: %s", reference,
-        figure.point, quantity);
+    /* A figure without a deviation was predicted alone. */
+    (void)snprintf(plot->names[at], TEXT_SIZE, "%s, point %.0f: %s%s", reference,
+        figure.point, quantity, isnan(figure.sd) ? ", held out" : "");
     write_figure(&figure, plot->texts[at]);
     plot->figures[i] = figure_row(&figure);
     plot->figures[i].name = plot->names[at];

@@ -17,9 +17,9 @@ static const double block_gap_pt = 10.0;
 
 enum style {
     STYLE_IDENTIFIED = 0,
-    STYLE_OTHERS = 1,
-    STYLE_FITTED = 3, /* a diamond */
+    STYLE_OTHERS = 2,
     STYLE_OPEN = 4,
+    STYLE_PUBLISHED = 5,
     STYLE_PRIOR = 7
 };
 
@@ -39,8 +39,8 @@ static unsigned rgb_of(enum style style)
 static struct fulcrum_row_mark fitted_mark(double x)
 {
     return (struct fulcrum_row_mark){.x = x,
-        .marker = {FULCRUM_MARKER_DIAMOND, FULCRUM_MARKER_FULL, 4.5},
-        .rgb = rgb_of(STYLE_FITTED)};
+        .marker = {FULCRUM_MARKER_DIAMOND, FULCRUM_MARKER_HOLLOW, 5.0},
+        .rgb = FULCRUM_TONE_INK};
 }
 
 /* The prior is the same band in every row: that is what standard deviations are for. */
@@ -121,10 +121,10 @@ static void fill_legend(struct picture *picture)
         fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, STYLE_OTHERS,
             "from the other figures alone, 90 %");
     }
-    fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, STYLE_FITTED, "best fit");
+    fulcrum_page_explain(page, FULCRUM_SWATCH_DIAMOND, STYLE_PUBLISHED, "best fit");
     if (data->figure_count > 0) {
-        fulcrum_page_explain(
-            page, FULCRUM_SWATCH_BAR, 5, "published, one standard deviation");
+        fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, STYLE_PUBLISHED,
+            "published, one standard deviation");
     }
 }
 
@@ -143,7 +143,8 @@ static void draw_blocks(struct fulcrum_canvas *canvas, struct picture *picture)
         .count = data->row_count,
         .options = {.kind = FULCRUM_AXIS_LINEAR, .pad_frac = 0.04},
         .centre = 0.0};
-    const struct fulcrum_rows figures = {.title = "Figures",
+    const struct fulcrum_rows figures = {
+        .title = "Figures: before the fit, after it, and from each other",
         .x_label = "relative to what was published",
         .rows = picture->figures,
         .count = data->figure_count,

@@ -102,8 +102,11 @@ static void draw_swatch_marker(struct fulcrum_canvas *canvas,
         marker.fill = FULCRUM_MARKER_HOLLOW;
         pen.rgb = FULCRUM_TONE_MUTED;
         pen.width_pt = 0.8;
-    } else if (entry->swatch == FULCRUM_SWATCH_HOLLOW) {
+    } else if (entry->swatch == FULCRUM_SWATCH_HOLLOW ||
+               entry->swatch == FULCRUM_SWATCH_DIAMOND) {
         marker.fill = FULCRUM_MARKER_HOLLOW;
+        marker.shape = entry->swatch == FULCRUM_SWATCH_DIAMOND ? FULCRUM_MARKER_DIAMOND
+                                                               : marker.shape;
         pen.width_pt = 0.8;
     }
     fulcrum_canvas_marker(canvas, &pen, &marker, middle);
@@ -113,7 +116,8 @@ static int has_marker(enum fulcrum_swatch swatch)
 {
     return swatch == FULCRUM_SWATCH_LINE_AND_MARKER ||
            swatch == FULCRUM_SWATCH_MARKER || swatch == FULCRUM_SWATCH_HOLLOW ||
-           swatch == FULCRUM_SWATCH_DISTURBED || swatch == FULCRUM_SWATCH_STAR;
+           swatch == FULCRUM_SWATCH_DIAMOND || swatch == FULCRUM_SWATCH_DISTURBED ||
+           swatch == FULCRUM_SWATCH_STAR;
 }
 
 /* Swatches are decoration: none counts as data. */
@@ -151,6 +155,7 @@ static void draw_swatch(struct fulcrum_canvas *canvas,
         break;
     case FULCRUM_SWATCH_MARKER:
     case FULCRUM_SWATCH_HOLLOW:
+    case FULCRUM_SWATCH_DIAMOND:
     case FULCRUM_SWATCH_DISTURBED:
     case FULCRUM_SWATCH_STAR:
         break;

@@ -13,6 +13,7 @@ enum fulcrum_swatch {
     FULCRUM_SWATCH_INTERVAL, /* a thin upright bar, as through markers */
     FULCRUM_SWATCH_MARKER,
     FULCRUM_SWATCH_HOLLOW,
+    FULCRUM_SWATCH_DIAMOND, /* hollow, whatever the style's shape */
     FULCRUM_SWATCH_DISTURBED,
     FULCRUM_SWATCH_STAR,
     FULCRUM_SWATCH_GUIDE

@@ -15,6 +15,7 @@
 #include "plots/chart_parity.h"
 #include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
+#include "tests/scratch.h"
 #include "tests/suite.h"
 
 enum { POINTS_MAX = 1000 };
@@ -554,6 +555,166 @@ static void test_calibration_says_what_was_not_measured(void)
     fulcrum_canvas_free(canvas);
 }
 
+static void test_curves_name_their_point_and_published_values(void)
+{
+    static const double sms[] = {2, 20, 40, 80};
+    static const double slowdown[] = {15, 1.8, 1.06, 1};
+    static const double ratio[] = {20, 2, 1, 0.5};
+    static const double x[] = {40};
+    static const double value[] = {1.07};
+    static const unsigned char fitted[] = {1};
+    const struct fulcrum_published published = {
+        "published: mine", 0, x, value, NULL, NULL, fitted, 1};
+    const struct fulcrum_curves_data data = {.x = sms,
+        .count = 4,
+        .estimates = {{.value = slowdown}},
+        .relative_to_x = 80,
+        .cpu_gpu_ratio = ratio,
+        .published = &published,
+        .published_count = 1};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(fulcrum_chart_sm.draw(canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Runtime relative to 80 SMs"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "1.07"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "CPU/GPU ratio"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "0.5"), 1); /* a tick of the second scale */
+    CU_ASSERT_EQUAL(count_texts(canvas, "published: mine"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "the fit has seen it"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "interval"), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+/* A ratio that falls and rises again has no one place along the axis. */
+static void test_a_second_scale_needs_ratios_in_order(void)
+{
+    static const double sms[] = {2, 20, 80};
+    static const double slowdown[] = {15, 1.8, 1};
+    static const double ratios[][3] = {{20, 2, 4}, {20, NAN, 0.5}, {2, 2, 2}};
+    for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
+        const struct fulcrum_curves_data data = {.x = sms,
+            .count = 3,
+            .estimates = {{.value = slowdown}},
+            .cpu_gpu_ratio = ratios[i]};
+        struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+        CU_ASSERT_EQUAL(fulcrum_chart_sm.draw(canvas, &data, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(count_texts(canvas, "CPU/GPU ratio"), 0);
+        fulcrum_canvas_free(canvas);
+    }
+}
+
+static void test_too_many_published_sets_are_refused(void)
+{
+    const struct fulcrum_curves_data data = {
+        .published_count = FULCRUM_PUBLISHED_MAX + 1};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(fulcrum_chart_power.draw(canvas, &data, NULL), FULCRUM_ERR_RANGE);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_parity_counts_what_was_predicted(void)
+{
+    static const char *const families[] = {"mine"};
+    const struct fulcrum_parity_point points[] = {
+        {FULCRUM_PARITY_RATE, 0, 100, NAN, 110, 90, 130, 0},
+        {FULCRUM_PARITY_RATE, 0, 200, NAN, 160, NAN, NAN, 0},
+        {FULCRUM_PARITY_RATE, 0, 200, NAN, 900, NAN, NAN, 1},
+        {FULCRUM_PARITY_WATTS, 0, 70, 5, 71, NAN, NAN, 1},
+        {FULCRUM_PARITY_RATIO, 0, 0, NAN, 1, NAN, NAN, 0}, /* has no place */
+    };
+    const struct fulcrum_parity_data data = {
+        .points = points, .count = 5, .families = families, .family_count = 1};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_parity_draw(canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "mean error 15 % over 2 predicted"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "1 fitted, none predicted"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 4);
+    fulcrum_canvas_free(canvas);
+    const struct fulcrum_parity_data many = {
+        .family_count = FULCRUM_PARITY_FAMILIES_MAX + 1};
+    canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_parity_draw(canvas, &many, NULL), FULCRUM_ERR_RANGE);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_rows_without_a_place_are_counted(void)
+{
+    enum { ROWS = 200 };
+    static struct fulcrum_posterior_row rows[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = (struct fulcrum_posterior_row){
+            .name = "parameter", .fitted = 0.1, .lo = -1.0, .hi = 1.0};
+    }
+    const struct fulcrum_posterior_data data = {.rows = rows, .row_count = ROWS};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(fulcrum_chart_posterior_draw(canvas, &data, NULL), FULCRUM_OK);
+    size_t named = count_texts(canvas, "parameter") - 1; /* the legend */
+    char rest[32];
+    (void)snprintf(rest, sizeof rest, "and %zu more", ROWS - named);
+    CU_ASSERT(named > 5);
+    CU_ASSERT_EQUAL(count_texts(canvas, rest), 1);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_gpu_time_labels_every_share(void)
+{
+    const struct fulcrum_gpu_time_row rows[] = {
+        {"V100", {0.57, 0.15, 0.12, 0.16}, NAN, NAN},
+        {"H100", {0.13, 0.15, 0.01, 0.16}, 0.3, 0.7}};
+    const struct fulcrum_gpu_time_data data = {
+        .part_names = {"math"}, .interval_name = "interval", .rows = rows, .count = 2};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_gpu_time_draw(canvas, &data, NULL), FULCRUM_OK);
+    static const char *const shares[] = {"57 %", "15 %", "12 %", "16 %", "29 %", "33 %",
+        "2 %", "36 %", "0.45 (0.30 to 0.70)", "interval"};
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        CU_ASSERT(count_texts(canvas, shares[i]) >= 1);
+    }
+    fulcrum_canvas_free(canvas);
+    static const double odd[] = {-0.1, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        const struct fulcrum_gpu_time_row row = {"odd", {0.5, odd[i], 0, 0}, NAN, NAN};
+        const struct fulcrum_gpu_time_data bad = {.rows = &row, .count = 1};
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        canvas = new_canvas(pages[0]);
+        CU_ASSERT_EQUAL(
+            fulcrum_chart_gpu_time_draw(canvas, &bad, &err), FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "of odd"));
+        fulcrum_canvas_free(canvas);
+    }
+}
+
+/* Draws a case into an SVG; NULL in a build without Cairo. The caller frees it. */
+static char *svg_of(const struct chart_case *chart, const struct scratch *scratch)
+{
+    struct store *store = new_store(&data_cases[3]);
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    char *path = scratch_path(scratch, "chart.svg");
+    CU_ASSERT_EQUAL(chart->draw(canvas, store, &data_cases[3]), FULCRUM_OK);
+    enum fulcrum_status status = fulcrum_canvas_save(canvas, path, NULL, NULL);
+    CU_ASSERT(status == FULCRUM_OK || status == FULCRUM_ERR_UNSUPPORTED);
+    char *text = status == FULCRUM_OK ? scratch_read(path) : NULL;
+    free(path);
+    fulcrum_canvas_free(canvas);
+    free(store);
+    return text;
+}
+
+static void test_the_same_data_give_the_same_bytes(void)
+{
+    struct scratch scratch = scratch_new();
+    for (size_t i = 0; i < sizeof chart_cases / sizeof chart_cases[0]; i++) {
+        char *first = svg_of(&chart_cases[i], &scratch);
+        char *second = svg_of(&chart_cases[i], &scratch);
+        if (first != NULL && second != NULL) {
+            CU_ASSERT(strlen(first) > 1000);
+            CU_ASSERT_STRING_EQUAL(first, second);
+        }
+        free(first);
+        free(second);
+    }
+    scratch_free(&scratch);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -565,6 +726,13 @@ int main(int argc, char **argv)
         SUITE_CASE(test_ratio_names_the_optimum_of_each_metric),
         SUITE_CASE(test_actors_prefers_runtime_in_a_readable_unit),
         SUITE_CASE(test_calibration_says_what_was_not_measured),
+        SUITE_CASE(test_curves_name_their_point_and_published_values),
+        SUITE_CASE(test_a_second_scale_needs_ratios_in_order),
+        SUITE_CASE(test_too_many_published_sets_are_refused),
+        SUITE_CASE(test_parity_counts_what_was_predicted),
+        SUITE_CASE(test_rows_without_a_place_are_counted),
+        SUITE_CASE(test_gpu_time_labels_every_share),
+        SUITE_CASE(test_the_same_data_give_the_same_bytes),
     };
     return suite_run("chart", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -1,0 +1,598 @@
+/* test_plot_data.c - files become chart data: columns, ratios, published points. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/plot_data.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot_source.h"
+#include "model/scale.h"
+#include "presets/preset.h"
+#include "presets/reference_load.h"
+#include "tests/expect.h"
+#include "tests/scratch.h"
+#include "tests/suite.h"
+
+/* A file with its source open. */
+struct opened {
+    struct scratch scratch;
+    char *path;
+    struct fulcrum_plot_source source;
+    struct fulcrum_plot_rows *rows;
+};
+
+static enum fulcrum_status open_text(struct opened *out, const char *file,
+    const char *text, const char *key, struct fulcrum_error *err)
+{
+    *out = (struct opened){.scratch = scratch_new()};
+    out->path = scratch_write(&out->scratch, file, text);
+    enum fulcrum_status status =
+        fulcrum_plot_source_open(out->path, FULCRUM_PLOT_CONTENTS, &out->source, err);
+    return status == FULCRUM_OK
+               ? fulcrum_plot_source_rows(&out->source, key, &out->rows, err)
+               : status;
+}
+
+static void close_text(struct opened *opened)
+{
+    fulcrum_plot_rows_free(opened->rows);
+    fulcrum_plot_source_close(&opened->source);
+    free(opened->path);
+    scratch_free(&opened->scratch);
+}
+
+#define SWEEP_HEAD "calibration,run.actor_count,actor_count,steps_per_s,status\n"
+
+/* Rates of 100, 500 and 1000 steps/s at 4, 40 and 256 actors. */
+static const char plain_sweep[] = SWEEP_HEAD "v100-inci2020,4,4,100,ok\n"
+                                             "v100-inci2020,256,256,1000,ok\n"
+                                             "v100-inci2020,40,40,500,ok\n"
+                                             "v100-inci2020,8,,,cannot run\n";
+
+/* Ratios to 40 actors, with intervals. */
+static const char relative_sweep[] =
+    "run.actor_count,actor_count,speedup,speedup_lo,speedup_hi,status\n"
+    "4,4,0.2,0.1,0.25,ok\n"
+    "40,40,1,1,1,ok\n"
+    "256,256,2,1.6,2.5,ok\n";
+
+static const struct fulcrum_plot_words no_words = {NULL, NULL};
+
+static struct fulcrum_plot_sweep *sweep_of(const struct opened *opened, const char *x)
+{
+    struct fulcrum_plot_sweep *sweep = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_sweep_new(opened->rows, x, &sweep, NULL), FULCRUM_OK);
+    return sweep;
+}
+
+static void test_csv_and_json_read_alike(void)
+{
+    static const struct {
+        const char *file;
+        const char *text;
+    } files[] = {{"a.csv", "name,value,blank\nx,1.5,\ny,,\n"},
+        {"a.json",
+            "{\"schema\":{\"name\":\"fulcrum-explore\",\"version\":1},\"points\":["
+            "{\"name\":\"x\",\"value\":1.5},{\"name\":\"y\",\"value\":null}]}"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct opened opened;
+        char text[8];
+        double value = 0.0;
+        CU_ASSERT_EQUAL_FATAL(
+            open_text(&opened, files[i].file, files[i].text, "points", NULL),
+            FULCRUM_OK);
+        CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_SWEEP);
+        CU_ASSERT_EQUAL(fulcrum_plot_rows_count(opened.rows), 2);
+        CU_ASSERT(fulcrum_plot_rows_have(opened.rows, "value"));
+        CU_ASSERT(!fulcrum_plot_rows_have(opened.rows, "other"));
+        fulcrum_plot_rows_text(opened.rows, 1, "name", text, sizeof text);
+        CU_ASSERT_STRING_EQUAL(text, "y");
+        CU_ASSERT_EQUAL(fulcrum_plot_rows_number(opened.rows, 0, "value", &value, NULL),
+            FULCRUM_OK);
+        suite_assert_close("value", value, 1.5, 1e-15);
+        static const char *const blanks[] = {"value", "blank", "other"};
+        for (size_t k = 0; k < 3; k++) {
+            CU_ASSERT_EQUAL(
+                fulcrum_plot_rows_number(opened.rows, 1, blanks[k], &value, NULL),
+                FULCRUM_OK);
+            CU_ASSERT(isnan(value));
+        }
+        close_text(&opened);
+    }
+}
+
+static void test_files_that_are_no_data_are_refused(void)
+{
+    static const struct {
+        const char *file;
+        const char *text;
+        const char *part;
+    } cases[] = {
+        {"a.json", "{\"schema\":{\"name\":\"fulcrum-solve\"}}", "fulcrum-solve"},
+        {"a.json", "{\"schema\":{\"name\":\"fulcrum-fit\"}}", "points is not given"},
+        {"a.json", "{\"schema\":{\"name\":\"fulcrum-fit\"},\"points\":[3]}",
+            "points[0]"},
+        {"a.json", "{\"schema\":", "line 1"},
+        {"a.csv", "a,b\n1\n", "line 2"},
+        {"a.csv", "a,b\n", "a.csv"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            open_text(&opened, cases[i].file, cases[i].text, "points", &err),
+            FULCRUM_ERR_FORMAT);
+        expect_part(err.detail, cases[i].part);
+        close_text(&opened);
+    }
+}
+
+static void test_cells_that_are_no_number_are_named(void)
+{
+    struct opened opened;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    double value = 0.0;
+    static const char text[] = "{\"schema\":{\"name\":\"fulcrum-explore\"},\"points\":["
+                               "{\"steps_per_s\":\"many\"}]}";
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&opened, "a.json", text, "points", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_rows_number(opened.rows, 0, "steps_per_s", &value, &err),
+        FULCRUM_ERR_FORMAT);
+    expect_part(err.detail, "a.json: points[0].steps_per_s");
+    expect_part(err.detail, "many");
+    close_text(&opened);
+}
+
+static void test_ratios_are_made_where_a_file_has_none(void)
+{
+    struct opened opened;
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&opened, "a.csv", plain_sweep, "points", NULL), FULCRUM_OK);
+    struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "actor_count");
+    CU_ASSERT(isnan(fulcrum_plot_sweep_speedup(sweep, 40.0)));
+    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
+    struct fulcrum_curves_data data =
+        fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_RUNTIME);
+    CU_ASSERT_EQUAL_FATAL(data.count, 3); /* what cannot run is left out */
+    suite_assert_close("relative to", data.relative_to_x, 4.0, 1e-12);
+    suite_assert_close("runtime", data.estimates[0].value[1], 0.2, 1e-12);
+    suite_assert_close("speed-up", data.estimates[1].value[2], 10.0, 1e-12);
+    CU_ASSERT_PTR_NULL(data.estimates[1].lo);
+    expect_part(data.text.footnote, "without an interval");
+    suite_assert_close(
+        "between points", fulcrum_plot_sweep_speedup(sweep, 22.0), 3.0, 1e-12);
+    CU_ASSERT(isnan(fulcrum_plot_sweep_speedup(sweep, 300.0)));
+    fulcrum_plot_sweep_free(sweep);
+    close_text(&opened);
+}
+
+static void test_ratios_of_a_file_keep_their_intervals(void)
+{
+    struct opened opened;
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&opened, "a.csv", relative_sweep, "points", NULL), FULCRUM_OK);
+    struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "actor_count");
+    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
+    struct fulcrum_curves_data data =
+        fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_RUNTIME);
+    suite_assert_close("relative to", data.relative_to_x, 40.0, 1e-12);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(data.estimates[0].lo);
+    suite_assert_close("runtime", data.estimates[0].value[2], 0.5, 1e-12);
+    suite_assert_close("low", data.estimates[0].lo[2], 1.0 / 2.5, 1e-12);
+    suite_assert_close("high", data.estimates[0].hi[2], 1.0 / 1.6, 1e-12);
+    CU_ASSERT_STRING_EQUAL(data.text.footnote, "");
+    fulcrum_plot_sweep_free(sweep);
+    close_text(&opened);
+}
+
+static void test_slowdowns_refer_to_the_most_sms(void)
+{
+    static const char text[] = "run.sm_count,cpu_gpu_ratio_used,runtime_s,status\n"
+                               "80,0.5,100,ok\n20,2,180,ok\n40,1,106,ok\n";
+    struct opened opened;
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&opened, "a.csv", text, "points", NULL), FULCRUM_OK);
+    struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "run.sm_count");
+    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
+    struct fulcrum_curves_data data =
+        fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_SM);
+    suite_assert_close("relative to", data.relative_to_x, 80.0, 1e-12);
+    suite_assert_close("slowdown", data.estimates[0].value[1], 1.06, 1e-12);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(data.cpu_gpu_ratio);
+    suite_assert_close("ratio", data.cpu_gpu_ratio[0], 2.0, 1e-12);
+    fulcrum_plot_sweep_free(sweep);
+    close_text(&opened);
+}
+
+/* A sweep with published points over it. */
+struct overlay {
+    struct opened opened;
+    struct fulcrum_plot_sweep *sweep;
+    struct fulcrum_plot_published *published;
+};
+
+static enum fulcrum_status lay_over(struct overlay *out, const char *text,
+    const char *const *names, size_t count, struct fulcrum_error *err)
+{
+    *out = (struct overlay){.published = NULL};
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&out->opened, "a.csv", text, "points", NULL), FULCRUM_OK);
+    out->sweep = sweep_of(&out->opened, "actor_count");
+    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(out->sweep, NULL), FULCRUM_OK);
+    const struct fulcrum_plot_names list = {names, count};
+    return fulcrum_plot_published_new(
+        &list, out->sweep, FULCRUM_PLOT_RUNTIME, &out->published, err);
+}
+
+static void overlay_clear(struct overlay *overlay)
+{
+    fulcrum_plot_published_free(overlay->published);
+    fulcrum_plot_sweep_free(overlay->sweep);
+    close_text(&overlay->opened);
+}
+
+static void test_published_ratios_go_over_as_they_are(void)
+{
+    static const char *const names[] = {"inci2020-fig3-text"};
+    struct overlay overlay;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(lay_over(&overlay, plain_sweep, names, 1, NULL), FULCRUM_OK);
+    const struct fulcrum_published *sets =
+        fulcrum_plot_published_sets(overlay.published, &count);
+    CU_ASSERT_EQUAL_FATAL(count, 2); /* runtime and speed-up */
+    CU_ASSERT_EQUAL(sets[0].panel, 0);
+    CU_ASSERT_EQUAL(sets[1].panel, 1);
+    CU_ASSERT_EQUAL_FATAL(sets[1].count, 2); /* not the point that is 1 by definition */
+    suite_assert_close("x", sets[1].x[0], 40.0, 1e-12);
+    suite_assert_close("speed-up", sets[1].value[0], 5.8, 1e-12);
+    suite_assert_close("its low end", sets[1].lo[0], 5.75, 1e-12);
+    suite_assert_close("runtime", sets[0].value[0], 1.0 / 5.8, 1e-12);
+    suite_assert_close("its high end", sets[0].hi[0], 1.0 / 5.75, 1e-12);
+    /* As the notes of the sweep's calibration have it. */
+    CU_ASSERT_EQUAL(sets[1].is_fitted[0], 1);
+    CU_ASSERT_EQUAL(sets[1].is_fitted[1], 0);
+    CU_ASSERT_STRING_EQUAL(sets[0].name, "published: inci2020-fig3-text");
+    overlay_clear(&overlay);
+}
+
+static void test_published_ratios_are_chained(void)
+{
+    static const char *const names[] = {
+        "inci2020-fig3-further-text", "inci2020-fig3-text"};
+    static const struct {
+        size_t names;
+        const char *words;
+        double speedup;
+    } cases[] = {
+        {1, "chained on the predicted 5 at 40", 10.0},
+        {2, "chained on the published 5.8 at 40", 11.6},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        struct overlay overlay;
+        size_t count = 0;
+        CU_ASSERT_EQUAL_FATAL(
+            lay_over(&overlay, plain_sweep, names, cases[i].names, NULL), FULCRUM_OK);
+        const struct fulcrum_published *sets =
+            fulcrum_plot_published_sets(overlay.published, &count);
+        CU_ASSERT_EQUAL(count, 2 * cases[i].names);
+        expect_part(sets[1].name, cases[i].words);
+        CU_ASSERT_EQUAL_FATAL(sets[1].count, 1);
+        suite_assert_close("speed-up", sets[1].value[0], cases[i].speedup, 1e-12);
+        overlay_clear(&overlay);
+    }
+}
+
+/* Relative to 40 actors, 4 are 1 / 5.8 as fast: no chain leads there but a prediction.
+ */
+static void test_ratios_to_another_point_are_chained_on_the_prediction(void)
+{
+    static const char *const names[] = {"inci2020-fig3-text"};
+    struct overlay overlay;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        lay_over(&overlay, relative_sweep, names, 1, NULL), FULCRUM_OK);
+    const struct fulcrum_published *sets =
+        fulcrum_plot_published_sets(overlay.published, &count);
+    CU_ASSERT_EQUAL_FATAL(count, 2);
+    expect_part(sets[1].name, "chained on the predicted 0.2 at 4");
+    suite_assert_close("speed-up", sets[1].value[0], 5.8 * 0.2, 1e-12);
+    overlay_clear(&overlay);
+}
+
+static void test_references_that_do_not_belong_are_refused(void)
+{
+    static const char short_sweep[] = SWEEP_HEAD "x,8,8,100,ok\nx,16,16,190,ok\n";
+    static const struct {
+        const char *sweep;
+        const char *name;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {plain_sweep, "inci2020-fig3-txt", FULCRUM_ERR_UNKNOWN_NAME,
+            "inci2020-fig3-text"},
+        {plain_sweep, "inci2020-fig3-power-text", FULCRUM_ERR_UNSUPPORTED,
+            "expected speedup or runtime_rel"},
+        {plain_sweep, "power-nvidia-smi-v100", FULCRUM_ERR_UNSUPPORTED,
+            "does not say run.actor_count"},
+        {plain_sweep, "inci2020-fig4-text", FULCRUM_ERR_UNSUPPORTED,
+            "relative to one that differs in more than run.actor_count"},
+        {short_sweep, "inci2020-fig3-text", FULCRUM_ERR_UNSUPPORTED,
+            "run.actor_count = 4, which the sweep does not reach"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct overlay overlay;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(lay_over(&overlay, cases[i].sweep, &cases[i].name, 1, &err),
+            cases[i].status);
+        expect_part(err.detail, cases[i].part);
+        overlay_clear(&overlay);
+    }
+    static const char *const many[] = {"a", "b", "c", "d", "e"};
+    struct overlay overlay;
+    CU_ASSERT_EQUAL(lay_over(&overlay, plain_sweep, many, 5, NULL), FULCRUM_ERR_RANGE);
+    overlay_clear(&overlay);
+}
+
+/* The sweep's own settings count: 1.06 was published for 256 actors. */
+static void test_points_at_other_settings_are_left_out(void)
+{
+    static const char head[] = "run.sm_count,actor_count,steps_per_s,status\n";
+    static const char *const names[] = {"inci2020-fig4-text"};
+    static const struct {
+        double actors;
+        enum fulcrum_status status;
+    } cases[] = {{256.0, FULCRUM_OK}, {40.0, FULCRUM_ERR_UNSUPPORTED}};
+    for (size_t i = 0; i < 2; i++) {
+        char text[200];
+        struct opened opened;
+        struct fulcrum_plot_published *published = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        (void)snprintf(text, sizeof text, "%s40,%g,90,ok\n80,%g,100,ok\n", head,
+            cases[i].actors, cases[i].actors);
+        CU_ASSERT_EQUAL_FATAL(
+            open_text(&opened, "a.csv", text, "points", NULL), FULCRUM_OK);
+        struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "run.sm_count");
+        CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
+        const struct fulcrum_plot_names list = {names, 1};
+        CU_ASSERT_EQUAL(
+            fulcrum_plot_published_new(&list, sweep, FULCRUM_PLOT_SM, &published, &err),
+            cases[i].status);
+        if (published != NULL) {
+            size_t count = 0;
+            const struct fulcrum_published *sets =
+                fulcrum_plot_published_sets(published, &count);
+            CU_ASSERT_EQUAL(count, 1);
+            suite_assert_close("slowdown", sets[0].value[0], 1.06, 1e-12);
+        } else {
+            expect_part(err.detail, "run.actor_count = 256, the sweep of 40");
+        }
+        fulcrum_plot_published_free(published);
+        fulcrum_plot_sweep_free(sweep);
+        close_text(&opened);
+    }
+}
+
+static void test_validation_sorts_points_by_unit_and_family(void)
+{
+    static const char text[] =
+        "reference,quantity,observed,half_width,predicted,predicted_lo,predicted_hi,"
+        "kind\n"
+        "envpool-a,steps_per_s,100,,110,90,130,predicted\n"
+        "envpool-b,gpu_w,50,1,51,,,fitted\n"
+        "mine,speedup,2,,2.5,2,3,predicted\n";
+    struct opened opened;
+    struct fulcrum_plot_validation *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&opened, "a.csv", text, "points", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_VALIDATION);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_validation_new(opened.rows, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_parity_data data = fulcrum_plot_validation_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.count, 3);
+    CU_ASSERT_EQUAL_FATAL(data.family_count, 2);
+    CU_ASSERT_STRING_EQUAL(data.families[0], "envpool (2 references)");
+    CU_ASSERT_STRING_EQUAL(data.families[1], "mine (1 reference)");
+    static const enum fulcrum_parity_kind kinds[] = {
+        FULCRUM_PARITY_RATE, FULCRUM_PARITY_WATTS, FULCRUM_PARITY_RATIO};
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(data.points[i].kind, kinds[i]);
+        CU_ASSERT_EQUAL(data.points[i].is_fitted, i == 1);
+        CU_ASSERT_EQUAL(data.points[i].family, i == 2);
+    }
+    CU_ASSERT(isnan(data.points[1].lo));
+    CU_ASSERT_STRING_EQUAL(
+        data.text.subtitle, "3 references: 2 points predicted, 1 fitted");
+    fulcrum_plot_validation_free(plot);
+    close_text(&opened);
+}
+
+static void test_families_beyond_the_legend_share_its_last_entry(void)
+{
+    char text[2000] = "reference,quantity,observed,predicted,kind\n";
+    for (int i = 0; i < FULCRUM_PARITY_FAMILIES_MAX + 3; i++) {
+        size_t used = strlen(text);
+        (void)snprintf(
+            text + used, sizeof text - used, "family%d-x,gpu_w,10,11,predicted\n", i);
+    }
+    struct opened opened;
+    struct fulcrum_plot_validation *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&opened, "a.csv", text, "points", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_validation_new(opened.rows, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_parity_data data = fulcrum_plot_validation_data(plot, &no_words);
+    CU_ASSERT_EQUAL(data.family_count, FULCRUM_PARITY_FAMILIES_MAX);
+    CU_ASSERT_STRING_EQUAL(
+        data.families[FULCRUM_PARITY_FAMILIES_MAX - 1], "others (4 references)");
+    fulcrum_plot_validation_free(plot);
+    close_text(&opened);
+}
+
+/* Parameters of a fit and one figure; %s is the scale of the second. */
+#define FIT_TEXT                                                                       \
+    "{\"schema\":{\"name\":\"fulcrum-fit\",\"version\":1},\"parameters\":["            \
+    "{\"path\":\"workload.step.cv\",\"scale\":\"linear\",\"prior\":0.5,"               \
+    "\"prior_sd\":0.1,\"fitted\":0.6,\"posterior_low\":0.45,\"posterior_high\":0.7,"   \
+    "\"posterior_sd_frac\":0.9,\"verdict\":\"not identified\"},"                       \
+    "{\"path\":\"workload.step.mean_s\",\"scale\":\"%s\",\"prior\":0.002,"             \
+    "\"prior_sd\":0.5,\"fitted\":0.004,\"posterior_low\":0.002,"                       \
+    "\"posterior_high\":0.008,\"posterior_sd_frac\":0.3,\"verdict\":\"identified\"}]," \
+    "\"figures\":[{\"reference\":\"r\",\"point\":1,\"quantity\":\"speedup\","          \
+    "\"observed\":%s,\"sd\":0.5,\"prior_low\":4,\"prior_high\":8,\"fitted\":5.5,"      \
+    "\"posterior_mean\":5,\"posterior_sd\":0.2,\"held_out_mean\":null}]}"
+
+/* A text of a fit, read. */
+static enum fulcrum_status read_fit(const char *scale, const char *observed,
+    struct opened *opened, struct fulcrum_plot_fit **out, struct fulcrum_error *err)
+{
+    char text[2000];
+    struct fulcrum_plot_rows *figures = NULL;
+    (void)snprintf(text, sizeof text, FIT_TEXT, scale, observed);
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(opened, "a.json", text, "parameters", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_FIT);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_source_rows(&opened->source, "figures", &figures, NULL),
+        FULCRUM_OK);
+    enum fulcrum_status status = fulcrum_plot_fit_new(opened->rows, figures, out, err);
+    fulcrum_plot_rows_free(figures);
+    return status;
+}
+
+static void test_fit_counts_in_prior_standard_deviations(void)
+{
+    struct opened opened;
+    struct fulcrum_plot_fit *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(read_fit("log", "5", &opened, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.row_count, 2);
+    /* What the data say most of comes first. */
+    const struct fulcrum_posterior_row *first = &data.rows[0];
+    CU_ASSERT(first->is_identified);
+    suite_assert_close("fitted", first->fitted, log(2.0) / 0.5, 1e-12);
+    suite_assert_close("low", first->lo + 1.0, 1.0, 1e-12);
+    suite_assert_close("high", first->hi, log(4.0) / 0.5, 1e-12);
+    CU_ASSERT_STRING_EQUAL(first->text, "2 ms \xe2\x86\x92 4 ms (2 ms to 8 ms)");
+    CU_ASSERT(!data.rows[1].is_identified);
+    suite_assert_close("linear", data.rows[1].hi, 2.0, 1e-12);
+    CU_ASSERT_EQUAL_FATAL(data.figure_count, 1);
+    suite_assert_close("prior", data.figures[0].prior_hi, 1.6, 1e-12);
+    suite_assert_close("best", data.figures[0].fitted, 1.1, 1e-12);
+    suite_assert_close(
+        "posterior", data.figures[0].posterior_hi, 1.0 + 1.645 * 0.04, 1e-12);
+    CU_ASSERT(isnan(data.figures[0].others_lo));
+    fulcrum_plot_fit_free(plot);
+    close_text(&opened);
+}
+
+static void test_fits_with_odd_cells_are_refused(void)
+{
+    static const struct {
+        const char *scale;
+        const char *observed;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {"cubic", "5", FULCRUM_ERR_FORMAT, "parameters[1].scale = 'cubic'"},
+        {"log", "0", FULCRUM_ERR_RANGE, "figures[0].observed = 0"},
+        {"log", "\"5\"", FULCRUM_ERR_FORMAT, "figures[0].observed"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        struct fulcrum_plot_fit *plot = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            read_fit(cases[i].scale, cases[i].observed, &opened, &plot, &err),
+            cases[i].status);
+        expect_part(err.detail, cases[i].part);
+        close_text(&opened);
+    }
+}
+
+static void test_gpu_time_follows_the_model(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_plot_gpu_time *plot = NULL;
+    struct fulcrum_design a100;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("inci2020-fig2-text", &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_gpu_time_new(reference, "dgx-1,dgx-a100", &plot, NULL),
+        FULCRUM_OK);
+    struct fulcrum_gpu_time_data data = fulcrum_plot_gpu_time_data(plot, &no_words);
+    /* The reference's own GPU is there already. */
+    CU_ASSERT_EQUAL_FATAL(data.count, 3);
+    static const double published[] = {0.57, 0.15, 0.12, 0.16};
+    for (size_t k = 0; k < FULCRUM_GPU_TIME_PARTS; k++) {
+        suite_assert_close("published", data.rows[0].parts[k], published[k], 1e-12);
+    }
+    suite_assert_close("half of the SMs", data.rows[1].parts[0], 2.0 * 0.57, 1e-12);
+    CU_ASSERT(isnan(data.rows[1].lo));
+    fulcrum_design_init(&a100);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_machine_load("dgx-a100", &a100, NULL, NULL), FULCRUM_OK);
+    struct fulcrum_gpu_scale scale =
+        fulcrum_gpu_scale(&reference->design.workload.network,
+            &reference->design.machine.gpu, &a100.machine.gpu);
+    suite_assert_close("math", data.rows[2].parts[0], scale.math, 1e-12);
+    suite_assert_close("DRAM", data.rows[2].parts[2], scale.dram, 1e-12);
+    suite_assert_close("interval", data.rows[2].hi * data.rows[2].lo,
+        pow(fulcrum_gpu_scale_sum(&scale), 2.0), 1e-12);
+    CU_ASSERT(data.rows[2].hi > 1.5 * fulcrum_gpu_scale_sum(&scale));
+    fulcrum_plot_gpu_time_free(plot);
+    fulcrum_reference_free(reference);
+}
+
+static void test_gpu_time_needs_such_a_reference_and_machines(void)
+{
+    static const struct {
+        const char *reference;
+        const char *machines;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {"inci2020-fig3-text", "none", FULCRUM_ERR_UNSUPPORTED, "no gpu_time_frac"},
+        {"inci2020-fig2-text", "dgx-a100,dgx-h10", FULCRUM_ERR_UNKNOWN_NAME,
+            "--machines"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_reference *reference = NULL;
+        struct fulcrum_plot_gpu_time *plot = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_reference_load(cases[i].reference, &reference, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(
+            fulcrum_plot_gpu_time_new(reference, cases[i].machines, &plot, &err),
+            cases[i].status);
+        expect_part(err.detail, cases[i].part);
+        fulcrum_reference_free(reference);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_csv_and_json_read_alike),
+        SUITE_CASE(test_files_that_are_no_data_are_refused),
+        SUITE_CASE(test_cells_that_are_no_number_are_named),
+        SUITE_CASE(test_ratios_are_made_where_a_file_has_none),
+        SUITE_CASE(test_ratios_of_a_file_keep_their_intervals),
+        SUITE_CASE(test_slowdowns_refer_to_the_most_sms),
+        SUITE_CASE(test_published_ratios_go_over_as_they_are),
+        SUITE_CASE(test_published_ratios_are_chained),
+        SUITE_CASE(test_ratios_to_another_point_are_chained_on_the_prediction),
+        SUITE_CASE(test_references_that_do_not_belong_are_refused),
+        SUITE_CASE(test_points_at_other_settings_are_left_out),
+        SUITE_CASE(test_validation_sorts_points_by_unit_and_family),
+        SUITE_CASE(test_families_beyond_the_legend_share_its_last_entry),
+        SUITE_CASE(test_fit_counts_in_prior_standard_deviations),
+        SUITE_CASE(test_fits_with_odd_cells_are_refused),
+        SUITE_CASE(test_gpu_time_follows_the_model),
+        SUITE_CASE(test_gpu_time_needs_such_a_reference_and_machines),
+    };
+    return suite_run("plot_data", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
