@@ -8,6 +8,7 @@
 
 #include "calibrate/predict_curve.h"
 #include "calibrate/predict_power.h"
+#include "calibrate/predict_sm.h"
 #include "calibrate/predict_throughput.h"
 #include "presets/preset.h"
 
@@ -203,8 +204,9 @@ static enum fulcrum_status predict(const struct fulcrum_reference *reference,
     case FULCRUM_PREDICTOR_GPU_POWER:
     case FULCRUM_PREDICTOR_SERVER_POWER:
         return fulcrum_predict_power(reference, &out->comparison, err);
-    case FULCRUM_PREDICTOR_NONE:
     case FULCRUM_PREDICTOR_SM_SCALING:
+        return fulcrum_predict_sm(reference, &out->comparison, err);
+    case FULCRUM_PREDICTOR_NONE:
     case FULCRUM_PREDICTOR_STAGE_SHARES:
     case FULCRUM_PREDICTOR_COUNT:
     default:

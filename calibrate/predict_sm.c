@@ -1,0 +1,361 @@
+/* predict_sm.c - references of kind sm_scaling: every other number of SMs predicted. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is tested is the law that the product scales GPU times by. So the share of
+ * arithmetic is set in a workload, model/scale.h carries the workload over, and the
+ * time is read from it: the equation stands there and nowhere else.
+ */
+#include "calibrate/predict_sm.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/fit.h"
+#include "model/scale.h"
+
+/*
+ * Standard deviation of one rate. Rates cannot grow faster than SMs by any law; those
+ * of matrix products and fine-tuning on slices of an A100 grow by up to 3 % more.
+ */
+static const double noise_rel = 0.03;
+
+/*
+ * Of the logit of the arithmetic's share: two of them reach from 0.06 to 0.96. The
+ * share that it starts from is that of one R2D2 training; other work has any.
+ */
+static const double share_sd = 1.5;
+
+static const double least_share = 1e-4;
+
+static const double interval_tail = 0.05;
+
+/* Two for the fit, one to be predicted. */
+enum { LEAST_SM_COUNTS = 3 };
+
+enum { TIME, SHARE, PARAMETERS };
+
+struct rate {
+    double sm_count;
+    double per_s;
+    size_t point;
+    size_t observation;
+    int is_fitted;
+};
+
+/* The points of one series by rising SMs; x and y: SMs and rates that are fitted. */
+struct curve {
+    const struct fulcrum_reference *reference;
+    const char *series;
+    size_t count;
+    struct rate *rates;
+    size_t fitted_count;
+    double *x;
+    double *y;
+};
+
+static void curve_free(struct curve *curve)
+{
+    free(curve->rates);
+    free(curve->x);
+    free(curve->y);
+}
+
+static enum fulcrum_status curve_new(
+    struct curve *out, const struct fulcrum_reference *reference)
+{
+    size_t most = reference->point_count;
+    struct curve curve = {.reference = reference,
+        .rates = calloc(most, sizeof *curve.rates),
+        .x = calloc(most, sizeof *curve.x),
+        .y = calloc(most, sizeof *curve.y)};
+    if (curve.rates == NULL || curve.x == NULL || curve.y == NULL) {
+        curve_free(&curve);
+        return FULCRUM_ERR_NO_MEMORY;
+    }
+    *out = curve;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status find_sm_count(
+    const struct curve *curve, struct rate *rate, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_point *point =
+        &curve->reference->points[rate->point];
+    double all = curve->reference->design.machine.gpu.sm_count;
+    for (size_t i = 0; i < point->setting_count; i++) {
+        if (strcmp(point->settings[i].path, "run.sm_count") != 0) {
+            continue;
+        }
+        rate->sm_count = point->settings[i].number;
+        if (rate->sm_count >= 1 && rate->sm_count <= all) {
+            return FULCRUM_OK;
+        }
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "reference %s: points[%zu].set.run.sm_count = %.6g, 1 to the GPU's %.6g "
+            "expected",
+            curve->reference->name, rate->point, rate->sm_count, all);
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].set.run.sm_count is missing, a count expected",
+        curve->reference->name, rate->point);
+}
+
+static enum fulcrum_status find_rate(
+    const struct curve *curve, struct rate *rate, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_point *point =
+        &curve->reference->points[rate->point];
+    for (size_t i = 0; i < point->observation_count; i++) {
+        const struct fulcrum_observation *seen = &point->observations[i];
+        if (strstr(seen->quantity, "_per_") == NULL) {
+            continue;
+        }
+        rate->observation = i;
+        rate->per_s = seen->value;
+        if (isfinite(rate->per_s) && rate->per_s > 0) {
+            return FULCRUM_OK;
+        }
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
+            curve->reference->name, rate->point, seen->quantity, rate->per_s);
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].observed has no rate, a quantity with \"_per_\" in "
+        "its name expected",
+        curve->reference->name, rate->point);
+}
+
+static int by_sm_count(const void *left, const void *right)
+{
+    const struct rate *a = left;
+    const struct rate *b = right;
+    if (a->sm_count < b->sm_count || a->sm_count > b->sm_count) {
+        return a->sm_count < b->sm_count ? -1 : 1;
+    }
+    return a->point < b->point ? -1 : 1;
+}
+
+/* Marks the first, third, ... number of SMs; repeats of a number stay together. */
+static enum fulcrum_status hold_out(struct curve *curve, struct fulcrum_error *err)
+{
+    size_t different = 0;
+    qsort(curve->rates, curve->count, sizeof *curve->rates, by_sm_count);
+    for (size_t i = 0; i < curve->count; i++) {
+        struct rate *rate = &curve->rates[i];
+        different += i == 0 || rate->sm_count > curve->rates[i - 1].sm_count;
+        rate->is_fitted = different % 2 == 1;
+        if (rate->is_fitted) {
+            curve->x[curve->fitted_count] = rate->sm_count;
+            curve->y[curve->fitted_count++] = rate->per_s;
+        }
+    }
+    if (different < LEAST_SM_COUNTS) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
+            "reference %s: series \"%s\" has %zu different numbers of SMs, at least %d "
+            "expected",
+            curve->reference->name, curve->series, different, LEAST_SM_COUNTS);
+    }
+    return FULCRUM_OK;
+}
+
+/* Fills the curve with the points of the series that point `first` belongs to. */
+static enum fulcrum_status collect(
+    struct curve *curve, size_t first, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference *reference = curve->reference;
+    curve->series = reference->points[first].series;
+    curve->count = 0;
+    curve->fitted_count = 0;
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = first; status == FULCRUM_OK && i < reference->point_count; i++) {
+        if (strcmp(reference->points[i].series, curve->series) != 0) {
+            continue;
+        }
+        struct rate *rate = &curve->rates[curve->count++];
+        *rate = (struct rate){.point = i};
+        status = find_sm_count(curve, rate, err);
+        if (status == FULCRUM_OK) {
+            status = find_rate(curve, rate, err);
+        }
+    }
+    return status == FULCRUM_OK ? hold_out(curve, err) : status;
+}
+
+/* The parts other than arithmetic keep their proportions. */
+static void set_math_frac(struct fulcrum_workload_network *network, double math_frac)
+{
+    double rest = network->sm_frac + network->dram_frac + network->latency_frac;
+    double share = rest > 0 ? (1 - math_frac) / rest : 0;
+    network->math_frac = math_frac;
+    network->sm_frac *= share;
+    network->dram_frac *= share;
+    network->latency_frac = 1 - math_frac - network->sm_frac - network->dram_frac;
+}
+
+/* Work per second: a training step takes parameter[TIME] on all SMs. */
+static double rate_at(const double *parameter, double sm_count, const void *context)
+{
+    const struct fulcrum_design *design = context;
+    struct fulcrum_workload workload = design->workload;
+    workload.training.train_step_s = parameter[TIME];
+    set_math_frac(&workload.network, parameter[SHARE]);
+    const struct fulcrum_gpu_scale scale =
+        fulcrum_sm_scale(&workload.network, design->machine.gpu.sm_count, sm_count);
+    fulcrum_scale_gpu_times(&workload, &scale, 1);
+    return 1 / workload.training.train_step_s;
+}
+
+static enum fulcrum_status fit_curve(struct fulcrum_fit_result *out,
+    const struct curve *curve, struct fulcrum_error *err)
+{
+    const struct fulcrum_design *design = &curve->reference->design;
+    double share = design->workload.network.math_frac;
+    const struct fulcrum_fit_parameter parameter[PARAMETERS] = {
+        [TIME] = {.name = "time_all_sm",
+            .scale = FULCRUM_SCALE_LOG,
+            .high = (double)INFINITY,
+            .start = 1 / curve->y[curve->fitted_count - 1]},
+        [SHARE] = {.name = "math_frac",
+            .scale = FULCRUM_SCALE_LOGIT,
+            .low = least_share,
+            .high = 1 - least_share,
+            .start = fmin(1 - least_share, fmax(least_share, share)),
+            .prior_sd = share_sd},
+    };
+    const struct fulcrum_fit_problem problem = {.what = curve->series,
+        .model = rate_at,
+        .context = design,
+        .parameter = parameter,
+        .parameter_count = PARAMETERS,
+        .x = curve->x,
+        .y = curve->y,
+        .count = curve->fitted_count,
+        .noise_rel = noise_rel,
+        .start_count = 1};
+    return fulcrum_fit(out, &problem, err);
+}
+
+/* Relative standard error of a rate that the parameters' covariance leaves. */
+static double rate_error_rel(const struct fulcrum_fit_result *fit,
+    const struct fulcrum_design *design, double sm_count)
+{
+    static const double step_rel = 1e-5;
+    double slope[PARAMETERS];
+    double variance = 0;
+    for (size_t i = 0; i < PARAMETERS; i++) {
+        double low[PARAMETERS];
+        double high[PARAMETERS];
+        for (size_t j = 0; j < PARAMETERS; j++) {
+            double step = i == j ? step_rel * fit->parameter[j].value : 0;
+            low[j] = fit->parameter[j].value - step;
+            high[j] = fit->parameter[j].value + step;
+        }
+        slope[i] =
+            log(rate_at(high, sm_count, design) / rate_at(low, sm_count, design)) /
+            (high[i] - low[i]);
+    }
+    for (size_t i = 0; i < PARAMETERS; i++) {
+        for (size_t j = 0; j < PARAMETERS; j++) {
+            variance += slope[i] * slope[j] * fit->covariance[i * PARAMETERS + j];
+        }
+    }
+    return sqrt(fmax(0, variance));
+}
+
+/* Student's quantile where there are points enough to tell the noise. */
+static double quantile(const struct fulcrum_fit_result *fit)
+{
+    double freedom = (double)fit->residuals.count - PARAMETERS;
+    return freedom >= 1 ? gsl_cdf_tdist_Qinv(interval_tail, freedom)
+                        : gsl_cdf_ugaussian_Qinv(interval_tail);
+}
+
+static void compare(struct fulcrum_comparison *comparison, const struct curve *curve,
+    const struct fulcrum_fit_result *fit)
+{
+    const struct fulcrum_design *design = &curve->reference->design;
+    const double parameter[PARAMETERS] = {
+        [TIME] = fit->parameter[TIME].value, [SHARE] = fit->parameter[SHARE].value};
+    for (size_t i = 0; i < curve->count; i++) {
+        const struct rate *rate = &curve->rates[i];
+        struct fulcrum_compared *item = fulcrum_comparison_add(comparison, rate->point,
+            rate->observation, rate_at(parameter, rate->sm_count, design));
+        double error = rate_error_rel(fit, design, rate->sm_count);
+        double reach = quantile(fit) * hypot(error, fit->noise_rel);
+        item->is_fitted = rate->is_fitted;
+        item->lo = item->predicted * exp(-reach);
+        item->hi = item->predicted * exp(reach);
+        item->baseline[FULCRUM_BASELINE_BOUNDS] =
+            curve->y[0] * rate->sm_count / curve->x[0];
+    }
+}
+
+static int is_first_of_series(const struct fulcrum_reference *reference, size_t point)
+{
+    for (size_t i = 0; i < point; i++) {
+        if (strcmp(reference->points[i].series, reference->points[point].series) == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static enum fulcrum_status predict_series(struct curve *curve, size_t first,
+    struct fulcrum_comparison *comparison, struct fulcrum_error *err)
+{
+    struct fulcrum_fit_result fit;
+    enum fulcrum_status status = collect(curve, first, err);
+    if (status == FULCRUM_OK) {
+        status = fit_curve(&fit, curve, err);
+    }
+    if (status == FULCRUM_OK) {
+        compare(comparison, curve, &fit);
+    }
+    return status;
+}
+
+static enum fulcrum_status check(
+    const struct fulcrum_reference *reference, struct fulcrum_error *err)
+{
+    if (reference->point_count == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
+            "reference %s: points is empty, curves expected", reference->name);
+    }
+    if (isnan(reference->design.machine.gpu.sm_count)) {
+        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+            "reference %s: machine.gpu.sm_count is missing, a count expected",
+            reference->name);
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_predict_sm(const struct fulcrum_reference *reference,
+    struct fulcrum_comparison *out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = check(reference, err);
+    struct curve curve = {0};
+    struct fulcrum_comparison comparison = {0};
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (curve_new(&curve, reference) != FULCRUM_OK) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "no memory for %zu points of reference %s", reference->point_count,
+            reference->name);
+    }
+    status = fulcrum_comparison_init(&comparison, reference, err);
+    for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
+        if (is_first_of_series(reference, i)) {
+            status = predict_series(&curve, i, &comparison, err);
+        }
+    }
+    curve_free(&curve);
+    if (status == FULCRUM_OK) {
+        *out = comparison;
+    } else {
+        fulcrum_comparison_clear(&comparison);
+    }
+    return status;
+}
