@@ -22,7 +22,14 @@ static const struct {
     {"sf-fig3-10-core-vizdoom", "sf-10-core-vizdoom-prior"},
     {"sf-fig3-10-core-dmlab", "sf-10-core-dmlab-prior"},
 };
-enum { ENVIRONMENTS = sizeof environments / sizeof environments[0], SERIES_MOST = 8 };
+enum { ENVIRONMENTS = sizeof environments / sizeof environments[0] };
+/* A row for each environment and one for all, of seven frameworks, and of one with
+ * environments left out. */
+enum {
+    ROWS = ENVIRONMENTS + 1,
+    COUNTS_ROWS_MOST = 7 * ROWS,
+    ROWS_MOST = COUNTS_ROWS_MOST + ROWS
+};
 
 #define SEED_RL "SEED RL V-trace"
 
@@ -135,7 +142,7 @@ static void compare_all_counts(struct job *job)
         while (strcmp(reference->points[k].series, reference->points[i].series) != 0) {
             k++;
         }
-        if (k == i && job->rows.count < (SERIES_MOST - 1) * (ENVIRONMENTS + 1)) {
+        if (k == i && job->rows.count < COUNTS_ROWS_MOST) {
             compare_counts(job, reference->points[i].series);
         }
     }
@@ -154,8 +161,7 @@ static struct fulcrum_framework_errors errors_of(
     return sum;
 }
 
-static enum fulcrum_status predict_left_out(
-    const struct fulcrum_left_out_environment *all, size_t left_out,
+static enum fulcrum_status predict_left_out(const struct fulcrum_left_out_plan *plan,
     enum fulcrum_framework_rule rule, double *predicted, struct fulcrum_error *err)
 {
     static const enum fulcrum_left_out_form forms[FULCRUM_FRAMEWORK_RULES] = {
@@ -163,9 +169,8 @@ static enum fulcrum_status predict_left_out(
         [FULCRUM_FRAMEWORK_HYPERBOLA] = FULCRUM_LEFT_OUT_HYPERBOLA,
         [FULCRUM_FRAMEWORK_CAPPED_STEPS] = FULCRUM_LEFT_OUT_STEPS};
     return rule == FULCRUM_FRAMEWORK_NETWORK
-               ? fulcrum_left_out_network(all, ENVIRONMENTS, left_out, predicted, err)
-               : fulcrum_left_out_formula(
-                     all, ENVIRONMENTS, left_out, forms[rule], predicted, err);
+               ? fulcrum_left_out_network(plan, predicted, err)
+               : fulcrum_left_out_formula(plan, forms[rule], predicted, err);
 }
 
 static enum fulcrum_status compare_left_out(
@@ -179,9 +184,10 @@ static enum fulcrum_status compare_left_out(
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
         all[i] = (struct fulcrum_left_out_environment){job->curves[i], job->priors[i]};
     }
+    const struct fulcrum_left_out_plan plan = {all, ENVIRONMENTS, left_out};
     for (int rule = 0; rule < FULCRUM_FRAMEWORK_RULES && status == FULCRUM_OK; rule++) {
-        status = predict_left_out(
-            all, left_out, (enum fulcrum_framework_rule)rule, predicted, err);
+        status =
+            predict_left_out(&plan, (enum fulcrum_framework_rule)rule, predicted, err);
         if (status == FULCRUM_OK) {
             row->errors[rule] = errors_of(job->curves[left_out], predicted);
         }
@@ -192,8 +198,7 @@ static enum fulcrum_status compare_left_out(
 static enum fulcrum_status run(struct job *job, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
-    size_t most = SERIES_MOST * (ENVIRONMENTS + 1);
-    job->rows.items = calloc(most, sizeof *job->rows.items);
+    job->rows.items = calloc(ROWS_MOST, sizeof *job->rows.items);
     if (job->rows.items == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "frameworks");
     }

@@ -131,16 +131,15 @@ static void fit_clear(struct fit *fit)
     fulcrum_throughput_free(fit->left_out.model);
 }
 
-static enum fulcrum_status make_fit(
-    const struct fulcrum_left_out_environment *environments, size_t count,
-    size_t left_out, struct fit *out, struct fulcrum_error *err)
+static enum fulcrum_status make_fit(const struct fulcrum_left_out_plan *plan,
+    struct fit *out, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
     *out = (struct fit){.count = 0};
-    for (size_t k = 0; k < count && status == FULCRUM_OK; k++) {
+    for (size_t k = 0; k < plan->count && status == FULCRUM_OK; k++) {
         struct environment *one =
-            k == left_out ? &out->left_out : &out->fitted[out->count++];
-        status = make_environment(&environments[k], one, err);
+            k == plan->left_out ? &out->left_out : &out->fitted[out->count++];
+        status = make_environment(&plan->environments[k], one, err);
     }
     return status;
 }
@@ -231,18 +230,19 @@ static enum fulcrum_status predict(const struct environment *environment,
     return status;
 }
 
-enum fulcrum_status fulcrum_left_out_network(
-    const struct fulcrum_left_out_environment *environments, size_t count,
-    size_t left_out, double *predicted, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_left_out_network(const struct fulcrum_left_out_plan *plan,
+    double *predicted, struct fulcrum_error *err)
 {
-    assert(count >= 2 && count <= FULCRUM_LEFT_OUT_MOST && left_out < count);
+    assert(plan->count >= 2 && plan->count <= FULCRUM_LEFT_OUT_MOST);
+    assert(plan->left_out < plan->count);
     struct fit fit;
     struct fulcrum_belief beliefs[FIRST_FACTOR + FULCRUM_LEFT_OUT_MOST];
     struct fulcrum_datum data[POINTS_MOST];
     struct fulcrum_posterior_mode mode = {.misfit = 0.0};
-    enum fulcrum_status status = make_fit(environments, count, left_out, &fit, err);
+    enum fulcrum_status status = make_fit(plan, &fit, err);
     if (status == FULCRUM_OK) {
-        status = list_beliefs(&fit, environments[left_out].prior, beliefs, err);
+        status =
+            list_beliefs(&fit, plan->environments[plan->left_out].prior, beliefs, err);
     }
     if (status == FULCRUM_OK) {
         void *context = &fit;
@@ -322,35 +322,42 @@ static void predict_curve(const struct fulcrum_formula *formula,
     }
 }
 
-enum fulcrum_status fulcrum_left_out_formula(
-    const struct fulcrum_left_out_environment *environments, size_t count,
-    size_t left_out, enum fulcrum_left_out_form form, double *predicted,
-    struct fulcrum_error *err)
+/* The curves of the others, one after another, and that of the one left out. */
+static enum fulcrum_status list_curves(const struct fulcrum_left_out_plan *plan,
+    enum fulcrum_left_out_form form, struct curve *points,
+    struct fulcrum_formula_curve *curves, struct fulcrum_error *err)
 {
-    assert(count >= 2 && count <= FULCRUM_LEFT_OUT_MOST && left_out < count);
-    struct curve points[FULCRUM_LEFT_OUT_MOST];
-    struct fulcrum_formula_curve curves[FULCRUM_LEFT_OUT_MOST];
-    struct fulcrum_formula formulas[FULCRUM_LEFT_OUT_MOST];
-    struct fulcrum_formula_curve other;
     size_t fitted = 0;
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t k = 0; k < count && status == FULCRUM_OK; k++) {
+    for (size_t k = 0; k < plan->count && status == FULCRUM_OK; k++) {
         struct fulcrum_formula_curve *curve =
-            k == left_out ? &other : &curves[fitted++];
-        status = read_curve(&environments[k], &points[k], curve, err);
+            &curves[k == plan->left_out ? plan->count - 1 : fitted++];
+        status = read_curve(&plan->environments[k], &points[k], curve, err);
         if (status == FULCRUM_OK) {
-            status = shape_curve(&environments[k], form, curve, err);
+            status = shape_curve(&plan->environments[k], form, curve, err);
         }
     }
-    const struct fulcrum_formula_plan plan = {.curves = curves,
-        .curve_count = fitted,
+    return status;
+}
+
+enum fulcrum_status fulcrum_left_out_formula(const struct fulcrum_left_out_plan *plan,
+    enum fulcrum_left_out_form form, double *predicted, struct fulcrum_error *err)
+{
+    assert(plan->count >= 2 && plan->count <= FULCRUM_LEFT_OUT_MOST);
+    assert(plan->left_out < plan->count);
+    struct curve points[FULCRUM_LEFT_OUT_MOST];
+    struct fulcrum_formula_curve curves[FULCRUM_LEFT_OUT_MOST] = {{.count = 0}};
+    struct fulcrum_formula formulas[FULCRUM_LEFT_OUT_MOST];
+    const struct fulcrum_formula_plan fit = {.curves = curves,
+        .curve_count = plan->count - 1,
         .noise_rel = NOISE_REL,
-        .frame_skip = environments[left_out].reference->frame_skip};
+        .frame_skip = plan->environments[plan->left_out].reference->frame_skip};
+    enum fulcrum_status status = list_curves(plan, form, points, curves, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_formula_fit(&plan, formulas, err);
+        status = fulcrum_formula_fit(&fit, formulas, err);
     }
     if (status == FULCRUM_OK) {
-        predict_curve(&formulas[0], &curves[0], &other, predicted);
+        predict_curve(&formulas[0], &curves[0], &curves[plan->count - 1], predicted);
     }
     return status;
 }

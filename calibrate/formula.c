@@ -157,7 +157,7 @@ enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
     if (status != FULCRUM_OK) {
         return status;
     }
-    struct fulcrum_datum *data = calloc(points, sizeof *data);
+    struct fulcrum_datum *data = calloc(points + 1, sizeof *data);
     if (data == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a formula");
     }

@@ -9,7 +9,7 @@
 
 enum { FULCRUM_FORMULA_CURVES_MOST = 4 };
 
-/* How sharply the ceiling bends the hyperbola: p of docs/frameworks.md equation (22). */
+/* How sharply the ceiling bends the hyperbola: p of (22), docs/frameworks.md. */
 #define FULCRUM_FORMULA_KNEE 5.0
 
 /* The centre of the prior of C, of what the environments alone would do. */

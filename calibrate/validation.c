@@ -38,6 +38,7 @@ static int belongs(
            (reference->is_relative && point == reference->relative_to);
 }
 
+/* The caller clears it, after a failure too. */
 static enum fulcrum_status make_part(const struct fulcrum_reference *reference,
     const char *calibration, struct part *out, struct fulcrum_error *err)
 {
@@ -45,7 +46,6 @@ static enum fulcrum_status make_part(const struct fulcrum_reference *reference,
     out->view.points = calloc(reference->point_count, sizeof *out->view.points);
     out->origin = calloc(reference->point_count, sizeof *out->origin);
     if (out->view.points == NULL || out->origin == NULL) {
-        part_clear(out);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
     }
     size_t count = 0;
@@ -84,27 +84,42 @@ static void take_over(struct fulcrum_comparison *out, const struct part *part,
 }
 
 /* What cannot be predicted is a reason, not a failure. */
-static enum fulcrum_status predict_part(const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, const char *name,
-    struct fulcrum_validation *out, struct fulcrum_error *err)
+static enum fulcrum_status predict_part(const struct part *part,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
+    struct fulcrum_error *err)
 {
-    struct part part;
     struct fulcrum_comparison found = {.count = 0};
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    enum fulcrum_status status = make_part(reference, name, &part, err);
+    enum fulcrum_status status =
+        fulcrum_predict_throughput(&part->view, calibration, &found, &why);
+    if (status == FULCRUM_ERR_NO_MEMORY) {
+        return fulcrum_fail(err, status, "%s: no memory", part->view.name);
+    }
     if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = fulcrum_predict_throughput(&part.view, calibration, &found, &why);
-    if (status == FULCRUM_OK) {
-        (void)snprintf(out->calibration, sizeof out->calibration, "%s",
-            out->calibration[0] == '\0' ? calibration->name : "by series");
-        take_over(&out->comparison, &part, &found);
-    } else if (status != FULCRUM_ERR_NO_MEMORY) {
         append(out->reason, sizeof out->reason, "; ", why.detail);
-        status = FULCRUM_OK;
+        return FULCRUM_OK;
     }
+    (void)snprintf(out->calibration, sizeof out->calibration, "%s",
+        out->calibration[0] == '\0' ? calibration->name : "by series");
+    take_over(&out->comparison, part, &found);
     fulcrum_comparison_clear(&found);
+    return FULCRUM_OK;
+}
+
+/* All series that name the calibration. */
+static enum fulcrum_status predict_from(const struct fulcrum_reference *reference,
+    const char *name, struct fulcrum_validation *out, struct fulcrum_error *err)
+{
+    struct part part;
+    struct fulcrum_calibration *calibration = NULL;
+    enum fulcrum_status status = make_part(reference, name, &part, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_calibration_load(name, &calibration, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = predict_part(&part, calibration, out, err);
+    }
+    fulcrum_calibration_free(calibration);
     part_clear(&part);
     return status;
 }
@@ -171,15 +186,9 @@ static enum fulcrum_status predict_by_series(const struct fulcrum_reference *ref
         fulcrum_comparison_init(&out->comparison, reference, err);
     for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
         const char *name = calibration_of(reference, i);
-        struct fulcrum_calibration *own = NULL;
-        if (name[0] == '\0' || !is_first_of(reference, i)) {
-            continue;
+        if (name[0] != '\0' && is_first_of(reference, i)) {
+            status = predict_from(reference, name, out, err);
         }
-        status = fulcrum_calibration_load(name, &own, err);
-        if (status == FULCRUM_OK) {
-            status = predict_part(reference, own, name, out, err);
-        }
-        fulcrum_calibration_free(own);
     }
     if (status == FULCRUM_OK) {
         name_series_without(reference, out);

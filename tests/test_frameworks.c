@@ -13,44 +13,54 @@
 #include "presets/reference_load.h"
 #include "tests/suite.h"
 
-static const char *const names[] = {
-    "sf-fig3-10-core-atari", "sf-fig3-10-core-vizdoom", "sf-fig3-10-core-dmlab"};
-enum { ENVIRONMENTS = sizeof names / sizeof names[0] };
+static const struct {
+    const char *reference;
+    const char *prior;
+} environments[] = {
+    {"sf-fig3-10-core-atari", "sf-10-core-atari-prior"},
+    {"sf-fig3-10-core-vizdoom", "sf-10-core-vizdoom-prior"},
+    {"sf-fig3-10-core-dmlab", "sf-10-core-dmlab-prior"},
+};
+enum { ENVIRONMENTS = sizeof environments / sizeof environments[0] };
 
 #define SEED_RL "SEED RL V-trace"
 
-/* Predicted once for all cases. */
-static struct fulcrum_reference *references[ENVIRONMENTS];
-static struct fulcrum_validation sets[ENVIRONMENTS];
+/* Every environment with what is predicted of it. */
+struct predicted {
+    struct fulcrum_reference *references[ENVIRONMENTS];
+    struct fulcrum_validation sets[ENVIRONMENTS];
+};
 
-static int predict_all(void)
+static void predict(struct predicted *out)
 {
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        if (fulcrum_reference_load(names[i], &references[i], &err) != FULCRUM_OK ||
-            fulcrum_validate(references[i], NULL, &sets[i], &err) != FULCRUM_OK) {
-            (void)fprintf(stderr, "%s\n", err.detail);
-            return 0;
-        }
+        CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(
+                                  environments[i].reference, &out->references[i], &err),
+            FULCRUM_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_validate(out->references[i], NULL, &out->sets[i], &err),
+            FULCRUM_OK);
+        CU_ASSERT_STRING_EQUAL(err.detail, "");
     }
-    return 1;
 }
 
-static double env_count_of(size_t set, const struct fulcrum_compared *item)
+static void clear(struct predicted *all)
 {
-    const struct fulcrum_reference_point *point = &references[set]->points[item->point];
-    CU_ASSERT_EQUAL_FATAL(point->setting_count, 1);
-    CU_ASSERT_STRING_EQUAL(point->settings[0].path, "run.env_count");
-    return point->settings[0].number;
+    for (size_t i = 0; i < ENVIRONMENTS; i++) {
+        fulcrum_validation_clear(&all->sets[i]);
+        fulcrum_reference_free(all->references[i]);
+    }
 }
 
 /* Over the points of one framework that no fit has seen, of all environments. */
-static struct fulcrum_comparison_errors held_out(const char *series, int baseline)
+static struct fulcrum_comparison_errors errors_of(
+    const struct predicted *all, const char *series, int baseline)
 {
     struct fulcrum_comparison_errors sum = {.count = 0};
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
         struct fulcrum_comparison_errors one = fulcrum_comparison_errors(
-            &sets[i].comparison, series, FULCRUM_COMPARE_PREDICTED, baseline);
+            &all->sets[i].comparison, series, FULCRUM_COMPARE_PREDICTED, baseline);
         sum.mape_frac += one.mape_frac * (double)one.count;
         sum.max_frac = fmax(sum.max_frac, one.max_frac);
         sum.count += one.count;
@@ -59,36 +69,68 @@ static struct fulcrum_comparison_errors held_out(const char *series, int baselin
     return sum;
 }
 
+static void check_item(const struct fulcrum_compared *item, size_t point)
+{
+    int is_complete = item->lo < item->predicted && item->predicted < item->hi;
+    for (size_t rule = 0; rule < FULCRUM_BASELINE_COUNT; rule++) {
+        is_complete = is_complete && item->baseline[rule] > 0.0;
+    }
+    CU_ASSERT(is_complete);
+    CU_ASSERT_EQUAL(item->point, point);
+}
+
+static void check_set(const struct fulcrum_validation *set)
+{
+    CU_ASSERT_STRING_EQUAL(set->reason, "");
+    CU_ASSERT_STRING_EQUAL(set->calibration, "by series");
+    CU_ASSERT_EQUAL(set->comparison.count, set->reference->point_count);
+    for (size_t k = 0; k < set->comparison.count; k++) {
+        check_item(&set->comparison.items[k], k);
+    }
+}
+
 static void test_every_framework_is_predicted(void)
 {
+    struct predicted all;
+    predict(&all);
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
-        CU_ASSERT_STRING_EQUAL(sets[i].reason, "");
-        CU_ASSERT_STRING_EQUAL(sets[i].calibration, "by series");
-        CU_ASSERT_EQUAL(sets[i].comparison.count, references[i]->point_count);
-        for (size_t k = 0; k < sets[i].comparison.count; k++) {
-            const struct fulcrum_compared *item = &sets[i].comparison.items[k];
-            CU_ASSERT_EQUAL(item->point, k);
-            CU_ASSERT(item->lo < item->predicted && item->predicted < item->hi);
-            for (size_t rule = 0; rule < FULCRUM_BASELINE_COUNT; rule++) {
-                CU_ASSERT(item->baseline[rule] > 0.0);
-            }
-        }
+        check_set(&all.sets[i]);
     }
+    clear(&all);
+}
+
+/* Whether the point is one of 20, 80 and 320 environments. */
+static int is_of_fits(const struct fulcrum_reference_point *point)
+{
+    CU_ASSERT_EQUAL_FATAL(point->setting_count, 1);
+    CU_ASSERT_STRING_EQUAL(point->settings[0].path, "run.env_count");
+    double n = point->settings[0].number;
+    return n == 20.0 || n == 80.0 || n == 320.0;
+}
+
+/* Returns how many points the fits have seen. */
+static size_t check_marks(const struct fulcrum_validation *set)
+{
+    size_t seen = 0;
+    for (size_t k = 0; k < set->comparison.count; k++) {
+        const struct fulcrum_compared *item = &set->comparison.items[k];
+        CU_ASSERT_EQUAL(
+            item->is_fitted, is_of_fits(&set->reference->points[item->point]));
+        seen += item->is_fitted ? 1 : 0;
+    }
+    return seen;
 }
 
 static void test_fits_have_seen_three_counts_only(void)
 {
+    struct predicted all;
+    predict(&all);
     size_t seen = 0;
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
-        for (size_t k = 0; k < sets[i].comparison.count; k++) {
-            const struct fulcrum_compared *item = &sets[i].comparison.items[k];
-            double n = env_count_of(i, item);
-            int is_of_fit = n == 20.0 || n == 80.0 || n == 320.0;
-            CU_ASSERT_EQUAL(item->is_fitted, is_of_fit);
-            seen += item->is_fitted ? 1 : 0;
-        }
+        seen += check_marks(&all.sets[i]);
     }
     CU_ASSERT_EQUAL(seen, 3 * 5 * 3 - 3); /* DeepMind's IMPALA ends at 160 */
+    clear(&all);
 }
 
 /* What is promised of SEED RL, and what the others were found to be. */
@@ -106,81 +148,85 @@ static void test_held_out_points_are_met(void)
         {"RLlib IMPALA", 8, 0.085, 0.22},
         {"DeepMind IMPALA", 6, 0.055, 0.14},
     };
+    struct predicted all;
+    predict(&all);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_comparison_errors network = held_out(cases[i].series, -1);
-        struct fulcrum_comparison_errors capped =
-            held_out(cases[i].series, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
-        struct fulcrum_comparison_errors free =
-            held_out(cases[i].series, FULCRUM_BASELINE_HYPERBOLA);
-        (void)fprintf(stderr,
-            "%-20s %zu points: network %.2f / %.1f %%, capped hyperbola %.2f / %.1f "
-            "%%, hyperbola %.2f / %.1f %%\n",
-            cases[i].series, network.count, 100.0 * network.mape_frac,
-            100.0 * network.max_frac, 100.0 * capped.mape_frac, 100.0 * capped.max_frac,
-            100.0 * free.mape_frac, 100.0 * free.max_frac);
-        CU_ASSERT_EQUAL(network.count, cases[i].count);
-        CU_ASSERT(network.mape_frac <= cases[i].mape_frac);
-        CU_ASSERT(network.max_frac <= cases[i].max_frac);
+        struct fulcrum_comparison_errors found = errors_of(&all, cases[i].series, -1);
+        (void)fprintf(stderr, "%s: %zu points, %.2f / %.1f %%\n", cases[i].series,
+            found.count, 100.0 * found.mape_frac, 100.0 * found.max_frac);
+        CU_ASSERT_EQUAL(found.count, cases[i].count);
+        CU_ASSERT(found.mape_frac <= cases[i].mape_frac);
+        CU_ASSERT(found.max_frac <= cases[i].max_frac);
     }
+    clear(&all);
 }
 
 /* The formulas are fitted to the same points, and are no strawmen. */
 static void test_formulas_compare_as_they_were_found_to(void)
 {
+    struct predicted all;
+    predict(&all);
     struct fulcrum_comparison_errors capped =
-        held_out(SEED_RL, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
+        errors_of(&all, SEED_RL, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
     struct fulcrum_comparison_errors free =
-        held_out(SEED_RL, FULCRUM_BASELINE_HYPERBOLA);
+        errors_of(&all, SEED_RL, FULCRUM_BASELINE_HYPERBOLA);
     CU_ASSERT_EQUAL(capped.count, 6);
     CU_ASSERT_EQUAL(free.count, 6);
-    CU_ASSERT(capped.mape_frac > 0.03 && capped.mape_frac < 0.04);
-    CU_ASSERT(free.mape_frac > 0.05 && free.mape_frac < 0.062);
-    CU_ASSERT(held_out(SEED_RL, FULCRUM_BASELINE_TEXTBOOK).mape_frac >
-              held_out(SEED_RL, -1).mape_frac);
+    suite_assert_close("capped hyperbola", capped.mape_frac, 0.0355, 0.01);
+    suite_assert_close("capped hyperbola, largest", capped.max_frac, 0.083, 0.01);
+    suite_assert_close("hyperbola", free.mape_frac, 0.0557, 0.01);
+    suite_assert_close("hyperbola, largest", free.max_frac, 0.146, 0.01);
+    CU_ASSERT(errors_of(&all, SEED_RL, FULCRUM_BASELINE_TEXTBOOK).mape_frac >
+              errors_of(&all, SEED_RL, -1).mape_frac);
+    clear(&all);
 }
 
-/* The fit of one framework to its three counts, from the priors of its environment. */
-static void check_fit(size_t set, const struct fulcrum_series_calibration *own)
+/* Each stored value is where the fit has its best parameters. */
+static void compare_fit(const struct fulcrum_reference_fit *fit, const char *name)
 {
-    static const char *const priors[ENVIRONMENTS] = {
-        "sf-10-core-atari-prior", "sf-10-core-vizdoom-prior", "sf-10-core-dmlab-prior"};
+    static const struct fulcrum_parameter none = {.value = 0.0};
+    struct fulcrum_calibration *shipped = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_load(name, &shipped, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fit->parameter_count, 4);
+    for (size_t i = 0; i < fit->parameter_count; i++) {
+        const struct fulcrum_parameter *stored =
+            fulcrum_calibration_parameter(shipped, fit->parameters[i].prior.path);
+        stored = stored != NULL ? stored : &none;
+        CU_ASSERT_EQUAL(stored->origin, FULCRUM_ORIGIN_FITTED);
+        suite_assert_close(name, stored->value, fit->parameters[i].mode, 1e-3);
+    }
+    fulcrum_calibration_free(shipped);
+}
+
+/* One framework at its three counts, from the priors of its environment. */
+static void check_fit(size_t environment, const struct fulcrum_series_calibration *own)
+{
+    static const double omitted[] = {2.0, 4.0, 6.0};
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_calibration *prior = NULL;
-    struct fulcrum_calibration *shipped = NULL;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_reference_load(names[set], &reference, NULL), FULCRUM_OK);
+        fulcrum_reference_load(environments[environment].reference, &reference, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_keep_series(reference, own->series, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load(priors[set], &prior, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_calibration_load(own->calibration, &shipped, NULL), FULCRUM_OK);
-    static const double held_out[] = {2.0, 4.0, 6.0};
+        fulcrum_calibration_load(environments[environment].prior, &prior, NULL),
+        FULCRUM_OK);
     const struct fulcrum_reference *one = reference;
     const struct fulcrum_calibration *start = prior;
     const struct fulcrum_reference_fit_plan plan = {.references = &one,
         .reference_count = 1,
         .calibrations = &start,
         .calibration_count = 1,
-        .held_out = held_out,
+        .held_out = omitted,
         .held_out_count = reference->point_count / 2,
         .noise_rel = 0.03,
         .seed = 1,
         .thread_count = 1};
     struct fulcrum_reference_fit fit;
     CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fit.parameter_count, 4);
-    for (size_t i = 0; i < fit.parameter_count; i++) {
-        const char *path = fit.parameters[i].prior.path;
-        const struct fulcrum_parameter *stored =
-            fulcrum_calibration_parameter(shipped, path);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(stored);
-        CU_ASSERT_EQUAL(stored->origin, FULCRUM_ORIGIN_FITTED);
-        suite_assert_close(
-            own->calibration, stored->value, fit.parameters[i].mode, 1e-3);
-    }
+    compare_fit(&fit, own->calibration);
     fulcrum_reference_fit_clear(&fit);
-    fulcrum_calibration_free(shipped);
     fulcrum_calibration_free(prior);
     fulcrum_reference_free(reference);
 }
@@ -188,18 +234,25 @@ static void check_fit(size_t set, const struct fulcrum_series_calibration *own)
 static void test_calibrations_are_what_their_fits_find(void)
 {
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
-        CU_ASSERT_EQUAL(references[i]->calibration_count, 5);
-        for (size_t k = 0; k < references[i]->calibration_count; k++) {
-            check_fit(i, &references[i]->calibrations[k]);
+        struct fulcrum_reference *reference = NULL;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_reference_load(environments[i].reference, &reference, NULL),
+            FULCRUM_OK);
+        CU_ASSERT_EQUAL(reference->calibration_count, 5);
+        for (size_t k = 0; k < reference->calibration_count; k++) {
+            check_fit(i, &reference->calibrations[k]);
         }
+        fulcrum_reference_free(reference);
     }
 }
 
 static void test_a_series_without_calibration_says_so(void)
 {
-    struct fulcrum_reference *reference = references[0];
+    struct fulcrum_reference *reference = NULL;
     struct fulcrum_validation part;
-    size_t all = reference->calibration_count;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load(environments[0].reference, &reference, NULL),
+        FULCRUM_OK);
     reference->calibration_count = 1;
     CU_ASSERT_EQUAL(fulcrum_validate(reference, NULL, &part, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(part.comparison.count, 6);
@@ -208,24 +261,27 @@ static void test_a_series_without_calibration_says_so(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(part.reason, "'rlpyt PPO', 'RLlib IMPALA'"));
     CU_ASSERT_PTR_NULL(strstr(part.reason, "APPO"));
     fulcrum_validation_clear(&part);
-    reference->calibration_count = all;
+    fulcrum_reference_free(reference);
 }
 
-/* What was left out of a fit by one series may have been seen by that of another. */
+/* A calibration of one series has seen nothing of the others. */
 static void test_marks_are_those_of_the_calibration_in_use(void)
 {
+    struct fulcrum_reference *reference = NULL;
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_validation other;
+    size_t fitted = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load(environments[0].reference, &reference, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_calibration_load("seed-rl-10-core-atari", &calibration, NULL),
         FULCRUM_OK);
-    CU_ASSERT_EQUAL(
-        fulcrum_validate(references[0], calibration, &other, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(other.comparison.count, references[0]->point_count);
-    size_t fitted = 0;
+    CU_ASSERT_EQUAL(fulcrum_validate(reference, calibration, &other, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(other.comparison.count, reference->point_count);
     for (size_t k = 0; k < other.comparison.count; k++) {
         const struct fulcrum_compared *item = &other.comparison.items[k];
-        int is_seed = strcmp(references[0]->points[item->point].series, SEED_RL) == 0;
+        int is_seed = strcmp(reference->points[item->point].series, SEED_RL) == 0;
         CU_ASSERT(is_seed || !item->is_fitted);
         CU_ASSERT(is_seed || isnan(item->baseline[FULCRUM_BASELINE_HYPERBOLA]));
         fitted += item->is_fitted ? 1 : 0;
@@ -233,6 +289,7 @@ static void test_marks_are_those_of_the_calibration_in_use(void)
     CU_ASSERT_EQUAL(fitted, 3);
     fulcrum_validation_clear(&other);
     fulcrum_calibration_free(calibration);
+    fulcrum_reference_free(reference);
 }
 
 int main(int argc, char **argv)
@@ -247,14 +304,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_marks_are_those_of_the_calibration_in_use),
     };
     /* The data of this tree, not what is installed; CTest runs in its root. */
-    if (setenv("FULCRUM_PRESETS", "presets", 1) != 0 || !predict_all()) {
+    if (setenv("FULCRUM_PRESETS", "presets", 1) != 0) {
         return EXIT_FAILURE;
     }
-    int status =
-        suite_run("frameworks", cases, sizeof cases / sizeof cases[0], argc, argv);
-    for (size_t i = 0; i < ENVIRONMENTS; i++) {
-        fulcrum_validation_clear(&sets[i]);
-        fulcrum_reference_free(references[i]);
-    }
-    return status;
+    return suite_run("frameworks", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
