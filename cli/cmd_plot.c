@@ -26,21 +26,21 @@ struct settings {
 static const struct plotter {
     const struct fulcrum_chart *chart;
     enum fulcrum_plot_content content;
-    const char *column; /* NULL: any */
     int takes_references;
+    const char *column; /* NULL: any */
     enum fulcrum_status (*draw)(
         struct fulcrum_plot_job *job, struct fulcrum_error *err);
 } plotters[] = {
-    {&fulcrum_chart_actors, FULCRUM_PLOT_SWEEP, "run.actor_count", 0,
+    {&fulcrum_chart_actors, FULCRUM_PLOT_SWEEP, 0, "run.actor_count",
         fulcrum_plot_actors},
-    {&fulcrum_chart_sm, FULCRUM_PLOT_SWEEP, "run.sm_count", 1, fulcrum_plot_sm},
-    {&fulcrum_chart_ratio, FULCRUM_PLOT_SWEEP, NULL, 0, fulcrum_plot_ratio},
-    {&fulcrum_chart_runtime, FULCRUM_PLOT_SWEEP, NULL, 1, fulcrum_plot_runtime},
-    {&fulcrum_chart_power, FULCRUM_PLOT_SWEEP, NULL, 1, fulcrum_plot_power},
-    {&fulcrum_chart_gpu_time, FULCRUM_PLOT_REFERENCE, NULL, 0, fulcrum_plot_gpu_time},
-    {&fulcrum_chart_parity, FULCRUM_PLOT_VALIDATION, NULL, 0, fulcrum_plot_parity},
-    {&fulcrum_chart_posterior, FULCRUM_PLOT_FIT, NULL, 0, fulcrum_plot_posterior},
-    {&fulcrum_chart_calibration, FULCRUM_PLOT_CALIBRATION, NULL, 0,
+    {&fulcrum_chart_sm, FULCRUM_PLOT_SWEEP, 1, "run.sm_count", fulcrum_plot_sm},
+    {&fulcrum_chart_ratio, FULCRUM_PLOT_SWEEP, 0, NULL, fulcrum_plot_ratio},
+    {&fulcrum_chart_runtime, FULCRUM_PLOT_SWEEP, 1, NULL, fulcrum_plot_runtime},
+    {&fulcrum_chart_power, FULCRUM_PLOT_SWEEP, 1, NULL, fulcrum_plot_power},
+    {&fulcrum_chart_gpu_time, FULCRUM_PLOT_REFERENCE, 0, NULL, fulcrum_plot_gpu_time},
+    {&fulcrum_chart_parity, FULCRUM_PLOT_VALIDATION, 0, NULL, fulcrum_plot_parity},
+    {&fulcrum_chart_posterior, FULCRUM_PLOT_FIT, 0, NULL, fulcrum_plot_posterior},
+    {&fulcrum_chart_calibration, FULCRUM_PLOT_CALIBRATION, 0, NULL,
         fulcrum_plot_calibration},
 };
 
@@ -71,21 +71,21 @@ static enum fulcrum_status find_plotter(const char *name,
 static enum fulcrum_status choose_plotter(
     struct fulcrum_plot_job *job, const struct plotter **out, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *rows = NULL;
+    struct fulcrum_plot_rows *points = NULL;
     enum fulcrum_status status =
         job->source.content == FULCRUM_PLOT_SWEEP
-            ? fulcrum_plot_source_rows(&job->source, "points", &rows, err)
+            ? fulcrum_plot_source_rows(&job->source, "points", &points, err)
             : FULCRUM_OK;
     for (size_t i = 0; status == FULCRUM_OK && i < PLOTTER_COUNT; i++) {
         const struct plotter *plotter = &plotters[i];
         if (plotter->content == job->source.content &&
             (plotter->column == NULL ||
-                fulcrum_plot_rows_have(rows, plotter->column))) {
+                fulcrum_plot_rows_have(points, plotter->column))) {
             *out = plotter;
             break;
         }
     }
-    fulcrum_plot_rows_free(rows);
+    fulcrum_plot_rows_free(points);
     return status;
 }
 

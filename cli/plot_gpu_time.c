@@ -47,17 +47,25 @@ static int has_word(const char *text, const char *word)
     return 0;
 }
 
+/* What a published share is of; "" where the point does not say. */
+static const char *component_of(const struct fulcrum_reference_point *point)
+{
+    for (size_t i = 0; i < point->setting_count; i++) {
+        if (strcmp(point->settings[i].path, "component") == 0) {
+            return point->settings[i].text;
+        }
+    }
+    return "";
+}
+
 /* The part that a published component stands for; REST where it is none of the model's.
  */
 static enum part part_of(const struct fulcrum_reference_point *point)
 {
     static const char *const words[REST] = {"math", "sm", "dram"};
-    for (size_t i = 0; i < point->setting_count; i++) {
-        for (int k = 0; k < REST; k++) {
-            if (strcmp(point->settings[i].path, "component") == 0 &&
-                has_word(point->settings[i].text, words[k])) {
-                return (enum part)k;
-            }
+    for (int k = 0; k < REST; k++) {
+        if (has_word(component_of(point), words[k])) {
+            return (enum part)k;
         }
     }
     return REST;
@@ -87,7 +95,18 @@ static void put_scale(
     row->parts[REST] = scale->latency;
 }
 
-/* The first gpu_time_frac of each component; returns how many there were. */
+/* The share that a point states; NAN: none. */
+static double share_of(const struct fulcrum_reference_point *point)
+{
+    for (size_t k = 0; k < point->observation_count; k++) {
+        if (strcmp(point->observations[k].quantity, "gpu_time_frac") == 0) {
+            return point->observations[k].value;
+        }
+    }
+    return (double)NAN;
+}
+
+/* Returns how many shares there were. */
 static size_t add_published(
     struct fulcrum_plot_gpu_time *plot, const struct fulcrum_reference *reference)
 {
@@ -97,12 +116,11 @@ static size_t add_published(
     size_t found = 0;
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
-        for (size_t k = 0; k < point->observation_count; k++) {
-            if (strcmp(point->observations[k].quantity, "gpu_time_frac") == 0) {
-                row->parts[part_of(point)] += point->observations[k].value;
-                sum += point->observations[k].value;
-                found++;
-            }
+        double share = share_of(point);
+        if (!isnan(share)) {
+            row->parts[part_of(point)] += share;
+            sum += share;
+            found++;
         }
     }
     row->parts[REST] += fmax(0.0, 1.0 - sum);

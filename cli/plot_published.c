@@ -7,6 +7,7 @@
  * legend says which. Points that differ from the sweep, or from the point they refer
  * to, in more than x do not belong on the chart.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +152,18 @@ struct link {
     char words[120]; /* for the legend; "" where nothing had to be chained */
 };
 
+/* The speed-up that a point states; 0 where it states none. */
+static int point_speedup(
+    const struct fulcrum_reference_point *point, struct rounded *out)
+{
+    for (size_t k = 0; k < point->observation_count; k++) {
+        if (speedup_of(&point->observations[k], out)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* The speed-up at x that a reference states relative to the sweep's own point. */
 static int published_at(const struct fulcrum_plot_published *plot,
     const struct fulcrum_reference *reference, double x, struct rounded *out)
@@ -161,11 +174,8 @@ static int published_at(const struct fulcrum_plot_published *plot,
     }
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
-        for (size_t k = 0; k < point->observation_count; k++) {
-            if (same(x_of(point, plot->kind), x) &&
-                speedup_of(&point->observations[k], out)) {
-                return 1;
-            }
+        if (same(x_of(point, plot->kind), x) && point_speedup(point, out)) {
+            return 1;
         }
     }
     return 0;
@@ -414,6 +424,7 @@ static enum fulcrum_status add_reference(
     struct fulcrum_plot_published *plot, size_t index, struct fulcrum_error *err)
 {
     const struct fulcrum_reference *reference = plot->references[index];
+    assert(reference != NULL);
     struct link link = {.words = ""};
     struct job job = {.reference = reference};
     if (reference->is_relative) {

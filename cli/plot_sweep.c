@@ -195,11 +195,11 @@ static void collect_flags(struct fulcrum_plot_sweep *sweep)
 /* How many actors there are, or where their numbers come from. */
 static void add_actors(struct fulcrum_plot_sweep *sweep, const char *rule)
 {
-    char count[48];
     double actors = fulcrum_plot_sweep_constant(sweep, "run.actor_count");
     if (isnan(actors)) {
         append(sweep->subtitle, sizeof sweep->subtitle, "actors ", rule);
     } else {
+        char count[48];
         (void)snprintf(count, sizeof count, "%.0f actors", actors);
         append(sweep->subtitle, sizeof sweep->subtitle, "", count);
     }

@@ -254,14 +254,21 @@ static int any_interval(const struct picture *picture)
     return 0;
 }
 
+static int has_fitted(const struct fulcrum_published *published)
+{
+    for (size_t k = 0; published->is_fitted != NULL && k < published->count; k++) {
+        if (published->is_fitted[k]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int any_fitted(const struct fulcrum_curves_data *data)
 {
     for (size_t i = 0; i < data->published_count; i++) {
-        const struct fulcrum_published *published = &data->published[i];
-        for (size_t k = 0; published->is_fitted != NULL && k < published->count; k++) {
-            if (published->is_fitted[k]) {
-                return 1;
-            }
+        if (has_fitted(&data->published[i])) {
+            return 1;
         }
     }
     return 0;

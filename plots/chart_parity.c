@@ -189,29 +189,37 @@ static void start_cell(struct cell *cell, enum fulcrum_parity_kind kind)
     cell->stack.panels = cell->panels;
 }
 
+/* Puts the points of one family into the columns from `first` on; returns how many. */
+static size_t put_family(struct picture *picture, enum fulcrum_parity_kind kind,
+    size_t family, size_t first, struct fulcrum_limits *span)
+{
+    const struct fulcrum_parity_data *data = picture->data;
+    size_t used = 0;
+    for (size_t i = 0; i < data->count; i++) {
+        const struct fulcrum_parity_point *point = &data->points[i];
+        if (point->kind == kind && point->family == family && is_usable(point)) {
+            put_point(picture, first + used++, point);
+            fulcrum_limits_add(span, point->measured);
+            fulcrum_limits_add(span, point->predicted);
+        }
+    }
+    return used;
+}
+
 /* The points of a kind, family by family; returns how many there were. */
 static size_t fill_cell(
     struct picture *picture, enum fulcrum_parity_kind kind, size_t first)
 {
-    const struct fulcrum_parity_data *data = picture->data;
     struct cell *cell = &picture->cells[kind];
     struct fulcrum_limits span = fulcrum_limits_none();
     size_t used = 0;
     start_cell(cell, kind);
-    for (size_t family = 0; family < data->family_count; family++) {
-        size_t before = used;
-        for (size_t i = 0; i < data->count; i++) {
-            const struct fulcrum_parity_point *point = &data->points[i];
-            if (point->kind != kind || point->family != family || !is_usable(point)) {
-                continue;
-            }
-            put_point(picture, first + used++, point);
-            fulcrum_limits_add(&span, point->measured);
-            fulcrum_limits_add(&span, point->predicted);
+    for (size_t family = 0; family < picture->data->family_count; family++) {
+        size_t count = put_family(picture, kind, family, first + used, &span);
+        if (count > 0) {
+            add_series(picture, cell, family, first + used, count);
         }
-        if (used > before) {
-            add_series(picture, cell, family, first + before, used - before);
-        }
+        used += count;
     }
     add_equal(cell, &span);
     write_finding(picture, kind);

@@ -17,13 +17,13 @@ enum { FULCRUM_PARITY_FAMILIES_MAX = 8 };
 
 struct fulcrum_parity_point {
     enum fulcrum_parity_kind kind;
+    int is_fitted;     /* drawn hollow: the fit behind the prediction has seen it */
     size_t family;     /* which of the names in the legend */
     double measured;   /* points that are not above 0 have no place on the page */
     double half_width; /* of `measured`; NAN: not known */
     double predicted;
     double lo; /* interval of `predicted`; NAN: none */
     double hi;
-    int is_fitted; /* drawn hollow: the fit behind the prediction has seen it */
 };
 
 struct fulcrum_parity_data {

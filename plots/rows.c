@@ -192,55 +192,59 @@ static void draw_axis(struct fulcrum_canvas *canvas, const struct fulcrum_rows *
         rows->x_label);
 }
 
-/* A bar's place on the page; `taken` is how far texts above bars reach already. */
-struct bar_place {
-    struct fulcrum_rect rect;
-    double row_top;
-    double *taken;
-};
-
-/* In the bar, or above it where there is room, or not at all. */
-static void draw_bar_text(struct fulcrum_canvas *canvas,
-    const struct fulcrum_row_bar *bar, const struct bar_place *place)
+/*
+ * In the bar, or above it where there is room, or not at all. Takes how far texts above
+ * bars of this row reach already, and returns how far they do now.
+ */
+static double draw_bar_text(struct fulcrum_canvas *canvas,
+    const struct fulcrum_row_bar *bar, const struct fulcrum_rect *rect, double row_top,
+    double taken)
 {
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
     struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, bar->text);
-    struct fulcrum_rect rect = place->rect;
-    struct fulcrum_spot spot = {(rect.x0 + rect.x1) / 2.0, (rect.y0 + rect.y1) / 2.0};
+    struct fulcrum_spot spot = {
+        (rect->x0 + rect->x1) / 2.0, (rect->y0 + rect->y1) / 2.0};
     style.anchor_x = 0.5;
     style.anchor_y = 0.5;
-    if (extent.width_pt + 3.0 <= rect.x1 - rect.x0 &&
-        extent.height_pt <= rect.y1 - rect.y0) {
+    if (extent.width_pt + 3.0 <= rect->x1 - rect->x0 &&
+        extent.height_pt <= rect->y1 - rect->y0) {
         style.rgb = 0xFFFFFF;
         fulcrum_canvas_text(canvas, &style, spot, bar->text);
-        return;
+        return taken;
     }
     double left = spot.x - extent.width_pt / 2.0;
-    if (extent.height_pt <= rect.y0 - place->row_top && left > *place->taken) {
-        spot.y = rect.y0;
-        style.anchor_y = 1.0;
-        fulcrum_canvas_text(canvas, &style, spot, bar->text);
-        *place->taken = left + extent.width_pt + 3.0;
+    if (extent.height_pt > rect->y0 - row_top || left < taken) {
+        return taken;
     }
+    spot.y = rect->y0;
+    style.anchor_y = 1.0;
+    fulcrum_canvas_text(canvas, &style, spot, bar->text);
+    return left + extent.width_pt + 3.0;
 }
 
-static void draw_bar(struct fulcrum_canvas *canvas, const struct layout *layout,
-    const struct fulcrum_row_bar *bar, double top, double *taken)
+/* Takes and returns what draw_bar_text does. */
+static double draw_bar(struct fulcrum_canvas *canvas, const struct layout *layout,
+    const struct fulcrum_row_bar *bar, double top, double taken)
 {
     const struct fulcrum_pen pen = {
         .rgb = bar->rgb, .opacity = bar->opacity, .kind = FULCRUM_BOX_NONE};
     if (!fulcrum_axis_shows(&layout->axis, bar->lo) ||
         !fulcrum_axis_shows(&layout->axis, bar->hi)) {
-        return;
+        return taken;
     }
-    const struct bar_place place = {
-        {fulcrum_axis_at(&layout->axis, bar->lo), top + bar->top_frac * layout->row_pt,
-            fulcrum_axis_at(&layout->axis, bar->hi),
-            top + bar->bottom_frac * layout->row_pt},
-        top, taken};
-    fulcrum_canvas_fill_rect(canvas, &pen, place.rect);
-    if (bar->text[0] != '\0') {
-        draw_bar_text(canvas, bar, &place);
+    struct fulcrum_rect rect = {fulcrum_axis_at(&layout->axis, bar->lo),
+        top + bar->top_frac * layout->row_pt, fulcrum_axis_at(&layout->axis, bar->hi),
+        top + bar->bottom_frac * layout->row_pt};
+    fulcrum_canvas_fill_rect(canvas, &pen, rect);
+    return bar->text[0] != '\0' ? draw_bar_text(canvas, bar, &rect, top, taken) : taken;
+}
+
+static void draw_bars(struct fulcrum_canvas *canvas, const struct layout *layout,
+    const struct fulcrum_row *row, double top)
+{
+    double taken = layout->frame.x0;
+    for (size_t i = 0; i < row->bar_count; i++) {
+        taken = draw_bar(canvas, layout, &row->bars[i], top, taken);
     }
 }
 
@@ -259,10 +263,6 @@ static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
     const struct fulcrum_row *row, double top)
 {
     double middle = top + layout->row_pt / 2.0;
-    double taken = layout->frame.x0;
-    for (size_t i = 0; i < row->bar_count; i++) {
-        draw_bar(canvas, layout, &row->bars[i], top, &taken);
-    }
     for (size_t i = 0; i < row->mark_count; i++) {
         const struct fulcrum_row_mark *mark = &row->marks[i];
         const struct fulcrum_pen pen = {
@@ -302,10 +302,14 @@ void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
     draw_axis(canvas, rows, &layout);
     double top = layout.frame.y0;
     for (size_t i = 0; i < layout.shown; i++) {
+        draw_bars(canvas, &layout, &rows->rows[i], top + (double)i * layout.row_pt);
+    }
+    /* Over bars, under marks. */
+    draw_centre(canvas, &layout, rows->centre);
+    for (size_t i = 0; i < layout.shown; i++) {
         draw_row(canvas, &layout, &rows->rows[i], top);
         top += layout.row_pt;
     }
-    draw_centre(canvas, &layout, rows->centre);
     if (layout.shown < rows->count) {
         char text[32];
         (void)snprintf(text, sizeof text, "and %zu more", rows->count - layout.shown);

@@ -68,40 +68,41 @@ static struct fulcrum_plot_sweep *sweep_of(const struct opened *opened, const ch
     return sweep;
 }
 
+static void check_blank(const struct fulcrum_plot_rows *rows, const char *column)
+{
+    double value = 0.0;
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_rows_number(rows, 1, column, &value, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(value));
+}
+
+static void check_rows(const char *file, const char *text)
+{
+    struct opened opened;
+    char name[8];
+    double value = 0.0;
+    CU_ASSERT_EQUAL_FATAL(open_text(&opened, file, text, "points", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_SWEEP);
+    CU_ASSERT_EQUAL(fulcrum_plot_rows_count(opened.rows), 2);
+    CU_ASSERT(fulcrum_plot_rows_have(opened.rows, "value"));
+    CU_ASSERT(!fulcrum_plot_rows_have(opened.rows, "other"));
+    fulcrum_plot_rows_text(opened.rows, 1, "name", name, sizeof name);
+    CU_ASSERT_STRING_EQUAL(name, "y");
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_rows_number(opened.rows, 0, "value", &value, NULL), FULCRUM_OK);
+    suite_assert_close("value", value, 1.5, 1e-15);
+    check_blank(opened.rows, "value");
+    check_blank(opened.rows, "blank");
+    check_blank(opened.rows, "other");
+    close_text(&opened);
+}
+
 static void test_csv_and_json_read_alike(void)
 {
-    static const struct {
-        const char *file;
-        const char *text;
-    } files[] = {{"a.csv", "name,value,blank\nx,1.5,\ny,,\n"},
-        {"a.json",
-            "{\"schema\":{\"name\":\"fulcrum-explore\",\"version\":1},\"points\":["
-            "{\"name\":\"x\",\"value\":1.5},{\"name\":\"y\",\"value\":null}]}"}};
-    for (size_t i = 0; i < 2; i++) {
-        struct opened opened;
-        char text[8];
-        double value = 0.0;
-        CU_ASSERT_EQUAL_FATAL(
-            open_text(&opened, files[i].file, files[i].text, "points", NULL),
-            FULCRUM_OK);
-        CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_SWEEP);
-        CU_ASSERT_EQUAL(fulcrum_plot_rows_count(opened.rows), 2);
-        CU_ASSERT(fulcrum_plot_rows_have(opened.rows, "value"));
-        CU_ASSERT(!fulcrum_plot_rows_have(opened.rows, "other"));
-        fulcrum_plot_rows_text(opened.rows, 1, "name", text, sizeof text);
-        CU_ASSERT_STRING_EQUAL(text, "y");
-        CU_ASSERT_EQUAL(fulcrum_plot_rows_number(opened.rows, 0, "value", &value, NULL),
-            FULCRUM_OK);
-        suite_assert_close("value", value, 1.5, 1e-15);
-        static const char *const blanks[] = {"value", "blank", "other"};
-        for (size_t k = 0; k < 3; k++) {
-            CU_ASSERT_EQUAL(
-                fulcrum_plot_rows_number(opened.rows, 1, blanks[k], &value, NULL),
-                FULCRUM_OK);
-            CU_ASSERT(isnan(value));
-        }
-        close_text(&opened);
-    }
+    check_rows("a.csv", "name,value,blank\nx,1.5,\ny,,\n");
+    check_rows("a.json",
+        "{\"schema\":{\"name\":\"fulcrum-explore\",\"version\":1},\"points\":["
+        "{\"name\":\"x\",\"value\":1.5},{\"name\":\"y\",\"value\":null}]}");
 }
 
 static void test_files_that_are_no_data_are_refused(void)
@@ -180,10 +181,13 @@ static void test_ratios_of_a_file_keep_their_intervals(void)
     struct fulcrum_curves_data data =
         fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_RUNTIME);
     suite_assert_close("relative to", data.relative_to_x, 40.0, 1e-12);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(data.estimates[0].lo);
-    suite_assert_close("runtime", data.estimates[0].value[2], 0.5, 1e-12);
-    suite_assert_close("low", data.estimates[0].lo[2], 1.0 / 2.5, 1e-12);
-    suite_assert_close("high", data.estimates[0].hi[2], 1.0 / 1.6, 1e-12);
+    const struct fulcrum_estimate *runtime = &data.estimates[0];
+    CU_ASSERT(runtime->lo != NULL && runtime->hi != NULL);
+    suite_assert_close("runtime", runtime->value[2], 0.5, 1e-12);
+    if (runtime->lo != NULL && runtime->hi != NULL) {
+        suite_assert_close("low", runtime->lo[2], 1.0 / 2.5, 1e-12);
+        suite_assert_close("high", runtime->hi[2], 1.0 / 1.6, 1e-12);
+    }
     CU_ASSERT_STRING_EQUAL(data.text.footnote, "");
     fulcrum_plot_sweep_free(sweep);
     close_text(&opened);
@@ -202,8 +206,10 @@ static void test_slowdowns_refer_to_the_most_sms(void)
         fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_SM);
     suite_assert_close("relative to", data.relative_to_x, 80.0, 1e-12);
     suite_assert_close("slowdown", data.estimates[0].value[1], 1.06, 1e-12);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(data.cpu_gpu_ratio);
-    suite_assert_close("ratio", data.cpu_gpu_ratio[0], 2.0, 1e-12);
+    CU_ASSERT_PTR_NOT_NULL(data.cpu_gpu_ratio);
+    if (data.cpu_gpu_ratio != NULL) {
+        suite_assert_close("ratio", data.cpu_gpu_ratio[0], 2.0, 1e-12);
+    }
     fulcrum_plot_sweep_free(sweep);
     close_text(&opened);
 }
@@ -337,43 +343,39 @@ static void test_references_that_do_not_belong_are_refused(void)
     overlay_clear(&overlay);
 }
 
-/* The sweep's own settings count: 1.06 was published for 256 actors. */
+/* Slowdowns of so many actors with those that were published for 256 of them. */
+static enum fulcrum_status lay_over_sms(
+    double actors, struct overlay *out, struct fulcrum_error *err)
+{
+    static const char *const names[] = {"inci2020-fig4-text"};
+    char text[200];
+    (void)snprintf(text, sizeof text,
+        "run.sm_count,actor_count,steps_per_s,status\n40,%g,90,ok\n80,%g,100,ok\n",
+        actors, actors);
+    *out = (struct overlay){.published = NULL};
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&out->opened, "a.csv", text, "points", NULL), FULCRUM_OK);
+    out->sweep = sweep_of(&out->opened, "run.sm_count");
+    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(out->sweep, NULL), FULCRUM_OK);
+    const struct fulcrum_plot_names list = {names, 1};
+    return fulcrum_plot_published_new(
+        &list, out->sweep, FULCRUM_PLOT_SM, &out->published, err);
+}
+
 static void test_points_at_other_settings_are_left_out(void)
 {
-    static const char head[] = "run.sm_count,actor_count,steps_per_s,status\n";
-    static const char *const names[] = {"inci2020-fig4-text"};
-    static const struct {
-        double actors;
-        enum fulcrum_status status;
-    } cases[] = {{256.0, FULCRUM_OK}, {40.0, FULCRUM_ERR_UNSUPPORTED}};
-    for (size_t i = 0; i < 2; i++) {
-        char text[200];
-        struct opened opened;
-        struct fulcrum_plot_published *published = NULL;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        (void)snprintf(text, sizeof text, "%s40,%g,90,ok\n80,%g,100,ok\n", head,
-            cases[i].actors, cases[i].actors);
-        CU_ASSERT_EQUAL_FATAL(
-            open_text(&opened, "a.csv", text, "points", NULL), FULCRUM_OK);
-        struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "run.sm_count");
-        CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
-        const struct fulcrum_plot_names list = {names, 1};
-        CU_ASSERT_EQUAL(
-            fulcrum_plot_published_new(&list, sweep, FULCRUM_PLOT_SM, &published, &err),
-            cases[i].status);
-        if (published != NULL) {
-            size_t count = 0;
-            const struct fulcrum_published *sets =
-                fulcrum_plot_published_sets(published, &count);
-            CU_ASSERT_EQUAL(count, 1);
-            suite_assert_close("slowdown", sets[0].value[0], 1.06, 1e-12);
-        } else {
-            expect_part(err.detail, "run.actor_count = 256, the sweep of 40");
-        }
-        fulcrum_plot_published_free(published);
-        fulcrum_plot_sweep_free(sweep);
-        close_text(&opened);
-    }
+    struct overlay overlay;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(lay_over_sms(256.0, &overlay, NULL), FULCRUM_OK);
+    const struct fulcrum_published *sets =
+        fulcrum_plot_published_sets(overlay.published, &count);
+    CU_ASSERT_EQUAL(count, 1);
+    suite_assert_close("slowdown", sets[0].value[0], 1.06, 1e-12);
+    overlay_clear(&overlay);
+    CU_ASSERT_EQUAL(lay_over_sms(40.0, &overlay, &err), FULCRUM_ERR_UNSUPPORTED);
+    expect_part(err.detail, "run.actor_count = 256, the sweep of 40");
+    overlay_clear(&overlay);
 }
 
 static void test_validation_sorts_points_by_unit_and_family(void)
