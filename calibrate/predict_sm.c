@@ -22,11 +22,12 @@
 static const double noise_rel = 0.03;
 
 /*
- * Of the logit of the arithmetic's share: two of them reach from 0.06 to 0.96. The
- * share that it starts from is that of one R2D2 training; other work has any.
+ * Of the arithmetic's share of the time: that of any share between 0 and 1. The share
+ * that it starts from is one R2D2 training's; other work has any.
  */
-static const double share_sd = 1.5;
+static const double share_sd = 0.29;
 
+/* Above 0, so that a relative step from it is one. */
 static const double least_share = 1e-4;
 
 static const double interval_tail = 0.05;
@@ -218,10 +219,10 @@ static enum fulcrum_status fit_curve(struct fulcrum_fit_result *out,
             .high = (double)INFINITY,
             .start = 1 / curve->y[curve->fitted_count - 1]},
         [SHARE] = {.name = "math_frac",
-            .scale = FULCRUM_SCALE_LOGIT,
+            .scale = FULCRUM_SCALE_LINEAR,
             .low = least_share,
-            .high = 1 - least_share,
-            .start = fmin(1 - least_share, fmax(least_share, share)),
+            .high = 1,
+            .start = fmax(least_share, share),
             .prior_sd = share_sd},
     };
     const struct fulcrum_fit_problem problem = {.what = curve->series,
@@ -233,7 +234,8 @@ static enum fulcrum_status fit_curve(struct fulcrum_fit_result *out,
         .y = curve->y,
         .count = curve->fitted_count,
         .noise_rel = noise_rel,
-        .start_count = 1};
+        .start_count = 1,
+        .loss = FULCRUM_FIT_SQUARES};
     return fulcrum_fit(out, &problem, err);
 }
 
