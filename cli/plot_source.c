@@ -90,12 +90,15 @@ static enum fulcrum_status find_content(
             return FULCRUM_OK;
         }
     }
-    /* A calibration's own loader says best what such a file lacks. */
-    source->content = FULCRUM_PLOT_CALIBRATION;
-    return name[0] == '\0' ? FULCRUM_OK
-                           : fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-                                 "%s: its schema is %s: no chart is drawn from that",
-                                 source->name, name);
+    if (name[0] == '\0' && kind[0] == '\0') {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "%s: schema is not given: expected what explore, validate, fit or "
+            "calibrate wrote, or a reference",
+            source->name);
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+        "%s: its schema is %s: no chart is drawn from that", source->name,
+        name[0] != '\0' ? name : kind);
 }
 
 static enum fulcrum_status open_document(
@@ -106,25 +109,22 @@ static enum fulcrum_status open_document(
     return status == FULCRUM_OK ? find_content(source, err) : status;
 }
 
-/* Calibrations and references have names of their own each. */
-static enum fulcrum_status find_preset(
-    struct fulcrum_plot_source *source, struct fulcrum_error *err)
+/* Whether there is a preset of that kind and name. */
+static enum fulcrum_status has_preset(enum fulcrum_preset_kind kind, const char *name,
+    int *out, struct fulcrum_error *err)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    enum fulcrum_status status =
-        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err);
-    source->content = FULCRUM_PLOT_CALIBRATION;
+    enum fulcrum_status status = fulcrum_preset_list(kind, &entries, &count, err);
+    *out = 0;
     for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
-        if (strcmp(entries[i].name, source->name) == 0) {
-            source->content = FULCRUM_PLOT_REFERENCE;
-        }
+        *out = *out || strcmp(entries[i].name, name) == 0;
     }
     free(entries);
     return status;
 }
 
-/* A pipe is believed to hold what it is said to hold. */
+/* What can be read but once is believed to hold what it is said to hold. */
 static enum fulcrum_status open_as(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
@@ -134,12 +134,34 @@ static enum fulcrum_status open_as(struct fulcrum_plot_source *source,
         return open_table(source, err);
     case FULCRUM_PLOT_FIT:
         return open_document(source, err);
-    case FULCRUM_PLOT_CALIBRATION:
     case FULCRUM_PLOT_REFERENCE:
+        source->content = FULCRUM_PLOT_REFERENCE;
+        return FULCRUM_OK;
+    case FULCRUM_PLOT_CALIBRATION:
     case FULCRUM_PLOT_CONTENTS:
     default:
-        return find_preset(source, err);
+        source->content = FULCRUM_PLOT_CALIBRATION;
+        return FULCRUM_OK;
     }
+}
+
+/* A preset's name; what is none of them is opened for its message. */
+static enum fulcrum_status open_preset(struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content expected, struct fulcrum_error *err)
+{
+    int is_reference = 0;
+    int is_calibration = 0;
+    enum fulcrum_status status =
+        has_preset(FULCRUM_PRESET_REFERENCE, source->name, &is_reference, err);
+    if (status == FULCRUM_OK) {
+        status =
+            has_preset(FULCRUM_PRESET_CALIBRATION, source->name, &is_calibration, err);
+    }
+    if (status != FULCRUM_OK || (!is_reference && !is_calibration)) {
+        return status == FULCRUM_OK ? open_as(source, expected, err) : status;
+    }
+    source->content = is_reference ? FULCRUM_PLOT_REFERENCE : FULCRUM_PLOT_CALIBRATION;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plot_source_open(const char *name,
@@ -148,13 +170,16 @@ enum fulcrum_status fulcrum_plot_source_open(const char *name,
 {
     struct fulcrum_plot_source source = {.name = name, .reader = {.file = name}};
     int first = first_character(name);
+    struct stat there;
     enum fulcrum_status status = FULCRUM_OK;
     if (ends_with(name, ".csv") || (first != EOF && first != '{')) {
         status = open_table(&source, err);
     } else if (first == '{') {
         status = open_document(&source, err);
-    } else {
+    } else if (stat(name, &there) == 0) {
         status = open_as(&source, expected, err);
+    } else {
+        status = open_preset(&source, expected, err);
     }
     if (status != FULCRUM_OK) {
         fulcrum_plot_source_close(&source);
