@@ -71,6 +71,17 @@ static double from_scale(enum fulcrum_scale scale, double value)
     }
 }
 
+/*
+ * An entry of the root, rounded to 2^-24 of the parameter's standard deviation. The
+ * BLAS behind GSL sums in an order that depends on its threads and on the processor,
+ * which moves the last digits: draws would pass them on to every byte of an output.
+ */
+static double without_last_digits(double entry, double deviation)
+{
+    double unit = ldexp(deviation, -24);
+    return unit > 0.0 ? unit * nearbyint(entry / unit) : entry;
+}
+
 /* The square root through eigenvectors: also right where the matrix is singular. */
 static void fill_root(struct fulcrum_sampler *sampler, const double *slope)
 {
@@ -86,8 +97,11 @@ static void fill_root(struct fulcrum_sampler *sampler, const double *slope)
     (void)gsl_eigen_symmv(covariance, values, vectors, space);
     for (size_t i = 0; i < n * n; i++) {
         double value = gsl_vector_get(values, i % n);
-        sampler->root[i] =
+        double entry =
             gsl_matrix_get(vectors, i / n, i % n) * sqrt(value > 0.0 ? value : 0.0);
+        double variance = sampler->calibration->covariance[i / n * (n + 1)];
+        sampler->root[i] =
+            without_last_digits(entry, sqrt(variance) * fabs(slope[i / n]));
     }
     gsl_eigen_symmv_free(space);
     gsl_vector_free(values);

@@ -117,6 +117,9 @@ static void test_the_bytes_do_not_depend_on_the_number_of_threads(void)
                     "--columns run.sm_count,steps_per_s,flags,status");
     compare_threads("-v actors=1:30:1 --format jsonl --relative-to 7 --intervals 20 "
                     "--half-width 0.2");
+    /* A covariance, and more draws than a predictor keeps the stems of. */
+    compare_threads("-c v100-inci2020 -v machine.cpu.thread_count=20:320:20 -a 256 "
+                    "--format jsonl --intervals 60 --method fast");
 }
 
 /* Does a sweep over that many numbers of actors simulate fixed batches? */
