@@ -41,6 +41,9 @@ struct statement {
     enum shape shape;
     struct fulcrum_best_spread spread; /* draw_count 0: no draws */
     struct fulcrum_best_along along;
+    /* The plateau's ends over the draws as ratios; NAN where that says nothing. */
+    struct fulcrum_interval first_ratio;
+    struct fulcrum_interval last_ratio;
 };
 
 struct fulcrum_sweep_optima *fulcrum_sweep_optima_new(
@@ -94,6 +97,34 @@ static enum shape shape_of(const struct fulcrum_plateau *plateau)
     return OPTIMUM;
 }
 
+/* Values of an axis as CPU/GPU ratios. */
+static struct fulcrum_interval ratios_at(const struct fulcrum_sweep_optima *optima,
+    size_t metric, size_t axis, const struct fulcrum_interval *at)
+{
+    const struct fulcrum_sweep_axis *along = &optima->plan->axes[axis];
+    struct fulcrum_interval ratios = {(double)NAN, (double)NAN};
+    for (size_t i = 0; i < along->count; i++) {
+        double ratio = fulcrum_sweep_profile_ratio(optima->profile, metric, axis, i);
+        ratios.lo = along->values[i] <= at->lo ? ratio : ratios.lo;
+        ratios.hi = along->values[i] <= at->hi ? ratio : ratios.hi;
+    }
+    return ratios;
+}
+
+static void find_draws(const struct fulcrum_sweep_optima *optima, size_t metric,
+    size_t axis, struct statement *out)
+{
+    const struct fulcrum_interval unknown = {(double)NAN, (double)NAN};
+    out->spread = fulcrum_sweep_best_spread(optima->plan->best, metric);
+    out->along = fulcrum_sweep_best_along(optima->plan->best, metric, axis);
+    out->first_ratio = out->is_alone
+                           ? ratios_at(optima, metric, axis, &out->along.plateau_first)
+                           : unknown;
+    out->last_ratio = out->is_alone
+                          ? ratios_at(optima, metric, axis, &out->along.plateau_last)
+                          : unknown;
+}
+
 /* Returns 0 where there is nothing to say. */
 static int find_statement(const struct fulcrum_sweep_optima *optima, size_t metric,
     size_t axis, struct statement *out)
@@ -106,8 +137,7 @@ static int find_statement(const struct fulcrum_sweep_optima *optima, size_t metr
     }
     out->shape = shape_of(&out->plateau);
     if (optima->plan->best != NULL) {
-        out->spread = fulcrum_sweep_best_spread(optima->plan->best, metric);
-        out->along = fulcrum_sweep_best_along(optima->plan->best, metric, axis);
+        find_draws(optima, metric, axis, out);
     }
     return 1;
 }
@@ -134,6 +164,14 @@ static void add(struct text *text, const char *format, ...)
     text->used += length > 0 ? (size_t)length : 0;
 }
 
+/* " (LO to HI)" beside an end of a plateau, where it is known and not sharp. */
+static void add_end(struct text *text, const struct fulcrum_interval *end)
+{
+    if (end->lo < end->hi) {
+        add(text, " (%.4g to %.4g)", end->lo, end->hi);
+    }
+}
+
 /* "; as CPU/GPU ratio 1, 0.9 to 1.5, within 5 % from 0.75 to 2"; a field that does not
  * move the ratio needs no such words. */
 static void add_ratio(struct text *text, const struct statement *statement)
@@ -149,8 +187,10 @@ static void add_ratio(struct text *text, const struct statement *statement)
     if (has_draws) {
         add(text, ", %.3g to %.3g", ratio->lo, ratio->hi);
     }
-    add(text, ", within 5 %% from %.3g to %.3g", plateau->least_ratio,
-        plateau->most_ratio);
+    add(text, ", within 5 %% from %.3g", plateau->least_ratio);
+    add_end(text, &statement->first_ratio);
+    add(text, " to %.3g", plateau->most_ratio);
+    add_end(text, &statement->last_ratio);
 }
 
 /* What a plateau that reaches an end means, and in how many draws it does. */
@@ -162,15 +202,15 @@ static void add_shape(struct text *text, const struct statement *statement)
         ", from the beginning of the sweep: a plateau and no optimum",
         ", the whole sweep: it is flat"};
     add(text, "%s", words[statement->shape]);
-    if (statement->spread.draw_count < 2 || statement->shape == OPTIMUM) {
-        return;
-    }
     int from_first =
         statement->shape == FALLS || statement->shape == PLATEAU_FROM_FIRST;
-    add(text, " (%s within 5 %% of the best in %.0f %% of the draws)",
-        from_first ? "its beginning is" : "its end is",
-        100.0 * (from_first ? statement->along.first_near_frac
-                            : statement->along.last_near_frac));
+    double near_frac =
+        from_first ? statement->along.first_near_frac : statement->along.last_near_frac;
+    if (statement->spread.draw_count > 1 && statement->shape != OPTIMUM &&
+        !isnan(near_frac)) {
+        add(text, " (%s within 5 %% of the best in %.0f %% of the draws)",
+            from_first ? "its beginning is" : "its end is", 100.0 * near_frac);
+    }
 }
 
 int fulcrum_sweep_optima_text(const struct fulcrum_sweep_optima *optima, size_t metric,
@@ -191,8 +231,10 @@ int fulcrum_sweep_optima_text(const struct fulcrum_sweep_optima *optima, size_t 
             statement.along.at.lo, statement.along.at.hi, statement.spread.draw_count,
             optima->simulated > 0 ? ", whose simulation adds noise" : "");
     }
-    add(&text, "; within 5 %% of that from %.6g to %.6g", values[plateau->first],
-        values[plateau->last]);
+    add(&text, "; within 5 %% of that from %.6g", values[plateau->first]);
+    add_end(&text, &statement.along.plateau_first);
+    add(&text, " to %.6g", values[plateau->last]);
+    add_end(&text, &statement.along.plateau_last);
     if (plateau->count < plateau->last - plateau->first + 1) {
         add(&text, ", with gaps");
     }
@@ -226,6 +268,8 @@ static void add_axis(struct fulcrum_json *axes, const struct statement *statemen
     add_interval(object, "best_interval", &along->at, draws);
     const double ends[] = {values[plateau->first], values[plateau->last]};
     fulcrum_json_add_numbers(object, "plateau", ends, 2);
+    add_interval(object, "plateau_first_interval", &along->plateau_first, draws);
+    add_interval(object, "plateau_last_interval", &along->plateau_last, draws);
     const double ratios[] = {plateau->least_ratio, plateau->most_ratio};
     fulcrum_json_add_numbers(object, "plateau_cpu_gpu_ratio_used", ratios, 2);
     fulcrum_json_add_number(object, "plateau_value_count", (double)plateau->count);

@@ -32,25 +32,38 @@ struct champion {
     size_t index;
 };
 
-/* The best at one value of an axis. */
-struct end {
-    size_t place; /* of the value */
-    double value; /* 0: none yet */
-};
-
-/* Of the first and the last value of an axis at which anything can run. */
-struct ends {
-    struct end first;
-    struct end last;
-};
-
 struct fulcrum_sweep_best {
     const struct fulcrum_sweep_plan *plan;
     size_t draw_count;
     struct champion *champions; /* draw_count x FULCRUM_SWEEP_METRICS */
-    struct ends *ends;          /* the same x axis_count */
-    double *column;             /* draw_count, to be sorted */
+    /* The same x values of an axis, 0: none yet; NULL where that is too much. */
+    double *peaks[FULCRUM_SWEEP_AXES_MOST];
+    double *column; /* draw_count, to be sorted */
 };
+
+/* Most numbers that are kept along one axis: 32 MB. */
+enum { PEAKS_MOST = 4194304 };
+
+/* Of all draws along an axis; 0: too many to be kept. */
+static size_t peak_count(const struct fulcrum_sweep_best *best, size_t axis)
+{
+    size_t each = best->plan->axes[axis].count * FULCRUM_SWEEP_METRICS;
+    return best->draw_count <= PEAKS_MOST / each ? best->draw_count * each : 0;
+}
+
+static enum fulcrum_status fill(struct fulcrum_sweep_best *best)
+{
+    size_t count = best->draw_count * FULCRUM_SWEEP_METRICS;
+    best->champions = calloc(count, sizeof *best->champions);
+    best->column = calloc(best->draw_count, sizeof *best->column);
+    int is_there = best->champions != NULL && best->column != NULL;
+    for (size_t i = 0; is_there && i < best->plan->axis_count; i++) {
+        size_t peaks = peak_count(best, i);
+        best->peaks[i] = peaks > 0 ? calloc(peaks, sizeof *best->peaks[i]) : NULL;
+        is_there = peaks == 0 || best->peaks[i] != NULL;
+    }
+    return is_there ? FULCRUM_OK : FULCRUM_ERR_NO_MEMORY;
+}
 
 enum fulcrum_status fulcrum_sweep_best_new(const struct fulcrum_sweep_plan *plan,
     struct fulcrum_sweep_best **out, struct fulcrum_error *err)
@@ -59,13 +72,8 @@ enum fulcrum_status fulcrum_sweep_best_new(const struct fulcrum_sweep_plan *plan
     if (best != NULL) {
         best->plan = plan;
         best->draw_count = (size_t)plan->predict.draws;
-        size_t count = best->draw_count * FULCRUM_SWEEP_METRICS;
-        best->champions = calloc(count, sizeof *best->champions);
-        best->ends = calloc(count * plan->axis_count + 1, sizeof *best->ends);
-        best->column = calloc(best->draw_count, sizeof *best->column);
     }
-    if (best == NULL || best->champions == NULL || best->ends == NULL ||
-        best->column == NULL) {
+    if (best == NULL || fill(best) != FULCRUM_OK) {
         fulcrum_sweep_best_free(best);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the best of each draw");
     }
@@ -76,8 +84,10 @@ enum fulcrum_status fulcrum_sweep_best_new(const struct fulcrum_sweep_plan *plan
 void fulcrum_sweep_best_free(struct fulcrum_sweep_best *best)
 {
     if (best != NULL) {
+        for (size_t i = 0; i < FULCRUM_SWEEP_AXES_MOST; i++) {
+            free(best->peaks[i]);
+        }
         free(best->champions);
-        free(best->ends);
         free(best->column);
         free(best);
     }
@@ -101,29 +111,23 @@ static void challenge(struct champion *champion, const struct champion *other)
     }
 }
 
-static void raise_first(struct end *first, const struct end *other)
+/* The best at each value of an axis, of one metric in one draw. */
+static double *peaks_of(
+    const struct fulcrum_sweep_best *best, size_t axis, size_t draw, size_t metric)
 {
-    int is_new = !(first->value > 0.0) || other->place < first->place;
-    if (is_new || (other->place == first->place && other->value > first->value)) {
-        *first = *other;
-    }
+    size_t row = draw * FULCRUM_SWEEP_METRICS + metric;
+    return best->peaks[axis] + row * best->plan->axes[axis].count;
 }
 
-static void raise_last(struct end *last, const struct end *other)
+static void raise_peaks(struct fulcrum_sweep_best *best, size_t draw, size_t metric,
+    const struct champion *point)
 {
-    int is_new = !(last->value > 0.0) || other->place > last->place;
-    if (is_new || (other->place == last->place && other->value > last->value)) {
-        *last = *other;
-    }
-}
-
-static void raise_ends(const struct fulcrum_sweep_plan *plan,
-    const struct champion *point, struct ends *ends)
-{
-    for (size_t i = 0; i < plan->axis_count; i++) {
-        const struct end end = {place_along(plan, point->index, i), point->value};
-        raise_first(&ends[i].first, &end);
-        raise_last(&ends[i].last, &end);
+    for (size_t i = 0; i < best->plan->axis_count; i++) {
+        if (best->peaks[i] != NULL) {
+            double *peak = peaks_of(best, i, draw, metric) +
+                           place_along(best->plan, point->index, i);
+            *peak = fmax(*peak, point->value);
+        }
     }
 }
 
@@ -132,12 +136,11 @@ static void add_draw(struct fulcrum_sweep_best *best, size_t k, size_t index,
     const double values[FULCRUM_OUTPUT_COUNT])
 {
     for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
-        size_t at = k * FULCRUM_SWEEP_METRICS + j;
         const struct champion point = {
             values[metrics[j]], values[FULCRUM_OUTPUT_cpu_gpu_ratio_used], index};
         if (point.value > 0.0) {
-            challenge(&best->champions[at], &point);
-            raise_ends(best->plan, &point, best->ends + at * best->plan->axis_count);
+            challenge(&best->champions[k * FULCRUM_SWEEP_METRICS + j], &point);
+            raise_peaks(best, k, j, &point);
         }
     }
 }
@@ -153,16 +156,15 @@ void fulcrum_sweep_best_add(struct fulcrum_sweep_best *best, size_t index,
 void fulcrum_sweep_best_merge(
     struct fulcrum_sweep_best *best, const struct fulcrum_sweep_best *other)
 {
-    size_t count = best->draw_count * FULCRUM_SWEEP_METRICS;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < best->draw_count * FULCRUM_SWEEP_METRICS; i++) {
         if (other->champions[i].value > 0.0) {
             challenge(&best->champions[i], &other->champions[i]);
         }
     }
-    for (size_t i = 0; i < count * best->plan->axis_count; i++) {
-        if (other->ends[i].first.value > 0.0) {
-            raise_first(&best->ends[i].first, &other->ends[i].first);
-            raise_last(&best->ends[i].last, &other->ends[i].last);
+    for (size_t i = 0; i < best->plan->axis_count; i++) {
+        size_t count = best->peaks[i] != NULL ? peak_count(best, i) : 0;
+        for (size_t j = 0; j < count; j++) {
+            best->peaks[i][j] = fmax(best->peaks[i][j], other->peaks[i][j]);
         }
     }
 }
@@ -205,23 +207,71 @@ struct fulcrum_best_spread fulcrum_sweep_best_spread(
     return spread;
 }
 
+/* Places along an axis, of one metric in one draw. */
+struct reach {
+    size_t first_run; /* where anything can run */
+    size_t last_run;
+    size_t first_near; /* where it is on the plateau */
+    size_t last_near;
+};
+
+static struct reach reach_of(const double *peaks, size_t count, double near)
+{
+    struct reach reach = {count, 0, count, 0};
+    for (size_t i = 0; i < count; i++) {
+        if (peaks[i] > 0.0) {
+            reach.first_run = reach.first_run < count ? reach.first_run : i;
+            reach.last_run = i;
+        }
+        if (peaks[i] >= near) {
+            reach.first_near = reach.first_near < count ? reach.first_near : i;
+            reach.last_near = i;
+        }
+    }
+    return reach;
+}
+
+/* The plateaus of the draws; their last values go to `last`, as many as draws ran. */
+static void add_plateaus(const struct fulcrum_sweep_best *best, size_t metric,
+    size_t axis, double *last, struct fulcrum_best_along *out)
+{
+    const struct fulcrum_sweep_axis *along = &best->plan->axes[axis];
+    size_t count = 0;
+    size_t at_first = 0;
+    size_t at_last = 0;
+    for (size_t k = 0; k < best->draw_count; k++) {
+        double near = FULCRUM_PLATEAU_FRAC * champion_of(best, metric, k)->value;
+        if (near > 0.0) {
+            struct reach reach =
+                reach_of(peaks_of(best, axis, k, metric), along->count, near);
+            at_first += reach.first_near == reach.first_run;
+            at_last += reach.last_near == reach.last_run;
+            best->column[count] = along->values[reach.first_near];
+            last[count++] = along->values[reach.last_near];
+        }
+    }
+    if (count > 1) {
+        out->first_near_frac = (double)at_first / (double)count;
+        out->last_near_frac = (double)at_last / (double)count;
+    }
+    out->plateau_first = fulcrum_interval_among(best->column, count);
+    out->plateau_last = fulcrum_interval_among(last, count);
+}
+
 struct fulcrum_best_along fulcrum_sweep_best_along(
     const struct fulcrum_sweep_best *best, size_t metric, size_t axis)
 {
-    size_t first = 0;
-    size_t last = 0;
-    for (size_t k = 0; k < best->draw_count; k++) {
-        double near = FULCRUM_PLATEAU_FRAC * champion_of(best, metric, k)->value;
-        const struct ends *ends =
-            &best->ends[(k * FULCRUM_SWEEP_METRICS + metric) * best->plan->axis_count +
-                        axis];
-        first += near > 0.0 && ends->first.value >= near;
-        last += near > 0.0 && ends->last.value >= near;
+    const struct fulcrum_interval unknown = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    struct fulcrum_best_along along = {.plateau_first = unknown,
+        .plateau_last = unknown,
+        .first_near_frac = FULCRUM_UNKNOWN,
+        .last_near_frac = FULCRUM_UNKNOWN};
+    double *last =
+        best->peaks[axis] != NULL ? calloc(best->draw_count, sizeof *last) : NULL;
+    if (last != NULL) {
+        add_plateaus(best, metric, axis, last, &along);
     }
-    size_t count = collect(best, metric, AXIS, axis);
-    double draws = count > 1 ? (double)count : FULCRUM_UNKNOWN;
-    return (struct fulcrum_best_along){
-        .at = fulcrum_interval_among(best->column, count),
-        .first_near_frac = (double)first / draws,
-        .last_near_frac = (double)last / draws};
+    free(last);
+    along.at = fulcrum_interval_among(best->column, collect(best, metric, AXIS, axis));
+    return along;
 }

@@ -53,10 +53,15 @@ struct fulcrum_best_spread {
 struct fulcrum_best_spread fulcrum_sweep_best_spread(
     const struct fulcrum_sweep_best *best, size_t metric);
 
-/* The same of one field that varies. */
+/*
+ * The same of one field that varies. All but the first is NAN where draws times values
+ * are more than 32 MB hold, so that memory is bounded.
+ */
 struct fulcrum_best_along {
-    struct fulcrum_interval at; /* of its value at the best point */
-    double first_near_frac; /* draws whose best at its first value is on the plateau */
+    struct fulcrum_interval at;            /* of its value at the best point */
+    struct fulcrum_interval plateau_first; /* of the first value on the plateau */
+    struct fulcrum_interval plateau_last;  /* of the last one */
+    double first_near_frac; /* draws whose plateau has the first value that can run */
     double last_near_frac;
 };
 struct fulcrum_best_along fulcrum_sweep_best_along(
@@ -98,5 +103,9 @@ struct fulcrum_plateau {
  */
 int fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
     size_t metric, size_t axis, struct fulcrum_plateau *out);
+
+/* cpu_gpu_ratio_used of the best point at a value of an axis that has a plateau. */
+double fulcrum_sweep_profile_ratio(const struct fulcrum_sweep_profile *profile,
+    size_t metric, size_t axis, size_t place);
 
 #endif

@@ -126,3 +126,9 @@ int fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
     *out = found;
     return 1;
 }
+
+double fulcrum_sweep_profile_ratio(const struct fulcrum_sweep_profile *profile,
+    size_t metric, size_t axis, size_t place)
+{
+    return peak_at(profile, metric, axis, place)->ratio;
+}

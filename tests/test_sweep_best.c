@@ -78,6 +78,11 @@ static void test_the_interval_is_that_of_the_best_points_of_the_draws(void)
     /* 1000 - away^2 is within 50 of 1000 up to 7 places away. */
     suite_assert_close("first", along.first_near_frac, 4.0 / 21.0, 1e-12);
     suite_assert_close("last", along.last_near_frac, 3.0 / 21.0, 1e-12);
+    /* From places max(0, 4 + k - 7) to min(29, 4 + k + 7), ranks 1 and 19 of 21. */
+    suite_assert_close("begins at", along.plateau_first.lo, 10.0, 0.0);
+    suite_assert_close("or", along.plateau_first.hi, 170.0, 0.0);
+    suite_assert_close("ends at", along.plateau_last.lo, 130.0, 0.0);
+    suite_assert_close("or", along.plateau_last.hi, 300.0, 0.0);
     struct fulcrum_best_spread spread = fulcrum_sweep_best_spread(best, RATES);
     CU_ASSERT_EQUAL(spread.draw_count, DRAWS);
     suite_assert_close("ratio lo", spread.ratio.lo, 0.75, 0.0);
@@ -186,6 +191,28 @@ static void test_values_that_cannot_run_are_no_end(void)
     fulcrum_sweep_best_free(best);
 }
 
+/* 21 draws of 70000 values of three metrics are more than 4194304 numbers. */
+static void test_where_draws_are_many_the_best_is_told_alone(void)
+{
+    static double values[70000];
+    struct fixture f;
+    start(&f);
+    for (size_t i = 0; i < 70000; i++) {
+        values[i] = (double)i;
+    }
+    f.axes[1].values = values;
+    f.axes[1].count = 70000;
+    struct fulcrum_sweep_best *best = new_best(&f.plan);
+    add_hill(best, 69999);
+    struct fulcrum_best_along along = fulcrum_sweep_best_along(best, RATES, 1);
+    suite_assert_close("the best", along.at.lo, 69999.0, 0.0);
+    CU_ASSERT(isnan(along.plateau_first.lo) && isnan(along.plateau_last.hi));
+    CU_ASSERT(isnan(along.first_near_frac) && isnan(along.last_near_frac));
+    along = fulcrum_sweep_best_along(best, RATES, 0);
+    suite_assert_close("a short axis", along.plateau_last.lo, 1.0, 0.0);
+    fulcrum_sweep_best_free(best);
+}
+
 static void test_a_long_axis_has_no_profile(void)
 {
     struct fixture f;
@@ -266,6 +293,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_ties_go_to_the_first_point_and_unknowns_to_none),
         SUITE_CASE(test_a_plateau_is_what_is_near_the_best_over_the_other_axes),
         SUITE_CASE(test_values_that_cannot_run_are_no_end),
+        SUITE_CASE(test_where_draws_are_many_the_best_is_told_alone),
         SUITE_CASE(test_a_long_axis_has_no_profile),
         SUITE_CASE(test_the_best_is_sure_where_only_the_scale_is_not),
     };

@@ -405,7 +405,8 @@ static void test_optima_in_numbers(void)
         "\"simulated_points\":1,\"value_interval\":null,\"cpu_gpu_ratio_used\":0.5,"
         "\"cpu_gpu_ratio_used_interval\":null,\"axes\":[{\"path\":"
         "\"workload.step.mean_s\",\"shape\":\"optimum\",\"best\":2,"
-        "\"best_interval\":null,\"plateau\":[1,2],\"plateau_cpu_gpu_ratio_used\":"
+        "\"best_interval\":null,\"plateau\":[1,2],\"plateau_first_interval\":null,"
+        "\"plateau_last_interval\":null,\"plateau_cpu_gpu_ratio_used\":"
         "[0.5,0.5],\"plateau_value_count\":2,\"first_near_frac\":null,"
         "\"last_near_frac\":null}]}]}\n");
     free(text);
