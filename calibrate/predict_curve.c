@@ -266,6 +266,20 @@ static void add_interval(
     item->hi = item->predicted * exp(reach);
 }
 
+/*
+ * Every thread is a server of its own: in proportion to the workers from the first
+ * point on, until the threads are used up. Without think time, the textbook's station
+ * of many servers does just that; so the two small formulas are one.
+ */
+static void add_baselines(
+    struct fulcrum_compared *item, const struct curve *curve, double workers)
+{
+    double threads = curve->reference->design.machine.cpu.thread_count;
+    double per_worker = curve->y[0] / fmin(curve->x[0], threads);
+    item->baseline[FULCRUM_BASELINE_BOUNDS] = per_worker * fmin(workers, threads);
+    item->baseline[FULCRUM_BASELINE_TEXTBOOK] = item->baseline[FULCRUM_BASELINE_BOUNDS];
+}
+
 static void compare(struct fulcrum_comparison *comparison, const struct curve *curve,
     const struct fulcrum_cpu_curve_fit *fit)
 {
@@ -277,6 +291,7 @@ static void compare(struct fulcrum_comparison *comparison, const struct curve *c
             comparison, rate->point, rate->observation, predicted);
         item->is_fitted = rate->is_fitted;
         add_interval(item, fit, rate->workers);
+        add_baselines(item, curve, rate->workers);
     }
 }
 

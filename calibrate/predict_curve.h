@@ -22,6 +22,9 @@
  *   Subprocess, pipe        processes stepped through pipes
  *   For-loop                one thread without workers: left out
  *
+ * The baselines "bounds" and "textbook" are both min(workers, threads) times the rate
+ * of a worker in the first point.
+ *
  *   reference  points set "workers" and have "steps_per_s" or "frames_per_s"; a
  *              machine whose sockets are not known has one
  *   out        set on success only: every observation but those left out, in the

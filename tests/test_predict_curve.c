@@ -132,6 +132,30 @@ static void test_predict_returns_curves_of_the_form(void)
     }
 }
 
+/* In proportion to workers from the first point on, until 8 threads are used up. */
+static void test_predict_is_shown_beside_a_rate_per_worker(void)
+{
+    static const double workers[] = {2, 4, 8, 12};
+    static const double expected[] = {1800, 3600, 7200, 7200};
+    struct made made;
+    make(&made, 4, 8, 1);
+    for (size_t i = 0; i < 4; i++) {
+        add(&made, "EnvPool (async)", workers[i], 900 * workers[i] - 10 * (double)i);
+    }
+    struct fulcrum_comparison compared = {0};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predict_curve(&made.reference, &compared, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < 4; i++) {
+        const double *baseline = compared.items[i].baseline;
+        suite_assert_close(
+            "bound", baseline[FULCRUM_BASELINE_BOUNDS], expected[i], 1e-12);
+        suite_assert_close(
+            "textbook", baseline[FULCRUM_BASELINE_TEXTBOOK], expected[i], 1e-12);
+        CU_ASSERT(isnan(baseline[FULCRUM_BASELINE_HYPERBOLA]));
+    }
+    fulcrum_comparison_clear(&compared);
+}
+
 /* Two curves, the points of both in no order; one count twice. */
 static void make_shuffled(struct made *made)
 {
@@ -467,6 +491,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_predict_returns_curves_of_the_form),
+        SUITE_CASE(test_predict_is_shown_beside_a_rate_per_worker),
         SUITE_CASE(test_predict_holds_out_every_other_count),
         SUITE_CASE(test_predict_does_not_look_at_what_is_held_out),
         SUITE_CASE(test_predict_takes_frames),
