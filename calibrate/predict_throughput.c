@@ -73,10 +73,13 @@ static enum fulcrum_status make_model(struct job *job, struct fulcrum_error *err
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
 }
 
-/* Whether "a, b, c" has the name. */
+/* Whether "a, b, c" has the name; a list that is not there has none. */
 static int names(const char *list, const char *name)
 {
     size_t length = strlen(name);
+    if (list == NULL) {
+        return 0;
+    }
     while (strncmp(list, name, length) != 0 ||
            (list[length] != ',' && list[length] != '\0')) {
         list = strstr(list, ", ");
@@ -88,30 +91,18 @@ static int names(const char *list, const char *name)
     return 1;
 }
 
-/* The calibration's note of that name; "" where it has none. */
-static const char *note_of(
-    const struct fulcrum_calibration *calibration, const char *key)
-{
-    for (size_t i = 0; i < calibration->note_count; i++) {
-        if (strcmp(calibration->notes[i].key, key) == 0) {
-            return calibration->notes[i].text;
-        }
-    }
-    return "";
-}
-
 /* Fitted were "REFERENCE" or "REFERENCE:SERIES", but held out "REFERENCE:INDEX". */
 static int is_fitted(const struct job *job, size_t index)
 {
     const struct fulcrum_reference *reference = job->reference;
     const struct fulcrum_reference_point *point = &reference->points[index];
-    const char *fitted = note_of(job->calibration, "fitted_to");
+    const char *fitted = fulcrum_calibration_note(job->calibration, "fitted_to");
     char curve[140];
     char single[100];
     (void)snprintf(curve, sizeof curve, "%s:%s", reference->name, point->series);
     (void)snprintf(single, sizeof single, "%s:%zu", reference->name, point->index);
     return (names(fitted, reference->name) || names(fitted, curve)) &&
-           !names(note_of(job->calibration, "held_out"), single);
+           !names(fulcrum_calibration_note(job->calibration, "held_out"), single);
 }
 
 static enum fulcrum_status predict(struct job *job, struct fulcrum_error *err)

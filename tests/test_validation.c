@@ -3,6 +3,7 @@
 #include "calibrate/validation.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "presets/preset.h"
@@ -76,6 +77,46 @@ static void test_a_reference_brings_its_calibration(void)
     end(&given);
 }
 
+static double predicted_from(const char *calibration, size_t item)
+{
+    struct run one = run("inci2020-fig3-text", calibration);
+    CU_ASSERT_EQUAL_FATAL(one.validation.comparison.count, 2);
+    double value = one.validation.comparison.items[item].predicted;
+    end(&one);
+    return value;
+}
+
+/* The point that ratios refer to goes with either; points keep their places. */
+static void test_series_are_predicted_from_calibrations_of_their_own(void)
+{
+    struct fulcrum_series_calibration *own = calloc(1, sizeof *own);
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_validation parts;
+    if (own == NULL) {
+        CU_FAIL("no memory");
+        return;
+    }
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("inci2020-fig3-text", &reference, NULL), FULCRUM_OK);
+    (void)strcpy(reference->points[1].series, "near");
+    *own = (struct fulcrum_series_calibration){"near", "v100-inci2020"};
+    reference->calibrations = own;
+    reference->calibration_count = 1;
+    CU_ASSERT_EQUAL(fulcrum_validate(reference, NULL, &parts, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(parts.calibration, "by series");
+    CU_ASSERT_STRING_EQUAL(parts.reason, "");
+    CU_ASSERT_EQUAL_FATAL(parts.comparison.count, 2);
+    const struct fulcrum_compared *items = parts.comparison.items;
+    CU_ASSERT_EQUAL(items[0].point, 1);
+    CU_ASSERT_EQUAL(items[1].point, 2);
+    CU_ASSERT_EQUAL(items[0].observed, 5.8);
+    CU_ASSERT_EQUAL(items[0].predicted, predicted_from("v100-inci2020", 0));
+    CU_ASSERT_EQUAL(items[1].predicted, predicted_from("v100-prior", 1));
+    CU_ASSERT_EQUAL(items[1].is_fitted, 0);
+    fulcrum_validation_clear(&parts);
+    fulcrum_reference_free(reference);
+}
+
 /* Each figure of the paper, and how far the fitted calibration may be off. */
 static const struct {
     const char *reference;
@@ -121,6 +162,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_each_kind_has_its_predictor),
         SUITE_CASE(test_what_nothing_predicts_says_why),
         SUITE_CASE(test_a_reference_brings_its_calibration),
+        SUITE_CASE(test_series_are_predicted_from_calibrations_of_their_own),
         SUITE_CASE(test_priors_cover_the_paper),
         SUITE_CASE(test_the_fitted_calibration_meets_the_paper),
     };
