@@ -7,7 +7,11 @@
 
 #include "cli/plot_data.h"
 
-enum { NAME_SIZE = 64, FAMILIES = FULCRUM_PARITY_FAMILIES_MAX };
+enum {
+    NAME_SIZE = 64,
+    CURVE_SIZE = 4 * NAME_SIZE + 8,
+    FAMILIES = FULCRUM_PARITY_FAMILIES_MAX
+};
 
 /* A family of references, and how many of them there are. */
 struct family {
@@ -25,6 +29,9 @@ struct fulcrum_plot_validation {
     size_t family_count;
     struct family families[FAMILIES];
     const char *labels[FAMILIES];
+    int is_relative;        /* some point is */
+    char curve[CURVE_SIZE]; /* of the last such point, and what is 1 there */
+    double first;
     char title[80];
     char subtitle[160];
 };
@@ -36,13 +43,23 @@ static int ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* The end of a quantity's name is its unit. */
-static enum fulcrum_parity_kind kind_of(const char *quantity)
+/* The end of a quantity's name is its unit. Returns 0 for units of no panel. */
+static int find_kind(const char *quantity, enum fulcrum_parity_kind *out)
 {
-    if (ends_with(quantity, "_per_s")) {
-        return FULCRUM_PARITY_RATE;
+    static const struct {
+        const char *end;
+        enum fulcrum_parity_kind kind;
+    } ends[] = {{"steps_per_s", FULCRUM_PARITY_RATE}, {"_w", FULCRUM_PARITY_WATTS},
+        {"speedup", FULCRUM_PARITY_RATIO}, {"_rel", FULCRUM_PARITY_RATIO},
+        {"_frac", FULCRUM_PARITY_RATIO}};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (ends_with(quantity, ends[i].end)) {
+            *out = ends[i].kind;
+            return 1;
+        }
     }
-    return ends_with(quantity, "_w") ? FULCRUM_PARITY_WATTS : FULCRUM_PARITY_RATIO;
+    *out = FULCRUM_PARITY_RATIO;
+    return 0;
 }
 
 /* Presets of one source begin alike: "envpool-atari-laptop" is one of "envpool". */
@@ -76,6 +93,44 @@ static size_t find_family(struct fulcrum_plot_validation *plot, const char *refe
     return i;
 }
 
+/* What a point has in common with the others of its curve. */
+static void write_curve(
+    const struct fulcrum_plot_rows *rows, size_t row, char out[CURVE_SIZE])
+{
+    static const char *const columns[] = {
+        "reference", "calibration", "series", "quantity"};
+    out[0] = '\0';
+    for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
+        char text[NAME_SIZE];
+        size_t used = strlen(out);
+        fulcrum_plot_rows_text(rows, row, columns[k], text, sizeof text);
+        (void)snprintf(out + used, CURVE_SIZE - used, "%s;", text);
+    }
+}
+
+/*
+ * Units of no panel of their own: a ratio to the first point of the curve is comparable
+ * with other ratios, and off by the same factor as the value itself.
+ */
+static void make_relative(struct fulcrum_plot_validation *plot,
+    const struct fulcrum_plot_rows *rows, size_t row,
+    struct fulcrum_parity_point *point)
+{
+    char curve[CURVE_SIZE];
+    write_curve(rows, row, curve);
+    if (strcmp(curve, plot->curve) != 0) {
+        (void)snprintf(plot->curve, CURVE_SIZE, "%s", curve);
+        plot->first = point->measured;
+    }
+    double unit = plot->first > 0.0 ? plot->first : (double)NAN;
+    point->measured /= unit;
+    point->half_width /= unit;
+    point->predicted /= unit;
+    point->lo /= unit;
+    point->hi /= unit;
+    plot->is_relative = 1;
+}
+
 static enum fulcrum_status read_point(struct fulcrum_plot_validation *plot,
     const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
 {
@@ -95,7 +150,9 @@ static enum fulcrum_status read_point(struct fulcrum_plot_validation *plot,
         }
     }
     fulcrum_plot_rows_text(rows, row, "quantity", text, sizeof text);
-    point->kind = kind_of(text);
+    if (!find_kind(text, &point->kind)) {
+        make_relative(plot, rows, row, point);
+    }
     fulcrum_plot_rows_text(rows, row, "kind", text, sizeof text);
     point->is_fitted = strcmp(text, "fitted") == 0;
     fulcrum_plot_rows_text(rows, row, "reference", text, sizeof text);
@@ -160,7 +217,11 @@ struct fulcrum_parity_data fulcrum_plot_validation_data(
 {
     return (struct fulcrum_parity_data){
         .text = {.title = words->title != NULL ? words->title : plot->title,
-            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle},
+            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
+            .footnote = plot->is_relative
+                            ? "Values in other units than the panels' are shown among "
+                              "the ratios, relative to the first of their curve."
+                            : NULL},
         .points = plot->points,
         .count = plot->count,
         .families = plot->labels,

@@ -285,15 +285,18 @@ void fulcrum_canvas_marker(struct fulcrum_canvas *canvas, const struct fulcrum_p
     const struct outline *outline = &outlines[marker->shape];
     struct fulcrum_spot spots[OUTLINE_CORNERS_MAX + 1];
     double half_pt = marker->size_pt / 2.0;
-    outline_spots(outline, spot, half_pt, spots);
+    int hollow = marker->fill == FULCRUM_MARKER_HOLLOW;
     struct fulcrum_pen inside = *pen;
-    struct fulcrum_pen border = *pen;
-    border.kind = FULCRUM_BOX_NONE;
-    if (marker->fill == FULCRUM_MARKER_HOLLOW) {
-        inside.rgb = 0xFFFFFF;
-    }
+    /* A border of the inside's own colour is no more than some extra size. */
+    double border_pt = hollow ? 0.0 : pen->width_pt / 2.0;
+    inside.rgb = hollow ? 0xFFFFFF : pen->rgb;
+    outline_spots(outline, spot, half_pt + border_pt, spots);
     fulcrum_canvas_fill(canvas, &inside, spots, outline->corners);
-    fulcrum_canvas_stroke(canvas, &border, spots, outline->corners + 1);
+    if (hollow) {
+        struct fulcrum_pen border = *pen;
+        border.kind = FULCRUM_BOX_NONE;
+        fulcrum_canvas_stroke(canvas, &border, spots, outline->corners + 1);
+    }
     fulcrum_canvas_record(canvas, pen->kind, rect_around(spot, spot, half_pt));
 }
 

@@ -412,6 +412,33 @@ static void test_validation_sorts_points_by_unit_and_family(void)
     close_text(&opened);
 }
 
+static void test_values_in_other_units_become_ratios(void)
+{
+    static const char text[] =
+        "reference,series,quantity,observed,half_width,predicted,kind\n"
+        "a,one,flop_per_s,50,,60,fitted\n"
+        "a,one,flop_per_s,200,5,150,predicted\n"
+        "a,two,flop_per_s,1000,,1000,fitted\n";
+    struct opened opened;
+    struct fulcrum_plot_validation *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&opened, "a.csv", text, "points", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_validation_new(opened.rows, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_parity_data data = fulcrum_plot_validation_data(plot, &no_words);
+    static const double measured[] = {1.0, 4.0, 1.0};
+    static const double predicted[] = {1.2, 3.0, 1.0};
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(data.points[i].kind, FULCRUM_PARITY_RATIO);
+        suite_assert_close("measured", data.points[i].measured, measured[i], 1e-12);
+        suite_assert_close("predicted", data.points[i].predicted, predicted[i], 1e-12);
+    }
+    suite_assert_close("half-width", data.points[1].half_width, 0.1, 1e-12);
+    expect_part(data.text.footnote, "relative to the first");
+    fulcrum_plot_validation_free(plot);
+    close_text(&opened);
+}
+
 static void test_families_beyond_the_legend_share_its_last_entry(void)
 {
     char text[2000] = "reference,quantity,observed,predicted,kind\n";
@@ -590,6 +617,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_references_that_do_not_belong_are_refused),
         SUITE_CASE(test_points_at_other_settings_are_left_out),
         SUITE_CASE(test_validation_sorts_points_by_unit_and_family),
+        SUITE_CASE(test_values_in_other_units_become_ratios),
         SUITE_CASE(test_families_beyond_the_legend_share_its_last_entry),
         SUITE_CASE(test_fit_counts_in_prior_standard_deviations),
         SUITE_CASE(test_fits_with_odd_cells_are_refused),
