@@ -1,0 +1,215 @@
+/* predict_watts.c - watts of whole servers from a machine's priors, nothing fitted. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Two loads of a server leave nothing to predict once they are fitted. But they can
+ * judge what the presets say of watts where nobody measured: the equation is the
+ * product's own, model/power.h, at a load that is set instead of solved for.
+ */
+#include "calibrate/predict_watts.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+#include <string.h>
+
+#include "model/power.h"
+#include "presets/preset.h"
+
+static const double interval_tail = 0.05;
+
+/* The fields of (13). */
+static const char *const drawn[] = {"machine.cpu.idle_w", "machine.cpu.core_idle_w",
+    "machine.cpu.core_dynamic_w", "machine.cpu.smt_power_frac", "machine.rest_w",
+    "machine.psu_efficiency_frac"};
+
+enum { DRAWN = sizeof drawn / sizeof drawn[0], DRAWS = 2000 };
+
+/* What each draw multiplies each field by; the same for all points. */
+struct draws {
+    int is_known;
+    double factor[DRAWS][DRAWN];
+};
+
+int fulcrum_knows_watts(const struct fulcrum_reference *reference)
+{
+    const struct fulcrum_machine *machine = &reference->design.machine;
+    return reference->predictor == FULCRUM_PREDICTOR_SERVER_POWER &&
+           machine->accelerator == FULCRUM_ACCELERATOR_CPU &&
+           !isnan(machine->cpu.core_dynamic_w);
+}
+
+/* A preset's spreads; a machine within the reference has none. */
+static enum fulcrum_status find_spreads(const struct fulcrum_reference *reference,
+    double spread[DRAWN], int *is_known, struct fulcrum_error *err)
+{
+    struct fulcrum_sources sources = {.count = 0};
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    enum fulcrum_status status =
+        fulcrum_machine_load(reference->machine, &design, &sources, err);
+    *is_known = status == FULCRUM_OK;
+    if (status == FULCRUM_ERR_UNKNOWN_NAME) {
+        return FULCRUM_OK;
+    }
+    for (size_t i = 0; i < DRAWN && status == FULCRUM_OK; i++) {
+        const struct fulcrum_source *source = fulcrum_sources_find(&sources, drawn[i]);
+        spread[i] = source != NULL && source->is_prior ? source->spread_factor : 1;
+    }
+    fulcrum_sources_free(&sources);
+    return status;
+}
+
+static enum fulcrum_status draw(const struct fulcrum_reference *reference,
+    struct draws *out, struct fulcrum_error *err)
+{
+    double spread[DRAWN];
+    enum fulcrum_status status = find_spreads(reference, spread, &out->is_known, err);
+    if (status != FULCRUM_OK || !out->is_known) {
+        return status;
+    }
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+    if (rng == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory to draw watts");
+    }
+    for (size_t i = 0; i < DRAWS; i++) {
+        for (size_t j = 0; j < DRAWN; j++) {
+            out->factor[i][j] = exp(gsl_ran_ugaussian(rng) * log(spread[j]));
+        }
+    }
+    gsl_rng_free(rng);
+    return FULCRUM_OK;
+}
+
+static double server_w(const struct fulcrum_design *design, double load_frac)
+{
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    const struct fulcrum_shards shards = {.count = 1,
+        .network = {.cpu = {
+                        .core_count = cpu->core_count,
+                        .thread_count = cpu->thread_count,
+                    }}};
+    const struct fulcrum_solution solution = {
+        .cpu_thread_busy_frac = load_frac, .cpu_core_busy_frac = load_frac};
+    return fulcrum_power_of(design, &shards, &solution).system_w;
+}
+
+static void multiply(struct fulcrum_design *design, const double factor[DRAWN])
+{
+    for (size_t j = 0; j < DRAWN; j++) {
+        const struct fulcrum_field *field = fulcrum_field_find(drawn[j]);
+        double value = fulcrum_field_number(field, design) * factor[j];
+        value = fmin(fmax(value, field->least), field->most);
+        memcpy((char *)design + field->offset, &value, sizeof value);
+    }
+}
+
+static void add_interval(struct fulcrum_compared *item, const struct draws *draws,
+    const struct fulcrum_design *design, double load_frac)
+{
+    double watts[DRAWS];
+    if (!draws->is_known) {
+        return;
+    }
+    for (size_t i = 0; i < DRAWS; i++) {
+        struct fulcrum_design one = *design;
+        multiply(&one, draws->factor[i]);
+        watts[i] = server_w(&one, load_frac);
+    }
+    gsl_sort(watts, 1, DRAWS);
+    item->lo = gsl_stats_quantile_from_sorted_data(watts, 1, DRAWS, interval_tail);
+    item->hi = gsl_stats_quantile_from_sorted_data(watts, 1, DRAWS, 1 - interval_tail);
+}
+
+/* The point's load, and the machine with what the point sets of it. */
+static enum fulcrum_status read_settings(const struct fulcrum_reference *reference,
+    size_t point, struct fulcrum_design *design, double *load_frac,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_point *from = &reference->points[point];
+    *load_frac = (double)NAN;
+    *design = reference->design;
+    for (size_t i = 0; i < from->setting_count; i++) {
+        const struct fulcrum_reference_setting *setting = &from->settings[i];
+        const struct fulcrum_field *field = fulcrum_field_find(setting->path);
+        if (strcmp(setting->path, "load_frac") == 0) {
+            *load_frac = setting->number;
+        } else if (field != NULL && setting->text[0] == '\0') {
+            enum fulcrum_status status =
+                fulcrum_field_set_number(field, design, setting->number, err);
+            if (status != FULCRUM_OK) {
+                return status;
+            }
+        }
+    }
+    if (!(*load_frac >= 0 && *load_frac <= 1)) {
+        return fulcrum_fail(err,
+            isnan(*load_frac) ? FULCRUM_ERR_MISSING : FULCRUM_ERR_RANGE,
+            "reference %s: points[%zu].set.load_frac = %.6g, a share from 0 to 1 "
+            "expected",
+            reference->name, point, *load_frac);
+    }
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    if (isnan(cpu->core_count) || isnan(cpu->thread_count)) {
+        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+            "reference %s: points[%zu] has no machine.cpu.core_count or no "
+            "machine.cpu.thread_count, counts expected in its settings or the machine",
+            reference->name, point);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status find_server_w(const struct fulcrum_reference *reference,
+    size_t point, size_t *observation, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_point *from = &reference->points[point];
+    for (size_t i = 0; i < from->observation_count; i++) {
+        if (strcmp(from->observations[i].quantity, "server_w") == 0) {
+            *observation = i;
+            return FULCRUM_OK;
+        }
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].observed has no server_w, watts expected",
+        reference->name, point);
+}
+
+static enum fulcrum_status predict_point(const struct draws *draws, size_t point,
+    struct fulcrum_comparison *comparison, struct fulcrum_error *err)
+{
+    struct fulcrum_design design;
+    double load_frac = 0;
+    size_t observation = 0;
+    enum fulcrum_status status =
+        read_settings(comparison->reference, point, &design, &load_frac, err);
+    if (status == FULCRUM_OK) {
+        status = find_server_w(comparison->reference, point, &observation, err);
+    }
+    if (status == FULCRUM_OK) {
+        struct fulcrum_compared *item = fulcrum_comparison_add(
+            comparison, point, observation, server_w(&design, load_frac));
+        add_interval(item, draws, &design, load_frac);
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_predict_watts(const struct fulcrum_reference *reference,
+    struct fulcrum_comparison *out, struct fulcrum_error *err)
+{
+    struct draws draws;
+    struct fulcrum_comparison comparison = {0};
+    enum fulcrum_status status = draw(reference, &draws, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_comparison_init(&comparison, reference, err);
+    }
+    for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
+        status = predict_point(&draws, i, &comparison, err);
+    }
+    if (status == FULCRUM_OK) {
+        *out = comparison;
+    } else {
+        fulcrum_comparison_clear(&comparison);
+    }
+    return status;
+}
