@@ -16,6 +16,8 @@
  * over the largest of the fitted points, at most 1; loads then are ordered by the first
  * number that is set, and the constant term is idle + floor, no less than the
  * machine's gpu.idle_w where that is known.
+ * The baseline "bounds" of a GPU is the straight line from gpu.idle_w to gpu.tdp_w of
+ * the machine, where both are known.
  * A server whose machine says what its parts draw is not fitted at all:
  * predict_watts.h.
  *

@@ -122,35 +122,32 @@ static void add_interval(struct fulcrum_compared *item, const struct draws *draw
     item->hi = gsl_stats_quantile_from_sorted_data(watts, 1, DRAWS, 1 - interval_tail);
 }
 
-/* The point's load, and the machine with what the point sets of it. */
-static enum fulcrum_status read_settings(const struct fulcrum_reference *reference,
-    size_t point, struct fulcrum_design *design, double *load_frac,
+/* Words and conditions of the source that are no field change nothing. */
+static enum fulcrum_status apply_setting(
+    const struct fulcrum_reference_setting *setting, struct fulcrum_design *design,
+    double *load_frac, struct fulcrum_error *err)
+{
+    const struct fulcrum_field *field = fulcrum_field_find(setting->path);
+    if (strcmp(setting->path, "load_frac") == 0) {
+        *load_frac = setting->number;
+        return FULCRUM_OK;
+    }
+    return field != NULL && setting->text[0] == '\0'
+               ? fulcrum_field_set_number(field, design, setting->number, err)
+               : FULCRUM_OK;
+}
+
+static enum fulcrum_status check_point(const struct fulcrum_reference *reference,
+    size_t point, const struct fulcrum_cpu *cpu, double load_frac,
     struct fulcrum_error *err)
 {
-    const struct fulcrum_reference_point *from = &reference->points[point];
-    *load_frac = (double)NAN;
-    *design = reference->design;
-    for (size_t i = 0; i < from->setting_count; i++) {
-        const struct fulcrum_reference_setting *setting = &from->settings[i];
-        const struct fulcrum_field *field = fulcrum_field_find(setting->path);
-        if (strcmp(setting->path, "load_frac") == 0) {
-            *load_frac = setting->number;
-        } else if (field != NULL && setting->text[0] == '\0') {
-            enum fulcrum_status status =
-                fulcrum_field_set_number(field, design, setting->number, err);
-            if (status != FULCRUM_OK) {
-                return status;
-            }
-        }
-    }
-    if (!(*load_frac >= 0 && *load_frac <= 1)) {
+    if (!(load_frac >= 0 && load_frac <= 1)) {
         return fulcrum_fail(err,
-            isnan(*load_frac) ? FULCRUM_ERR_MISSING : FULCRUM_ERR_RANGE,
+            isnan(load_frac) ? FULCRUM_ERR_MISSING : FULCRUM_ERR_RANGE,
             "reference %s: points[%zu].set.load_frac = %.6g, a share from 0 to 1 "
             "expected",
-            reference->name, point, *load_frac);
+            reference->name, point, load_frac);
     }
-    const struct fulcrum_cpu *cpu = &design->machine.cpu;
     if (isnan(cpu->core_count) || isnan(cpu->thread_count)) {
         return fulcrum_fail(err, FULCRUM_ERR_MISSING,
             "reference %s: points[%zu] has no machine.cpu.core_count or no "
@@ -158,6 +155,23 @@ static enum fulcrum_status read_settings(const struct fulcrum_reference *referen
             reference->name, point);
     }
     return FULCRUM_OK;
+}
+
+/* The point's load, and the machine with what the point sets of it. */
+static enum fulcrum_status read_settings(const struct fulcrum_reference *reference,
+    size_t point, struct fulcrum_design *design, double *load_frac,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_reference_point *from = &reference->points[point];
+    enum fulcrum_status status = FULCRUM_OK;
+    *load_frac = (double)NAN;
+    *design = reference->design;
+    for (size_t i = 0; i < from->setting_count && status == FULCRUM_OK; i++) {
+        status = apply_setting(&from->settings[i], design, load_frac, err);
+    }
+    return status == FULCRUM_OK
+               ? check_point(reference, point, &design->machine.cpu, *load_frac, err)
+               : status;
 }
 
 static enum fulcrum_status find_server_w(const struct fulcrum_reference *reference,
