@@ -259,7 +259,8 @@ const struct fulcrum_command fulcrum_command_plot = {
         "residuals.\n\n"
         "Published ratios are carried over to the point that the sweep's own refer to "
         "(--relative-to of 'fulcrum explore'); where they refer to another, they are "
-        "chained on what is published or predicted there, and the legend says so.",
+        "restated, or chained on what is published or predicted there, and the legend "
+        "says so.",
     .examples = examples,
     .arguments = arguments,
     .groups = groups,

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Published ratios refer to one of their own points. Where the sweep's ratios refer to
- * the same, they go over as they are; where not, they are chained: on what another of
- * the references says of that point, or else on what the sweep predicts there. The
- * legend says which. Points that differ from the sweep, or from the point they refer
- * to, in more than x do not belong on the chart.
+ * the same, they go over as they are; where not, they are restated relative to it, or
+ * chained: on what another of the references says of their own point, or else on what
+ * the sweep predicts there. The legend says which. Points that differ from the sweep,
+ * or from the point they refer to, in more than x do not belong on the chart.
  */
 #include <assert.h>
 #include <math.h>
@@ -149,6 +149,7 @@ static int speedup_of(
 /* What the point that a reference's ratios refer to is itself worth on the chart. */
 struct link {
     struct rounded speedup;
+    int is_own;      /* the reference has the sweep's own point too */
     char words[120]; /* for the legend; "" where nothing had to be chained */
 };
 
@@ -164,14 +165,10 @@ static int point_speedup(
     return 0;
 }
 
-/* The speed-up at x that a reference states relative to the sweep's own point. */
-static int published_at(const struct fulcrum_plot_published *plot,
+/* The speed-up that a reference states of x, relative to its own point. */
+static int stated_at(const struct fulcrum_plot_published *plot,
     const struct fulcrum_reference *reference, double x, struct rounded *out)
 {
-    double base = x_of(&reference->points[reference->relative_to], plot->kind);
-    if (!same(base, fulcrum_plot_sweep_relative_x(plot->sweep))) {
-        return 0;
-    }
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
         if (same(x_of(point, plot->kind), x) && point_speedup(point, out)) {
@@ -179,6 +176,15 @@ static int published_at(const struct fulcrum_plot_published *plot,
         }
     }
     return 0;
+}
+
+/* The same for one whose ratios refer to the sweep's own point. */
+static int published_at(const struct fulcrum_plot_published *plot,
+    const struct fulcrum_reference *reference, double x, struct rounded *out)
+{
+    double base = x_of(&reference->points[reference->relative_to], plot->kind);
+    return same(base, fulcrum_plot_sweep_relative_x(plot->sweep)) &&
+           stated_at(plot, reference, x, out);
 }
 
 static void write_link(struct link *link, const char *what, double x)
@@ -191,17 +197,36 @@ static void write_link(struct link *link, const char *what, double x)
         what, value, at);
 }
 
-/* Returns 0 where nothing is known of the point at x. */
-static int find_link(
-    const struct fulcrum_plot_published *plot, double x, struct link *out)
+/* A reference that has the sweep's point among its own needs nobody else. */
+static int find_own_link(const struct fulcrum_plot_published *plot,
+    const struct fulcrum_reference *reference, struct link *out)
 {
+    double base = fulcrum_plot_sweep_relative_x(plot->sweep);
+    struct rounded stated;
+    if (!stated_at(plot, reference, base, &stated)) {
+        return 0;
+    }
+    char at[24];
+    fulcrum_si_text(at, sizeof at, base, 4, NULL);
+    out->speedup = inverse(stated);
+    out->is_own = 1;
+    (void)snprintf(out->words, sizeof out->words, ", restated relative to %s", at);
+    return 1;
+}
+
+/* Returns 0 where nothing is known of the point that a reference's ratios refer to. */
+static int find_link(const struct fulcrum_plot_published *plot,
+    const struct fulcrum_reference *reference, struct link *out)
+{
+    double x = x_of(&reference->points[reference->relative_to], plot->kind);
     *out = (struct link){.speedup = {1.0, 1.0, 1.0}};
-    if (same(x, fulcrum_plot_sweep_relative_x(plot->sweep))) {
+    if (same(x, fulcrum_plot_sweep_relative_x(plot->sweep)) ||
+        find_own_link(plot, reference, out)) {
         return 1;
     }
     for (size_t i = 0; i < plot->reference_count; i++) {
-        const struct fulcrum_reference *reference = plot->references[i];
-        if (reference->is_relative && published_at(plot, reference, x, &out->speedup)) {
+        if (plot->references[i]->is_relative &&
+            published_at(plot, plot->references[i], x, &out->speedup)) {
             write_link(out, "published", x);
             return 1;
         }
@@ -333,9 +358,14 @@ struct job {
 };
 
 /* The point that ratios refer to says nothing: it is 1 by definition. */
-static int is_base(const struct fulcrum_reference *reference, size_t i)
+static int is_base(
+    const struct fulcrum_plot_published *plot, const struct job *job, size_t i)
 {
-    return reference->is_relative && i == reference->relative_to;
+    double x = x_of(&job->reference->points[i], plot->kind);
+    if (job->link != NULL && job->link->is_own) {
+        return same(x, fulcrum_plot_sweep_relative_x(plot->sweep));
+    }
+    return job->reference->is_relative && i == job->reference->relative_to;
 }
 
 static enum fulcrum_status add_observations(struct fulcrum_plot_published *plot,
@@ -358,7 +388,7 @@ static enum fulcrum_status add_panel(struct fulcrum_plot_published *plot,
     for (size_t i = 0; i < job->reference->point_count && status == FULCRUM_OK; i++) {
         char obstacle[sizeof job->obstacle];
         find_obstacle(plot, job->reference, i, obstacle, sizeof obstacle);
-        if (is_base(job->reference, i)) {
+        if (is_base(plot, job, i)) {
             continue;
         }
         if (obstacle[0] == '\0') {
@@ -428,12 +458,12 @@ static enum fulcrum_status add_reference(
     struct link link = {.words = ""};
     struct job job = {.reference = reference};
     if (reference->is_relative) {
-        double x = x_of(&reference->points[reference->relative_to], plot->kind);
-        if (plot->kind != FULCRUM_PLOT_POWER && !find_link(plot, x, &link)) {
+        if (plot->kind != FULCRUM_PLOT_POWER && !find_link(plot, reference, &link)) {
             return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
                 "reference %s: its ratios refer to %s = %.6g, which the sweep does not "
                 "reach",
-                reference->name, x_path(plot->kind), x);
+                reference->name, x_path(plot->kind),
+                x_of(&reference->points[reference->relative_to], plot->kind));
         }
         job.link = &link;
     }
