@@ -24,7 +24,10 @@ void fulcrum_gemm_left_transposed(
 void fulcrum_gemm_right_transposed(
     struct fulcrum_gemm shape, const float *a, const float *b, float beta, float *c);
 
-/* Puts all products of the process on the calling thread alone. */
+/*
+ * Puts all products of the process on the calling thread alone, GSL's too: with more,
+ * sums are rounded otherwise. Nothing to do in a build without OpenBLAS.
+ */
 void fulcrum_gemm_use_one_thread(void);
 
 /*

@@ -1,6 +1,11 @@
 /* learner_cpu_absent.c - the CPU learner of a build that has no OpenBLAS. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/gemm.h"
 #include "calibrate/learner_record.h"
+
+void fulcrum_gemm_use_one_thread(void)
+{
+}
 
 /* Nothing can be opened, so the other members of the record are never called. */
 static enum fulcrum_status absent_open(const struct fulcrum_learner_options *options,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/gemm.h"
 #include "cli/message.h"
 #include "cli/usage.h"
 #include "presets/output.h"
@@ -155,5 +156,6 @@ int fulcrum_program_run(const struct fulcrum_program *program, int argc, char **
     if (command == NULL) {
         return report_unknown_command(program, word);
     }
+    fulcrum_gemm_use_one_thread();
     return run_command(program, command, argc - 1, argv + 1);
 }

@@ -20,4 +20,11 @@ cd "$(dirname "$0")/.." || exit 1
 cases=$(grep -c '<testcase' "$work/accuracy.xml")
 printf '%d checks passed or were skipped\n' "$cases"
 [ "$cases" -gt 100 ] || exit 1
-diff -u docs/accuracy.md "$work/accuracy.md"
+diff -u docs/accuracy.md "$work/accuracy.md" || exit 1
+
+# The same bytes, whatever the number of threads.
+for threads in 1 3; do
+    OMP_NUM_THREADS=$threads OPENBLAS_NUM_THREADS=$threads "$program" validate \
+        --quiet --format json -o "$work/$threads.json" || exit 1
+done
+cmp "$work/1.json" "$work/3.json"
