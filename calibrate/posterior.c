@@ -13,6 +13,7 @@
 #include "calibrate/posterior.h"
 
 #include <gsl/gsl_eigen.h>
+#include <gsl/gsl_linalg.h>
 #include <gsl/gsl_multifit_nlinear.h>
 #include <gsl/gsl_multimin.h>
 #include <gsl/gsl_randist.h>
@@ -34,6 +35,9 @@
 
 enum { STARTS = 4, TRUST_STEPS = 60, SIMPLEX_STEPS = 3000 };
 
+/* Of the work: searches by slopes before the simplex. */
+#define DESCENTS_FRAC 0.4
+
 #define STEP_TOLERANCE 1e-6
 
 /* What one search needs beside the problem. */
@@ -52,9 +56,26 @@ double fulcrum_posterior_natural(const struct fulcrum_belief *belief, double z)
     return fulcrum_fit_to_natural(belief->scale, q + belief->sd * z);
 }
 
+int fulcrum_posterior_is_stopped(const struct fulcrum_posterior_problem *problem)
+{
+    return problem->stop != NULL && problem->stop(problem->watcher);
+}
+
+void fulcrum_posterior_tell(
+    const struct fulcrum_posterior_problem *problem, double done_frac)
+{
+    if (problem->progress != NULL) {
+        problem->progress(problem->watcher, fmax(0.0, fmin(1.0, done_frac)));
+    }
+}
+
+/* Once told to stop nothing can run, which ends every search. */
 int fulcrum_posterior_run(const struct fulcrum_posterior_problem *problem,
     size_t thread, const double *z, double *value, double *out)
 {
+    if (fulcrum_posterior_is_stopped(problem)) {
+        return 0;
+    }
     for (size_t i = 0; i < problem->belief_count; i++) {
         value[i] = fulcrum_posterior_natural(&problem->beliefs[i], z[i]);
     }
@@ -241,13 +262,23 @@ static enum fulcrum_status descend(
     return FULCRUM_OK;
 }
 
-static void shrink(gsl_multimin_fminimizer *work)
+/* How far the simplex has shrunk, by orders of magnitude: steady, unlike its size. */
+static double shrunk_frac(const gsl_multimin_fminimizer *work)
+{
+    double size = gsl_multimin_fminimizer_size(work);
+    return log(SIMPLEX_STEP / size) / log(SIMPLEX_STEP / SIMPLEX_SIZE);
+}
+
+static void shrink(const struct search *search, gsl_multimin_fminimizer *work)
 {
     int status = GSL_SUCCESS;
     for (int i = 0; i < SIMPLEX_STEPS && status == GSL_SUCCESS &&
-                    gsl_multimin_fminimizer_size(work) >= SIMPLEX_SIZE;
+                    gsl_multimin_fminimizer_size(work) >= SIMPLEX_SIZE &&
+                    !fulcrum_posterior_is_stopped(search->problem);
          i++) {
         status = gsl_multimin_fminimizer_iterate(work);
+        fulcrum_posterior_tell(
+            search->problem, DESCENTS_FRAC + (1.0 - DESCENTS_FRAC) * shrunk_frac(work));
     }
 }
 
@@ -267,7 +298,7 @@ static enum fulcrum_status polish(
     }
     gsl_vector_set_all(step, SIMPLEX_STEP);
     if (gsl_multimin_fminimizer_set(work, &function, z, step) == GSL_SUCCESS) {
-        shrink(work);
+        shrink(search, work);
         (void)gsl_vector_memcpy(z, gsl_multimin_fminimizer_x(work));
     }
     gsl_multimin_fminimizer_free(work);
@@ -297,6 +328,7 @@ static enum fulcrum_status find_best(
     double least = HUGE_VAL;
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t start = 0; start < STARTS && status == FULCRUM_OK; start++) {
+        fulcrum_posterior_tell(search->problem, DESCENTS_FRAC * (double)start / STARTS);
         set_start(z, seed, start);
         status = descend(search, z, err);
         double found = objective(z, search);
@@ -313,6 +345,33 @@ static enum fulcrum_status find_best(
     return status == FULCRUM_OK ? polish(search, best, err) : status;
 }
 
+/* Slopes' slopes, n x n, into a matrix of zeros. */
+static void square_slopes(const gsl_matrix *slopes, gsl_matrix *square)
+{
+    size_t n = square->size1;
+    for (size_t i = 0; i < slopes->size1; i++) {
+        for (size_t j = 0; j < n * n; j++) {
+            square->data[j] +=
+                gsl_matrix_get(slopes, i, j / n) * gsl_matrix_get(slopes, i, j % n);
+        }
+    }
+}
+
+/* With 1 added to its diagonal the square has a Cholesky factor whatever it is. */
+static void set_covariance(
+    const gsl_matrix *slopes, size_t n, struct fulcrum_posterior_mode *out)
+{
+    gsl_matrix *square = gsl_matrix_calloc(n, n);
+    square_slopes(slopes, square);
+    for (size_t i = 0; i < n; i++) {
+        square->data[i * n + i] += 1.0;
+    }
+    (void)gsl_linalg_cholesky_decomp1(square);
+    (void)gsl_linalg_cholesky_invert(square);
+    memcpy(out->covariance, square->data, n * n * sizeof *out->covariance);
+    gsl_matrix_free(square);
+}
+
 /* Roots of the eigenvalues of slopes' slopes: the slopes may be fewer than n rows. */
 static void set_singular_values(
     const gsl_matrix *slopes, size_t n, struct fulcrum_posterior_mode *out)
@@ -320,12 +379,7 @@ static void set_singular_values(
     gsl_matrix *square = gsl_matrix_calloc(n, n);
     gsl_vector *values = gsl_vector_alloc(n);
     gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(n);
-    for (size_t i = 0; i < slopes->size1; i++) {
-        for (size_t j = 0; j < n * n; j++) {
-            square->data[j] +=
-                gsl_matrix_get(slopes, i, j / n) * gsl_matrix_get(slopes, i, j % n);
-        }
-    }
+    square_slopes(slopes, square);
     (void)gsl_eigen_symm(square, values, work);
     gsl_sort_vector(values);
     for (size_t k = 0; k < out->singular_count; k++) {
@@ -351,6 +405,7 @@ static enum fulcrum_status describe(struct search *search, const gsl_vector *bes
     gsl_matrix *slopes = gsl_matrix_calloc(rows > 0 ? rows : 1, n);
     (void)fill_slopes(search, out->z, slopes);
     set_singular_values(slopes, n, out);
+    set_covariance(slopes, n, out);
     gsl_matrix_free(slopes);
     return FULCRUM_OK;
 }
@@ -367,9 +422,11 @@ static int allocate(struct search *search, struct fulcrum_posterior_mode *out)
     out->z = calloc(n + 1, sizeof(double));
     out->predicted = calloc(m + 1, sizeof(double));
     out->singular_value = calloc(n + 1, sizeof(double));
+    out->covariance = calloc(n * n + 1, sizeof(double));
     return search->value != NULL && search->predicted != NULL &&
            search->beside != NULL && search->moved != NULL && out->value != NULL &&
-           out->z != NULL && out->predicted != NULL && out->singular_value != NULL;
+           out->z != NULL && out->predicted != NULL && out->singular_value != NULL &&
+           out->covariance != NULL;
 }
 
 static void search_clear(struct search *search)
@@ -386,6 +443,7 @@ void fulcrum_posterior_mode_clear(struct fulcrum_posterior_mode *mode)
     free(mode->z);
     free(mode->predicted);
     free(mode->singular_value);
+    free(mode->covariance);
     *mode = (struct fulcrum_posterior_mode){.misfit = 0.0};
 }
 
@@ -420,6 +478,10 @@ enum fulcrum_status fulcrum_posterior_mode_find(
                  ? find(&search, seed, &found, err)
                  : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
     search_clear(&search);
+    if (fulcrum_posterior_is_stopped(problem)) {
+        status = fulcrum_fail(
+            err, FULCRUM_ERR_INTERRUPTED, "stopped before the best parameters");
+    }
     if (status != FULCRUM_OK) {
         fulcrum_posterior_mode_clear(&found);
         return status;

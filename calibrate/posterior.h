@@ -41,6 +41,11 @@ struct fulcrum_posterior_problem {
     fulcrum_forward *forward;
     void *const *contexts; /* one per thread */
     size_t thread_count;   /* >= 1 */
+    /* Non-zero: end soon; asked by every thread, often. NULL: never. */
+    int (*stop)(void *watcher);
+    /* Told now and then, by the calling thread alone. NULL: nobody is. */
+    void (*progress)(void *watcher, double done_frac);
+    void *watcher;
 };
 
 /*
@@ -57,6 +62,9 @@ struct fulcrum_posterior_mode {
        below 1 are left to the prior. As many as there are parameters or data. */
     double *singular_value;
     size_t singular_count;
+    /* Of z, belief_count squared, by the same slopes: (1 + slopes' slopes)^-1, which is
+       exact where the model is linear. */
+    double *covariance;
 };
 
 /* Draws of the prior or the posterior, all of equal weight. */
@@ -68,6 +76,7 @@ struct fulcrum_posterior_draws {
     double *predicted;      /* count x datum_count; also of data that are left out */
     double effective_count; /* independent draws that would say as much of the parameter
                                that is known worst */
+    int is_partial;         /* stopped before there were as many as were wanted */
 };
 
 /*
@@ -76,7 +85,7 @@ struct fulcrum_posterior_draws {
  *   out      the caller clears it
  *   fails    FULCRUM_ERR_RANGE (no belief, an sd that is not above 0, a centre that its
  *            scale does not hold), FULCRUM_ERR_NO_FIT (the centres cannot run),
- *            FULCRUM_ERR_NO_MEMORY
+ *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_mode_find(
     const struct fulcrum_posterior_problem *problem, uint64_t seed,
@@ -88,7 +97,8 @@ void fulcrum_posterior_mode_clear(struct fulcrum_posterior_mode *mode);
 /*
  * Draws the prior, less what cannot run.
  *   out      the caller clears it
- *   fails    FULCRUM_ERR_NO_FIT (hardly any draw can run), FULCRUM_ERR_NO_MEMORY
+ *   fails    FULCRUM_ERR_NO_FIT (hardly any draw can run), FULCRUM_ERR_INTERRUPTED,
+ *            FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_draw_prior(
     const struct fulcrum_posterior_problem *problem, size_t count, uint64_t seed,
@@ -96,7 +106,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_posterior_draw_prior(
 
 /*
  * Draws the posterior by sequential Monte Carlo: ten draws of each of count / 10
- * particles. The same draws for the same seed, whatever the number of threads.
+ * particles. The same draws for the same seed, whatever the number of threads. Where it
+ * is told to stop there are fewer draws of each particle, or none and a failure.
  *   out      the caller clears it
  *   fails    as fulcrum_posterior_draw_prior
  */

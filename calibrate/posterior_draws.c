@@ -35,6 +35,9 @@ enum { KEPT_SWEEPS = 10, STEP_SWEEPS = 4, LAST_SWEEPS = 6, BISECTIONS = 40 };
 #define ACCEPTED    0.25
 #define LEAST_ALIVE 0.02
 #define RIDGE       1e-9
+/* Of the data that count after a step and before it, for an estimate of what is left. */
+#define FIRST_RATIO 3.0
+#define LEAST_RATIO 1.1
 
 struct cloud {
     const struct fulcrum_posterior_problem *problem;
@@ -51,6 +54,8 @@ struct cloud {
     size_t *accepted; /* per thread */
     double share;     /* of the data that counts, 0 to 1 */
     double step;
+    double swept; /* sweeps done, and those after the data count in full */
+    double last_sweeps;
     uint64_t seed;
     uint64_t sweep;
 };
@@ -63,6 +68,16 @@ static size_t beliefs(const struct cloud *cloud)
 static size_t data(const struct cloud *cloud)
 {
     return cloud->problem->datum_count;
+}
+
+static int is_stopped(const struct cloud *cloud)
+{
+    return fulcrum_posterior_is_stopped(cloud->problem);
+}
+
+static enum fulcrum_status fail_stopped(struct fulcrum_error *err)
+{
+    return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped before any draw");
 }
 
 static gsl_rng *stream(const struct cloud *cloud, gsl_rng *rng, size_t particle)
@@ -89,7 +104,8 @@ static void begin_share(void *context, size_t thread)
     size_t n = beliefs(cloud);
     double *natural = cloud->room + thread * cloud->room_count;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (size_t k = thread; k < cloud->count; k += cloud->problem->thread_count) {
+    for (size_t k = thread; k < cloud->count && !is_stopped(cloud);
+         k += cloud->problem->thread_count) {
         double *z = cloud->z + k * n;
         (void)stream(cloud, rng, k);
         for (size_t i = 0; i < n; i++) {
@@ -137,11 +153,29 @@ static void sweep_share(void *context, size_t thread)
     struct cloud *cloud = context;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     cloud->accepted[thread] = 0;
-    for (size_t k = thread; k < cloud->count; k += cloud->problem->thread_count) {
+    for (size_t k = thread; k < cloud->count && !is_stopped(cloud);
+         k += cloud->problem->thread_count) {
         (void)stream(cloud, rng, k);
         cloud->accepted[thread] += move(cloud, thread, k, rng) ? 1 : 0;
     }
     gsl_rng_free(rng);
+}
+
+/* Tells how far the draws are; `left` are the sweeps before the last ones. */
+static void count_sweep(struct cloud *cloud, double left)
+{
+    cloud->swept += 1.0;
+    fulcrum_posterior_tell(
+        cloud->problem, cloud->swept / (cloud->swept + left + cloud->last_sweeps));
+}
+
+/* Steps until the data count in full, this one too: each lets in about as many times
+ * more of them as this one does. */
+static double steps_left(const struct cloud *cloud, double more)
+{
+    double before = cloud->share - more;
+    double ratio = before > 0.0 ? cloud->share / before : FIRST_RATIO;
+    return 1.0 + log(1.0 / cloud->share) / log(fmax(ratio, LEAST_RATIO));
 }
 
 /* Moves every particle once; the steps become longer where most are accepted. */
@@ -279,6 +313,7 @@ static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *er
     enum fulcrum_status status = fill_spread(cloud, err);
     for (int i = 0; i < STEP_SWEEPS && status == FULCRUM_OK; i++) {
         sweep(cloud);
+        count_sweep(cloud, steps_left(cloud, more) * STEP_SWEEPS - i - 1);
     }
     return status;
 }
@@ -315,6 +350,7 @@ static enum fulcrum_status begin(struct cloud *cloud,
         .count = count,
         .seed = seed,
         .room_count = 3 * n + m,
+        .last_sweeps = LAST_SWEEPS + KEPT_SWEEPS,
         .step = WALK / sqrt((double)n)};
     cloud->z = calloc(count * n, sizeof(double));
     cloud->predicted = calloc(count * m + 1, sizeof(double));
@@ -330,6 +366,9 @@ static enum fulcrum_status begin(struct cloud *cloud,
             err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws", count);
     }
     fulcrum_parallel_each(problem->thread_count, begin_share, cloud);
+    if (is_stopped(cloud)) {
+        return fail_stopped(err);
+    }
     double alive = 0.0;
     for (size_t k = 0; k < count; k++) {
         alive += isfinite(cloud->misfit[k]) ? 1.0 : 0.0;
@@ -435,6 +474,30 @@ static double effective_count(
     return least;
 }
 
+/* The data are let in, step by step. */
+static enum fulcrum_status anneal(struct cloud *cloud, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    while (status == FULCRUM_OK && cloud->share < 1.0) {
+        status = is_stopped(cloud) ? fail_stopped(err) : advance(cloud, err);
+    }
+    return status;
+}
+
+/* Sweeps until a sweep is cut short; those that are whole are kept, but the first. */
+static void collect(struct cloud *cloud, struct fulcrum_posterior_draws *draws)
+{
+    for (int i = 0; i < LAST_SWEEPS + KEPT_SWEEPS && !is_stopped(cloud); i++) {
+        sweep(cloud);
+        cloud->last_sweeps -= 1.0;
+        count_sweep(cloud, 0.0);
+        if (i >= LAST_SWEEPS && !is_stopped(cloud)) {
+            keep(cloud, draws);
+        }
+    }
+    draws->is_partial = draws->count < cloud->count * KEPT_SWEEPS;
+}
+
 enum fulcrum_status fulcrum_posterior_draw(
     const struct fulcrum_posterior_problem *problem, size_t count, uint64_t seed,
     struct fulcrum_posterior_draws *out, struct fulcrum_error *err)
@@ -443,18 +506,15 @@ enum fulcrum_status fulcrum_posterior_draw(
     struct fulcrum_posterior_draws draws = {.count = 0};
     size_t particles = (count + KEPT_SWEEPS - 1) / KEPT_SWEEPS;
     enum fulcrum_status status = begin(&cloud, problem, particles, seed, err);
-    while (status == FULCRUM_OK && cloud.share < 1.0) {
-        status = advance(&cloud, err);
+    if (status == FULCRUM_OK) {
+        status = anneal(&cloud, err);
     }
     if (status == FULCRUM_OK) {
         status = draws_init(&draws, problem, particles * KEPT_SWEEPS, err);
     }
-    for (int i = 0; i < LAST_SWEEPS && status == FULCRUM_OK; i++) {
-        sweep(&cloud);
-    }
-    for (int i = 0; i < KEPT_SWEEPS && status == FULCRUM_OK; i++) {
-        sweep(&cloud);
-        keep(&cloud, &draws);
+    if (status == FULCRUM_OK) {
+        collect(&cloud, &draws);
+        status = draws.count > 0 ? FULCRUM_OK : fail_stopped(err);
     }
     if (status == FULCRUM_OK) {
         draws.effective_count = effective_count(&draws, particles);

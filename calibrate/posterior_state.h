@@ -15,6 +15,13 @@
 int fulcrum_posterior_run(const struct fulcrum_posterior_problem *problem,
     size_t thread, const double *z, double *value, double *out);
 
+/* Whether whoever watches wants an end. */
+int fulcrum_posterior_is_stopped(const struct fulcrum_posterior_problem *problem);
+
+/* Tells whoever watches. */
+void fulcrum_posterior_tell(
+    const struct fulcrum_posterior_problem *problem, double done_frac);
+
 /* A parameter at z, natural units. */
 double fulcrum_posterior_natural(const struct fulcrum_belief *belief, double z);
 

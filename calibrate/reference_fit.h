@@ -23,6 +23,7 @@ struct fulcrum_reference_fit_plan {
     size_t setting_count;
     const char *const *free_paths; /* count 0: every parameter with an error */
     size_t free_count;
+    int selects;      /* of them those alone that the figures tell something of */
     const double *sd; /* of each figure, in order; count 0: by the rule below */
     size_t sd_count;
     const double *held_out; /* figures, from 1, that are predicted and not fitted */
@@ -34,15 +35,21 @@ struct fulcrum_reference_fit_plan {
     uint64_t seed;
     size_t thread_count;            /* >= 1 */
     fulcrum_fit_progress *progress; /* NULL: nobody is told */
-    void *progress_context;
+    int (*stop)(void *context);     /* non-zero: end soon; asked by every thread, often;
+                                       NULL: never */
+    void *progress_context;         /* of both */
 };
+
+/* A parameter with more of its prior's standard deviation left was not identified. */
+#define FULCRUM_FIT_IDENTIFIED_FRAC 0.75
 
 struct fulcrum_fitted_parameter {
     struct fulcrum_belief prior;
     double mode;
     double z; /* of the mode, in prior standard deviations */
     struct fulcrum_posterior_summary posterior; /* NAN without draws */
-    double sd;                                  /* of the posterior, on the scale */
+    double sd; /* of the posterior, on the scale: of the draws, or where there are none
+                  by slopes at the mode */
     double sd_frac;     /* over that of the prior: 1 where the data say nothing */
     double *covariance; /* with every parameter, on their scales */
 };
@@ -58,9 +65,17 @@ struct fulcrum_fitted_figure {
     struct fulcrum_posterior_summary held_out; /* predicted from all other figures */
 };
 
+/* A parameter that was to be selected and was not. */
+struct fulcrum_held_parameter {
+    char path[64];
+    double sd_frac; /* by slopes at the mode of all of them */
+};
+
 struct fulcrum_reference_fit {
     size_t parameter_count;
     struct fulcrum_fitted_parameter *parameters;
+    size_t held_count; /* 0 unless the plan selects */
+    struct fulcrum_held_parameter *held;
     size_t figure_count;
     struct fulcrum_fitted_figure *figures;
     double misfit;
@@ -70,6 +85,9 @@ struct fulcrum_reference_fit {
     size_t draw_count;
     double effective_count;
     double *covariance; /* what the parameters' rows point into */
+    /* Told to stop in this stage, after the best parameters: draws or figures left out
+       in turn are missing, and summaries are NAN where there is none. "": not told. */
+    char stopped_in[48];
 };
 
 /*
@@ -81,7 +99,8 @@ struct fulcrum_reference_fit {
  *            FULCRUM_ERR_MISSING (nothing observed, nothing to fit),
  *            FULCRUM_ERR_UNKNOWN_NAME (a free path without a prior),
  *            FULCRUM_ERR_RANGE (not one sd per figure, a held-out figure that is not
- *            there)
+ *            there), FULCRUM_ERR_NO_FIT (nothing to select),
+ *            FULCRUM_ERR_INTERRUPTED (before the best parameters were found)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_fit_run(
     const struct fulcrum_reference_fit_plan *plan, struct fulcrum_reference_fit *out,

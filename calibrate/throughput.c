@@ -518,6 +518,9 @@ enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
         struct place *place = &model->places[i];
         struct solved fast;
         struct solved simulated;
+        if (model->plan.stop != NULL && model->plan.stop(model->plan.watcher)) {
+            return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped simulations");
+        }
         enum fulcrum_status status = solve_place(own, place, &quick, &fast, err);
         if (status == FULCRUM_OK) {
             status = solve_place(own, place, &exact, &simulated, err);

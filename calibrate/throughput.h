@@ -34,6 +34,9 @@ struct fulcrum_throughput_plan {
     const char *const *paths; /* number fields of a design */
     size_t path_count;
     size_t thread_count; /* how many contexts are wanted, >= 1 */
+    /* Non-zero: end simulations soon. NULL: never. */
+    int (*stop)(void *watcher);
+    void *watcher;
 };
 
 /*
@@ -83,7 +86,8 @@ int fulcrum_throughput_by_rule(void *context, const double *parameter,
  * it give at these parameters over what the fast method gives: near them it is then as
  * good as the simulation, and as fast as before.
  *   solver   method SIMULATE, with its seed and half width
- *   fails    FULCRUM_ERR_INFEASIBLE (a point cannot run), FULCRUM_ERR_NO_MEMORY
+ *   fails    FULCRUM_ERR_INFEASIBLE (a point cannot run), FULCRUM_ERR_INTERRUPTED (some
+ *            corrections are new, others as before), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_throughput_correct(
     struct fulcrum_throughput *model, const double *parameter,

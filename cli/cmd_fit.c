@@ -49,7 +49,8 @@ static enum fulcrum_status save(const struct fulcrum_fit_result *result,
         status = fulcrum_calibration_save(calibration, context->output_path, err);
     }
     if (status == FULCRUM_OK) {
-        fulcrum_message_note(context, "%s", context->output_path);
+        fulcrum_message_note(context, "%s%s", context->output_path,
+            calibration->complete ? "" : " is marked incomplete");
     }
     fulcrum_calibration_free(calibration);
     return status;
@@ -68,6 +69,11 @@ static enum fulcrum_status run(
     }
     if (status == FULCRUM_OK) {
         status = fulcrum_fit_job_run(settings, inputs, context, &fit, err);
+    }
+    if (status == FULCRUM_OK && fit.stopped_in[0] != '\0') {
+        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+        fulcrum_message_note(context,
+            "stopped in stage '%s': this is what there was by then", fit.stopped_in);
     }
     if (status == FULCRUM_OK) {
         status = fulcrum_fit_print(&fit, inputs, context, err);

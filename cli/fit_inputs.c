@@ -25,8 +25,9 @@ static enum fulcrum_status allocate(const struct fulcrum_fit_settings *settings,
     out->calibrations =
         calloc(settings->calibrations.count + 1, sizeof(struct fulcrum_calibration *));
     out->settings = calloc(settings->sets.count + 1, sizeof *out->settings);
+    out->free_paths = calloc(settings->free.count + 1, sizeof(char *));
     return out->items != NULL && out->references != NULL && out->calibrations != NULL &&
-                   out->settings != NULL
+                   out->settings != NULL && out->free_paths != NULL
                ? FULCRUM_OK
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit");
 }
@@ -167,6 +168,20 @@ static enum fulcrum_status parse_numbers(const char *what, const char *list,
     return status;
 }
 
+/* "auto" beside paths selects among these. */
+static void parse_free(
+    const struct fulcrum_fit_settings *settings, struct fulcrum_fit_inputs *out)
+{
+    for (size_t i = 0; i < settings->free.count; i++) {
+        const char *path = settings->free.items[i];
+        if (strcmp(path, FULCRUM_FIT_FREE_AUTO) == 0) {
+            out->selects = 1;
+        } else {
+            out->free_paths[out->free_count++] = path;
+        }
+    }
+}
+
 static enum fulcrum_status parse_lists(const struct fulcrum_fit_settings *settings,
     struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
     struct fulcrum_error *err)
@@ -176,6 +191,7 @@ static enum fulcrum_status parse_lists(const struct fulcrum_fit_settings *settin
             "--draws %.0f: expected 0, or %d at least to tell a spread from",
             settings->draws, (int)LEAST_DRAWS);
     }
+    parse_free(settings, out);
     enum fulcrum_status status = parse_numbers("--sd", settings->sd, &out->sd, err);
     if (status == FULCRUM_OK) {
         status = parse_numbers("--hold-out", settings->hold_out, &out->hold_out, err);
@@ -236,6 +252,7 @@ void fulcrum_fit_inputs_free(struct fulcrum_fit_inputs *inputs)
     free((void *)inputs->references);
     free((void *)inputs->calibrations);
     free(inputs->settings);
+    free((void *)inputs->free_paths);
     free(inputs);
 }
 
@@ -250,8 +267,9 @@ struct fulcrum_reference_fit_plan fulcrum_fit_inputs_plan(
         .calibration_count = inputs->calibration_count,
         .settings = inputs->settings,
         .setting_count = inputs->setting_count,
-        .free_paths = settings->free.items,
-        .free_count = settings->free.count,
+        .free_paths = inputs->free_paths,
+        .free_count = inputs->free_count,
+        .selects = inputs->selects,
         .sd = inputs->sd.items,
         .sd_count = inputs->sd.count,
         .held_out = inputs->hold_out.items,

@@ -35,6 +35,9 @@ struct fulcrum_fit_inputs {
     struct fulcrum_setting *settings;
     struct fulcrum_fit_numbers sd;
     struct fulcrum_fit_numbers hold_out; /* figures from 1 */
+    int selects;                         /* --free auto */
+    size_t free_count;                   /* without it */
+    const char **free_paths;
 };
 
 /*

@@ -7,25 +7,62 @@
 
 #include "cli/fit_notes.h"
 #include "cli/fit_recipe.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
+
+struct watch {
+    struct fulcrum_progress progress;
+    const volatile sig_atomic_t *interrupted;
+};
 
 static void show_progress(void *context, double done_frac, const char *stage)
 {
-    fulcrum_progress_update(context, done_frac, stage);
+    struct watch *watch = context;
+    fulcrum_progress_update(&watch->progress, done_frac, stage);
+}
+
+static int is_interrupted(void *context)
+{
+    const struct watch *watch = context;
+    return *watch->interrupted != 0;
 }
 
 enum fulcrum_status fulcrum_fit_job_run(const struct fulcrum_fit_settings *settings,
     const struct fulcrum_fit_inputs *inputs, struct fulcrum_context *context,
     struct fulcrum_reference_fit *out, struct fulcrum_error *err)
 {
-    struct fulcrum_progress progress;
+    struct watch watch = {.interrupted = fulcrum_interrupt_watch()};
     struct fulcrum_reference_fit_plan plan = fulcrum_fit_inputs_plan(inputs, settings);
     plan.progress = show_progress;
-    plan.progress_context = &progress;
-    fulcrum_progress_start(&progress, context);
+    plan.stop = is_interrupted;
+    plan.progress_context = &watch;
+    fulcrum_progress_start(&watch.progress, context);
     enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, err);
-    fulcrum_progress_end(&progress);
+    fulcrum_progress_end(&watch.progress);
     return status;
+}
+
+/* Whether all draws are there that were wanted. */
+static int is_whole(const struct fulcrum_fit_result *result)
+{
+    return result->fit->stopped_in[0] == '\0' ||
+           result->fit->draw_count >= (size_t)result->settings->draws;
+}
+
+static void describe_quality(
+    const struct fulcrum_fit_result *result, char *out, size_t size)
+{
+    const struct fulcrum_reference_fit *fit = result->fit;
+    char draws[100] = "no draws; the best parameters, with a spread by slopes there";
+    if (fit->draw_count > 0) {
+        (void)snprintf(draws, sizeof draws,
+            "%zu draws worth %.0f; the best parameters, with the spread of the "
+            "posterior",
+            fit->draw_count, fit->effective_count);
+    }
+    (void)snprintf(out, size, "objective %.4g, misfit %.4g; %s%s",
+        fit->misfit + fit->penalty, fit->misfit, draws,
+        is_whole(result) ? "" : "; stopped before there were all draws");
 }
 
 /* How good it is, what it saw, and how to make it again. */
@@ -53,10 +90,7 @@ static enum fulcrum_status set_notes(const struct fulcrum_fit_result *result,
         status = fulcrum_fit_note_set(
             calibration, FULCRUM_NOTE_FIT_ARGUMENTS, text.text, err);
     }
-    (void)snprintf(text.text, sizeof text.text,
-        "objective %.4g, misfit %.4g; %zu draws worth %.0f; the best parameters, with "
-        "the spread of the posterior",
-        fit->misfit + fit->penalty, fit->misfit, fit->draw_count, fit->effective_count);
+    describe_quality(result, text.text, sizeof text.text);
     return status == FULCRUM_OK
                ? fulcrum_fit_note_set(calibration, FULCRUM_NOTE_FIT, text.text, err)
                : status;
@@ -94,6 +128,7 @@ enum fulcrum_status fulcrum_fit_job_calibration(const struct fulcrum_fit_result 
         inputs->calibrations[inputs->calibration_count - 1];
     enum fulcrum_status status = fill(result, inputs, last, err);
     if (status == FULCRUM_OK) {
+        last->complete = last->complete && is_whole(result);
         set_names(inputs, name, last);
         inputs->calibration_count--;
         *out = last;
@@ -111,6 +146,9 @@ static enum fulcrum_status repeat(const struct fulcrum_fit_settings *settings,
         fulcrum_fit_inputs_load(settings, context, &inputs, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_fit_job_run(settings, inputs, context, &fit, err);
+    }
+    if (status == FULCRUM_OK && fit.stopped_in[0] != '\0') {
+        status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped");
     }
     if (status == FULCRUM_OK) {
         const struct fulcrum_fit_result result = {settings, &fit};

@@ -6,7 +6,7 @@
 #include "cli/fit_inputs.h"
 
 /*
- * Computes the fit, with progress.
+ * Computes the fit, with progress, until Ctrl-C.
  *   out      the caller clears it
  *   fails    as fulcrum_reference_fit_run
  */
@@ -23,7 +23,8 @@ struct fulcrum_fit_result {
 
 /*
  * The last calibration of the inputs, with what was fitted in place of its priors, and
- * with notes: what it was fitted to, what was held out, how to make it again.
+ * with notes: what it was fitted to, what was held out, how to make it again. It is
+ * marked incomplete where the fit was stopped before there were all draws.
  *   inputs   no longer hold that calibration
  *   out      the caller frees it with fulcrum_calibration_free
  *   fails    FULCRUM_ERR_RANGE (too much for a note), FULCRUM_ERR_NO_MEMORY
@@ -38,7 +39,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_job_calibration(
  *   name     of the new calibration
  *   context  its quiet says whether there is progress; it stays as it is
  *   out      the caller frees it with fulcrum_calibration_free
- *   fails    as fulcrum_fit_recipe_parse, fulcrum_fit_inputs_load and the above
+ *   fails    as fulcrum_fit_recipe_parse, fulcrum_fit_inputs_load and the above;
+ *            FULCRUM_ERR_INTERRUPTED
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_repeat(const char *arguments,
     const char *name, const struct fulcrum_context *context,

@@ -11,9 +11,6 @@
 #include "cli/report.h"
 #include "presets/json.h"
 
-/* Of prior standard deviations: a parameter with more left was not identified. */
-#define IDENTIFIED_FRAC 0.75
-
 static const struct fulcrum_column figure_columns[] = {
     {"figure", FULCRUM_COLUMN_NUMBER, NULL},
     {"reference", FULCRUM_COLUMN_TEXT, NULL},
@@ -79,7 +76,8 @@ static const char *verdict(const struct fulcrum_fitted_parameter *parameter)
     if (isnan(parameter->sd_frac)) {
         return "";
     }
-    return parameter->sd_frac < IDENTIFIED_FRAC ? "identified" : "not identified";
+    return parameter->sd_frac < FULCRUM_FIT_IDENTIFIED_FRAC ? "identified"
+                                                            : "not identified";
 }
 
 static struct fulcrum_report *report_parameters(const struct fulcrum_reference_fit *fit)
@@ -101,6 +99,31 @@ static struct fulcrum_report *report_parameters(const struct fulcrum_reference_f
     return report;
 }
 
+/* Beyond 1 a direction is told by the figures rather than by its prior. */
+static void print_directions(const struct fulcrum_reference_fit *fit, FILE *stream)
+{
+    size_t told = 0;
+    (void)fprintf(stream, "directions   singular values");
+    for (size_t i = 0; i < fit->singular_count; i++) {
+        (void)fprintf(stream, " %.3g", fit->singular_value[i]);
+        told += fit->singular_value[i] > 1.0 ? 1 : 0;
+    }
+    (void)fprintf(stream,
+        ": the figures tell %zu of %zu (above 1); the other %zu are left to the "
+        "priors\n",
+        told, fit->parameter_count, fit->parameter_count - told);
+}
+
+/* What --free auto left at its prior. */
+static void print_held(const struct fulcrum_reference_fit *fit, FILE *stream)
+{
+    for (size_t i = 0; i < fit->held_count; i++) {
+        (void)fprintf(stream, "%s%s (%.2g left)%s", i == 0 ? "held         " : "",
+            fit->held[i].path, fit->held[i].sd_frac,
+            i + 1 < fit->held_count ? ", " : "\n");
+    }
+}
+
 static void print_table(const struct fulcrum_reference_fit *fit,
     const struct fulcrum_report *figures, const struct fulcrum_report *parameters,
     FILE *stream)
@@ -109,17 +132,19 @@ static void print_table(const struct fulcrum_reference_fit *fit,
     (void)fputc('\n', stream);
     fulcrum_report_print_table(parameters, stream, 0);
     (void)fprintf(stream,
-        "\nobjective    %.4g: misfit %.4g, distance from the priors %.4g\n"
-        "directions   singular values",
+        "\nobjective    %.4g: misfit %.4g, distance from the priors %.4g\n",
         fit->misfit + fit->penalty, fit->misfit, fit->penalty);
-    for (size_t i = 0; i < fit->singular_count; i++) {
-        (void)fprintf(stream, " %.3g", fit->singular_value[i]);
-    }
-    (void)fprintf(stream, "; the other %zu of %zu are left to the priors\n",
-        fit->parameter_count - fit->singular_count, fit->parameter_count);
+    print_directions(fit, stream);
     if (fit->draw_count > 0) {
         (void)fprintf(stream, "draws        %zu, worth %.0f independent ones\n",
             fit->draw_count, fit->effective_count);
+    } else {
+        (void)fprintf(stream, "draws        none; what is left of priors by slopes at "
+                              "the best parameters\n");
+    }
+    print_held(fit, stream);
+    if (fit->stopped_in[0] != '\0') {
+        (void)fprintf(stream, "stopped      in stage '%s'\n", fit->stopped_in);
     }
 }
 
@@ -137,6 +162,13 @@ static enum fulcrum_status print_json(const struct fulcrum_reference_fit *fit,
         document, "singular_values", fit->singular_value, fit->singular_count);
     fulcrum_json_add_number(document, "draws", (double)fit->draw_count);
     fulcrum_json_add_number(document, "effective_draws", fit->effective_count);
+    struct fulcrum_json *held = fulcrum_json_add_array(document, "held");
+    for (size_t i = 0; i < fit->held_count; i++) {
+        struct fulcrum_json *row = fulcrum_json_append_object(held);
+        fulcrum_json_add_text(row, "path", fit->held[i].path);
+        fulcrum_json_add_number(row, "sd_left_frac", fit->held[i].sd_frac);
+    }
+    fulcrum_json_add_flag(document, "complete", fit->stopped_in[0] == '\0');
     return fulcrum_report_print_document(document, context, err);
 }
 

@@ -37,7 +37,8 @@ static const struct fulcrum_option rows[] = {
         .kind = FULCRUM_OPTION_LIST,
         .offset = offsetof(struct fulcrum_fit_settings, free),
         .value = "PATH",
-        .help = "parameter to fit; every one that has an error unless given"},
+        .help = "parameter to fit; every one that has an error unless given; 'auto': "
+                "those, or of those given, that the figures tell something of"},
     {.name = "set",
         .letter = 's',
         .kind = FULCRUM_OPTION_LIST,

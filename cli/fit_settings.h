@@ -24,6 +24,9 @@ struct fulcrum_fit_settings {
 extern const struct fulcrum_argument fulcrum_fit_arguments[];
 extern const struct fulcrum_option_group fulcrum_fit_groups[];
 
+/* In place of a path: what the figures tell something of. */
+#define FULCRUM_FIT_FREE_AUTO "auto"
+
 /* Adds to what is said of a fit, and changes nothing of the calibration it writes. */
 #define FULCRUM_FIT_LEAVE_ONE_OUT "leave-one-out"
 

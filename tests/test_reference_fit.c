@@ -83,6 +83,161 @@ static void test_what_made_the_figures_is_found(void)
     fulcrum_calibration_free(priors);
 }
 
+/* Somebody who wants an end as soon as a stage is so far. */
+struct watcher {
+    const char *stage;
+    int parts; /* of the stage, begun or under way, before the end */
+    volatile int is_over;
+};
+
+static void look_on(void *context, double done_frac, const char *stage)
+{
+    struct watcher *watcher = context;
+    CU_ASSERT(done_frac >= 0.0 && done_frac <= 1.0);
+    if (strcmp(stage, watcher->stage) == 0) {
+        watcher->parts--;
+        watcher->is_over = watcher->is_over || watcher->parts < 0;
+    }
+}
+
+static int wants_an_end(void *context)
+{
+    const struct watcher *watcher = context;
+    return watcher->is_over;
+}
+
+static enum fulcrum_status fit_until(
+    const char *stage, int parts, struct fulcrum_reference_fit *out)
+{
+    struct watcher watcher = {stage, parts, 0};
+    struct fulcrum_calibration *priors = hand_priors();
+    struct fulcrum_reference *reference = observed(priors);
+    const struct fulcrum_reference *references[] = {reference};
+    const struct fulcrum_calibration *calibrations[] = {priors};
+    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    plan.draw_count = 1000;
+    plan.prior_draw_count = 100;
+    plan.held_out_draw_count = 500;
+    plan.thread_count = 2;
+    plan.progress = look_on;
+    plan.stop = wants_an_end;
+    plan.progress_context = &watcher;
+    enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, NULL);
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(priors);
+    return status;
+}
+
+static void test_a_fit_that_is_stopped_early_leaves_nothing(void)
+{
+    static const char *const stages[] = {"prior predictive", "best parameters"};
+    for (size_t i = 0; i < 2; i++) {
+        struct fulcrum_reference_fit fit = {.figure_count = 7};
+        CU_ASSERT_EQUAL(fit_until(stages[i], 0, &fit), FULCRUM_ERR_INTERRUPTED);
+        CU_ASSERT_EQUAL(fit.figure_count, 7);
+    }
+}
+
+/* Without draws what is left of the priors is told by slopes at the best parameters. */
+static void test_a_fit_that_is_stopped_keeps_the_best_parameters(void)
+{
+    static const char *const stages[] = {
+        "simulations of the best parameters", "draws of the posterior"};
+    for (size_t i = 0; i < 2; i++) {
+        struct fulcrum_reference_fit fit = {.figure_count = 0};
+        CU_ASSERT_EQUAL_FATAL(fit_until(stages[i], 0, &fit), FULCRUM_OK);
+        CU_ASSERT_STRING_EQUAL(fit.stopped_in, stages[i]);
+        CU_ASSERT_EQUAL(fit.draw_count, 0);
+        CU_ASSERT_EQUAL(isnan(fit.figures[0].simulated) != 0, i == 0);
+        CU_ASSERT(isnan(fit.figures[0].posterior.mean));
+        for (size_t k = 0; k < 2; k++) {
+            const struct fulcrum_fitted_parameter *found = &fit.parameters[k];
+            CU_ASSERT(fabs(log(found->mode / truth[k])) < 2.0 * found->sd);
+            CU_ASSERT(found->sd_frac > 0.0 && found->sd_frac < 0.5);
+        }
+        fulcrum_reference_fit_clear(&fit);
+    }
+}
+
+static void test_a_fit_that_is_stopped_keeps_its_draws(void)
+{
+    struct fulcrum_reference_fit whole = {.figure_count = 0};
+    struct fulcrum_reference_fit some = {.figure_count = 0};
+    struct fulcrum_reference_fit later = {.figure_count = 0};
+    CU_ASSERT_EQUAL_FATAL(fit_until("no such stage", 0, &whole), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(whole.stopped_in, "");
+    CU_ASSERT_EQUAL(whole.draw_count, 1000);
+    /* Four sweeps a step, six before those that are kept: 30 to 90 in all. */
+    int parts = 30;
+    while (some.draw_count == 0 && parts < 200) {
+        fulcrum_reference_fit_clear(&some);
+        CU_ASSERT_EQUAL_FATAL(
+            fit_until("draws of the posterior", parts, &some), FULCRUM_OK);
+        parts += 4;
+    }
+    CU_ASSERT(some.draw_count >= 100 && some.draw_count < 1000);
+    CU_ASSERT_EQUAL(some.draw_count % 100, 0);
+    CU_ASSERT_STRING_EQUAL(some.stopped_in, "draws of the posterior");
+    suite_assert_close(
+        "sd of some", some.parameters[0].sd, whole.parameters[0].sd, 0.5);
+    CU_ASSERT(isnan(some.figures[0].held_out.mean));
+    CU_ASSERT_EQUAL_FATAL(fit_until("figures left out in turn", 0, &later), FULCRUM_OK);
+    CU_ASSERT_EQUAL(later.draw_count, 1000);
+    CU_ASSERT_EQUAL(later.parameters[0].sd, whole.parameters[0].sd);
+    CU_ASSERT(isnan(later.figures[0].held_out.mean));
+    CU_ASSERT(isfinite(whole.figures[0].held_out.mean));
+    fulcrum_reference_fit_clear(&whole);
+    fulcrum_reference_fit_clear(&some);
+    fulcrum_reference_fit_clear(&later);
+}
+
+/* Roughly: slopes are taken over a good part of a prior, and draws see it bend. */
+static void test_slopes_stand_in_for_draws(void)
+{
+    struct fulcrum_reference_fit drawn = {.figure_count = 0};
+    struct fulcrum_reference_fit sloped = {.figure_count = 0};
+    CU_ASSERT_EQUAL_FATAL(fit_until("no such stage", 0, &drawn), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_until("draws of the posterior", 0, &sloped), FULCRUM_OK);
+    for (size_t i = 0; i < 2; i++) {
+        double ratio = sloped.parameters[i].sd / drawn.parameters[i].sd;
+        CU_ASSERT(ratio > 0.5 && ratio < 2.0);
+        CU_ASSERT_EQUAL(sloped.parameters[i].mode, drawn.parameters[i].mode);
+    }
+    CU_ASSERT(sloped.covariance[1] < 0.0 && drawn.covariance[1] < 0.0);
+    fulcrum_reference_fit_clear(&drawn);
+    fulcrum_reference_fit_clear(&sloped);
+}
+
+/* Where nobody trains the time of a train step has no effect. */
+static void test_parameters_that_figures_tell_of_are_selected(void)
+{
+    static const char *const three[] = {"workload.training.train_step_s",
+        "workload.step.mean_s", "workload.host.per_item_s"};
+    struct fulcrum_calibration *priors = hand_priors();
+    struct fulcrum_reference *reference = observed(priors);
+    const struct fulcrum_reference *references[] = {reference};
+    const struct fulcrum_calibration *calibrations[] = {priors};
+    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    struct fulcrum_reference_fit fit = {.figure_count = 0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    plan.free_paths = three;
+    plan.free_count = 3;
+    plan.selects = 1;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fit.parameter_count, 2);
+    CU_ASSERT_STRING_EQUAL(fit.parameters[0].prior.path, three[1]);
+    CU_ASSERT_STRING_EQUAL(fit.parameters[1].prior.path, three[2]);
+    CU_ASSERT_EQUAL_FATAL(fit.held_count, 1);
+    CU_ASSERT_STRING_EQUAL(fit.held[0].path, three[0]);
+    suite_assert_close("left", fit.held[0].sd_frac, 1.0, 1e-9);
+    fulcrum_reference_fit_clear(&fit);
+    plan.free_count = 1;
+    CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_NO_FIT);
+    CU_ASSERT(strstr(err.detail, "none of 1 parameters") != NULL);
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(priors);
+}
+
 static void test_a_fit_becomes_a_calibration(void)
 {
     struct fulcrum_calibration *priors = hand_priors();
@@ -140,6 +295,11 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_what_made_the_figures_is_found),
+        SUITE_CASE(test_a_fit_that_is_stopped_early_leaves_nothing),
+        SUITE_CASE(test_a_fit_that_is_stopped_keeps_the_best_parameters),
+        SUITE_CASE(test_a_fit_that_is_stopped_keeps_its_draws),
+        SUITE_CASE(test_slopes_stand_in_for_draws),
+        SUITE_CASE(test_parameters_that_figures_tell_of_are_selected),
         SUITE_CASE(test_a_fit_becomes_a_calibration),
         SUITE_CASE(test_what_cannot_be_fitted_is_refused),
     };

@@ -1,0 +1,199 @@
+/* test_fit_program.c - the program fits a table that the program itself has made. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From end to end, as a user would: a sweep by simulation becomes a CSV file, the file
+ * a calibration. Signals, files and exit codes belong to a process, so that these tests
+ * start the program itself.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "presets/preset.h"
+#include "tests/expect.h"
+#include "tests/scratch.h"
+#include "tests/suite.h"
+
+enum { WORDS_MOST = 60, EXIT_INTERRUPTED = 130 };
+
+/* Which of its two streams is looked at; the other goes to /dev/null. */
+enum stream { OUTPUT = STDOUT_FILENO, MESSAGES = STDERR_FILENO };
+
+struct run {
+    pid_t process;
+    FILE *stream;
+};
+
+/* The words are separated by blanks. */
+static struct run start(enum stream which, const char *words)
+{
+    char program[] = FIT_PROGRAM;
+    char line[1000];
+    char *argv[WORDS_MOST] = {program};
+    size_t count = 1;
+    char *rest = NULL;
+    (void)snprintf(line, sizeof line, "%s", words);
+    for (char *word = strtok_r(line, " ", &rest);
+         word != NULL && count + 1 < WORDS_MOST; word = strtok_r(NULL, " ", &rest)) {
+        argv[count++] = word;
+    }
+    int ends[2];
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    struct run run = {.process = fork(), .stream = fdopen(ends[0], "r")};
+    CU_ASSERT_FATAL(run.stream != NULL);
+    if (run.process == 0) {
+        FILE *other = fopen("/dev/null", "w");
+        int is_ok =
+            other != NULL && dup2(fileno(other), OUTPUT + MESSAGES - (int)which) >= 0;
+        (void)dup2(ends[1], (int)which);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        if (is_ok) {
+            (void)execv(program, argv);
+        }
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    return run;
+}
+
+/* Reads to the end, into a file where one is given; the exit code. */
+static int finish(struct run *run, const char *path)
+{
+    int status = 0;
+    char some[1024];
+    FILE *file = path != NULL ? fopen(path, "w") : NULL;
+    while (fgets(some, sizeof some, run->stream) != NULL) {
+        if (file != NULL) {
+            (void)fputs(some, file);
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    (void)fclose(run->stream);
+    CU_ASSERT_EQUAL(waitpid(run->process, &status, 0), run->process);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What the sweep is made with, and what the priors of v100-prior say: 2 ms, 20 us. */
+static const struct {
+    const char *path;
+    double value;
+} truths[] = {{"workload.step.mean_s", 3e-3}, {"workload.host.per_item_s", 5e-5}};
+enum { TRUTHS = sizeof truths / sizeof truths[0] };
+
+static void make_table(const char *path)
+{
+    char words[600];
+    (void)snprintf(words, sizeof words,
+        "explore -m dgx-1-inci2020 -w r2d2-atari -v actors=4,20,120 -s %s=%g -s "
+        "%s=%g --method simulate --half-width 0.004 --intervals none --columns "
+        "run.actor_count,steps_per_s --format csv -q",
+        truths[0].path, truths[0].value, truths[1].path, truths[1].value);
+    struct run run = start(OUTPUT, words);
+    CU_ASSERT_EQUAL_FATAL(finish(&run, path), 0);
+}
+
+static void assert_found(const struct fulcrum_calibration *calibration, size_t i)
+{
+    static const struct fulcrum_parameter none = {.value = 0.0};
+    const struct fulcrum_parameter *found =
+        fulcrum_calibration_parameter(calibration, truths[i].path);
+    found = found != NULL ? found : &none;
+    double error = fabs(found->value - truths[i].value);
+    CU_ASSERT_EQUAL(found->origin, FULCRUM_ORIGIN_FITTED);
+    CU_ASSERT(error < 3.0 * found->standard_error);
+    CU_ASSERT(found->standard_error < 0.2 * truths[i].value);
+}
+
+/* The priors lie at two thirds and at two fifths of what made the table. */
+static void test_what_made_the_table_is_found(void)
+{
+    struct scratch scratch = scratch_new();
+    char *table = scratch_path(&scratch, "runs.csv");
+    char *file = scratch_path(&scratch, "runs-fitted.json");
+    char words[600];
+    make_table(table);
+    (void)snprintf(words, sizeof words,
+        "fit -m dgx-1-inci2020 -w r2d2-atari %s --free %s --free %s -n 1000 -q -o %s",
+        table, truths[0].path, truths[1].path, file);
+    struct run run = start(OUTPUT, words);
+    CU_ASSERT_EQUAL_FATAL(finish(&run, NULL), 0);
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_load(file, &calibration, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(calibration->name, "runs-fitted");
+    CU_ASSERT_EQUAL(calibration->complete, 1);
+    for (size_t i = 0; i < TRUTHS; i++) {
+        assert_found(calibration, i);
+    }
+    fulcrum_calibration_free(calibration);
+    free(table);
+    free(file);
+    scratch_free(&scratch);
+}
+
+/* Starts a fit of minutes and sends Ctrl-C at the first message that has `part`. */
+static int interrupt_at(const char *part, const char *path)
+{
+    char line[400];
+    char words[600];
+    (void)snprintf(words, sizeof words,
+        "fit inci2020-fig3-text --free workload.step.mean_s -n 300000 -o %s", path);
+    struct run run = start(MESSAGES, words);
+    char *got = fgets(line, sizeof line, run.stream);
+    while (got != NULL && strstr(line, part) == NULL) {
+        got = fgets(line, sizeof line, run.stream);
+    }
+    CU_ASSERT_PTR_NOT_NULL(got);
+    CU_ASSERT_EQUAL(kill(run.process, SIGINT), 0);
+    return finish(&run, NULL);
+}
+
+static void test_ctrl_c_before_there_is_anything_leaves_no_file(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "c.json");
+    CU_ASSERT_EQUAL(interrupt_at("prior predictive", path), EXIT_INTERRUPTED);
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
+    free(path);
+    scratch_free(&scratch);
+}
+
+/* Progress is told every ten seconds: by then the best parameters are long there. */
+static void test_ctrl_c_keeps_the_best_parameters(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "c.json");
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL(interrupt_at("draws of the posterior", path), EXIT_INTERRUPTED);
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_load(path, &calibration, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(calibration->complete, 0);
+    const char *note = fulcrum_calibration_note(calibration, "fit");
+    expect_part(note != NULL ? note : "", "stopped before there were all draws");
+    const struct fulcrum_parameter *step =
+        fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
+    CU_ASSERT(step != NULL && step->origin == FULCRUM_ORIGIN_FITTED);
+    fulcrum_calibration_free(calibration);
+    free(path);
+    scratch_free(&scratch);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_what_made_the_table_is_found),
+        SUITE_CASE(test_ctrl_c_before_there_is_anything_leaves_no_file),
+        SUITE_CASE(test_ctrl_c_keeps_the_best_parameters),
+    };
+    return suite_run("fit_program", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
