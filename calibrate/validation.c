@@ -219,8 +219,10 @@ static enum fulcrum_status predict(const struct fulcrum_reference *reference,
     case FULCRUM_PREDICTOR_STAGE_SHARES:
     case FULCRUM_PREDICTOR_COUNT:
     default:
-        return fulcrum_fail(
-            err, FULCRUM_ERR_UNSUPPORTED, "nothing predicts points of this kind yet");
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "nothing predicts %s yet",
+            reference->predictor == FULCRUM_PREDICTOR_NONE
+                ? "points of this kind"
+                : fulcrum_predictor_meaning(reference->predictor));
     }
 }
 
@@ -230,6 +232,10 @@ enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
 {
     struct fulcrum_error why = {FULCRUM_OK, ""};
     *out = (struct fulcrum_validation){.reference = reference};
+    if (reference->not_predicted[0] != '\0') {
+        (void)snprintf(out->reason, sizeof out->reason, "%s", reference->not_predicted);
+        return FULCRUM_OK;
+    }
     if (reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT && calibration == NULL) {
         enum fulcrum_status status = predict_by_series(reference, out, err);
         if (status != FULCRUM_OK) {

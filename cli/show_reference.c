@@ -101,6 +101,7 @@ static void print_heading(const struct fulcrum_reference *reference, FILE *strea
             stream, "%-12s point %zu\n", "relative to", reference->relative_to);
     }
     print_line(stream, "note", reference->note);
+    print_line(stream, "not predicted", reference->not_predicted);
     (void)fputc('\n', stream);
 }
 
@@ -161,6 +162,7 @@ static enum fulcrum_status print_json(const struct fulcrum_reference *reference,
     fulcrum_json_add_number(document, "relative_to",
         reference->is_relative ? (double)reference->relative_to : (double)NAN);
     fulcrum_json_add_text(document, "note", reference->note);
+    fulcrum_json_add_text(document, "not_predicted", reference->not_predicted);
     add_points(document, reference);
     fulcrum_report_to_json(sources, document);
     return fulcrum_report_print_document(document, context, err);

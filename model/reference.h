@@ -63,9 +63,10 @@ struct fulcrum_series_calibration {
 struct fulcrum_reference {
     char name[64];
     char title[160];
-    char note[600];       /* what to know before a comparison; "": nothing */
-    char machine[64];     /* preset's name, or the name within an object; "": none */
-    char workload[64];    /* the same */
+    char note[600];          /* what to know before a comparison; "": nothing */
+    char not_predicted[300]; /* why nothing predicts these points; "": it is tried */
+    char machine[64];        /* preset's name, or the name within an object; "": none */
+    char workload[64];       /* the same */
     char calibration[64]; /* preset that predictions start from; "": the workload's */
     struct fulcrum_design design; /* both, fields at their fallback where not given */
     enum fulcrum_predictor_kind predictor;

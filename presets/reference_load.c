@@ -37,6 +37,13 @@ static void read_note(
     (void)fulcrum_node_text(node, reference->note, sizeof reference->note);
 }
 
+static void read_not_predicted(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)fulcrum_node_text(
+        node, reference->not_predicted, sizeof reference->not_predicted);
+}
+
 static void read_source(const struct fulcrum_node *map, const char *key,
     struct fulcrum_reference_source *source)
 {
@@ -294,6 +301,7 @@ static const struct {
     {"workload", read_workload, 0},
     {"calibration", read_calibration, 0},
     {"predictor", read_predictor, 1},
+    {"not_predicted", read_not_predicted, 0},
     {"frame_skip", read_frame_skip, 0},
     {"points", read_points, 1},
     {"relative_to", read_relative_to, 0},

@@ -391,6 +391,9 @@ static void add_reference(struct fulcrum_json *root)
         properties, "calibrations", "calibrations of single series, by their names");
     fulcrum_json_add_text(calibrations, "type", "string");
     add_predictors(properties);
+    struct fulcrum_json *reason = fulcrum_json_add_object(properties, "not_predicted");
+    add_type_or_null(reason, "string");
+    fulcrum_json_add_text(reason, "description", "why nothing predicts these points");
     struct fulcrum_json *skip = fulcrum_json_add_object(properties, "frame_skip");
     add_type_or_null(skip, "integer");
     fulcrum_json_add_number(skip, "minimum", 1);

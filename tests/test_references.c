@@ -92,6 +92,8 @@ static const struct {
         "relative_to = 1: expected the index of a point, from 0 to 0"},
     {HEAD GOOD ",\"relative_to\":-1}", FULCRUM_ERR_RANGE, "relative_to = -1: expected"},
     {HEAD GOOD ",\"note\":7}", FULCRUM_ERR_FORMAT, "note = 7: expected text"},
+    {HEAD GOOD ",\"not_predicted\":7}", FULCRUM_ERR_FORMAT,
+        "not_predicted = 7: expected text"},
     {HEAD GOOD ",\"machine\":\"dgx-11\"}", FULCRUM_ERR_UNKNOWN_NAME,
         "machine = \"dgx-11\": \"dgx-11\" is no machine preset; did you mean dgx-1?"},
     {HEAD GOOD ",\"workload\":\"r2d2-atary\"}", FULCRUM_ERR_UNKNOWN_NAME,
@@ -371,9 +373,10 @@ static void check_preset(const struct fulcrum_reference *reference)
     const char *name = reference->name;
     CU_ASSERT(reference->point_count > 0);
     CU_ASSERT(reference->title[0] != '\0');
-    if (reference->predictor == FULCRUM_PREDICTOR_NONE && reference->note[0] == '\0') {
+    if (reference->predictor == FULCRUM_PREDICTOR_NONE &&
+        reference->not_predicted[0] == '\0') {
         (void)fprintf(stderr, "%s does not say why nothing predicts it\n", name);
-        CU_FAIL("no note");
+        CU_FAIL("no reason");
     }
     if (reference->is_relative) {
         const struct fulcrum_reference_point *base =

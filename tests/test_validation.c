@@ -54,15 +54,59 @@ static void test_each_kind_has_its_predictor(void)
     }
 }
 
+/* What a reference says of itself is the reason; nothing is tried. */
 static void test_what_nothing_predicts_says_why(void)
 {
     struct run none = run("copa-gpun", NULL);
     CU_ASSERT_EQUAL(none.validation.comparison.count, 0);
-    CU_ASSERT(strstr(none.validation.reason, "nothing predicts") != NULL);
+    CU_ASSERT_STRING_EQUAL(none.validation.reason, none.reference->not_predicted);
+    CU_ASSERT(
+        strstr(none.validation.reason, "nothing predicts a larger cache") != NULL);
     end(&none);
-    struct run bare = run("gmidrl-scalars", NULL);
-    CU_ASSERT_EQUAL(bare.validation.comparison.count, 0);
-    end(&bare);
+    struct run one_point = run("sf-pure-simulation", NULL);
+    CU_ASSERT_EQUAL(one_point.validation.comparison.count, 0);
+    CU_ASSERT(strstr(one_point.validation.reason, "one point per game") != NULL);
+    end(&one_point);
+}
+
+/* Without words of its own the kind of the points is named. */
+static void test_points_that_no_predictor_knows_name_their_kind(void)
+{
+    struct run shares = run("rlscope-fig5-stage-shares", NULL);
+    struct fulcrum_validation again;
+    fulcrum_validation_clear(&shares.validation);
+    shares.reference->not_predicted[0] = '\0';
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_validate(shares.reference, NULL, &again, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(again.reason,
+        "nothing predicts shares of time in simulation, inference and training yet");
+    shares.reference->predictor = FULCRUM_PREDICTOR_NONE;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_validate(shares.reference, NULL, &again, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(again.reason, "nothing predicts points of this kind yet");
+    end(&shares);
+}
+
+/* Every preset that no predictor takes says why in words of its own. */
+static void test_presets_that_are_not_predicted_say_why(void)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    size_t silent = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, NULL),
+        FULCRUM_OK);
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_reference *reference = NULL;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_reference_load(entries[i].name, &reference, NULL), FULCRUM_OK);
+        int is_taken = reference->predictor != FULCRUM_PREDICTOR_NONE &&
+                       reference->predictor != FULCRUM_PREDICTOR_STAGE_SHARES;
+        silent += !is_taken && reference->not_predicted[0] == '\0' ? 1 : 0;
+        fulcrum_reference_free(reference);
+    }
+    CU_ASSERT_EQUAL(silent, 0);
+    free(entries);
 }
 
 static void test_a_reference_brings_its_calibration(void)
@@ -161,6 +205,8 @@ int main(int argc, char **argv)
     static const struct suite_case cases[] = {
         SUITE_CASE(test_each_kind_has_its_predictor),
         SUITE_CASE(test_what_nothing_predicts_says_why),
+        SUITE_CASE(test_points_that_no_predictor_knows_name_their_kind),
+        SUITE_CASE(test_presets_that_are_not_predicted_say_why),
         SUITE_CASE(test_a_reference_brings_its_calibration),
         SUITE_CASE(test_series_are_predicted_from_calibrations_of_their_own),
         SUITE_CASE(test_priors_cover_the_paper),
