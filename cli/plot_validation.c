@@ -169,8 +169,11 @@ static void fill_words(struct fulcrum_plot_validation *plot)
     }
     for (size_t i = 0; i < plot->family_count; i++) {
         struct family *family = &plot->families[i];
+        /* A copy: some compilers take members of one struct to overlap. */
+        char name[NAME_SIZE];
+        memcpy(name, family->name, sizeof name);
         (void)snprintf(family->label, sizeof family->label, "%s (%zu reference%s)",
-            family->name, family->references, family->references == 1 ? "" : "s");
+            name, family->references, family->references == 1 ? "" : "s");
         plot->labels[i] = family->label;
     }
     (void)snprintf(plot->title, sizeof plot->title, "Predicted against measured");

@@ -414,6 +414,25 @@ static void test_validation_sorts_points_by_unit_and_family(void)
     close_text(&opened);
 }
 
+static void test_a_validation_may_be_empty(void)
+{
+    static const char text[] =
+        "{\"schema\":{\"name\":\"fulcrum-validate\"},\"sets\":[],\"points\":[]}";
+    struct opened opened;
+    struct fulcrum_plot_validation *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&opened, "a.json", text, "points", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_VALIDATION);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_validation_new(opened.rows, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_parity_data data = fulcrum_plot_validation_data(plot, &no_words);
+    CU_ASSERT_EQUAL(data.count, 0);
+    CU_ASSERT_EQUAL(data.family_count, 0);
+    expect_part(data.text.subtitle, "0 references");
+    fulcrum_plot_validation_free(plot);
+    close_text(&opened);
+}
+
 static void test_values_in_other_units_become_ratios(void)
 {
     static const char text[] =
@@ -619,6 +638,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_references_that_do_not_belong_are_refused),
         SUITE_CASE(test_points_at_other_settings_are_left_out),
         SUITE_CASE(test_validation_sorts_points_by_unit_and_family),
+        SUITE_CASE(test_a_validation_may_be_empty),
         SUITE_CASE(test_values_in_other_units_become_ratios),
         SUITE_CASE(test_families_beyond_the_legend_share_its_last_entry),
         SUITE_CASE(test_fit_counts_in_prior_standard_deviations),
