@@ -85,11 +85,12 @@ static enum fulcrum_status select_parameters(
     fulcrum_reference_job_enter(job, FULCRUM_STAGE_SELECT, 0, 1);
     int *keeps = calloc(n, sizeof *keeps);
     job->fit->held = calloc(n, sizeof *job->fit->held);
+    if (keeps == NULL || job->fit->held == NULL) {
+        free(keeps);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
+    }
     enum fulcrum_status status =
-        keeps != NULL && job->fit->held != NULL
-            ? fulcrum_posterior_mode_find(
-                  &job->problem, job->plan->seed, &job->mode, err)
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
+        fulcrum_posterior_mode_find(&job->problem, job->plan->seed, &job->mode, err);
     if (status == FULCRUM_OK && choose(job, keeps) == 0) {
         status = fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
             "none of %zu parameters can be told from these figures: each keeps more "

@@ -83,19 +83,29 @@ static enum fulcrum_status load_references(const struct fulcrum_fit_settings *se
     return FULCRUM_OK;
 }
 
+/* 1 where each point of the reference starts from the calibration. */
+static int all_start_from(const struct fulcrum_reference *reference, const char *name)
+{
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const char *series = reference->points[i].series;
+        if (strcmp(fulcrum_reference_calibration(reference, series), name) != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* The calibration that all points share; NULL where there is none. */
 static const char *common_calibration(const struct fulcrum_fit_inputs *inputs)
 {
     const char *name = NULL;
     for (size_t i = 0; i < inputs->reference_count; i++) {
         const struct fulcrum_reference *from = inputs->references[i];
-        for (size_t k = 0; k < from->point_count; k++) {
-            const char *other =
-                fulcrum_reference_calibration(from, from->points[k].series);
-            name = name == NULL ? other : name;
-            if (name[0] == '\0' || strcmp(other, name) != 0) {
-                return NULL;
-            }
+        if (name == NULL) {
+            name = fulcrum_reference_calibration(from, from->points[0].series);
+        }
+        if (name[0] == '\0' || !all_start_from(from, name)) {
+            return NULL;
         }
     }
     return name;

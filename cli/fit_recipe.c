@@ -5,6 +5,7 @@
  */
 #include "cli/fit_recipe.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,8 +82,8 @@ static void put_option(
 static void put_number(
     struct writer *writer, const struct fulcrum_option *row, double value)
 {
-    char text[FULCRUM_NUMBER_SIZE];
     if (!isnan(value)) {
+        char text[FULCRUM_NUMBER_SIZE];
         (void)fulcrum_number_text_exact(value, text);
         put_option(writer, row, text);
     }
@@ -141,6 +142,8 @@ enum fulcrum_status fulcrum_fit_recipe_write(
     struct fulcrum_error *err)
 {
     struct writer writer = {.settings = settings, .out = out, .size = size};
+    assert(size > 0);
+    out[0] = '\0';
     for (size_t i = 0; i < settings->references.count; i++) {
         char path[1024];
         const char *word = settings->references.items[i];
@@ -209,7 +212,7 @@ enum fulcrum_status fulcrum_fit_recipe_parse(
         fulcrum_fit_recipe_free(recipe);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "arguments of a fit");
     }
-    memcpy(recipe->text, text, length);
+    memcpy(recipe->text, text, length + 1);
     enum fulcrum_status status = split(recipe, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_options_parse(

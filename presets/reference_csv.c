@@ -539,7 +539,7 @@ static enum fulcrum_status read_all(struct reader *reader, struct fulcrum_error 
     size_t columns = fulcrum_table_column_count(reader->table);
     reader->reference = calloc(1, sizeof *reader->reference);
     reader->field_column = calloc(columns, sizeof *reader->field_column);
-    reader->fields = calloc(columns, sizeof *reader->fields);
+    reader->fields = calloc(columns, sizeof(struct fulcrum_field *));
     if (reader->reference == NULL || reader->field_column == NULL ||
         reader->fields == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);

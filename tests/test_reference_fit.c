@@ -138,7 +138,16 @@ static void test_a_fit_that_is_stopped_early_leaves_nothing(void)
     }
 }
 
-/* Without draws what is left of the priors is told by slopes at the best parameters. */
+/* What slopes at the best parameters leave of the priors holds the truth. */
+static void assert_sloped(const struct fulcrum_reference_fit *fit)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const struct fulcrum_fitted_parameter *found = &fit->parameters[i];
+        CU_ASSERT(fabs(log(found->mode / truth[i])) < 2.0 * found->sd);
+        CU_ASSERT(found->sd_frac > 0.0 && found->sd_frac < 0.5);
+    }
+}
+
 static void test_a_fit_that_is_stopped_keeps_the_best_parameters(void)
 {
     static const char *const stages[] = {
@@ -150,11 +159,7 @@ static void test_a_fit_that_is_stopped_keeps_the_best_parameters(void)
         CU_ASSERT_EQUAL(fit.draw_count, 0);
         CU_ASSERT_EQUAL(isnan(fit.figures[0].simulated) != 0, i == 0);
         CU_ASSERT(isnan(fit.figures[0].posterior.mean));
-        for (size_t k = 0; k < 2; k++) {
-            const struct fulcrum_fitted_parameter *found = &fit.parameters[k];
-            CU_ASSERT(fabs(log(found->mode / truth[k])) < 2.0 * found->sd);
-            CU_ASSERT(found->sd_frac > 0.0 && found->sd_frac < 0.5);
-        }
+        assert_sloped(&fit);
         fulcrum_reference_fit_clear(&fit);
     }
 }
