@@ -112,6 +112,28 @@ static void test_power_beyond_the_fitted_rates_stays(void)
     fulcrum_comparison_clear(&compared);
 }
 
+/* From idle to rated watts in proportion to activity; nothing where either is unknown.
+ */
+static void test_power_is_shown_beside_a_straight_line(void)
+{
+    struct made made;
+    make_gpu(&made);
+    struct fulcrum_comparison compared = {0};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predict_power(&made.reference, &compared, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(compared.items[0].baseline[FULCRUM_BASELINE_BOUNDS]));
+    fulcrum_comparison_clear(&compared);
+    made.reference.design.machine.gpu.idle_w = 60;
+    made.reference.design.machine.gpu.tdp_w = 660;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predict_power(&made.reference, &compared, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < RATES; i++) {
+        suite_assert_close("line", compared.items[i].baseline[FULCRUM_BASELINE_BOUNDS],
+            60 + 600 * rates[i] / 1000, 1e-12);
+    }
+    fulcrum_comparison_clear(&compared);
+}
+
 /* Two series and two machines in words: four curves of four loads each. */
 static void make_four_curves(struct made *made)
 {
@@ -395,6 +417,7 @@ int main(int argc, char **argv)
     static const struct suite_case cases[] = {
         SUITE_CASE(test_power_of_the_form_is_predicted_from_rates),
         SUITE_CASE(test_power_beyond_the_fitted_rates_stays),
+        SUITE_CASE(test_power_is_shown_beside_a_straight_line),
         SUITE_CASE(test_power_of_the_form_is_predicted_from_loads),
         SUITE_CASE(test_power_does_not_look_at_what_is_held_out),
         SUITE_CASE(test_power_keeps_to_a_known_idle_draw),
