@@ -83,6 +83,16 @@ static void take_over(struct fulcrum_comparison *out, const struct part *part,
     }
 }
 
+static void note_calibration(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out)
+{
+    (void)snprintf(out->calibration, sizeof out->calibration, "%s",
+        out->calibration[0] == '\0' ? calibration->name : "by series");
+    if (strcmp(calibration->machine.name, reference->design.machine.name) != 0) {
+        out->is_carried_over = 1;
+    }
+}
+
 /* What cannot be predicted is a reason, not a failure. */
 static enum fulcrum_status predict_part(const struct part *part,
     const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
@@ -99,8 +109,7 @@ static enum fulcrum_status predict_part(const struct part *part,
         append(out->reason, sizeof out->reason, "; ", why.detail);
         return FULCRUM_OK;
     }
-    (void)snprintf(out->calibration, sizeof out->calibration, "%s",
-        out->calibration[0] == '\0' ? calibration->name : "by series");
+    note_calibration(&part->view, calibration, out);
     take_over(&out->comparison, part, &found);
     fulcrum_comparison_clear(&found);
     return FULCRUM_OK;
@@ -204,8 +213,7 @@ static enum fulcrum_status predict(const struct fulcrum_reference *reference,
 {
     switch (reference->predictor) {
     case FULCRUM_PREDICTOR_THROUGHPUT:
-        (void)snprintf(
-            out->calibration, sizeof out->calibration, "%s", calibration->name);
+        note_calibration(reference, calibration, out);
         return fulcrum_predict_throughput(
             reference, calibration, &out->comparison, err);
     case FULCRUM_PREDICTOR_CPU_CURVE:

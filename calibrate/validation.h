@@ -11,6 +11,7 @@ struct fulcrum_validation {
     const struct fulcrum_reference *reference; /* borrowed */
     char calibration[64]; /* that it was predicted from; "by series" where series have
                              their own (fulcrum_reference_calibration); "": none */
+    int is_carried_over;  /* the calibration is of a machine of another name */
     struct fulcrum_comparison comparison; /* empty where nothing was predicted */
     char reason[400]; /* why nothing was, or which series were not; "" where all was */
 };

@@ -72,9 +72,21 @@ static struct fulcrum_comparison_errors errors_of(
     return fulcrum_comparison_errors(&set->comparison, NULL, filter, -1);
 }
 
-/* Means over the points of all sets of one predictor. */
+/* Sets that are summed up in one row. */
+struct family {
+    enum fulcrum_predictor_kind kind;
+    int is_carried_over;
+};
+
+static int belongs(const struct fulcrum_validation *set, const struct family *family)
+{
+    return set->reference->predictor == family->kind &&
+           (set->is_carried_over != 0) == (family->is_carried_over != 0);
+}
+
+/* Means over the points of all sets of a family. */
 static struct fulcrum_comparison_errors pool(
-    const struct fulcrum_validate_job *job, enum fulcrum_predictor_kind kind)
+    const struct fulcrum_validate_job *job, const struct family *family)
 {
     struct fulcrum_comparison_errors sum = {.count = 0};
     double covered_of = 0.0;
@@ -82,7 +94,7 @@ static struct fulcrum_comparison_errors pool(
         struct fulcrum_comparison_errors one =
             errors_of(&job->sets[i], FULCRUM_COMPARE_PREDICTED);
         double count = (double)one.count;
-        if (job->sets[i].reference->predictor != kind || one.count == 0) {
+        if (!belongs(&job->sets[i], family) || one.count == 0) {
             continue;
         }
         sum.count += one.count;
@@ -109,14 +121,16 @@ static void print_summary(const struct fulcrum_validate_job *job, FILE *stream)
         "predicted", "points", "MAPE", "SMAPE", "largest", "bias", "inside 90 %"};
     struct section section = SECTION(stream,
         "## In short\n\nPoints that no fit has seen, by what is predicted:", titles);
-    for (size_t kind = 0; kind < FULCRUM_PREDICTOR_COUNT; kind++) {
-        struct fulcrum_comparison_errors errors =
-            pool(job, (enum fulcrum_predictor_kind)kind);
+    for (size_t row = 0; row < 2 * (size_t)FULCRUM_PREDICTOR_COUNT; row++) {
+        const struct family family = {
+            (enum fulcrum_predictor_kind)(row / 2), (int)(row % 2)};
+        struct fulcrum_comparison_errors errors = pool(job, &family);
         if (errors.count == 0) {
             continue;
         }
         begin_row(&section);
-        (void)fprintf(stream, "| %s", fulcrum_predictor_meaning(kind));
+        (void)fprintf(stream, "| %s%s", fulcrum_predictor_meaning(row / 2),
+            family.is_carried_over ? ", carried over from another machine" : "");
         print_errors(stream, &errors);
         print_percent(stream, errors.covered_frac);
         (void)fputs(" |\n", stream);
@@ -130,6 +144,9 @@ static void print_name(FILE *stream, const struct fulcrum_validation *set)
         (void)fprintf(stream, ", %s", set->calibration);
     } else if (set->calibration[0] != '\0') {
         (void)fprintf(stream, " from `%s`", set->calibration);
+    }
+    if (set->is_carried_over) {
+        (void)fputs(", carried over", stream);
     }
 }
 
