@@ -93,6 +93,8 @@ static const struct fulcrum_example examples[] = {
         "the three ratios of the paper, and what each is worth"},
     {"fulcrum fit inci2020-fig3-text -s workload.host.per_item_s=0 --draws 0",
         "how well it goes without a serial cost per observation"},
+    {"fulcrum fit -m dgx-1 -w r2d2-atari runs.csv --free auto -o runs-fitted.json",
+        "measurements of one's own, in columns 'actors' and 'steps_per_s'"},
     {.line = NULL},
 };
 
@@ -100,7 +102,8 @@ const struct fulcrum_command fulcrum_command_fit = {
     .name = "fit",
     .summary = "fit parameters to published or measured throughput",
     .description =
-        "Fits parameters of the network model to references of throughput. Values and "
+        "Fits parameters of the network model to references of throughput, published "
+        "ones or a CSV file of measurements (docs/fit.md). Values and "
         "errors of calibrations are the priors; the fit says what they predict before "
         "it, the best parameters (maximum a posteriori), and what is left of the "
         "priors (draws of the posterior by sequential Monte Carlo). A parameter of "
@@ -110,7 +113,10 @@ const struct fulcrum_command fulcrum_command_fit = {
         "--leave-one-out predicts each from the others.\n\n"
         "The fast method is corrected by simulations at the best parameters; the "
         "column 'simulated' is the mean of three more. With -o, a calibration is "
-        "written that predict and explore take with -c.",
+        "written that predict and explore take with -c; its notes tell what it was "
+        "fitted to and how to make it again.\n\n"
+        "Ctrl-C keeps the best parameters, and the draws made so far, once there are "
+        "any.",
     .examples = examples,
     .arguments = fulcrum_fit_arguments,
     .groups = fulcrum_fit_groups,
