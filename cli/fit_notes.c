@@ -69,17 +69,6 @@ static int names_reference_of(const char *list, const char *point)
     return 0;
 }
 
-const char *fulcrum_fit_note(
-    const struct fulcrum_calibration *calibration, const char *key)
-{
-    for (size_t i = calibration->note_count; i > 0; i--) {
-        if (strcmp(calibration->notes[i - 1].key, key) == 0) {
-            return calibration->notes[i - 1].text;
-        }
-    }
-    return NULL;
-}
-
 enum fulcrum_status fulcrum_fit_note_set(struct fulcrum_calibration *calibration,
     const char *key, const char *text, struct fulcrum_error *err)
 {
@@ -97,7 +86,7 @@ enum fulcrum_status fulcrum_fit_note_set(struct fulcrum_calibration *calibration
 static const char *note_or_nothing(
     const struct fulcrum_calibration *calibration, const char *key)
 {
-    const char *text = fulcrum_fit_note(calibration, key);
+    const char *text = fulcrum_calibration_note(calibration, key);
     return text != NULL ? text : "";
 }
 

@@ -28,10 +28,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fit_notes_make(
     const struct fulcrum_reference_fit *fit, const struct fulcrum_fit_inputs *inputs,
     struct fulcrum_fit_notes *out, struct fulcrum_error *err);
 
-/* The last note of that key; NULL: none. Borrowed. */
-const char *fulcrum_fit_note(
-    const struct fulcrum_calibration *calibration, const char *key);
-
 /*
  * Replaces every note of that key; "" takes it away.
  *   fails    FULCRUM_ERR_NO_MEMORY

@@ -112,7 +112,7 @@ static double value_of(const struct fulcrum_calibration *calibration, const char
 static void assert_note(const struct fulcrum_calibration *calibration, const char *key,
     const char *expected)
 {
-    const char *text = fulcrum_fit_note(calibration, key);
+    const char *text = fulcrum_calibration_note(calibration, key);
     CU_ASSERT_PTR_NOT_NULL_FATAL(text);
     if (text != NULL) {
         CU_ASSERT_STRING_EQUAL(text, expected);
@@ -127,7 +127,7 @@ static void test_a_calibration_can_be_made_again_from_its_notes(void)
     assert_note(first, FULCRUM_NOTE_FITTED_TO, "inci2020-fig3-text");
     assert_note(first, FULCRUM_NOTE_HELD_OUT, "inci2020-fig3-text:2");
     struct fulcrum_calibration *second =
-        repeat(fulcrum_fit_note(first, FULCRUM_NOTE_FIT_ARGUMENTS));
+        repeat(fulcrum_calibration_note(first, FULCRUM_NOTE_FIT_ARGUMENTS));
     CU_ASSERT(value_of(first, "workload.step.mean_s") > 0.0);
     CU_ASSERT_EQUAL(value_of(first, "workload.step.mean_s"),
         value_of(second, "workload.step.mean_s"));
@@ -157,7 +157,7 @@ static void test_priors_hand_on_what_they_were_fitted_to(void)
         path);
     struct fulcrum_calibration *third = repeat(arguments);
     assert_note(third, FULCRUM_NOTE_FITTED_TO, "inci2020-fig3-text");
-    CU_ASSERT_PTR_NULL(fulcrum_fit_note(third, FULCRUM_NOTE_HELD_OUT));
+    CU_ASSERT_PTR_NULL(fulcrum_calibration_note(third, FULCRUM_NOTE_HELD_OUT));
     fulcrum_calibration_free(first);
     fulcrum_calibration_free(second);
     fulcrum_calibration_free(third);
