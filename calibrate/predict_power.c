@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "calibrate/fit_power.h"
-#include "calibrate/predict_watts.h"
 
 /*
  * Where points are too few to tell alpha: the power law that is nearest over [0, 1] to
@@ -392,9 +391,6 @@ enum fulcrum_status fulcrum_predict_power(const struct fulcrum_reference *refere
     if (reference->point_count == 0) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
             "reference %s: points is empty, curves expected", reference->name);
-    }
-    if (fulcrum_knows_watts(reference)) {
-        return fulcrum_predict_watts(reference, out, err);
     }
     struct curve curve = {0};
     if (curve_new(&curve, reference) != FULCRUM_OK) {

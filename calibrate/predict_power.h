@@ -18,8 +18,6 @@
  * machine's gpu.idle_w where that is known.
  * The baseline "bounds" of a GPU is the straight line from gpu.idle_w to gpu.tdp_w of
  * the machine, where both are known.
- * A server whose machine says what its parts draw is not fitted at all:
- * predict_watts.h.
  *
  *   reference  observes "gpu_w" (gpu_power), or a quantity that ends in "_w"
  *   out        set on success only: every observation of watts; the caller clears it

@@ -1,4 +1,4 @@
-/* predict_watts.c - watts of whole servers from a machine's priors, nothing fitted. */
+/* predict_watts.c - references of kind server_prior: watts from a machine's priors. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Two loads of a server leave nothing to predict once they are fitted. But they can
@@ -32,12 +32,22 @@ struct draws {
     double factor[DRAWS][DRAWN];
 };
 
-int fulcrum_knows_watts(const struct fulcrum_reference *reference)
+static enum fulcrum_status check_machine(
+    const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
-    const struct fulcrum_machine *machine = &reference->design.machine;
-    return reference->predictor == FULCRUM_PREDICTOR_SERVER_POWER &&
-           machine->accelerator == FULCRUM_ACCELERATOR_CPU &&
-           !isnan(machine->cpu.core_dynamic_w);
+    const struct fulcrum_design *design = &reference->design;
+    if (design->machine.accelerator != FULCRUM_ACCELERATOR_CPU) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "reference %s: machine.accelerator = gpu, cpu expected", reference->name);
+    }
+    for (size_t i = 0; i < DRAWN; i++) {
+        if (isnan(fulcrum_field_number(fulcrum_field_find(drawn[i]), design))) {
+            return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+                "reference %s: %s is missing, expected in its machine", reference->name,
+                drawn[i]);
+        }
+    }
+    return FULCRUM_OK;
 }
 
 /* A preset's spreads; a machine within the reference has none. */
@@ -213,7 +223,10 @@ enum fulcrum_status fulcrum_predict_watts(const struct fulcrum_reference *refere
 {
     struct draws draws;
     struct fulcrum_comparison comparison = {0};
-    enum fulcrum_status status = draw(reference, &draws, err);
+    enum fulcrum_status status = check_machine(reference, err);
+    if (status == FULCRUM_OK) {
+        status = draw(reference, &draws, err);
+    }
     if (status == FULCRUM_OK) {
         status = fulcrum_comparison_init(&comparison, reference, err);
     }

@@ -10,6 +10,7 @@
 #include "calibrate/predict_power.h"
 #include "calibrate/predict_sm.h"
 #include "calibrate/predict_throughput.h"
+#include "calibrate/predict_watts.h"
 #include "presets/preset.h"
 
 /* Points of a reference that are predicted from one calibration. */
@@ -221,6 +222,8 @@ static enum fulcrum_status predict(const struct fulcrum_reference *reference,
     case FULCRUM_PREDICTOR_GPU_POWER:
     case FULCRUM_PREDICTOR_SERVER_POWER:
         return fulcrum_predict_power(reference, &out->comparison, err);
+    case FULCRUM_PREDICTOR_SERVER_PRIOR:
+        return fulcrum_predict_watts(reference, &out->comparison, err);
     case FULCRUM_PREDICTOR_SM_SCALING:
         return fulcrum_predict_sm(reference, &out->comparison, err);
     case FULCRUM_PREDICTOR_NONE:

@@ -101,7 +101,7 @@ static void print_heading(const struct fulcrum_reference *reference, FILE *strea
             stream, "%-12s point %zu\n", "relative to", reference->relative_to);
     }
     print_line(stream, "note", reference->note);
-    print_line(stream, "not predicted", reference->not_predicted);
+    print_line(stream, "why not", reference->not_predicted);
     (void)fputc('\n', stream);
 }
 

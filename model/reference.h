@@ -16,6 +16,7 @@
     X(CPU_CURVE,    "cpu_curve",    "c(n), environments alone on the CPU's threads")         \
     X(GPU_POWER,    "gpu_power",    "watts of one GPU over its activity")                    \
     X(SERVER_POWER, "server_power", "watts of processors or servers over their load")        \
+    X(SERVER_PRIOR, "server_prior", "watts of servers from assumed watts of their parts")    \
     X(SM_SCALING,   "sm_scaling",   "GPU work on a part of its SMs")                         \
     X(STAGE_SHARES, "stage_shares", "shares of time in simulation, inference and training")
 /* clang-format on */

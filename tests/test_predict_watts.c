@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/predict_power.h"
 #include "presets/reference_load.h"
 #include "tests/suite.h"
 
@@ -25,7 +24,7 @@ static void make(struct made *made)
     static const double loads[POINTS] = {0, 1, 0.5};
     *made = (struct made){.reference = {.name = "made",
                               .machine = "inline",
-                              .predictor = FULCRUM_PREDICTOR_SERVER_POWER,
+                              .predictor = FULCRUM_PREDICTOR_SERVER_PRIOR,
                               .points = made->points,
                               .point_count = POINTS}};
     struct fulcrum_design *design = &made->reference.design;
@@ -63,7 +62,6 @@ static void test_watts_follow_the_equation(void)
     struct made made;
     struct fulcrum_comparison compared = {0};
     make(&made);
-    CU_ASSERT(fulcrum_knows_watts(&made.reference));
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_predict_watts(&made.reference, &compared, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(compared.count, POINTS);
@@ -124,6 +122,16 @@ static void spoil_quantity(struct made *made)
     (void)snprintf(made->watts[1].quantity, sizeof made->watts[1].quantity, "cpu_w");
 }
 
+static void spoil_watts(struct made *made)
+{
+    made->reference.design.machine.cpu.core_idle_w = (double)NAN;
+}
+
+static void spoil_accelerator(struct made *made)
+{
+    made->reference.design.machine.accelerator = FULCRUM_ACCELERATOR_GPU;
+}
+
 static void test_watts_refuse_what_says_too_little(void)
 {
     static const struct {
@@ -135,6 +143,8 @@ static void test_watts_refuse_what_says_too_little(void)
         {spoil_load_name, FULCRUM_ERR_MISSING, "points[1].set.load_frac = nan"},
         {spoil_cores, FULCRUM_ERR_RANGE, "machine.cpu.core_count"},
         {spoil_threads, FULCRUM_ERR_MISSING, "points[0] has no machine.cpu.core_count"},
+        {spoil_watts, FULCRUM_ERR_MISSING, "machine.cpu.core_idle_w is missing"},
+        {spoil_accelerator, FULCRUM_ERR_UNSUPPORTED, "machine.accelerator = gpu"},
         {spoil_quantity, FULCRUM_ERR_MISSING, "points[1].observed has no server_w"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -165,7 +175,7 @@ static void test_watts_of_published_servers(void)
         fulcrum_reference_load("power-specpower-servers", &reference, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_predict_power(reference, &compared, NULL), FULCRUM_OK);
+        fulcrum_predict_watts(reference, &compared, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(compared.count, 22);
     for (size_t i = 0; i < compared.count; i += 2) {
         const struct fulcrum_compared *full = &compared.items[i];
