@@ -14,43 +14,13 @@
 #include <strings.h>
 
 #include "model/nearest.h"
-#include "presets/reference_file.h"
-#include "presets/table.h"
-#include "presets/utf8.h"
+#include "presets/reference_csv_state.h"
 
-#define SERIES     "series"
-#define BASE       "is_base"
-#define HALF_WIDTH "_half_width"
-
-/* What is observed. The first four say the same of a run in other words. */
-enum quantity { STEPS_PER_S, FRAMES_PER_S, SPEEDUP, RUNTIME_REL, GPU_W, QUANTITIES };
-enum { RATES = GPU_W };
-
-static const char *const words[] = {"steps_per_s", "frames_per_s", "speedup",
-    "runtime_rel", "gpu_w", "steps_per_s" HALF_WIDTH, "frames_per_s" HALF_WIDTH,
-    "speedup" HALF_WIDTH, "runtime_rel" HALF_WIDTH, "gpu_w" HALF_WIDTH, SERIES, BASE,
-    FULCRUM_REFERENCE_ENV_COUNT, "actors"};
-enum {
-    WORD_SERIES = 2 * QUANTITIES,
-    WORD_BASE,
-    WORD_ENV_COUNT,
-    WORDS = sizeof words / sizeof words[0]
-};
-
-struct reader {
-    const char *path;
-    const struct fulcrum_design *design;
-    struct fulcrum_table *table;
-    struct fulcrum_reference *reference;
-    size_t column[WORDS]; /* where each word stands; COLUMN_NONE: nowhere */
-    size_t field_count;
-    size_t *field_column; /* columns that set fields, and the fields */
-    const struct fulcrum_field **fields;
-    size_t base; /* the row that ratios refer to */
-    struct fulcrum_error faults;
-};
-
-#define COLUMN_NONE ((size_t)-1)
+const char *const fulcrum_csv_words[FULCRUM_CSV_WORDS] = {"steps_per_s", "frames_per_s",
+    "speedup", "runtime_rel", "gpu_w", "steps_per_s" FULCRUM_CSV_HALF_WIDTH,
+    "frames_per_s" FULCRUM_CSV_HALF_WIDTH, "speedup" FULCRUM_CSV_HALF_WIDTH,
+    "runtime_rel" FULCRUM_CSV_HALF_WIDTH, "gpu_w" FULCRUM_CSV_HALF_WIDTH,
+    FULCRUM_CSV_SERIES, FULCRUM_CSV_BASE, FULCRUM_REFERENCE_ENV_COUNT, "actors"};
 
 int fulcrum_reference_is_csv(const char *name)
 {
@@ -61,12 +31,14 @@ int fulcrum_reference_is_csv(const char *name)
 /* The name that a column of this name was most likely to have. */
 static const char *nearest_name(const char *name)
 {
-    size_t i = fulcrum_nearest(name, words, WORDS, sizeof words[0]);
-    return strchr(name, '.') == NULL && i < WORDS ? words[i]
-                                                  : fulcrum_field_nearest(name);
+    size_t i = fulcrum_nearest(
+        name, fulcrum_csv_words, FULCRUM_CSV_WORDS, sizeof fulcrum_csv_words[0]);
+    return strchr(name, '.') == NULL && i < FULCRUM_CSV_WORDS
+               ? fulcrum_csv_words[i]
+               : fulcrum_field_nearest(name);
 }
 
-static void fault_column(struct reader *reader, size_t column)
+static void fault_column(struct fulcrum_csv_reader *reader, size_t column)
 {
     const char *name = fulcrum_table_column_name(reader->table, column);
     const char *nearest = nearest_name(name);
@@ -77,7 +49,8 @@ static void fault_column(struct reader *reader, size_t column)
         nearest != NULL ? "'?" : " or is_base");
 }
 
-static int sets_field(const struct reader *reader, const struct fulcrum_field *field)
+static int sets_field(
+    const struct fulcrum_csv_reader *reader, const struct fulcrum_field *field)
 {
     for (size_t i = 0; i < reader->field_count; i++) {
         if (reader->fields[i] == field) {
@@ -88,7 +61,7 @@ static int sets_field(const struct reader *reader, const struct fulcrum_field *f
 }
 
 /* A column whose name is that of a field, or short for one. */
-static void add_field(struct reader *reader, size_t column)
+static void add_field(struct fulcrum_csv_reader *reader, size_t column)
 {
     const char *name = fulcrum_table_column_name(reader->table, column);
     const struct fulcrum_field *field = fulcrum_field_find(name);
@@ -104,46 +77,48 @@ static void add_field(struct reader *reader, size_t column)
     }
 }
 
-static void read_header(struct reader *reader)
+static void read_header(struct fulcrum_csv_reader *reader)
 {
     size_t count = fulcrum_table_column_count(reader->table);
-    for (size_t i = 0; i < WORDS; i++) {
-        size_t column = fulcrum_table_find(reader->table, words[i]);
-        reader->column[i] = column < count ? column : COLUMN_NONE;
+    for (size_t i = 0; i < FULCRUM_CSV_WORDS; i++) {
+        size_t column = fulcrum_table_find(reader->table, fulcrum_csv_words[i]);
+        reader->column[i] = column < count ? column : FULCRUM_CSV_COLUMN_NONE;
     }
     for (size_t column = 0; column < count; column++) {
         size_t i = 0;
-        while (i <= WORD_ENV_COUNT && reader->column[i] != column) {
+        while (i <= FULCRUM_CSV_WORD_ENV_COUNT && reader->column[i] != column) {
             i++;
         }
-        if (i > WORD_ENV_COUNT) {
+        if (i > FULCRUM_CSV_WORD_ENV_COUNT) {
             add_field(reader, column);
         }
     }
 }
 
-static int has(const struct reader *reader, size_t word)
+int fulcrum_csv_has(const struct fulcrum_csv_reader *reader, size_t word)
 {
-    return reader->column[word] != COLUMN_NONE;
+    return reader->column[word] != FULCRUM_CSV_COLUMN_NONE;
 }
 
 /* Half-widths without a value, environments counted twice, nothing observed. */
-static void check_header(struct reader *reader)
+static void check_header(struct fulcrum_csv_reader *reader)
 {
     int has_quantity = 0;
-    for (size_t i = 0; i < QUANTITIES; i++) {
-        has_quantity = has_quantity || has(reader, i);
-        if (has(reader, QUANTITIES + i) && !has(reader, i)) {
+    for (size_t i = 0; i < FULCRUM_CSV_QUANTITIES; i++) {
+        has_quantity = has_quantity || fulcrum_csv_has(reader, i);
+        if (fulcrum_csv_has(reader, FULCRUM_CSV_QUANTITIES + i) &&
+            !fulcrum_csv_has(reader, i)) {
             (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
                 "%s: column %zu: '%s' without a column '%s'", reader->path,
-                reader->column[QUANTITIES + i] + 1, words[QUANTITIES + i], words[i]);
+                reader->column[FULCRUM_CSV_QUANTITIES + i] + 1,
+                fulcrum_csv_words[FULCRUM_CSV_QUANTITIES + i], fulcrum_csv_words[i]);
         }
     }
-    if (has(reader, WORD_ENV_COUNT) &&
+    if (fulcrum_csv_has(reader, FULCRUM_CSV_WORD_ENV_COUNT) &&
         sets_field(reader, fulcrum_field_find("run.actor_count"))) {
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
             "%s: column %zu: '%s' beside a column of actors: expected one of them",
-            reader->path, reader->column[WORD_ENV_COUNT] + 1,
+            reader->path, reader->column[FULCRUM_CSV_WORD_ENV_COUNT] + 1,
             FULCRUM_REFERENCE_ENV_COUNT);
     }
     if (!has_quantity && reader->faults.status == FULCRUM_OK) {
@@ -154,244 +129,35 @@ static void check_header(struct reader *reader)
     }
 }
 
-/* A cell that does not hold what its column should. */
-static void fault_cell(struct reader *reader, size_t row, size_t column,
-    enum fulcrum_status status, const char *expected)
+static int is_relative(const struct fulcrum_csv_reader *reader)
 {
-    (void)fulcrum_fail_more(&reader->faults, status,
-        "%s: line %zu: %s = %.60s: expected %s", reader->path,
-        fulcrum_table_line(reader->table, row),
-        fulcrum_table_column_name(reader->table, column),
-        fulcrum_table_text(reader->table, row, column), expected);
-}
-
-/* NAN where the cell is empty, and where it is a fault. */
-static double read_number(struct reader *reader, size_t row, size_t column)
-{
-    double value = (double)NAN;
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (fulcrum_table_number(reader->table, row, column, &value, &failure) !=
-        FULCRUM_OK) {
-        (void)fulcrum_fail_more(&reader->faults, failure.status, "%s", failure.detail);
-        value = (double)NAN;
-    }
-    return value;
-}
-
-static int is_blank(const struct reader *reader, size_t row, size_t column)
-{
-    const char *text = fulcrum_table_text(reader->table, row, column);
-    return text[strspn(text, " \t")] == '\0';
-}
-
-/* The words with which a field refuses a value say what it expects. */
-static void fault_setting(struct reader *reader, size_t row, size_t column,
-    const struct fulcrum_error *failure)
-{
-    static const char expected[] = "expected ";
-    const char *at = strstr(failure->detail, expected);
-    fault_cell(reader, row, column, failure->status,
-        at != NULL ? at + sizeof expected - 1 : "another value");
-}
-
-/* Whether a design would take the value is asked of one that nobody keeps. */
-static void read_field(struct reader *reader, size_t row, size_t which,
-    struct fulcrum_reference_setting *out)
-{
-    const struct fulcrum_field *field = reader->fields[which];
-    size_t column = reader->field_column[which];
-    const char *text = fulcrum_table_text(reader->table, row, column);
-    struct fulcrum_design design = *reader->design;
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    enum fulcrum_status status = FULCRUM_OK;
-    (void)snprintf(out->path, sizeof out->path, "%s", field->path);
-    out->number = (double)NAN;
-    if (is_blank(reader, row, column)) {
-        fault_cell(reader, row, column, FULCRUM_ERR_MISSING, "a value in every row");
-        return;
-    }
-    if (field->kind == FULCRUM_FIELD_CHOICE) {
-        (void)snprintf(out->text, sizeof out->text, "%s", text);
-        status = fulcrum_field_set_text(field, &design, text, &failure);
-    } else {
-        out->number = read_number(reader, row, column);
-        status = isnan(out->number)
-                     ? FULCRUM_OK
-                     : fulcrum_field_set_number(field, &design, out->number, &failure);
-    }
-    if (status != FULCRUM_OK) {
-        fault_setting(reader, row, column, &failure);
-    }
-}
-
-static void read_env_count(
-    struct reader *reader, size_t row, struct fulcrum_reference_setting *out)
-{
-    size_t column = reader->column[WORD_ENV_COUNT];
-    double count = read_number(reader, row, column);
-    (void)snprintf(out->path, sizeof out->path, "%s", FULCRUM_REFERENCE_ENV_COUNT);
-    out->number = count;
-    if (!(count >= 1.0 && count <= FULCRUM_REFERENCE_MOST && count == floor(count))) {
-        fault_cell(reader, row, column, FULCRUM_ERR_RANGE, "a whole number above 0");
-    }
-}
-
-static void read_settings(
-    struct reader *reader, size_t row, struct fulcrum_reference_point *point)
-{
-    point->settings = calloc(reader->field_count + 1, sizeof *point->settings);
-    if (point->settings == NULL) {
-        (void)fulcrum_fail_more(
-            &reader->faults, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
-        return;
-    }
-    for (size_t i = 0; i < reader->field_count; i++) {
-        read_field(reader, row, i, &point->settings[point->setting_count++]);
-    }
-    if (has(reader, WORD_ENV_COUNT)) {
-        read_env_count(reader, row, &point->settings[point->setting_count++]);
-    }
-}
-
-static void read_half_width(
-    struct reader *reader, size_t row, size_t quantity, struct fulcrum_observation *out)
-{
-    size_t column = reader->column[QUANTITIES + quantity];
-    out->half_width = (double)NAN;
-    if (column == COLUMN_NONE) {
-        return;
-    }
-    out->half_width = read_number(reader, row, column);
-    if (out->half_width < 0.0 || out->half_width > FULCRUM_REFERENCE_MOST) {
-        fault_cell(reader, row, column, FULCRUM_ERR_RANGE, "a number not below 0");
-    } else if (is_blank(reader, row, reader->column[quantity]) &&
-               !isnan(out->half_width)) {
-        fault_cell(reader, row, column, FULCRUM_ERR_MISSING,
-            "nothing where the value itself is not given");
-    }
-}
-
-/* 1 where the row has this quantity; frames become steps. */
-static int read_observation(
-    struct reader *reader, size_t row, size_t quantity, struct fulcrum_observation *out)
-{
-    size_t column = reader->column[quantity];
-    if (column == COLUMN_NONE) {
-        return 0;
-    }
-    double value = read_number(reader, row, column);
-    double per_step =
-        quantity == FRAMES_PER_S ? reader->design->workload.frame_skip : 1.0;
-    *out = (struct fulcrum_observation){.value = value};
-    if (value <= 0.0 || value > FULCRUM_REFERENCE_MOST) {
-        fault_cell(reader, row, column, FULCRUM_ERR_RANGE, "a number above 0");
-    }
-    read_half_width(reader, row, quantity, out);
-    (void)snprintf(out->quantity, sizeof out->quantity, "%s",
-        words[quantity == FRAMES_PER_S ? STEPS_PER_S : quantity]);
-    out->value /= per_step;
-    out->half_width /= per_step;
-    return !isnan(value);
-}
-
-static int is_observed(const struct reader *reader, size_t row)
-{
-    for (size_t i = 0; i < QUANTITIES; i++) {
-        if (has(reader, i) && !is_blank(reader, row, reader->column[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Speed and time of one run, said twice, would count twice. */
-static void read_observations(
-    struct reader *reader, size_t row, struct fulcrum_reference_point *point)
-{
-    size_t rates = 0;
-    point->observations = calloc(QUANTITIES, sizeof *point->observations);
-    if (point->observations == NULL) {
-        (void)fulcrum_fail_more(
-            &reader->faults, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
-        return;
-    }
-    for (size_t i = 0; i < QUANTITIES; i++) {
-        if (read_observation(
-                reader, row, i, &point->observations[point->observation_count])) {
-            point->observation_count++;
-            rates += i < RATES ? 1 : 0;
-        }
-    }
-    if (rates > 1) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-            "%s: line %zu: %zu of steps_per_s, frames_per_s, speedup and runtime_rel: "
-            "expected one of them in a row",
-            reader->path, fulcrum_table_line(reader->table, row), rates);
-    }
-    if (!is_observed(reader, row)) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
-            "%s: line %zu: nothing was observed in this row", reader->path,
-            fulcrum_table_line(reader->table, row));
-    }
-}
-
-static void read_series(
-    struct reader *reader, size_t row, struct fulcrum_reference_point *point)
-{
-    size_t column = reader->column[WORD_SERIES];
-    if (column == COLUMN_NONE) {
-        return;
-    }
-    const char *text = fulcrum_table_text(reader->table, row, column);
-    size_t length = 0;
-    while (text[length] != '\0' && fulcrum_utf8_length(text + length) > 0) {
-        length += fulcrum_utf8_length(text + length);
-    }
-    if (text[length] != '\0' || length >= sizeof point->series) {
-        fault_cell(
-            reader, row, column, FULCRUM_ERR_RANGE, "at most 63 bytes of UTF-8 text");
-        return;
-    }
-    memcpy(point->series, text, length + 1);
-}
-
-static void read_row(struct reader *reader, size_t row)
-{
-    struct fulcrum_reference *reference = reader->reference;
-    struct fulcrum_reference_point *point =
-        &reference->points[reference->point_count++];
-    point->index = row;
-    read_series(reader, row, point);
-    read_settings(reader, row, point);
-    read_observations(reader, row, point);
-}
-
-static int is_relative(const struct reader *reader)
-{
-    return has(reader, SPEEDUP) || has(reader, RUNTIME_REL);
+    return fulcrum_csv_has(reader, FULCRUM_CSV_SPEEDUP) ||
+           fulcrum_csv_has(reader, FULCRUM_CSV_RUNTIME_REL);
 }
 
 /* The row that is marked, else the first. */
-static void find_base(struct reader *reader)
+static void find_base(struct fulcrum_csv_reader *reader)
 {
-    size_t column = reader->column[WORD_BASE];
+    size_t column = reader->column[FULCRUM_CSV_WORD_BASE];
     size_t marks = 0;
-    size_t count = column != COLUMN_NONE ? reader->reference->point_count : 0;
+    size_t count =
+        column != FULCRUM_CSV_COLUMN_NONE ? reader->reference->point_count : 0;
     for (size_t row = 0; row < count; row++) {
-        double mark = read_number(reader, row, column);
+        double mark = fulcrum_csv_read_number(reader, row, column);
         if (!isnan(mark) && mark != 0.0 && mark != 1.0) {
-            fault_cell(reader, row, column, FULCRUM_ERR_RANGE, "1, 0 or nothing");
+            fulcrum_csv_fault_cell(
+                reader, row, column, FULCRUM_ERR_RANGE, "1, 0 or nothing");
         }
         if (mark == 1.0) {
             reader->base = row;
             marks++;
         }
     }
-    if (column != COLUMN_NONE && (marks != 1 || !is_relative(reader))) {
+    if (column != FULCRUM_CSV_COLUMN_NONE && (marks != 1 || !is_relative(reader))) {
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
             "%s: column %zu: %s is 1 in %zu rows: expected it in the one row that "
             "speedup or runtime_rel refer to",
-            reader->path, column + 1, BASE, marks);
+            reader->path, column + 1, FULCRUM_CSV_BASE, marks);
     }
 }
 
@@ -399,8 +165,10 @@ static const struct fulcrum_observation *ratio_of(
     const struct fulcrum_reference_point *point)
 {
     for (size_t i = 0; i < point->observation_count; i++) {
-        if (strcmp(point->observations[i].quantity, words[SPEEDUP]) == 0 ||
-            strcmp(point->observations[i].quantity, words[RUNTIME_REL]) == 0) {
+        if (strcmp(point->observations[i].quantity,
+                fulcrum_csv_words[FULCRUM_CSV_SPEEDUP]) == 0 ||
+            strcmp(point->observations[i].quantity,
+                fulcrum_csv_words[FULCRUM_CSV_RUNTIME_REL]) == 0) {
             return &point->observations[i];
         }
     }
@@ -408,7 +176,7 @@ static const struct fulcrum_observation *ratio_of(
 }
 
 /* What ratios refer to is 1 by what it means. */
-static void check_base(struct reader *reader)
+static void check_base(struct fulcrum_csv_reader *reader)
 {
     const struct fulcrum_observation *ratio =
         ratio_of(&reader->reference->points[reader->base]);
@@ -417,7 +185,8 @@ static void check_base(struct reader *reader)
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
             "%s: line %zu: speedup or runtime_rel refer to this row: expected 1 here, "
             "or a column %s with 1 in another row",
-            reader->path, fulcrum_table_line(reader->table, reader->base), BASE);
+            reader->path, fulcrum_table_line(reader->table, reader->base),
+            FULCRUM_CSV_BASE);
     }
 }
 
@@ -433,7 +202,7 @@ static void *copy_items(const void *items, size_t count, size_t size)
 
 /* No figure is taken from the base itself, so what else its row observed gets a point
  * of its own. */
-static void split_base(struct reader *reader)
+static void split_base(struct fulcrum_csv_reader *reader)
 {
     struct fulcrum_reference *reference = reader->reference;
     const struct fulcrum_reference_point *base = &reference->points[reader->base];
@@ -460,7 +229,7 @@ static void split_base(struct reader *reader)
         other->observation_count * sizeof *other->observations);
 }
 
-static void check_row_count(struct reader *reader)
+static void check_row_count(struct fulcrum_csv_reader *reader)
 {
     size_t count = fulcrum_table_row_count(reader->table);
     if (count > FULCRUM_REFERENCE_CSV_ROWS_MOST) {
@@ -470,7 +239,7 @@ static void check_row_count(struct reader *reader)
     }
 }
 
-static void read_rows(struct reader *reader)
+static void read_rows(struct fulcrum_csv_reader *reader)
 {
     size_t count = fulcrum_table_row_count(reader->table);
     reader->reference->points = calloc(count + 1, sizeof *reader->reference->points);
@@ -480,7 +249,7 @@ static void read_rows(struct reader *reader)
         return;
     }
     for (size_t row = 0; row < count; row++) {
-        read_row(reader, row);
+        fulcrum_csv_read_row(reader, row);
     }
     find_base(reader);
     check_base(reader);
@@ -502,7 +271,7 @@ static void set_name(const char *path, struct fulcrum_reference *out)
 }
 
 /* Where the numbers come from, as far as the file itself tells. */
-static void set_source(struct reader *reader)
+static void set_source(struct fulcrum_csv_reader *reader)
 {
     struct fulcrum_reference *reference = reader->reference;
     reference->sources = calloc(1, sizeof *reference->sources);
@@ -519,13 +288,14 @@ static void set_source(struct reader *reader)
         comment[0] != '\0' ? ": " : "", comment);
 }
 
-static void set_head(struct reader *reader)
+static void set_head(struct fulcrum_csv_reader *reader)
 {
     struct fulcrum_reference *reference = reader->reference;
     reference->design = *reader->design;
     reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;
-    reference->frame_skip =
-        has(reader, FRAMES_PER_S) ? reader->design->workload.frame_skip : 1.0;
+    reference->frame_skip = fulcrum_csv_has(reader, FULCRUM_CSV_FRAMES_PER_S)
+                                ? reader->design->workload.frame_skip
+                                : 1.0;
     memcpy(reference->machine, reader->design->machine.name, sizeof reference->machine);
     memcpy(
         reference->workload, reader->design->workload.name, sizeof reference->workload);
@@ -534,7 +304,8 @@ static void set_head(struct reader *reader)
 }
 
 /* Rows are read where the header is understood: else each would be a fault. */
-static enum fulcrum_status read_all(struct reader *reader, struct fulcrum_error *err)
+static enum fulcrum_status read_all(
+    struct fulcrum_csv_reader *reader, struct fulcrum_error *err)
 {
     size_t columns = fulcrum_table_column_count(reader->table);
     reader->reference = calloc(1, sizeof *reader->reference);
@@ -560,7 +331,7 @@ enum fulcrum_status fulcrum_reference_csv_load(const char *path,
     const struct fulcrum_design *design, struct fulcrum_reference **out,
     struct fulcrum_error *err)
 {
-    struct reader reader = {.path = path, .design = design};
+    struct fulcrum_csv_reader reader = {.path = path, .design = design};
     enum fulcrum_status status = fulcrum_table_load(path, &reader.table, err);
     if (status == FULCRUM_OK) {
         status = read_all(&reader, err);
