@@ -22,6 +22,7 @@ struct fulcrum_plot_fit {
     char (*names)[TEXT_SIZE];
     size_t figure_count;
     struct fulcrum_posterior_figure *figures;
+    int is_by_slopes; /* some spread is not from draws */
     char subtitle[160];
 };
 
@@ -121,6 +122,24 @@ static void write_parameter(
     }
 }
 
+/* Without draws a fit knows the spread around its best values alone. */
+static struct fulcrum_posterior_row parameter_row(
+    const struct parameter *parameter, enum fulcrum_scale scale)
+{
+    double centre = on_scale(scale, parameter->prior);
+    double unit = parameter->prior_sd;
+    double fitted = (on_scale(scale, parameter->fitted) - centre) / unit;
+    double half = normal_90 * parameter->sd_frac;
+    int has_draws = !isnan(parameter->low) && !isnan(parameter->high);
+    return (struct fulcrum_posterior_row){
+        .fitted = fitted,
+        .lo = has_draws ? (on_scale(scale, parameter->low) - centre) / unit
+                        : fitted - half,
+        .hi = has_draws ? (on_scale(scale, parameter->high) - centre) / unit
+                        : fitted + half,
+    };
+}
+
 static enum fulcrum_status read_parameter(struct fulcrum_plot_fit *plot,
     const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
 {
@@ -143,17 +162,16 @@ static enum fulcrum_status read_parameter(struct fulcrum_plot_fit *plot,
             "parameters[%zu].prior_sd = %g: expected a number above 0", i,
             parameter.prior_sd);
     }
-    double centre = on_scale(scale, parameter.prior);
     struct fulcrum_posterior_row *row = &plot->rows[i];
+    *row = parameter_row(&parameter, scale);
+    plot->is_by_slopes =
+        plot->is_by_slopes || (isnan(parameter.low) && isfinite(row->lo));
     name_parameter(rows, i, plot->names[i]);
     write_parameter(&parameter, unit_of(rows, i), plot->texts[i]);
     fulcrum_plot_rows_text(rows, i, "verdict", verdict, sizeof verdict);
-    *row = (struct fulcrum_posterior_row){.name = plot->names[i],
-        .text = plot->texts[i],
-        .fitted = (on_scale(scale, parameter.fitted) - centre) / parameter.prior_sd,
-        .lo = (on_scale(scale, parameter.low) - centre) / parameter.prior_sd,
-        .hi = (on_scale(scale, parameter.high) - centre) / parameter.prior_sd,
-        .is_identified = strcmp(verdict, "identified") == 0};
+    row->name = plot->names[i];
+    row->text = plot->texts[i];
+    row->is_identified = strcmp(verdict, "identified") == 0;
     plot->sd_frac[i] = parameter.sd_frac;
     return FULCRUM_OK;
 }
@@ -289,9 +307,10 @@ static enum fulcrum_status fill(struct fulcrum_plot_fit *plot,
     if (status == FULCRUM_OK) {
         sort_rows(plot);
         (void)snprintf(plot->subtitle, sizeof plot->subtitle,
-            "%zu parameters, %zu figures; right: prior and best fit, 90 %% of the "
-            "posterior in brackets",
-            plot->row_count, plot->figure_count);
+            "%zu parameters, %zu figures; right: prior and best fit%s", plot->row_count,
+            plot->figure_count,
+            plot->is_by_slopes ? "; no draws: spread from the slopes at the best fit"
+                               : ", 90 % of the posterior in brackets");
     }
     return status;
 }

@@ -82,6 +82,17 @@ static enum fulcrum_status read_fit(struct fulcrum_plot_job *job,
                : status;
 }
 
+/* Ctrl-C leaves the best values without all that was to be said of them. */
+static int was_interrupted(struct fulcrum_plot_job *job)
+{
+    struct fulcrum_reader unheard = {.file = job->source.name};
+    struct fulcrum_node root = fulcrum_node_root(&unheard, job->source.document);
+    struct fulcrum_node complete = fulcrum_node_member(&root, "complete");
+    int is_complete = 1;
+    return complete.json != NULL && fulcrum_node_flag(&complete, &is_complete) &&
+           !is_complete;
+}
+
 enum fulcrum_status fulcrum_plot_posterior(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
@@ -94,6 +105,9 @@ enum fulcrum_status fulcrum_plot_posterior(
     }
     if (status == FULCRUM_OK) {
         struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &job->words);
+        data.text.footnote = was_interrupted(job)
+                                 ? "The fit was interrupted: not all was computed."
+                                 : NULL;
         status = fulcrum_plot_save(job, &fulcrum_chart_posterior, &data, err);
     }
     fulcrum_plot_fit_free(plot);

@@ -99,14 +99,16 @@ static void fill_legend(struct picture *picture)
     const struct fulcrum_posterior_data *data = picture->data;
     struct fulcrum_page *page = &picture->page;
     int open = 0;
-    int identified = data->figure_count > 0;
+    int identified = 0;
     int others = 0;
     for (size_t i = 0; i < data->row_count; i++) {
         open = open || (!data->rows[i].is_identified && isfinite(data->rows[i].lo));
-        identified = identified || data->rows[i].is_identified;
+        identified =
+            identified || (data->rows[i].is_identified && isfinite(data->rows[i].lo));
     }
     for (size_t i = 0; i < data->figure_count; i++) {
         others = others || isfinite(data->figures[i].others_lo);
+        identified = identified || isfinite(data->figures[i].posterior_lo);
     }
     fulcrum_page_explain(page, FULCRUM_SWATCH_BAND, STYLE_PRIOR, "prior, 90 %");
     if (identified) {

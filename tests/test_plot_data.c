@@ -482,7 +482,7 @@ static void test_families_beyond_the_legend_share_its_last_entry(void)
     close_text(&opened);
 }
 
-/* Parameters of a fit and one figure; %s is the scale of the second. */
+/* Parameters of a fit and one figure: %s are the scale of the second, and the value. */
 #define FIT_TEXT                                                                       \
     "{\"schema\":{\"name\":\"fulcrum-fit\",\"version\":1},\"parameters\":["            \
     "{\"path\":\"workload.step.cv\",\"scale\":\"linear\",\"prior\":0.5,"               \
@@ -536,6 +536,32 @@ static void test_fit_counts_in_prior_standard_deviations(void)
         "posterior", data.figures[0].posterior_hi, 1.0 + 1.645 * 0.04, 1e-12);
     CU_ASSERT(isnan(data.figures[0].others_lo));
     fulcrum_plot_fit_free(plot);
+    close_text(&opened);
+}
+
+static void test_fits_without_draws_have_a_spread_by_slopes(void)
+{
+    static const char text[] =
+        "{\"schema\":{\"name\":\"fulcrum-fit\"},\"parameters\":[{\"path\":"
+        "\"workload.step.cv\",\"scale\":\"linear\",\"prior\":0.5,\"prior_sd\":0.1,"
+        "\"fitted\":0.6,\"posterior_low\":null,\"posterior_high\":null,"
+        "\"posterior_sd_frac\":0.5,\"verdict\":\"identified\"}],\"figures\":[]}";
+    struct opened opened;
+    struct fulcrum_plot_rows *figures = NULL;
+    struct fulcrum_plot_fit *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(&opened, "a.json", text, "parameters", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_source_rows(&opened.source, "figures", &figures, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_fit_new(opened.rows, figures, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &no_words);
+    suite_assert_close("high", data.rows[0].hi, 1.0 + 1.645 * 0.5, 1e-12);
+    CU_ASSERT_STRING_EQUAL(data.rows[0].text, "0.5 \xe2\x86\x92 0.6");
+    expect_part(data.text.subtitle, "from the slopes");
+    fulcrum_plot_fit_free(plot);
+    fulcrum_plot_rows_free(figures);
     close_text(&opened);
 }
 
@@ -642,6 +668,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_values_in_other_units_become_ratios),
         SUITE_CASE(test_families_beyond_the_legend_share_its_last_entry),
         SUITE_CASE(test_fit_counts_in_prior_standard_deviations),
+        SUITE_CASE(test_fits_without_draws_have_a_spread_by_slopes),
         SUITE_CASE(test_fits_with_odd_cells_are_refused),
         SUITE_CASE(test_gpu_time_follows_the_model),
         SUITE_CASE(test_gpu_time_needs_such_a_reference_and_machines),
