@@ -12,7 +12,7 @@
 /* Small formulas that every prediction is shown beside: name, what it is. */
 /* clang-format off */
 #define FULCRUM_BASELINE_LIST(X)                                                           \
-    X(BOUNDS,           "bounds",           "asymptotic bounds of the same network")         \
+    X(BOUNDS,           "bounds",           "asymptotic bounds; of watts a line from idle to rated") \
     X(TEXTBOOK,         "textbook",         "its product form")                              \
     X(CAPPED_HYPERBOLA, "capped_hyperbola", "N / (a + b N) under a ceiling, fitted to the same points") \
     X(HYPERBOLA,        "hyperbola",        "N / (a + b N), fitted to the same points")

@@ -171,8 +171,11 @@ static void check_findings(const struct settings *settings,
             "%zu sets have no stored predictions: --save-baseline stores them",
             not_stored);
     }
+    if (is_over_presets(settings) || settings->baseline != NULL) {
+        fulcrum_baseline_check_sets(
+            baseline, &found->job, is_over_presets(settings), &found->checks);
+    }
     if (is_over_presets(settings)) {
-        fulcrum_baseline_check_sets(baseline, &found->job, &found->checks);
         fulcrum_design_predictions_check(
             &baseline->designs, &found->designs, limits.moved_rel, &found->checks);
     }
@@ -444,10 +447,10 @@ const struct fulcrum_command fulcrum_command_validate = {
         "points inside the 90 % interval, beside the MAPE of asymptotic bounds and of "
         "the textbook product form. Points that a fit has seen are told apart: they "
         "prove little.\n\n"
-        "CPU curves and watts are fitted to every other point of a curve and predict "
-        "the "
-        "rest; throughput is predicted from the calibration of the reference or its "
-        "workload. What nothing predicts is listed with the reason.",
+        "CPU curves, watts and work on a part of the SMs are fitted to every other "
+        "point of a curve and predict the rest; throughput is predicted from the "
+        "calibration of the reference or its workload, watts of whole servers from "
+        "the priors of their parts. What nothing predicts is listed with the reason.",
     .examples = examples,
     .arguments = arguments,
     .groups = groups,

@@ -311,8 +311,34 @@ static int is_same_set(
            strcmp(a->calibration, b->calibration) == 0;
 }
 
+/* Whether a set of the run is of the stored point's reference. */
+static int has_reference(
+    const struct fulcrum_validate_job *job, const struct fulcrum_stored_point *stored)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        if (strcmp(job->sets[i].reference->name, stored->reference) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether any stored point of a reference is of a set of the run. */
+static int is_known(const struct fulcrum_baseline_run *baseline,
+    const struct fulcrum_validate_job *job, const char *reference)
+{
+    for (size_t i = 0; i < baseline->count; i++) {
+        const struct fulcrum_stored_point *stored = &baseline->points[i];
+        if (strcmp(stored->reference, reference) == 0 && has_set(job, stored)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void fulcrum_baseline_check_sets(const struct fulcrum_baseline_run *baseline,
-    const struct fulcrum_validate_job *job, struct fulcrum_check_list *checks)
+    const struct fulcrum_validate_job *job, int is_all,
+    struct fulcrum_check_list *checks)
 {
     const struct fulcrum_stored_point *last = NULL;
     for (size_t i = 0; i < baseline->count; i++) {
@@ -321,6 +347,10 @@ void fulcrum_baseline_check_sets(const struct fulcrum_baseline_run *baseline,
             continue;
         }
         last = stored;
+        if (!is_all && (!has_reference(job, stored) ||
+                           is_known(baseline, job, stored->reference))) {
+            continue;
+        }
         fulcrum_check_say(
             fulcrum_check_list_add(checks, stored->reference, FULCRUM_CHECK_FAILED,
                 "predictions%s%s", stored->calibration[0] != '\0' ? ", " : "",

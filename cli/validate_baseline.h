@@ -64,9 +64,13 @@ size_t fulcrum_baseline_check(const struct fulcrum_baseline_run *baseline,
 
 /*
  * Adds a failed check for each reference and calibration that is stored and no longer
- * predicted by any set; for runs over everything.
+ * predicted by any set.
+ *   is_all  the run is over all that was stored; 0: over some references, of which none
+ *           may lack stored predictions altogether, as under a calibration of another
+ *           name
  */
 void fulcrum_baseline_check_sets(const struct fulcrum_baseline_run *baseline,
-    const struct fulcrum_validate_job *job, struct fulcrum_check_list *checks);
+    const struct fulcrum_validate_job *job, int is_all,
+    struct fulcrum_check_list *checks);
 
 #endif

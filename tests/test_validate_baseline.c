@@ -127,12 +127,31 @@ static void test_a_set_that_is_gone_fails(void)
     struct fulcrum_baseline_run baseline = stored_now(points);
     struct fulcrum_validate_job job = {.count = 1, .sets = &fixture()->set};
     struct fulcrum_check_list checks = {.count = 0};
-    fulcrum_baseline_check_sets(&baseline, &job, &checks);
+    fulcrum_baseline_check_sets(&baseline, &job, 1, &checks);
     CU_ASSERT_EQUAL(checks.count, 0);
     (void)snprintf(points[0].calibration, sizeof points[0].calibration, "another");
     (void)snprintf(points[2].reference, sizeof points[2].reference, "another");
-    fulcrum_baseline_check_sets(&baseline, &job, &checks);
+    fulcrum_baseline_check_sets(&baseline, &job, 1, &checks);
     CU_ASSERT_EQUAL(fulcrum_check_list_count(&checks, FULCRUM_CHECK_FAILED), 2);
+    fulcrum_check_list_clear(&checks);
+}
+
+/* Of a run over some references, those under another calibration are missed. */
+static void test_a_calibration_of_another_name_fails(void)
+{
+    struct fulcrum_stored_point points[STORED_MOST];
+    struct fulcrum_baseline_run baseline = stored_now(points);
+    struct fulcrum_validate_job job = {.count = 1, .sets = &fixture()->set};
+    struct fulcrum_check_list checks = {.count = 0};
+    (void)snprintf(points[2].reference, sizeof points[2].reference, "another");
+    fulcrum_baseline_check_sets(&baseline, &job, 0, &checks);
+    CU_ASSERT_EQUAL(checks.count, 0);
+    for (size_t i = 0; i < baseline.count; i++) {
+        (void)snprintf(points[i].calibration, sizeof points[i].calibration, "another");
+    }
+    fulcrum_baseline_check_sets(&baseline, &job, 0, &checks);
+    CU_ASSERT(fulcrum_check_list_count(&checks, FULCRUM_CHECK_FAILED) >= 1);
+    CU_ASSERT_STRING_EQUAL(checks.items[0].suite, REFERENCE);
     fulcrum_check_list_clear(&checks);
 }
 
@@ -206,6 +225,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_other_data_fail),
         SUITE_CASE(test_a_worse_set_fails),
         SUITE_CASE(test_a_set_that_is_gone_fails),
+        SUITE_CASE(test_a_calibration_of_another_name_fails),
         SUITE_CASE(test_designs_that_move_are_named),
         SUITE_CASE(test_presets_are_predicted),
     };
