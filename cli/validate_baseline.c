@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/moved.h"
 #include "cli/report.h"
 #include "presets/document.h"
 #include "presets/json.h"
@@ -28,6 +29,14 @@ static void read_kind(const struct fulcrum_node *node, struct fulcrum_stored_poi
     }
 }
 
+/* The JSON of `validate` has more digits than a stored run. */
+static void read_value(const struct fulcrum_node *node, double *out)
+{
+    if (fulcrum_node_number(node, out)) {
+        *out = fulcrum_moved_stored(*out);
+    }
+}
+
 static void read_point(
     const struct fulcrum_node *node, struct fulcrum_stored_point *out)
 {
@@ -46,8 +55,8 @@ static void read_point(
         &members[CALIBRATION], out->calibration, sizeof out->calibration);
     (void)fulcrum_node_text(&members[QUANTITY], out->quantity, sizeof out->quantity);
     (void)fulcrum_node_number(&members[POINT], &out->point);
-    (void)fulcrum_node_number(&members[OBSERVED], &out->observed);
-    (void)fulcrum_node_number(&members[PREDICTED], &out->predicted);
+    read_value(&members[OBSERVED], &out->observed);
+    read_value(&members[PREDICTED], &out->predicted);
     read_kind(&members[KIND], out);
 }
 
@@ -107,13 +116,6 @@ enum fulcrum_status fulcrum_baseline_read(
     return status;
 }
 
-static double rounded(double value)
-{
-    char text[32];
-    (void)snprintf(text, sizeof text, "%.6g", value);
-    return strtod(text, NULL);
-}
-
 static void write_point(struct fulcrum_json *points,
     const struct fulcrum_validation *set, const struct fulcrum_compared *item)
 {
@@ -123,8 +125,8 @@ static void write_point(struct fulcrum_json *points,
     fulcrum_json_add_number(point, "point", (double)item->point);
     fulcrum_json_add_text(point, "quantity",
         fulcrum_validate_observation(&set->comparison, item)->quantity);
-    fulcrum_json_add_number(point, "observed", rounded(item->observed));
-    fulcrum_json_add_number(point, "predicted", rounded(item->predicted));
+    fulcrum_json_add_number(point, "observed", fulcrum_moved_stored(item->observed));
+    fulcrum_json_add_number(point, "predicted", fulcrum_moved_stored(item->predicted));
     fulcrum_json_add_text(point, "kind", item->is_fitted ? "fitted" : "predicted");
 }
 
@@ -196,10 +198,10 @@ static const struct fulcrum_compared *find_item(
     return NULL;
 }
 
-/* A stored prediction that is no number above 0 has none to move from. */
-static int has_moved(double from, double to, double most_rel)
+/* Compared as it would be stored, so that a tolerance of 0 means the same digits. */
+static int has_moved(double stored, double now, double most_rel)
 {
-    return !(fabs(to - from) <= most_rel * fabs(from));
+    return fulcrum_moved_rel(stored, fulcrum_moved_stored(now)) > most_rel;
 }
 
 static void check_point(const struct fulcrum_validation *set,
@@ -224,9 +226,7 @@ static void check_point(const struct fulcrum_validation *set,
             item->is_fitted ? "fitted" : "predicted",
             stored->is_fitted ? "fitted" : "predicted");
     } else if (!passes) {
-        fulcrum_check_say(check, "is predicted as %.6g, %.6g stored: moved by %.2g %%",
-            item->predicted, stored->predicted,
-            100.0 * (item->predicted / stored->predicted - 1.0));
+        fulcrum_moved_say(check, "", stored->predicted, item->predicted);
     }
 }
 
@@ -249,8 +249,9 @@ static struct mean_error mean_error(
             continue;
         }
         mean.count += 1.0;
-        mean.then_frac += fabs(stored->predicted / stored->observed - 1.0);
-        mean.now_frac += fabs(item->predicted / item->observed - 1.0);
+        mean.then_frac += fulcrum_moved_rel(stored->observed, stored->predicted);
+        mean.now_frac += fulcrum_moved_rel(fulcrum_moved_stored(item->observed),
+            fulcrum_moved_stored(item->predicted));
     }
     mean.then_frac /= fmax(mean.count, 1.0);
     mean.now_frac /= fmax(mean.count, 1.0);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/design_options.h"
+#include "cli/moved.h"
 #include "presets/json.h"
 #include "presets/reader.h"
 
@@ -123,14 +124,6 @@ void fulcrum_design_predictions_clear(struct fulcrum_design_predictions *predict
     *predictions = (struct fulcrum_design_predictions){.count = 0};
 }
 
-/* Six digits, as the points of a baseline. */
-static double rounded(double value)
-{
-    char text[32];
-    (void)snprintf(text, sizeof text, "%.6g", value);
-    return strtod(text, NULL);
-}
-
 void fulcrum_design_predictions_write(
     const struct fulcrum_design_predictions *predictions, struct fulcrum_json *document)
 {
@@ -142,9 +135,8 @@ void fulcrum_design_predictions_write(
         fulcrum_json_add_text(object, "workload", from->workload);
         fulcrum_json_add_number(object, "actor_count", from->actor_count);
         for (size_t k = 0; k < KEPT; k++) {
-            double value = from->value[kept[k]];
             fulcrum_json_add_number(object, fulcrum_output_name(kept[k]),
-                isnan(value) ? value : rounded(value));
+                fulcrum_moved_stored(from->value[kept[k]]));
         }
     }
 }
@@ -212,14 +204,8 @@ static enum fulcrum_predicted furthest(const struct fulcrum_design_prediction *f
     enum fulcrum_predicted found = FULCRUM_OUTPUT_COUNT;
     double most = most_rel;
     for (size_t k = 0; k < KEPT; k++) {
-        double before = from->value[kept[k]];
-        double after = to->value[kept[k]];
-        if (isnan(before) && isnan(after)) {
-            continue;
-        }
-        double moved_rel = isnan(before) || isnan(after)
-                               ? (double)INFINITY
-                               : fabs(after - before) / fabs(before);
+        double moved_rel = fulcrum_moved_rel(
+            from->value[kept[k]], fulcrum_moved_stored(to->value[kept[k]]));
         if (moved_rel > most) {
             most = moved_rel;
             found = kept[k];
@@ -241,10 +227,9 @@ static void check_design(const struct fulcrum_design_prediction *stored,
     if (now == NULL) {
         fulcrum_check_say(check, "is not predicted any more");
     } else if (!passes) {
-        fulcrum_check_say(check,
-            "%s is predicted as %.6g, %.6g stored: moved by %.2g %%",
-            fulcrum_output_name(moved), now->value[moved], stored->value[moved],
-            100.0 * (now->value[moved] / stored->value[moved] - 1.0));
+        char subject[64];
+        (void)snprintf(subject, sizeof subject, "%s ", fulcrum_output_name(moved));
+        fulcrum_moved_say(check, subject, stored->value[moved], now->value[moved]);
     }
 }
 

@@ -2,23 +2,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/validate_refit.h"
 
-#include <math.h>
-
 #include "cli/fit_job.h"
 #include "cli/message.h"
-
-static int has_moved(double from, double to, double most_rel)
-{
-    return !(fabs(to - from) <= most_rel * fabs(from));
-}
+#include "cli/moved.h"
 
 static void compare_parameter(const struct fulcrum_calibration *stored,
     const struct fulcrum_parameter *from, const struct fulcrum_parameter *to,
     double most_rel, struct fulcrum_check_list *checks)
 {
-    int value_moved = to == NULL || has_moved(from->value, to->value, most_rel);
-    int error_moved =
-        to == NULL || has_moved(from->standard_error, to->standard_error, most_rel);
+    int value_moved =
+        to == NULL || fulcrum_moved_rel(from->value, to->value) > most_rel;
+    int error_moved = to == NULL || fulcrum_moved_rel(from->standard_error,
+                                        to->standard_error) > most_rel;
     struct fulcrum_check *check = fulcrum_check_list_add(checks, stored->name,
         value_moved || error_moved ? FULCRUM_CHECK_FAILED : FULCRUM_CHECK_PASSED,
         "fitted again: %s", from->path);

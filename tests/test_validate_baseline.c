@@ -2,8 +2,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/validate_baseline.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "cli/moved.h"
 #include "presets/reference_load.h"
 #include "tests/suite.h"
 
@@ -89,7 +91,42 @@ static void test_a_moved_prediction_fails(void)
     points[1].predicted *= 1.004;
     CU_ASSERT_EQUAL(failures(&baseline, &limits, "moved by"), 1);
     points[1].predicted = 0.0;
-    CU_ASSERT(failures(&baseline, &limits, "moved by") >= 1);
+    CU_ASSERT(failures(&baseline, &limits, ", 0 stored") >= 1);
+}
+
+/* A stored run has fewer digits than a prediction: those alone are compared. */
+static void test_nothing_moves_from_what_was_just_stored(void)
+{
+    const struct fulcrum_baseline_limits none = {.moved_rel = 0.0, .loss_frac = 0.0};
+    struct fulcrum_stored_point points[STORED_MOST];
+    struct fulcrum_baseline_run baseline = stored_now(points);
+    for (size_t i = 0; i < baseline.count; i++) {
+        points[i].observed = fulcrum_moved_stored(points[i].observed);
+        points[i].predicted = fulcrum_moved_stored(points[i].predicted);
+    }
+    CU_ASSERT_EQUAL(failures(&baseline, &none, NULL), 0);
+    points[1].predicted *= 1.00001;
+    CU_ASSERT(failures(&baseline, &none, "moved by") >= 1);
+}
+
+static void test_numbers_move_by_shares_of_what_is_stored(void)
+{
+    const double unknown = (double)NAN;
+    suite_assert_close("up", fulcrum_moved_rel(200.0, 201.0), 0.005, 1e-12);
+    suite_assert_close("down", fulcrum_moved_rel(-200.0, -202.0), 0.01, 1e-12);
+    CU_ASSERT_EQUAL(fulcrum_moved_rel(0.0, 0.0), 0.0);
+    CU_ASSERT(isinf(fulcrum_moved_rel(0.0, 1e-300)));
+    CU_ASSERT_EQUAL(fulcrum_moved_rel(unknown, unknown), 0.0);
+    CU_ASSERT(isinf(fulcrum_moved_rel(unknown, 1.0)));
+    CU_ASSERT(isinf(fulcrum_moved_rel(1.0, unknown)));
+    CU_ASSERT_EQUAL(fulcrum_moved_stored(1.23456789), 1.23457);
+    CU_ASSERT(isnan(fulcrum_moved_stored(unknown)));
+    struct fulcrum_check check = {.outcome = FULCRUM_CHECK_FAILED};
+    fulcrum_moved_say(&check, "gpu_w ", 200.0, 190.0);
+    CU_ASSERT_STRING_EQUAL(
+        check.text, "gpu_w is predicted as 190, 200 stored: moved by -5 %");
+    fulcrum_moved_say(&check, "", 0.0, 190.0);
+    CU_ASSERT_STRING_EQUAL(check.text, "is predicted as 190, 0 stored");
 }
 
 static void test_other_data_fail(void)
@@ -222,6 +259,8 @@ int main(int argc, char **argv)
     static const struct suite_case cases[] = {
         SUITE_CASE(test_the_same_run_passes),
         SUITE_CASE(test_a_moved_prediction_fails),
+        SUITE_CASE(test_nothing_moves_from_what_was_just_stored),
+        SUITE_CASE(test_numbers_move_by_shares_of_what_is_stored),
         SUITE_CASE(test_other_data_fail),
         SUITE_CASE(test_a_worse_set_fails),
         SUITE_CASE(test_a_set_that_is_gone_fails),
