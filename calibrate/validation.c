@@ -71,6 +71,20 @@ static void append(char *list, size_t size, const char *gap, const char *text)
     (void)snprintf(list + used, size - used, "%s%s", list[0] != '\0' ? gap : "", text);
 }
 
+/* Adds what an error says, on one line and once: reasons are cells of tables. */
+static void add_reason(struct fulcrum_validation *out, const char *detail)
+{
+    while (*detail != '\0') {
+        char line[sizeof out->reason];
+        size_t length = strcspn(detail, "\n");
+        (void)snprintf(line, sizeof line, "%.*s", (int)length, detail);
+        if (strstr(out->reason, line) == NULL) {
+            append(out->reason, sizeof out->reason, "; ", line);
+        }
+        detail += detail[length] == '\n' ? length + 1 : length;
+    }
+}
+
 static void take_over(struct fulcrum_comparison *out, const struct part *part,
     const struct fulcrum_comparison *found)
 {
@@ -107,7 +121,7 @@ static enum fulcrum_status predict_part(const struct part *part,
         return fulcrum_fail(err, status, "%s: no memory", part->view.name);
     }
     if (status != FULCRUM_OK) {
-        append(out->reason, sizeof out->reason, "; ", why.detail);
+        add_reason(out, why.detail);
         return FULCRUM_OK;
     }
     note_calibration(&part->view, calibration, out);
@@ -260,7 +274,7 @@ enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
     }
     if (status != FULCRUM_OK) {
         out->comparison = (struct fulcrum_comparison){.count = 0};
-        (void)snprintf(out->reason, sizeof out->reason, "%.399s", why.detail);
+        add_reason(out, why.detail);
     }
     return FULCRUM_OK;
 }

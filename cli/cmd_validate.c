@@ -104,7 +104,16 @@ static enum fulcrum_status print(const struct settings *settings,
                : print_sets(job, context, err);
 }
 
-/* Whether a set is predicted at all, and within the user's bound. */
+/* Before the name of a calibration, or "by series" where there are several. */
+static const char *joining_words(const char *calibration)
+{
+    if (calibration[0] == '\0') {
+        return "";
+    }
+    return strchr(calibration, ' ') != NULL ? ", " : " from ";
+}
+
+/* Whether a set, or what is predicted of it, is within the user's bound. */
 static void check_set(const struct settings *settings,
     const struct fulcrum_validation *set, struct fulcrum_check_list *checks)
 {
@@ -112,15 +121,17 @@ static void check_set(const struct settings *settings,
     struct fulcrum_comparison_errors errors = fulcrum_comparison_errors(
         &set->comparison, NULL, fulcrum_validate_filter(set), -1);
     if (set->reason[0] != '\0') {
-        fulcrum_check_say(
-            fulcrum_check_list_add(checks, name, FULCRUM_CHECK_SKIPPED, "predicted"),
+        fulcrum_check_say(fulcrum_check_list_add(checks, name, FULCRUM_CHECK_SKIPPED,
+                              errors.count > 0 ? "predicted whole" : "predicted"),
             "%s", set->reason);
+    }
+    if (errors.count == 0) {
         return;
     }
     int passes = !(errors.mape_frac > settings->most_mape_frac);
     struct fulcrum_check *check = fulcrum_check_list_add(checks, name,
         passes ? FULCRUM_CHECK_PASSED : FULCRUM_CHECK_FAILED, "predicted%s%s",
-        set->calibration[0] != '\0' ? " from " : "", set->calibration);
+        joining_words(set->calibration), set->calibration);
     if (!passes) {
         fulcrum_check_say(check,
             "MAPE of %zu points is %.3g %%, at most %.3g %% wanted", errors.count,
