@@ -219,6 +219,12 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
         &reference->points[figure->point].observations[figure->observation];
     struct source *source = &model->sources[model->figure_count];
     enum fulcrum_status status = find_measure(reference, seen->quantity, source, err);
+    if (status == FULCRUM_OK && !(seen->value > 0.0)) {
+        status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
+            reference->name, reference->points[figure->point].index, seen->quantity,
+            seen->value);
+    }
     if (status == FULCRUM_OK) {
         status =
             find_place(model, figure->reference, figure->point, &source->place, err);
