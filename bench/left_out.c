@@ -182,19 +182,25 @@ static enum fulcrum_status list_beliefs(const struct fit *fit,
     return FULCRUM_OK;
 }
 
-/* Every point of the environments that are fitted; returns how many. */
-static size_t list_data(const struct fit *fit, struct fulcrum_datum *out)
+/* Every point of the environments that are fitted. */
+static enum fulcrum_status list_data(const struct fit *fit,
+    struct fulcrum_datum out[POINTS_MOST], size_t *count, struct fulcrum_error *err)
 {
-    size_t count = 0;
+    *count = 0;
     for (size_t k = 0; k < fit->count; k++) {
         size_t own = 0;
         const struct fulcrum_figure *figures =
             fulcrum_throughput_figures(fit->fitted[k].model, &own);
-        for (size_t i = 0; i < own && count < POINTS_MOST; i++) {
-            out[count++] = (struct fulcrum_datum){log(figures[i].value), NOISE_REL};
+        if (own > POINTS_MOST - *count) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "more than %d points of environments to fit together",
+                (int)POINTS_MOST);
+        }
+        for (size_t i = 0; i < own; i++) {
+            out[(*count)++] = (struct fulcrum_datum){log(figures[i].value), NOISE_REL};
         }
     }
-    return count;
+    return FULCRUM_OK;
 }
 
 /* Once by the fast method, once more where that was corrected at its best. */
@@ -239,17 +245,21 @@ enum fulcrum_status fulcrum_left_out_network(const struct fulcrum_left_out_plan 
     struct fulcrum_belief beliefs[FIRST_FACTOR + FULCRUM_LEFT_OUT_MOST];
     struct fulcrum_datum data[POINTS_MOST];
     struct fulcrum_posterior_mode mode = {.misfit = 0.0};
+    size_t datum_count = 0;
     enum fulcrum_status status = make_fit(plan, &fit, err);
     if (status == FULCRUM_OK) {
         status =
             list_beliefs(&fit, plan->environments[plan->left_out].prior, beliefs, err);
     }
     if (status == FULCRUM_OK) {
+        status = list_data(&fit, data, &datum_count, err);
+    }
+    if (status == FULCRUM_OK) {
         void *context = &fit;
         const struct fulcrum_posterior_problem problem = {.beliefs = beliefs,
             .belief_count = FIRST_FACTOR + fit.count,
             .data = data,
-            .datum_count = list_data(&fit, data),
+            .datum_count = datum_count,
             .forward = forward,
             .contexts = &context,
             .thread_count = 1};
@@ -283,6 +293,12 @@ static enum fulcrum_status read_curve(
             environment->prior->name, (int)POINTS_MOST, reference->name);
     }
     for (size_t i = 0; i < reference->point_count; i++) {
+        if (reference->points[i].setting_count != 1 ||
+            strcmp(reference->points[i].settings[0].path, "run.env_count") != 0) {
+            return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+                "reference %s: points[%zu].set: expected run.env_count alone",
+                reference->name, i);
+        }
         points->env_count[i] = reference->points[i].settings[0].number;
         points->steps_per_s[i] = reference->points[i].observations[0].value;
     }

@@ -97,15 +97,27 @@ static enum fulcrum_status check(
                               "%zu points for a formula: expected 2 or more", *points);
 }
 
-/* The hyperbola through the ends of the first curve, where they have one. */
+/* The first curve that has points: some curve has, as the check of the plan saw. */
+static const struct fulcrum_formula_curve *first_curve(
+    const struct fulcrum_formula_plan *plan)
+{
+    size_t k = 0;
+    while (plan->curves[k].count == 0) {
+        k++;
+    }
+    return &plan->curves[k];
+}
+
+/* The hyperbola through the ends of a curve, where they have one. */
 static void guess(
     const struct fulcrum_formula_plan *plan, double *latency_s, double *per_item_s)
 {
-    const struct fulcrum_formula_curve *curve = &plan->curves[0];
-    size_t last = curve->count > 0 ? curve->count - 1 : 0;
+    const struct fulcrum_formula_curve *curve = first_curve(plan);
+    size_t last = curve->count - 1;
     double first_s = curve->env_count[0] / curve->steps_per_s[0];
     double last_s = curve->env_count[last] / curve->steps_per_s[last];
-    *per_item_s = (last_s - first_s) / (curve->env_count[last] - curve->env_count[0]);
+    double apart = curve->env_count[last] - curve->env_count[0];
+    *per_item_s = fabs(apart) > 0.0 ? (last_s - first_s) / apart : 0.0;
     *latency_s = first_s - *per_item_s * curve->env_count[0] - curve->step_s;
     if (!(*per_item_s > 0.0) || !(*latency_s > 0.0)) {
         *per_item_s = 0.5 / curve->steps_per_s[0];

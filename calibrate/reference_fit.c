@@ -41,12 +41,13 @@ static enum fulcrum_status predict_from_priors(
     struct fulcrum_posterior_draws draws;
     status = fulcrum_posterior_draw_prior(
         &job->problem, job->plan->prior_draw_count, job->plan->seed, &draws, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
     for (size_t i = 0; i < job->fit->figure_count && status == FULCRUM_OK; i++) {
         status = fulcrum_posterior_datum(&draws, i, &job->fit->figures[i].prior, err);
     }
-    if (status == FULCRUM_OK) {
-        fulcrum_posterior_draws_clear(&draws);
-    }
+    fulcrum_posterior_draws_clear(&draws);
     return status;
 }
 

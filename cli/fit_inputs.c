@@ -163,11 +163,15 @@ static enum fulcrum_status parse_numbers(const char *what, const char *list,
         size_t length = strcspn(list, ",");
         (void)snprintf(text, sizeof text, "%.*s", (int)length, list);
         double *number = &out->items[out->count];
-        status = out->count < FULCRUM_FIT_FIGURES_MOST
+        if (out->count == FULCRUM_FIT_FIGURES_MOST) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "%s: expected at most %d numbers", what, (int)FULCRUM_FIT_FIGURES_MOST);
+        }
+        status = length < sizeof text
                      ? fulcrum_number_parse(what, text, number, err)
                      : fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                           "%s: expected at most %d numbers", what,
-                           (int)FULCRUM_FIT_FIGURES_MOST);
+                           "%s %s...: expected numbers of at most %zu characters", what,
+                           text, sizeof text - 1);
         if (status == FULCRUM_OK && !(*number > 0.0)) {
             status = fulcrum_fail(
                 err, FULCRUM_ERR_RANGE, "%s %s: expected a number above 0", what, text);

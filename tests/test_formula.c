@@ -111,6 +111,31 @@ static void test_curves_share_all_but_steps_and_ceilings(void)
     suite_assert_close("second C", found[1].cap_per_s, 2550.0, 3e-3);
 }
 
+/* The search starts from a curve that has points, and from one point where its ends
+ * are at the same place. */
+static void test_a_curve_may_have_no_points_or_one_place(void)
+{
+    const struct fulcrum_formula truth = {0.004, 1e-4, 8500.0};
+    double rates[COUNTS];
+    struct fulcrum_formula alone = {0.0, 0.0, 0.0};
+    struct fulcrum_formula beside[2];
+    fill(&truth, COUNTS, rates);
+    const struct fulcrum_formula_curve curves[] = {
+        {NULL, NULL, 0, 3e3, 0.0}, {counts, rates, COUNTS, 1e4, 0.0}};
+    const struct fulcrum_formula_plan both = {curves, 2, 0.03, 4.0};
+    const struct fulcrum_formula_plan one = {&curves[1], 1, 0.03, 4.0};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_formula_fit(&both, beside, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_formula_fit(&one, &alone, NULL), FULCRUM_OK);
+    suite_assert_close("a", beside[1].latency_s, alone.latency_s, 1e-3);
+    suite_assert_close("b", beside[1].per_item_s, alone.per_item_s, 1e-3);
+    static const double place[] = {40.0, 40.0};
+    static const double repeats[] = {1000.0, 1020.0};
+    const struct fulcrum_formula_curve repeated = {place, repeats, 2, (double)NAN, 0.0};
+    const struct fulcrum_formula_plan again = {&repeated, 1, 0.03, 4.0};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_formula_fit(&again, &alone, NULL), FULCRUM_OK);
+    suite_assert_close("rate", fulcrum_formula_rate(&alone, 40.0), 1010.0, 2e-3);
+}
+
 static void test_what_cannot_be_fitted_is_refused(void)
 {
     static const double good[] = {1000.0, 1500.0};
@@ -147,6 +172,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_capped_hyperbola_at_its_priors_is_found_again),
         SUITE_CASE(test_priors_pull_by_their_standard_deviations),
         SUITE_CASE(test_curves_share_all_but_steps_and_ceilings),
+        SUITE_CASE(test_a_curve_may_have_no_points_or_one_place),
         SUITE_CASE(test_what_cannot_be_fitted_is_refused),
     };
     return suite_run("formula", cases, sizeof cases / sizeof cases[0], argc, argv);
