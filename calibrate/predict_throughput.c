@@ -6,16 +6,16 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/formula.h"
+#include "calibrate/seen.h"
 #include "calibrate/throughput.h"
 #include "model/sampler.h"
 #include "model/stream.h"
 
-enum { DRAWS = 400, SEED = 1, CURVE_MOST = 64 };
+enum { DRAWS = 400, SEED = 1 };
 
 /* Of the simulations that correct the fast method. */
 #define HALF_WIDTH_REL 0.002
@@ -73,38 +73,6 @@ static enum fulcrum_status make_model(struct job *job, struct fulcrum_error *err
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
 }
 
-/* Whether "a, b, c" has the name; a list that is not there has none. */
-static int names(const char *list, const char *name)
-{
-    size_t length = strlen(name);
-    if (list == NULL) {
-        return 0;
-    }
-    while (strncmp(list, name, length) != 0 ||
-           (list[length] != ',' && list[length] != '\0')) {
-        list = strstr(list, ", ");
-        if (list == NULL) {
-            return 0;
-        }
-        list += 2;
-    }
-    return 1;
-}
-
-/* Fitted were "REFERENCE" or "REFERENCE:SERIES", but held out "REFERENCE:INDEX". */
-static int is_fitted(const struct job *job, size_t index)
-{
-    const struct fulcrum_reference *reference = job->reference;
-    const struct fulcrum_reference_point *point = &reference->points[index];
-    const char *fitted = fulcrum_calibration_note(job->calibration, "fitted_to");
-    char curve[140];
-    char single[100];
-    (void)snprintf(curve, sizeof curve, "%s:%s", reference->name, point->series);
-    (void)snprintf(single, sizeof single, "%s:%zu", reference->name, point->index);
-    return (names(fitted, reference->name) || names(fitted, curve)) &&
-           !names(fulcrum_calibration_note(job->calibration, "held_out"), single);
-}
-
 static enum fulcrum_status predict(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_solver_options solver = {.method = FULCRUM_METHOD_SIMULATE,
@@ -130,7 +98,8 @@ static enum fulcrum_status predict(struct job *job, struct fulcrum_error *err)
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_compared *item = fulcrum_comparison_add(
             job->out, figures[i].point, figures[i].observation, job->predicted[i]);
-        item->is_fitted = is_fitted(job, figures[i].point);
+        item->is_fitted =
+            fulcrum_seen_point(job->calibration, job->reference, figures[i].point);
     }
     return FULCRUM_OK;
 }
@@ -176,8 +145,8 @@ static double env_count_of(
 
 /* The fitted points of the series that an item belongs to. */
 struct curve {
-    double env_count[CURVE_MOST];
-    double steps_per_s[CURVE_MOST];
+    double *env_count; /* room for every item; owned, as is */
+    double *steps_per_s;
     size_t count;
 };
 
@@ -190,7 +159,7 @@ static int is_of_series(const struct job *job, size_t item, const char *series)
 static void collect(const struct job *job, const char *series, struct curve *out)
 {
     out->count = 0;
-    for (size_t i = 0; i < job->out->count && out->count < CURVE_MOST; i++) {
+    for (size_t i = 0; i < job->out->count; i++) {
         const struct fulcrum_compared *item = &job->out->items[i];
         double env_count = env_count_of(job->reference, item);
         if (item->is_fitted && !isnan(env_count) && is_of_series(job, i, series)) {
@@ -234,23 +203,35 @@ static void add_formula(struct job *job, const char *series, const struct curve 
     }
 }
 
+static void add_series(struct job *job, const char *series, struct curve *curve)
+{
+    collect(job, series, curve);
+    if (curve->count >= 2) {
+        add_formula(job, series, curve, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
+        add_formula(job, series, curve, FULCRUM_BASELINE_HYPERBOLA);
+    }
+}
+
 /* Curves over environments of which a fit has seen a part: the same part for all. */
-static void add_formulas(struct job *job)
+static enum fulcrum_status add_formulas(struct job *job, struct fulcrum_error *err)
 {
     const char *last = NULL;
-    for (size_t i = 0; !job->reference->is_relative && i < job->out->count; i++) {
+    struct curve curve = {.env_count = calloc(job->figure_count + 1, sizeof(double)),
+        .steps_per_s = calloc(job->figure_count + 1, sizeof(double))};
+    int is_there = curve.env_count != NULL && curve.steps_per_s != NULL;
+    size_t count = is_there && !job->reference->is_relative ? job->out->count : 0;
+    for (size_t i = 0; i < count; i++) {
         const char *series = job->reference->points[job->out->items[i].point].series;
-        struct curve curve;
-        if (last != NULL && strcmp(series, last) == 0) {
-            continue;
+        if (last == NULL || strcmp(series, last) != 0) {
+            add_series(job, series, &curve);
         }
         last = series;
-        collect(job, series, &curve);
-        if (curve.count >= 2) {
-            add_formula(job, series, &curve, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
-            add_formula(job, series, &curve, FULCRUM_BASELINE_HYPERBOLA);
-        }
     }
+    free(curve.env_count);
+    free(curve.steps_per_s);
+    return is_there
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
 }
 
 static void set_interval(struct job *job, size_t figure, size_t count)
@@ -310,7 +291,9 @@ enum fulcrum_status fulcrum_predict_throughput(
     }
     if (status == FULCRUM_OK) {
         add_baselines(&job);
-        add_formulas(&job);
+        status = add_formulas(&job, err);
+    }
+    if (status == FULCRUM_OK) {
         status = add_intervals(&job, err);
     }
     fulcrum_throughput_free(job.model);

@@ -25,23 +25,12 @@ static int next_item(const char **list, char out[ITEM_SIZE])
     return 1;
 }
 
-static int has_item(const char *list, const char *item)
-{
-    char other[ITEM_SIZE];
-    while (next_item(&list, other)) {
-        if (strcmp(other, item) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Adds an item that is not there; a list that is full is found out by its length. */
 static enum fulcrum_status add_item(
     char *list, size_t size, const char *item, struct fulcrum_error *err)
 {
     size_t used = strlen(list);
-    if (has_item(list, item)) {
+    if (fulcrum_seen_list_has(list, item)) {
         return FULCRUM_OK;
     }
     if (used + strlen(item) + 3 > size) {
@@ -57,16 +46,11 @@ static enum fulcrum_status add_item(
 /* Whether a list of references has the one of "NAME:INDEX", whole or one series. */
 static int names_reference_of(const char *list, const char *point)
 {
-    char item[ITEM_SIZE];
+    char name[ITEM_SIZE];
     const char *colon = strrchr(point, ':');
     size_t length = colon != NULL ? (size_t)(colon - point) : strlen(point);
-    while (next_item(&list, item)) {
-        if (strncmp(item, point, length) == 0 &&
-            (item[length] == '\0' || item[length] == ':')) {
-            return 1;
-        }
-    }
-    return 0;
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, point);
+    return fulcrum_seen_list_has_part(list, name);
 }
 
 enum fulcrum_status fulcrum_fit_note_set(struct fulcrum_calibration *calibration,
@@ -81,13 +65,6 @@ enum fulcrum_status fulcrum_fit_note_set(struct fulcrum_calibration *calibration
     calibration->note_count = kept;
     return text[0] != '\0' ? fulcrum_calibration_add_note(calibration, key, text, err)
                            : FULCRUM_OK;
-}
-
-static const char *note_or_nothing(
-    const struct fulcrum_calibration *calibration, const char *key)
-{
-    const char *text = fulcrum_calibration_note(calibration, key);
-    return text != NULL ? text : "";
 }
 
 static enum fulcrum_status list_references(const struct fulcrum_fit_inputs *inputs,
@@ -141,13 +118,16 @@ static enum fulcrum_status list_held_out(const struct fulcrum_reference_fit *fit
 static int was_seen(const struct fulcrum_fit_inputs *inputs,
     const struct fulcrum_fit_notes *own, const char *point)
 {
-    if (names_reference_of(own->fitted_to, point) && !has_item(own->held_out, point)) {
+    if (names_reference_of(own->fitted_to, point) &&
+        !fulcrum_seen_list_has(own->held_out, point)) {
         return 1;
     }
     for (size_t i = 0; i < inputs->calibration_count; i++) {
         const struct fulcrum_calibration *prior = inputs->calibrations[i];
-        if (names_reference_of(note_or_nothing(prior, FULCRUM_NOTE_FITTED_TO), point) &&
-            !has_item(note_or_nothing(prior, FULCRUM_NOTE_HELD_OUT), point)) {
+        if (names_reference_of(
+                fulcrum_calibration_note(prior, FULCRUM_NOTE_FITTED_TO), point) &&
+            !fulcrum_seen_list_has(
+                fulcrum_calibration_note(prior, FULCRUM_NOTE_HELD_OUT), point)) {
             return 1;
         }
     }
@@ -188,11 +168,13 @@ enum fulcrum_status fulcrum_fit_notes_make(const struct fulcrum_reference_fit *f
     }
     for (size_t i = 0; i < inputs->calibration_count && status == FULCRUM_OK; i++) {
         const struct fulcrum_calibration *prior = inputs->calibrations[i];
-        status = add_items(inputs, NULL, note_or_nothing(prior, FULCRUM_NOTE_FITTED_TO),
-            out->fitted_to, err);
+        status = add_items(inputs, NULL,
+            fulcrum_calibration_note(prior, FULCRUM_NOTE_FITTED_TO), out->fitted_to,
+            err);
         if (status == FULCRUM_OK) {
             status = add_items(inputs, &own,
-                note_or_nothing(prior, FULCRUM_NOTE_HELD_OUT), out->held_out, err);
+                fulcrum_calibration_note(prior, FULCRUM_NOTE_HELD_OUT), out->held_out,
+                err);
         }
     }
     return status;

@@ -3,11 +3,10 @@
 #ifndef FULCRUM_CLI_FIT_NOTES_H
 #define FULCRUM_CLI_FIT_NOTES_H
 
+#include "calibrate/seen.h"
 #include "cli/fit_inputs.h"
 
-/* Keys of the notes. */
-#define FULCRUM_NOTE_FITTED_TO     "fitted_to"
-#define FULCRUM_NOTE_HELD_OUT      "held_out"
+/* Keys of notes beside those of calibrate/seen.h. */
 #define FULCRUM_NOTE_FIT_ARGUMENTS "fit_arguments"
 #define FULCRUM_NOTE_FIT           "fit"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/seen.h"
 #include "cli/progress.h"
 #include "presets/preset.h"
 
@@ -66,7 +67,8 @@ static void drop_unfitted(struct fulcrum_validate_job *job)
 {
     size_t kept = 0;
     for (size_t i = 0; job->calibrations != NULL && i < job->calibration_count; i++) {
-        if (fulcrum_calibration_note(job->calibrations[i], "fitted_to") != NULL) {
+        if (fulcrum_calibration_note(job->calibrations[i], FULCRUM_NOTE_FITTED_TO) !=
+            NULL) {
             job->calibrations[kept++] = job->calibrations[i];
         } else {
             fulcrum_calibration_free(job->calibrations[i]);
@@ -101,37 +103,11 @@ static enum fulcrum_status load_calibrations(
     return status;
 }
 
-/*
- * Whether "a, b, c:d" has the name.
- *   ends   what may follow it: "," for the name as a whole, ",:" for a series of it too
- */
-static int lists(const char *list, const char *name, const char *ends)
-{
-    size_t length = strlen(name);
-    const char *at = list;
-    while (at != NULL) {
-        if (strncmp(at, name, length) == 0 &&
-            (at[length] == '\0' || strchr(ends, at[length]) != NULL)) {
-            return 1;
-        }
-        at = strstr(at, ", ");
-        at = at != NULL ? at + 2 : NULL;
-    }
-    return 0;
-}
-
-static int was_fitted_to(const struct fulcrum_calibration *calibration,
-    const struct fulcrum_reference *reference, const char *ends)
-{
-    const char *list = fulcrum_calibration_note(calibration, "fitted_to");
-    return list != NULL && lists(list, reference->name, ends);
-}
-
 int fulcrum_validate_is_fitted(const struct fulcrum_validate_job *job,
     const struct fulcrum_calibration *calibration)
 {
     for (size_t i = 0; i < job->reference_count; i++) {
-        if (was_fitted_to(calibration, job->references[i], ",:")) {
+        if (fulcrum_seen_part(calibration, job->references[i])) {
             return 1;
         }
     }
@@ -158,7 +134,7 @@ static enum fulcrum_status add_sets(struct fulcrum_validate_job *job,
     for (size_t i = 0; i < job->calibration_count && status == FULCRUM_OK; i++) {
         const struct fulcrum_calibration *fitted = job->calibrations[i];
         int is_new = strcmp(job->sets[first].calibration, fitted->name) != 0;
-        if (is_new && was_fitted_to(fitted, reference, ",")) {
+        if (is_new && fulcrum_seen_whole(fitted, reference)) {
             status = add_set(job, reference, fitted, err);
         }
     }
