@@ -80,24 +80,13 @@ static enum fulcrum_status curve_new(
     return FULCRUM_OK;
 }
 
-static const struct fulcrum_reference_setting *find_setting(
-    const struct fulcrum_reference_point *point, const char *path)
-{
-    for (size_t i = 0; i < point->setting_count; i++) {
-        if (strcmp(point->settings[i].path, path) == 0) {
-            return &point->settings[i];
-        }
-    }
-    return NULL;
-}
-
 /* 1 where every setting in words of `a` is one of `b` too. */
 static int has_words_of(
     const struct fulcrum_reference_point *a, const struct fulcrum_reference_point *b)
 {
     for (size_t i = 0; i < a->setting_count; i++) {
         const struct fulcrum_reference_setting *other =
-            find_setting(b, a->settings[i].path);
+            fulcrum_reference_find_setting(b, a->settings[i].path);
         if (a->settings[i].text[0] != '\0' &&
             (other == NULL || strcmp(other->text, a->settings[i].text) != 0)) {
             return 0;
@@ -116,8 +105,9 @@ static int is_same_curve(
 static const struct fulcrum_reference_setting *find_share(
     const struct fulcrum_reference_point *point)
 {
-    const struct fulcrum_reference_setting *load = find_setting(point, "load_frac");
-    return load != NULL ? load : find_setting(point, "gpu_util_frac");
+    const struct fulcrum_reference_setting *load =
+        fulcrum_reference_find_setting(point, "load_frac");
+    return load != NULL ? load : fulcrum_reference_find_setting(point, "gpu_util_frac");
 }
 
 static const struct fulcrum_reference_setting *find_number(

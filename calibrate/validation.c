@@ -159,16 +159,6 @@ static int is_first_of(const struct fulcrum_reference *reference, size_t point)
     return 1;
 }
 
-static int is_first_of_series(const struct fulcrum_reference *reference, size_t point)
-{
-    for (size_t i = 0; i < point; i++) {
-        if (strcmp(reference->points[i].series, reference->points[point].series) == 0) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /* "no calibration goes with 'A', 'B'" */
 static void name_series_without(
     const struct fulcrum_reference *reference, struct fulcrum_validation *out)
@@ -176,7 +166,7 @@ static void name_series_without(
     char list[300] = "";
     for (size_t i = 0; i < reference->point_count; i++) {
         if (calibration_of(reference, i)[0] == '\0' &&
-            is_first_of_series(reference, i)) {
+            fulcrum_reference_begins_series(reference, i)) {
             char quoted[70];
             (void)snprintf(quoted, sizeof quoted, "'%s'", reference->points[i].series);
             append(list, sizeof list, ", ", quoted);

@@ -90,6 +90,28 @@ const char *fulcrum_reference_calibration(
                                              : reference->design.workload.calibration;
 }
 
+const struct fulcrum_reference_setting *fulcrum_reference_find_setting(
+    const struct fulcrum_reference_point *point, const char *path)
+{
+    for (size_t i = 0; i < point->setting_count; i++) {
+        if (strcmp(point->settings[i].path, path) == 0) {
+            return &point->settings[i];
+        }
+    }
+    return NULL;
+}
+
+int fulcrum_reference_begins_series(
+    const struct fulcrum_reference *reference, size_t point)
+{
+    for (size_t i = 0; i < point; i++) {
+        if (strcmp(reference->points[i].series, reference->points[point].series) == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static const struct {
     const char *name;
     const char *meaning;

@@ -99,6 +99,14 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_keep_series(
 const char *fulcrum_reference_calibration(
     const struct fulcrum_reference *reference, const char *series);
 
+/* What a point sets of a path; NULL: nothing. Borrowed. */
+const struct fulcrum_reference_setting *fulcrum_reference_find_setting(
+    const struct fulcrum_reference_point *point, const char *path);
+
+/* Whether no earlier point is of the same series. */
+int fulcrum_reference_begins_series(
+    const struct fulcrum_reference *reference, size_t point);
+
 /* NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_predictor_name(size_t predictor);
 /* As fulcrum_predictor_name. */
