@@ -82,6 +82,11 @@ static int finish(struct run *run, const char *path)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Greedy batches without overlap or training are quick to solve. */
+#define QUICK                                                                          \
+    "-s workload.batching.policy=greedy -s workload.batching.depth=1 -s "              \
+    "workload.training.env_steps_per_train_step=0"
+
 /* What the sweep is made with, and what the priors of v100-prior say: 2 ms, 20 us. */
 static const struct {
     const char *path;
@@ -93,8 +98,8 @@ static void make_table(const char *path)
 {
     char words[600];
     (void)snprintf(words, sizeof words,
-        "explore -m dgx-1-inci2020 -w r2d2-atari -v actors=4,20,120 -s %s=%g -s "
-        "%s=%g --method simulate --half-width 0.004 --intervals none --columns "
+        "explore -m dgx-1-inci2020 -w r2d2-atari " QUICK " -v actors=4,20,120 -s %s=%g "
+        "-s %s=%g --method simulate --half-width 0.004 --intervals none --columns "
         "run.actor_count,steps_per_s --format csv -q",
         truths[0].path, truths[0].value, truths[1].path, truths[1].value);
     struct run run = start(OUTPUT, words);
@@ -122,7 +127,8 @@ static void test_what_made_the_table_is_found(void)
     char words[600];
     make_table(table);
     (void)snprintf(words, sizeof words,
-        "fit -m dgx-1-inci2020 -w r2d2-atari %s --free %s --free %s -n 1000 -q -o %s",
+        "fit -m dgx-1-inci2020 -w r2d2-atari " QUICK " %s --free %s --free %s -n 1000 "
+        "-q -o %s",
         table, truths[0].path, truths[1].path, file);
     struct run run = start(OUTPUT, words);
     CU_ASSERT_EQUAL_FATAL(finish(&run, NULL), 0);
@@ -140,13 +146,18 @@ static void test_what_made_the_table_is_found(void)
     scratch_free(&scratch);
 }
 
-/* Starts a fit of minutes and sends Ctrl-C at the first message that has `part`. */
+/* Starts a long fit and sends Ctrl-C at the first message that has `part`. */
 static int interrupt_at(const char *part, const char *path)
 {
+    struct scratch scratch = scratch_new();
+    char *table = scratch_path(&scratch, "runs.csv");
     char line[400];
     char words[600];
+    make_table(table);
     (void)snprintf(words, sizeof words,
-        "fit inci2020-fig3-text --free workload.step.mean_s -n 300000 -o %s", path);
+        "fit -m dgx-1-inci2020 -w r2d2-atari " QUICK " %s --free %s --free %s "
+        "-n 2000000 -o %s",
+        table, truths[0].path, truths[1].path, path);
     struct run run = start(MESSAGES, words);
     char *got = fgets(line, sizeof line, run.stream);
     while (got != NULL && strstr(line, part) == NULL) {
@@ -154,7 +165,10 @@ static int interrupt_at(const char *part, const char *path)
     }
     CU_ASSERT_PTR_NOT_NULL(got);
     CU_ASSERT_EQUAL(kill(run.process, SIGINT), 0);
-    return finish(&run, NULL);
+    int code = finish(&run, NULL);
+    free(table);
+    scratch_free(&scratch);
+    return code;
 }
 
 static void test_ctrl_c_before_there_is_anything_leaves_no_file(void)
