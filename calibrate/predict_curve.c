@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/half_curve.h"
+
 /*
  * Standard deviation of one published rate. EnvPool's For-loop rows repeat one thread's
  * work at every worker count, and scatter by 1.08, 1.22, 1.46, 1.56, 1.28 and 1.64 % in
@@ -22,9 +24,6 @@
 static const double noise_rel = 0.014;
 
 static const double interval_tail = 0.05;
-
-/* Two for the fit, one between them to be predicted. */
-enum { LEAST_WORKER_COUNTS = 3 };
 
 struct series_kind {
     const char *word;
@@ -44,48 +43,12 @@ static const struct series_kind kinds[] = {
     {"For-loop", 1, FULCRUM_ACTORS_SYNC, FULCRUM_ACTORS_PINNED},
 };
 
-struct rate {
-    double workers;
-    double per_s;
-    size_t point;
-    size_t observation;
-    int is_fitted;
-};
-
-/* The points of one series by rising worker count; x and y: those that are fitted. */
+/* One series, and what its name says of it. */
 struct curve {
-    const struct fulcrum_reference *reference;
+    struct fulcrum_half_curve half;
     const char *series;
     const struct series_kind *kind;
-    size_t count;
-    struct rate *rates;
-    size_t fitted_count;
-    double *x;
-    double *y;
 };
-
-static void curve_free(struct curve *curve)
-{
-    free(curve->rates);
-    free(curve->x);
-    free(curve->y);
-}
-
-static enum fulcrum_status curve_new(
-    struct curve *out, const struct fulcrum_reference *reference)
-{
-    size_t most = reference->point_count;
-    struct curve curve = {.reference = reference,
-        .rates = calloc(most, sizeof *curve.rates),
-        .x = calloc(most, sizeof *curve.x),
-        .y = calloc(most, sizeof *curve.y)};
-    if (curve.rates == NULL || curve.x == NULL || curve.y == NULL) {
-        curve_free(&curve);
-        return FULCRUM_ERR_NO_MEMORY;
-    }
-    *out = curve;
-    return FULCRUM_OK;
-}
 
 static enum fulcrum_status find_kind(struct curve *curve, struct fulcrum_error *err)
 {
@@ -98,117 +61,60 @@ static enum fulcrum_status find_kind(struct curve *curve, struct fulcrum_error *
     return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
         "reference %s: series \"%s\" names no coupling, expected async, sync, pipe, "
         "numa, Sample-Factory, Subprocess or For-loop in it",
-        curve->reference->name, curve->series);
+        curve->half.reference->name, curve->series);
 }
 
-static enum fulcrum_status find_workers(
-    const struct curve *curve, struct rate *rate, struct fulcrum_error *err)
+static enum fulcrum_status find_workers(const struct fulcrum_reference *reference,
+    struct fulcrum_reading *reading, struct fulcrum_error *err)
 {
-    const struct fulcrum_reference_point *point =
-        &curve->reference->points[rate->point];
-    for (size_t i = 0; i < point->setting_count; i++) {
-        const struct fulcrum_reference_setting *setting = &point->settings[i];
-        if (strcmp(setting->path, "workers") != 0) {
-            continue;
-        }
-        rate->workers = setting->number;
-        if (isfinite(rate->workers) && rate->workers >= 1) {
-            return FULCRUM_OK;
-        }
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "reference %s: points[%zu].set.workers = %.6g, at least 1 expected",
-            curve->reference->name, rate->point, rate->workers);
+    const struct fulcrum_reference_setting *workers =
+        fulcrum_reference_find_setting(&reference->points[reading->point], "workers");
+    if (workers == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+            "reference %s: points[%zu].set.workers is missing, a count expected",
+            reference->name, reading->point);
     }
-    return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-        "reference %s: points[%zu].set.workers is missing, a count expected",
-        curve->reference->name, rate->point);
+    reading->x = workers->number;
+    return isfinite(reading->x) && reading->x >= 1
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                     "reference %s: points[%zu].set.workers = %.6g, at least 1 "
+                     "expected",
+                     reference->name, reading->point, reading->x);
 }
 
-static enum fulcrum_status find_rate(
-    const struct curve *curve, struct rate *rate, struct fulcrum_error *err)
+/* A fulcrum_reading_read. */
+static enum fulcrum_status read_rate(const struct fulcrum_reference *reference,
+    struct fulcrum_reading *reading, struct fulcrum_error *err)
 {
-    const struct fulcrum_reference_point *point =
-        &curve->reference->points[rate->point];
+    const struct fulcrum_reference_point *point = &reference->points[reading->point];
+    enum fulcrum_status status = find_workers(reference, reading, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
     for (size_t i = 0; i < point->observation_count; i++) {
-        const struct fulcrum_observation *seen = &point->observations[i];
-        if (strcmp(seen->quantity, "steps_per_s") != 0 &&
-            strcmp(seen->quantity, "frames_per_s") != 0) {
-            continue;
+        const char *quantity = point->observations[i].quantity;
+        if (strcmp(quantity, "steps_per_s") == 0 ||
+            strcmp(quantity, "frames_per_s") == 0) {
+            return fulcrum_reading_take(reference, reading, i, err);
         }
-        rate->observation = i;
-        rate->per_s = seen->value;
-        if (isfinite(rate->per_s) && rate->per_s > 0) {
-            return FULCRUM_OK;
-        }
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
-            curve->reference->name, rate->point, seen->quantity, rate->per_s);
     }
     return fulcrum_fail(err, FULCRUM_ERR_MISSING,
         "reference %s: points[%zu].observed.steps_per_s is missing, a rate expected",
-        curve->reference->name, rate->point);
-}
-
-static int by_workers(const void *left, const void *right)
-{
-    const struct rate *a = left;
-    const struct rate *b = right;
-    if (a->workers < b->workers || a->workers > b->workers) {
-        return a->workers < b->workers ? -1 : 1;
-    }
-    return a->point < b->point ? -1 : 1;
-}
-
-/* Marks the first, third, ... worker count; repeats of a count stay together. */
-static enum fulcrum_status hold_out(struct curve *curve, struct fulcrum_error *err)
-{
-    size_t different = 0;
-    qsort(curve->rates, curve->count, sizeof *curve->rates, by_workers);
-    for (size_t i = 0; i < curve->count; i++) {
-        struct rate *rate = &curve->rates[i];
-        different += i == 0 || rate->workers > curve->rates[i - 1].workers;
-        rate->is_fitted = different % 2 == 1;
-        if (rate->is_fitted) {
-            curve->x[curve->fitted_count] = rate->workers;
-            curve->y[curve->fitted_count++] = rate->per_s;
-        }
-    }
-    if (different < LEAST_WORKER_COUNTS) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "reference %s: series \"%s\" has %zu different worker counts, at least %d "
-            "expected",
-            curve->reference->name, curve->series, different, LEAST_WORKER_COUNTS);
-    }
-    return FULCRUM_OK;
+        reference->name, reading->point);
 }
 
 /* Fills the curve with the points of the series that point `first` belongs to. */
 static enum fulcrum_status collect(
     struct curve *curve, size_t first, struct fulcrum_error *err)
 {
-    const struct fulcrum_reference *reference = curve->reference;
-    curve->series = reference->points[first].series;
-    curve->count = 0;
-    curve->fitted_count = 0;
+    curve->series = curve->half.reference->points[first].series;
     enum fulcrum_status status = find_kind(curve, err);
     if (status != FULCRUM_OK || curve->kind->is_left_out) {
         return status;
     }
-    for (size_t i = first; i < reference->point_count; i++) {
-        if (strcmp(reference->points[i].series, curve->series) != 0) {
-            continue;
-        }
-        struct rate *rate = &curve->rates[curve->count++];
-        *rate = (struct rate){.point = i};
-        status = find_workers(curve, rate, err);
-        if (status == FULCRUM_OK) {
-            status = find_rate(curve, rate, err);
-        }
-        if (status != FULCRUM_OK) {
-            return status;
-        }
-    }
-    return hold_out(curve, err);
+    return fulcrum_half_curve_fill(
+        &curve->half, first, read_rate, "worker counts", err);
 }
 
 /* Absent counts of the machine are NaN. */
@@ -234,7 +140,7 @@ static enum fulcrum_status check_machine(
 static enum fulcrum_status fit_curve(struct fulcrum_cpu_curve_fit *out,
     const struct curve *curve, struct fulcrum_error *err)
 {
-    const struct fulcrum_cpu *cpu = &curve->reference->design.machine.cpu;
+    const struct fulcrum_cpu *cpu = &curve->half.reference->design.machine.cpu;
     int is_noise_known = curve->kind->coupling != FULCRUM_ACTORS_PIPE;
     const struct fulcrum_cpu_curve_host host = {.core_count = cpu->core_count,
         .thread_count = cpu->thread_count,
@@ -244,7 +150,7 @@ static enum fulcrum_status fit_curve(struct fulcrum_cpu_curve_fit *out,
         .noise_rel = is_noise_known ? noise_rel : 0,
         .is_noise_known = is_noise_known};
     const struct fulcrum_samples samples = {
-        curve->series, curve->x, curve->y, curve->fitted_count};
+        curve->series, curve->half.x, curve->half.y, curve->half.fitted_count};
     return fulcrum_fit_cpu_curve(out, &samples, &host, err);
 }
 
@@ -274,8 +180,8 @@ static void add_interval(
 static void add_baselines(
     struct fulcrum_compared *item, const struct curve *curve, double workers)
 {
-    double threads = curve->reference->design.machine.cpu.thread_count;
-    double per_worker = curve->y[0] / fmin(curve->x[0], threads);
+    double threads = curve->half.reference->design.machine.cpu.thread_count;
+    double per_worker = curve->half.y[0] / fmin(curve->half.x[0], threads);
     item->baseline[FULCRUM_BASELINE_BOUNDS] = per_worker * fmin(workers, threads);
     item->baseline[FULCRUM_BASELINE_TEXTBOOK] = item->baseline[FULCRUM_BASELINE_BOUNDS];
 }
@@ -283,15 +189,15 @@ static void add_baselines(
 static void compare(struct fulcrum_comparison *comparison, const struct curve *curve,
     const struct fulcrum_cpu_curve_fit *fit)
 {
-    for (size_t i = 0; i < curve->count; i++) {
-        const struct rate *rate = &curve->rates[i];
+    for (size_t i = 0; i < curve->half.count; i++) {
+        const struct fulcrum_reading *reading = &curve->half.readings[i];
         double predicted =
-            fulcrum_cpu_capacity(&fit->station, rate->workers) / fit->step_s;
+            fulcrum_cpu_capacity(&fit->station, reading->x) / fit->step_s;
         struct fulcrum_compared *item = fulcrum_comparison_add(
-            comparison, rate->point, rate->observation, predicted);
-        item->is_fitted = rate->is_fitted;
-        add_interval(item, fit, rate->workers);
-        add_baselines(item, curve, rate->workers);
+            comparison, reading->point, reading->observation, predicted);
+        item->is_fitted = reading->is_fitted;
+        add_interval(item, fit, reading->x);
+        add_baselines(item, curve, reading->x);
     }
 }
 
@@ -311,16 +217,6 @@ static void judge(struct fulcrum_curve_verdict *out, const struct curve *curve,
     (void)snprintf(out->reason, sizeof out->reason, "%s", fit->reason);
     out->held_out = fulcrum_comparison_errors(
         comparison, curve->series, FULCRUM_COMPARE_PREDICTED, -1);
-}
-
-static int is_first_of_series(const struct fulcrum_reference *reference, size_t point)
-{
-    for (size_t i = 0; i < point; i++) {
-        if (strcmp(reference->points[i].series, reference->points[point].series) == 0) {
-            return 0;
-        }
-    }
-    return 1;
 }
 
 static enum fulcrum_status predict_series(struct curve *curve, size_t first,
@@ -354,17 +250,13 @@ static enum fulcrum_status predict_all(const struct fulcrum_reference *reference
         return status;
     }
     struct curve curve = {0};
-    if (curve_new(&curve, reference) != FULCRUM_OK) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory for %zu points of reference %s", reference->point_count,
-            reference->name);
-    }
+    status = fulcrum_half_curve_init(&curve.half, reference, err);
     for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
-        if (is_first_of_series(reference, i)) {
+        if (fulcrum_reference_begins_series(reference, i)) {
             status = predict_series(&curve, i, comparison, verdicts, err);
         }
     }
-    curve_free(&curve);
+    fulcrum_half_curve_clear(&curve.half);
     return status;
 }
 
