@@ -53,6 +53,7 @@ struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *compa
     const struct fulcrum_reference_point *from = &comparison->reference->points[point];
     assert(observation < from->observation_count);
     const struct fulcrum_observation *seen = &from->observations[observation];
+    assert(seen->value > 0.0);
     struct fulcrum_compared *item = &comparison->items[comparison->count++];
     *item = (struct fulcrum_compared){.point = point,
         .observation = observation,

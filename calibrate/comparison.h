@@ -74,8 +74,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_comparison_init(
 void fulcrum_comparison_clear(struct fulcrum_comparison *comparison);
 
 /*
- * Adds an observation with what is predicted of it; everything else is NAN, 0 or of the
- * observation. The next call may move it no more: it may be filled in place.
+ * Adds an observation above 0, which errors are shares of, with what is predicted of
+ * it; everything else is NAN, 0 or of the observation. The next call may move it no
+ * more: it may be filled in place.
  */
 struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *comparison,
     size_t point, size_t observation, double predicted);

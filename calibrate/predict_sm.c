@@ -9,10 +9,10 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/fit.h"
+#include "calibrate/half_curve.h"
 #include "model/scale.h"
 
 /*
@@ -32,156 +32,46 @@ static const double least_share = 1e-4;
 
 static const double interval_tail = 0.05;
 
-/* Two for the fit, one to be predicted. */
-enum { LEAST_SM_COUNTS = 3 };
-
 enum { TIME, SHARE, PARAMETERS };
 
-struct rate {
-    double sm_count;
-    double per_s;
-    size_t point;
-    size_t observation;
-    int is_fitted;
-};
-
-/* The points of one series by rising SMs; x and y: SMs and rates that are fitted. */
-struct curve {
-    const struct fulcrum_reference *reference;
-    const char *series;
-    size_t count;
-    struct rate *rates;
-    size_t fitted_count;
-    double *x;
-    double *y;
-};
-
-static void curve_free(struct curve *curve)
+static enum fulcrum_status find_sm_count(const struct fulcrum_reference *reference,
+    struct fulcrum_reading *reading, struct fulcrum_error *err)
 {
-    free(curve->rates);
-    free(curve->x);
-    free(curve->y);
-}
-
-static enum fulcrum_status curve_new(
-    struct curve *out, const struct fulcrum_reference *reference)
-{
-    size_t most = reference->point_count;
-    struct curve curve = {.reference = reference,
-        .rates = calloc(most, sizeof *curve.rates),
-        .x = calloc(most, sizeof *curve.x),
-        .y = calloc(most, sizeof *curve.y)};
-    if (curve.rates == NULL || curve.x == NULL || curve.y == NULL) {
-        curve_free(&curve);
-        return FULCRUM_ERR_NO_MEMORY;
+    double all = reference->design.machine.gpu.sm_count;
+    const struct fulcrum_reference_setting *count = fulcrum_reference_find_setting(
+        &reference->points[reading->point], "run.sm_count");
+    if (count == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+            "reference %s: points[%zu].set.run.sm_count is missing, a count expected",
+            reference->name, reading->point);
     }
-    *out = curve;
-    return FULCRUM_OK;
+    reading->x = count->number;
+    return reading->x >= 1 && reading->x <= all
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                     "reference %s: points[%zu].set.run.sm_count = %.6g, 1 to the "
+                     "GPU's %.6g expected",
+                     reference->name, reading->point, reading->x, all);
 }
 
-static enum fulcrum_status find_sm_count(
-    const struct curve *curve, struct rate *rate, struct fulcrum_error *err)
+/* A fulcrum_reading_read. */
+static enum fulcrum_status read_rate(const struct fulcrum_reference *reference,
+    struct fulcrum_reading *reading, struct fulcrum_error *err)
 {
-    const struct fulcrum_reference_point *point =
-        &curve->reference->points[rate->point];
-    double all = curve->reference->design.machine.gpu.sm_count;
-    for (size_t i = 0; i < point->setting_count; i++) {
-        if (strcmp(point->settings[i].path, "run.sm_count") != 0) {
-            continue;
-        }
-        rate->sm_count = point->settings[i].number;
-        if (rate->sm_count >= 1 && rate->sm_count <= all) {
-            return FULCRUM_OK;
-        }
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "reference %s: points[%zu].set.run.sm_count = %.6g, 1 to the GPU's %.6g "
-            "expected",
-            curve->reference->name, rate->point, rate->sm_count, all);
+    const struct fulcrum_reference_point *point = &reference->points[reading->point];
+    enum fulcrum_status status = find_sm_count(reference, reading, err);
+    if (status != FULCRUM_OK) {
+        return status;
     }
-    return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-        "reference %s: points[%zu].set.run.sm_count is missing, a count expected",
-        curve->reference->name, rate->point);
-}
-
-static enum fulcrum_status find_rate(
-    const struct curve *curve, struct rate *rate, struct fulcrum_error *err)
-{
-    const struct fulcrum_reference_point *point =
-        &curve->reference->points[rate->point];
     for (size_t i = 0; i < point->observation_count; i++) {
-        const struct fulcrum_observation *seen = &point->observations[i];
-        if (strstr(seen->quantity, "_per_") == NULL) {
-            continue;
+        if (strstr(point->observations[i].quantity, "_per_") != NULL) {
+            return fulcrum_reading_take(reference, reading, i, err);
         }
-        rate->observation = i;
-        rate->per_s = seen->value;
-        if (isfinite(rate->per_s) && rate->per_s > 0) {
-            return FULCRUM_OK;
-        }
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
-            curve->reference->name, rate->point, seen->quantity, rate->per_s);
     }
     return fulcrum_fail(err, FULCRUM_ERR_MISSING,
         "reference %s: points[%zu].observed has no rate, a quantity with \"_per_\" in "
         "its name expected",
-        curve->reference->name, rate->point);
-}
-
-static int by_sm_count(const void *left, const void *right)
-{
-    const struct rate *a = left;
-    const struct rate *b = right;
-    if (a->sm_count < b->sm_count || a->sm_count > b->sm_count) {
-        return a->sm_count < b->sm_count ? -1 : 1;
-    }
-    return a->point < b->point ? -1 : 1;
-}
-
-/* Marks the first, third, ... number of SMs; repeats of a number stay together. */
-static enum fulcrum_status hold_out(struct curve *curve, struct fulcrum_error *err)
-{
-    size_t different = 0;
-    qsort(curve->rates, curve->count, sizeof *curve->rates, by_sm_count);
-    for (size_t i = 0; i < curve->count; i++) {
-        struct rate *rate = &curve->rates[i];
-        different += i == 0 || rate->sm_count > curve->rates[i - 1].sm_count;
-        rate->is_fitted = different % 2 == 1;
-        if (rate->is_fitted) {
-            curve->x[curve->fitted_count] = rate->sm_count;
-            curve->y[curve->fitted_count++] = rate->per_s;
-        }
-    }
-    if (different < LEAST_SM_COUNTS) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "reference %s: series \"%s\" has %zu different numbers of SMs, at least %d "
-            "expected",
-            curve->reference->name, curve->series, different, LEAST_SM_COUNTS);
-    }
-    return FULCRUM_OK;
-}
-
-/* Fills the curve with the points of the series that point `first` belongs to. */
-static enum fulcrum_status collect(
-    struct curve *curve, size_t first, struct fulcrum_error *err)
-{
-    const struct fulcrum_reference *reference = curve->reference;
-    curve->series = reference->points[first].series;
-    curve->count = 0;
-    curve->fitted_count = 0;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = first; status == FULCRUM_OK && i < reference->point_count; i++) {
-        if (strcmp(reference->points[i].series, curve->series) != 0) {
-            continue;
-        }
-        struct rate *rate = &curve->rates[curve->count++];
-        *rate = (struct rate){.point = i};
-        status = find_sm_count(curve, rate, err);
-        if (status == FULCRUM_OK) {
-            status = find_rate(curve, rate, err);
-        }
-    }
-    return status == FULCRUM_OK ? hold_out(curve, err) : status;
+        reference->name, reading->point);
 }
 
 /* The parts other than arithmetic keep their proportions. */
@@ -209,7 +99,7 @@ static double rate_at(const double *parameter, double sm_count, const void *cont
 }
 
 static enum fulcrum_status fit_curve(struct fulcrum_fit_result *out,
-    const struct curve *curve, struct fulcrum_error *err)
+    const struct fulcrum_half_curve *curve, struct fulcrum_error *err)
 {
     const struct fulcrum_design *design = &curve->reference->design;
     double share = design->workload.network.math_frac;
@@ -274,41 +164,33 @@ static double quantile(const struct fulcrum_fit_result *fit)
                         : gsl_cdf_ugaussian_Qinv(interval_tail);
 }
 
-static void compare(struct fulcrum_comparison *comparison, const struct curve *curve,
-    const struct fulcrum_fit_result *fit)
+static void compare(struct fulcrum_comparison *comparison,
+    const struct fulcrum_half_curve *curve, const struct fulcrum_fit_result *fit)
 {
     const struct fulcrum_design *design = &curve->reference->design;
     const double parameter[PARAMETERS] = {
         [TIME] = fit->parameter[TIME].value, [SHARE] = fit->parameter[SHARE].value};
     for (size_t i = 0; i < curve->count; i++) {
-        const struct rate *rate = &curve->rates[i];
-        struct fulcrum_compared *item = fulcrum_comparison_add(comparison, rate->point,
-            rate->observation, rate_at(parameter, rate->sm_count, design));
-        double error = rate_error_rel(fit, design, rate->sm_count);
+        const struct fulcrum_reading *reading = &curve->readings[i];
+        struct fulcrum_compared *item =
+            fulcrum_comparison_add(comparison, reading->point, reading->observation,
+                rate_at(parameter, reading->x, design));
+        double error = rate_error_rel(fit, design, reading->x);
         double reach = quantile(fit) * hypot(error, fit->noise_rel);
-        item->is_fitted = rate->is_fitted;
+        item->is_fitted = reading->is_fitted;
         item->lo = item->predicted * exp(-reach);
         item->hi = item->predicted * exp(reach);
         item->baseline[FULCRUM_BASELINE_BOUNDS] =
-            curve->y[0] * rate->sm_count / curve->x[0];
+            curve->y[0] * reading->x / curve->x[0];
     }
 }
 
-static int is_first_of_series(const struct fulcrum_reference *reference, size_t point)
-{
-    for (size_t i = 0; i < point; i++) {
-        if (strcmp(reference->points[i].series, reference->points[point].series) == 0) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-static enum fulcrum_status predict_series(struct curve *curve, size_t first,
-    struct fulcrum_comparison *comparison, struct fulcrum_error *err)
+static enum fulcrum_status predict_series(struct fulcrum_half_curve *curve,
+    size_t first, struct fulcrum_comparison *comparison, struct fulcrum_error *err)
 {
     struct fulcrum_fit_result fit;
-    enum fulcrum_status status = collect(curve, first, err);
+    enum fulcrum_status status =
+        fulcrum_half_curve_fill(curve, first, read_rate, "numbers of SMs", err);
     if (status == FULCRUM_OK) {
         status = fit_curve(&fit, curve, err);
     }
@@ -337,23 +219,21 @@ enum fulcrum_status fulcrum_predict_sm(const struct fulcrum_reference *reference
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
     enum fulcrum_status status = check(reference, err);
-    struct curve curve = {0};
+    struct fulcrum_half_curve curve = {0};
     struct fulcrum_comparison comparison = {0};
     if (status != FULCRUM_OK) {
         return status;
     }
-    if (curve_new(&curve, reference) != FULCRUM_OK) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory for %zu points of reference %s", reference->point_count,
-            reference->name);
+    status = fulcrum_half_curve_init(&curve, reference, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_comparison_init(&comparison, reference, err);
     }
-    status = fulcrum_comparison_init(&comparison, reference, err);
     for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
-        if (is_first_of_series(reference, i)) {
+        if (fulcrum_reference_begins_series(reference, i)) {
             status = predict_series(&curve, i, &comparison, err);
         }
     }
-    curve_free(&curve);
+    fulcrum_half_curve_clear(&curve);
     if (status == FULCRUM_OK) {
         *out = comparison;
     } else {

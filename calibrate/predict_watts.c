@@ -189,10 +189,16 @@ static enum fulcrum_status find_server_w(const struct fulcrum_reference *referen
 {
     const struct fulcrum_reference_point *from = &reference->points[point];
     for (size_t i = 0; i < from->observation_count; i++) {
-        if (strcmp(from->observations[i].quantity, "server_w") == 0) {
-            *observation = i;
-            return FULCRUM_OK;
+        if (strcmp(from->observations[i].quantity, "server_w") != 0) {
+            continue;
         }
+        *observation = i;
+        return from->observations[i].value > 0
+                   ? FULCRUM_OK
+                   : fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                         "reference %s: points[%zu].observed.server_w = %.6g, above 0 "
+                         "expected",
+                         reference->name, point, from->observations[i].value);
     }
     return fulcrum_fail(err, FULCRUM_ERR_MISSING,
         "reference %s: points[%zu].observed has no server_w, watts expected",

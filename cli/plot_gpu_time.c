@@ -50,12 +50,9 @@ static int has_word(const char *text, const char *word)
 /* What a published share is of; "" where the point does not say. */
 static const char *component_of(const struct fulcrum_reference_point *point)
 {
-    for (size_t i = 0; i < point->setting_count; i++) {
-        if (strcmp(point->settings[i].path, "component") == 0) {
-            return point->settings[i].text;
-        }
-    }
-    return "";
+    const struct fulcrum_reference_setting *component =
+        fulcrum_reference_find_setting(point, "component");
+    return component != NULL ? component->text : "";
 }
 
 /* The part that a published component stands for; REST where it is none of the model's.

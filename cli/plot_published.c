@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/seen.h"
 #include "cli/plot_data.h"
 #include "plots/axis.h"
 #include "presets/preset.h"
@@ -51,22 +52,12 @@ static const char *x_path(enum fulcrum_plot_curves kind)
     return kind == FULCRUM_PLOT_SM ? "run.sm_count" : "run.actor_count";
 }
 
-static const struct fulcrum_reference_setting *find_setting(
-    const struct fulcrum_reference_point *point, const char *path)
-{
-    for (size_t i = 0; i < point->setting_count; i++) {
-        if (strcmp(point->settings[i].path, path) == 0) {
-            return &point->settings[i];
-        }
-    }
-    return NULL;
-}
-
 /* NAN where a point says nothing of x. */
 static double x_of(
     const struct fulcrum_reference_point *point, enum fulcrum_plot_curves kind)
 {
-    const struct fulcrum_reference_setting *setting = find_setting(point, x_path(kind));
+    const struct fulcrum_reference_setting *setting =
+        fulcrum_reference_find_setting(point, x_path(kind));
     return setting != NULL ? setting->number : (double)NAN;
 }
 
@@ -88,7 +79,8 @@ static int differ_in_x_alone(const struct fulcrum_reference_point *a,
 {
     for (size_t i = 0; i < a->setting_count; i++) {
         const struct fulcrum_reference_setting *here = &a->settings[i];
-        const struct fulcrum_reference_setting *there = find_setting(b, here->path);
+        const struct fulcrum_reference_setting *there =
+            fulcrum_reference_find_setting(b, here->path);
         if (strcmp(here->path, path) != 0 &&
             (there == NULL || !same_setting(here, there))) {
             return 0;
@@ -237,40 +229,6 @@ static int find_link(const struct fulcrum_plot_published *plot,
     return !isnan(predicted);
 }
 
-/* "a, b, c" has the name. */
-static int list_has(const char *list, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = list; at != NULL; at = strstr(at, ", ")) {
-        at += at != list ? 2 : 0;
-        if (strncmp(at, name, length) == 0 &&
-            (at[length] == ',' || at[length] == '\0')) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* As a calibration's notes tell: what it was fitted to, less what was held out. */
-static int is_fitted(const struct fulcrum_plot_published *plot,
-    const struct fulcrum_reference *reference, size_t i)
-{
-    const struct fulcrum_reference_point *point = &reference->points[i];
-    const char *fitted = plot->calibration != NULL
-                             ? fulcrum_calibration_note(plot->calibration, "fitted_to")
-                             : NULL;
-    const char *held_out = plot->calibration != NULL
-                               ? fulcrum_calibration_note(plot->calibration, "held_out")
-                               : NULL;
-    char curve[140];
-    char single[100];
-    (void)snprintf(curve, sizeof curve, "%s:%s", reference->name, point->series);
-    (void)snprintf(single, sizeof single, "%s:%zu", reference->name, point->index);
-    return fitted != NULL &&
-           (list_has(fitted, reference->name) || list_has(fitted, curve)) &&
-           !(held_out != NULL && list_has(held_out, single));
-}
-
 /* One observation on its way to a panel. */
 struct item {
     const struct fulcrum_reference *reference;
@@ -324,7 +282,9 @@ static enum fulcrum_status add_point(struct fulcrum_plot_published *plot,
     set->numbers[room + i] = value.value;
     set->numbers[2 * room + i] = value.lo > 0.0 ? value.lo : (double)NAN;
     set->numbers[3 * room + i] = value.hi;
-    set->is_fitted[i] = is_fitted(plot, item->reference, item->point) ? 1 : 0;
+    set->is_fitted[i] =
+        plot->calibration != NULL &&
+        fulcrum_seen_point(plot->calibration, item->reference, item->point);
     return FULCRUM_OK;
 }
 

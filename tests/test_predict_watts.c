@@ -122,6 +122,11 @@ static void spoil_quantity(struct made *made)
     (void)snprintf(made->watts[1].quantity, sizeof made->watts[1].quantity, "cpu_w");
 }
 
+static void spoil_observation(struct made *made)
+{
+    made->watts[1].value = 0;
+}
+
 static void spoil_watts(struct made *made)
 {
     made->reference.design.machine.cpu.core_idle_w = (double)NAN;
@@ -146,6 +151,8 @@ static void test_watts_refuse_what_says_too_little(void)
         {spoil_watts, FULCRUM_ERR_MISSING, "machine.cpu.core_idle_w is missing"},
         {spoil_accelerator, FULCRUM_ERR_UNSUPPORTED, "machine.accelerator = gpu"},
         {spoil_quantity, FULCRUM_ERR_MISSING, "points[1].observed has no server_w"},
+        {spoil_observation, FULCRUM_ERR_RANGE,
+            "points[1].observed.server_w = 0, above 0"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         struct made made;
