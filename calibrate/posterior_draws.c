@@ -35,7 +35,8 @@ enum { KEPT_SWEEPS = 10, STEP_SWEEPS = 4, LAST_SWEEPS = 6, BISECTIONS = 40 };
 #define ACCEPTED    0.25
 #define LEAST_ALIVE 0.02
 #define RIDGE       1e-9
-/* Of the data that count after a step and before it, for an estimate of what is left. */
+/* Of the data that count after a step and before it, for an estimate of what is left.
+ */
 #define FIRST_RATIO 3.0
 #define LEAST_RATIO 1.1
 

@@ -192,7 +192,7 @@ static void check_findings(const struct settings *settings,
     }
 }
 
-static enum fulcrum_status check(const struct settings *settings,
+static enum fulcrum_status run_checks(const struct settings *settings,
     struct findings *found, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_baseline_run baseline = {.count = 0};
@@ -318,7 +318,7 @@ static enum fulcrum_status run(
         status = predict(settings, context, &found, err);
     }
     if (status == FULCRUM_OK) {
-        status = check(settings, &found, context, err);
+        status = run_checks(settings, &found, context, err);
     }
     if (status == FULCRUM_OK) {
         status = print(settings, &found.job, context, err);
