@@ -341,13 +341,14 @@ void fulcrum_baseline_check_sets(const struct fulcrum_baseline_run *baseline,
     const struct fulcrum_validate_job *job, int is_all,
     struct fulcrum_check_list *checks)
 {
-    const struct fulcrum_stored_point *last = NULL;
+    size_t last = baseline->count; /* the set that was missed before; count: none */
     for (size_t i = 0; i < baseline->count; i++) {
         const struct fulcrum_stored_point *stored = &baseline->points[i];
-        if ((last != NULL && is_same_set(last, stored)) || has_set(job, stored)) {
+        if ((last < i && is_same_set(&baseline->points[last], stored)) ||
+            has_set(job, stored)) {
             continue;
         }
-        last = stored;
+        last = i;
         if (!is_all && (!has_reference(job, stored) ||
                            is_known(baseline, job, stored->reference))) {
             continue;

@@ -51,6 +51,29 @@ static struct fulcrum_calibration *noted(const char *fitted_to, const char *held
     return calibration;
 }
 
+/* What the notes of a fit say of a reference of two points. */
+struct seen_case {
+    const char *fitted_to;
+    const char *held_out;
+    int whole;
+    int part;
+    int seen[2];
+};
+
+static void check_case(
+    const struct fulcrum_reference *reference, const struct seen_case *expected)
+{
+    struct fulcrum_calibration *calibration =
+        noted(expected->fitted_to, expected->held_out);
+    CU_ASSERT_EQUAL(fulcrum_seen_whole(calibration, reference), expected->whole);
+    CU_ASSERT_EQUAL(fulcrum_seen_part(calibration, reference), expected->part);
+    for (size_t k = 0; k < 2; k++) {
+        CU_ASSERT_EQUAL(
+            fulcrum_seen_point(calibration, reference, k), expected->seen[k]);
+    }
+    fulcrum_calibration_free(calibration);
+}
+
 /* Points of a file whose first was left away: places and indices differ. */
 static void test_points_that_were_held_out_are_not_seen(void)
 {
@@ -58,13 +81,7 @@ static void test_points_that_were_held_out_are_not_seen(void)
         {.series = "slow", .index = 1}, {.series = "fast", .index = 2}};
     const struct fulcrum_reference reference = {
         .name = "runs", .points = points, .point_count = 2};
-    static const struct {
-        const char *fitted_to;
-        const char *held_out;
-        int whole;
-        int part;
-        int seen[2];
-    } cases[] = {
+    static const struct seen_case cases[] = {
         {NULL, NULL, 0, 0, {0, 0}},
         {"others", NULL, 0, 0, {0, 0}},
         {"others, runs", NULL, 1, 1, {1, 1}},
@@ -73,15 +90,7 @@ static void test_points_that_were_held_out_are_not_seen(void)
         {"runs", "runs:12", 1, 1, {1, 1}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_calibration *calibration =
-            noted(cases[i].fitted_to, cases[i].held_out);
-        CU_ASSERT_EQUAL(fulcrum_seen_whole(calibration, &reference), cases[i].whole);
-        CU_ASSERT_EQUAL(fulcrum_seen_part(calibration, &reference), cases[i].part);
-        for (size_t k = 0; k < 2; k++) {
-            CU_ASSERT_EQUAL(
-                fulcrum_seen_point(calibration, &reference, k), cases[i].seen[k]);
-        }
-        fulcrum_calibration_free(calibration);
+        check_case(&reference, &cases[i]);
     }
 }
 
