@@ -3,7 +3,6 @@
 #include "cli/validate_baseline.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,18 +150,13 @@ enum fulcrum_status fulcrum_baseline_write(const struct fulcrum_validate_job *jo
     const struct fulcrum_design_predictions *designs, const char *path,
     struct fulcrum_error *err)
 {
-    struct fulcrum_output *output = NULL;
     char *text = NULL;
     struct fulcrum_json *document = document_of(job, designs);
     enum fulcrum_status status =
         fulcrum_json_text(document, FULCRUM_JSON_PRETTY, &text, err);
     fulcrum_json_free(document);
     if (status == FULCRUM_OK) {
-        status = fulcrum_output_open(path, &output, err);
-    }
-    if (status == FULCRUM_OK) {
-        (void)fputs(text, fulcrum_output_stream(output));
-        status = fulcrum_output_commit(output, err);
+        status = fulcrum_output_text(path, text, err);
     }
     free(text);
     return status;

@@ -1,6 +1,5 @@
 /* calibration_save.c - calibrations into files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,13 +195,8 @@ enum fulcrum_status fulcrum_calibration_save(
     enum fulcrum_status status =
         fulcrum_json_text(root, FULCRUM_JSON_PRETTY, &text, err);
     fulcrum_json_free(root);
-    struct fulcrum_output *output = NULL;
     if (status == FULCRUM_OK) {
-        status = fulcrum_output_open(path, &output, err);
-    }
-    if (status == FULCRUM_OK) {
-        (void)fputs(text, fulcrum_output_stream(output));
-        status = fulcrum_output_commit(output, err);
+        status = fulcrum_output_text(path, text, err);
     }
     free(text);
     return status;

@@ -204,6 +204,18 @@ enum fulcrum_status fulcrum_output_commit(
     return status;
 }
 
+enum fulcrum_status fulcrum_output_text(
+    const char *path, const char *text, struct fulcrum_error *err)
+{
+    struct fulcrum_output *output = NULL;
+    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    (void)fputs(text, fulcrum_output_stream(output));
+    return fulcrum_output_commit(output, err);
+}
+
 void fulcrum_output_discard(struct fulcrum_output *output)
 {
     if (output == NULL) {

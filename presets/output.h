@@ -29,6 +29,13 @@ FILE *fulcrum_output_stream(struct fulcrum_output *output);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_output_commit(
     struct fulcrum_output *output, struct fulcrum_error *err);
 
+/*
+ * Writes a file of this text.
+ *   fails    as fulcrum_output_open
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_output_text(
+    const char *path, const char *text, struct fulcrum_error *err);
+
 /* Drops what was written. Accepts NULL. */
 void fulcrum_output_discard(struct fulcrum_output *output);
 

@@ -40,6 +40,20 @@ static void test_a_file_appears_on_commit_only(void)
     scratch_free(&scratch);
 }
 
+static void test_a_text_becomes_a_file(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "a.txt");
+    char *nowhere = scratch_path(&scratch, "nowhere/a.txt");
+    CU_ASSERT_EQUAL(fulcrum_output_text(path, "100 %s\n", NULL), FULCRUM_OK);
+    assert_content(path, "100 %s\n");
+    CU_ASSERT_EQUAL(fulcrum_output_text(nowhere, "x", NULL), FULCRUM_ERR_FILE);
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
+    free(nowhere);
+    free(path);
+    scratch_free(&scratch);
+}
+
 static void test_a_discarded_file_leaves_nothing(void)
 {
     struct scratch scratch = scratch_new();
@@ -179,6 +193,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_a_file_appears_on_commit_only),
+        SUITE_CASE(test_a_text_becomes_a_file),
         SUITE_CASE(test_a_discarded_file_leaves_nothing),
         SUITE_CASE(test_two_outputs_of_one_path_do_not_mix),
         SUITE_CASE(test_modes_follow_the_umask_or_the_file_that_was_there),
