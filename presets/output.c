@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "presets/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -212,6 +213,7 @@ enum fulcrum_status fulcrum_output_text(
     if (status != FULCRUM_OK) {
         return status;
     }
+    assert(output != NULL);
     (void)fputs(text, fulcrum_output_stream(output));
     return fulcrum_output_commit(output, err);
 }

@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build=${1:-build/dev}
-folders=(model presets calibrate plots cli tests)
+folders=(model presets calibrate plots cli bench tests)
 faults=0
 
 # check TOOL WHAT COMMAND...: runs the command if the tool is there.
