@@ -15,6 +15,9 @@
 
 #define SCHEMA "fulcrum-baseline"
 
+/* Of both schemas: fulcrum_report_document writes no other. */
+#define SCHEMA_VERSION 1
+
 static void read_kind(const struct fulcrum_node *node, struct fulcrum_stored_point *out)
 {
     char kind[32];
@@ -63,12 +66,18 @@ static void check_schema(const struct fulcrum_node *root)
 {
     struct fulcrum_node schema = fulcrum_node_member(root, "schema");
     struct fulcrum_node name = fulcrum_node_member(&schema, "name");
+    struct fulcrum_node version = fulcrum_node_member(&schema, "version");
     char text[64];
+    double number = 0.0;
     if (fulcrum_node_text(&name, text, sizeof text) && strcmp(text, SCHEMA) != 0 &&
         strcmp(text, "fulcrum-validate") != 0) {
         fulcrum_node_fault(&name, FULCRUM_ERR_FORMAT,
             "expected \"%s\" or \"fulcrum-validate\", as 'fulcrum validate' writes",
             SCHEMA);
+    }
+    if (fulcrum_node_number(&version, &number) && number != (double)SCHEMA_VERSION) {
+        fulcrum_node_fault(&version, FULCRUM_ERR_FORMAT,
+            "expected %d, the version that this program reads", SCHEMA_VERSION);
     }
 }
 
@@ -79,6 +88,10 @@ static enum fulcrum_status read_points(const struct fulcrum_node *root,
     size_t count = 0;
     if (!fulcrum_node_is_array(&points, &count)) {
         return FULCRUM_OK;
+    }
+    if (count == 0) {
+        fulcrum_node_fault(
+            &points, FULCRUM_ERR_MISSING, "expected one stored prediction or more");
     }
     out->points = calloc(count + 1, sizeof *out->points);
     if (out->points == NULL) {
