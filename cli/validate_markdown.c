@@ -5,8 +5,60 @@
 #include <string.h>
 
 #include "cli/validate_report.h"
+#include "presets/utf8.h"
 
 enum { WORST_MOST = 12 };
+
+/* What would end a cell or a line, or be read as markup. */
+static const char *entity_of(char letter)
+{
+    switch (letter) {
+    case '|':
+        return "\\|";
+    case '<':
+        return "&lt;";
+    case '&':
+        return "&amp;";
+    case '`':
+        return "\\`";
+    case '\\':
+        return "\\\\";
+    case '\n':
+    case '\r':
+    case '\t':
+        return " ";
+    default:
+        return NULL;
+    }
+}
+
+/* Text of a reference within a cell. Control characters, and bytes that are no UTF-8,
+ * become '?'. */
+static void print_cell(FILE *stream, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = fulcrum_utf8_length(text);
+        const char *entity = entity_of(*text);
+        if (entity != NULL) {
+            (void)fputs(entity, stream);
+        } else if (length == 0 || (unsigned char)*text < 0x20U) {
+            (void)fputc('?', stream);
+        } else {
+            (void)fwrite(text, 1, length, stream);
+        }
+        text += length > 0 ? length : 1;
+    }
+}
+
+/* As code, where the text can be: nothing is escaped within, so that what would need it
+ * is set as plain text. */
+static void print_code(FILE *stream, const char *text)
+{
+    int is_plain = strpbrk(text, "|<&`\\\n\r\t") != NULL;
+    (void)fputs(is_plain ? "" : "`", stream);
+    print_cell(stream, text);
+    (void)fputs(is_plain ? "" : "`", stream);
+}
 
 /* A share as percent; an empty cell where there is nothing to say. */
 static void print_percent(FILE *stream, double frac)
@@ -139,11 +191,14 @@ static void print_summary(const struct fulcrum_validate_job *job, FILE *stream)
 
 static void print_name(FILE *stream, const struct fulcrum_validation *set)
 {
-    (void)fprintf(stream, "| `%s`", set->reference->name);
+    (void)fputs("| ", stream);
+    print_code(stream, set->reference->name);
     if (strchr(set->calibration, ' ') != NULL) {
-        (void)fprintf(stream, ", %s", set->calibration);
+        (void)fputs(", ", stream);
+        print_cell(stream, set->calibration);
     } else if (set->calibration[0] != '\0') {
-        (void)fprintf(stream, " from `%s`", set->calibration);
+        (void)fputs(" from ", stream);
+        print_code(stream, set->calibration);
     }
     if (set->is_carried_over) {
         (void)fputs(", carried over", stream);
@@ -183,7 +238,10 @@ static void print_series(const struct fulcrum_validate_job *job, FILE *stream)
             struct fulcrum_comparison_errors errors = fulcrum_comparison_errors(
                 &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
             begin_row(&section);
-            (void)fprintf(stream, "| `%s` | %s", set->reference->name, series);
+            (void)fputs("| ", stream);
+            print_code(stream, set->reference->name);
+            (void)fputs(" | ", stream);
+            print_cell(stream, series);
             print_errors(stream, &errors);
             print_percent(stream, errors.covered_frac);
             (void)fputs(" |\n", stream);
@@ -297,9 +355,11 @@ static void print_misses(const struct miss *misses, size_t count, FILE *stream)
         const struct fulcrum_compared *item = misses[i].item;
         begin_row(&section);
         print_name(stream, misses[i].set);
-        (void)fprintf(stream, " | %s | %zu | `%s` | %.4g | %.4g | %+.0f %% |\n",
-            all->reference->points[item->point].series, item->point,
-            fulcrum_validate_observation(all, item)->quantity, item->observed,
+        (void)fputs(" | ", stream);
+        print_cell(stream, all->reference->points[item->point].series);
+        (void)fprintf(stream, " | %zu | ", item->point);
+        print_code(stream, fulcrum_validate_observation(all, item)->quantity);
+        (void)fprintf(stream, " | %.4g | %.4g | %+.0f %% |\n", item->observed,
             item->predicted, 100.0 * misses[i].error_frac);
     }
 }
@@ -312,8 +372,13 @@ static void print_absent(const struct fulcrum_validate_job *job, FILE *stream)
         const struct fulcrum_validation *set = &job->sets[i];
         if (set->reason[0] != '\0') {
             begin_row(&section);
-            (void)fprintf(stream, "| `%s` | %s | %s |\n", set->reference->name,
-                set->reference->title, set->reason);
+            (void)fputs("| ", stream);
+            print_code(stream, set->reference->name);
+            (void)fputs(" | ", stream);
+            print_cell(stream, set->reference->title);
+            (void)fputs(" | ", stream);
+            print_cell(stream, set->reason);
+            (void)fputs(" |\n", stream);
         }
     }
 }
