@@ -108,6 +108,14 @@ static void note_calibration(const struct fulcrum_reference *reference,
     }
 }
 
+/* Kinds of points that nothing predicts are no fault of the reference. */
+static void note_failure(
+    const struct fulcrum_error *why, struct fulcrum_validation *out)
+{
+    add_reason(out, why->detail);
+    out->has_failed = out->has_failed || why->status != FULCRUM_ERR_UNSUPPORTED;
+}
+
 /* What cannot be predicted is a reason, not a failure. */
 static enum fulcrum_status predict_part(const struct part *part,
     const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
@@ -121,7 +129,7 @@ static enum fulcrum_status predict_part(const struct part *part,
         return fulcrum_fail(err, status, "%s: no memory", part->view.name);
     }
     if (status != FULCRUM_OK) {
-        add_reason(out, why.detail);
+        note_failure(&why, out);
         return FULCRUM_OK;
     }
     note_calibration(&part->view, calibration, out);
@@ -206,6 +214,7 @@ static enum fulcrum_status predict_by_series(const struct fulcrum_reference *ref
     }
     if (status == FULCRUM_OK) {
         name_series_without(reference, out);
+        out->has_failed = out->has_failed || out->comparison.count == 0;
         qsort(out->comparison.items, out->comparison.count,
             sizeof *out->comparison.items, by_point);
     }
@@ -264,7 +273,7 @@ enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
     }
     if (status != FULCRUM_OK) {
         out->comparison = (struct fulcrum_comparison){.count = 0};
-        add_reason(out, why.detail);
+        note_failure(&why, out);
     }
     return FULCRUM_OK;
 }

@@ -14,6 +14,8 @@ struct fulcrum_validation {
     int is_carried_over;  /* the calibration is of a machine of another name */
     struct fulcrum_comparison comparison; /* empty where nothing was predicted */
     char reason[400]; /* why nothing was, or which series were not; "" where all was */
+    int has_failed; /* some that should have been was not: what the reference says does
+                       not run, or no calibration is known for any of it */
 };
 
 /*

@@ -104,13 +104,29 @@ static enum fulcrum_status print(const struct settings *settings,
                : print_sets(job, context, err);
 }
 
-/* Before the name of a calibration, or "by series" where there are several. */
-static const char *joining_words(const char *calibration)
+/* Before the name of a calibration, or "by series" where there are several. Points that
+ * the calibration was fitted to are not predicted "from" it. */
+static const char *joining_words(
+    const char *calibration, enum fulcrum_comparison_filter filter)
 {
     if (calibration[0] == '\0') {
         return "";
     }
-    return strchr(calibration, ' ') != NULL ? ", " : " from ";
+    return filter == FULCRUM_COMPARE_FITTED || strchr(calibration, ' ') != NULL
+               ? ", "
+               : " from ";
+}
+
+/* Whether a set that is not predicted is as it should be: the presets say why, and one
+ * that the user names is to be predicted wherever anything can. */
+static void check_reason(const struct settings *settings,
+    const struct fulcrum_validation *set, struct fulcrum_check_list *checks)
+{
+    int fails = set->has_failed && settings->references.count > 0;
+    fulcrum_check_say(fulcrum_check_list_add(checks, set->reference->name,
+                          fails ? FULCRUM_CHECK_FAILED : FULCRUM_CHECK_SKIPPED,
+                          set->comparison.count > 0 ? "predicted whole" : "predicted"),
+        "%s", set->reason);
 }
 
 /* Whether a set, or what is predicted of it, is within the user's bound. */
@@ -118,24 +134,25 @@ static void check_set(const struct settings *settings,
     const struct fulcrum_validation *set, struct fulcrum_check_list *checks)
 {
     const char *name = set->reference->name;
-    struct fulcrum_comparison_errors errors = fulcrum_comparison_errors(
-        &set->comparison, NULL, fulcrum_validate_filter(set), -1);
+    enum fulcrum_comparison_filter filter = fulcrum_validate_filter(set);
+    struct fulcrum_comparison_errors errors =
+        fulcrum_comparison_errors(&set->comparison, NULL, filter, -1);
     if (set->reason[0] != '\0') {
-        fulcrum_check_say(fulcrum_check_list_add(checks, name, FULCRUM_CHECK_SKIPPED,
-                              errors.count > 0 ? "predicted whole" : "predicted"),
-            "%s", set->reason);
+        check_reason(settings, set, checks);
     }
     if (errors.count == 0) {
         return;
     }
     int passes = !(errors.mape_frac > settings->most_mape_frac);
     struct fulcrum_check *check = fulcrum_check_list_add(checks, name,
-        passes ? FULCRUM_CHECK_PASSED : FULCRUM_CHECK_FAILED, "predicted%s%s",
-        joining_words(set->calibration), set->calibration);
+        passes ? FULCRUM_CHECK_PASSED : FULCRUM_CHECK_FAILED, "%s%s%s",
+        filter == FULCRUM_COMPARE_FITTED ? "fitted" : "predicted",
+        joining_words(set->calibration, filter), set->calibration);
     if (!passes) {
         fulcrum_check_say(check,
-            "MAPE of %zu points is %.3g %%, at most %.3g %% wanted", errors.count,
-            100.0 * errors.mape_frac, 100.0 * settings->most_mape_frac);
+            "MAPE of %zu point%s is %.3g %%, at most %.3g %% wanted", errors.count,
+            errors.count == 1 ? "" : "s", 100.0 * errors.mape_frac,
+            100.0 * settings->most_mape_frac);
     }
 }
 
@@ -179,8 +196,8 @@ static void check_findings(const struct settings *settings,
     }
     if (not_stored > 0 && baseline->count > 0) {
         fulcrum_message_note(context,
-            "%zu sets have no stored predictions: --save-baseline stores them",
-            not_stored);
+            "%zu %s no stored predictions: --save-baseline stores them", not_stored,
+            not_stored == 1 ? "set has" : "sets have");
     }
     if (is_over_presets(settings) || settings->baseline != NULL) {
         fulcrum_baseline_check_sets(

@@ -25,6 +25,22 @@ static enum fulcrum_status add_reference(struct fulcrum_validate_job *job,
     return status;
 }
 
+/* Results, stored ones too, are told apart by the names of their references. */
+static enum fulcrum_status check_names(const struct fulcrum_validate_job *job,
+    const char *const *texts, struct fulcrum_error *err)
+{
+    size_t last = job->reference_count - 1;
+    const char *name = job->references[last]->name;
+    for (size_t i = 0; i < last; i++) {
+        if (strcmp(job->references[i]->name, name) == 0) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "%s and %s are both named '%s': expected references of different names",
+                texts[i], texts[last], name);
+        }
+    }
+    return FULCRUM_OK;
+}
+
 /* Those that the user named, or every preset. */
 static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
     const struct request *request, struct fulcrum_error *err)
@@ -46,6 +62,9 @@ static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
     for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
         const char *text = names->count > 0 ? names->items[i] : entries[i].name;
         status = add_reference(job, request, text, err);
+        if (status == FULCRUM_OK && names->count > 0) {
+            status = check_names(job, (const char *const *)names->items, err);
+        }
     }
     free(entries);
     return status;

@@ -38,7 +38,8 @@ static void add_set(struct fulcrum_report *report, const struct fulcrum_validati
     }
     fulcrum_report_add_number(report, (double)old.count);
     fulcrum_report_add_number(report, old.mape_frac);
-    fulcrum_report_add_text(report, set->reason[0] == '\0' ? "predicted" : set->reason);
+    const char *status = new.count == 0 && old.count > 0 ? "fitted" : "predicted";
+    fulcrum_report_add_text(report, set->reason[0] == '\0' ? status : set->reason);
 }
 
 struct fulcrum_report *fulcrum_validate_report_sets(
