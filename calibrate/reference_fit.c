@@ -23,7 +23,7 @@
 /* Simulations that judge the result. */
 #define JUDGE_SEEDS 3
 
-enum { CORRECTIONS = 2 };
+enum { CORRECTIONS = 2, KEPT_MOST = 256 };
 
 static struct fulcrum_posterior_summary unknown(void)
 {
@@ -237,6 +237,35 @@ static void fill_covariance(
     }
 }
 
+/* Six digits are as many as a draw is good for, and keep files short. */
+static double shortened(double value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.6g", value);
+    return strtod(text, NULL);
+}
+
+/* Keeps some of the draws, one of each so many. */
+static enum fulcrum_status keep_draws(struct fulcrum_reference_job *job,
+    const struct fulcrum_posterior_draws *draws, struct fulcrum_error *err)
+{
+    struct fulcrum_reference_fit *fit = job->fit;
+    size_t n = fit->parameter_count;
+    size_t count = draws->count < KEPT_MOST ? draws->count : KEPT_MOST;
+    fit->kept = calloc(count * n + 1, sizeof *fit->kept);
+    if (fit->kept == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
+    }
+    fit->kept_count = count;
+    for (size_t k = 0; k < count; k++) {
+        const double *from = draws->value + k * draws->count / count * n;
+        for (size_t i = 0; i < n; i++) {
+            fit->kept[k * n + i] = shortened(from[i]);
+        }
+    }
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status draw_posterior(
     struct fulcrum_reference_job *job, struct fulcrum_error *err)
 {
@@ -260,6 +289,9 @@ static enum fulcrum_status draw_posterior(
     }
     fit->draw_count = draws.count;
     fit->effective_count = draws.effective_count;
+    if (status == FULCRUM_OK) {
+        status = keep_draws(job, &draws, err);
+    }
     fill_covariance(job, &draws);
     int is_partial = draws.is_partial;
     fulcrum_posterior_draws_clear(&draws);
@@ -304,6 +336,7 @@ void fulcrum_reference_fit_clear(struct fulcrum_reference_fit *fit)
     free(fit->figures);
     free(fit->singular_value);
     free(fit->covariance);
+    free(fit->kept);
     *fit = (struct fulcrum_reference_fit){.misfit = 0.0};
 }
 
@@ -362,6 +395,37 @@ static double natural_slope(const struct fulcrum_fitted_parameter *parameter)
     return fulcrum_fit_natural_slope(parameter->prior.scale, parameter->mode);
 }
 
+/* Draws of the calibration's parameters; those that were not fitted have none. */
+static enum fulcrum_status apply_draws(const struct fulcrum_reference_fit *fit,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    size_t n = calibration->parameter_count;
+    double *draws = calloc(fit->kept_count * n + 1, sizeof *draws);
+    if (draws == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for draws");
+    }
+    for (size_t i = 0; i < fit->kept_count * n; i++) {
+        draws[i] = (double)NAN;
+    }
+    for (size_t i = 0; i < fit->parameter_count; i++) {
+        const struct fulcrum_parameter *at =
+            fulcrum_calibration_parameter(calibration, fit->parameters[i].prior.path);
+        const struct fulcrum_field *field =
+            fulcrum_field_find(fit->parameters[i].prior.path);
+        size_t column =
+            at != NULL && field != NULL ? (size_t)(at - calibration->parameters) : n;
+        for (size_t k = 0; column < n && k < fit->kept_count; k++) {
+            /* Beyond its range the model has taken it to be at the end. */
+            double value = fit->kept[k * fit->parameter_count + i];
+            draws[k * n + column] = fmin(fmax(value, field->least), field->most);
+        }
+    }
+    enum fulcrum_status status =
+        fulcrum_calibration_set_draws(calibration, draws, fit->kept_count, err);
+    free(draws);
+    return status;
+}
+
 enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_fit *fit,
     const char *source, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
@@ -387,5 +451,5 @@ enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_f
                 err);
         }
     }
-    return status;
+    return status == FULCRUM_OK ? apply_draws(fit, calibration, err) : status;
 }

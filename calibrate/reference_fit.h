@@ -85,6 +85,8 @@ struct fulcrum_reference_fit {
     size_t draw_count;
     double effective_count;
     double *covariance; /* what the parameters' rows point into */
+    size_t kept_count;  /* of the draws, evenly taken: what a calibration carries */
+    double *kept;       /* kept_count rows of parameter_count values */
     /* Told to stop in this stage, after the best parameters: draws or figures left out
        in turn are missing, and summaries are NAN where there is none. "": not told. */
     char stopped_in[48];

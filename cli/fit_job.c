@@ -75,6 +75,10 @@ static enum fulcrum_status set_notes(const struct fulcrum_fit_result *result,
     struct fulcrum_note text;
     enum fulcrum_status status = fulcrum_fit_notes_make(fit, inputs, &notes, err);
     if (status == FULCRUM_OK) {
+        /* What the priors say of themselves is no longer so. */
+        status = fulcrum_fit_note_set(calibration, "origin", "", err);
+    }
+    if (status == FULCRUM_OK) {
         status = fulcrum_fit_note_set(
             calibration, FULCRUM_NOTE_FITTED_TO, notes.fitted_to, err);
     }

@@ -54,6 +54,7 @@ void fulcrum_calibration_free(struct fulcrum_calibration *calibration)
     }
     free(calibration->parameters);
     free(calibration->covariance);
+    free(calibration->draws);
     free(calibration->capacity);
     free(calibration->batch_size);
     free(calibration->batch_time_s);
@@ -141,6 +142,7 @@ enum fulcrum_status fulcrum_calibration_add_parameter(
         calibration->parameter_count++;
     }
     calibration->parameters[i] = *parameter;
+    calibration->draw_count = 0;
     reset_covariance(calibration, i);
     return FULCRUM_OK;
 }
@@ -258,6 +260,22 @@ enum fulcrum_status fulcrum_calibration_set_batch_time(
     calibration->batch_size = sizes;
     calibration->batch_time_s = times;
     calibration->batch_count = count;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_calibration_set_draws(
+    struct fulcrum_calibration *calibration, const double *draws, size_t count,
+    struct fulcrum_error *err)
+{
+    size_t size = count * calibration->parameter_count;
+    double *copy = calloc(size + 1, sizeof *copy);
+    if (copy == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a calibration");
+    }
+    memcpy(copy, draws, size * sizeof *copy);
+    free(calibration->draws);
+    calibration->draws = copy;
+    calibration->draw_count = count;
     return FULCRUM_OK;
 }
 
@@ -425,6 +443,25 @@ static void check_tables(
     }
 }
 
+/* The first value out of range is named; the paths are known to be fields. */
+static void check_draws(
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    size_t n = calibration->parameter_count;
+    for (size_t i = 0; i < calibration->draw_count * n; i++) {
+        const struct fulcrum_parameter *parameter = &calibration->parameters[i % n];
+        const struct fulcrum_field *field = fulcrum_field_find(parameter->path);
+        double value = calibration->draws[i];
+        if (field != NULL && !isnan(value) &&
+            !(value >= field->least && value <= field->most)) {
+            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
+                "draws[%zu][%zu] = %.6g: outside [%.6g, %.6g], the range of %s", i / n,
+                i % n, value, field->least, field->most, parameter->path);
+            return;
+        }
+    }
+}
+
 enum fulcrum_status fulcrum_calibration_check(
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
@@ -433,6 +470,7 @@ enum fulcrum_status fulcrum_calibration_check(
         check_parameter(&calibration->parameters[i], &found);
     }
     check_tables(calibration, &found);
+    check_draws(calibration, &found);
     if (found.status == FULCRUM_OK && calibration->parameter_count > 0) {
         check_covariance(calibration, &found);
     }

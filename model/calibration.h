@@ -78,7 +78,11 @@ struct fulcrum_calibration {
     struct fulcrum_machine machine; /* where the times hold */
     size_t parameter_count;
     struct fulcrum_parameter *parameters;
-    double *covariance;    /* parameter_count squared, row-major, units of the values */
+    double *covariance; /* parameter_count squared, row-major, units of the values */
+    /* Equally likely values of the parameters where their law is far from normal; a
+     * parameter that is NAN has its normal law. */
+    size_t draw_count;     /* 0: the normal law */
+    double *draws;         /* draw_count rows of parameter_count values */
     size_t capacity_count; /* 0: no table */
     double *capacity;      /* c(1), c(2), ... in single-thread units */
     size_t batch_count;    /* 0: no table */
@@ -103,7 +107,8 @@ void fulcrum_calibration_free(struct fulcrum_calibration *calibration);
 
 /*
  * Each adds a copy at the end; NULL text is taken as "". A parameter whose path is
- * there already replaces it. Covariances start at the squares of the standard errors.
+ * there already replaces it. Covariances start at the squares of the standard errors;
+ * draws are dropped.
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_add_parameter(
@@ -140,6 +145,15 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_set_covariance(
     struct fulcrum_calibration *calibration, const char *path_a, const char *path_b,
     double covariance, struct fulcrum_error *err);
 
+/*
+ * Replaces the draws by a copy of `count` rows of parameter_count values; NAN leaves a
+ * parameter to its normal law.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_set_draws(
+    struct fulcrum_calibration *calibration, const double *draws, size_t count,
+    struct fulcrum_error *err);
+
 /* NULL if there is none. Borrowed: valid until the calibration changes. */
 const struct fulcrum_parameter *fulcrum_calibration_parameter(
     const struct fulcrum_calibration *calibration, const char *path);
@@ -152,9 +166,9 @@ const char *fulcrum_calibration_note(
     const struct fulcrum_calibration *calibration, const char *key);
 
 /*
- * Values in range, paths that name number fields, covariance symmetric, positive
- * semidefinite and its diagonal the squares of the standard errors.
- *   fails    FULCRUM_ERR_RANGE, FULCRUM_ERR_UNKNOWN_NAME; all faults in one go
+ * Values and draws in range, paths that name number fields, covariance symmetric,
+ * positive semidefinite and its diagonal the squares of the standard errors. fails
+ * FULCRUM_ERR_RANGE, FULCRUM_ERR_UNKNOWN_NAME; all faults in one go
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_check(
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err);

@@ -9,6 +9,9 @@
  * wholly, leave the covariance singular, and a fit's rounding may leave it slightly
  * indefinite.
  *
+ * A fit to a few figures leaves a law that no bell describes: a thin, bent sheet. Its
+ * draws are kept with the calibration, and one of them is then taken as it is.
+ *
  * Draws beyond a field's range are moved to its end rather than drawn again: that would
  * shift the others.
  */
@@ -160,6 +163,18 @@ void fulcrum_sampler_free(struct fulcrum_sampler *sampler)
     free(sampler);
 }
 
+/* One of the calibration's own draws, for those parameters that it has. */
+static void take_kept(
+    const struct fulcrum_calibration *calibration, gsl_rng *rng, double *values)
+{
+    size_t n = calibration->parameter_count;
+    size_t row = gsl_rng_uniform_int(rng, calibration->draw_count);
+    for (size_t i = 0; i < n; i++) {
+        double value = calibration->draws[row * n + i];
+        values[i] = isnan(value) ? values[i] : value;
+    }
+}
+
 void fulcrum_sampler_draw(
     const struct fulcrum_sampler *sampler, gsl_rng *rng, double *values)
 {
@@ -181,5 +196,8 @@ void fulcrum_sampler_draw(
         }
         values[i] =
             fmin(fmax(values[i], sampler->fields[i]->least), sampler->fields[i]->most);
+    }
+    if (sampler->calibration->draw_count > 0) {
+        take_kept(sampler->calibration, rng, values);
     }
 }

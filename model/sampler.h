@@ -23,8 +23,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sampler_new(
 void fulcrum_sampler_free(struct fulcrum_sampler *sampler);
 
 /*
- * One draw: jointly normal on each parameter's own scale, held inside its field's
- * range. values   parameter_count numbers, in the calibration's order
+ * One draw: of those that the calibration keeps, else jointly normal on each
+ * parameter's own scale and held inside its field's range. values   parameter_count
+ * numbers, in the calibration's order
  */
 void fulcrum_sampler_draw(
     const struct fulcrum_sampler *sampler, gsl_rng *rng, double *values);

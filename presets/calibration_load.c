@@ -181,6 +181,42 @@ static void read_covariance(
     }
 }
 
+/* Needs the parameters: a row has one number for each, null where it has none. */
+static void read_draws(
+    const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
+{
+    size_t n = calibration->parameter_count;
+    size_t count = 0;
+    if (!fulcrum_node_is_array(node, &count)) {
+        return;
+    }
+    double *draws = calloc(count * n + 1, sizeof *draws);
+    int is_good = draws != NULL;
+    for (size_t k = 0; k < count && is_good; k++) {
+        struct fulcrum_node row = fulcrum_node_element(node, k);
+        double *values = NULL;
+        size_t length = 0;
+        is_good = fulcrum_node_numbers(&row, &values, &length);
+        if (is_good && length != n) {
+            fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+                "%s has %zu numbers: expected %zu, one for each parameter", row.path,
+                length, n);
+            is_good = 0;
+        }
+        if (is_good) {
+            memcpy(draws + k * n, values, n * sizeof *draws);
+        }
+        free(values);
+    }
+    if (is_good || draws == NULL) {
+        fulcrum_calibration_note_status(
+            node, draws != NULL
+                      ? fulcrum_calibration_set_draws(calibration, draws, count, NULL)
+                      : FULCRUM_ERR_NO_MEMORY);
+    }
+    free(draws);
+}
+
 static void read_capacity(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
@@ -236,6 +272,7 @@ static const struct part parts[] = {
     {"machine", read_machine, 1},
     {"parameters", read_parameters, 1},
     {"covariance", read_covariance, 0},
+    {"draws", read_draws, 0},
     {"capacity", read_capacity, 0},
     {"batch_time", read_batch_time, 0},
     {"series", fulcrum_calibration_read_series, 0},

@@ -67,6 +67,22 @@ static void add_covariance(
     }
 }
 
+static void add_draws(
+    struct fulcrum_json *root, const struct fulcrum_calibration *calibration)
+{
+    size_t n = calibration->parameter_count;
+    if (calibration->draw_count == 0) {
+        return;
+    }
+    struct fulcrum_json *array = fulcrum_json_add_array(root, "draws");
+    for (size_t k = 0; k < calibration->draw_count; k++) {
+        struct fulcrum_json *row = fulcrum_json_append_array(array);
+        for (size_t i = 0; i < n; i++) {
+            fulcrum_json_append_number(row, calibration->draws[k * n + i]);
+        }
+    }
+}
+
 static void add_tables(
     struct fulcrum_json *root, const struct fulcrum_calibration *calibration)
 {
@@ -173,6 +189,7 @@ static struct fulcrum_json *build(const struct fulcrum_calibration *calibration)
     add_machine(root, &calibration->machine);
     add_parameters(root, calibration);
     add_covariance(root, calibration);
+    add_draws(root, calibration);
     add_tables(root, calibration);
     add_series(root, calibration);
     add_quantities(root, calibration);

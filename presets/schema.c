@@ -305,6 +305,12 @@ static void add_calibration(struct fulcrum_json *root)
     struct fulcrum_json *covariance = add_typed(properties, "covariance", "array");
     struct fulcrum_json *row = add_typed(covariance, "items", "array");
     (void)add_typed(row, "items", "number");
+    struct fulcrum_json *draws = add_typed(properties, "draws", "array");
+    struct fulcrum_json *draw = add_typed(draws, "items", "array");
+    struct fulcrum_json *types =
+        fulcrum_json_add_array(fulcrum_json_add_object(draw, "items"), "type");
+    fulcrum_json_append_text(types, "number");
+    fulcrum_json_append_text(types, "null");
     add_number_array(properties, "capacity");
     struct fulcrum_json *batch_time = add_closed_object(properties, "batch_time");
     add_number_array(batch_time, "size");

@@ -203,6 +203,54 @@ static void test_draws_have_the_moments_asked_for(void)
     fulcrum_calibration_free(calibration);
 }
 
+/* Kept draws are taken as they are; a parameter without any has its normal law. */
+static void test_kept_draws_are_taken(void)
+{
+    struct fulcrum_calibration *calibration = new_calibration();
+    add(calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
+    add(calibration, "workload.step.cv", 0.5, 0.1, FULCRUM_SCALE_LOG);
+    const double kept[] = {1e-3, NAN, 4e-3, NAN};
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_draws(calibration, kept, 2, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    struct fulcrum_sampler *sampler = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_sampler_new(calibration, &sampler, NULL), FULCRUM_OK);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+    int seen[2] = {0, 0};
+    double least = 1.0;
+    double most = 0.0;
+    for (int k = 0; k < 1000; k++) {
+        double values[2];
+        fulcrum_sampler_draw(sampler, rng, values);
+        seen[0] += values[0] == kept[0] ? 1 : 0;
+        seen[1] += values[0] == kept[2] ? 1 : 0;
+        least = fmin(least, values[1]);
+        most = fmax(most, values[1]);
+    }
+    CU_ASSERT_EQUAL(seen[0] + seen[1], 1000);
+    CU_ASSERT(seen[0] > 400 && seen[1] > 400);
+    CU_ASSERT(least < 0.4 && most > 0.6);
+    gsl_rng_free(rng);
+    fulcrum_sampler_free(sampler);
+    fulcrum_calibration_free(calibration);
+}
+
+static void test_draws_are_checked_and_dropped(void)
+{
+    struct fulcrum_calibration *calibration = new_calibration();
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    add(calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
+    const double bad[] = {1e-3, -1.0};
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_draws(calibration, bad, 2, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "draws[1][0] = -1: outside"));
+    add(calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
+    CU_ASSERT_EQUAL(calibration->draw_count, 0);
+    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    fulcrum_calibration_free(calibration);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -211,6 +259,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_check_names_each_fault),
         SUITE_CASE(test_check_refuses_impossible_tables_and_covariances),
         SUITE_CASE(test_draws_have_the_moments_asked_for),
+        SUITE_CASE(test_kept_draws_are_taken),
+        SUITE_CASE(test_draws_are_checked_and_dropped),
     };
     return suite_run("calibration", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -85,6 +85,12 @@ static const struct {
         "c.json: covariance has 0 rows: expected 1"},
     {HEAD MACHINE "\"parameters\":[" STEP "],\"covariance\":[[1,2]]}",
         FULCRUM_ERR_FORMAT, "c.json: covariance[0] has 2 elements: expected 1"},
+    {HEAD MACHINE "\"parameters\":[" STEP "],\"draws\":[[1e-3],[1,2]]}",
+        FULCRUM_ERR_FORMAT, "c.json: draws[1] has 2 numbers: expected 1"},
+    {HEAD MACHINE "\"parameters\":[" STEP "],\"draws\":[[-1]]}", FULCRUM_ERR_RANGE,
+        "c.json: draws[0][0] = -1: outside"},
+    {HEAD MACHINE "\"parameters\":[" STEP "],\"draws\":7}", FULCRUM_ERR_FORMAT,
+        "c.json: draws = 7: expected an array"},
     {HEAD MACHINE "\"parameters\":[" STEP "],\"covariance\":[[1]]}", FULCRUM_ERR_RANGE,
         "c.json: covariance[0][0] = 1: expected the square"},
     {HEAD MACHINE "\"parameters\":[" STEP "," HOST
@@ -163,6 +169,9 @@ static void add_parameters(struct fulcrum_calibration *calibration)
         fulcrum_calibration_set_covariance(calibration, "workload.step.mean_s",
             "machine.cpu.smt_yield_frac", -0.3 * 0.07 * 0.1 / 3.0, NULL),
         FULCRUM_OK);
+    const double draws[] = {1.0 / 7.0, NAN, 3e-4, 0.3, NAN, 5e-4};
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_draws(calibration, draws, 2, NULL), FULCRUM_OK);
 }
 
 /* Every part is there, with values that plain decimals do not hold. */
@@ -304,6 +313,8 @@ static void assert_same(
     }
     CU_ASSERT(same_numbers(
         a->covariance, b->covariance, a->parameter_count * a->parameter_count));
+    CU_ASSERT_EQUAL_FATAL(a->draw_count, b->draw_count);
+    CU_ASSERT(same_numbers(a->draws, b->draws, a->draw_count * a->parameter_count));
     CU_ASSERT_EQUAL_FATAL(a->capacity_count, b->capacity_count);
     CU_ASSERT(same_numbers(a->capacity, b->capacity, a->capacity_count));
     CU_ASSERT_EQUAL_FATAL(a->batch_count, b->batch_count);

@@ -264,6 +264,18 @@ static void test_a_fit_becomes_a_calibration(void)
     suite_assert_close(
         "error", step->standard_error / step->value, fit.parameters[0].sd, 1e-9);
     CU_ASSERT_EQUAL(fulcrum_calibration_check(priors, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(priors->draw_count, 256);
+    double mean = 0.0;
+    for (size_t i = 0; i < priors->draw_count * priors->parameter_count; i++) {
+        size_t column = i % priors->parameter_count;
+        int is_fitted = priors->parameters[column].origin == FULCRUM_ORIGIN_FITTED;
+        CU_ASSERT_EQUAL(isnan(priors->draws[i]) == 0, is_fitted);
+        if (column == (size_t)(step - priors->parameters)) {
+            mean += priors->draws[i] / (double)priors->draw_count;
+        }
+    }
+    double off = mean - fit.parameters[0].posterior.mean;
+    CU_ASSERT(fabs(off) < 0.3 * fit.parameters[0].posterior.sd);
     fulcrum_reference_fit_clear(&fit);
     fulcrum_reference_free(reference);
     fulcrum_calibration_free(priors);
