@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/fit_inputs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,26 @@ static enum fulcrum_status check_predictor(
                      reference->name, fulcrum_predictor_name(reference->predictor));
 }
 
+/* Figures that come twice would count twice. */
+static enum fulcrum_status check_twice(
+    const struct fulcrum_fit_inputs *inputs, struct fulcrum_error *err)
+{
+    const struct fulcrum_fit_reference *last =
+        &inputs->items[inputs->reference_count - 1];
+    for (size_t i = 0; i + 1 < inputs->reference_count; i++) {
+        const struct fulcrum_fit_reference *item = &inputs->items[i];
+        if (strcmp(item->reference->name, last->reference->name) == 0 &&
+            strcmp(item->series, last->series) == 0) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "%s%s%s is given twice: expected each reference once, by names that "
+                "differ",
+                last->reference->name, last->series[0] != '\0' ? ":" : "",
+                last->series);
+        }
+    }
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status load_references(const struct fulcrum_fit_settings *settings,
     struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
     struct fulcrum_error *err)
@@ -75,12 +96,50 @@ static enum fulcrum_status load_references(const struct fulcrum_fit_settings *se
         if (status == FULCRUM_OK) {
             status = check_predictor(item->reference, err);
         }
+        if (status == FULCRUM_OK) {
+            status = check_twice(out, err);
+        }
         if (status != FULCRUM_OK) {
             return status;
         }
         out->references[i] = item->reference;
     }
     return FULCRUM_OK;
+}
+
+/* Those of fulcrum_throughput_figures. */
+static size_t count_figures(const struct fulcrum_fit_inputs *inputs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < inputs->reference_count; i++) {
+        const struct fulcrum_reference *from = inputs->references[i];
+        for (size_t p = 0; p < from->point_count; p++) {
+            if (!from->is_relative || p != from->relative_to) {
+                count += from->points[p].observation_count;
+            }
+        }
+    }
+    return count;
+}
+
+/* A figure at least must be left to fit. */
+static enum fulcrum_status check_any_left(const struct fulcrum_fit_inputs *inputs,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    size_t figures = count_figures(inputs);
+    for (size_t figure = 1; figure <= figures; figure++) {
+        int is_held_out = 0;
+        for (size_t i = 0; i < inputs->hold_out.count; i++) {
+            is_held_out =
+                is_held_out || fabs(inputs->hold_out.items[i] - (double)figure) < 0.5;
+        }
+        if (!is_held_out) {
+            return FULCRUM_OK;
+        }
+    }
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+        "--hold-out: of %zu figure%s none is left to fit", figures,
+        figures == 1 ? "" : "s");
 }
 
 /* 1 where each point of the reference starts from the calibration. */
@@ -196,6 +255,37 @@ static void parse_free(
     }
 }
 
+/* Figures are numbered from 1. */
+static enum fulcrum_status check_hold_out(
+    const struct fulcrum_fit_numbers *numbers, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < numbers->count; i++) {
+        double figure = numbers->items[i];
+        if (figure > floor(figure) || figure > (double)FULCRUM_FIT_FIGURES_MOST) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "--hold-out %g: expected whole numbers from 1 to %d", figure,
+                (int)FULCRUM_FIT_FIGURES_MOST);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* What is held at a value cannot be fitted. */
+static enum fulcrum_status check_free(
+    const struct fulcrum_fit_inputs *inputs, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < inputs->free_count; i++) {
+        for (size_t k = 0; k < inputs->setting_count; k++) {
+            if (strcmp(inputs->free_paths[i], inputs->settings[k].field->path) == 0) {
+                return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                    "--free %s: --set holds it at a value: expected one of them",
+                    inputs->free_paths[i]);
+            }
+        }
+    }
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status parse_lists(const struct fulcrum_fit_settings *settings,
     struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
     struct fulcrum_error *err)
@@ -209,6 +299,12 @@ static enum fulcrum_status parse_lists(const struct fulcrum_fit_settings *settin
     enum fulcrum_status status = parse_numbers("--sd", settings->sd, &out->sd, err);
     if (status == FULCRUM_OK) {
         status = parse_numbers("--hold-out", settings->hold_out, &out->hold_out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = check_hold_out(&out->hold_out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = check_free(out, err);
     }
     context->exit_code = status == FULCRUM_OK ? context->exit_code : 2;
     return status;
@@ -227,6 +323,9 @@ static enum fulcrum_status load(const struct fulcrum_fit_settings *settings,
     }
     if (status == FULCRUM_OK) {
         status = load_references(settings, context, out, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = check_any_left(out, context, err);
     }
     if (status == FULCRUM_OK) {
         status = load_calibrations(settings, context, out, err);

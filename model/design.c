@@ -34,7 +34,8 @@ static const struct needed_field needed[] = {
     {FIELD(workload.network.per_item_s), NEED_ALWAYS, "a calibration gives it"},
     {FIELD(workload.total_env_steps), NEED_ALWAYS, "the workload gives it"},
     {FIELD(workload.training.train_step_s), NEED_TRAINING, "a calibration gives it"},
-    {FIELD(run.actor_count), NEED_ALWAYS, "--actors gives it"},
+    {FIELD(run.actor_count), NEED_ALWAYS,
+        "--actors, or in a CSV file the column 'actors', gives it"},
 };
 
 static int is_needed(const struct fulcrum_design *design, enum need when)
