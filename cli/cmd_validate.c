@@ -12,6 +12,7 @@
 
 #include "cli/check_list.h"
 #include "cli/command.h"
+#include "cli/fit_reference.h"
 #include "cli/message.h"
 #include "cli/validate_baseline.h"
 #include "cli/validate_job.h"
@@ -281,6 +282,73 @@ static enum fulcrum_status write_markdown(
     return fulcrum_output_commit(output, err);
 }
 
+/* A file that the command writes. */
+struct written {
+    const char *option;
+    const char *path; /* NULL: not asked for */
+};
+
+/* Whether a file would be lost that the command reads; the baseline may be renewed. */
+static enum fulcrum_status check_inputs(const struct settings *settings,
+    const struct written *file, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < settings->references.count; i++) {
+        char name[FULCRUM_PRESET_PATH_SIZE];
+        fulcrum_reference_text_name(settings->references.items[i], name, sizeof name);
+        if (fulcrum_output_replaces(file->path, name)) {
+            return fulcrum_usage_fail(context, err, FULCRUM_ERR_FILE,
+                "%s %s: is a reference that is read: expected another file",
+                file->option, file->path);
+        }
+    }
+    const char *const inputs[] = {
+        settings->machine, settings->workload, settings->calibration};
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+        if (inputs[i] != NULL && fulcrum_output_replaces(file->path, inputs[i])) {
+            return fulcrum_usage_fail(context, err, FULCRUM_ERR_FILE,
+                "%s %s: is read, too: expected another file", file->option, file->path);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* Files must be told apart from each other and from what is read. */
+static enum fulcrum_status check_collisions(const struct settings *settings,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct written files[] = {{"--output", context->output_path},
+        {"--junit", settings->junit}, {"--markdown", settings->markdown},
+        {"--save-baseline", settings->save_baseline}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i].path == NULL) {
+            continue;
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (files[j].path != NULL &&
+                fulcrum_output_is_same(files[i].path, files[j].path)) {
+                return fulcrum_usage_fail(context, err, FULCRUM_ERR_FILE,
+                    "%s and %s are both %s: expected different files", files[j].option,
+                    files[i].option, files[i].path);
+            }
+        }
+        enum fulcrum_status status = check_inputs(settings, &files[i], context, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status check_settings(const struct settings *settings,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    return settings->points && settings->series
+               ? fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+                     "--points and --series: expected one of them")
+               : check_collisions(settings, context, err);
+}
+
 /* Files that nobody can write are found before the work. */
 static enum fulcrum_status check_paths(
     const struct settings *settings, struct fulcrum_error *err)
@@ -330,7 +398,10 @@ static enum fulcrum_status run(
 {
     const struct settings *settings = data;
     struct findings found = {.job = {.count = 0}};
-    enum fulcrum_status status = check_paths(settings, err);
+    enum fulcrum_status status = check_settings(settings, context, err);
+    if (status == FULCRUM_OK) {
+        status = check_paths(settings, err);
+    }
     if (status == FULCRUM_OK) {
         status = predict(settings, context, &found, err);
     }

@@ -32,15 +32,15 @@ const char *fulcrum_reference_text_series(const char *text)
     return text[length] == ':' ? text + length + 1 : "";
 }
 
-static void copy_name(const char *text, char out[PATH_SIZE])
+void fulcrum_reference_text_name(const char *text, char *out, size_t size)
 {
-    (void)snprintf(out, PATH_SIZE, "%.*s", (int)name_length(text), text);
+    (void)snprintf(out, size, "%.*s", (int)name_length(text), text);
 }
 
 int fulcrum_reference_text_is_csv(const char *text)
 {
     char name[PATH_SIZE];
-    copy_name(text, name);
+    fulcrum_reference_text_name(text, name, sizeof name);
     return fulcrum_reference_is_csv(name);
 }
 
@@ -72,7 +72,7 @@ enum fulcrum_status fulcrum_reference_text_load(const char *text,
 {
     char name[PATH_SIZE];
     struct fulcrum_reference *reference = NULL;
-    copy_name(text, name);
+    fulcrum_reference_text_name(text, name, sizeof name);
     enum fulcrum_status status = fulcrum_reference_is_csv(name)
                                      ? load_csv(name, host, context, &reference, err)
                                      : fulcrum_reference_load(name, &reference, err);

@@ -40,6 +40,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_text_load(const char *t
     const struct fulcrum_reference_host *host, struct fulcrum_context *context,
     struct fulcrum_reference **out, struct fulcrum_error *err);
 
+/* The NAME of NAME:SERIES, cut where it does not fit. */
+void fulcrum_reference_text_name(const char *text, char *out, size_t size);
+
 /* The SERIES of NAME:SERIES, "" where there is none. Borrowed. */
 const char *fulcrum_reference_text_series(const char *text);
 

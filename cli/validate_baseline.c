@@ -252,7 +252,7 @@ static struct mean_error mean_error(
         const struct fulcrum_stored_point *stored = &baseline->points[i];
         const struct fulcrum_compared *item =
             is_of(stored, set) ? find_item(set, stored) : NULL;
-        if (item == NULL || stored->is_fitted) {
+        if (item == NULL || stored->is_fitted || !(stored->observed > 0.0)) {
             continue;
         }
         mean.count += 1.0;

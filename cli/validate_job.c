@@ -59,7 +59,8 @@ static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
                      ? FULCRUM_OK
                      : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
     }
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; job->references != NULL && i < count && status == FULCRUM_OK;
+         i++) {
         const char *text = names->count > 0 ? names->items[i] : entries[i].name;
         status = add_reference(job, request, text, err);
         if (status == FULCRUM_OK && names->count > 0) {

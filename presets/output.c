@@ -239,3 +239,34 @@ enum fulcrum_status fulcrum_output_check(const char *path, struct fulcrum_error 
     fulcrum_output_discard(output);
     return status;
 }
+
+int fulcrum_output_replaces(const char *path, const char *input)
+{
+    struct stat out;
+    struct stat in;
+    return stat(path, &out) == 0 && stat(input, &in) == 0 && !is_in_place(path, &out) &&
+           out.st_dev == in.st_dev && out.st_ino == in.st_ino;
+}
+
+/* The folder of a path; 0: there is none. */
+static int stat_folder(const char *path, struct stat *out)
+{
+    char folder[PATH_MAX];
+    int length = (int)folder_length(path);
+    int written = length > 0 ? snprintf(folder, sizeof folder, "%.*s", length, path)
+                             : snprintf(folder, sizeof folder, ".");
+    return written > 0 && (size_t)written < sizeof folder && stat(folder, out) == 0;
+}
+
+int fulcrum_output_is_same(const char *left, const char *right)
+{
+    struct stat a;
+    struct stat b;
+    if (stat(left, &a) == 0 || stat(right, &b) == 0) {
+        return fulcrum_output_replaces(left, right);
+    }
+    return strcmp(left, "-") != 0 &&
+           strcmp(left + folder_length(left), right + folder_length(right)) == 0 &&
+           stat_folder(left, &a) && stat_folder(right, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}

@@ -47,4 +47,11 @@ void fulcrum_output_discard(struct fulcrum_output *output);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_output_check(
     const char *path, struct fulcrum_error *err);
 
+/* Whether writing to `path` would replace the file `input`, which is there. */
+int fulcrum_output_replaces(const char *path, const char *input);
+
+/* Whether two paths stand for one file, which need not be there. Devices and standard
+ * output are no files. */
+int fulcrum_output_is_same(const char *left, const char *right);
+
 #endif
