@@ -313,31 +313,39 @@ static enum fulcrum_status check_inputs(const struct settings *settings,
     return FULCRUM_OK;
 }
 
-/* Files must be told apart from each other and from what is read. */
+/* Files must be told apart from those before them. */
+static enum fulcrum_status check_different(const struct written *files, size_t last,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < last; i++) {
+        if (files[i].path != NULL &&
+            fulcrum_output_is_same(files[last].path, files[i].path)) {
+            return fulcrum_usage_fail(context, err, FULCRUM_ERR_FILE,
+                "%s and %s are both %s: expected different files", files[i].option,
+                files[last].option, files[last].path);
+        }
+    }
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status check_collisions(const struct settings *settings,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct written files[] = {{"--output", context->output_path},
         {"--junit", settings->junit}, {"--markdown", settings->markdown},
         {"--save-baseline", settings->save_baseline}};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && status == FULCRUM_OK;
+         i++) {
         if (files[i].path == NULL) {
             continue;
         }
-        for (size_t j = 0; j < i; j++) {
-            if (files[j].path != NULL &&
-                fulcrum_output_is_same(files[i].path, files[j].path)) {
-                return fulcrum_usage_fail(context, err, FULCRUM_ERR_FILE,
-                    "%s and %s are both %s: expected different files", files[j].option,
-                    files[i].option, files[i].path);
-            }
-        }
-        enum fulcrum_status status = check_inputs(settings, &files[i], context, err);
-        if (status != FULCRUM_OK) {
-            return status;
+        status = check_different(files, i, context, err);
+        if (status == FULCRUM_OK) {
+            status = check_inputs(settings, &files[i], context, err);
         }
     }
-    return FULCRUM_OK;
+    return status;
 }
 
 static enum fulcrum_status check_settings(const struct settings *settings,

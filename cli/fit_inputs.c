@@ -107,33 +107,37 @@ static enum fulcrum_status load_references(const struct fulcrum_fit_settings *se
     return FULCRUM_OK;
 }
 
-/* Those of fulcrum_throughput_figures. */
-static size_t count_figures(const struct fulcrum_fit_inputs *inputs)
+/* Those that fulcrum_throughput_figures lists of one reference. */
+static size_t count_figures_of(const struct fulcrum_reference *reference)
 {
     size_t count = 0;
-    for (size_t i = 0; i < inputs->reference_count; i++) {
-        const struct fulcrum_reference *from = inputs->references[i];
-        for (size_t p = 0; p < from->point_count; p++) {
-            if (!from->is_relative || p != from->relative_to) {
-                count += from->points[p].observation_count;
-            }
-        }
+    for (size_t i = 0; i < reference->point_count; i++) {
+        int is_base = reference->is_relative && i == reference->relative_to;
+        count += is_base ? 0 : reference->points[i].observation_count;
     }
     return count;
+}
+
+static int is_held_out(const struct fulcrum_fit_inputs *inputs, size_t figure)
+{
+    for (size_t i = 0; i < inputs->hold_out.count; i++) {
+        if (fabs(inputs->hold_out.items[i] - (double)figure) < 0.5) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* A figure at least must be left to fit. */
 static enum fulcrum_status check_any_left(const struct fulcrum_fit_inputs *inputs,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    size_t figures = count_figures(inputs);
+    size_t figures = 0;
+    for (size_t i = 0; i < inputs->reference_count; i++) {
+        figures += count_figures_of(inputs->references[i]);
+    }
     for (size_t figure = 1; figure <= figures; figure++) {
-        int is_held_out = 0;
-        for (size_t i = 0; i < inputs->hold_out.count; i++) {
-            is_held_out =
-                is_held_out || fabs(inputs->hold_out.items[i] - (double)figure) < 0.5;
-        }
-        if (!is_held_out) {
+        if (!is_held_out(inputs, figure)) {
             return FULCRUM_OK;
         }
     }
@@ -270,17 +274,25 @@ static enum fulcrum_status check_hold_out(
     return FULCRUM_OK;
 }
 
+static int is_set(const struct fulcrum_fit_inputs *inputs, const char *path)
+{
+    for (size_t i = 0; i < inputs->setting_count; i++) {
+        if (strcmp(path, inputs->settings[i].field->path) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* What is held at a value cannot be fitted. */
 static enum fulcrum_status check_free(
     const struct fulcrum_fit_inputs *inputs, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < inputs->free_count; i++) {
-        for (size_t k = 0; k < inputs->setting_count; k++) {
-            if (strcmp(inputs->free_paths[i], inputs->settings[k].field->path) == 0) {
-                return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                    "--free %s: --set holds it at a value: expected one of them",
-                    inputs->free_paths[i]);
-            }
+        if (is_set(inputs, inputs->free_paths[i])) {
+            return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                "--free %s: --set holds it at a value: expected one of them",
+                inputs->free_paths[i]);
         }
     }
     return FULCRUM_OK;

@@ -13,4 +13,11 @@
  */
 const volatile sig_atomic_t *fulcrum_interrupt_watch(void);
 
+/*
+ * A file to be removed where SIGINT or SIGTERM ends the program from now on; NULL or
+ * "": none. Signals that are ignored stay so. A path of more than 4095 bytes is not
+ * removed.
+ */
+void fulcrum_interrupt_remove(const char *path);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calibrate/gemm.h"
+#include "cli/interrupt.h"
 #include "cli/message.h"
 #include "cli/usage.h"
 #include "presets/output.h"
@@ -57,13 +58,16 @@ static enum fulcrum_status run_with_output(const struct fulcrum_command *command
     if (status != FULCRUM_OK) {
         return status;
     }
+    fulcrum_interrupt_remove(fulcrum_output_temporary(output));
     context->out = fulcrum_output_stream(output);
     status = command->run(settings, context, err);
-    if (status != FULCRUM_OK) {
+    if (status == FULCRUM_OK) {
+        status = fulcrum_output_commit(output, err);
+    } else {
         fulcrum_output_discard(output);
-        return status;
     }
-    return fulcrum_output_commit(output, err);
+    fulcrum_interrupt_remove(NULL);
+    return status;
 }
 
 static int run_parsed(const struct fulcrum_program *program,

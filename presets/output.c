@@ -240,6 +240,11 @@ enum fulcrum_status fulcrum_output_check(const char *path, struct fulcrum_error 
     return status;
 }
 
+const char *fulcrum_output_temporary(const struct fulcrum_output *output)
+{
+    return output->temporary;
+}
+
 int fulcrum_output_replaces(const char *path, const char *input)
 {
     struct stat out;

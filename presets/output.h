@@ -47,6 +47,10 @@ void fulcrum_output_discard(struct fulcrum_output *output);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_output_check(
     const char *path, struct fulcrum_error *err);
 
+/* The file that is written until the output is committed; "" where it is written in
+ * place. Borrowed. */
+const char *fulcrum_output_temporary(const struct fulcrum_output *output);
+
 /* Whether writing to `path` would replace the file `input`, which is there. */
 int fulcrum_output_replaces(const char *path, const char *input);
 

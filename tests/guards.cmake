@@ -68,8 +68,8 @@ fulcrum_add_golden(fulcrum ${CMAKE_CURRENT_LIST_DIR}/golden golden)
 fulcrum_add_golden(fulcrum-bench ${CMAKE_CURRENT_LIST_DIR}/golden/bench golden_bench)
 
 # Predictions of every reference against the stored ones; that changes are noticed, by the
-# job files for users too.
-foreach(name accuracy accuracy_moved refit ci_examples)
+# job files for users too; that a run which is stopped leaves nothing behind.
+foreach(name accuracy accuracy_moved refit ci_examples stopped)
   add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_LIST_DIR}/${name}.sh
     $<TARGET_FILE:fulcrum> WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS golden TIMEOUT 600)
