@@ -302,8 +302,9 @@ static enum fulcrum_status check_inputs(const struct settings *settings,
                 file->option, file->path);
         }
     }
-    const char *const inputs[] = {
-        settings->machine, settings->workload, settings->calibration};
+    int may_renew = file->path == settings->save_baseline;
+    const char *const inputs[] = {settings->machine, settings->workload,
+        settings->calibration, may_renew ? NULL : settings->baseline};
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
         if (inputs[i] != NULL && fulcrum_output_replaces(file->path, inputs[i])) {
             return fulcrum_usage_fail(context, err, FULCRUM_ERR_FILE,

@@ -189,6 +189,29 @@ static void test_standard_output_stays_open(void)
     CU_ASSERT(fputs("", stdout) >= 0);
 }
 
+static void test_paths_of_one_file_are_known(void)
+{
+    struct scratch scratch = scratch_new();
+    char *there = scratch_write(&scratch, "there.txt", "old");
+    char *absent = scratch_path(&scratch, "absent.txt");
+    char *absent_too = scratch_path(&scratch, "./absent.txt");
+    char *link = scratch_path(&scratch, "link.txt");
+    CU_ASSERT_EQUAL_FATAL(symlink(there, link), 0);
+    CU_ASSERT(fulcrum_output_is_same(there, there));
+    CU_ASSERT(fulcrum_output_is_same(link, there));
+    CU_ASSERT(fulcrum_output_is_same(absent, absent_too));
+    CU_ASSERT(!fulcrum_output_is_same(absent, there));
+    CU_ASSERT(!fulcrum_output_is_same("-", "-"));
+    CU_ASSERT(!fulcrum_output_is_same("/dev/null", "/dev/null"));
+    CU_ASSERT(fulcrum_output_replaces(link, there));
+    CU_ASSERT(!fulcrum_output_replaces(absent, absent_too));
+    free(link);
+    free(absent_too);
+    free(absent);
+    free(there);
+    scratch_free(&scratch);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -202,6 +225,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_full_device_is_a_failure),
         SUITE_CASE(test_paths_that_cannot_be_written_fail_at_once),
         SUITE_CASE(test_standard_output_stays_open),
+        SUITE_CASE(test_paths_of_one_file_are_known),
     };
     return suite_run("output", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
