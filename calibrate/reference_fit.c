@@ -251,14 +251,13 @@ static enum fulcrum_status keep_draws(struct fulcrum_reference_job *job,
 {
     struct fulcrum_reference_fit *fit = job->fit;
     size_t n = fit->parameter_count;
-    size_t count = draws->count < KEPT_MOST ? draws->count : KEPT_MOST;
-    fit->kept = calloc(count * n + 1, sizeof *fit->kept);
+    fit->kept = calloc(KEPT_MOST * n + 1, sizeof *fit->kept);
     if (fit->kept == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
     }
-    fit->kept_count = count;
-    for (size_t k = 0; k < count; k++) {
-        const double *from = draws->value + k * draws->count / count * n;
+    fit->kept_count = draws->count < KEPT_MOST ? draws->count : KEPT_MOST;
+    for (size_t k = 0; k < fit->kept_count; k++) {
+        const double *from = draws->value + k * draws->count / fit->kept_count * n;
         for (size_t i = 0; i < n; i++) {
             fit->kept[k * n + i] = shortened(from[i]);
         }
