@@ -61,24 +61,47 @@ static void read_source(const struct fulcrum_node *map, const char *key,
     }
 }
 
+/* Reads one member of a map; there is room for it. */
+typedef void read_member(const struct fulcrum_node *map, const char *key,
+    struct fulcrum_reference *reference);
+
+/* Room for as many rows of `size` bytes as a map has members; NULL after a fault. */
+static void *room_for(const struct fulcrum_node *map, size_t size)
+{
+    size_t count = (size_t)json_object_object_length(map->json);
+    void *rows = calloc(count + 1, size);
+    if (rows == NULL) {
+        fulcrum_reader_fault(
+            map->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", map->path);
+    }
+    return rows;
+}
+
+static void read_each(const struct fulcrum_node *map, read_member *read,
+    struct fulcrum_reference *reference)
+{
+    struct json_object_iterator at = json_object_iter_begin(map->json);
+    struct json_object_iterator end = json_object_iter_end(map->json);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        read(map, json_object_iter_peek_name(&at), reference);
+    }
+}
+
+static void read_next_source(const struct fulcrum_node *map, const char *key,
+    struct fulcrum_reference *reference)
+{
+    read_source(map, key, &reference->sources[reference->source_count++]);
+}
+
 static void read_sources(
     const struct fulcrum_node *map, struct fulcrum_reference *reference)
 {
     if (!fulcrum_node_is_object(map)) {
         return;
     }
-    size_t count = (size_t)json_object_object_length(map->json);
-    reference->sources = calloc(count + 1, sizeof *reference->sources);
-    if (reference->sources == NULL) {
-        fulcrum_reader_fault(
-            map->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", map->path);
-        return;
-    }
-    struct json_object_iterator at = json_object_iter_begin(map->json);
-    struct json_object_iterator end = json_object_iter_end(map->json);
-    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        read_source(map, json_object_iter_peek_name(&at),
-            &reference->sources[reference->source_count++]);
+    reference->sources = room_for(map, sizeof *reference->sources);
+    if (reference->sources != NULL) {
+        read_each(map, read_next_source, reference);
     }
 }
 
@@ -223,17 +246,9 @@ static void read_calibrations(
     if (!fulcrum_node_is_object(map)) {
         return;
     }
-    size_t count = (size_t)json_object_object_length(map->json);
-    reference->calibrations = calloc(count + 1, sizeof *reference->calibrations);
-    if (reference->calibrations == NULL) {
-        fulcrum_reader_fault(
-            map->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", map->path);
-        return;
-    }
-    struct json_object_iterator at = json_object_iter_begin(map->json);
-    struct json_object_iterator end = json_object_iter_end(map->json);
-    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-        read_series_calibration(map, json_object_iter_peek_name(&at), reference);
+    reference->calibrations = room_for(map, sizeof *reference->calibrations);
+    if (reference->calibrations != NULL) {
+        read_each(map, read_series_calibration, reference);
     }
 }
 
