@@ -78,7 +78,8 @@ static void observe(const struct fulcrum_env *env, void *observation)
     out[3] = (float)env->pole_rad_per_s;
 }
 
-static void cartpole_reset(struct fulcrum_env *env, void *observation)
+static enum fulcrum_step_result cartpole_reset(
+    struct fulcrum_env *env, void *observation)
 {
     env->cart_m = fulcrum_random_between(&env->random, -START_LIMIT, START_LIMIT);
     env->cart_m_per_s = fulcrum_random_between(&env->random, -START_LIMIT, START_LIMIT);
@@ -87,6 +88,7 @@ static void cartpole_reset(struct fulcrum_env *env, void *observation)
         fulcrum_random_between(&env->random, -START_LIMIT, START_LIMIT);
     env->step_count = 0;
     observe(env, observation);
+    return FULCRUM_STEP_ON;
 }
 
 static enum fulcrum_status cartpole_env_new(struct fulcrum_actor_shared *shared,
@@ -99,7 +101,7 @@ static enum fulcrum_status cartpole_env_new(struct fulcrum_actor_shared *shared,
     env->frame_skip = shared->frame_skip;
     env->random = fulcrum_random_seeded(seed);
     float ignored[4];
-    cartpole_reset(env, ignored);
+    (void)cartpole_reset(env, ignored);
     *out = env;
     return FULCRUM_OK;
 }
@@ -129,7 +131,7 @@ static void advance(struct fulcrum_env *env, double force_n)
 }
 
 /* One action: its sign is the direction in which the cart is pushed. */
-static int cartpole_step(
+static enum fulcrum_step_result cartpole_step(
     struct fulcrum_env *env, const float *action, void *observation)
 {
     /* No branch: on untrained actions half of the guesses would be wrong. */
@@ -139,8 +141,10 @@ static int cartpole_step(
     }
     env->step_count++;
     observe(env, observation);
-    return fabs(env->cart_m) > CART_LIMIT_M || fabs(env->pole_rad) > POLE_LIMIT_RAD ||
-           env->step_count >= EPISODE_STEP_COUNT;
+    int ended = fabs(env->cart_m) > CART_LIMIT_M ||
+                fabs(env->pole_rad) > POLE_LIMIT_RAD ||
+                env->step_count >= EPISODE_STEP_COUNT;
+    return ended ? FULCRUM_STEP_END : FULCRUM_STEP_ON;
 }
 
 const struct fulcrum_actor fulcrum_actor_cartpole = {

@@ -232,7 +232,8 @@ static void restore_start(struct fulcrum_env *env)
     }
 }
 
-static void libretro_reset(struct fulcrum_env *env, void *observation)
+static enum fulcrum_step_result libretro_reset(
+    struct fulcrum_env *env, void *observation)
 {
     current = env;
     restore_start(env);
@@ -248,6 +249,7 @@ static void libretro_reset(struct fulcrum_env *env, void *observation)
     }
     env->step_count = 0;
     memcpy(observation, env->stack, STACK_BYTE);
+    return FULCRUM_STEP_ON;
 }
 
 /*
@@ -266,7 +268,7 @@ static unsigned buttons_of(const float *action)
     return buttons;
 }
 
-static int libretro_step(
+static enum fulcrum_step_result libretro_step(
     struct fulcrum_env *env, const float *action, void *observation)
 {
     current = env;
@@ -278,7 +280,9 @@ static int libretro_step(
     shrink_into(env, env->stack + STACK_BYTE - FULCRUM_FRAME_84_BYTE);
     memcpy(observation, env->stack, STACK_BYTE);
     env->step_count++;
-    return (double)env->step_count * env->shared->frame_skip >= EPISODE_FRAME_COUNT;
+    int ended =
+        (double)env->step_count * env->shared->frame_skip >= EPISODE_FRAME_COUNT;
+    return ended ? FULCRUM_STEP_END : FULCRUM_STEP_ON;
 }
 
 static void libretro_env_free(struct fulcrum_env *env)
@@ -443,7 +447,7 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
         libretro_env_free(env);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "first observation");
     }
-    libretro_reset(env, ignored);
+    (void)libretro_reset(env, ignored);
     free(ignored);
     *out = env;
     return FULCRUM_OK;

@@ -282,11 +282,12 @@ static void start_episode(void *argument)
     env->step_count = 0;
 }
 
-static void mujoco_reset(struct fulcrum_env *env, void *observation)
+static enum fulcrum_step_result mujoco_reset(struct fulcrum_env *env, void *observation)
 {
     /* Cannot fail where the first reset of mujoco_env_new succeeded. */
     (void)guarded(start_episode, env);
     observe(env, observation);
+    return FULCRUM_STEP_ON;
 }
 
 static void make_data(void *argument)
@@ -354,7 +355,8 @@ static int diverged(const struct fulcrum_env *env)
 }
 
 /* Actions are shares of each motor's control range. */
-static int mujoco_step(struct fulcrum_env *env, const float *action, void *observation)
+static enum fulcrum_step_result mujoco_step(
+    struct fulcrum_env *env, const float *action, void *observation)
 {
     const struct task *task = env->shared->task;
     const mjModel *model = env->shared->model;
@@ -362,14 +364,15 @@ static int mujoco_step(struct fulcrum_env *env, const float *action, void *obser
         env->data->ctrl[i] = (double)action[i] * model->actuator_ctrlrange[2 * i + 1];
     }
     if (!guarded(advance, env) || diverged(env)) {
-        mujoco_reset(env, observation); /* the last observation stays finite */
-        return 1;
+        (void)mujoco_reset(env, observation); /* the last observation stays finite */
+        return FULCRUM_STEP_END;
     }
     env->step_count++;
     observe(env, observation);
     double height_m = env->data->qpos[2];
-    return height_m < task->height_min_m || height_m > task->height_max_m ||
-           env->step_count >= EPISODE_STEP_COUNT;
+    int ended = height_m < task->height_min_m || height_m > task->height_max_m ||
+                env->step_count >= EPISODE_STEP_COUNT;
+    return ended ? FULCRUM_STEP_END : FULCRUM_STEP_ON;
 }
 
 const struct fulcrum_actor fulcrum_actor_mujoco_ant = {

@@ -153,17 +153,20 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
 }
 
 /* Mean time of the steps that fit into `during_s`. */
-static double look(struct fulcrum_stepper *stepper, double during_s)
+static enum fulcrum_status look(struct fulcrum_stepper *stepper, double during_s,
+    double *out, struct fulcrum_error *err)
 {
     double begin_s = fulcrum_wall_s();
     double count = 0.0;
     double spent_s = 0.0;
-    for (size_t burst = 1; spent_s < during_s; burst *= 2) {
-        (void)fulcrum_stepper_run(stepper, burst);
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t burst = 1; spent_s < during_s && status == FULCRUM_OK; burst *= 2) {
+        status = fulcrum_stepper_run(stepper, burst, NULL, err);
         count += (double)burst;
         spent_s = fulcrum_wall_s() - begin_s;
     }
-    return spent_s / count;
+    *out = fmax(spent_s / count, 1e-9);
+    return status;
 }
 
 static enum fulcrum_status look_at_step(
@@ -174,10 +177,12 @@ static enum fulcrum_status look_at_step(
     if (status != FULCRUM_OK) {
         return status;
     }
-    (void)look(&stepper, WARM_UP_S);
-    bench->step_s = fmax(look(&stepper, LOOK_S), 1e-9);
+    status = look(&stepper, WARM_UP_S, &bench->step_s, err);
+    if (status == FULCRUM_OK) {
+        status = look(&stepper, LOOK_S, &bench->step_s, err);
+    }
     fulcrum_stepper_close(&stepper);
-    return FULCRUM_OK;
+    return status;
 }
 
 enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,

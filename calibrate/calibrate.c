@@ -27,6 +27,8 @@ struct run {
     double start_s;
     const char *what; /* is being measured */
     int is_stopped;
+    int has_begun; /* a probe was visited */
+    struct fulcrum_error failure; /* of an environment; FULCRUM_OK: none */
     struct fulcrum_bench bench;
     struct fulcrum_probe_state *state[FULCRUM_SCHEDULE_MAX_PROBES];
     size_t open_count;
@@ -127,6 +129,7 @@ static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *er
 static enum fulcrum_status visit_all(
     struct run *run, size_t round, struct fulcrum_error *err)
 {
+    run->has_begun = 1;
     for (size_t i = 0; i < run->open_count; i++) {
         const struct fulcrum_probe *probe = fulcrum_probes()[i];
         double elapsed_s = fulcrum_wall_s() - run->start_s;
@@ -266,7 +269,7 @@ static enum fulcrum_status assemble(
         return status;
     }
     calibration->machine = run->bench.machine;
-    calibration->complete = !run->is_stopped;
+    calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
     name_calibration(run, calibration);
     status = describe(run, calibration, err);
     for (size_t i = 0; i < run->open_count && status == FULCRUM_OK; i++) {
@@ -277,6 +280,10 @@ static enum fulcrum_status assemble(
         }
     }
     struct fulcrum_findings findings = {calibration, status, err};
+    if (!calibration->complete) {
+        fulcrum_findings_note(&findings, "incomplete", "%s",
+            run->is_stopped ? "stopped before the end" : run->failure.detail);
+    }
     note_disturbance(calibration, &findings);
     fulcrum_findings_value(
         &findings, "duration_s", "s", fulcrum_wall_s() - run->start_s);
@@ -301,6 +308,20 @@ static void close_run(struct run *run)
     free(run);
 }
 
+/* How the measurement ended, as far as it was not as planned. */
+static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *err)
+{
+    if (run->failure.status != FULCRUM_OK) {
+        return fulcrum_fail(err, run->failure.status, "%s", run->failure.detail);
+    }
+    if (run->is_stopped) {
+        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED,
+            "the calibration was stopped after %.3g of %.3g s",
+            fulcrum_wall_s() - run->start_s, run->schedule.budget_s);
+    }
+    return FULCRUM_OK;
+}
+
 enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
@@ -320,15 +341,13 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     if (status == FULCRUM_OK) {
         run->bench.stops = looks_around;
         run->bench.user = run;
-        status = measure(run, err);
+        status = measure(run, &run->failure);
+        /* What was measured before an environment failed is as good as ever. */
+        int is_kept = status == FULCRUM_ERR_ENVIRONMENT && run->has_begun;
+        status = status == FULCRUM_OK || is_kept ? assemble(run, out, err) : status;
     }
-    if (status == FULCRUM_OK) {
-        status = assemble(run, out, err);
-    }
-    if (status == FULCRUM_OK && run->is_stopped) {
-        status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED,
-            "the calibration was stopped after %.3g of %.3g s",
-            fulcrum_wall_s() - run->start_s, run->schedule.budget_s);
+    if (status == FULCRUM_OK || status == run->failure.status) {
+        status = end_of(run, err);
     }
     close_run(run);
     return status;

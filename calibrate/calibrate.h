@@ -45,12 +45,15 @@ struct fulcrum_calibrate_options {
 /*
  * Runs every probe in rounds for `budget_s` and puts together what they found: notes
  * say which actor and learner ran, on what and how many samples were disturbed.
- *   out      set on success and with FULCRUM_ERR_INTERRUPTED: then it holds what was
- *            measured until `stop` said so, and its `complete` is 0; the caller frees
- *            it with fulcrum_calibration_free
+ *   out      set on success; with FULCRUM_ERR_INTERRUPTED and, where the measurement
+ *            had begun, FULCRUM_ERR_ENVIRONMENT too: then it holds what was measured
+ *            until `stop` said so or an environment failed, its `complete` is 0, and a
+ *            note "incomplete" says why; the caller frees it with
+ *            fulcrum_calibration_free
  *   fails    FULCRUM_ERR_RANGE (an option), FULCRUM_ERR_UNKNOWN_NAME (actor, learner),
- *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_NO_MEMORY,
- *            or as the actor and the learner
+ *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_ENVIRONMENT,
+ *            FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_NO_MEMORY, or as the actor and the
+ *            learner
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibrate(
     struct fulcrum_calibration **out, const struct fulcrum_calibrate_options *options,

@@ -20,8 +20,11 @@
 
 #include "calibrate/stopwatch.h"
 
-/* Steps between two looks at the stop flag last about this long. */
+/* Steps between two looks at the stop flag last about this long... */
 #define LOOK_S 20e-6
+
+/* ...or this long where each burst is an exchange with another process. */
+#define LOOK_ELSEWHERE_S 1e-3
 
 /* Threads wake, spread over the cores and fill their caches before a window opens. */
 #define START_UP_S 0.004
@@ -33,7 +36,8 @@ struct worker {
     struct fulcrum_stepper stepper;
     size_t number;
     pthread_t thread;
-    int runs; /* the thread exists */
+    int runs;                     /* the thread exists */
+    struct fulcrum_error failure; /* written by the thread, read when it waits */
 };
 
 struct fulcrum_crew {
@@ -83,7 +87,10 @@ static void *work(void *argument)
     size_t seen = 0;
     while (await_turn(worker, &seen)) {
         while (!atomic_load_explicit(&crew->stops, memory_order_relaxed)) {
-            (void)fulcrum_stepper_run(&worker->stepper, crew->burst);
+            if (fulcrum_stepper_run(&worker->stepper, crew->burst, NULL,
+                    &worker->failure) != FULCRUM_OK) {
+                break;
+            }
             atomic_fetch_add_explicit(
                 &worker->step_count, crew->burst, memory_order_relaxed);
         }
@@ -92,22 +99,30 @@ static void *work(void *argument)
     return NULL;
 }
 
-static enum fulcrum_status hire(struct fulcrum_crew *crew,
-    const struct fulcrum_stage *stage, size_t number, struct fulcrum_error *err)
+static enum fulcrum_status hire(struct worker *worker, struct fulcrum_error *err)
 {
-    struct worker *worker = &crew->workers[number];
-    worker->crew = crew;
-    worker->number = number;
-    atomic_init(&worker->step_count, 0);
-    enum fulcrum_status status =
-        fulcrum_stepper_open(&worker->stepper, stage, number, err);
+    enum fulcrum_status status = fulcrum_stepper_await(&worker->stepper, err);
     if (status != FULCRUM_OK) {
         return status;
     }
     worker->runs = pthread_create(&worker->thread, NULL, work, worker) == 0;
     return worker->runs ? FULCRUM_OK
                         : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                              "actor thread %zu cannot start", number + 1);
+                              "actor thread %zu cannot start", worker->number + 1);
+}
+
+/* All environments start side by side; then each gets its thread. */
+static enum fulcrum_status hire_all(struct fulcrum_crew *crew,
+    const struct fulcrum_stage *stage, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < crew->count && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_begin(&crew->workers[i].stepper, stage, i, err);
+    }
+    for (size_t i = 0; i < crew->count && status == FULCRUM_OK; i++) {
+        status = hire(&crew->workers[i], err);
+    }
+    return status;
 }
 
 enum fulcrum_status fulcrum_crew_new(struct fulcrum_crew **out,
@@ -124,18 +139,17 @@ enum fulcrum_status fulcrum_crew_new(struct fulcrum_crew **out,
     }
     crew->workers = workers;
     crew->count = count;
-    crew->burst = (size_t)fmin(fmax(LOOK_S / fmax(step_s, 1e-9), 1.0), 1e4);
+    double look_s = stage->actor->step_many != NULL ? LOOK_ELSEWHERE_S : LOOK_S;
+    crew->burst = (size_t)fmin(fmax(look_s / fmax(step_s, 1e-9), 1.0), 1e4);
     (void)pthread_mutex_init(&crew->lock, NULL);
     (void)pthread_cond_init(&crew->go, NULL);
     (void)pthread_cond_init(&crew->parked, NULL);
     atomic_init(&crew->stops, 0);
     for (size_t i = 0; i < count; i++) {
-        workers[i] = (struct worker){.runs = 0};
+        workers[i] = (struct worker){.crew = crew, .number = i};
+        atomic_init(&workers[i].step_count, 0);
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = hire(crew, stage, i, err);
-    }
+    enum fulcrum_status status = hire_all(crew, stage, err);
     if (status != FULCRUM_OK) {
         fulcrum_crew_free(crew);
         return status;
@@ -183,7 +197,21 @@ void fulcrum_crew_start(struct fulcrum_crew *crew, size_t count)
     (void)pthread_mutex_unlock(&crew->lock);
 }
 
-void fulcrum_crew_stop(struct fulcrum_crew *crew)
+/* The first thread's whose environment failed. */
+static enum fulcrum_status first_failure(
+    const struct fulcrum_crew *crew, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < crew->active_count; i++) {
+        const struct fulcrum_error *failure = &crew->workers[i].failure;
+        if (failure->status != FULCRUM_OK) {
+            return fulcrum_fail(err, failure->status, "%s", failure->detail);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_crew_stop(
+    struct fulcrum_crew *crew, struct fulcrum_error *err)
 {
     atomic_store(&crew->stops, 1);
     (void)pthread_mutex_lock(&crew->lock);
@@ -191,6 +219,7 @@ void fulcrum_crew_stop(struct fulcrum_crew *crew)
         (void)pthread_cond_wait(&crew->parked, &crew->lock);
     }
     (void)pthread_mutex_unlock(&crew->lock);
+    return first_failure(crew, err);
 }
 
 static double thread_cpu_s(pthread_t thread)
@@ -212,23 +241,28 @@ struct fulcrum_crew_reading fulcrum_crew_read(struct fulcrum_crew *crew)
     }
     /* Apart, so that the slow clock reads do not spread the counts over time. */
     for (size_t i = 0; i < crew->active_count; i++) {
-        reading.cpu_s += thread_cpu_s(crew->workers[i].thread);
+        reading.cpu_s += thread_cpu_s(crew->workers[i].thread) +
+                         fulcrum_stepper_cpu_s(&crew->workers[i].stepper);
     }
     return reading;
 }
 
-void fulcrum_crew_window(struct fulcrum_crew *crew, size_t count, double window_s,
-    struct fulcrum_crew_reading *out)
+enum fulcrum_status fulcrum_crew_window(struct fulcrum_crew *crew, size_t count,
+    double window_s, struct fulcrum_crew_reading *out, struct fulcrum_error *err)
 {
     fulcrum_crew_start(crew, count);
     fulcrum_sleep_s(START_UP_S);
     struct fulcrum_crew_reading begin = fulcrum_crew_read(crew);
     fulcrum_sleep_s(window_s);
     struct fulcrum_crew_reading end = fulcrum_crew_read(crew);
-    fulcrum_crew_stop(crew);
+    enum fulcrum_status status = fulcrum_crew_stop(crew, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
     *out = (struct fulcrum_crew_reading){
         .wall_s = end.wall_s - begin.wall_s,
         .step_count = end.step_count - begin.step_count,
         .cpu_s = end.cpu_s - begin.cpu_s,
     };
+    return FULCRUM_OK;
 }

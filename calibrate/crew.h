@@ -30,14 +30,19 @@ size_t fulcrum_crew_count(const struct fulcrum_crew *crew);
 /* Lets the first `count` threads step; they were all waiting. */
 void fulcrum_crew_start(struct fulcrum_crew *crew, size_t count);
 
-/* Returns when all of them wait again. */
-void fulcrum_crew_stop(struct fulcrum_crew *crew);
+/*
+ * Returns when all of them wait again.
+ *   fails    FULCRUM_ERR_ENVIRONMENT: one of the environments failed; its thread has
+ *            waited since, and the crew is only good for freeing
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_crew_stop(
+    struct fulcrum_crew *crew, struct fulcrum_error *err);
 
 /* Totals over the threads that were started. */
 struct fulcrum_crew_reading {
     double wall_s;
     double step_count;
-    double cpu_s;
+    double cpu_s; /* of the threads, and of what steps for them elsewhere */
 };
 
 /* While they step, or after. */
@@ -46,8 +51,10 @@ struct fulcrum_crew_reading fulcrum_crew_read(struct fulcrum_crew *crew);
 /*
  * Runs the first `count` threads for `window_s` after a short start-up.
  *   out      what happened within the window
+ *   fails    as fulcrum_crew_stop
  */
-void fulcrum_crew_window(struct fulcrum_crew *crew, size_t count, double window_s,
-    struct fulcrum_crew_reading *out);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_crew_window(struct fulcrum_crew *crew,
+    size_t count, double window_s, struct fulcrum_crew_reading *out,
+    struct fulcrum_error *err);
 
 #endif

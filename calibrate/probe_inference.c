@@ -187,7 +187,9 @@ static enum fulcrum_status inference_visit(
         fulcrum_bench_goes_on(bench, HUGE_VAL)) {
         fulcrum_crew_start(state->crew, fulcrum_crew_count(state->crew));
         status = sample_until(state, &state->busy, &bench->busy, until_s, err);
-        fulcrum_crew_stop(state->crew);
+        enum fulcrum_status stopped =
+            fulcrum_crew_stop(state->crew, status == FULCRUM_OK ? err : NULL);
+        status = status == FULCRUM_OK ? stopped : status;
     }
     return status;
 }

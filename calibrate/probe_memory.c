@@ -65,14 +65,16 @@ static enum fulcrum_status grow(struct fulcrum_probe_state *state,
     enum fulcrum_status status = FULCRUM_OK;
     size_t count = 0;
     double grown_byte = 0.0;
+    double elsewhere_byte = 0.0; /* in processes that step for us */
     while (status == FULCRUM_OK && count < ENV_MAX && grown_byte < GROWTH_BYTE &&
            (count < ENV_MIN || fulcrum_bench_goes_on(state->bench, until_s))) {
         status =
             fulcrum_stepper_open(&steppers[count], &state->bench->stage, count, err);
         if (status == FULCRUM_OK) {
-            (void)fulcrum_stepper_run(&steppers[count], STEP_COUNT);
+            status = fulcrum_stepper_run(&steppers[count], STEP_COUNT, NULL, err);
+            elsewhere_byte += fulcrum_stepper_memory_byte(&steppers[count]);
+            grown_byte = resident_byte() - start_byte + elsewhere_byte;
             count++;
-            grown_byte = resident_byte() - start_byte;
         }
     }
     for (size_t i = 0; i < count; i++) {

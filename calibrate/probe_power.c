@@ -154,7 +154,10 @@ static enum fulcrum_status sample_level(
         wall_s = fulcrum_wall_s() - begin_s;
     }
     if (level > 0.0) {
-        fulcrum_crew_stop(state->crew);
+        /* The first failure is the one to tell of. */
+        enum fulcrum_status stopped =
+            fulcrum_crew_stop(state->crew, status == FULCRUM_OK ? err : NULL);
+        status = status == FULCRUM_OK ? stopped : status;
     }
     if (status == FULCRUM_OK) {
         status =

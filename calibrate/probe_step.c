@@ -35,6 +35,9 @@
 #define SINGLE_MAX        100000
 #define SINGLE_REPORT_MAX 2048
 
+/* Single steps in a row. */
+#define SINGLE_BLOCK_MAX ((size_t)4096)
+
 /*
  * The variance takes single steps up to this quantile at their time and longer ones at
  * the quantile: one interrupt of 5 ms among 20000 steps of 60 us would treble it.
@@ -54,6 +57,9 @@
  */
 #define SHORT_OVER_CLOCK  100.0
 #define SHORT_BLOCK_COUNT 128
+
+/* The same where each block is an exchange with another process. */
+#define SHORT_OVER_CLOCK_ELSEWHERE 2000.0
 
 /* Median |difference| of two draws of a normal law, in its standard deviations. */
 #define MEDIAN_DIFFERENCE_PER_SD 0.9539
@@ -145,80 +151,147 @@ static enum fulcrum_status sample_block(struct fulcrum_probe_state *state,
     if (status != FULCRUM_OK) {
         return status;
     }
+    size_t resets = 0;
+    double elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper);
     struct fulcrum_span begin = fulcrum_span_begin();
-    double resets = (double)fulcrum_stepper_run(&state->stepper, (size_t)count);
+    status = fulcrum_stepper_run(&state->stepper, (size_t)count, &resets, err);
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    struct fulcrum_sample sample = {.value = span.cpu_s / count};
+    elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper) - elsewhere_s;
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_sample sample = {.value = (span.cpu_s + elsewhere_s) / count};
     status = fulcrum_canary_close(
         canary, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
     if (status != FULCRUM_OK) {
         return status;
     }
     state->step_count += count;
-    state->reset_count += resets;
+    state->reset_count += (double)resets;
     if (canary == &bench->busy) {
         return fulcrum_recording_add(&state->busy, &sample, err);
     }
     status = fulcrum_recording_add(&state->block, &sample, err);
-    sample.value = resets / count;
+    sample.value = (double)resets / count;
     return status == FULCRUM_OK ? fulcrum_recording_add(&state->resets, &sample, err)
                                 : status;
 }
 
-static double timed_step(struct fulcrum_probe_state *state, int *ended)
-{
-    double begin_s = fulcrum_thread_cpu_s();
-    *ended = fulcrum_stepper_step(&state->stepper);
-    double cost_s = state->bench->stopwatch.cpu_cost_s;
-    return fmax(fulcrum_thread_cpu_s() - begin_s - cost_s, 0.0);
-}
+/* Steps that were timed one by one, and the resets between them. */
+struct single_times {
+    double *step_s;
+    double *reset_s;
+    size_t step_count;
+    size_t reset_count;
+};
 
-static double timed_reset(struct fulcrum_probe_state *state)
+static double since(double begin_s, const struct fulcrum_stopwatch *stopwatch)
 {
-    double begin_s = fulcrum_thread_cpu_s();
-    fulcrum_stepper_reset(&state->stepper);
-    double cost_s = state->bench->stopwatch.cpu_cost_s;
-    return fmax(fulcrum_thread_cpu_s() - begin_s - cost_s, 0.0);
+    return fmax(fulcrum_thread_cpu_s() - begin_s - stopwatch->cpu_cost_s, 0.0);
 }
 
 /* Step after step with the clock read at each, and the resets apart. */
-static enum fulcrum_status sample_singles(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+static enum fulcrum_status time_here(struct fulcrum_probe_state *state,
+    struct single_times *times, struct fulcrum_error *err)
 {
-    struct fulcrum_bench *bench = state->bench;
-    size_t first_step = state->single.count;
-    size_t first_reset = state->reset.count;
-    size_t count = (size_t)fmax(ceil(BLOCK_S / bench->step_s), 1.0);
-    double canary_s = 0.0;
-    enum fulcrum_status status =
-        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        int ended = 0;
-        struct fulcrum_sample sample = {.value = timed_step(state, &ended)};
-        status = fulcrum_recording_add(&state->single, &sample, err);
-        if (ended && status == FULCRUM_OK) {
-            sample.value = timed_reset(state);
-            status = fulcrum_recording_add(&state->reset, &sample, err);
+    const struct fulcrum_stopwatch *stopwatch = &state->bench->stopwatch;
+    enum fulcrum_step_result result = FULCRUM_STEP_ON;
+    for (size_t i = 0; i < times->step_count && result != FULCRUM_STEP_FAILED; i++) {
+        double begin_s = fulcrum_thread_cpu_s();
+        result = fulcrum_stepper_step(&state->stepper);
+        times->step_s[i] = since(begin_s, stopwatch);
+        if (result == FULCRUM_STEP_END) {
+            begin_s = fulcrum_thread_cpu_s();
+            result = fulcrum_stepper_reset(&state->stepper);
+            times->reset_s[times->reset_count++] = since(begin_s, stopwatch);
         }
     }
-    state->step_count += (double)count;
-    state->reset_count += (double)(state->reset.count - first_reset);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canary_close(
-            &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
-    }
-    for (size_t i = first_step; i < state->single.count; i++) {
-        state->single.samples[i].canary_s = canary_s;
-    }
-    for (size_t i = first_reset; i < state->reset.count; i++) {
-        state->reset.samples[i].canary_s = canary_s;
+    return result == FULCRUM_STEP_FAILED ? fulcrum_stepper_failure(&state->stepper, err)
+                                         : FULCRUM_OK;
+}
+
+/* What steps in another process is timed there: hand-offs are no part of a step. */
+static enum fulcrum_status time_there(struct fulcrum_probe_state *state,
+    struct single_times *times, struct fulcrum_error *err)
+{
+    struct fulcrum_step_log log = {.step_s = times->step_s, .reset_s = times->reset_s};
+    enum fulcrum_status status =
+        fulcrum_stepper_log(&state->stepper, times->step_count, &log, err);
+    times->reset_count = log.reset_count;
+    return status;
+}
+
+/* Adds `count` values with one canary beside all of them. */
+static enum fulcrum_status add_all(struct fulcrum_recording *recording,
+    const double *value_s, size_t count, double canary_s, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        struct fulcrum_sample sample = {.value = value_s[i], .canary_s = canary_s};
+        status = fulcrum_recording_add(recording, &sample, err);
     }
     return status;
 }
 
-static double short_block_size(const struct fulcrum_bench *bench)
+static enum fulcrum_status sample_times(struct fulcrum_probe_state *state,
+    struct single_times *times, struct fulcrum_error *err)
 {
-    return ceil(SHORT_OVER_CLOCK * bench->stopwatch.cpu_cost_s / bench->step_s);
+    struct fulcrum_bench *bench = state->bench;
+    double canary_s = 0.0;
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_stepper_has_log(&state->stepper)
+                     ? time_there(state, times, err)
+                     : time_here(state, times, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_canary_close(
+            &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    state->step_count += (double)times->step_count;
+    state->reset_count += (double)times->reset_count;
+    if (times_singles(bench)) {
+        status =
+            add_all(&state->single, times->step_s, times->step_count, canary_s, err);
+    }
+    return status == FULCRUM_OK ? add_all(&state->reset, times->reset_s,
+                                      times->reset_count, canary_s, err)
+                                : status;
+}
+
+/* A block of steps that are timed one by one. */
+static enum fulcrum_status sample_singles(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    size_t count = (size_t)fmax(ceil(BLOCK_S / state->bench->step_s), 1.0);
+    count = count < SINGLE_BLOCK_MAX ? count : SINGLE_BLOCK_MAX;
+    double *room = calloc(2 * count, sizeof *room);
+    if (room == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu single steps", count);
+    }
+    struct single_times times = {room, room + count, count, 0};
+    enum fulcrum_status status = sample_times(state, &times, err);
+    free(room);
+    return status;
+}
+
+/* An exchange with another process costs as much as many reads of the clock. */
+static double short_block_size(const struct fulcrum_probe_state *state)
+{
+    const struct fulcrum_bench *bench = state->bench;
+    double reads = fulcrum_stepper_has_log(&state->stepper) ? SHORT_OVER_CLOCK_ELSEWHERE
+                                                            : SHORT_OVER_CLOCK;
+    return ceil(reads * bench->stopwatch.cpu_cost_s / bench->step_s);
+}
+
+/* Of this thread and of what steps for it. */
+static double stepping_cpu_s(const struct fulcrum_probe_state *state)
+{
+    return fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&state->stepper);
 }
 
 /* Means of short blocks in a row, with their resets. */
@@ -226,15 +299,15 @@ static enum fulcrum_status sample_short_blocks(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
-    double size = short_block_size(bench);
+    double size = short_block_size(state);
     double value_s[SHORT_BLOCK_COUNT];
     double canary_s = 0.0;
     enum fulcrum_status status =
         fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    double before_s = fulcrum_thread_cpu_s();
-    for (size_t i = 0; i < SHORT_BLOCK_COUNT; i++) {
-        (void)fulcrum_stepper_run(&state->stepper, (size_t)size);
-        double after_s = fulcrum_thread_cpu_s();
+    double before_s = stepping_cpu_s(state);
+    for (size_t i = 0; i < SHORT_BLOCK_COUNT && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_run(&state->stepper, (size_t)size, NULL, err);
+        double after_s = stepping_cpu_s(state);
         value_s[i] = fmax(after_s - before_s - bench->stopwatch.cpu_cost_s, 0.0) / size;
         before_s = after_s;
     }
@@ -242,11 +315,9 @@ static enum fulcrum_status sample_short_blocks(
         status = fulcrum_canary_close(
             &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
     }
-    for (size_t i = 0; i < SHORT_BLOCK_COUNT && status == FULCRUM_OK; i++) {
-        struct fulcrum_sample sample = {.value = value_s[i], .canary_s = canary_s};
-        status = fulcrum_recording_add(&state->single, &sample, err);
-    }
-    return status;
+    return status == FULCRUM_OK
+               ? add_all(&state->single, value_s, SHORT_BLOCK_COUNT, canary_s, err)
+               : status;
 }
 
 /* One reset after the other: for environments whose reset is too short to time. */
@@ -257,8 +328,12 @@ static enum fulcrum_status sample_reset_block(
     enum fulcrum_status status =
         fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
     struct fulcrum_span begin = fulcrum_span_begin();
-    for (int i = 0; i < RESET_BLOCK_COUNT; i++) {
-        fulcrum_stepper_reset(&state->stepper);
+    enum fulcrum_step_result result = FULCRUM_STEP_ON;
+    for (int i = 0; i < RESET_BLOCK_COUNT && result == FULCRUM_STEP_ON; i++) {
+        result = fulcrum_stepper_reset(&state->stepper);
+    }
+    if (result == FULCRUM_STEP_FAILED) {
+        return fulcrum_stepper_failure(&state->stepper, err);
     }
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
     struct fulcrum_sample sample = {.value = span.cpu_s / RESET_BLOCK_COUNT};
@@ -277,7 +352,10 @@ static enum fulcrum_status sample_parts(
     if (times_singles(state->bench)) {
         return is_full ? FULCRUM_OK : sample_singles(state, err);
     }
-    enum fulcrum_status status = sample_reset_block(state, err);
+    /* Elsewhere resets are timed where they happen, as single steps are. */
+    enum fulcrum_status status = fulcrum_stepper_has_log(&state->stepper)
+                                     ? sample_singles(state, err)
+                                     : sample_reset_block(state, err);
     return status == FULCRUM_OK && !is_full ? sample_short_blocks(state, err) : status;
 }
 
@@ -458,7 +536,7 @@ static double short_block_cv(const struct fulcrum_probe_state *state, double mea
     if (count > 1 && mean_s > 0.0) {
         gsl_sort(difference_s, 1, count);
         double median_s = fulcrum_statistics_quantile(difference_s, count, 0.5);
-        cv = sqrt(short_block_size(state->bench)) * median_s /
+        cv = sqrt(short_block_size(state)) * median_s /
              (MEDIAN_DIFFERENCE_PER_SD * mean_s);
     }
     free(difference_s);
@@ -476,7 +554,7 @@ static void report_blocks(struct fulcrum_probe_state *state,
         "from "
         "differences of neighbouring blocks of %.0f steps times the root of that, an "
         "upper bound; the median is that of blocks; no quantiles",
-        state->bench->stopwatch.cpu_cost_s, short_block_size(state->bench));
+        state->bench->stopwatch.cpu_cost_s, short_block_size(state));
 }
 
 /* The file gets every k-th single step. */

@@ -119,7 +119,10 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
         return status;
     }
     double begin_s = fulcrum_host_busy_s("");
-    fulcrum_crew_window(state->crew, (size_t)count, window_s, &reading);
+    status = fulcrum_crew_window(state->crew, (size_t)count, window_s, &reading, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
     double busy_s = fulcrum_host_busy_s("") - begin_s;
     double share =
         reading.cpu_s / (reading.wall_s * fmin(count, bench->machine.cpu.thread_count));

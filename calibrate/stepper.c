@@ -38,7 +38,7 @@ size_t fulcrum_observation_byte(const struct fulcrum_actor_info *info)
     return info->observation_count * element;
 }
 
-enum fulcrum_status fulcrum_stepper_open(struct fulcrum_stepper *out,
+enum fulcrum_status fulcrum_stepper_begin(struct fulcrum_stepper *out,
     const struct fulcrum_stage *stage, size_t number, struct fulcrum_error *err)
 {
     struct fulcrum_stepper stepper = {.stage = stage};
@@ -58,6 +58,29 @@ enum fulcrum_status fulcrum_stepper_open(struct fulcrum_stepper *out,
     return FULCRUM_OK;
 }
 
+enum fulcrum_status fulcrum_stepper_await(
+    struct fulcrum_stepper *stepper, struct fulcrum_error *err)
+{
+    const struct fulcrum_actor *actor = stepper->stage->actor;
+    return actor->await != NULL ? actor->await(stepper->env, err) : FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_stepper_open(struct fulcrum_stepper *out,
+    const struct fulcrum_stage *stage, size_t number, struct fulcrum_error *err)
+{
+    struct fulcrum_stepper stepper = {0};
+    enum fulcrum_status status = fulcrum_stepper_begin(&stepper, stage, number, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_stepper_await(&stepper, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_stepper_close(&stepper);
+        return status;
+    }
+    *out = stepper;
+    return FULCRUM_OK;
+}
+
 void fulcrum_stepper_close(struct fulcrum_stepper *stepper)
 {
     if (stepper->env != NULL) {
@@ -67,7 +90,7 @@ void fulcrum_stepper_close(struct fulcrum_stepper *stepper)
     *stepper = (struct fulcrum_stepper){0};
 }
 
-int fulcrum_stepper_step(struct fulcrum_stepper *stepper)
+enum fulcrum_step_result fulcrum_stepper_step(struct fulcrum_stepper *stepper)
 {
     const struct fulcrum_actions *actions = &stepper->stage->actions;
     const float *action = actions->values + stepper->row * actions->column_count;
@@ -75,19 +98,83 @@ int fulcrum_stepper_step(struct fulcrum_stepper *stepper)
     return stepper->stage->actor->step(stepper->env, action, stepper->observation);
 }
 
-void fulcrum_stepper_reset(struct fulcrum_stepper *stepper)
+enum fulcrum_step_result fulcrum_stepper_reset(struct fulcrum_stepper *stepper)
 {
-    stepper->stage->actor->reset(stepper->env, stepper->observation);
+    return stepper->stage->actor->reset(stepper->env, stepper->observation);
 }
 
-size_t fulcrum_stepper_run(struct fulcrum_stepper *stepper, size_t count)
+enum fulcrum_status fulcrum_stepper_failure(
+    const struct fulcrum_stepper *stepper, struct fulcrum_error *err)
 {
-    size_t reset_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (fulcrum_stepper_step(stepper)) {
-            fulcrum_stepper_reset(stepper);
-            reset_count++;
+    const struct fulcrum_actor *actor = stepper->stage->actor;
+    const char *why = actor->failure != NULL ? actor->failure(stepper->env) : "";
+    return fulcrum_fail(err, FULCRUM_ERR_ENVIRONMENT, "%s",
+        why[0] != '\0' ? why : "an environment failed without a word");
+}
+
+/* One after the other in this thread. */
+static enum fulcrum_step_result run_here(
+    struct fulcrum_stepper *stepper, size_t count, size_t *reset_count)
+{
+    enum fulcrum_step_result result = FULCRUM_STEP_ON;
+    for (size_t i = 0; i < count && result != FULCRUM_STEP_FAILED; i++) {
+        result = fulcrum_stepper_step(stepper);
+        if (result == FULCRUM_STEP_END) {
+            result = fulcrum_stepper_reset(stepper);
+            (*reset_count)++;
         }
     }
-    return reset_count;
+    return result;
+}
+
+/* In another process. */
+static enum fulcrum_step_result run_there(
+    struct fulcrum_stepper *stepper, size_t count, struct fulcrum_step_log *log)
+{
+    const struct fulcrum_actions *actions = &stepper->stage->actions;
+    struct fulcrum_action_rows rows = {
+        actions->values, actions->row_count, stepper->row};
+    stepper->row = (stepper->row + count) & (ROW_COUNT - 1);
+    return stepper->stage->actor->step_many(
+        stepper->env, &rows, count, stepper->observation, log);
+}
+
+enum fulcrum_status fulcrum_stepper_run(struct fulcrum_stepper *stepper, size_t count,
+    size_t *reset_count, struct fulcrum_error *err)
+{
+    struct fulcrum_step_log log = {0};
+    enum fulcrum_step_result result = fulcrum_stepper_has_log(stepper)
+                                          ? run_there(stepper, count, &log)
+                                          : run_here(stepper, count, &log.reset_count);
+    if (reset_count != NULL) {
+        *reset_count = log.reset_count;
+    }
+    return result == FULCRUM_STEP_FAILED ? fulcrum_stepper_failure(stepper, err)
+                                         : FULCRUM_OK;
+}
+
+int fulcrum_stepper_has_log(const struct fulcrum_stepper *stepper)
+{
+    return stepper->stage->actor->step_many != NULL;
+}
+
+enum fulcrum_status fulcrum_stepper_log(struct fulcrum_stepper *stepper, size_t count,
+    struct fulcrum_step_log *log, struct fulcrum_error *err)
+{
+    log->reset_count = 0;
+    return run_there(stepper, count, log) == FULCRUM_STEP_FAILED
+               ? fulcrum_stepper_failure(stepper, err)
+               : FULCRUM_OK;
+}
+
+double fulcrum_stepper_cpu_s(const struct fulcrum_stepper *stepper)
+{
+    const struct fulcrum_actor *actor = stepper->stage->actor;
+    return actor->cpu_s != NULL ? actor->cpu_s(stepper->env) : 0.0;
+}
+
+double fulcrum_stepper_memory_byte(const struct fulcrum_stepper *stepper)
+{
+    const struct fulcrum_actor *actor = stepper->stage->actor;
+    return actor->memory_byte != NULL ? actor->memory_byte(stepper->env) : 0.0;
 }

@@ -50,22 +50,67 @@ struct fulcrum_stepper {
 /*
  *   number   of the environment: each has a random stream and a first action of its own
  *   out      given back with fulcrum_stepper_close
- *   fails    as env_new of the actor; FULCRUM_ERR_NO_MEMORY
+ *   fails    as env_new and await of the actor; FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_open(struct fulcrum_stepper *out,
     const struct fulcrum_stage *stage, size_t number, struct fulcrum_error *err);
 
+/*
+ * The two halves of fulcrum_stepper_open: many environments that live in processes of
+ * their own start side by side where all are begun before the first is awaited.
+ *   fails    as fulcrum_stepper_open; after a failed await the stepper is still closed
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_begin(
+    struct fulcrum_stepper *out, const struct fulcrum_stage *stage, size_t number,
+    struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_await(
+    struct fulcrum_stepper *stepper, struct fulcrum_error *err);
+
 /* Leaves {0}, which it accepts. */
 void fulcrum_stepper_close(struct fulcrum_stepper *stepper);
 
-/* One step. Returns 1 where the episode ended: reset before the next one. */
-int fulcrum_stepper_step(struct fulcrum_stepper *stepper);
+/* One step; after FULCRUM_STEP_END a reset comes before the next one. */
+enum fulcrum_step_result fulcrum_stepper_step(struct fulcrum_stepper *stepper);
 
-/* Begins a new episode. */
-void fulcrum_stepper_reset(struct fulcrum_stepper *stepper);
+/* Begins a new episode: FULCRUM_STEP_ON, or FULCRUM_STEP_FAILED. */
+enum fulcrum_step_result fulcrum_stepper_reset(struct fulcrum_stepper *stepper);
 
-/* `count` steps with the resets between them. Returns how many resets. */
-size_t fulcrum_stepper_run(struct fulcrum_stepper *stepper, size_t count);
+/*
+ * FULCRUM_ERR_ENVIRONMENT with the environment's own words in `err`: for after a
+ * FULCRUM_STEP_FAILED.
+ */
+enum fulcrum_status fulcrum_stepper_failure(
+    const struct fulcrum_stepper *stepper, struct fulcrum_error *err);
+
+/*
+ * `count` steps with the resets between them.
+ *   reset_count   set to how many resets, where it is not NULL
+ *   fails         FULCRUM_ERR_ENVIRONMENT
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_run(
+    struct fulcrum_stepper *stepper, size_t count, size_t *reset_count,
+    struct fulcrum_error *err);
+
+/* 1 where fulcrum_stepper_log may be called: steps are timed where they happen. */
+int fulcrum_stepper_has_log(const struct fulcrum_stepper *stepper);
+
+/*
+ * As fulcrum_stepper_run, with the CPU time of every step.
+ *   log      its arrays have room for `count` entries each
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_log(
+    struct fulcrum_stepper *stepper, size_t count, struct fulcrum_step_log *log,
+    struct fulcrum_error *err);
+
+/*
+ * CPU seconds that other processes have used on this environment so far; 0 where it
+ * steps in the caller's thread. Belongs to the steps as the thread's own time does. Any
+ * thread may ask.
+ */
+double fulcrum_stepper_cpu_s(const struct fulcrum_stepper *stepper);
+
+/* Bytes of memory of those processes; 0 where there are none. */
+double fulcrum_stepper_memory_byte(const struct fulcrum_stepper *stepper);
 
 /* Bytes of one observation. */
 size_t fulcrum_observation_byte(const struct fulcrum_actor_info *info);

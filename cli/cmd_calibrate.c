@@ -199,9 +199,15 @@ static enum fulcrum_status run(
     if (status == FULCRUM_ERR_INTERRUPTED) {
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
         fulcrum_message_note(context, "%s", err != NULL ? err->detail : "stopped");
+        status = FULCRUM_OK;
     }
-    status = hand_out(calibration, context, err);
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    enum fulcrum_status handed = hand_out(calibration, context, &failure);
     fulcrum_calibration_free(calibration);
+    /* An environment that failed is told of last, by whoever prints `err`. */
+    if (status == FULCRUM_OK && handed != FULCRUM_OK) {
+        status = fulcrum_fail(err, handed, "%s", failure.detail);
+    }
     return status;
 }
 

@@ -71,7 +71,7 @@ static void add_reference(
 
 static void add_actors(struct fulcrum_report *report)
 {
-    const struct fulcrum_actor_options standard = {0.0, NULL, NULL};
+    const struct fulcrum_actor_options standard = {.frame_skip = 0.0};
     const struct fulcrum_actor *const *actor = fulcrum_actors();
     for (; *actor != NULL; actor++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};

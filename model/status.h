@@ -16,7 +16,8 @@
     X(FULCRUM_ERR_INFEASIBLE,   "the design cannot run")                   \
     X(FULCRUM_ERR_NO_FIT,       "the fit did not converge")                \
     X(FULCRUM_ERR_INTERRUPTED,  "interrupted")                             \
-    X(FULCRUM_ERR_NUMERIC,      "lost in rounding")
+    X(FULCRUM_ERR_NUMERIC,      "lost in rounding")                        \
+    X(FULCRUM_ERR_ENVIRONMENT,  "the environment failed")
 /* clang-format on */
 
 enum fulcrum_status {

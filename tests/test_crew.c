@@ -58,7 +58,9 @@ static void test_steppers_of_one_number_agree_and_others_differ(void)
     for (size_t i = 0; i < 3; i++) {
         CU_ASSERT_EQUAL_FATAL(
             fulcrum_stepper_open(&steppers[i], &stage, number[i], NULL), FULCRUM_OK);
-        resets[i] = fulcrum_stepper_run(&steppers[i], 500);
+        CU_ASSERT_EQUAL(
+            fulcrum_stepper_run(&steppers[i], 500, &resets[i], NULL), FULCRUM_OK);
+        suite_assert_close("elsewhere", fulcrum_stepper_cpu_s(&steppers[i]), 0.0, 0.0);
     }
     size_t byte = fulcrum_observation_byte(&stage.info);
     CU_ASSERT_EQUAL(byte, 4 * sizeof(float));
@@ -82,7 +84,8 @@ static void test_crew_steps_in_windows_and_rests_between(void)
     CU_ASSERT_EQUAL(fulcrum_crew_count(crew), 3);
     for (size_t count = 1; count <= 3; count++) {
         struct fulcrum_crew_reading window;
-        fulcrum_crew_window(crew, count, 0.02, &window);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_crew_window(crew, count, 0.02, &window, NULL), FULCRUM_OK);
         CU_ASSERT(window.step_count > 0.0);
         CU_ASSERT(window.wall_s >= 0.02 && window.cpu_s > 0.0);
         CU_ASSERT(window.cpu_s <= 1.1 * (double)count * window.wall_s);
@@ -92,7 +95,7 @@ static void test_crew_steps_in_windows_and_rests_between(void)
     struct fulcrum_crew_reading after = fulcrum_crew_read(crew);
     suite_assert_close("at rest", after.step_count, before.step_count, 0.0);
     fulcrum_crew_start(crew, 2);
-    fulcrum_crew_stop(crew);
+    CU_ASSERT_EQUAL(fulcrum_crew_stop(crew, NULL), FULCRUM_OK);
     fulcrum_crew_free(crew);
     fulcrum_crew_free(NULL);
     close_stage(&stage);
