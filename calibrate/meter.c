@@ -25,17 +25,24 @@ const struct fulcrum_meter *fulcrum_meter_find(const char *name)
 }
 
 enum fulcrum_status fulcrum_meter_open_first(const struct fulcrum_meter **meter,
-    struct fulcrum_meter_state **out, const char *root, struct fulcrum_error *err)
+    struct fulcrum_meter_state **out, enum fulcrum_meter_scope scope, const char *root,
+    struct fulcrum_error *err)
 {
     struct fulcrum_error all = {FULCRUM_OK, ""};
     for (const struct fulcrum_meter *const *m = fulcrum_meters(); *m != NULL; m++) {
         struct fulcrum_error one = {FULCRUM_OK, ""};
+        if ((*m)->scope != scope) {
+            continue;
+        }
         enum fulcrum_status status = (*m)->open(root, out, &one);
         if (status == FULCRUM_OK) {
             *meter = *m;
             return FULCRUM_OK;
         }
         (void)fulcrum_fail_more(&all, status, "%s: %s", (*m)->name, one.detail);
+    }
+    if (all.status == FULCRUM_OK) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "no meter for it");
     }
     return fulcrum_fail(err, all.status, "%s", all.detail);
 }

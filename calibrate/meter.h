@@ -8,11 +8,26 @@
 #include "model/status.h"
 
 /* What a domain's joules cover. */
-enum fulcrum_meter_scope { FULCRUM_METER_CPU_PACKAGE, FULCRUM_METER_DRAM };
+enum fulcrum_meter_scope {
+    FULCRUM_METER_CPU_PACKAGE,
+    FULCRUM_METER_DRAM,
+    FULCRUM_METER_GPU, /* the whole board, its memory included */
+    FULCRUM_METER_SCOPE_COUNT
+};
 
 struct fulcrum_meter_domain {
-    char name[48]; /* "package-0" */
+    char name[48]; /* "package-0", "gpu-0" */
     enum fulcrum_meter_scope scope;
+    /*
+     * Two readings nearer to each other than this have a difference that means nothing:
+     * counters tick, and the watts behind some of them are averages over the past.
+     * Whoever reads must keep to it; > 0.
+     */
+    double least_window_s;
+    double most_window_s; /* longer and a counter may have wrapped twice; 0: any */
+    /* What is read still shows the load of so long ago: wait it out after a change. */
+    double settle_s;
+    char detail[240]; /* how it is read, and of what: "NVIDIA A100 GPU-..., ..." */
 };
 
 struct fulcrum_meter_state; /* opaque: open files */
@@ -21,6 +36,7 @@ struct fulcrum_meter_state; /* opaque: open files */
 struct fulcrum_meter {
     const char *name;
     const char *summary;
+    enum fulcrum_meter_scope scope; /* what it is there for; every one has some of it */
     /*
      *   root     where the kernel's files are, "" for this machine's (tests give a
      *            folder)
@@ -36,11 +52,19 @@ struct fulcrum_meter {
         const struct fulcrum_meter_state *state, size_t *count);
     /*
      * Joules since `open`, one per domain in `energy_j`; counters that wrapped once
-     * between two reads are unwrapped, so read at least every 30 s under load.
-     *   fails    FULCRUM_ERR_FILE; `energy_j` is then unchanged, never zero
+     * between two reads are unwrapped, so read at least every `most_window_s`. A domain
+     * that has no reading while others have gets NAN, never zero; a difference across
+     * its NAN means nothing, even where it can be read again.
+     *   fails    FULCRUM_ERR_FILE: none can be read; `energy_j` is then unchanged
      */
     enum fulcrum_status (*read)(
         struct fulcrum_meter_state *state, double *energy_j, struct fulcrum_error *err);
+    /*
+     * Why the last `read` gave domain `index` NAN, its name included; "" where it gave
+     * joules. Borrowed until the next read. NULL where one domain is never read without
+     * the others.
+     */
+    const char *(*why)(const struct fulcrum_meter_state *state, size_t index);
 };
 
 /* NULL-terminated, in the order of preference and of `fulcrum list meters`. Static. */
@@ -50,12 +74,12 @@ const struct fulcrum_meter *const *fulcrum_meters(void);
 const struct fulcrum_meter *fulcrum_meter_find(const char *name);
 
 /*
- * Opens the first meter of the table that works here.
+ * Opens the first meter for `scope` that works here.
  *   meter, out  set on success only; `out` is given back with (*meter)->close
- *   fails       FULCRUM_ERR_UNSUPPORTED: one line per meter says why
+ *   fails       FULCRUM_ERR_UNSUPPORTED: one line per meter for it says why
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_meter_open_first(
     const struct fulcrum_meter **meter, struct fulcrum_meter_state **out,
-    const char *root, struct fulcrum_error *err);
+    enum fulcrum_meter_scope scope, const char *root, struct fulcrum_error *err);
 
 #endif

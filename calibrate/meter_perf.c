@@ -70,7 +70,8 @@ static enum fulcrum_status add_event(struct fulcrum_meter_state *state,
             return fail_open(errno, cpu[i], err);
         }
         struct fulcrum_meter_domain *domain = &state->domain[state->count];
-        domain->scope = kind->scope;
+        *domain = *kind;
+        domain->least_window_s = FULCRUM_RAPL_LEAST_WINDOW_S;
         (void)snprintf(domain->name, sizeof domain->name, "%.20s-%zu", kind->name, i);
         state->file[state->count] = file;
         state->j_per_count[state->count++] = event->j_per_count;
@@ -81,9 +82,12 @@ static enum fulcrum_status add_event(struct fulcrum_meter_state *state,
 static enum fulcrum_status open_events(
     struct fulcrum_meter_state *state, const char *root, struct fulcrum_error *err)
 {
-    static const struct fulcrum_meter_domain package = {
-        "package", FULCRUM_METER_CPU_PACKAGE};
-    static const struct fulcrum_meter_domain dram = {"dram", FULCRUM_METER_DRAM};
+    static const struct fulcrum_meter_domain package = {.name = "package",
+        .scope = FULCRUM_METER_CPU_PACKAGE,
+        .detail = "RAPL counter, event power/energy-pkg"};
+    static const struct fulcrum_meter_domain dram = {.name = "dram",
+        .scope = FULCRUM_METER_DRAM,
+        .detail = "RAPL counter, event power/energy-ram"};
     char path[FULCRUM_METER_PATH_SIZE];
     char list[512];
     struct fulcrum_perf_event event;
@@ -150,6 +154,7 @@ static enum fulcrum_status perf_read(
 const struct fulcrum_meter fulcrum_meter_perf = {
     .name = "perf",
     .summary = "CPU packages and memory, RAPL counters as performance events",
+    .scope = FULCRUM_METER_CPU_PACKAGE,
     .open = perf_open,
     .close = perf_close,
     .domains = perf_domains,

@@ -60,6 +60,18 @@ static int name_domain(
     return 0;
 }
 
+/* What readings of a zone may be used for. No package draws a kilowatt for long. */
+static void describe_domain(
+    struct fulcrum_meter_domain *domain, const struct zone *zone)
+{
+    const double most_w = 1000;
+    const double j_per_uj = 1e-6;
+    domain->least_window_s = FULCRUM_RAPL_LEAST_WINDOW_S;
+    domain->most_window_s = (double)zone->range_uj * j_per_uj / most_w;
+    (void)snprintf(
+        domain->detail, sizeof domain->detail, "RAPL counter %.200s", zone->path);
+}
+
 /* Adds the zone in `base`/`folder` if it is one to count. */
 static enum fulcrum_status add_zone(struct fulcrum_meter_state *state, const char *base,
     const char *folder, struct fulcrum_error *err)
@@ -86,7 +98,10 @@ static enum fulcrum_status add_zone(struct fulcrum_meter_state *state, const cha
     if (status == FULCRUM_OK) {
         status = fulcrum_meter_read_count(zone->path, &zone->last_uj, err);
     }
-    state->count += status == FULCRUM_OK;
+    if (status == FULCRUM_OK) {
+        describe_domain(&state->domain[state->count], zone);
+        state->count++;
+    }
     return status;
 }
 
@@ -213,6 +228,7 @@ static enum fulcrum_status powercap_read(
 const struct fulcrum_meter fulcrum_meter_powercap = {
     .name = "powercap",
     .summary = "CPU packages and memory, RAPL counters in /sys/class/powercap",
+    .scope = FULCRUM_METER_CPU_PACKAGE,
     .open = powercap_open,
     .close = powercap_close,
     .domains = powercap_domains,

@@ -56,6 +56,9 @@ static void find_meter(struct fulcrum_probe_state *state)
     const struct fulcrum_meter *const *meter = fulcrum_meters();
     for (size_t i = 0; i < METER_MAX && meter[i] != NULL && state->meter == NULL; i++) {
         struct fulcrum_error why = {FULCRUM_OK, ""};
+        if (meter[i]->scope != FULCRUM_METER_CPU_PACKAGE) {
+            continue;
+        }
         if (meter[i]->open(state->bench->meter_root, &state->open, &why) ==
             FULCRUM_OK) {
             state->meter = meter[i];
@@ -109,8 +112,8 @@ static enum fulcrum_status power_open(struct fulcrum_bench *bench,
 }
 
 /* Joules so far of one kind of domain; NAN where the meter has none of it. */
-static enum fulcrum_status read_energy(
-    struct fulcrum_probe_state *state, double energy_j[2], struct fulcrum_error *err)
+static enum fulcrum_status read_energy(struct fulcrum_probe_state *state,
+    double energy_j[FULCRUM_METER_SCOPE_COUNT], struct fulcrum_error *err)
 {
     size_t count = 0;
     const struct fulcrum_meter_domain *domain =
@@ -120,8 +123,9 @@ static enum fulcrum_status read_energy(
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu power domains", count);
     }
     enum fulcrum_status status = state->meter->read(state->open, each_j, err);
-    energy_j[FULCRUM_METER_CPU_PACKAGE] = (double)NAN;
-    energy_j[FULCRUM_METER_DRAM] = (double)NAN;
+    for (size_t i = 0; i < FULCRUM_METER_SCOPE_COUNT; i++) {
+        energy_j[i] = (double)NAN;
+    }
     for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
         double *sum_j = &energy_j[domain[i].scope];
         *sum_j = (isnan(*sum_j) ? 0.0 : *sum_j) + each_j[i];
@@ -140,8 +144,8 @@ static enum fulcrum_status add_watts(struct fulcrum_recording *recording, double
 static enum fulcrum_status sample_level(
     struct fulcrum_probe_state *state, double level, struct fulcrum_error *err)
 {
-    double begin_j[2] = {0.0, 0.0};
-    double end_j[2] = {0.0, 0.0};
+    double begin_j[FULCRUM_METER_SCOPE_COUNT] = {0.0};
+    double end_j[FULCRUM_METER_SCOPE_COUNT] = {0.0};
     if (level > 0.0) {
         fulcrum_crew_start(state->crew, (size_t)level);
     }
@@ -262,6 +266,9 @@ static void report_reasons(
     const struct fulcrum_meter *const *meter = fulcrum_meters();
     fulcrum_findings_note(findings, "power", "not measured");
     for (size_t i = 0; i < METER_MAX && meter[i] != NULL; i++) {
+        if (meter[i]->scope != FULCRUM_METER_CPU_PACKAGE) {
+            continue;
+        }
         char key[48];
         (void)snprintf(key, sizeof key, "power_%s", meter[i]->name);
         fulcrum_findings_note(findings, key, "%s", state->reason[i]);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct scratch scratch_new(void)
 {
@@ -47,9 +48,20 @@ char *scratch_path(const struct scratch *scratch, const char *file)
     return path;
 }
 
+static void make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0755);
+        *slash = '/';
+    }
+}
+
 char *scratch_write(const struct scratch *scratch, const char *file, const char *text)
 {
     char *path = scratch_path(scratch, file);
+    make_folders(path);
     FILE *stream = fopen(path, "w");
     if (stream == NULL) {
         perror(path);

@@ -18,7 +18,8 @@ void scratch_free(const struct scratch *scratch);
 /* Path of a file in it; the caller frees it with free(). */
 char *scratch_path(const struct scratch *scratch, const char *file);
 
-/* Writes a file and returns its path; the caller frees it with free(). */
+/* Writes a file, with the folders above it, and returns its path; the caller frees it
+ * with free(). */
 char *scratch_write(const struct scratch *scratch, const char *file, const char *text);
 
 /* The text of a file, "" where there is none; the caller frees it with free(). */

@@ -100,9 +100,18 @@ static const struct fulcrum_meter *powercap(void)
 static void test_powercap_lists_packages_and_memory_once(void)
 {
     static const struct fulcrum_meter_domain expected[] = {
-        {"package-0", FULCRUM_METER_CPU_PACKAGE},
-        {"dram-0", FULCRUM_METER_DRAM},
-        {"package-1", FULCRUM_METER_CPU_PACKAGE},
+        {.name = "package-0",
+            .scope = FULCRUM_METER_CPU_PACKAGE,
+            .most_window_s = 0.01,
+            .detail = "intel-rapl:0/energy_uj"},
+        {.name = "dram-0",
+            .scope = FULCRUM_METER_DRAM,
+            .most_window_s = 65.712999613,
+            .detail = "intel-rapl:0:1/energy_uj"},
+        {.name = "package-1",
+            .scope = FULCRUM_METER_CPU_PACKAGE,
+            .most_window_s = 0.01,
+            .detail = "intel-rapl:1/energy_uj"},
     };
     char root[ROOT_SIZE];
     struct fulcrum_meter_state *state = NULL;
@@ -114,6 +123,11 @@ static void test_powercap_lists_packages_and_memory_once(void)
     for (size_t i = 0; i < count; i++) {
         CU_ASSERT_STRING_EQUAL(domain[i].name, expected[i].name);
         CU_ASSERT_EQUAL(domain[i].scope, expected[i].scope);
+        suite_assert_close("shortest", domain[i].least_window_s, 0.01, 1e-12);
+        suite_assert_close(
+            "longest", domain[i].most_window_s, expected[i].most_window_s, 1e-9);
+        suite_assert_close("settles at once", domain[i].settle_s, 0, 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(domain[i].detail, expected[i].detail));
     }
     powercap()->close(state);
     remove_tree(root);
@@ -228,15 +242,22 @@ static void test_open_first_takes_what_works_or_explains_every_meter(void)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     make_server(root);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_meter_open_first(&meter, &state, root, &err), FULCRUM_OK);
+        fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_CPU_PACKAGE, root, &err),
+        FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(meter->name, "powercap");
     meter->close(state);
     remove_tree(root);
     state = NULL;
     CU_ASSERT_EQUAL(
-        fulcrum_meter_open_first(&meter, &state, root, &err), FULCRUM_ERR_UNSUPPORTED);
+        fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_CPU_PACKAGE, root, &err),
+        FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "powercap: "));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "\nperf: "));
+    CU_ASSERT_PTR_NULL(state);
+    /* Memory is told beside packages; nothing is opened for it alone. */
+    CU_ASSERT_EQUAL(
+        fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_DRAM, root, &err),
+        FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_PTR_NULL(state);
 }
 
