@@ -18,6 +18,22 @@ struct fulcrum_adam {
     float *square;     /* mean square of the gradients */
 };
 
+/*
+ * One update in float32: mean = keep1 mean + add1 gradient, square = keep2 square +
+ * add2 gradient^2, parameter -= rate mean / (sqrt(square) + epsilon).
+ */
+struct fulcrum_adam_step {
+    float rate;
+    float epsilon;
+    float keep1;
+    float keep2;
+    float add1;
+    float add2;
+};
+
+/* Counts one more update and returns its numbers. */
+struct fulcrum_adam_step fulcrum_adam_begin(struct fulcrum_adam *adam);
+
 /* Moves the parameters one step against their gradients. */
 void fulcrum_adam_update(
     struct fulcrum_adam *adam, float *parameters, const float *gradients);

@@ -22,6 +22,18 @@ struct fulcrum_conv {
 /* Windows along an edge of `length` pixels. */
 size_t fulcrum_conv_window_count(const struct fulcrum_conv *layer, size_t length);
 
+/* Windows of one image: positions of its output. */
+size_t fulcrum_conv_position_count(const struct fulcrum_conv *layer);
+
+/* Elements of one window. */
+size_t fulcrum_conv_window_size(const struct fulcrum_conv *layer);
+
+/* Elements of one image of the input. */
+size_t fulcrum_conv_image_count(const struct fulcrum_conv *layer);
+
+/* Weights: how far the biases lie beyond the offset. */
+size_t fulcrum_conv_weight_count(const struct fulcrum_conv *layer);
+
 /* Elements of one output image. */
 size_t fulcrum_conv_output_count(const struct fulcrum_conv *layer);
 

@@ -14,6 +14,9 @@ struct fulcrum_dense {
     size_t offset; /* of its first parameter */
 };
 
+/* Weights: how far the biases lie beyond the offset. */
+size_t fulcrum_dense_weight_count(const struct fulcrum_dense *layer);
+
 /* Weights and biases: how far the next layer's offset lies beyond its own. */
 size_t fulcrum_dense_parameter_count(const struct fulcrum_dense *layer);
 

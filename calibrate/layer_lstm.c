@@ -1,176 +1,47 @@
-/* layer_lstm.c - a long short-term memory layer over sequences. */
+/* layer_lstm.c - the sizes and first weights of a long short-term memory layer. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Inputs of all steps go through one matrix product before the loop over time; only the
- * recurrent product has to be done step by step. Gates are kept for the backward pass,
- * which runs over the steps in reverse and collects the gradients of all of them, so
- * that the weights' gradients again are one product over the whole sequence.
- */
 #include "calibrate/layer_lstm.h"
-
-#include <string.h>
-
-#include "calibrate/activation.h"
-#include "calibrate/gemm.h"
 
 enum { GATE_COUNT = 4 };
 
-static size_t gate_width(const struct fulcrum_lstm *layer)
+size_t fulcrum_lstm_gate_count(const struct fulcrum_lstm *layer)
 {
     return GATE_COUNT * layer->unit_count;
 }
 
-static size_t recurrent_offset(const struct fulcrum_lstm *layer)
+size_t fulcrum_lstm_recurrent_offset(const struct fulcrum_lstm *layer)
 {
-    return layer->offset + layer->input_count * gate_width(layer);
+    return layer->offset + layer->input_count * fulcrum_lstm_gate_count(layer);
 }
 
-static size_t bias_offset(const struct fulcrum_lstm *layer)
+size_t fulcrum_lstm_bias_offset(const struct fulcrum_lstm *layer)
 {
-    return recurrent_offset(layer) + layer->unit_count * gate_width(layer);
+    return fulcrum_lstm_recurrent_offset(layer) +
+           layer->unit_count * fulcrum_lstm_gate_count(layer);
 }
 
 size_t fulcrum_lstm_parameter_count(const struct fulcrum_lstm *layer)
 {
-    return bias_offset(layer) + gate_width(layer) - layer->offset;
+    return fulcrum_lstm_bias_offset(layer) + fulcrum_lstm_gate_count(layer) -
+           layer->offset;
 }
 
 double fulcrum_lstm_mac_count(const struct fulcrum_lstm *layer)
 {
-    return (double)(layer->input_count + layer->unit_count) * (double)gate_width(layer);
+    return (double)(layer->input_count + layer->unit_count) *
+           (double)fulcrum_lstm_gate_count(layer);
 }
 
 void fulcrum_lstm_init(
     const struct fulcrum_lstm *layer, float *parameters, struct fulcrum_random *random)
 {
-    size_t width = gate_width(layer);
+    size_t width = fulcrum_lstm_gate_count(layer);
     fulcrum_layer_fill(parameters + layer->offset, layer->input_count * width,
         layer->input_count + layer->unit_count, random);
-    fulcrum_layer_fill(parameters + recurrent_offset(layer), layer->unit_count * width,
-        2 * layer->unit_count, random);
-    float *forget = parameters + bias_offset(layer) + layer->unit_count;
+    fulcrum_layer_fill(parameters + fulcrum_lstm_recurrent_offset(layer),
+        layer->unit_count * width, 2 * layer->unit_count, random);
+    float *forget = parameters + fulcrum_lstm_bias_offset(layer) + layer->unit_count;
     for (size_t i = 0; i < layer->unit_count; i++) {
         forget[i] = 1.0F;
-    }
-}
-
-/* cell = forget * cell before + input * candidate; hidden = output * tanh(cell). */
-static void update_state(const struct fulcrum_lstm *layer,
-    const struct fulcrum_lstm_trace *trace, size_t row)
-{
-    size_t units = layer->unit_count;
-    float *gates = trace->gates + row * gate_width(layer);
-    const float *before = trace->cell + row * units;
-    float *after = trace->cell + (row + trace->batch_count) * units;
-    float *hidden = trace->hidden + (row + trace->batch_count) * units;
-    float *squashed = trace->cell_tanh + row * units;
-    const float *candidate = gates + 2 * units;
-    const float *output = gates + 3 * units;
-    fulcrum_sigmoid(gates, 2 * units);
-    fulcrum_tanh(gates + 2 * units, candidate, units);
-    fulcrum_sigmoid(gates + 3 * units, units);
-    for (size_t i = 0; i < units; i++) {
-        after[i] = gates[units + i] * before[i] + gates[i] * candidate[i];
-    }
-    fulcrum_tanh(squashed, after, units);
-    for (size_t i = 0; i < units; i++) {
-        hidden[i] = output[i] * squashed[i];
-    }
-}
-
-void fulcrum_lstm_forward(const struct fulcrum_lstm *layer,
-    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace)
-{
-    const float *parameters = pass->parameters;
-    size_t width = gate_width(layer);
-    size_t batch = trace->batch_count;
-    size_t rows = trace->step_count * batch;
-    /* The inputs of all steps are known: one large product for them. */
-    struct fulcrum_gemm of_input = {rows, width, layer->input_count};
-    fulcrum_gemm_right_transposed(
-        of_input, pass->input, parameters + layer->offset, 0.0F, trace->gates);
-    fulcrum_activate(
-        FULCRUM_LINEAR, trace->gates, rows, parameters + bias_offset(layer), width);
-    struct fulcrum_gemm of_state = {batch, width, layer->unit_count};
-    for (size_t step = 0; step < trace->step_count; step++) {
-        size_t first = step * batch;
-        fulcrum_gemm_right_transposed(of_state,
-            trace->hidden + first * layer->unit_count,
-            parameters + recurrent_offset(layer), 1.0F, trace->gates + first * width);
-        for (size_t i = 0; i < batch; i++) {
-            update_state(layer, trace, first + i);
-        }
-    }
-}
-
-/*
- * One row of one step: from the gradients of hidden and cell after the step to those of
- * the gates' sums and of the cell before it (which replaces the one after).
- */
-static void backward_row(const struct fulcrum_lstm *layer,
-    const struct fulcrum_lstm_trace *trace,
-    const struct fulcrum_lstm_gradients *gradients, size_t row)
-{
-    size_t units = layer->unit_count;
-    size_t lane = row % trace->batch_count;
-    const float *gates = trace->gates + row * gate_width(layer);
-    const float *before = trace->cell + row * units;
-    const float *squashed = trace->cell_tanh + row * units;
-    const float *local = gradients->hidden + row * units;
-    const float *recurrent = gradients->recurrent + lane * units;
-    float *restrict cell = gradients->cell + lane * units;
-    float *restrict sums = gradients->gates + row * gate_width(layer);
-    for (size_t i = 0; i < units; i++) {
-        float input = gates[i];
-        float forget = gates[units + i];
-        float candidate = gates[2 * units + i];
-        float output = gates[3 * units + i];
-        float hidden = local[i] + recurrent[i];
-        float total = cell[i] + hidden * output * (1.0F - squashed[i] * squashed[i]);
-        sums[i] = total * candidate * input * (1.0F - input);
-        sums[units + i] = total * before[i] * forget * (1.0F - forget);
-        sums[2 * units + i] = total * input * (1.0F - candidate * candidate);
-        sums[3 * units + i] = hidden * squashed[i] * output * (1.0F - output);
-        cell[i] = total * forget;
-    }
-}
-
-static void backward_to_parameters(const struct fulcrum_lstm *layer,
-    const struct fulcrum_pass *pass, const float *hidden, const float *sums)
-{
-    size_t width = gate_width(layer);
-    struct fulcrum_gemm of_input = {width, layer->input_count, pass->row_count};
-    fulcrum_gemm_left_transposed(
-        of_input, sums, pass->input, 1.0F, pass->gradients + layer->offset);
-    struct fulcrum_gemm of_state = {width, layer->unit_count, pass->row_count};
-    fulcrum_gemm_left_transposed(
-        of_state, sums, hidden, 1.0F, pass->gradients + recurrent_offset(layer));
-    fulcrum_add_rows(
-        pass->gradients + bias_offset(layer), sums, pass->row_count, width);
-}
-
-void fulcrum_lstm_backward(const struct fulcrum_lstm *layer,
-    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
-    const struct fulcrum_lstm_gradients *gradients)
-{
-    size_t batch = trace->batch_count;
-    size_t width = gate_width(layer);
-    size_t state_byte = batch * layer->unit_count * sizeof(float);
-    memset(gradients->cell, 0, state_byte);
-    memset(gradients->recurrent, 0, state_byte);
-    struct fulcrum_gemm of_state = {batch, layer->unit_count, width};
-    for (size_t step = pass->row_count / batch; step > 0; step--) {
-        size_t first = (step - 1) * batch;
-        for (size_t i = 0; i < batch; i++) {
-            backward_row(layer, trace, gradients, first + i);
-        }
-        fulcrum_gemm(of_state, gradients->gates + first * width,
-            pass->parameters + recurrent_offset(layer), 0.0F, gradients->recurrent);
-    }
-    backward_to_parameters(layer, pass, trace->hidden, gradients->gates);
-    if (pass->input_gradient != NULL) {
-        struct fulcrum_gemm of_input = {pass->row_count, layer->input_count, width};
-        fulcrum_gemm(of_input, gradients->gates, pass->parameters + layer->offset, 0.0F,
-            pass->input_gradient);
     }
 }

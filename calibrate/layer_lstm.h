@@ -37,6 +37,15 @@ struct fulcrum_lstm_gradients {
     float *recurrent; /* scratch, batch_count x unit_count */
 };
 
+/* Sums of one row: four gates of every unit. */
+size_t fulcrum_lstm_gate_count(const struct fulcrum_lstm *layer);
+
+/* Of the first recurrent weight. */
+size_t fulcrum_lstm_recurrent_offset(const struct fulcrum_lstm *layer);
+
+/* Of the first bias. */
+size_t fulcrum_lstm_bias_offset(const struct fulcrum_lstm *layer);
+
 /* Weights and biases: how far the next layer's offset lies beyond its own. */
 size_t fulcrum_lstm_parameter_count(const struct fulcrum_lstm *layer);
 

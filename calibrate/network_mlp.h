@@ -3,19 +3,11 @@
 #ifndef FULCRUM_CALIBRATE_NETWORK_MLP_H
 #define FULCRUM_CALIBRATE_NETWORK_MLP_H
 
-#include <stdint.h>
+#include <stddef.h>
 
+#include "calibrate/mlp_task.h"
 #include "calibrate/network_cost.h"
 #include "model/status.h"
-
-struct fulcrum_mlp_options {
-    size_t input_count;
-    size_t hidden_count; /* of each of the three hidden layers, ReLU */
-    size_t action_count;
-    size_t max_batch;
-    size_t train_batch;
-    uint64_t seed;
-};
 
 struct fulcrum_mlp; /* opaque */
 

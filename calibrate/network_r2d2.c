@@ -18,22 +18,7 @@
 #include <string.h>
 
 #include "calibrate/activation.h"
-#include "calibrate/adam.h"
 #include "calibrate/td_loss.h"
-
-/* Kapturowski et al. (2019), table 2. */
-enum { LOOK_AHEAD = 5, TARGET_PERIOD = 2500 };
-static const double discount = 0.997;
-static const double adam_rate = 1e-4;
-static const double adam_epsilon = 1e-3;
-
-/* Step t of sequence i is row t * train_batch + i. */
-struct replay {
-    uint8_t *image; /* train_burn_in + train_unroll + 1 steps */
-    /* One step more: what came before an image is at its row, what follows one on. */
-    int *action;
-    float *reward;
-};
 
 struct fulcrum_r2d2 {
     struct fulcrum_r2d2_options options;
@@ -52,49 +37,18 @@ struct fulcrum_r2d2 {
     float *slot_cell;
     struct fulcrum_r2d2_trace inference;
     /* Training. */
-    struct replay replay;
+    struct fulcrum_r2d2_replay replay;
     struct fulcrum_r2d2_trace online;
     struct fulcrum_r2d2_trace target; /* the burn-in of both networks as well */
 };
-
-struct fulcrum_r2d2_shape fulcrum_r2d2_atari(size_t action_count)
-{
-    /* Mnih et al. (2015) for the convolutions, Espeholt et al. (2020) for the rest. */
-    struct fulcrum_r2d2_shape shape = {.height = 84,
-        .width = 84,
-        .channel_count = 4,
-        .filters = {{32, 8, 4}, {64, 4, 2}, {64, 3, 1}},
-        .dense_count = 512,
-        .lstm_count = 512,
-        .head_count = 512,
-        .action_count = action_count};
-    return shape;
-}
-
-static size_t image_size(const struct fulcrum_r2d2 *network)
-{
-    const struct fulcrum_r2d2_shape *shape = &network->options.shape;
-    return shape->height * shape->width * shape->channel_count;
-}
-
-/* Trained steps and the one after them, whose values end the last returns. */
-static size_t segment_steps(const struct fulcrum_r2d2 *network)
-{
-    return network->options.train_unroll + 1;
-}
-
-static size_t replay_rows(const struct fulcrum_r2d2 *network)
-{
-    return (network->options.train_burn_in + segment_steps(network)) *
-           network->options.train_batch;
-}
 
 static void take_inference(struct fulcrum_r2d2 *network)
 {
     struct fulcrum_pool *pool = &network->pool;
     size_t slots = network->options.max_batch;
     size_t units = network->layers.lstm.unit_count;
-    network->input = fulcrum_pool_take(pool, slots * image_size(network), 1);
+    network->input =
+        fulcrum_pool_take(pool, slots * fulcrum_r2d2_image_byte(&network->options), 1);
     network->slot_action = fulcrum_pool_take(pool, slots, sizeof(int));
     network->slot_reward = fulcrum_pool_take_floats(pool, slots);
     network->slot_hidden = fulcrum_pool_take_floats(pool, slots * units);
@@ -107,17 +61,19 @@ static void take_training(struct fulcrum_r2d2 *network)
 {
     const struct fulcrum_r2d2_options *options = &network->options;
     struct fulcrum_pool *pool = &network->pool;
-    size_t rows = replay_rows(network);
-    size_t longest = options->train_burn_in > segment_steps(network)
+    size_t rows = fulcrum_r2d2_replay_rows(options);
+    size_t longest = options->train_burn_in > fulcrum_r2d2_segment_steps(options)
                          ? options->train_burn_in
-                         : segment_steps(network);
-    network->replay.image = fulcrum_pool_take(pool, rows * image_size(network), 1);
+                         : fulcrum_r2d2_segment_steps(options);
+    network->replay.image =
+        fulcrum_pool_take(pool, rows * fulcrum_r2d2_image_byte(options), 1);
     network->replay.action =
         fulcrum_pool_take(pool, rows + options->train_batch, sizeof(int));
     network->replay.reward =
         fulcrum_pool_take_floats(pool, rows + options->train_batch);
     network->online = fulcrum_r2d2_trace_take(&network->layers, pool,
-        segment_steps(network), options->train_batch, FULCRUM_R2D2_KEEP_ALL);
+        fulcrum_r2d2_segment_steps(options), options->train_batch,
+        FULCRUM_R2D2_KEEP_ALL);
     network->target = fulcrum_r2d2_trace_take(&network->layers, pool, longest,
         options->train_batch, FULCRUM_R2D2_KEEP_OUTPUTS);
     network->gradients = fulcrum_r2d2_gradients_take(
@@ -130,40 +86,15 @@ static void take_buffers(struct fulcrum_r2d2 *network)
     struct fulcrum_pool *pool = &network->pool;
     network->parameters = fulcrum_pool_take_floats(pool, count);
     network->target_parameters = fulcrum_pool_take_floats(pool, count);
-    network->adam = (struct fulcrum_adam){.rate = adam_rate,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .epsilon = adam_epsilon,
-        .parameter_count = count,
-        .mean = fulcrum_pool_take_floats(pool, count),
-        .square = fulcrum_pool_take_floats(pool, count)};
+    network->adam = fulcrum_r2d2_adam(count);
+    network->adam.mean = fulcrum_pool_take_floats(pool, count);
+    network->adam.square = fulcrum_pool_take_floats(pool, count);
     network->scratch = fulcrum_r2d2_scratch_take(&network->layers, pool);
     take_inference(network);
     take_training(network);
     network->inference.scratch = &network->scratch;
     network->online.scratch = &network->scratch;
     network->target.scratch = &network->scratch;
-}
-
-static void fill_bytes(uint8_t *bytes, size_t count, struct fulcrum_random *random)
-{
-    for (size_t i = 0; i < count; i += sizeof(uint64_t)) {
-        uint64_t bits = fulcrum_random_bits(random);
-        size_t left = count - i;
-        memcpy(bytes + i, &bits, left < sizeof bits ? left : sizeof bits);
-    }
-}
-
-static void fill_replay(struct fulcrum_r2d2 *network, struct fulcrum_random *random)
-{
-    size_t rows = replay_rows(network);
-    size_t count = rows + network->options.train_batch;
-    uint64_t actions = network->layers.action_count;
-    fill_bytes(network->replay.image, rows * image_size(network), random);
-    for (size_t i = 0; i < count; i++) {
-        network->replay.action[i] = (int)(fulcrum_random_bits(random) % actions);
-        network->replay.reward[i] = (float)fulcrum_random_between(random, -1.0, 1.0);
-    }
 }
 
 static void renew_target(struct fulcrum_r2d2 *network)
@@ -193,7 +124,7 @@ enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_r2d2 **out,
     struct fulcrum_random random = fulcrum_random_seeded(options->seed);
     fulcrum_r2d2_layers_init(&network->layers, network->parameters, &random);
     renew_target(network);
-    fill_replay(network, &random);
+    fulcrum_r2d2_replay_fill(&network->replay, options, &random);
     *out = network;
     return FULCRUM_OK;
 }
@@ -248,7 +179,8 @@ static struct fulcrum_r2d2_batch replay_steps(
     size_t row = first * network->options.train_batch;
     return (struct fulcrum_r2d2_batch){.step_count = count,
         .batch_count = network->options.train_batch,
-        .image = network->replay.image + row * image_size(network),
+        .image =
+            network->replay.image + row * fulcrum_r2d2_image_byte(&network->options),
         .last_action = network->replay.action + row,
         .last_reward = network->replay.reward + row};
 }
@@ -274,7 +206,7 @@ static void forward_replay(struct fulcrum_r2d2 *network, const float *parameters
     memmove(trace->core.hidden, warm->core.hidden + burn_in * count, state_byte);
     memmove(trace->core.cell, warm->core.cell + burn_in * count, state_byte);
     struct fulcrum_r2d2_batch segment =
-        replay_steps(network, burn_in, segment_steps(network));
+        replay_steps(network, burn_in, fulcrum_r2d2_segment_steps(&network->options));
     fulcrum_r2d2_forward_core(layers, parameters, &segment, trace);
     fulcrum_r2d2_forward_heads(layers, parameters, trace);
 }
@@ -289,8 +221,8 @@ double fulcrum_r2d2_loss(struct fulcrum_r2d2 *network)
     struct fulcrum_td td = {.step_count = options->train_unroll,
         .batch_count = options->train_batch,
         .action_count = network->layers.action_count,
-        .look_ahead = LOOK_AHEAD,
-        .discount = discount,
+        .look_ahead = FULCRUM_R2D2_LOOK_AHEAD,
+        .discount = FULCRUM_R2D2_DISCOUNT,
         .online = network->online.q,
         .target = network->target.q,
         .action = network->replay.action + row,
@@ -315,7 +247,7 @@ double fulcrum_r2d2_train(struct fulcrum_r2d2 *network)
     fulcrum_r2d2_backward(network);
     fulcrum_adam_update(
         &network->adam, network->parameters, network->gradients.parameters);
-    if (network->adam.step_count % TARGET_PERIOD == 0) {
+    if (network->adam.step_count % FULCRUM_R2D2_TARGET_PERIOD == 0) {
         renew_target(network);
     }
     return loss;
@@ -329,8 +261,8 @@ const struct fulcrum_r2d2_layers *fulcrum_r2d2_layers_of(
 
 struct fulcrum_r2d2_batch fulcrum_r2d2_replay(const struct fulcrum_r2d2 *network)
 {
-    return replay_steps(
-        network, 0, network->options.train_burn_in + segment_steps(network));
+    return replay_steps(network, 0,
+        network->options.train_burn_in + fulcrum_r2d2_segment_steps(&network->options));
 }
 
 float *fulcrum_r2d2_parameters(struct fulcrum_r2d2 *network)
@@ -345,19 +277,6 @@ const float *fulcrum_r2d2_gradients(const struct fulcrum_r2d2 *network)
 
 struct fulcrum_network_cost fulcrum_r2d2_cost(const struct fulcrum_r2d2 *network)
 {
-    const struct fulcrum_r2d2_options *options = &network->options;
-    double core = fulcrum_r2d2_core_mac_count(&network->layers);
-    double all = core + fulcrum_r2d2_head_mac_count(&network->layers);
-    double burn_in = (double)options->train_burn_in;
-    double unroll = (double)options->train_unroll;
-    /* Two networks go forward. Backward: gradients of weights and of inputs, but not of
-     * the images; the step after the segment has none. */
-    double mac_count =
-        2.0 * (burn_in * core + (unroll + 1.0) * all) +
-        unroll * (2.0 * all - fulcrum_r2d2_first_mac_count(&network->layers));
-    return (struct fulcrum_network_cost){
-        .parameter_count = network->layers.parameter_count,
-        .forward_flop = 2.0 * all,
-        .train_step_flop = 2.0 * (double)options->train_batch * mac_count,
-        .buffer_byte = network->pool.taken_byte};
+    return fulcrum_r2d2_cost_of(
+        &network->layers, &network->options, network->pool.taken_byte);
 }

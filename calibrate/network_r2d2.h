@@ -5,21 +5,10 @@
 
 #include "calibrate/network_cost.h"
 #include "calibrate/r2d2_layers.h"
+#include "calibrate/r2d2_task.h"
 #include "model/status.h"
 
-struct fulcrum_r2d2_options {
-    struct fulcrum_r2d2_shape shape;
-    size_t max_batch;
-    size_t train_batch;
-    size_t train_unroll;
-    size_t train_burn_in;
-    uint64_t seed;
-};
-
 struct fulcrum_r2d2; /* opaque */
-
-/* The Atari agent: 84 x 84 x 4 images, dense, LSTM and heads of 512. */
-struct fulcrum_r2d2_shape fulcrum_r2d2_atari(size_t action_count);
 
 /*
  * The replay is one batch of random images, actions and rewards, the same in every
