@@ -35,9 +35,6 @@ struct fulcrum_canary {
 /* Gives readings and tables back and leaves an empty canary. */
 void fulcrum_canary_free(struct fulcrum_canary *canary);
 
-/* On which clock a sample was timed: a stolen slice shows on the wall clock alone. */
-enum fulcrum_clock { FULCRUM_CLOCK_CPU, FULCRUM_CLOCK_WALL };
-
 /*
  * Before a sample: runs the loop, unless a run has only just ended.
  *   fails    FULCRUM_ERR_NO_MEMORY

@@ -15,6 +15,8 @@ struct fulcrum_drill {
     struct fulcrum_bench *bench;
     pthread_t thread;
     atomic_int ends;
+    enum fulcrum_status status; /* the thread's until it has ended, as is the next */
+    struct fulcrum_error err;
 };
 
 static void *infer(void *argument)
@@ -23,8 +25,10 @@ static void *infer(void *argument)
     struct fulcrum_bench *bench = drill->bench;
     size_t most = bench->learner_options.max_batch;
     size_t batch = most < BATCH_COUNT ? most : BATCH_COUNT;
-    while (!atomic_load_explicit(&drill->ends, memory_order_relaxed)) {
-        bench->learner->forward(bench->state, batch, bench->action);
+    while (drill->status == FULCRUM_OK &&
+           !atomic_load_explicit(&drill->ends, memory_order_relaxed)) {
+        drill->status =
+            bench->learner->forward(bench->state, batch, bench->action, &drill->err);
     }
     return NULL;
 }
@@ -46,12 +50,18 @@ enum fulcrum_status fulcrum_drill_start(
     return FULCRUM_OK;
 }
 
-void fulcrum_drill_end(struct fulcrum_drill *drill)
+enum fulcrum_status fulcrum_drill_end(
+    struct fulcrum_drill *drill, struct fulcrum_error *err)
 {
     if (drill == NULL) {
-        return;
+        return FULCRUM_OK;
     }
     atomic_store(&drill->ends, 1);
     (void)pthread_join(drill->thread, NULL);
+    enum fulcrum_status status = drill->status;
+    if (status != FULCRUM_OK) {
+        (void)fulcrum_fail(err, status, "%s", drill->err.detail);
+    }
     free(drill);
+    return status;
 }

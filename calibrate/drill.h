@@ -17,7 +17,11 @@ struct fulcrum_drill; /* opaque */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_drill_start(
     struct fulcrum_drill **out, struct fulcrum_bench *bench, struct fulcrum_error *err);
 
-/* Ends after the batch at hand. Accepts NULL. */
-void fulcrum_drill_end(struct fulcrum_drill *drill);
+/*
+ * Ends after the batch at hand. Accepts NULL.
+ *   fails    as the learner, where it failed meanwhile
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_drill_end(
+    struct fulcrum_drill *drill, struct fulcrum_error *err);
 
 #endif

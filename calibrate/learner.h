@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calibrate/stopwatch.h"
 #include "model/status.h"
 
 enum fulcrum_learner_network {
@@ -28,6 +29,8 @@ struct fulcrum_learner_options {
     size_t train_unroll;  /* R2D2: steps of a sequence to train on, 1..1024 */
     size_t train_burn_in; /* R2D2: steps before them, forward only, 0..1024 */
     uint64_t seed;        /* weights and training data */
+    size_t device_index;  /* which device, where a learner has several */
+    double sm_count;      /* SMs (compute units) to run on; 0: what is usual there */
 };
 
 struct fulcrum_learner_info {
@@ -36,7 +39,16 @@ struct fulcrum_learner_info {
     double forward_flop; /* per observation, 2 per multiply-add */
     double train_step_flop;
     size_t buffer_byte; /* weights, optimiser, replay and every other buffer */
-    char backend[200];  /* BLAS library, its core name and threads */
+    char backend[200];  /* libraries and their versions, kernels, threads */
+    int is_gpu;         /* 0: runs on this machine's cores, and all below is zero
+                           unless they are reached as a device */
+    char device_name[96];
+    double sm_count;         /* of the whole device */
+    double granted_sm_count; /* in force */
+    double least_sm_count;   /* smallest share that `grant` gives */
+    double sm_step;          /* shares are multiples of it */
+    double clock_hz;         /* NAN where a device does not tell */
+    double memory_byte;
 };
 
 struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
@@ -59,16 +71,36 @@ struct fulcrum_learner {
      */
     void *(*input)(struct fulcrum_learner_state *state);
     /*
-     * Infers `batch` observations (1..max_batch) on the calling thread.
+     * Infers `batch` observations (1..max_batch) on the calling thread and returns when
+     * it is done.
      * `action` gets one index in [0, action_count) per observation: the best value
      * (R2D2, whose slots keep a recurrent state each) or the largest mean (MLP).
+     *   fails    FULCRUM_ERR_UNSUPPORTED: the device failed; close is all that is left
      */
-    void (*forward)(struct fulcrum_learner_state *state, size_t batch, int *action);
+    enum fulcrum_status (*forward)(struct fulcrum_learner_state *state, size_t batch,
+        int *action, struct fulcrum_error *err);
     /*
-     * One training step: forward, backward and Adam. The replay is random and the same
-     * in each step: equal work, not learning. Returns the loss.
+     * One training step: forward, backward and Adam; returns when it is done. The
+     * replay is random and the same in each step: equal work, not learning.
+     *   loss     set on success only
+     *   fails    as forward
      */
-    double (*train)(struct fulcrum_learner_state *state);
+    enum fulcrum_status (*train)(
+        struct fulcrum_learner_state *state, double *loss, struct fulcrum_error *err);
+    /*
+     * On which clock forward and train are to be timed: CPU where the calling thread
+     * does the work, wall where a device does.
+     */
+    enum fulcrum_clock clock;
+    /*
+     * Runs what follows on about `sm_count` SMs (0: all); weights and states stay.
+     * NULL where the learner has no such choice.
+     *   granted  SMs really in force: what a measurement is to report
+     *   fails    FULCRUM_ERR_UNSUPPORTED (this device cannot be divided),
+     *            FULCRUM_ERR_RANGE; the shares in force stay as they were
+     */
+    enum fulcrum_status (*grant)(struct fulcrum_learner_state *state, double sm_count,
+        double *granted, struct fulcrum_error *err);
 };
 
 /* NULL-terminated, in the order of `fulcrum list learners`. Static. */

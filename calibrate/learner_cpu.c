@@ -100,19 +100,25 @@ static void *cpu_input(struct fulcrum_learner_state *state)
                                : (void *)fulcrum_mlp_input(state->mlp);
 }
 
-static void cpu_forward(struct fulcrum_learner_state *state, size_t batch, int *action)
+static enum fulcrum_status cpu_forward(struct fulcrum_learner_state *state,
+    size_t batch, int *action, struct fulcrum_error *err)
 {
+    (void)err;
     if (state->r2d2 != NULL) {
         fulcrum_r2d2_infer(state->r2d2, batch, action);
     } else {
         fulcrum_mlp_infer(state->mlp, batch, action);
     }
+    return FULCRUM_OK;
 }
 
-static double cpu_train(struct fulcrum_learner_state *state)
+static enum fulcrum_status cpu_train(
+    struct fulcrum_learner_state *state, double *loss, struct fulcrum_error *err)
 {
-    return state->r2d2 != NULL ? fulcrum_r2d2_train(state->r2d2)
-                               : fulcrum_mlp_train(state->mlp);
+    (void)err;
+    *loss = state->r2d2 != NULL ? fulcrum_r2d2_train(state->r2d2)
+                                : fulcrum_mlp_train(state->mlp);
+    return FULCRUM_OK;
 }
 
 const struct fulcrum_learner fulcrum_learner_cpu = {
@@ -123,4 +129,5 @@ const struct fulcrum_learner fulcrum_learner_cpu = {
     .input = cpu_input,
     .forward = cpu_forward,
     .train = cpu_train,
+    .clock = FULCRUM_CLOCK_CPU,
 };

@@ -93,6 +93,21 @@ static size_t index_of(const struct fulcrum_probe_state *state, double size)
     return i;
 }
 
+/* Mean time of `repeats` batches, on the learner's clock. */
+static enum fulcrum_status time_batches(const struct fulcrum_bench *bench, size_t batch,
+    size_t repeats, double *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_learner *learner = bench->learner;
+    enum fulcrum_status status = FULCRUM_OK;
+    struct fulcrum_span begin = fulcrum_span_begin();
+    for (size_t i = 0; i < repeats && status == FULCRUM_OK; i++) {
+        status = learner->forward(bench->state, batch, bench->action, err);
+    }
+    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
+    *out = fulcrum_span_on(span, learner->clock) / (double)repeats;
+    return status;
+}
+
 static enum fulcrum_status sample_size(struct fulcrum_probe_state *state,
     struct fulcrum_recording *recording, struct fulcrum_canary *canary, double size,
     struct fulcrum_error *err)
@@ -105,14 +120,13 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state,
     if (status != FULCRUM_OK) {
         return status;
     }
-    struct fulcrum_span begin = fulcrum_span_begin();
-    for (size_t i = 0; i < repeats; i++) {
-        bench->learner->forward(bench->state, (size_t)size, bench->action);
+    struct fulcrum_sample sample = {.x = size};
+    status = time_batches(bench, (size_t)size, repeats, &sample.value, err);
+    if (status != FULCRUM_OK) {
+        return status;
     }
-    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    struct fulcrum_sample sample = {.x = size, .value = span.cpu_s / (double)repeats};
     status = fulcrum_canary_close(
-        canary, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+        canary, &sample.canary_s, bench->learner->clock, &bench->stopwatch, err);
     *rough_s = fmax(sample.value, 1e-9);
     /* The first batch of a size touches memory and picks kernels: not kept. */
     return status == FULCRUM_OK && !is_warm_up
@@ -277,7 +291,7 @@ static void report_busy(const struct size_medians *alone,
 }
 
 static void report_estimate(const struct fulcrum_line_fit *line, const char *name,
-    const char *path, struct fulcrum_findings *findings)
+    const char *path, const char *clock, struct fulcrum_findings *findings)
 {
     const struct fulcrum_fit_estimate *estimate = fulcrum_fit_find(&line->fit, name);
     struct fulcrum_parameter parameter = {
@@ -288,13 +302,13 @@ static void report_estimate(const struct fulcrum_line_fit *line, const char *nam
     };
     (void)snprintf(parameter.path, sizeof parameter.path, "%s", path);
     (void)snprintf(parameter.source, sizeof parameter.source,
-        "line through median CPU times of %zu batch sizes; %.160s",
+        "line through median %s times of %zu batch sizes; %.160s", clock,
         line->fit.residuals.count, line->reason);
     fulcrum_findings_parameter(findings, &parameter);
 }
 
-static enum fulcrum_status report_line(
-    const struct size_medians *alone, struct fulcrum_findings *findings)
+static enum fulcrum_status report_line(const struct size_medians *alone,
+    const char *clock, struct fulcrum_findings *findings)
 {
     static const char batch_path[] = "workload.network.per_batch_s";
     static const char item_path[] = "workload.network.per_item_s";
@@ -309,8 +323,8 @@ static enum fulcrum_status report_line(
     if (status != FULCRUM_OK) {
         return fulcrum_fail(findings->err, status, "%s", why.detail);
     }
-    report_estimate(&line, "per_batch_s", batch_path, findings);
-    report_estimate(&line, "per_item_s", item_path, findings);
+    report_estimate(&line, "per_batch_s", batch_path, clock, findings);
+    report_estimate(&line, "per_item_s", item_path, clock, findings);
     fulcrum_findings_fit(findings, "inference_time", "t0 + t1 b", &line.fit);
     if (findings->status != FULCRUM_OK) {
         return findings->status;
@@ -337,7 +351,8 @@ static enum fulcrum_status inference_report(struct fulcrum_probe_state *state,
             calibration, alone.size, alone.time_s, alone.count, err);
     }
     if (status == FULCRUM_OK && alone.count > 1) {
-        status = report_line(&alone, &findings);
+        status = report_line(
+            &alone, fulcrum_clock_name(state->bench->learner->clock), &findings);
     }
     if (status != FULCRUM_OK) {
         return status;

@@ -370,8 +370,9 @@ static enum fulcrum_status visit_busy(
     do {
         status = sample_block(state, &state->bench->busy, err);
     } while (status == FULCRUM_OK && fulcrum_bench_goes_on(state->bench, until_s));
-    fulcrum_drill_end(drill);
-    return status;
+    enum fulcrum_status ended =
+        fulcrum_drill_end(drill, status == FULCRUM_OK ? err : NULL);
+    return status != FULCRUM_OK ? status : ended;
 }
 
 static enum fulcrum_status step_visit(

@@ -143,15 +143,38 @@ static enum fulcrum_status train_open(struct fulcrum_bench *bench,
 }
 
 /* Operations per second while inferring a large batch. */
-static double inference_flop_per_s(struct fulcrum_bench *bench)
+static enum fulcrum_status inference_flop_per_s(
+    const struct fulcrum_bench *bench, double *out, struct fulcrum_error *err)
 {
+    const struct fulcrum_learner *learner = bench->learner;
     size_t most = bench->learner_options.max_batch;
     size_t batch = most < RATE_BATCH ? most : RATE_BATCH;
-    bench->learner->forward(bench->state, batch, bench->action);
+    enum fulcrum_status status =
+        learner->forward(bench->state, batch, bench->action, err);
     struct fulcrum_span begin = fulcrum_span_begin();
-    bench->learner->forward(bench->state, batch, bench->action);
+    if (status == FULCRUM_OK) {
+        status = learner->forward(bench->state, batch, bench->action, err);
+    }
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    return (double)batch * bench->learner_info.forward_flop / fmax(span.cpu_s, 1e-9);
+    *out = (double)batch * bench->learner_info.forward_flop /
+           fmax(fulcrum_span_on(span, learner->clock), 1e-9);
+    return status;
+}
+
+/* Mean time of `repeats` steps, on the learner's clock. */
+static enum fulcrum_status time_steps(const struct fulcrum_bench *bench,
+    struct fulcrum_learner_state *learner, size_t repeats, double *out,
+    struct fulcrum_error *err)
+{
+    double loss = 0.0;
+    enum fulcrum_status status = FULCRUM_OK;
+    struct fulcrum_span begin = fulcrum_span_begin();
+    for (size_t k = 0; k < repeats && status == FULCRUM_OK; k++) {
+        status = bench->learner->train(learner, &loss, err);
+    }
+    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
+    *out = fulcrum_span_on(span, bench->learner->clock) / (double)repeats;
+    return status;
 }
 
 static enum fulcrum_status sample_step(
@@ -165,16 +188,15 @@ static enum fulcrum_status sample_step(
     if (status != FULCRUM_OK) {
         return status;
     }
-    struct fulcrum_span begin = fulcrum_span_begin();
-    for (size_t k = 0; k < repeats; k++) {
-        (void)bench->learner->train(state->learner[i]);
+    double step_s = 0.0;
+    status = time_steps(bench, state->learner[i], repeats, &step_s, err);
+    if (status != FULCRUM_OK) {
+        return status;
     }
-    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    double step_s = span.cpu_s / (double)repeats;
     state->rough_s[i] = fmax(step_s, 1e-9);
     struct fulcrum_sample sample = {.x = state->flop[i], .value = step_s};
     status = fulcrum_canary_close(
-        &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+        &bench->alone, &sample.canary_s, bench->learner->clock, &bench->stopwatch, err);
     /* The first step touches its buffers for the first time: not kept. */
     return status == FULCRUM_OK && !is_warm_up
                ? fulcrum_recording_add(&state->recording, &sample, err)
@@ -186,10 +208,13 @@ static enum fulcrum_status prepare(
     struct fulcrum_probe_state *state, double slice_s, struct fulcrum_error *err)
 {
     double limit_s = fmin(STEP_MAX_S, slice_s / STEPS_PER_VISIT);
-    double flop_per_s = RATE_OF_INFERENCE * inference_flop_per_s(state->bench);
-    state->plan =
-        fulcrum_train_plan_of(&state->work, &state->nominal, flop_per_s, limit_s);
-    enum fulcrum_status status = FULCRUM_OK;
+    double flop_per_s = 0.0;
+    enum fulcrum_status status = inference_flop_per_s(state->bench, &flop_per_s, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    state->plan = fulcrum_train_plan_of(
+        &state->work, &state->nominal, RATE_OF_INFERENCE * flop_per_s, limit_s);
     for (size_t i = 0; i < state->plan.count && status == FULCRUM_OK &&
                        fulcrum_bench_goes_on(state->bench, HUGE_VAL);
          i++) {
@@ -259,8 +284,9 @@ static enum fulcrum_status report_measured(
     struct fulcrum_parameter parameter =
         parameter_of(FULCRUM_ORIGIN_MEASURED, summary.median, summary.standard_error);
     (void)snprintf(parameter.source, sizeof parameter.source,
-        "median CPU time of %zu training steps of %.0f samples on one thread",
-        summary.used, state->nominal.batch);
+        "median %s time of %zu training steps of %.0f samples",
+        fulcrum_clock_name(state->bench->learner->clock), summary.used,
+        state->nominal.batch);
     fulcrum_findings_parameter(findings, &parameter);
     fulcrum_findings_summary(findings, "train_step_s", "s", &summary);
     return findings->status;

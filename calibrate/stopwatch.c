@@ -66,6 +66,16 @@ struct fulcrum_span fulcrum_span_end(
     return (struct fulcrum_span){fmax(wall_s, 0.0), fmax(cpu_s, 0.0)};
 }
 
+const char *fulcrum_clock_name(enum fulcrum_clock clock)
+{
+    return clock == FULCRUM_CLOCK_WALL ? "wall" : "CPU";
+}
+
+double fulcrum_span_on(struct fulcrum_span span, enum fulcrum_clock clock)
+{
+    return clock == FULCRUM_CLOCK_WALL ? span.wall_s : span.cpu_s;
+}
+
 void fulcrum_sleep_s(double seconds)
 {
     if (seconds <= 0.0) {

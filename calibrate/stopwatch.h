@@ -33,6 +33,15 @@ struct fulcrum_span fulcrum_span_begin(void);
 struct fulcrum_span fulcrum_span_end(
     const struct fulcrum_stopwatch *stopwatch, struct fulcrum_span begin);
 
+/* On which clock a sample is timed: a stolen slice shows on the wall clock alone. */
+enum fulcrum_clock { FULCRUM_CLOCK_CPU, FULCRUM_CLOCK_WALL };
+
+/* As in sentences: "CPU", "wall". */
+const char *fulcrum_clock_name(enum fulcrum_clock clock);
+
+/* The span's time on that clock. */
+double fulcrum_span_on(struct fulcrum_span span, enum fulcrum_clock clock);
+
 /* Sleeps; returns early where a signal arrives. Nothing for seconds <= 0. */
 void fulcrum_sleep_s(double seconds);
 

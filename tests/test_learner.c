@@ -55,15 +55,17 @@ static void run_learner(const struct fulcrum_learner *learner,
         return;
     }
     int action[3] = {-1, -1, -1};
+    double loss = NAN;
     memset(learner->input(state), 1, options->max_batch * info.input_byte);
-    learner->forward(state, 2, action);
+    CU_ASSERT_EQUAL(learner->forward(state, 2, action, NULL), FULCRUM_OK);
     CU_ASSERT_TRUE(action[0] >= 0 && action[0] < (int)options->action_count);
     CU_ASSERT_TRUE(action[1] >= 0 && action[1] < (int)options->action_count);
     CU_ASSERT_EQUAL(action[2], -1);
-    learner->forward(state, 3, action);
+    CU_ASSERT_EQUAL(learner->forward(state, 3, action, NULL), FULCRUM_OK);
     CU_ASSERT_TRUE(action[2] >= 0 && action[2] < (int)options->action_count);
-    CU_ASSERT_TRUE(isfinite(learner->train(state)));
-    CU_ASSERT_TRUE(isfinite(learner->train(state)));
+    CU_ASSERT_EQUAL(learner->train(state, &loss, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(learner->train(state, &loss, NULL), FULCRUM_OK);
+    CU_ASSERT_TRUE(isfinite(loss));
     CU_ASSERT_TRUE(info.buffer_byte > info.parameter_count * sizeof(float));
     CU_ASSERT_TRUE(strlen(info.backend) > 0);
     learner->close(state);
@@ -87,7 +89,7 @@ static double loss_after(const struct fulcrum_learner *learner,
     double loss = 0.0;
     if (state != NULL) {
         for (size_t i = 0; i < step_count; i++) {
-            loss = learner->train(state);
+            CU_ASSERT_EQUAL(learner->train(state, &loss, NULL), FULCRUM_OK);
         }
         learner->close(state);
     }

@@ -50,6 +50,15 @@ static void test_span_takes_the_cost_off_but_stays_above_zero(void)
     suite_assert_close("cpu", none.cpu_s, 0.0, 0.0);
 }
 
+static void test_a_span_is_read_on_the_clock_that_is_asked_for(void)
+{
+    struct fulcrum_span span = {.wall_s = 2.0, .cpu_s = 1.0};
+    CU_ASSERT_TRUE(fulcrum_span_on(span, FULCRUM_CLOCK_WALL) > 1.5);
+    CU_ASSERT_TRUE(fulcrum_span_on(span, FULCRUM_CLOCK_CPU) < 1.5);
+    CU_ASSERT_STRING_EQUAL(fulcrum_clock_name(FULCRUM_CLOCK_WALL), "wall");
+    CU_ASSERT_STRING_EQUAL(fulcrum_clock_name(FULCRUM_CLOCK_CPU), "CPU");
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -57,6 +66,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_reading_a_clock_costs_something_small),
         SUITE_CASE(test_sleep_takes_wall_time_and_hardly_any_cpu_time),
         SUITE_CASE(test_span_takes_the_cost_off_but_stays_above_zero),
+        SUITE_CASE(test_a_span_is_read_on_the_clock_that_is_asked_for),
     };
     return suite_run("stopwatch", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
