@@ -33,8 +33,20 @@ enum fulcrum_stage_resource { FULCRUM_STAGE_CPU, FULCRUM_STAGE_GPU };
 
 enum { FULCRUM_STAGE_RESOURCE_COUNT = FULCRUM_STAGE_GPU + 1 };
 
+/* Which of them are in a stage at one moment. */
+enum fulcrum_stage_where {
+    FULCRUM_STAGE_CPU_ONLY,
+    FULCRUM_STAGE_GPU_ONLY,
+    FULCRUM_STAGE_CPU_AND_GPU
+};
+
+enum { FULCRUM_STAGE_WHERE_COUNT = FULCRUM_STAGE_CPU_AND_GPU + 1 };
+
 /* "simulation"... Static. */
 const char *fulcrum_stage_kind_name(enum fulcrum_stage_kind kind);
+
+/* "CPU only", "GPU only", "CPU and GPU". Static. */
+const char *fulcrum_stage_where_name(enum fulcrum_stage_where where);
 
 /* A few words. Static. */
 const char *fulcrum_stage_kind_meaning(enum fulcrum_stage_kind kind);

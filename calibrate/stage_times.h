@@ -1,0 +1,99 @@
+/* stage_times.h - where the time of a recorded run went, as RL-Scope breaks it down. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_STAGE_TIMES_H
+#define FULCRUM_CALIBRATE_STAGE_TIMES_H
+
+#include <stddef.h>
+
+#include "calibrate/recorder.h"
+#include "calibrate/recorder_cost.h"
+#include "model/stage_kind.h"
+#include "model/status.h"
+
+/* What the recorder cannot know. */
+struct fulcrum_stage_facts {
+    double step_count;     /* environment steps in the window; NAN: not counted */
+    double sm_active_frac; /* of the GPU's SMs over the window; NAN: not measured */
+    struct fulcrum_recorder_cost cost; /* {0}: nothing is taken off */
+};
+
+/*
+ * One kind of stage. Seconds without what recording cost. NAN: not known, as threads
+ * that were sampled say nothing about the same moment elsewhere, and a thread that was
+ * not attached nothing about its CPU.
+ */
+struct fulcrum_stage_time {
+    /* The window's wall time, each moment divided among the stages active in it. */
+    double wall_s[FULCRUM_STAGE_WHERE_COUNT];
+    /* Wall time in which any thread or device was in the stage. */
+    double active_s[FULCRUM_STAGE_WHERE_COUNT];
+    double thread_s; /* summed over threads, preempted or not */
+    double cpu_s;    /* CPU time of threads, divided as their thread_s that is work */
+    double gpu_s;    /* summed over the devices' spans */
+    double event_count;
+    double recording_s; /* what was taken off thread_s */
+};
+
+/* One thread. */
+struct fulcrum_stage_track {
+    char name[FULCRUM_RECORDER_NAME_SIZE];
+    double stage_s[FULCRUM_STAGE_KIND_COUNT]; /* exclusive */
+    double outside_s;                         /* in no stage */
+    double cpu_s;
+    double gpu_s;
+    double recording_s;
+    double recorded_frac; /* of its cycles */
+    size_t dropped_count;
+};
+
+struct fulcrum_stage_times {
+    struct fulcrum_stage_facts facts;
+    double window_s;
+    double corrected_window_s; /* less what recording cost the busiest processor */
+    /* Before window_s where tracks ran full: overlap is known up to the first one. */
+    double swept_s;
+    struct fulcrum_stage_time kinds[FULCRUM_STAGE_KIND_COUNT];
+    double idle_s;        /* no work anywhere; with wall_s it makes the swept time */
+    double gpu_busy_frac; /* of the swept time; NAN: no span of a GPU was added */
+    double outside_s;     /* thread time in no stage */
+    double recording_s;   /* summed over threads */
+    size_t event_count;
+    size_t dropped_count;
+    size_t sampled_track_count;
+    struct fulcrum_stage_track *tracks; /* owned */
+    size_t track_count;
+};
+
+/*
+ * Of a recorder that was stopped and whose threads have ended.
+ *   out      given back with fulcrum_stage_times_free; needs the recorder no more
+ *   fails    FULCRUM_ERR_RANGE (no window; a fact outside its range),
+ *            FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_times_new(
+    struct fulcrum_stage_times *out, const struct fulcrum_recorder *recorder,
+    const struct fulcrum_stage_facts *facts, struct fulcrum_error *err);
+
+/* Leaves {0}, which it accepts. */
+void fulcrum_stage_times_free(struct fulcrum_stage_times *times);
+
+/* Share of a kind in the swept wall time; of `where`, or of all three. NAN: unknown. */
+double fulcrum_stage_times_share(const struct fulcrum_stage_times *times,
+    enum fulcrum_stage_kind kind, enum fulcrum_stage_where where);
+double fulcrum_stage_times_share_sum(
+    const struct fulcrum_stage_times *times, enum fulcrum_stage_kind kind);
+
+/* What of the swept wall time was idle. */
+double fulcrum_stage_times_idle_frac(const struct fulcrum_stage_times *times);
+
+/* Room for the sentence below. */
+enum { FULCRUM_STAGE_SENTENCE_SIZE = 240 };
+
+/*
+ * A sentence on the GPU's busy time beside its SMs' activity, which the former
+ * flatters; or what of the two was not measured.
+ */
+void fulcrum_stage_times_busy_sentence(
+    const struct fulcrum_stage_times *times, char out[FULCRUM_STAGE_SENTENCE_SIZE]);
+
+#endif
