@@ -14,6 +14,8 @@ const struct fulcrum_actor *const *fulcrum_actors(void)
         &fulcrum_actor_mujoco_ant,
         &fulcrum_actor_mujoco_humanoid,
         &fulcrum_actor_libretro,
+        &fulcrum_actor_plugin,
+        &fulcrum_actor_gym,
         NULL,
     };
     return actors;

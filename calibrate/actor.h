@@ -22,7 +22,9 @@ struct fulcrum_actor_options {
     double limit_s;
 };
 
-#define FULCRUM_ACTOR_LIMIT_S 8.0
+#define FULCRUM_ACTOR_LIMIT_S     8.0
+#define FULCRUM_ACTOR_LIMIT_MIN_S 0.05
+#define FULCRUM_ACTOR_LIMIT_MAX_S 3600.0
 
 enum fulcrum_observation_kind { FULCRUM_OBSERVE_FLOAT32, FULCRUM_OBSERVE_UINT8 };
 
@@ -86,7 +88,7 @@ struct fulcrum_actor {
      *   fails    FULCRUM_ERR_UNSUPPORTED (library not here or not in this build),
      *            FULCRUM_ERR_RANGE (frame skip), FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT
      *            (core or ROM), FULCRUM_ERR_MISSING (this core needs a ROM),
-     *            FULCRUM_ERR_NO_MEMORY
+     *            FULCRUM_ERR_ENVIRONMENT (plug-in, Gymnasium), FULCRUM_ERR_NO_MEMORY
      */
     enum fulcrum_status (*open)(const struct fulcrum_actor_options *options,
         struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,

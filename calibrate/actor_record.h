@@ -13,6 +13,8 @@ extern const struct fulcrum_actor fulcrum_actor_cartpole;
 extern const struct fulcrum_actor fulcrum_actor_mujoco_ant;
 extern const struct fulcrum_actor fulcrum_actor_mujoco_humanoid;
 extern const struct fulcrum_actor fulcrum_actor_libretro;
+extern const struct fulcrum_actor fulcrum_actor_plugin; /* actor_worker.c */
+extern const struct fulcrum_actor fulcrum_actor_gym;
 
 /* Printed by builds with and without MuJoCo alike. */
 #define FULCRUM_MUJOCO_ANT_SUMMARY      "four-legged ant, 105 floats, 8 motors (MuJoCo)"

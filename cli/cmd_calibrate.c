@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "calibrate/calibrate.h"
+#include "cli/actor_options.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/show.h"
-#include "model/nearest.h"
 #include "presets/output.h"
 #include "presets/preset.h"
 
@@ -19,26 +19,13 @@
 static const char standard_path[] = "calibration.json";
 
 struct settings {
-    const char *actor;
-    const char *core;
-    const char *rom;
-    double frame_skip;
+    struct fulcrum_actor_settings actor;
     const char *learner;
     int network; /* enum fulcrum_learner_network */
     double budget_s;
     double threads;
     double seed;
 };
-
-static const char *actor_name(int index)
-{
-    /* One step at a time: the end of the table is not known beforehand. */
-    const struct fulcrum_actor *const *actors = fulcrum_actors();
-    for (int i = 0; i < index && *actors != NULL; i++) {
-        actors++;
-    }
-    return *actors != NULL ? (*actors)->name : NULL;
-}
 
 static const char *learner_name(int index)
 {
@@ -72,48 +59,11 @@ static void show_progress(void *user, const struct fulcrum_calibrate_progress *p
     fulcrum_progress_update(&watch->progress, progress->done_frac, progress->what);
 }
 
-/* A name that is in no table is a wrong command line, and costs no time. */
-static enum fulcrum_status check_name(struct fulcrum_context *context,
-    struct fulcrum_error *err, const char *name, const char *kind,
-    fulcrum_choice_name *names)
-{
-    enum { MOST = 32 };
-    const char *known[MOST];
-    size_t count = 0;
-    for (; count < MOST && names((int)count) != NULL; count++) {
-        known[count] = names((int)count);
-        if (name == NULL || strcmp(known[count], name) == 0) {
-            return FULCRUM_OK;
-        }
-    }
-    size_t nearest = fulcrum_nearest(name, known, count, sizeof known[0]);
-    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "there is no %s %s%s%s%s: `fulcrum list %ss` shows them", kind, name,
-        nearest < count ? " (did you mean " : "", nearest < count ? known[nearest] : "",
-        nearest < count ? "?)" : "", kind);
-}
-
-/* A core or a game that no actor would load is a wrong command line too. */
-static enum fulcrum_status check_console(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    int is_console =
-        settings->actor != NULL && strcmp(settings->actor, "libretro") == 0;
-    if (is_console || (settings->core == NULL && settings->rom == NULL)) {
-        return FULCRUM_OK;
-    }
-    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-        "--%s is for --actor libretro", settings->core != NULL ? "core" : "rom");
-}
-
 static struct fulcrum_calibrate_options options_of(const struct settings *settings)
 {
     return (struct fulcrum_calibrate_options){
-        .actor = settings->actor,
-        .actor_options = {.frame_skip =
-                              isnan(settings->frame_skip) ? 0.0 : settings->frame_skip,
-            .core = settings->core,
-            .rom = settings->rom},
+        .actor = settings->actor.actor,
+        .actor_options = fulcrum_actor_settings_options(&settings->actor),
         .learner = settings->learner,
         .network = (enum fulcrum_learner_network)settings->network,
         .budget_s = settings->budget_s,
@@ -171,12 +121,10 @@ static enum fulcrum_status run(
     struct fulcrum_calibrate_options options = options_of(settings);
     struct watch watch;
     enum fulcrum_status status =
-        check_name(context, err, settings->actor, "actor", actor_name);
+        fulcrum_actor_settings_check(&settings->actor, context, err);
     if (status == FULCRUM_OK) {
-        status = check_name(context, err, settings->learner, "learner", learner_name);
-    }
-    if (status == FULCRUM_OK) {
-        status = check_console(settings, context, err);
+        status = fulcrum_name_check(
+            settings->learner, "learner", learner_name, context, err);
     }
     if (status == FULCRUM_OK) {
         status = fulcrum_output_check(output_path(context), err);
@@ -213,32 +161,7 @@ static enum fulcrum_status run(
 
 #define SETTING(member) offsetof(struct settings, member)
 
-static const struct fulcrum_option what_rows[] = {
-    {.name = "actor",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = SETTING(actor),
-        .value = "NAME",
-        .choice = actor_name,
-        .help = "environment that the actors step; without it the first that is "
-                "available of mujoco-humanoid, libretro and cartpole"},
-    {.name = "core",
-        .kind = FULCRUM_OPTION_FILE,
-        .offset = SETTING(core),
-        .value = "CORE",
-        .help = "libretro: name or path of an emulator core (gambatte)"},
-    {.name = "rom",
-        .kind = FULCRUM_OPTION_FILE,
-        .offset = SETTING(rom),
-        .value = "FILE",
-        .help = "libretro: game; without it a small one that is built in"},
-    {.name = "frame-skip",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = SETTING(frame_skip),
-        .value = "N",
-        .unit = "frames",
-        .least = 1.0,
-        .most = 1000.0,
-        .help = "frames in a step; without it the actor's own"},
+static const struct fulcrum_option network_rows[] = {
     {.name = "learner",
         .kind = FULCRUM_OPTION_TEXT,
         .offset = SETTING(learner),
@@ -285,7 +208,8 @@ static const struct fulcrum_option how_rows[] = {
 };
 
 static const struct fulcrum_option_group groups[] = {
-    {"What to measure", what_rows, 0},
+    {"Environment", fulcrum_actor_option_rows, offsetof(struct settings, actor)},
+    {"Network", network_rows, 0},
     {"How", how_rows, 0},
     {.rows = NULL},
 };
@@ -296,6 +220,10 @@ static const struct fulcrum_example examples[] = {
         "the cheapest environment and a small network"},
     {"fulcrum calibrate --actor libretro --core nestopia --rom game.nes",
         "a console game of one's own"},
+    {"fulcrum calibrate --actor plugin --plugin ./libmine.so",
+        "an environment of one's own, written in C"},
+    {"fulcrum calibrate --actor gym --env ALE/Pong-v5 --python venv/bin/python",
+        "an environment of Gymnasium"},
     {.line = NULL},
 };
 
@@ -309,7 +237,9 @@ const struct fulcrum_command fulcrum_command_calibrate = {
         "calibration.json) for predict and explore. Probes take turns, and a canary "
         "loop tells which samples were disturbed by other work: keep the machine as "
         "idle as can be.\n\n"
-        "Ctrl-C keeps what was measured so far, in a file marked incomplete.",
+        "Ctrl-C keeps what was measured so far, in a file marked incomplete; so does "
+        "an "
+        "environment that fails.",
     .examples = examples,
     .groups = groups,
     .settings_size = sizeof(struct settings),

@@ -4,6 +4,10 @@
 set(layers model presets calibrate plots)
 
 install(TARGETS fulcrum fulcrum-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS fulcrum-worker
+  RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/fulcrum)
+install(FILES ${PROJECT_SOURCE_DIR}/calibrate/fulcrum_gym.py
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fulcrum)
 foreach(layer IN LISTS layers)
   install(TARGETS fulcrum_${layer} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${layer}/*.h)

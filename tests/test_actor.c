@@ -157,7 +157,7 @@ static void test_actors_are_found_by_name(void)
         CU_ASSERT(strlen((*at)->summary) > 10);
         count++;
     }
-    CU_ASSERT_EQUAL(count, 4);
+    CU_ASSERT_EQUAL(count, 6);
     CU_ASSERT_PTR_NULL(fulcrum_actor_find("cartpol"));
     CU_ASSERT_PTR_NULL(fulcrum_actor_find(""));
 }

@@ -1,0 +1,707 @@
+/* worker.c - one environment that lives in a process of its own. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One command, one reply, over a socket; actions and observations lie in memory that
+ * both sides map (worker_protocol.h). Whatever a worker does, the caller is back within
+ * the limit: replies are awaited in short slices, between which the worker's output is
+ * taken and its progress looked at. A limit holds for one step or reset, not for the
+ * run that it is part of. The first thing that goes wrong is put into words, the
+ * process is killed, and every later call fails at once.
+ */
+#define _GNU_SOURCE
+
+#include "calibrate/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "calibrate/fulcrum_env.h"
+#include "calibrate/stopwatch.h"
+#include "calibrate/worker_process.h"
+
+/* Longest wait for a reply between two looks at the worker. */
+#define SLICE_S 0.05
+
+/* What a worker may print; more would be part of what is timed. */
+#define OUTPUT_BYTE_MAX ((size_t)1 << 20)
+
+/* Exchanges between two looks at what it prints. */
+#define DRAIN_EVERY 256
+
+/* A worker whose end was seen on the socket is about to become a zombie. */
+#define DEATH_S 0.5
+
+/* The caller's table of actions is copied whole up to this size. */
+#define ROWS_BYTE_MAX ((size_t)1 << 20)
+#define ROW_COUNT_MAX ((size_t)4096)
+#define TIME_COUNT    ((size_t)4096)
+
+/* Where everything lies; the observation ends right before the guard page. */
+struct layout {
+    size_t row_count;
+    size_t action_offset;
+    size_t time_offset;
+    size_t observation_offset;
+    size_t memory_byte;
+    size_t row_byte;
+};
+
+struct fulcrum_worker {
+    const struct fulcrum_worker_job *job;
+    size_t number;
+    struct fulcrum_worker_process process;
+    struct fulcrum_worker_description description;
+    unsigned char *memory; /* NULL before create */
+    struct layout layout;  /* ours: the words in there are the worker's to spoil */
+    size_t observation_byte;
+    const float *table; /* whose rows were copied; NULL: none yet */
+    size_t exchange_count;
+    atomic_int is_failed; /* any thread may ask for CPU time meanwhile */
+    char failure[1600];
+};
+
+/* A word of the shared memory, which the worker may write at any time. */
+static volatile uint64_t *word(
+    const struct fulcrum_worker *worker, enum fulcrum_worker_word which)
+{
+    return (volatile uint64_t *)(void *)worker->memory + which;
+}
+
+static void name_it(const struct fulcrum_worker *worker, char *out, size_t out_byte)
+{
+    if (worker->number > 0) {
+        (void)snprintf(
+            out, out_byte, "%s, environment %zu", worker->job->what, worker->number);
+    } else {
+        (void)snprintf(out, out_byte, "%s", worker->job->what);
+    }
+}
+
+/* Keeps the first failure, with the environment's name before it. */
+static void fail(struct fulcrum_worker *worker, const char *format, ...)
+    FULCRUM_PRINTF(2, 3);
+static void fail(struct fulcrum_worker *worker, const char *format, ...)
+{
+    struct fulcrum_error text;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text.detail, sizeof text.detail, format, args);
+    va_end(args);
+    char name[260];
+    name_it(worker, name, sizeof name);
+    (void)snprintf(
+        worker->failure, sizeof worker->failure, "%s: %.1300s", name, text.detail);
+    atomic_store(&worker->is_failed, 1);
+    fulcrum_worker_process_end(&worker->process);
+}
+
+/* Where the worker is, in words: "step 12", "the reset after step 12". */
+static void tell_place(
+    const struct fulcrum_worker *worker, uint32_t code, char *out, size_t out_byte)
+{
+    unsigned long long step =
+        worker->memory != NULL ? *word(worker, FULCRUM_WORKER_STEP_NUMBER) : 0;
+    uint64_t phase = worker->memory != NULL ? *word(worker, FULCRUM_WORKER_PHASE)
+                                            : FULCRUM_WORKER_WAITS;
+    if (code == FULCRUM_WORKER_DESCRIBE) {
+        (void)snprintf(out, out_byte, "its start");
+    } else if (phase == FULCRUM_WORKER_STEPS) {
+        (void)snprintf(out, out_byte, "step %llu", step);
+    } else if (phase == FULCRUM_WORKER_RESETS && step > 0) {
+        (void)snprintf(out, out_byte, "the reset after step %llu", step);
+    } else if (phase == FULCRUM_WORKER_RESETS) {
+        (void)snprintf(out, out_byte, "its first reset");
+    } else if (code == FULCRUM_WORKER_CREATE) {
+        (void)snprintf(out, out_byte, "its creation");
+    } else {
+        (void)snprintf(out, out_byte, "the reply after step %llu", step);
+    }
+}
+
+static void fail_dead(struct fulcrum_worker *worker, uint32_t code)
+{
+    char place[80];
+    char words[400];
+    char end[120];
+    tell_place(worker, code, place, sizeof place);
+    fulcrum_worker_process_drain(&worker->process);
+    fulcrum_worker_process_last_words(&worker->process, words, sizeof words);
+    int has_words = words[0] != '\0';
+    if (fulcrum_worker_process_ended(&worker->process, DEATH_S)) {
+        fulcrum_worker_process_describe_end(&worker->process, end, sizeof end);
+    } else {
+        (void)snprintf(end, sizeof end, "closed its end of the connection");
+    }
+    fail(worker, "%s in %s%s%s%s", end, place, has_words ? " (last words: " : "", words,
+        has_words ? ")" : "");
+}
+
+static void fail_late(struct fulcrum_worker *worker, uint32_t code)
+{
+    char place[80];
+    tell_place(worker, code, place, sizeof place);
+    fail(worker, "%s has not returned for %.3g s", place, worker->job->limit_s);
+}
+
+/* Returns 0 where it printed more than anyone should. */
+static int stays_quiet(struct fulcrum_worker *worker)
+{
+    fulcrum_worker_process_drain(&worker->process);
+    if (worker->process.output.total_byte <= OUTPUT_BYTE_MAX) {
+        return 1;
+    }
+    char words[200];
+    fulcrum_worker_process_last_words(&worker->process, words, sizeof words);
+    fail(worker,
+        "printed more than %zu KiB, which would be timed as part of its steps; the end "
+        "of it: %s",
+        OUTPUT_BYTE_MAX >> 10, words);
+    return 0;
+}
+
+/* Changes with every step and every reset. */
+static uint64_t progress(const struct fulcrum_worker *worker)
+{
+    return worker->memory != NULL ? *word(worker, FULCRUM_WORKER_STEP_NUMBER) +
+                                        *word(worker, FULCRUM_WORKER_RESET_NUMBER)
+                                  : 0;
+}
+
+struct patience {
+    uint64_t progress;
+    double until_s;
+};
+
+/* A slice went by without a reply. Returns 0 where that was the last. */
+static int may_wait(
+    struct fulcrum_worker *worker, struct patience *patience, uint32_t code)
+{
+    if (!stays_quiet(worker)) {
+        return 0;
+    }
+    uint64_t now = progress(worker);
+    if (now != patience->progress) {
+        patience->progress = now;
+        patience->until_s = fulcrum_wall_s() + worker->job->limit_s;
+    }
+    if (fulcrum_wall_s() < patience->until_s) {
+        return 1;
+    }
+    /* Its children may hold the socket of a worker that is dead. */
+    if (fulcrum_worker_process_ended(&worker->process, 0.0)) {
+        fail_dead(worker, code);
+    } else {
+        fail_late(worker, code);
+    }
+    return 0;
+}
+
+static int receive(struct fulcrum_worker *worker, void *out, size_t byte, uint32_t code)
+{
+    struct patience patience = {
+        progress(worker), fulcrum_wall_s() + worker->job->limit_s};
+    size_t done = 0;
+    while (done < byte) {
+        ssize_t got = recv(worker->process.socket, (char *)out + done, byte - done, 0);
+        if (got > 0) {
+            done += (size_t)got;
+        } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+            if (done > 0) {
+                fail(worker, "ended in the middle of a reply, after %zu of %zu bytes",
+                    done, byte);
+            } else {
+                fail_dead(worker, code);
+            }
+            return 0;
+        } else if (!may_wait(worker, &patience, code)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What is wrong with a reply; NULL where nothing is. */
+static const char *fault_of(
+    const struct fulcrum_worker_reply *reply, uint32_t code, size_t payload_byte)
+{
+    if (reply->magic != FULCRUM_WORKER_MAGIC) {
+        return "is no reply of this protocol";
+    }
+    if (reply->code != code) {
+        return "answers another command";
+    }
+    if (reply->result > FULCRUM_WORKER_FAILED) {
+        return "has an unknown result";
+    }
+    if (reply->result == FULCRUM_WORKER_FAILED) {
+        return reply->payload_byte <= FULCRUM_WORKER_TEXT_BYTE
+                   ? NULL
+                   : "explains a failure in more than 1000 bytes";
+    }
+    return reply->payload_byte == payload_byte ? NULL : "has a payload of another size";
+}
+
+static void fail_told(struct fulcrum_worker *worker, uint32_t code, size_t byte)
+{
+    char text[FULCRUM_WORKER_TEXT_BYTE + 1] = "";
+    if (receive(worker, text, byte, code)) {
+        fail(worker, "%s", text[0] != '\0' ? text : "failed without saying why");
+    }
+}
+
+/* Receives the reply to `code`, with a payload of exactly so many bytes. */
+static int answer(struct fulcrum_worker *worker, uint32_t code,
+    struct fulcrum_worker_reply *reply, void *payload, size_t payload_byte)
+{
+    if (!receive(worker, reply, sizeof *reply, code)) {
+        return 0;
+    }
+    const char *fault = fault_of(reply, code, payload_byte);
+    if (fault != NULL) {
+        fail(worker,
+            "speaks the protocol wrongly: what it sent after command %u %s (magic "
+            "%#x, command %u, result %u, payload of %u bytes)",
+            code, fault, reply->magic, reply->code, reply->result, reply->payload_byte);
+        return 0;
+    }
+    if (reply->result == FULCRUM_WORKER_FAILED) {
+        fail_told(worker, code, reply->payload_byte);
+        return 0;
+    }
+    return receive(worker, payload, payload_byte, code);
+}
+
+static int tell(
+    struct fulcrum_worker *worker, const struct fulcrum_worker_command *command)
+{
+    /* 32 bytes always fit: the last command was answered before. */
+    ssize_t sent = -1;
+    do {
+        sent = send(worker->process.socket, command, sizeof *command, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    if (sent == (ssize_t)sizeof *command) {
+        return 1;
+    }
+    fail_dead(worker, command->code);
+    return 0;
+}
+
+static int is_element_finite(const float *values, size_t count, size_t *place)
+{
+    /* Zero times anything but a finite value is no number: the loop has no branch. */
+    float sum = 0.0F;
+    for (size_t i = 0; i < count; i++) {
+        sum += 0.0F * values[i];
+    }
+    if (sum == 0.0F) {
+        return 1;
+    }
+    *place = 0;
+    while (isfinite(values[*place])) {
+        (*place)++;
+    }
+    return 0;
+}
+
+static int guards_hold(const unsigned char *from, const unsigned char *to)
+{
+    unsigned different = 0;
+    for (; from < to; from++) {
+        different |= *from ^ (unsigned)FULCRUM_WORKER_GUARD;
+    }
+    return different == 0;
+}
+
+/* The observation that was handed over is whole and within its bounds. */
+static int checks_out(struct fulcrum_worker *worker)
+{
+    const unsigned char *observation =
+        worker->memory + worker->layout.observation_offset;
+    const unsigned char *end = observation + worker->observation_byte;
+    unsigned long long step = *word(worker, FULCRUM_WORKER_STEP_NUMBER);
+    if (!guards_hold(observation - FULCRUM_WORKER_GUARD_BYTE, observation) ||
+        !guards_hold(end, end + FULCRUM_WORKER_GUARD_BYTE)) {
+        fail(worker,
+            "wrote outside of its observation of %zu bytes, in step %llu or before",
+            worker->observation_byte, step);
+        return 0;
+    }
+    size_t place = 0;
+    if (worker->description.observation_kind == FULCRUM_ENV_FLOAT32 &&
+        !is_element_finite((const float *)(const void *)observation,
+            (size_t)worker->description.observation_count, &place)) {
+        fail(worker, "element %zu of the observation after step %llu is %g", place,
+            step, (double)((const float *)(const void *)observation)[place]);
+        return 0;
+    }
+    return 1;
+}
+
+/* One command and its reply. `reply` is set where the result is 1. */
+static int exchange(struct fulcrum_worker *worker,
+    const struct fulcrum_worker_command *command, struct fulcrum_worker_reply *reply)
+{
+    if (atomic_load_explicit(&worker->is_failed, memory_order_relaxed) ||
+        !tell(worker, command) || !answer(worker, command->code, reply, NULL, 0)) {
+        return 0;
+    }
+    worker->exchange_count++;
+    if (worker->exchange_count % DRAIN_EVERY == 0 && !stays_quiet(worker)) {
+        return 0;
+    }
+    return checks_out(worker);
+}
+
+static void copy_observation(const struct fulcrum_worker *worker, void *observation)
+{
+    memcpy(observation, worker->memory + worker->layout.observation_offset,
+        worker->observation_byte);
+}
+
+static struct fulcrum_worker_command command_of(
+    enum fulcrum_worker_code code, uint64_t first, uint64_t second, uint64_t third)
+{
+    return (struct fulcrum_worker_command){
+        FULCRUM_WORKER_MAGIC, (uint32_t)code, {first, second, third}};
+}
+
+enum fulcrum_status fulcrum_worker_start(struct fulcrum_worker **out,
+    const struct fulcrum_worker_job *job, size_t number, struct fulcrum_error *err)
+{
+    struct fulcrum_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", job->what);
+    }
+    worker->job = job;
+    worker->number = number;
+    enum fulcrum_status status =
+        fulcrum_worker_process_start(&worker->process, job->argv, err);
+    if (status != FULCRUM_OK) {
+        free(worker);
+        return status;
+    }
+    double slice_s = fmin(SLICE_S, 0.25 * job->limit_s);
+    struct timeval slice = {0, (suseconds_t)fmax(1e6 * slice_s, 1.0)};
+    (void)setsockopt(
+        worker->process.socket, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof slice);
+    struct fulcrum_worker_command command = command_of(
+        FULCRUM_WORKER_DESCRIBE, FULCRUM_WORKER_PROTOCOL, (uint64_t)job->frame_skip, 0);
+    /* Where it is dead already, describe says so. */
+    (void)send(worker->process.socket, &command, sizeof command, MSG_NOSIGNAL);
+    *out = worker;
+    return FULCRUM_OK;
+}
+
+static size_t observation_byte(const struct fulcrum_worker_description *description)
+{
+    size_t element =
+        description->observation_kind == FULCRUM_ENV_FLOAT32 ? sizeof(float) : 1;
+    return (size_t)description->observation_count * element;
+}
+
+/* What a worker says of itself is believed only as far as it can be true. */
+static int is_sane(struct fulcrum_worker *worker)
+{
+    struct fulcrum_worker_description *told = &worker->description;
+    told->name[sizeof told->name - 1] = '\0';
+    told->detail[sizeof told->detail - 1] = '\0';
+    unsigned long long count = told->observation_count;
+    unsigned long long actions = told->action_count;
+    if (told->observation_kind != FULCRUM_ENV_FLOAT32 &&
+        told->observation_kind != FULCRUM_ENV_UINT8) {
+        fail(worker, "describes observations of kind %u, expected 1 or 2",
+            told->observation_kind);
+    } else if (count == 0 || count > FULCRUM_ENV_OBSERVATION_BYTE_MAX ||
+               observation_byte(told) > FULCRUM_ENV_OBSERVATION_BYTE_MAX) {
+        fail(worker, "describes observations of %llu elements, expected 1 to %d bytes",
+            count, FULCRUM_ENV_OBSERVATION_BYTE_MAX);
+    } else if (actions == 0 || actions > FULCRUM_ENV_ACTION_MAX) {
+        fail(worker, "describes %llu actions, expected 1 to %d", actions,
+            FULCRUM_ENV_ACTION_MAX);
+    } else if (!(told->frame_skip >= 1.0 && told->frame_skip <= 1000.0)) {
+        fail(worker, "describes a frame skip of %g, expected 1 to 1000",
+            told->frame_skip);
+    } else if (worker->job->frame_skip > 0.0 &&
+               fabs(told->frame_skip - worker->job->frame_skip) > 0.0) {
+        fail(worker, "has a frame skip of %g and takes no other (asked for: %g)",
+            told->frame_skip, worker->job->frame_skip);
+    } else {
+        return 1;
+    }
+    return 0;
+}
+
+static enum fulcrum_status status_of(
+    const struct fulcrum_worker *worker, int is_good, struct fulcrum_error *err)
+{
+    return is_good ? FULCRUM_OK
+                   : fulcrum_fail(err, FULCRUM_ERR_ENVIRONMENT, "%s", worker->failure);
+}
+
+enum fulcrum_status fulcrum_worker_describe(struct fulcrum_worker *worker,
+    struct fulcrum_worker_description *out, struct fulcrum_error *err)
+{
+    struct fulcrum_worker_reply reply;
+    int is_good = answer(worker, FULCRUM_WORKER_DESCRIBE, &reply, &worker->description,
+                      sizeof worker->description) &&
+                  is_sane(worker);
+    if (is_good) {
+        *out = worker->description;
+    }
+    return status_of(worker, is_good, err);
+}
+
+static size_t round_up(size_t value, size_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+static struct layout lay_out(const struct fulcrum_worker *worker)
+{
+    size_t row_byte = (size_t)worker->description.action_count * sizeof(float);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct layout layout = {
+        .row_count = ROWS_BYTE_MAX / row_byte, .row_byte = row_byte};
+    if (layout.row_count > ROW_COUNT_MAX) {
+        layout.row_count = ROW_COUNT_MAX;
+    }
+    layout.action_offset = page;
+    layout.time_offset = page + round_up((layout.row_count + 1) * row_byte, page);
+    size_t begin = layout.time_offset + round_up(2 * TIME_COUNT * sizeof(double), page);
+    size_t room = round_up(worker->observation_byte, FULCRUM_WORKER_GUARD_BYTE);
+    size_t guard = begin + round_up(room + FULCRUM_WORKER_GUARD_BYTE, page);
+    layout.observation_offset = guard - room;
+    layout.memory_byte = guard + page;
+    return layout;
+}
+
+static void fill_memory(struct fulcrum_worker *worker)
+{
+    const struct layout *layout = &worker->layout;
+    unsigned char *observation = worker->memory + layout->observation_offset;
+    unsigned char *end = worker->memory + layout->memory_byte;
+    memset(observation - FULCRUM_WORKER_GUARD_BYTE, FULCRUM_WORKER_GUARD,
+        (size_t)(end - observation) + FULCRUM_WORKER_GUARD_BYTE);
+    memset(observation, 0, worker->observation_byte);
+    *word(worker, FULCRUM_WORKER_MEMORY_BYTE) = layout->memory_byte;
+    *word(worker, FULCRUM_WORKER_ACTION_OFFSET) = layout->action_offset;
+    *word(worker, FULCRUM_WORKER_ROW_COUNT) = layout->row_count;
+    *word(worker, FULCRUM_WORKER_TIME_OFFSET) = layout->time_offset;
+    *word(worker, FULCRUM_WORKER_TIME_COUNT) = TIME_COUNT;
+    *word(worker, FULCRUM_WORKER_OBSERVATION_OFFSET) = layout->observation_offset;
+    *word(worker, FULCRUM_WORKER_OBSERVATION_BYTE) = worker->observation_byte;
+}
+
+static enum fulcrum_status share_memory(
+    struct fulcrum_worker *worker, struct fulcrum_error *err)
+{
+    worker->observation_byte = observation_byte(&worker->description);
+    worker->layout = lay_out(worker);
+    size_t byte = worker->layout.memory_byte;
+    int fd = worker->process.memory_fd;
+    void *memory = MAP_FAILED;
+    /* Sealed: a worker that cut it off would end us with a bus error. */
+    if (ftruncate(fd, (off_t)byte) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
+        memory = mmap(NULL, byte, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
+    if (memory == MAP_FAILED) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "%s: %zu bytes of shared memory", worker->job->what, byte);
+    }
+    (void)close(fd);
+    worker->process.memory_fd = -1;
+    worker->memory = memory;
+    fill_memory(worker);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_worker_create(
+    struct fulcrum_worker *worker, uint64_t seed, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = share_memory(worker, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_worker_command command =
+        command_of(FULCRUM_WORKER_CREATE, seed, 0, 0);
+    struct fulcrum_worker_reply reply;
+    return status_of(worker, exchange(worker, &command, &reply), err);
+}
+
+static unsigned char *row_at(const struct fulcrum_worker *worker, size_t row)
+{
+    const struct layout *layout = &worker->layout;
+    return worker->memory + layout->action_offset + row * layout->row_byte;
+}
+
+enum fulcrum_step_result fulcrum_worker_step(
+    struct fulcrum_worker *worker, const float *action, void *observation)
+{
+    if (worker->memory == NULL) {
+        return FULCRUM_STEP_FAILED;
+    }
+    size_t row = worker->layout.row_count;
+    memcpy(row_at(worker, row), action, worker->layout.row_byte);
+    struct fulcrum_worker_command command = command_of(FULCRUM_WORKER_STEP, row, 0, 0);
+    struct fulcrum_worker_reply reply;
+    if (!exchange(worker, &command, &reply)) {
+        return FULCRUM_STEP_FAILED;
+    }
+    copy_observation(worker, observation);
+    return reply.result == FULCRUM_WORKER_END ? FULCRUM_STEP_END : FULCRUM_STEP_ON;
+}
+
+enum fulcrum_step_result fulcrum_worker_reset(
+    struct fulcrum_worker *worker, void *observation)
+{
+    struct fulcrum_worker_command command = command_of(FULCRUM_WORKER_RESET, 0, 0, 0);
+    struct fulcrum_worker_reply reply;
+    if (worker->memory == NULL || !exchange(worker, &command, &reply)) {
+        return FULCRUM_STEP_FAILED;
+    }
+    copy_observation(worker, observation);
+    return FULCRUM_STEP_ON;
+}
+
+/* Copies the rows of the next steps. Returns which row comes first there. */
+static size_t bring_rows(struct fulcrum_worker *worker,
+    const struct fulcrum_action_rows *rows, size_t done, size_t *piece)
+{
+    size_t room = worker->layout.row_count;
+    size_t row_byte = worker->layout.row_byte;
+    if (rows->row_count == room) {
+        if (worker->table != rows->values) {
+            memcpy(row_at(worker, 0), rows->values, room * row_byte);
+            worker->table = rows->values;
+        }
+        return (rows->first + done) % room;
+    }
+    *piece = *piece < room ? *piece : room;
+    for (size_t i = 0; i < *piece; i++) {
+        size_t row = (rows->first + done + i) % rows->row_count;
+        memcpy(row_at(worker, i), (const unsigned char *)rows->values + row * row_byte,
+            row_byte);
+    }
+    return 0;
+}
+
+static void copy_times(const struct fulcrum_worker *worker, size_t step_count,
+    const struct fulcrum_worker_reply *reply, struct fulcrum_step_log *log)
+{
+    const double *times =
+        (const double *)(const void *)(worker->memory + worker->layout.time_offset);
+    memcpy(log->step_s, times, step_count * sizeof *times);
+    memcpy(log->reset_s + log->reset_count, times + TIME_COUNT,
+        (size_t)reply->reset_count * sizeof *times);
+}
+
+/* As many of the steps as one exchange takes; `log->step_s` points at the first. */
+static int run_piece(struct fulcrum_worker *worker,
+    const struct fulcrum_worker_command *command, struct fulcrum_step_log *log)
+{
+    struct fulcrum_worker_reply reply;
+    if (!exchange(worker, command, &reply)) {
+        return 0;
+    }
+    if (reply.reset_count > command->value[0]) {
+        fail(worker, "speaks the protocol wrongly: %llu resets in %llu steps",
+            (unsigned long long)reply.reset_count,
+            (unsigned long long)command->value[0]);
+        return 0;
+    }
+    if (command->value[2] != 0) {
+        copy_times(worker, (size_t)command->value[0], &reply, log);
+        log->step_s += command->value[0];
+    }
+    log->reset_count += (size_t)reply.reset_count;
+    return 1;
+}
+
+enum fulcrum_step_result fulcrum_worker_step_many(struct fulcrum_worker *worker,
+    const struct fulcrum_action_rows *rows, size_t count, void *observation,
+    struct fulcrum_step_log *log)
+{
+    if (worker->memory == NULL) {
+        return FULCRUM_STEP_FAILED;
+    }
+    struct fulcrum_step_log at = {0, log->step_s, log->reset_s};
+    int wants_times = log->step_s != NULL && log->reset_s != NULL;
+    int is_good = 1;
+    for (size_t done = 0; done < count && is_good;) {
+        size_t piece = count - done;
+        if (wants_times && piece > TIME_COUNT) {
+            piece = TIME_COUNT;
+        }
+        size_t first = bring_rows(worker, rows, done, &piece);
+        struct fulcrum_worker_command command =
+            command_of(FULCRUM_WORKER_RUN, piece, first, (uint64_t)wants_times);
+        is_good = run_piece(worker, &command, &at);
+        done += piece;
+    }
+    log->reset_count = at.reset_count;
+    if (!is_good) {
+        return FULCRUM_STEP_FAILED;
+    }
+    copy_observation(worker, observation);
+    return FULCRUM_STEP_ON;
+}
+
+const char *fulcrum_worker_failure(const struct fulcrum_worker *worker)
+{
+    return worker->failure;
+}
+
+double fulcrum_worker_cpu_s(const struct fulcrum_worker *worker)
+{
+    return atomic_load_explicit(&worker->is_failed, memory_order_relaxed)
+               ? 0.0
+               : fulcrum_worker_process_cpu_s(&worker->process);
+}
+
+double fulcrum_worker_memory_byte(const struct fulcrum_worker *worker)
+{
+    return fulcrum_worker_process_memory_byte(&worker->process);
+}
+
+/* Asks it to end; the reply comes when the environment is destroyed. */
+static int ends_well(struct fulcrum_worker *worker, double grace_s)
+{
+    struct fulcrum_worker_command command = command_of(FULCRUM_WORKER_CLOSE, 0, 0, 0);
+    if (worker->process.pid <= 0 || !(grace_s > 0.0) ||
+        send(worker->process.socket, &command, sizeof command, MSG_NOSIGNAL) < 0) {
+        return 1;
+    }
+    double until_s = fulcrum_wall_s() + grace_s;
+    struct fulcrum_worker_reply reply;
+    ssize_t got = -1;
+    while (got < 0 && fulcrum_wall_s() < until_s) {
+        fulcrum_worker_process_drain(&worker->process);
+        got = recv(worker->process.socket, &reply, sizeof reply, 0);
+    }
+    return got >= 0;
+}
+
+int fulcrum_worker_free(struct fulcrum_worker *worker, double grace_s)
+{
+    if (worker == NULL) {
+        return 1;
+    }
+    int ended_well = ends_well(worker, grace_s);
+    fulcrum_worker_process_end(&worker->process);
+    if (worker->memory != NULL) {
+        (void)munmap(worker->memory, worker->layout.memory_byte);
+    }
+    free(worker);
+    return ended_well;
+}
