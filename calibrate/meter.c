@@ -10,7 +10,7 @@
 const struct fulcrum_meter *const *fulcrum_meters(void)
 {
     static const struct fulcrum_meter *const meters[] = {
-        &fulcrum_meter_powercap, &fulcrum_meter_perf, NULL};
+        &fulcrum_meter_powercap, &fulcrum_meter_perf, &fulcrum_meter_nvml, NULL};
     return meters;
 }
 

@@ -7,5 +7,6 @@
 
 extern const struct fulcrum_meter fulcrum_meter_powercap;
 extern const struct fulcrum_meter fulcrum_meter_perf;
+extern const struct fulcrum_meter fulcrum_meter_nvml;
 
 #endif

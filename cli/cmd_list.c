@@ -109,6 +109,19 @@ static void add_learners(struct fulcrum_report *report)
     }
 }
 
+/* What a meter that works reads, in the place of a reason: "gpu-0: NVIDIA ...". */
+static void tell_domains(const struct fulcrum_meter *meter,
+    const struct fulcrum_meter_state *state, struct fulcrum_error *err)
+{
+    size_t count = 0;
+    const struct fulcrum_meter_domain *domain = meter->domains(state, &count);
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(err->detail);
+        (void)snprintf(err->detail + length, sizeof err->detail - length, "%s%s: %s",
+            i > 0 ? "; " : "", domain[i].name, domain[i].detail);
+    }
+}
+
 static void add_meters(struct fulcrum_report *report)
 {
     const struct fulcrum_meter *const *meter = fulcrum_meters();
@@ -117,6 +130,7 @@ static void add_meters(struct fulcrum_report *report)
         struct fulcrum_meter_state *state = NULL;
         enum fulcrum_status status = (*meter)->open("", &state, &err);
         if (status == FULCRUM_OK) {
+            tell_domains(*meter, state, &err);
             (*meter)->close(state);
         }
         add_row(report, "meter", (*meter)->name, (*meter)->summary, &err);
@@ -238,6 +252,7 @@ static const struct fulcrum_argument arguments[] = {
 
 static const struct fulcrum_example examples[] = {
     {"fulcrum list machines", "the machines whose data come with fulcrum"},
+    {"fulcrum list meters", "what watts can be read from here, or what is missing"},
     {"fulcrum list actors --format json",
         "the environments that can be measured, and why one cannot be here"},
     {.line = NULL},

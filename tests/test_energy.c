@@ -1,11 +1,14 @@
 /* test_energy.c - joules of windows on counters and a clock of the tests' own. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "calibrate/energy.h"
+#include "tests/fake_gpus.h"
 #include "tests/scratch.h"
 #include "tests/suite.h"
 
@@ -82,6 +85,17 @@ static void rig_free(struct rig *rig)
     free(rig);
 }
 
+/* Two GPUs with energy counters join it. */
+static struct fake_nvml *add_gpus(const struct rig *rig)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    char *path = scratch_write(&rig->scratch, "lib/libnvidia-ml.so.1", "");
+    (void)remove(path);
+    CU_ASSERT_EQUAL_FATAL(symlink(FAKE_NVML, path), 0);
+    free(path);
+    return fake;
+}
+
 /* The packages draw 60 W and 30 W, memory 5 W, for so long. */
 static void run(struct rig *rig, double window_s)
 {
@@ -118,7 +132,7 @@ static void test_windows_tell_watts_and_joules_per_step(void)
     suite_assert_close("step", rig->reading.j_per_step, 0.19, 1e-9);
     CU_ASSERT_STRING_EQUAL(rig->reading.covers, "package-0, dram-0, package-1");
     assert_unknown("GPU", rig->reading.gpu_w);
-    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason, "no meter"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason, "nvml: "));
     assert_unknown("above idle", rig->reading.above_idle_j_per_step);
     rig_free(rig);
 }
@@ -338,6 +352,142 @@ static void test_a_gpu_without_meter_leaves_the_step_unknown(void)
     rig_free(rig);
 }
 
+/* One window in which the GPUs draw 100 W and 400 W. */
+static void run_gpus(struct rig *rig, struct fake_nvml *fake, double window_s)
+{
+    fulcrum_energy_begin(rig->set);
+    run(rig, window_s);
+    fake->gpu[0].energy_mj += (unsigned long long)(100e3 * window_s + 0.5);
+    fake->gpu[1].energy_mj += (unsigned long long)(400e3 * window_s + 0.5);
+    fulcrum_energy_end(rig->set, 1000, &rig->reading);
+}
+
+static void test_gpus_are_counted_together_or_by_name(void)
+{
+    static const struct {
+        const char *gpu;
+        int uses_gpu;
+        double gpu_w;
+        double step_j; /* beside 95 W of processors and memory */
+        const char *covers;
+    } rows[] = {
+        {NULL, 0, 500, 0.285, "package-0, dram-0, package-1"},
+        {NULL, 1, 500, 1.785, "package-0, dram-0, package-1, gpu-0, gpu-1"},
+        {"gpu-1", 1, 400, 1.485, "package-0, dram-0, package-1, gpu-1"},
+        {"GPU-00a0-fake", 1, 100, 0.585, "package-0, dram-0, package-1, gpu-0"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct rig *rig = rig_new();
+        struct fake_nvml *fake = add_gpus(rig);
+        open_set(rig, (struct fulcrum_energy_options){
+                          .gpu = rows[i].gpu, .uses_gpu = rows[i].uses_gpu});
+        CU_ASSERT(fulcrum_energy_has(rig->set, FULCRUM_METER_GPU));
+        run_gpus(rig, fake, 3);
+        suite_assert_close("GPUs", rig->reading.gpu_w, rows[i].gpu_w, 1e-9);
+        suite_assert_close("GPUs", rig->reading.gpu_j, 3 * rows[i].gpu_w, 1e-9);
+        suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+        suite_assert_close("step", rig->reading.j_per_step, rows[i].step_j, 1e-9);
+        CU_ASSERT_STRING_EQUAL(rig->reading.covers, rows[i].covers);
+        CU_ASSERT_STRING_EQUAL(rig->reading.reason, "");
+        rig_free(rig);
+    }
+}
+
+static void test_gpu_that_is_not_there_is_not_measured(void)
+{
+    struct rig *rig = rig_new();
+    struct fake_nvml *fake = add_gpus(rig);
+    open_set(rig, (struct fulcrum_energy_options){.gpu = "gpu-2", .uses_gpu = 1});
+    CU_ASSERT(!fulcrum_energy_has(rig->set, FULCRUM_METER_GPU));
+    run_gpus(rig, fake, 3);
+    assert_unknown("GPU", rig->reading.gpu_w);
+    assert_unknown("step", rig->reading.j_per_step);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(rig->reading.reason, "meter nvml has no \"gpu-2\" among its 2 domains"));
+    rig_free(rig);
+}
+
+/* Long enough for the processors' counters is not long enough for those of GPUs. */
+static void test_gpus_need_longer_windows(void)
+{
+    struct rig *rig = rig_new();
+    struct fake_nvml *fake = add_gpus(rig);
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    suite_assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 2, 1e-12);
+    suite_assert_close("settles", fulcrum_energy_settle_s(rig->set), 1, 1e-12);
+    run_gpus(rig, fake, 1.9);
+    assert_unknown("GPUs", rig->reading.gpu_w);
+    assert_unknown("step", rig->reading.j_per_step);
+    suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason,
+        "gpu-0: a window of 1.9 s is shorter than the 2 s it needs; gpu-1: "));
+    run_gpus(rig, fake, 2.1);
+    suite_assert_close("GPUs", rig->reading.gpu_w, 500, 1e-9);
+    rig_free(rig);
+}
+
+static void test_gpus_that_fail_are_named(void)
+{
+    struct rig *rig = rig_new();
+    struct fake_nvml *fake = add_gpus(rig);
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    fulcrum_energy_begin(rig->set);
+    run(rig, 3);
+    fake->gpu[0].energy_mj += 1000;
+    fulcrum_energy_end(rig->set, 1000, &rig->reading);
+    assert_unknown("one stands still", rig->reading.gpu_w);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(rig->reading.reason, "gpu-1: its counter stood still for 3 s"));
+    fulcrum_energy_begin(rig->set);
+    run(rig, 3);
+    fake->gpu[0].energy_mj = 5;
+    fake->gpu[1].energy_mj += 1000;
+    fulcrum_energy_end(rig->set, 1000, &rig->reading);
+    assert_unknown("one went back", rig->reading.gpu_w);
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason, "gpu-0: its counter went back"));
+    fake->gpu[1].energy_result = 15;
+    run_gpus(rig, fake, 3);
+    assert_unknown("one is lost", rig->reading.gpu_w);
+    assert_unknown("step", rig->reading.j_per_step);
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason,
+        "gpu-1: nvmlDeviceGetTotalEnergyConsumption: GPU is lost"));
+    suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+    fake->gpu[1].energy_result = 0;
+    run_gpus(rig, fake, 3);
+    suite_assert_close("back again", rig->reading.gpu_w, 500, 1e-9);
+    rig_free(rig);
+}
+
+/* Windows of different loads: joules of their steps add up to what the meters count. */
+static void test_joules_per_step_of_a_run_add_up(void)
+{
+    static const struct {
+        double window_s;
+        double gpu_w;
+        double step_count;
+    } windows[] = {{2.5, 70, 10}, {4, 400, 12345}, {3, 250, 999}, {2, 90, 1}};
+    struct rig *rig = rig_new();
+    struct fake_nvml *fake = add_gpus(rig);
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1, .gpu = "gpu-0"});
+    fulcrum_energy_take_idle(rig->set,
+        &(struct fulcrum_energy_reading){.cpu_w = 80, .dram_w = 5, .gpu_w = 60});
+    double sum_j = 0;
+    double above_j = 0;
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        fulcrum_energy_begin(rig->set);
+        run(rig, windows[i].window_s);
+        fake->gpu[0].energy_mj +=
+            (unsigned long long)(1e3 * windows[i].gpu_w * windows[i].window_s + 0.5);
+        fulcrum_energy_end(rig->set, windows[i].step_count, &rig->reading);
+        sum_j += rig->reading.j_per_step * windows[i].step_count;
+        above_j += rig->reading.above_idle_j_per_step * windows[i].step_count;
+    }
+    /* 11.5 s of 95 W, and 2.5 x 70 + 4 x 400 + 3 x 250 + 2 x 90 J. */
+    suite_assert_close("run", sum_j, 11.5 * 95 + 2705, 1e-9);
+    suite_assert_close("above idle", above_j, 11.5 * 10 + 2705 - 11.5 * 60, 1e-9);
+    rig_free(rig);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -351,6 +501,11 @@ int main(int argc, char **argv)
         SUITE_CASE(test_without_meters_everything_has_a_reason),
         SUITE_CASE(test_windows_have_a_beginning_and_steps),
         SUITE_CASE(test_a_gpu_without_meter_leaves_the_step_unknown),
+        SUITE_CASE(test_gpus_are_counted_together_or_by_name),
+        SUITE_CASE(test_gpu_that_is_not_there_is_not_measured),
+        SUITE_CASE(test_gpus_need_longer_windows),
+        SUITE_CASE(test_gpus_that_fail_are_named),
+        SUITE_CASE(test_joules_per_step_of_a_run_add_up),
     };
     return suite_run("energy", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
