@@ -17,6 +17,9 @@ fulcrum_add_symbol_test(pure model PURE)
 foreach(layer presets calibrate plots)
   fulcrum_add_symbol_test(quiet_${layer} ${layer} QUIET)
 endforeach()
+# The kernels' text for NVIDIA's driver is that of their source.
+add_test(NAME ptx COMMAND ${CMAKE_CURRENT_LIST_DIR}/check_ptx.sh ${PROJECT_SOURCE_DIR})
+set_tests_properties(ptx PROPERTIES LABELS guard SKIP_RETURN_CODE 77)
 add_test(NAME docs_references COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}
   -P ${CMAKE_CURRENT_LIST_DIR}/check_docs.cmake)
 foreach(document cli fields)

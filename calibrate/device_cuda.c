@@ -1,0 +1,428 @@
+/* device_cuda.c - NVIDIA GPUs through the driver, with cuBLAS where there is one. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory and kernels belong to the GPU, queue and products to a share of it: all SMs,
+ * or a green context of some of them. A grant waits for what is under way and replaces
+ * the share. What calls return that only queue is kept, and finish tells the first.
+ */
+#include "calibrate/device_cuda.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/cuda_kernels.h"
+#include "calibrate/cuda_share.h"
+
+/* Pinned memory that uploads go through: the largest inference batch and more. */
+#define STAGING_BYTE ((size_t)8 << 20)
+
+#define KILO 1e3
+
+/* Work items of a block: what multiply_tile is written for, and usual for the rest. */
+#define BLOCK_ITEMS FULCRUM_TILE_ITEMS
+
+struct fulcrum_device_state {
+    struct fulcrum_cuda_gpu gpu;
+    struct fulcrum_cuda_share share;
+    struct fulcrum_cuda_kernels kernels;
+    fulcrum_cu_address arena;
+    unsigned char *staging;
+    size_t staged_byte; /* copies out of the bytes before it may be under way */
+    struct fulcrum_error failure; /* the first since the last finish */
+};
+
+/* 1 where nothing has failed so far and the share's context could be made current. */
+static int is_ready(struct fulcrum_device_state *state)
+{
+    const struct fulcrum_cuda_driver *driver = &state->gpu.driver;
+    return state->failure.status == FULCRUM_OK &&
+           fulcrum_cuda_check(driver, driver->context_set_current(state->share.context),
+               "cuCtxSetCurrent", &state->failure) == FULCRUM_OK;
+}
+
+static void keep(struct fulcrum_device_state *state, int result, const char *what)
+{
+    if (state->failure.status == FULCRUM_OK) {
+        state->failure.status =
+            fulcrum_cuda_check(&state->gpu.driver, result, what, &state->failure);
+    }
+}
+
+static int attribute(const struct fulcrum_cuda_gpu *gpu, int which)
+{
+    int value = 0;
+    return gpu->driver.device_get_attribute(&value, which, gpu->device) ==
+                   FULCRUM_CU_SUCCESS
+               ? value
+               : 0;
+}
+
+static enum fulcrum_status find_gpu(
+    struct fulcrum_cuda_gpu *gpu, size_t index, struct fulcrum_error *err)
+{
+    const struct fulcrum_cuda_driver *driver = &gpu->driver;
+    int count = 0;
+    enum fulcrum_status status = fulcrum_cuda_check(
+        driver, driver->device_get_count(&count), "cuDeviceGetCount", err);
+    if (status == FULCRUM_OK && index >= (size_t)count) {
+        status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "device %zu: the driver shows %d, numbered from 0", index, count);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_cuda_check(
+            driver, driver->device_get(&gpu->device, (int)index), "cuDeviceGet", err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    int sm_count = 0;
+    status = fulcrum_cuda_check(driver,
+        driver->device_get_attribute(&sm_count, FULCRUM_CU_SM_COUNT, gpu->device),
+        "cuDeviceGetAttribute", err);
+    gpu->sm_count = (double)sm_count;
+    return status == FULCRUM_OK
+               ? fulcrum_cuda_check(driver,
+                     driver->primary_retain(&gpu->context, gpu->device),
+                     "cuDevicePrimaryCtxRetain", err)
+               : status;
+}
+
+/* Without cuBLAS a kernel of our own multiplies: no failure. */
+static void open_blas(struct fulcrum_cuda_gpu *gpu)
+{
+    struct fulcrum_cuda_blas blas = {0};
+    if (fulcrum_cuda_blas_open(&blas, NULL) == FULCRUM_OK) {
+        gpu->blas = blas;
+    }
+}
+
+/* Kernels are compiled for the GPU whose context is current. */
+static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
+    const struct fulcrum_device_options *options, struct fulcrum_error *err)
+{
+    struct fulcrum_cuda_gpu *gpu = &state->gpu;
+    enum fulcrum_status status = fulcrum_cuda_driver_open(&gpu->driver, err);
+    if (status == FULCRUM_OK) {
+        status = find_gpu(gpu, options->index, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_cuda_check(&gpu->driver,
+            gpu->driver.context_set_current(gpu->context), "cuCtxSetCurrent", err);
+    }
+    if (status == FULCRUM_OK) {
+        fulcrum_cuda_gpu_ask_parts(gpu);
+        open_blas(gpu);
+        status = fulcrum_cuda_kernels_open(&state->kernels, &gpu->driver, err);
+    }
+    return status == FULCRUM_OK
+               ? fulcrum_cuda_share_open(&state->share, gpu, options->sm_count, err)
+               : status;
+}
+
+static void describe_products(
+    const struct fulcrum_device_state *state, char *text, size_t size)
+{
+    const struct fulcrum_cuda_blas *blas = &state->gpu.blas;
+    int version = 0;
+    if (blas->library == NULL) {
+        (void)snprintf(text, size, "products by an own kernel (no cuBLAS here)");
+        return;
+    }
+    (void)blas->get_version(state->share.blas, &version);
+    /* cuBLAS 11 and 12 count 10000 x major + 100 x minor. */
+    (void)snprintf(text, size, "cuBLAS %d.%d.%d, float32 without TF32", version / 10000,
+        version / 100 % 100, version % 100);
+}
+
+static void describe(
+    const struct fulcrum_device_state *state, struct fulcrum_device_info *info)
+{
+    const struct fulcrum_cuda_gpu *gpu = &state->gpu;
+    int clock_khz = attribute(gpu, FULCRUM_CU_CLOCK_RATE);
+    size_t memory_byte = 0;
+    char products[80];
+    *info = (struct fulcrum_device_info){
+        .is_gpu = 1,
+        .is_wide = 1,
+        .sm_count = gpu->sm_count,
+        .granted_sm_count = state->share.sm_count,
+        .least_sm_count = gpu->least_sm_count,
+        .sm_step = gpu->sm_step,
+        .clock_hz = clock_khz > 0 ? KILO * (double)clock_khz : (double)NAN,
+    };
+    (void)gpu->driver.device_get_name(info->name, (int)sizeof info->name, gpu->device);
+    (void)gpu->driver.device_total_mem(&memory_byte, gpu->device);
+    info->memory_byte = (double)memory_byte;
+    describe_products(state, products, sizeof products);
+    (void)snprintf(info->detail, sizeof info->detail,
+        "%.60s, compute capability %d.%d, driver for CUDA %d.%d, %.70s", info->name,
+        attribute(gpu, FULCRUM_CU_CAPABILITY_MAJOR),
+        attribute(gpu, FULCRUM_CU_CAPABILITY_MINOR), gpu->driver.version / 1000,
+        gpu->driver.version % 1000 / 10, products);
+}
+
+static void cuda_close(struct fulcrum_device_state *state)
+{
+    if (state == NULL) {
+        return;
+    }
+    struct fulcrum_cuda_gpu *gpu = &state->gpu;
+    const struct fulcrum_cuda_driver *driver = &gpu->driver;
+    if (state->share.stream != NULL &&
+        driver->context_set_current(state->share.context) == FULCRUM_CU_SUCCESS) {
+        (void)driver->stream_synchronize(state->share.stream);
+    }
+    fulcrum_cuda_share_close(gpu, &state->share);
+    fulcrum_cuda_kernels_close(&state->kernels, driver);
+    if (gpu->context != NULL) {
+        (void)driver->context_set_current(gpu->context);
+        if (state->arena != 0) {
+            (void)driver->mem_free(state->arena);
+        }
+        if (state->staging != NULL) {
+            (void)driver->mem_host_free(state->staging);
+        }
+        (void)driver->context_set_current(NULL);
+        (void)driver->primary_release(gpu->device);
+    }
+    fulcrum_cuda_blas_close(&gpu->blas);
+    fulcrum_cuda_driver_close(&gpu->driver);
+    free(state);
+}
+
+static enum fulcrum_status cuda_open(const struct fulcrum_device_options *options,
+    struct fulcrum_device_state **out, struct fulcrum_device_info *info,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_device_state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a CUDA device");
+    }
+    enum fulcrum_status status = open_gpu(state, options, err);
+    if (status == FULCRUM_OK) {
+        void *staging = NULL;
+        status = fulcrum_cuda_check(&state->gpu.driver,
+            state->gpu.driver.mem_host_alloc(&staging, STAGING_BYTE, 0),
+            "cuMemHostAlloc", err);
+        state->staging = staging;
+    }
+    if (status != FULCRUM_OK) {
+        cuda_close(state);
+        return status;
+    }
+    describe(state, info);
+    *out = state;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status cuda_reserve(
+    struct fulcrum_device_state *state, size_t float_count, struct fulcrum_error *err)
+{
+    const struct fulcrum_cuda_driver *driver = &state->gpu.driver;
+    enum fulcrum_status status = fulcrum_cuda_check(driver,
+        driver->context_set_current(state->share.context), "cuCtxSetCurrent", err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_cuda_check(driver,
+            driver->mem_alloc(&state->arena, float_count * sizeof(float)),
+            "cuMemAlloc of the network's memory", err);
+    }
+    return status == FULCRUM_OK ? fulcrum_cuda_check(driver,
+                                      driver->memset_d32(state->arena, 0, float_count,
+                                          state->share.stream),
+                                      "cuMemsetD32Async", err)
+                                : status;
+}
+
+static fulcrum_cu_address address_of(
+    const struct fulcrum_device_state *state, fulcrum_place place)
+{
+    return state->arena + (fulcrum_cu_address)place * sizeof(float);
+}
+
+/* A free piece of the staging memory, of at most `byte`. */
+static unsigned char *stage(
+    struct fulcrum_device_state *state, size_t byte, size_t *staged)
+{
+    if (state->staged_byte == STAGING_BYTE) {
+        keep(state, state->gpu.driver.stream_synchronize(state->share.stream),
+            "cuStreamSynchronize");
+        state->staged_byte = 0;
+    }
+    size_t room = STAGING_BYTE - state->staged_byte;
+    unsigned char *piece = state->staging + state->staged_byte;
+    *staged = byte < room ? byte : room;
+    state->staged_byte += *staged;
+    return piece;
+}
+
+static void cuda_upload(
+    struct fulcrum_device_state *state, fulcrum_place to, const void *from, size_t byte)
+{
+    if (!is_ready(state)) {
+        return;
+    }
+    fulcrum_cu_address target = address_of(state, to);
+    for (size_t done = 0; done < byte && state->failure.status == FULCRUM_OK;) {
+        size_t staged = 0;
+        unsigned char *piece = stage(state, byte - done, &staged);
+        memcpy(piece, (const unsigned char *)from + done, staged);
+        keep(state,
+            state->gpu.driver.copy_to_device(
+                target + done, piece, staged, state->share.stream),
+            "cuMemcpyHtoDAsync");
+        done += staged;
+    }
+}
+
+static void cuda_download(
+    struct fulcrum_device_state *state, void *to, fulcrum_place from, size_t byte)
+{
+    if (is_ready(state)) {
+        keep(state,
+            state->gpu.driver.copy_to_host(
+                to, address_of(state, from), byte, state->share.stream),
+            "cuMemcpyDtoHAsync");
+    }
+}
+
+static void cuda_launch(
+    struct fulcrum_device_state *state, const struct fulcrum_device_launch *launch)
+{
+    struct fulcrum_kernel_arguments arguments = launch->arguments;
+    void *parameters[] = {&state->arena, &arguments};
+    unsigned blocks =
+        arguments.item_count / BLOCK_ITEMS + (arguments.item_count % BLOCK_ITEMS != 0);
+    if (blocks == 0 || !is_ready(state)) {
+        return;
+    }
+    keep(state,
+        state->gpu.driver.launch_kernel(state->kernels.function[launch->kernel], blocks,
+            1, 1, BLOCK_ITEMS, 1, 1, 0, state->share.stream, parameters, NULL),
+        "cuLaunchKernel");
+}
+
+/* A group makes one square of the product: whole groups, see network.cl. */
+static void multiply_by_kernel(
+    struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
+{
+    unsigned rows = (unsigned)product->row_count;
+    unsigned cols = (unsigned)product->col_count;
+    unsigned inner = (unsigned)product->inner_count;
+    int left = product->is_left_transposed;
+    int right = product->is_right_transposed;
+    unsigned down = (rows + FULCRUM_TILE - 1) / FULCRUM_TILE;
+    unsigned across = (cols + FULCRUM_TILE - 1) / FULCRUM_TILE;
+    const struct fulcrum_device_launch launch = {
+        .kernel = FULCRUM_KERNEL_MULTIPLY_TILE,
+        .arguments = {.item_count = down * across * FULCRUM_TILE_ITEMS,
+            .lane_count = 1,
+            .place = {product->a, product->b, product->c},
+            .count = {rows, cols, inner, left ? 1 : inner, left ? rows : 1,
+                right ? 1 : cols, right ? inner : 1},
+            .number = {product->beta}},
+    };
+    cuda_launch(state, &launch);
+}
+
+static void multiply_by_cublas(
+    struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
+{
+    const struct fulcrum_cuda_blas *blas = &state->gpu.blas;
+    const float one = 1.0F;
+    /* An address on the device; cuBLAS has it in the clothes of a pointer. */
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+    float *arena = (float *)(uintptr_t)state->arena;
+    struct fulcrum_cublas_call call = fulcrum_cublas_call_of(product, arena);
+    int result =
+        blas->sgemm(state->share.blas, call.left_op, call.right_op, call.row_count,
+            call.col_count, call.inner_count, &one, call.left, call.left_stride,
+            call.right, call.right_stride, &product->beta, call.out, call.out_stride);
+    if (result != FULCRUM_CUBLAS_SUCCESS) {
+        (void)fulcrum_fail(&state->failure, FULCRUM_ERR_UNSUPPORTED,
+            "cuda: cublasSgemm: %s (%d)", fulcrum_cuda_blas_status_name(blas, result),
+            result);
+    }
+}
+
+static void cuda_multiply(
+    struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
+{
+    int is_empty = product->row_count == 0 || product->col_count == 0;
+    if (is_empty || !is_ready(state)) {
+        return;
+    }
+    if (state->share.blas != NULL) {
+        multiply_by_cublas(state, product);
+    } else {
+        multiply_by_kernel(state, product);
+    }
+}
+
+static enum fulcrum_status cuda_finish(
+    struct fulcrum_device_state *state, struct fulcrum_error *err)
+{
+    if (is_ready(state)) {
+        keep(state, state->gpu.driver.stream_synchronize(state->share.stream),
+            "cuStreamSynchronize");
+    }
+    state->staged_byte = 0;
+    enum fulcrum_status status = state->failure.status;
+    if (status != FULCRUM_OK) {
+        (void)fulcrum_fail(err, status, "%s", state->failure.detail);
+        state->failure = (struct fulcrum_error){FULCRUM_OK, ""};
+    }
+    return status;
+}
+
+static enum fulcrum_status cuda_grant(struct fulcrum_device_state *state,
+    double sm_count, double *granted, struct fulcrum_error *err)
+{
+    struct fulcrum_cuda_share share;
+    enum fulcrum_status status = cuda_finish(state, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_cuda_share_open(&share, &state->gpu, sm_count, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    fulcrum_cuda_share_close(&state->gpu, &state->share);
+    state->share = share;
+    *granted = share.sm_count;
+    return FULCRUM_OK;
+}
+
+static void cuda_mark(struct fulcrum_device_state *state, int mark)
+{
+    if (is_ready(state)) {
+        keep(state,
+            state->gpu.driver.event_record(
+                state->share.mark[mark], state->share.stream),
+            "cuEventRecord");
+    }
+}
+
+static double cuda_elapsed_s(struct fulcrum_device_state *state)
+{
+    float elapsed_ms = 0.0F;
+    int result = is_ready(state) ? state->gpu.driver.event_elapsed_time(&elapsed_ms,
+                                       state->share.mark[0], state->share.mark[1])
+                                 : FULCRUM_CU_OUT_OF_MEMORY;
+    return result == FULCRUM_CU_SUCCESS ? (double)elapsed_ms / KILO : (double)NAN;
+}
+
+const struct fulcrum_device fulcrum_device_cuda = {
+    .name = "cuda",
+    .open = cuda_open,
+    .close = cuda_close,
+    .reserve = cuda_reserve,
+    .upload = cuda_upload,
+    .download = cuda_download,
+    .launch = cuda_launch,
+    .multiply = cuda_multiply,
+    .finish = cuda_finish,
+    .grant = cuda_grant,
+    .mark = cuda_mark,
+    .elapsed_s = cuda_elapsed_s,
+};

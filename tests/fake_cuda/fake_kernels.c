@@ -1,0 +1,30 @@
+/* fake_kernels.c - the kernels of network.cl as functions of plain C, by name. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/fake_cuda/fake_kernels.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define FULCRUM_PLAIN_C
+#include "plain/network.inc"
+
+struct row {
+    const char *name;
+    fake_kernel *kernel;
+};
+
+static const struct row rows[] = {
+#define KERNEL_ROW(constant, name) {"fulcrum_" #name, fulcrum_##name},
+    FULCRUM_KERNEL_LIST(KERNEL_ROW)
+#undef KERNEL_ROW
+};
+
+fake_kernel *fake_kernel_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].name, name) == 0) {
+            return rows[i].kernel;
+        }
+    }
+    return NULL;
+}
