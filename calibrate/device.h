@@ -24,6 +24,7 @@ struct fulcrum_device_options {
 
 struct fulcrum_device_info {
     char name[96];
+    char uuid[48];           /* "GPU-...", as NVML prints it; "" where it is not told */
     char detail[200];        /* driver, libraries and their versions: provenance */
     int is_gpu;              /* 0: its kernels run on the host's own cores */
     int is_wide;             /* 1: wants thousands of items, side by side in memory */

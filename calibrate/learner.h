@@ -43,6 +43,8 @@ struct fulcrum_learner_info {
     int is_gpu;         /* 0: runs on this machine's cores, and all below is zero
                            unless they are reached as a device */
     char device_name[96];
+    char device_uuid[48];    /* "GPU-...", as NVML prints it: which of several GPUs its
+                                watts are of; "" where it is not told */
     double sm_count;         /* of the whole device */
     double granted_sm_count; /* in force */
     double least_sm_count;   /* smallest share that `grant` gives */
