@@ -5,16 +5,16 @@
  * older one does not have is like a GPU that does not support it. The driver may refuse
  * one GPU (rights, a fault) and give the others: each keeps its own reason.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "calibrate/nvml.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/meter_file.h"
 #include "calibrate/nvml_abi.h"
+#include "calibrate/shared_library.h"
 
 #define DEFAULT_LIBRARY "libnvidia-ml.so.1"
 
@@ -43,96 +43,75 @@ void fulcrum_nvml_close(struct fulcrum_nvml *nvml)
     if (nvml->is_initialised) {
         (void)nvml->call.shutdown();
     }
-    if (nvml->library != NULL) {
-        (void)dlclose(nvml->library);
-    }
+    fulcrum_shared_library_close(nvml->library);
     free(nvml->gpu);
     free(nvml);
 }
 
-/* Fills the table; the name of a needed call that is not there, or NULL. */
-static const char *find_calls(struct fulcrum_nvml *nvml)
+/* Whether every call that is needed is there. */
+static enum fulcrum_status find_calls(
+    struct fulcrum_nvml *nvml, struct fulcrum_error *err)
 {
-#define ROW(member, symbol, is_needed)                                                 \
+#define ROW(member, symbol, is_optional)                                               \
     {                                                                                  \
-        (symbol), offsetof(struct fulcrum_nvml_calls, member), (is_needed)             \
+        (symbol), offsetof(struct fulcrum_nvml_calls, member), (is_optional)           \
     }
-    static const struct {
-        const char *symbol;
-        size_t offset;
-        int is_needed;
-    } rows[] = {
-        ROW(init, "nvmlInit_v2", 1),
-        ROW(shutdown, "nvmlShutdown", 1),
-        ROW(error_string, "nvmlErrorString", 1),
-        ROW(count, "nvmlDeviceGetCount_v2", 1),
-        ROW(handle, "nvmlDeviceGetHandleByIndex_v2", 1),
-        ROW(name, "nvmlDeviceGetName", 0),
-        ROW(uuid, "nvmlDeviceGetUUID", 0),
-        ROW(compute, "nvmlDeviceGetCudaComputeCapability", 0),
-        ROW(mig_mode, "nvmlDeviceGetMigMode", 0),
-        ROW(energy, "nvmlDeviceGetTotalEnergyConsumption", 0),
-        ROW(power_usage, "nvmlDeviceGetPowerUsage", 0),
-        ROW(field_values, "nvmlDeviceGetFieldValues", 0),
-        ROW(power_limit, "nvmlDeviceGetEnforcedPowerLimit", 0),
-        ROW(clock_info, "nvmlDeviceGetClockInfo", 0),
-        ROW(utilization, "nvmlDeviceGetUtilizationRates", 0),
+    static const struct fulcrum_symbol symbols[] = {
+        ROW(init, "nvmlInit_v2", 0),
+        ROW(shutdown, "nvmlShutdown", 0),
+        ROW(error_string, "nvmlErrorString", 0),
+        ROW(count, "nvmlDeviceGetCount_v2", 0),
+        ROW(handle, "nvmlDeviceGetHandleByIndex_v2", 0),
+        ROW(name, "nvmlDeviceGetName", 1),
+        ROW(uuid, "nvmlDeviceGetUUID", 1),
+        ROW(compute, "nvmlDeviceGetCudaComputeCapability", 1),
+        ROW(mig_mode, "nvmlDeviceGetMigMode", 1),
+        ROW(energy, "nvmlDeviceGetTotalEnergyConsumption", 1),
+        ROW(power_usage, "nvmlDeviceGetPowerUsage", 1),
+        ROW(field_values, "nvmlDeviceGetFieldValues", 1),
+        ROW(power_limit, "nvmlDeviceGetEnforcedPowerLimit", 1),
+        ROW(clock_info, "nvmlDeviceGetClockInfo", 1),
+        ROW(utilization, "nvmlDeviceGetUtilizationRates", 1),
     };
 #undef ROW
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        void *symbol = dlsym(nvml->library, rows[i].symbol);
-        if (symbol == NULL && rows[i].is_needed) {
-            return rows[i].symbol;
-        }
-        /* C has no cast from void * to a function; POSIX says the bytes agree. */
-        memcpy((char *)&nvml->call + rows[i].offset, &symbol, sizeof symbol);
-    }
-    return NULL;
+    return fulcrum_shared_library_bind(
+        nvml->library, &nvml->call, symbols, sizeof symbols / sizeof symbols[0], err);
 }
 
 /* A given root stands for another machine: nothing of this one is looked at. */
-static int library_path(char *path, size_t size, const char *root)
+static enum fulcrum_status open_library(
+    struct fulcrum_nvml *nvml, const char *root, struct fulcrum_error *err)
 {
-    const char *named = getenv("FULCRUM_NVML_LIBRARY");
-    int length = 0;
-    if (root[0] != '\0') {
-        length = snprintf(path, size, "%s/lib/%s", root, DEFAULT_LIBRARY);
-    } else {
-        length = snprintf(path, size, "%s",
-            named != NULL && named[0] != '\0' ? named : DEFAULT_LIBRARY);
+    static const char *const standard[] = {DEFAULT_LIBRARY, NULL};
+    if (root[0] == '\0') {
+        return fulcrum_shared_library_open(
+            &nvml->library, "FULCRUM_NVML_LIBRARY", standard, err);
     }
-    return length > 0 && (size_t)length < size;
+    char path[FULCRUM_METER_PATH_SIZE];
+    enum fulcrum_status status =
+        fulcrum_meter_path(path, err, "%s/lib/%s", root, DEFAULT_LIBRARY);
+    const char *const names[] = {path, NULL};
+    return status == FULCRUM_OK
+               ? fulcrum_shared_library_open(&nvml->library, "", names, err)
+               : status;
 }
 
 /* 0, with the reason in `err`, where the library cannot be used. */
 static int load(struct fulcrum_nvml *nvml, const char *root, struct fulcrum_error *err)
 {
-    char path[1024];
-    if (!library_path(path, sizeof path, root)) {
-        (void)fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "the path of %s is longer than %zu characters", DEFAULT_LIBRARY,
-            sizeof path - 1);
+    if (open_library(nvml, root, err) != FULCRUM_OK) {
+        (void)fulcrum_fail_in(err, FULCRUM_ERR_UNSUPPORTED, "NVIDIA's driver");
         return 0;
     }
-    nvml->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (nvml->library == NULL) {
-        const char *why = dlerror();
-        (void)fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "%.400s; it comes with NVIDIA's driver, and FULCRUM_NVML_LIBRARY names "
-            "one kept elsewhere",
-            why != NULL ? why : path);
-        return 0;
-    }
-    const char *missing = find_calls(nvml);
-    if (missing != NULL) {
-        (void)fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "%.400s has no %s: it is not NVIDIA's management library", path, missing);
+    if (find_calls(nvml, err) != FULCRUM_OK) {
+        (void)fulcrum_fail_in(
+            err, FULCRUM_ERR_UNSUPPORTED, "not NVIDIA's management library");
         return 0;
     }
     int result = nvml->call.init();
     if (result != FULCRUM_NVML_SUCCESS) {
-        (void)fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "%.400s: nvmlInit_v2: %.100s",
-            path, nvml->call.error_string(result));
+        (void)fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "nvmlInit_v2: %.100s",
+            nvml->call.error_string(result));
         return 0;
     }
     nvml->is_initialised = 1;

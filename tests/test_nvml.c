@@ -45,13 +45,11 @@ static void test_library_that_is_missing_is_told(void)
     memset(far, 'x', sizeof far);
     far[sizeof far - 1] = '\0';
     (void)setenv("FULCRUM_NVML_LIBRARY", "/nowhere/libnvidia-ml.so.1", 1);
-    assert_refused("", "/nowhere/libnvidia-ml.so.1: cannot open");
-    assert_refused("", "FULCRUM_NVML_LIBRARY names one");
+    assert_refused("", "FULCRUM_NVML_LIBRARY = /nowhere/libnvidia-ml.so.1: ");
     (void)setenv("FULCRUM_NVML_LIBRARY", PLAIN_LIBRARY, 1);
-    assert_refused("", "has no nvmlInit_v2: it is not NVIDIA's management library");
-    assert_refused("/nowhere", "/nowhere/lib/libnvidia-ml.so.1: cannot open");
-    (void)setenv("FULCRUM_NVML_LIBRARY", far, 1);
-    assert_refused("", "longer than 1023 characters");
+    assert_refused("", "management library: the library has no function nvmlInit_v2");
+    assert_refused("/nowhere", "driver: /nowhere/lib/libnvidia-ml.so.1 not found");
+    assert_refused(far, "path");
 }
 
 static void test_driver_that_is_missing_is_told(void)
