@@ -50,7 +50,8 @@ enum fulcrum_step_result {
 
 /*
  * Rows of action_count actions, used in turn from `first` on and again from the start
- * after the last. One environment is given the same table with every call.
+ * after the last; where they are large, the first rows alone may be used. One
+ * environment is given the same table with every call.
  */
 struct fulcrum_action_rows {
     const float *values;
@@ -60,13 +61,15 @@ struct fulcrum_action_rows {
 
 /* What became of the steps of one call of step_many. */
 struct fulcrum_step_log {
-    size_t reset_count; /* episodes that ended, each with a reset after it */
+    size_t reset_count; /* set: episodes that ended, each with a reset after it */
     /*
-     * NULL, or room for as many as there are steps: CPU seconds of each step without
-     * its reset, and of each of the `reset_count` resets.
+     * 0: nothing is timed. 1: CPU seconds of each step without its reset, and of each
+     * reset. Above: of so many steps together with their resets; the number of steps
+     * is a multiple of it.
      */
-    double *step_s;
-    double *reset_s;
+    size_t stride;
+    double *step_s;  /* room for as many as there are times */
+    double *reset_s; /* used with a stride of 1: room for as many as there are steps */
 };
 
 /*

@@ -162,7 +162,7 @@ class GymEnvironment:
         index = numpy.floor((values.astype(numpy.float64) + 1.0) * 0.5 * count)
         return numpy.clip(index, 0, count - 1).astype(numpy.int64)
 
-    def create(self, seed, actions, row_count, observation):
+    def create(self, seed, actions, observation):
         """
         `actions` and `observation` are memoryviews of bytes. Rows of actions are turned
         into actions of the environment when they are first used, not at every step.
@@ -170,7 +170,7 @@ class GymEnvironment:
         numpy = self.numpy
         self.rows = numpy.frombuffer(actions, numpy.float32).reshape(
             -1, self.action_count)
-        self.row_count = row_count
+        self.row_count = 0
         kind = numpy.uint8 if self.kind == UINT8 else numpy.float32
         self.out = numpy.frombuffer(observation, kind).reshape(self.shape)
         return self.hand_over(self.reset_env(seed=seed % 2**31)[0])
@@ -201,16 +201,28 @@ class GymEnvironment:
         self.hand_over(observation)
         return ended
 
-    def run(self, count, row, words, step_s, reset_s):
-        """Returns how many resets there were. `step_s` is None where no times are due."""
+    def run(self, count, row, words, stride, step_s, reset_s):
+        """
+        Returns how many resets there were. `stride` steps share a time in `step_s`: 0
+        times nothing, and with 1 the resets have times of their own.
+        """
         if not self.table:
+            self.row_count = words[ROW_COUNT]
             self.table = self.act(self.rows[:self.row_count])
-            self.digest = self.rows[:self.row_count].tobytes()
-        elif self.rows[:self.row_count].tobytes() != self.digest:
-            self.table = []
-            return self.run(count, row, words, step_s, reset_s)
-        if step_s is not None:
+        if stride == 1:
             return self.run_timed(count, row, words, step_s, reset_s)
+        if stride == 0:
+            return self.run_untimed(count, row, words)
+        clock = time.process_time_ns
+        cost = clock_cost_ns(clock)
+        resets = 0
+        for i in range(count // stride):
+            begin = clock()
+            resets += self.run_untimed(stride, (row + i * stride) % self.row_count, words)
+            step_s[i] = 1e-9 * max(clock() - begin - cost, 0)
+        return resets
+
+    def run_untimed(self, count, row, words):
         table, step = self.table, self.advance if self.repeat > 1 else None
         step_env, reset_env, row_count = self.step_env, self.reset_env, self.row_count
         resets = 0
@@ -300,7 +312,7 @@ class Server:
         observation = self.memory[begin:begin + words[OBSERVATION_BYTE]]
         words[PHASE] = RESETS
         words[RESET_NUMBER] += 1
-        self.env.create(values[0], actions, rows - 1, observation)
+        self.env.create(values[0], actions, observation)
 
     def obey(self, code, values):
         """Returns result, resets and payload."""
@@ -317,8 +329,8 @@ class Server:
             self.words[PHASE] = STEPS
             return (END if self.env.step(values[0]) else ON), 0, b""
         elif code == RUN:
-            times = (self.step_s, self.reset_s) if values[2] else (None, None)
-            return ON, self.env.run(values[0], values[1], self.words, *times), b""
+            return ON, self.env.run(values[0], values[1], self.words, values[2],
+                                    self.step_s, self.reset_s), b""
         elif code == CLOSE:
             if self.env is not None:
                 self.env.close()

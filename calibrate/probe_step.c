@@ -62,9 +62,6 @@
 #define SHORT_OVER_CLOCK  100.0
 #define SHORT_BLOCK_COUNT 128
 
-/* The same where each block is an exchange with another process. */
-#define SHORT_OVER_CLOCK_ELSEWHERE 2000.0
-
 /* Median |difference| of two draws of a normal law, in its standard deviations. */
 #define MEDIAN_DIFFERENCE_PER_SD 0.9539
 
@@ -223,7 +220,8 @@ static enum fulcrum_status time_here(struct fulcrum_probe_state *state,
 static enum fulcrum_status time_there(struct fulcrum_probe_state *state,
     struct single_times *times, struct fulcrum_error *err)
 {
-    struct fulcrum_step_log log = {.step_s = times->step_s, .reset_s = times->reset_s};
+    struct fulcrum_step_log log = {
+        .stride = 1, .step_s = times->step_s, .reset_s = times->reset_s};
     enum fulcrum_status status =
         fulcrum_stepper_log(&state->stepper, times->step_count, &log, err);
     times->reset_count = log.reset_count;
@@ -288,19 +286,33 @@ static enum fulcrum_status sample_singles(
     return status;
 }
 
-/* An exchange with another process costs as much as many reads of the clock. */
-static double short_block_size(const struct fulcrum_probe_state *state)
+static double short_block_size(const struct fulcrum_bench *bench)
 {
-    const struct fulcrum_bench *bench = state->bench;
-    double reads = fulcrum_stepper_has_log(&state->stepper) ? SHORT_OVER_CLOCK_ELSEWHERE
-                                                            : SHORT_OVER_CLOCK;
-    return ceil(reads * bench->stopwatch.cpu_cost_s / bench->step_s);
+    return ceil(SHORT_OVER_CLOCK * bench->stopwatch.cpu_cost_s / bench->step_s);
 }
 
-/* Of this thread and of what steps for it. */
-static double stepping_cpu_s(const struct fulcrum_probe_state *state)
+static enum fulcrum_status time_blocks_here(struct fulcrum_probe_state *state,
+    size_t size, double *value_s, struct fulcrum_error *err)
 {
-    return fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&state->stepper);
+    enum fulcrum_status status = FULCRUM_OK;
+    double before_s = fulcrum_thread_cpu_s();
+    for (size_t i = 0; i < SHORT_BLOCK_COUNT && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_run(&state->stepper, size, NULL, err);
+        double after_s = fulcrum_thread_cpu_s();
+        value_s[i] = fmax(after_s - before_s - state->bench->stopwatch.cpu_cost_s, 0.0);
+        before_s = after_s;
+    }
+    return status;
+}
+
+static enum fulcrum_status time_blocks(struct fulcrum_probe_state *state, size_t size,
+    double *value_s, struct fulcrum_error *err)
+{
+    if (!fulcrum_stepper_has_log(&state->stepper)) {
+        return time_blocks_here(state, size, value_s, err);
+    }
+    struct fulcrum_step_log log = {.stride = size, .step_s = value_s};
+    return fulcrum_stepper_log(&state->stepper, SHORT_BLOCK_COUNT * size, &log, err);
 }
 
 /* Means of short blocks in a row, with their resets. */
@@ -308,21 +320,20 @@ static enum fulcrum_status sample_short_blocks(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
-    double size = short_block_size(state);
-    double value_s[SHORT_BLOCK_COUNT];
+    double size = short_block_size(bench);
+    double value_s[SHORT_BLOCK_COUNT] = {0.0};
     double canary_s = 0.0;
     enum fulcrum_status status =
         fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    double before_s = stepping_cpu_s(state);
-    for (size_t i = 0; i < SHORT_BLOCK_COUNT && status == FULCRUM_OK; i++) {
-        status = fulcrum_stepper_run(&state->stepper, (size_t)size, NULL, err);
-        double after_s = stepping_cpu_s(state);
-        value_s[i] = fmax(after_s - before_s - bench->stopwatch.cpu_cost_s, 0.0) / size;
-        before_s = after_s;
+    if (status == FULCRUM_OK) {
+        status = time_blocks(state, (size_t)size, value_s, err);
     }
     if (status == FULCRUM_OK) {
         status = fulcrum_canary_close(
             &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    }
+    for (size_t i = 0; i < SHORT_BLOCK_COUNT; i++) {
+        value_s[i] /= size;
     }
     return status == FULCRUM_OK
                ? add_all(&state->single, value_s, SHORT_BLOCK_COUNT, canary_s, err)
@@ -546,7 +557,7 @@ static double short_block_cv(const struct fulcrum_probe_state *state, double mea
     if (count > 1 && mean_s > 0.0) {
         gsl_sort(difference_s, 1, count);
         double median_s = fulcrum_statistics_quantile(difference_s, count, 0.5);
-        cv = sqrt(short_block_size(state)) * median_s /
+        cv = sqrt(short_block_size(state->bench)) * median_s /
              (MEDIAN_DIFFERENCE_PER_SD * mean_s);
     }
     free(difference_s);
@@ -564,7 +575,7 @@ static void report_blocks(struct fulcrum_probe_state *state,
         "from "
         "differences of neighbouring blocks of %.0f steps times the root of that, an "
         "upper bound; the median is that of blocks; no quantiles",
-        state->bench->stopwatch.cpu_cost_s, short_block_size(state));
+        state->bench->stopwatch.cpu_cost_s, short_block_size(state->bench));
 }
 
 /* The file gets every k-th single step. */

@@ -94,10 +94,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_run(
 /* 1 where fulcrum_stepper_log may be called: steps are timed where they happen. */
 int fulcrum_stepper_has_log(const struct fulcrum_stepper *stepper);
 
-/*
- * As fulcrum_stepper_run, with the CPU time of every step.
- *   log      its arrays have room for `count` entries each
- */
+/* As fulcrum_stepper_run, with the CPU times of steps as `log` asks for them. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_log(
     struct fulcrum_stepper *stepper, size_t count, struct fulcrum_step_log *log,
     struct fulcrum_error *err);

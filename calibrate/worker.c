@@ -41,7 +41,7 @@
 /* A worker whose end was seen on the socket is about to become a zombie. */
 #define DEATH_S 0.5
 
-/* The caller's table of actions is copied whole up to this size. */
+/* As much as this of the caller's table of actions is used. */
 #define ROWS_BYTE_MAX ((size_t)1 << 20)
 #define ROW_COUNT_MAX ((size_t)4096)
 #define TIME_COUNT    ((size_t)4096)
@@ -65,6 +65,7 @@ struct fulcrum_worker {
     struct layout layout;  /* ours: the words in there are the worker's to spoil */
     size_t observation_byte;
     const float *table; /* whose rows were copied; NULL: none yet */
+    size_t table_row_count;
     size_t exchange_count;
     atomic_int is_failed; /* any thread may ask for CPU time meanwhile */
     char failure[1600];
@@ -574,39 +575,23 @@ enum fulcrum_step_result fulcrum_worker_reset(
     return FULCRUM_STEP_ON;
 }
 
-/* Copies the rows of the next steps. Returns which row comes first there. */
-static size_t bring_rows(struct fulcrum_worker *worker,
-    const struct fulcrum_action_rows *rows, size_t done, size_t *piece)
+/* The table is copied once, as far as there is room. Returns how many rows there are.
+ */
+static size_t bring_rows(
+    struct fulcrum_worker *worker, const struct fulcrum_action_rows *rows)
 {
     size_t room = worker->layout.row_count;
-    size_t row_byte = worker->layout.row_byte;
-    if (rows->row_count == room) {
-        if (worker->table != rows->values) {
-            memcpy(row_at(worker, 0), rows->values, room * row_byte);
-            worker->table = rows->values;
-        }
-        return (rows->first + done) % room;
+    if (worker->table != rows->values) {
+        size_t count = rows->row_count < room ? rows->row_count : room;
+        memcpy(row_at(worker, 0), rows->values, count * worker->layout.row_byte);
+        *word(worker, FULCRUM_WORKER_ROW_COUNT) = count;
+        worker->table = rows->values;
+        worker->table_row_count = count;
     }
-    *piece = *piece < room ? *piece : room;
-    for (size_t i = 0; i < *piece; i++) {
-        size_t row = (rows->first + done + i) % rows->row_count;
-        memcpy(row_at(worker, i), (const unsigned char *)rows->values + row * row_byte,
-            row_byte);
-    }
-    return 0;
+    return worker->table_row_count;
 }
 
-static void copy_times(const struct fulcrum_worker *worker, size_t step_count,
-    const struct fulcrum_worker_reply *reply, struct fulcrum_step_log *log)
-{
-    const double *times =
-        (const double *)(const void *)(worker->memory + worker->layout.time_offset);
-    memcpy(log->step_s, times, step_count * sizeof *times);
-    memcpy(log->reset_s + log->reset_count, times + TIME_COUNT,
-        (size_t)reply->reset_count * sizeof *times);
-}
-
-/* As many of the steps as one exchange takes; `log->step_s` points at the first. */
+/* One exchange of a call of step_many. */
 static int run_piece(struct fulcrum_worker *worker,
     const struct fulcrum_worker_command *command, struct fulcrum_step_log *log)
 {
@@ -614,15 +599,23 @@ static int run_piece(struct fulcrum_worker *worker,
     if (!exchange(worker, command, &reply)) {
         return 0;
     }
-    if (reply.reset_count > command->value[0]) {
+    unsigned long long step_count = command->value[0];
+    if (reply.reset_count > step_count) {
         fail(worker, "speaks the protocol wrongly: %llu resets in %llu steps",
-            (unsigned long long)reply.reset_count,
-            (unsigned long long)command->value[0]);
+            (unsigned long long)reply.reset_count, step_count);
         return 0;
     }
-    if (command->value[2] != 0) {
-        copy_times(worker, (size_t)command->value[0], &reply, log);
-        log->step_s += command->value[0];
+    const double *times =
+        (const double *)(const void *)(worker->memory + worker->layout.time_offset);
+    size_t stride = (size_t)command->value[2];
+    if (stride > 0) {
+        size_t time_count = (size_t)step_count / stride;
+        memcpy(log->step_s, times, time_count * sizeof *times);
+        log->step_s += time_count;
+    }
+    if (stride == 1) {
+        memcpy(log->reset_s + log->reset_count, times + TIME_COUNT,
+            (size_t)reply.reset_count * sizeof *times);
     }
     log->reset_count += (size_t)reply.reset_count;
     return 1;
@@ -635,17 +628,17 @@ enum fulcrum_step_result fulcrum_worker_step_many(struct fulcrum_worker *worker,
     if (worker->memory == NULL) {
         return FULCRUM_STEP_FAILED;
     }
-    struct fulcrum_step_log at = {0, log->step_s, log->reset_s};
-    int wants_times = log->step_s != NULL && log->reset_s != NULL;
+    struct fulcrum_step_log at = *log;
+    at.reset_count = 0;
+    size_t row_count = bring_rows(worker, rows);
     int is_good = 1;
     for (size_t done = 0; done < count && is_good;) {
         size_t piece = count - done;
-        if (wants_times && piece > TIME_COUNT) {
-            piece = TIME_COUNT;
-        }
-        size_t first = bring_rows(worker, rows, done, &piece);
+        size_t most = log->stride * TIME_COUNT;
+        piece = log->stride > 0 && piece > most ? most : piece;
+        size_t first = (rows->first + done) % row_count;
         struct fulcrum_worker_command command =
-            command_of(FULCRUM_WORKER_RUN, piece, first, (uint64_t)wants_times);
+            command_of(FULCRUM_WORKER_RUN, piece, first, log->stride);
         is_good = run_piece(worker, &command, &at);
         done += piece;
     }

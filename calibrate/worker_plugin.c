@@ -353,31 +353,67 @@ static double since(const struct server *server, double begin_s)
     return fmax(cpu_s() - begin_s - server->clock_cost_s, 0.0);
 }
 
-/* Returns how many resets there were. */
+/* The steps of one command RUN, and where their times go. */
+struct course {
+    uint64_t row;
+    uint64_t row_count;
+    uint64_t reset_count;
+    double *step_s;
+    double *reset_s; /* NULL where resets are part of the time of several steps */
+};
+
+/* Resets where the step ended the episode; `result` is that of the step. */
+static void finish_step(struct server *server, struct course *course, int result)
+{
+    course->row = course->row + 1 < course->row_count ? course->row + 1 : 0;
+    if (result != FULCRUM_ENV_END || server->failure[0] != '\0') {
+        return;
+    }
+    double begin_s = course->reset_s != NULL ? cpu_s() : 0.0;
+    reset(server);
+    if (course->reset_s != NULL) {
+        course->reset_s[course->reset_count] = since(server, begin_s);
+    }
+    course->reset_count++;
+}
+
+static void run_untimed(struct server *server, struct course *course, uint64_t count)
+{
+    for (uint64_t i = 0; i < count && server->failure[0] == '\0'; i++) {
+        finish_step(server, course, step(server, course->row));
+    }
+}
+
+static void run_timed(struct server *server, struct course *course, uint64_t count)
+{
+    for (uint64_t i = 0; i < count && server->failure[0] == '\0'; i++) {
+        double begin_s = cpu_s();
+        int result = step(server, course->row);
+        course->step_s[i] = since(server, begin_s);
+        finish_step(server, course, result);
+    }
+}
+
+/* value: count, first row, steps to a time. Returns how many resets there were. */
 static uint64_t run(struct server *server, const uint64_t value[3])
 {
-    uint64_t row_count = server->word[FULCRUM_WORKER_ROW_COUNT];
-    double *step_s =
+    uint64_t stride = value[2];
+    double *times =
         (double *)(void *)(server->memory + server->word[FULCRUM_WORKER_TIME_OFFSET]);
-    double *reset_s = step_s + server->word[FULCRUM_WORKER_TIME_COUNT];
-    uint64_t reset_count = 0;
-    uint64_t row = value[1];
-    for (uint64_t i = 0; i < value[0] && server->failure[0] == '\0'; i++) {
-        double begin_s = value[2] != 0 ? cpu_s() : 0.0;
-        int result = step(server, row);
-        if (value[2] != 0) {
-            step_s[i] = since(server, begin_s);
+    struct course course = {value[1], server->word[FULCRUM_WORKER_ROW_COUNT], 0, times,
+        stride == 1 ? times + server->word[FULCRUM_WORKER_TIME_COUNT] : NULL};
+    if (stride == 0) {
+        run_untimed(server, &course, value[0]);
+    } else if (stride == 1) {
+        run_timed(server, &course, value[0]);
+    } else {
+        for (uint64_t i = 0; i < value[0] / stride; i++) {
+            double begin_s = cpu_s();
+            run_untimed(server, &course, stride);
+            times[i] = since(server, begin_s);
         }
-        if (result == FULCRUM_ENV_END) {
-            begin_s = value[2] != 0 ? cpu_s() : 0.0;
-            reset(server);
-            reset_s[value[2] != 0 ? reset_count : 0] =
-                value[2] != 0 ? since(server, begin_s) : 0.0;
-            reset_count++;
-        }
-        row = row + 1 < row_count ? row + 1 : 0;
     }
-    return reset_count;
+    return course.reset_count;
 }
 
 static void obey(struct server *server, const struct fulcrum_worker_command *command,

@@ -21,7 +21,7 @@ enum fulcrum_worker_code {
     FULCRUM_WORKER_CREATE,       /* value: seed */
     FULCRUM_WORKER_RESET,
     FULCRUM_WORKER_STEP, /* value: row of actions */
-    FULCRUM_WORKER_RUN,  /* value: count, first row, whether times are wanted */
+    FULCRUM_WORKER_RUN,  /* value: count, first row, steps to a time or 0 */
     FULCRUM_WORKER_CLOSE
 };
 
@@ -70,8 +70,8 @@ enum fulcrum_worker_word {
     FULCRUM_WORKER_RESET_NUMBER,
     FULCRUM_WORKER_PHASE,
     FULCRUM_WORKER_MEMORY_BYTE,
-    FULCRUM_WORKER_ACTION_OFFSET,      /* rows of float32 */
-    FULCRUM_WORKER_ROW_COUNT,          /* rows of a run; one more follows them */
+    FULCRUM_WORKER_ACTION_OFFSET, /* rows of float32 */
+    FULCRUM_WORKER_ROW_COUNT, /* room for so many and one more; at a run: rows in use */
     FULCRUM_WORKER_TIME_OFFSET,        /* float64: steps, then resets */
     FULCRUM_WORKER_TIME_COUNT,         /* room for as many of each */
     FULCRUM_WORKER_OBSERVATION_OFFSET, /* a multiple of 64 */
