@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 
+#include <elf.h>
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -228,6 +229,18 @@ static enum fulcrum_status open_with(const struct fulcrum_actor_options *options
     return FULCRUM_OK;
 }
 
+/* The loader's own complaint would come from a process, with a path of the loader's. */
+static int is_shared_object(const char *path)
+{
+    char head[SELFMAG] = "";
+    FILE *file = fopen(path, "rbe");
+    size_t got = file != NULL ? fread(head, 1, sizeof head, file) : 0;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return got == sizeof head && memcmp(head, ELFMAG, SELFMAG) == 0;
+}
+
 static enum fulcrum_status set_plugin(struct fulcrum_actor_shared *shared,
     const struct fulcrum_actor_options *options, struct fulcrum_error *err)
 {
@@ -246,6 +259,10 @@ static enum fulcrum_status set_plugin(struct fulcrum_actor_shared *shared,
     if (!S_ISREG(there.st_mode)) {
         return fulcrum_fail(
             err, FULCRUM_ERR_FILE, "env plug-in %s is not a regular file", path);
+    }
+    if (!is_shared_object(shared->path)) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "env plug-in %s is not a shared object (no ELF header)", path);
     }
     size_t length = strlen(path);
     (void)snprintf(shared->job.what, sizeof shared->job.what, "env plug-in %s%s",

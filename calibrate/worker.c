@@ -35,6 +35,10 @@
 /* What a worker may print; more would be part of what is timed. */
 #define OUTPUT_BYTE_MAX ((size_t)1 << 20)
 
+/* So much of its output at once means that it waits to print more; it may, so long. */
+#define FULL_BYTE ((size_t)1 << 15)
+#define REFILL_S  1e-3
+
 /* Exchanges between two looks at what it prints. */
 #define DRAIN_EVERY 256
 
@@ -98,6 +102,10 @@ static void fail(struct fulcrum_worker *worker, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text.detail, sizeof text.detail, format, args);
     va_end(args);
+    /* One line: the words may be the environment's own. */
+    for (char *at = text.detail; *at != '\0'; at++) {
+        *at = (char)((unsigned char)*at < ' ' ? ' ' : *at);
+    }
     char name[260];
     name_it(worker, name, sizeof name);
     (void)snprintf(
@@ -106,26 +114,42 @@ static void fail(struct fulcrum_worker *worker, const char *format, ...)
     fulcrum_worker_process_end(&worker->process);
 }
 
-/* Where the worker is, in words: "step 12", "the reset after step 12". */
+/* What the worker is at, by its own account. */
+struct place {
+    enum fulcrum_worker_phase phase;
+    unsigned long long step;
+};
+
+static struct place place_of(const struct fulcrum_worker *worker)
+{
+    struct place place = {FULCRUM_WORKER_WAITS, 0};
+    if (worker->memory != NULL) {
+        uint64_t phase = *word(worker, FULCRUM_WORKER_PHASE);
+        place.step = *word(worker, FULCRUM_WORKER_STEP_NUMBER);
+        if (phase == FULCRUM_WORKER_RESETS || phase == FULCRUM_WORKER_STEPS) {
+            place.phase = (enum fulcrum_worker_phase)phase;
+        }
+    }
+    return place;
+}
+
+/* "in step 12", "in the reset after step 12", "after step 12". */
 static void tell_place(
     const struct fulcrum_worker *worker, uint32_t code, char *out, size_t out_byte)
 {
-    unsigned long long step =
-        worker->memory != NULL ? *word(worker, FULCRUM_WORKER_STEP_NUMBER) : 0;
-    uint64_t phase = worker->memory != NULL ? *word(worker, FULCRUM_WORKER_PHASE)
-                                            : FULCRUM_WORKER_WAITS;
+    struct place place = place_of(worker);
     if (code == FULCRUM_WORKER_DESCRIBE) {
-        (void)snprintf(out, out_byte, "its start");
-    } else if (phase == FULCRUM_WORKER_STEPS) {
-        (void)snprintf(out, out_byte, "step %llu", step);
-    } else if (phase == FULCRUM_WORKER_RESETS && step > 0) {
-        (void)snprintf(out, out_byte, "the reset after step %llu", step);
-    } else if (phase == FULCRUM_WORKER_RESETS) {
-        (void)snprintf(out, out_byte, "its first reset");
+        (void)snprintf(out, out_byte, "while it started");
+    } else if (place.phase == FULCRUM_WORKER_RESETS && place.step == 0) {
+        (void)snprintf(out, out_byte, "in its first reset");
+    } else if (place.phase == FULCRUM_WORKER_RESETS) {
+        (void)snprintf(out, out_byte, "in the reset after step %llu", place.step);
     } else if (code == FULCRUM_WORKER_CREATE) {
-        (void)snprintf(out, out_byte, "its creation");
+        (void)snprintf(out, out_byte, "while it was created");
+    } else if (place.phase == FULCRUM_WORKER_STEPS) {
+        (void)snprintf(out, out_byte, "in step %llu", place.step);
     } else {
-        (void)snprintf(out, out_byte, "the reply after step %llu", step);
+        (void)snprintf(out, out_byte, "after step %llu", place.step);
     }
 }
 
@@ -143,22 +167,46 @@ static void fail_dead(struct fulcrum_worker *worker, uint32_t code)
     } else {
         (void)snprintf(end, sizeof end, "closed its end of the connection");
     }
-    fail(worker, "%s in %s%s%s%s", end, place, has_words ? " (last words: " : "", words,
+    fail(worker, "%s %s%s%s%s", end, place, has_words ? " (last words: " : "", words,
         has_words ? ")" : "");
 }
 
 static void fail_late(struct fulcrum_worker *worker, uint32_t code)
 {
-    char place[80];
-    tell_place(worker, code, place, sizeof place);
-    fail(worker, "%s has not returned for %.3g s", place, worker->job->limit_s);
+    struct place place = place_of(worker);
+    double limit_s = worker->job->limit_s;
+    if (code == FULCRUM_WORKER_DESCRIBE) {
+        fail(worker, "has not started within %.3g s", limit_s);
+    } else if (place.phase == FULCRUM_WORKER_RESETS && place.step == 0) {
+        fail(worker, "its first reset has not returned for %.3g s", limit_s);
+    } else if (place.phase == FULCRUM_WORKER_RESETS) {
+        fail(worker, "the reset after step %llu has not returned for %.3g s",
+            place.step, limit_s);
+    } else if (code == FULCRUM_WORKER_CREATE) {
+        fail(worker, "has not been created within %.3g s", limit_s);
+    } else if (place.phase == FULCRUM_WORKER_STEPS) {
+        fail(worker, "step %llu has not returned for %.3g s", place.step, limit_s);
+    } else {
+        fail(worker, "has not answered for %.3g s, after step %llu", limit_s,
+            place.step);
+    }
 }
 
 /* Returns 0 where it printed more than anyone should. */
 static int stays_quiet(struct fulcrum_worker *worker)
 {
-    fulcrum_worker_process_drain(&worker->process);
-    if (worker->process.output.total_byte <= OUTPUT_BYTE_MAX) {
+    const struct fulcrum_worker_output *output = &worker->process.output;
+    size_t before = 0;
+    /* A full pipe is full again at once where somebody prints for ever. */
+    do {
+        before = output->total_byte;
+        fulcrum_worker_process_drain(&worker->process);
+        if (output->total_byte - before >= FULL_BYTE) {
+            fulcrum_sleep_s(REFILL_S);
+        }
+    } while (output->total_byte - before >= FULL_BYTE &&
+             output->total_byte <= OUTPUT_BYTE_MAX);
+    if (output->total_byte <= OUTPUT_BYTE_MAX) {
         return 1;
     }
     char words[200];

@@ -1,6 +1,7 @@
 /* mountain_car.c - a car that is too weak for its hill, as a plug-in. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Moore: Efficient memory-based learning for robot control (1990), continuous thrust. */
+/* Moore: Efficient memory-based learning for robot control (1990), continuous thrust.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,9 +84,8 @@ static int car_step(void *env, const float *action, void *observation)
     }
     car->step_count++;
     observe(car, observation);
-    return car->place >= GOAL || car->step_count >= EPISODE_STEP_COUNT
-               ? FULCRUM_ENV_END
-               : FULCRUM_ENV_ON;
+    return car->place >= GOAL || car->step_count >= EPISODE_STEP_COUNT ? FULCRUM_ENV_END
+                                                                       : FULCRUM_ENV_ON;
 }
 
 static void car_destroy(void *env)

@@ -1,0 +1,615 @@
+/* test_worker.c - environments in processes: what they give, and whatever they do. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+
+#include "calibrate/worker.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "calibrate/calibrate.h"
+#include "calibrate/crew.h"
+#include "calibrate/stopwatch.h"
+#include "tests/expect.h"
+#include "tests/scratch.h"
+#include "tests/suite.h"
+#include "tests/trial.h"
+
+#define CAR       PLUGIN_FOLDER "/libmountain_car.so"
+#define MISBEHAVE PLUGIN_FOLDER "/libmisbehave.so"
+#define PENDULUM  "tests/workers/pendulum.py"
+
+/* What an environment is given here, and what nobody may be kept waiting for. */
+#define LIMIT_S   0.5
+#define AT_MOST_S 5.0
+
+static struct fulcrum_actor_options plugin_options(const char *path)
+{
+    return (struct fulcrum_actor_options){.plugin = path, .limit_s = LIMIT_S};
+}
+
+static struct fulcrum_actor_options pendulum_options(const char *name)
+{
+    /* Starting an interpreter takes its time on a busy machine. */
+    return (struct fulcrum_actor_options){
+        .env_id = name, .python = PENDULUM, .limit_s = 4.0 * LIMIT_S};
+}
+
+static int has_python(void)
+{
+    int found = system("python3 -c '' >/dev/null 2>&1") == 0; /* NOLINT(cert-env33-c) */
+    if (!found) {
+        (void)fprintf(stderr, "skipped: there is no python3\n");
+    }
+    return found;
+}
+
+/* Nothing that was started is left, not even as a zombie. */
+static void assert_no_children(void)
+{
+    errno = 0;
+    CU_ASSERT_EQUAL(waitpid(-1, NULL, WNOHANG), -1);
+    CU_ASSERT_EQUAL(errno, ECHILD);
+}
+
+static void test_plugin_steps_as_its_equations_say(void)
+{
+    struct trial trial;
+    struct fulcrum_actor_options options = plugin_options(CAR);
+    trial_open(&trial, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    CU_ASSERT_EQUAL(trial.stage.info.observation_kind, FULCRUM_OBSERVE_FLOAT32);
+    CU_ASSERT_EQUAL(trial.stage.info.observation_count, 2);
+    CU_ASSERT_EQUAL(trial.stage.info.action_count, 1);
+    suite_assert_close("frame skip", trial.stage.info.frame_skip, 1.0, 0.0);
+    expect_part(trial.stage.info.detail, "mountain car 1.0");
+    const float *seen = trial.stepper.observation;
+    CU_ASSERT_EQUAL(fulcrum_stepper_reset(&trial.stepper), FULCRUM_STEP_ON);
+    float place = seen[0];
+    CU_ASSERT(place >= -0.6F && place <= -0.4F);
+    CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial.stepper), FULCRUM_STEP_ON);
+    float thrust = trial.stage.actions.values[0];
+    float speed = 0.0015F * thrust - 0.0025F * cosf(3.0F * place);
+    /* Floats of magnitude below 1. */
+    CU_ASSERT_DOUBLE_EQUAL((double)seen[1], (double)speed, 1e-7);
+    CU_ASSERT_DOUBLE_EQUAL((double)seen[0], (double)(place + speed), 1e-7);
+    trial_close(&trial);
+    assert_no_children();
+}
+
+/* Runs and single steps lead to the same place, over the end of the table too. */
+static void test_runs_do_what_single_steps_do(void)
+{
+    enum { COUNT = 5000 };
+    struct trial single;
+    struct trial run;
+    struct fulcrum_actor_options options = plugin_options(CAR);
+    trial_open(&single, "plugin", &options);
+    trial_open(&run, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(single.status, FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(run.status, FULCRUM_OK);
+    size_t reset_count = 0;
+    for (int i = 0; i < COUNT; i++) {
+        enum fulcrum_step_result result = fulcrum_stepper_step(&single.stepper);
+        if (result == FULCRUM_STEP_END) {
+            CU_ASSERT_EQUAL(fulcrum_stepper_reset(&single.stepper), FULCRUM_STEP_ON);
+            reset_count++;
+        }
+    }
+    size_t run_reset_count = 0;
+    CU_ASSERT_EQUAL(
+        fulcrum_stepper_run(&run.stepper, COUNT, &run_reset_count, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(reset_count, 25); /* episodes of 200 steps */
+    CU_ASSERT_EQUAL(run_reset_count, reset_count);
+    CU_ASSERT_EQUAL(single.stepper.row, run.stepper.row);
+    CU_ASSERT_EQUAL(
+        memcmp(single.stepper.observation, run.stepper.observation, 2 * sizeof(float)),
+        0);
+    trial_close(&single);
+    trial_close(&run);
+}
+
+static void assert_times(const double *time_s, size_t count, double least_sum_s)
+{
+    double sum_s = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        CU_ASSERT(time_s[i] >= 0.0 && time_s[i] < AT_MOST_S);
+        sum_s += time_s[i];
+    }
+    CU_ASSERT(sum_s >= least_sum_s);
+}
+
+/* More steps than an exchange has room for times. */
+static void test_steps_and_resets_are_timed_in_the_worker(void)
+{
+    enum { COUNT = 10000 };
+    static double step_s[COUNT];
+    static double reset_s[COUNT];
+    struct trial trial;
+    struct fulcrum_actor_options options = plugin_options(CAR);
+    trial_open(&trial, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_stepper_has_log(&trial.stepper), 1);
+    struct fulcrum_step_log log = {.stride = 1, .step_s = step_s, .reset_s = reset_s};
+    double cpu_s = fulcrum_stepper_cpu_s(&trial.stepper);
+    CU_ASSERT_EQUAL(fulcrum_stepper_log(&trial.stepper, COUNT, &log, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(log.reset_count, COUNT / 200);
+    assert_times(step_s, COUNT, 1e-6);
+    assert_times(reset_s, log.reset_count, 0.0);
+    cpu_s = fulcrum_stepper_cpu_s(&trial.stepper) - cpu_s;
+    CU_ASSERT(cpu_s > 0.0 && cpu_s < AT_MOST_S);
+    log = (struct fulcrum_step_log){.stride = 100, .step_s = step_s};
+    CU_ASSERT_EQUAL(fulcrum_stepper_log(&trial.stepper, COUNT, &log, NULL), FULCRUM_OK);
+    assert_times(step_s, COUNT / 100, 1e-6);
+    CU_ASSERT(fulcrum_stepper_memory_byte(&trial.stepper) > 4096.0);
+    trial_close(&trial);
+}
+
+/* The kernel's clock of the process has all of its threads. */
+static void test_cpu_time_of_threads_counts(void)
+{
+    struct trial trial;
+    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
+    (void)setenv("FULCRUM_TEST_FAULT", "thread", 1);
+    trial_open(&trial, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    double begin_s = fulcrum_stepper_cpu_s(&trial.stepper);
+    CU_ASSERT_EQUAL(fulcrum_stepper_run(&trial.stepper, 20, NULL, NULL), FULCRUM_OK);
+    double cpu_s = fulcrum_stepper_cpu_s(&trial.stepper) - begin_s;
+    CU_ASSERT(cpu_s >= 20 * 1.5e-3); /* threads that compute for 2 ms each */
+    trial_close(&trial);
+    (void)unsetenv("FULCRUM_TEST_FAULT");
+}
+
+/* A run of many slow steps is as long as it likes; the limit is that of each. */
+static void test_slow_steps_do_not_add_up_to_a_failure(void)
+{
+    struct trial trial;
+    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
+    options.limit_s = 0.2;
+    (void)setenv("FULCRUM_TEST_FAULT", "slow", 1);
+    trial_open(&trial, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_stepper_run(&trial.stepper, 40, NULL, &trial.err), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(trial.err.detail, "");
+    trial_close(&trial);
+    (void)unsetenv("FULCRUM_TEST_FAULT");
+}
+
+struct fault_case {
+    const char *fault;
+    const char *says; /* NULL: nothing goes wrong */
+};
+
+static const struct fault_case plugin_faults[] = {
+    {"nan@42", "element 5 of the observation after step 42 is"},
+    {"inf@7", "element 23 of the observation after step 7 is -inf"},
+    {"overrun@9", "wrote outside of its observation of 96 bytes"},
+    {"underrun", "wrote outside of its observation of 96 bytes"},
+    {"overflow@3", "wrote past the end of its observation of 96 bytes in step 3"},
+    {"block@77", "step 77 has not returned for 0.5 s"},
+    {"spin@20", "step 20 has not returned for 0.5 s"},
+    {"reset-block", "the reset after step 50 has not returned for 0.5 s"},
+    {"exit@4", "exited with code 3 in step 4"},
+    {"abort@5", "died of signal 6 (abort) in step 5"},
+    {"kill@6", "died of signal 9"},
+    {"crash@8", " in step 8"},
+    {"flood", "printed more than 1024 KiB"},
+    {"child@2", "step 2 has not returned"},
+    {"seven@9", "step 9 returned 7, expected 0 or 1"},
+    {"kind", "describes observations of kind 7, expected 1 or 2"},
+    {"large", "describes observations of 4611686018427387904 elements"},
+    {"no-actions", "describes 0 actions, expected 1 to"},
+    {"skip-0", "describes a frame skip of 0, expected 1 to 1000"},
+    {"undescribed", "cannot be described: describe returned 5"},
+    {"start-block", "has not started within 0.5 s"},
+    {"start-crash", " while it started"},
+    {"uncreated", "cannot be created: the moon is in the wrong place"},
+    {"version", "was built for version 2 of fulcrum_env.h; this is version 1"},
+    {"short-table", "has a table of 16 bytes"},
+    {"no-step", "has a table with a function that is NULL"},
+    {"no-table", "fulcrum_env_plugin returned NULL"},
+    {"destroy-block", NULL},
+    {"", NULL},
+};
+
+/* Opens, runs 100 steps, closes: all of it soon, with the words that are expected. */
+static void expect_fault(const char *actor, const struct fulcrum_actor_options *options,
+    const struct fault_case *fault)
+{
+    struct trial trial;
+    double begin_s = fulcrum_wall_s();
+    trial_open(&trial, actor, options);
+    enum fulcrum_status status = trial.status;
+    if (status == FULCRUM_OK) {
+        status = fulcrum_stepper_run(&trial.stepper, 100, NULL, &trial.err);
+    }
+    if (fault->says == NULL) {
+        CU_ASSERT_STRING_EQUAL(trial.err.detail, "");
+        CU_ASSERT_EQUAL(status, FULCRUM_OK);
+    } else {
+        CU_ASSERT_EQUAL(status, FULCRUM_ERR_ENVIRONMENT);
+        expect_part(trial.err.detail, fault->says);
+        expect_part(trial.err.detail,
+            options->plugin != NULL ? options->plugin : options->env_id);
+        CU_ASSERT_PTR_NULL(strchr(trial.err.detail, '\n'));
+    }
+    trial_close(&trial);
+    CU_ASSERT(fulcrum_wall_s() - begin_s < AT_MOST_S);
+    assert_no_children();
+}
+
+static void test_plugin_faults_are_named(void)
+{
+    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
+    for (size_t i = 0; i < sizeof plugin_faults / sizeof plugin_faults[0]; i++) {
+        (void)setenv("FULCRUM_TEST_FAULT", plugin_faults[i].fault, 1);
+        expect_fault("plugin", &options, &plugin_faults[i]);
+    }
+    (void)unsetenv("FULCRUM_TEST_FAULT");
+}
+
+static void test_failed_environment_stays_failed(void)
+{
+    struct trial trial;
+    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
+    (void)setenv("FULCRUM_TEST_FAULT", "exit@3", 1);
+    trial_open(&trial, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial.stepper), FULCRUM_STEP_ON);
+    CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial.stepper), FULCRUM_STEP_ON);
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial.stepper), FULCRUM_STEP_FAILED);
+        CU_ASSERT_EQUAL(fulcrum_stepper_reset(&trial.stepper), FULCRUM_STEP_FAILED);
+        CU_ASSERT_EQUAL(fulcrum_stepper_failure(&trial.stepper, &trial.err),
+            FULCRUM_ERR_ENVIRONMENT);
+        expect_part(trial.err.detail, "environment 1: exited with code 3 in step 3");
+    }
+    suite_assert_close("CPU time", fulcrum_stepper_cpu_s(&trial.stepper), 0.0, 0.0);
+    trial_close(&trial);
+    (void)unsetenv("FULCRUM_TEST_FAULT");
+}
+
+static void test_crew_tells_of_a_failed_environment(void)
+{
+    struct trial trial;
+    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
+    (void)setenv("FULCRUM_TEST_FAULT", "nan@5000", 1);
+    trial_open(&trial, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    struct fulcrum_crew *crew = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_crew_new(&crew, &trial.stage, 3, 1e-6, &trial.err), FULCRUM_OK);
+    struct fulcrum_crew_reading reading;
+    CU_ASSERT_EQUAL(fulcrum_crew_window(crew, 3, 0.2, &reading, &trial.err),
+        FULCRUM_ERR_ENVIRONMENT);
+    expect_part(trial.err.detail, "the observation after step 5000 is");
+    fulcrum_crew_free(crew);
+    trial_close(&trial);
+    assert_no_children();
+    (void)unsetenv("FULCRUM_TEST_FAULT");
+}
+
+/* Sixteen environments that block when they are to end do not take turns at it. */
+static void test_many_rude_environments_are_closed_soon(void)
+{
+    struct trial trial;
+    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
+    (void)setenv("FULCRUM_TEST_FAULT", "destroy-block", 1);
+    trial_open(&trial, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    struct fulcrum_crew *crew = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_crew_new(&crew, &trial.stage, 16, 1e-6, &trial.err), FULCRUM_OK);
+    double begin_s = fulcrum_wall_s();
+    fulcrum_crew_free(crew);
+    CU_ASSERT(fulcrum_wall_s() - begin_s < 4.0 * LIMIT_S);
+    trial_close(&trial);
+    assert_no_children();
+    (void)unsetenv("FULCRUM_TEST_FAULT");
+}
+
+static void expect_refused(const char *actor,
+    const struct fulcrum_actor_options *options, enum fulcrum_status expected,
+    const char *says)
+{
+    struct trial trial;
+    trial_open(&trial, actor, options);
+    CU_ASSERT_EQUAL(trial.status, expected);
+    expect_part(trial.err.detail, says);
+    trial_close(&trial);
+}
+
+static void test_options_that_cannot_be_are_refused(void)
+{
+    struct fulcrum_actor_options options = plugin_options("no/such.so");
+    expect_refused("plugin", &options, FULCRUM_ERR_FILE, "No such file");
+    options.plugin = "tests";
+    expect_refused("plugin", &options, FULCRUM_ERR_FILE, "not a regular file");
+    options.plugin = "README.md";
+    expect_refused("plugin", &options, FULCRUM_ERR_FORMAT, "not a shared object");
+    options.plugin = NULL;
+    expect_refused("plugin", &options, FULCRUM_ERR_UNSUPPORTED, "--plugin");
+    expect_refused("gym", &options, FULCRUM_ERR_UNSUPPORTED, "--env");
+    options.env_id = "";
+    expect_refused("gym", &options, FULCRUM_ERR_RANGE, "0 bytes");
+    options = plugin_options(CAR);
+    options.limit_s = 1e9;
+    expect_refused("plugin", &options, FULCRUM_ERR_RANGE, "limit_s = 1e+09");
+    options = plugin_options(MISBEHAVE);
+    options.frame_skip = 4.0;
+    expect_refused("plugin", &options, FULCRUM_ERR_ENVIRONMENT, "takes no other");
+    options = plugin_options(CAR);
+    (void)setenv("FULCRUM_WORKER", "/no/such/program", 1);
+    expect_refused("plugin", &options, FULCRUM_ERR_UNSUPPORTED, "/no/such/program");
+    (void)setenv("FULCRUM_WORKER", "/bin/true", 1);
+    expect_refused("plugin", &options, FULCRUM_ERR_ENVIRONMENT, "exited with code 0");
+    (void)unsetenv("FULCRUM_WORKER");
+    options = (struct fulcrum_actor_options){.env_id = "x", .python = "no-such-python"};
+    expect_refused("gym", &options, FULCRUM_ERR_ENVIRONMENT,
+        "no-such-python cannot be run: No such file");
+}
+
+static void test_frame_skip_is_the_plugins_to_keep(void)
+{
+    struct trial trial;
+    struct fulcrum_actor_options options = plugin_options(CAR);
+    options.frame_skip = 3.0;
+    trial_open(&trial, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    suite_assert_close("frame skip", trial.stage.info.frame_skip, 3.0, 0.0);
+    trial_close(&trial);
+}
+
+/* What a worker in another language may get wrong. */
+static const struct fault_case worker_faults[] = {
+    {"pendulum", NULL},
+    {"pendulum@raise", "the string is torn"},
+    {"pendulum@garbage", "is no reply of this protocol"},
+    {"pendulum@truncated", "ended in the middle of a reply, after 5 of 32 bytes"},
+    {"pendulum@half", "has not answered for 2 s, after step 0"},
+    {"pendulum@silent", "has not answered for 2 s, after step 0"},
+    {"pendulum@dies",
+        "exited with code 9 after step 0 (last words: I have had enough)"},
+    {"pendulum@deaf", "closed its end of the connection after step 0"},
+    {"pendulum@other", "answers another command"},
+    {"pendulum@result", "has an unknown result"},
+    {"pendulum@payload", "has a payload of another size"},
+    {"pendulum@resets", "1099511627776 resets in 100 steps"},
+    {"pendulum@long-text", "explains a failure in more than 1000 bytes"},
+    {"pendulum@words", NULL},
+    {"pendulum@shrink", NULL},
+};
+
+static void test_worker_faults_are_named(void)
+{
+    for (size_t i = 0;
+         has_python() && i < sizeof worker_faults / sizeof worker_faults[0]; i++) {
+        struct fulcrum_actor_options options = pendulum_options(worker_faults[i].fault);
+        expect_fault("gym", &options, &worker_faults[i]);
+    }
+}
+
+/* One step of a pendulum by hand, from what it shows of itself. */
+static void test_protocol_needs_nothing_but_the_standard_library(void)
+{
+    if (!has_python()) {
+        return;
+    }
+    struct trial trial;
+    struct fulcrum_actor_options options = pendulum_options("pendulum");
+    trial_open(&trial, "gym", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    CU_ASSERT_EQUAL(trial.stage.info.observation_count, 3);
+    const float *seen = trial.stepper.observation;
+    CU_ASSERT_EQUAL(fulcrum_stepper_reset(&trial.stepper), FULCRUM_STEP_ON);
+    double sine = seen[1];
+    double speed = seen[2];
+    CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial.stepper), FULCRUM_STEP_ON);
+    double push = trial.stage.actions.values[0];
+    speed += 0.05 * (15.0 * sine + 6.0 * push);
+    CU_ASSERT_DOUBLE_EQUAL((double)seen[2], fmax(-8.0, fmin(8.0, speed)), 1e-5);
+    double step_s[40];
+    double reset_s[40];
+    struct fulcrum_step_log log = {.stride = 1, .step_s = step_s, .reset_s = reset_s};
+    CU_ASSERT_EQUAL(fulcrum_stepper_log(&trial.stepper, 40, &log, NULL), FULCRUM_OK);
+    assert_times(step_s, 40, 1e-6);
+    trial_close(&trial);
+    assert_no_children();
+}
+
+static const char *note_of(
+    const struct fulcrum_calibration *calibration, const char *key)
+{
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, key) == 0) {
+            return calibration->notes[i].text;
+        }
+    }
+    return "";
+}
+
+/* Far enough for the memory probe, not for the one after it. */
+static void test_calibration_keeps_what_was_measured(void)
+{
+    const struct fulcrum_calibrate_options options = {
+        .actor = "plugin",
+        .actor_options = plugin_options(MISBEHAVE),
+        .network = FULCRUM_NETWORK_MLP,
+        .budget_s = 2.5,
+        .max_threads = 2,
+        .seed = 7,
+        .meter_root = "/nonexistent",
+    };
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    (void)setenv("FULCRUM_TEST_FAULT", "block@3000000", 1);
+    enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, &err);
+    (void)unsetenv("FULCRUM_TEST_FAULT");
+    if (status == FULCRUM_ERR_UNSUPPORTED) {
+        (void)fprintf(stderr, "skipped: %s\n", err.detail);
+        return;
+    }
+    CU_ASSERT_EQUAL(status, FULCRUM_ERR_ENVIRONMENT);
+    expect_part(err.detail, "step 3000000 has not returned for 0.5 s");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(calibration);
+    CU_ASSERT_EQUAL(calibration->complete, 0);
+    expect_part(note_of(calibration, "incomplete"), "step 3000000 has not returned");
+    expect_part(note_of(calibration, "actor"), "misbehaving 1");
+    CU_ASSERT_PTR_NOT_NULL(
+        fulcrum_calibration_quantity(calibration, "env_memory_byte"));
+    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
+    fulcrum_calibration_free(calibration);
+    assert_no_children();
+}
+
+static void test_calibration_measures_a_plugin(void)
+{
+    const struct fulcrum_calibrate_options options = {
+        .actor = "plugin",
+        .actor_options = plugin_options(CAR),
+        .network = FULCRUM_NETWORK_MLP,
+        .budget_s = 2.5,
+        .max_threads = 2,
+        .seed = 7,
+        .meter_root = "/nonexistent",
+    };
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, &err);
+    if (status == FULCRUM_ERR_UNSUPPORTED) {
+        (void)fprintf(stderr, "skipped: %s\n", err.detail);
+        return;
+    }
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    const struct fulcrum_quantity *length =
+        fulcrum_calibration_quantity(calibration, "steps_per_episode");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(length);
+    suite_assert_close("steps per episode", length->value, 200.0, 0.01);
+    const struct fulcrum_parameter *mean =
+        fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mean);
+    /* A few dozen operations: far below what one hand-off to a process costs. */
+    CU_ASSERT(mean->value > 1e-9 && mean->value < 1e-6);
+    fulcrum_calibration_free(calibration);
+    assert_no_children();
+}
+
+/* Numbers of processes that wrote themselves down; -1 after the last. */
+static void read_pids(const char *path, pid_t *out, size_t room)
+{
+    char *text = scratch_read(path);
+    char *at = text;
+    size_t count = 0;
+    while (count + 1 < room && *at != '\0') {
+        out[count++] = (pid_t)strtol(at, &at, 10);
+        at += *at == '\n';
+    }
+    out[count] = -1;
+    free(text);
+}
+
+static int all_are_gone(const pid_t *pids)
+{
+    for (; *pids > 0; pids++) {
+        if (kill(*pids, 0) == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static pid_t start_program(const char *pid_file)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        (void)setenv("FULCRUM_TEST_FAULT", "block@9", 1);
+        (void)setenv("FULCRUM_TEST_PID", pid_file, 1);
+        (void)execl(PROGRAM, PROGRAM, "calibrate", "--quiet", "--actor", "plugin",
+            "--plugin", MISBEHAVE, "--env-limit", "60", "-o", "/dev/null", NULL);
+        _exit(127);
+    }
+    return child;
+}
+
+/* Even a program that is killed takes its workers along. */
+static void test_workers_die_with_the_program(void)
+{
+    struct scratch scratch = scratch_new();
+    char *pid_file = scratch_path(&scratch, "pids");
+    pid_t program = start_program(pid_file);
+    pid_t pids[32] = {-1};
+    for (int i = 0; i < 500 && pids[0] <= 0; i++) {
+        fulcrum_sleep_s(0.01);
+        read_pids(pid_file, pids, sizeof pids / sizeof pids[0]);
+    }
+    CU_ASSERT(pids[0] > 0);
+    CU_ASSERT_EQUAL(all_are_gone(pids), 0);
+    (void)kill(program, SIGKILL);
+    (void)waitpid(program, NULL, 0);
+    int is_clean = 0;
+    for (int i = 0; i < 300 && !is_clean; i++) {
+        fulcrum_sleep_s(0.01);
+        is_clean = all_are_gone(pids);
+    }
+    CU_ASSERT(is_clean);
+    free(pid_file);
+    scratch_free(&scratch);
+}
+
+/* What an environment has started itself goes with its group. */
+static void test_children_of_an_environment_are_killed(void)
+{
+    struct scratch scratch = scratch_new();
+    char *pid_file = scratch_path(&scratch, "pids");
+    (void)setenv("FULCRUM_TEST_PID", pid_file, 1);
+    (void)setenv("FULCRUM_TEST_FAULT", "child@2", 1);
+    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
+    struct fault_case fault = {"child", "step 2 has not returned"};
+    expect_fault("plugin", &options, &fault);
+    (void)unsetenv("FULCRUM_TEST_FAULT");
+    (void)unsetenv("FULCRUM_TEST_PID");
+    pid_t pids[32] = {-1};
+    read_pids(pid_file, pids, sizeof pids / sizeof pids[0]);
+    CU_ASSERT(pids[0] > 0 && pids[1] > 0);
+    int is_clean = 0;
+    for (int i = 0; i < 300 && !is_clean; i++) {
+        is_clean = all_are_gone(pids);
+        fulcrum_sleep_s(0.01);
+    }
+    CU_ASSERT(is_clean);
+    free(pid_file);
+    scratch_free(&scratch);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_plugin_steps_as_its_equations_say),
+        SUITE_CASE(test_runs_do_what_single_steps_do),
+        SUITE_CASE(test_steps_and_resets_are_timed_in_the_worker),
+        SUITE_CASE(test_cpu_time_of_threads_counts),
+        SUITE_CASE(test_slow_steps_do_not_add_up_to_a_failure),
+        SUITE_CASE(test_plugin_faults_are_named),
+        SUITE_CASE(test_failed_environment_stays_failed),
+        SUITE_CASE(test_crew_tells_of_a_failed_environment),
+        SUITE_CASE(test_many_rude_environments_are_closed_soon),
+        SUITE_CASE(test_options_that_cannot_be_are_refused),
+        SUITE_CASE(test_frame_skip_is_the_plugins_to_keep),
+        SUITE_CASE(test_worker_faults_are_named),
+        SUITE_CASE(test_protocol_needs_nothing_but_the_standard_library),
+        SUITE_CASE(test_calibration_keeps_what_was_measured),
+        SUITE_CASE(test_calibration_measures_a_plugin),
+        SUITE_CASE(test_workers_die_with_the_program),
+        SUITE_CASE(test_children_of_an_environment_are_killed),
+    };
+    return suite_run("worker", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
