@@ -1,0 +1,352 @@
+/* live.c - the real pipeline: actors, central inference, training, end to end. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Threads of one process around a desk (desk.c), as the calibration's hand-off probe
+ * times it. An answer is the index that the network inferred; it picks the next row of
+ * the same table of random actions that the calibration steps with, so that every step
+ * depends on its inference and costs what an untrained policy's steps cost.
+ *
+ * Inference and training have a learner state each, as they would on two streams: the
+ * weights are not carried over, which a real learner does once in many steps.
+ */
+#define _GNU_SOURCE /* pthread_getcpuclockid */
+
+#include "calibrate/live.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "calibrate/desk.h"
+#include "calibrate/stopwatch.h"
+
+struct actor {
+    struct fulcrum_live *live;
+    size_t seat;
+    struct fulcrum_stepper *steppers; /* envs_per_actor of them */
+    int *answers;                     /* likewise; written by the server */
+    pthread_t thread;
+    int runs; /* the thread exists */
+};
+
+/* Steps made and train steps due: what server and trainer agree on. */
+struct ledger {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct fulcrum_live_reading totals; /* but for the CPU times; guarded by lock */
+    int ends;
+};
+
+struct fulcrum_live {
+    struct fulcrum_live_plan plan;
+    struct fulcrum_desk *desk;
+    struct actor *actors;
+    int *answers;
+    size_t least_requests;
+    size_t most_requests;
+    size_t *seats; /* of the batch at hand; the server's, as are the next two */
+    int *inferred;
+    size_t copied_byte; /* of an observation: what fits the network's input */
+    struct ledger ledger;
+    pthread_t server;
+    pthread_t trainer;
+    int has_server;
+    int has_trainer;
+};
+
+static void *act(void *argument)
+{
+    struct actor *actor = argument;
+    const struct fulcrum_live_plan *plan = &actor->live->plan;
+    (void)fulcrum_cpu_list_bind(&plan->placement->actors);
+    do {
+        for (size_t i = 0; i < plan->envs_per_actor; i++) {
+            struct fulcrum_stepper *stepper = &actor->steppers[i];
+            size_t rows = stepper->stage->actions.row_count;
+            stepper->row = (stepper->row + (size_t)actor->answers[i]) % rows;
+            (void)fulcrum_stepper_run(stepper, 1);
+        }
+    } while (fulcrum_desk_ask(actor->live->desk, actor->seat));
+    return NULL;
+}
+
+/* The observations of the batch into the network's input, one after the other. */
+static void copy_in(struct fulcrum_live *live, size_t request_count)
+{
+    const struct fulcrum_live_learner *inference = &live->plan.inference;
+    size_t envs = live->plan.envs_per_actor;
+    unsigned char *input = inference->learner->input(inference->state);
+    for (size_t i = 0; i < request_count; i++) {
+        const struct actor *actor = &live->actors[live->seats[i]];
+        for (size_t k = 0; k < envs; k++) {
+            memcpy(input + (i * envs + k) * inference->info.input_byte,
+                actor->steppers[k].observation, live->copied_byte);
+        }
+    }
+}
+
+static void hand_out(struct fulcrum_live *live, size_t request_count)
+{
+    size_t envs = live->plan.envs_per_actor;
+    for (size_t i = 0; i < request_count; i++) {
+        memcpy(live->actors[live->seats[i]].answers, live->inferred + i * envs,
+            envs * sizeof *live->inferred);
+    }
+}
+
+/* Train steps that the environments' steps have earned and that are not done. */
+static double backlog(const struct fulcrum_live *live)
+{
+    const struct fulcrum_live_reading *totals = &live->ledger.totals;
+    return totals->env_step_count / live->plan.env_steps_per_train_step -
+           totals->train_step_count;
+}
+
+/* Books a batch, and holds the server up where training lags behind. */
+static void book_batch(struct fulcrum_live *live, size_t request_count)
+{
+    struct ledger *ledger = &live->ledger;
+    double count = (double)(request_count * live->plan.envs_per_actor);
+    (void)pthread_mutex_lock(&ledger->lock);
+    ledger->totals.answered_s = fulcrum_wall_s();
+    ledger->totals.batch_count += 1.0;
+    ledger->totals.observation_count += count;
+    ledger->totals.env_step_count += count;
+    if (live->has_trainer) {
+        (void)pthread_cond_broadcast(&ledger->changed);
+        while (!ledger->ends && backlog(live) >= live->plan.queue_train_steps) {
+            (void)pthread_cond_wait(&ledger->changed, &ledger->lock);
+        }
+    }
+    (void)pthread_mutex_unlock(&ledger->lock);
+}
+
+static void *serve(void *argument)
+{
+    struct fulcrum_live *live = argument;
+    const struct fulcrum_live_learner *inference = &live->plan.inference;
+    (void)fulcrum_cpu_list_bind(&live->plan.placement->server);
+    for (;;) {
+        size_t count = fulcrum_desk_collect(
+            live->desk, live->least_requests, live->most_requests, live->seats);
+        if (count == 0) {
+            return NULL;
+        }
+        copy_in(live, count);
+        inference->learner->forward(
+            inference->state, count * live->plan.envs_per_actor, live->inferred);
+        hand_out(live, count);
+        fulcrum_desk_answer(live->desk, live->seats, count);
+        book_batch(live, count);
+    }
+}
+
+/* Waits for a train step that is due. Returns 0 at the end. */
+static int await_due(struct fulcrum_live *live)
+{
+    struct ledger *ledger = &live->ledger;
+    (void)pthread_mutex_lock(&ledger->lock);
+    while (!ledger->ends && backlog(live) < 1.0) {
+        (void)pthread_cond_wait(&ledger->changed, &ledger->lock);
+    }
+    int goes_on = !ledger->ends;
+    (void)pthread_mutex_unlock(&ledger->lock);
+    return goes_on;
+}
+
+static void *train(void *argument)
+{
+    struct fulcrum_live *live = argument;
+    const struct fulcrum_live_learner *training = &live->plan.training;
+    struct ledger *ledger = &live->ledger;
+    (void)fulcrum_cpu_list_bind(&live->plan.placement->server);
+    while (await_due(live)) {
+        (void)training->learner->train(training->state);
+        (void)pthread_mutex_lock(&ledger->lock);
+        ledger->totals.train_step_count += 1.0;
+        (void)pthread_cond_broadcast(&ledger->changed);
+        (void)pthread_mutex_unlock(&ledger->lock);
+    }
+    return NULL;
+}
+
+/* How many requests the server waits for, and takes at most. */
+static enum fulcrum_status set_batching(
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    const struct fulcrum_live_plan *plan = &live->plan;
+    size_t room = plan->inference.max_batch / plan->envs_per_actor;
+    int is_fixed = plan->policy == FULCRUM_BATCH_FIXED;
+    size_t most = plan->batch_requests;
+    if (!is_fixed && (most == 0 || most > room)) {
+        most = room;
+    }
+    if (most == 0 || most > room) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "a batch of %zu requests of %zu observations: the learner takes %zu "
+            "observations",
+            is_fixed ? most : 1, plan->envs_per_actor, plan->inference.max_batch);
+    }
+    if (is_fixed && most > plan->actor_count) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "a batch of %zu requests never fills with %zu actors", most,
+            plan->actor_count);
+    }
+    live->least_requests = is_fixed ? most : 1;
+    live->most_requests = most;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status seat(
+    struct fulcrum_live *live, size_t number, struct fulcrum_error *err)
+{
+    size_t envs = live->plan.envs_per_actor;
+    struct actor *actor = &live->actors[number];
+    actor->live = live;
+    actor->seat = number;
+    actor->steppers = live->plan.steppers + number * envs;
+    actor->answers = live->answers + number * envs;
+    actor->runs = pthread_create(&actor->thread, NULL, act, actor) == 0;
+    return actor->runs ? FULCRUM_OK
+                       : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                             "actor thread %zu cannot start", number + 1);
+}
+
+static enum fulcrum_status start_threads(
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    /* Before the server looks at it. */
+    live->has_trainer = live->plan.training.state != NULL &&
+                        pthread_create(&live->trainer, NULL, train, live) == 0;
+    live->has_server = pthread_create(&live->server, NULL, serve, live) == 0;
+    if (!live->has_server ||
+        (live->plan.training.state != NULL && !live->has_trainer)) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_UNSUPPORTED, "the server's threads cannot start");
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < live->plan.actor_count && status == FULCRUM_OK; i++) {
+        status = seat(live, i, err);
+    }
+    return status;
+}
+
+static enum fulcrum_status allocate(
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    size_t envs = live->plan.envs_per_actor;
+    live->actors = calloc(live->plan.actor_count + 1, sizeof *live->actors);
+    live->answers = calloc(live->plan.actor_count * envs + 1, sizeof *live->answers);
+    live->seats = calloc(live->most_requests + 1, sizeof *live->seats);
+    live->inferred = calloc(live->most_requests * envs + 1, sizeof *live->inferred);
+    if (live->actors == NULL || live->answers == NULL || live->seats == NULL ||
+        live->inferred == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "%zu actors", live->plan.actor_count);
+    }
+    return fulcrum_desk_new(&live->desk, live->plan.actor_count, err);
+}
+
+enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
+    const struct fulcrum_live_plan *plan, struct fulcrum_error *err)
+{
+    struct fulcrum_live *live = calloc(1, sizeof *live);
+    if (live == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a pipeline");
+    }
+    live->plan = *plan;
+    (void)pthread_mutex_init(&live->ledger.lock, NULL);
+    (void)pthread_cond_init(&live->ledger.changed, NULL);
+    size_t has_byte = fulcrum_observation_byte(&plan->steppers[0].stage->info);
+    size_t wants_byte = plan->inference.info.input_byte;
+    live->copied_byte = has_byte < wants_byte ? has_byte : wants_byte;
+    enum fulcrum_status status = set_batching(live, err);
+    if (status == FULCRUM_OK) {
+        status = allocate(live, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = start_threads(live, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_live_free(live);
+        return status;
+    }
+    *out = live;
+    return FULCRUM_OK;
+}
+
+static void stop_threads(struct fulcrum_live *live)
+{
+    (void)pthread_mutex_lock(&live->ledger.lock);
+    live->ledger.ends = 1;
+    (void)pthread_cond_broadcast(&live->ledger.changed);
+    (void)pthread_mutex_unlock(&live->ledger.lock);
+    if (live->desk != NULL) {
+        fulcrum_desk_close(live->desk);
+    }
+    if (live->has_server) {
+        (void)pthread_join(live->server, NULL);
+    }
+    if (live->has_trainer) {
+        (void)pthread_join(live->trainer, NULL);
+    }
+    for (size_t i = 0; live->actors != NULL && i < live->plan.actor_count; i++) {
+        if (live->actors[i].runs) {
+            (void)pthread_join(live->actors[i].thread, NULL);
+        }
+    }
+}
+
+void fulcrum_live_free(struct fulcrum_live *live)
+{
+    if (live == NULL) {
+        return;
+    }
+    stop_threads(live);
+    fulcrum_desk_free(live->desk);
+    (void)pthread_cond_destroy(&live->ledger.changed);
+    (void)pthread_mutex_destroy(&live->ledger.lock);
+    free(live->actors);
+    free(live->answers);
+    free(live->seats);
+    free(live->inferred);
+    free(live);
+}
+
+static double thread_cpu_s(pthread_t thread)
+{
+    clockid_t clock;
+    struct timespec used = {0, 0};
+    if (pthread_getcpuclockid(thread, &clock) == 0) {
+        (void)clock_gettime(clock, &used);
+    }
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *out)
+{
+    (void)pthread_mutex_lock(&live->ledger.lock);
+    *out = live->ledger.totals;
+    (void)pthread_mutex_unlock(&live->ledger.lock);
+    out->wall_s = fulcrum_wall_s();
+    out->server_cpu_s = thread_cpu_s(live->server);
+    out->train_cpu_s = live->has_trainer ? thread_cpu_s(live->trainer) : 0.0;
+    for (size_t i = 0; i < live->plan.actor_count; i++) {
+        out->actor_cpu_s += thread_cpu_s(live->actors[i].thread);
+    }
+}
+
+void fulcrum_live_await_training(
+    struct fulcrum_live *live, double train_step_count, double until_s)
+{
+    struct ledger *ledger = &live->ledger;
+    int is_done = !live->has_trainer;
+    while (!is_done && fulcrum_wall_s() < until_s) {
+        fulcrum_sleep_s(0.01);
+        (void)pthread_mutex_lock(&ledger->lock);
+        is_done = ledger->totals.train_step_count >= train_step_count;
+        (void)pthread_mutex_unlock(&ledger->lock);
+    }
+}
