@@ -27,7 +27,7 @@ struct run {
     double start_s;
     const char *what; /* is being measured */
     int is_stopped;
-    int has_begun; /* a probe was visited */
+    int has_begun;                /* a probe was visited */
     struct fulcrum_error failure; /* of an environment; FULCRUM_OK: none */
     struct fulcrum_bench bench;
     struct fulcrum_probe_state *state[FULCRUM_SCHEDULE_MAX_PROBES];

@@ -65,7 +65,7 @@ void fulcrum_desk_free(struct fulcrum_desk *desk)
     free(desk);
 }
 
-int fulcrum_desk_ask(struct fulcrum_desk *desk, size_t seat)
+int fulcrum_desk_hand_in(struct fulcrum_desk *desk, size_t seat)
 {
     if (atomic_load(&desk->is_closed)) {
         return 0;
@@ -73,8 +73,7 @@ int fulcrum_desk_ask(struct fulcrum_desk *desk, size_t seat)
     (void)pthread_mutex_lock(&desk->lock);
     desk->queue[(desk->first + desk->waiting_count) % desk->seat_count] = seat;
     desk->waiting_count++;
-    int completes =
-        desk->wanted_count > 0 && desk->waiting_count >= desk->wanted_count;
+    int completes = desk->wanted_count > 0 && desk->waiting_count >= desk->wanted_count;
     if (completes) {
         desk->wanted_count = 0;
     }
@@ -82,6 +81,11 @@ int fulcrum_desk_ask(struct fulcrum_desk *desk, size_t seat)
     if (completes) {
         (void)pthread_cond_signal(&desk->is_enough);
     }
+    return 1;
+}
+
+int fulcrum_desk_await(struct fulcrum_desk *desk, size_t seat)
+{
     while (sem_wait(&desk->answers[seat]) != 0 && errno == EINTR) {
     }
     return !atomic_load(&desk->is_closed);

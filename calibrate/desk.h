@@ -26,9 +26,14 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_desk_new(
 /* Accepts NULL. */
 void fulcrum_desk_free(struct fulcrum_desk *desk);
 
-/* Hands in the request of a seat and waits for its answer. Returns 0 once the desk is
- * closed. */
-int fulcrum_desk_ask(struct fulcrum_desk *desk, size_t seat);
+/*
+ * Hands in the request of a seat; fulcrum_desk_await takes the answer. Returns 0 once
+ * the desk is closed.
+ */
+int fulcrum_desk_hand_in(struct fulcrum_desk *desk, size_t seat);
+
+/* Waits for the answer to the seat's request. Returns 0 once the desk is closed. */
+int fulcrum_desk_await(struct fulcrum_desk *desk, size_t seat);
 
 /*
  * The server's side: waits until `least` requests (1..seat_count) are there, then takes

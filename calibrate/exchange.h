@@ -8,28 +8,34 @@
 #include "model/status.h"
 
 /*
- * `count` actor threads around one mutex, each with a condition variable of its own;
- * the server is the calling thread. Where there are two processors or more the server
- * keeps the first and the actors the others, as a learner's core and actors' cores do:
- * left to itself the scheduler puts two threads that only talk on one core.
+ * Actor threads around a desk as in a real run, with nothing behind it: the server is
+ * the calling thread. Where there are two cores or more, server and actors get those of
+ * the standard placement: left to itself the scheduler puts two threads that only talk
+ * on one core.
  */
 struct fulcrum_exchange;
 
+struct fulcrum_exchange_plan {
+    size_t actor_count;
+    size_t item_count; /* observations of a request */
+    size_t item_byte;  /* of one; the server copies them together */
+    double think_s;    /* what an actor computes between an answer and its next request:
+                          without it no core would ever fall idle, as in a real run */
+};
+
 /*
- *   think_s  what each actor computes between an answer and its next request: without
- *            it no core would ever fall idle, as in a real run
  *   out      given back with fulcrum_exchange_free; until then the calling thread is
- *            bound to its processor
+ *            bound to the server's processors
  *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (a thread cannot start)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_exchange_new(
-    struct fulcrum_exchange **out, size_t count, double think_s,
+    struct fulcrum_exchange **out, const struct fulcrum_exchange_plan *plan,
     struct fulcrum_error *err);
 
 /* Ends and joins the actors. Accepts NULL. */
 void fulcrum_exchange_free(struct fulcrum_exchange *exchange);
 
-/* Waits until every actor has handed in its request. */
+/* Waits until every actor has handed in its request, and copies their observations. */
 void fulcrum_exchange_collect(struct fulcrum_exchange *exchange);
 
 /* Answers all of them. */
@@ -41,10 +47,16 @@ void fulcrum_exchange_answer(struct fulcrum_exchange *exchange);
  */
 double fulcrum_exchange_wake_s(const struct fulcrum_exchange *exchange);
 
-/* 1 where server and actors have processors of their own. */
+/*
+ * CPU time that the actors have spent on handing in and waking up, over their requests,
+ * since the last call; to be called between a collect and its answer.
+ */
+double fulcrum_exchange_ask_s(struct fulcrum_exchange *exchange);
+
+/* 1 where server and actors have cores of their own. */
 int fulcrum_exchange_is_apart(const struct fulcrum_exchange *exchange);
 
-/* Computes for `seconds` of wall time. */
+/* Computes for `seconds` of the calling thread's CPU time. */
 void fulcrum_spin_s(double seconds);
 
 #endif

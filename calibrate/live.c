@@ -15,11 +15,13 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "calibrate/desk.h"
+#include "calibrate/replay.h"
 #include "calibrate/stopwatch.h"
 
 struct actor {
@@ -49,26 +51,76 @@ struct fulcrum_live {
     size_t *seats; /* of the batch at hand; the server's, as are the next two */
     int *inferred;
     size_t copied_byte; /* of an observation: what fits the network's input */
+    struct fulcrum_replay *replay; /* NULL: nothing trains */
+    unsigned char *drawn;          /* a batch of sequences; the trainer's */
     struct ledger ledger;
+    struct fulcrum_error failure; /* guarded by the ledger's lock */
     pthread_t server;
     pthread_t trainer;
     int has_server;
     int has_trainer;
 };
 
+/* Which row of the recorder an actor, the server and the trainer write. */
+static void attach(
+    struct fulcrum_live *live, size_t track, const char *name, size_t processor_group)
+{
+    const struct fulcrum_recorder_role role = {
+        .name = name, .processor_group = processor_group};
+    fulcrum_recorder_attach(live->plan.recorder, track, &role);
+}
+
+/* Keeps the first failure and sends everybody home. */
+static void fail(struct fulcrum_live *live, const struct fulcrum_error *why)
+{
+    (void)pthread_mutex_lock(&live->ledger.lock);
+    if (live->failure.status == FULCRUM_OK) {
+        live->failure = *why;
+    }
+    (void)pthread_mutex_unlock(&live->ledger.lock);
+    fulcrum_desk_close(live->desk);
+}
+
+/* One step of each environment of the actor. Returns 0 where one of them failed. */
+static int step_all(struct actor *actor)
+{
+    struct fulcrum_live *live = actor->live;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    for (size_t i = 0; i < live->plan.envs_per_actor; i++) {
+        struct fulcrum_stepper *stepper = &actor->steppers[i];
+        size_t rows = stepper->stage->actions.row_count;
+        stepper->row = (stepper->row + (size_t)actor->answers[i]) % rows;
+        if (fulcrum_stepper_run(stepper, 1, NULL, &why) != FULCRUM_OK) {
+            fail(live, &why);
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static void *act(void *argument)
 {
     struct actor *actor = argument;
-    const struct fulcrum_live_plan *plan = &actor->live->plan;
-    (void)fulcrum_cpu_list_bind(&plan->placement->actors);
-    do {
-        for (size_t i = 0; i < plan->envs_per_actor; i++) {
-            struct fulcrum_stepper *stepper = &actor->steppers[i];
-            size_t rows = stepper->stage->actions.row_count;
-            stepper->row = (stepper->row + (size_t)actor->answers[i]) % rows;
-            (void)fulcrum_stepper_run(stepper, 1);
+    struct fulcrum_live *live = actor->live;
+    struct fulcrum_recorder *recorder = live->plan.recorder;
+    size_t track = FULCRUM_LIVE_ACTORS + actor->seat;
+    char name[FULCRUM_RECORDER_NAME_SIZE];
+    (void)snprintf(name, sizeof name, "actor %zu", actor->seat);
+    (void)fulcrum_cpu_list_bind(&live->plan.placement->actors);
+    attach(live, track, name, 1);
+    int goes_on = 1;
+    while (goes_on) {
+        fulcrum_recorder_next(recorder, track, FULCRUM_STAGE_SIMULATION);
+        if (!step_all(actor)) {
+            break;
         }
-    } while (fulcrum_desk_ask(actor->live->desk, actor->seat));
+        fulcrum_recorder_next(recorder, track, FULCRUM_STAGE_HANDOFF);
+        goes_on = fulcrum_desk_hand_in(live->desk, actor->seat);
+        fulcrum_recorder_next(recorder, track, FULCRUM_STAGE_WAIT);
+        goes_on = goes_on && fulcrum_desk_await(live->desk, actor->seat);
+    }
+    fulcrum_recorder_end(recorder, track);
+    fulcrum_recorder_detach(recorder, track);
     return NULL;
 }
 
@@ -93,6 +145,19 @@ static void hand_out(struct fulcrum_live *live, size_t request_count)
     for (size_t i = 0; i < request_count; i++) {
         memcpy(live->actors[live->seats[i]].answers, live->inferred + i * envs,
             envs * sizeof *live->inferred);
+    }
+}
+
+/* What the actors saw goes into the replay. */
+static void store(struct fulcrum_live *live, size_t request_count)
+{
+    size_t envs = live->plan.envs_per_actor;
+    for (size_t i = 0; i < request_count; i++) {
+        const struct actor *actor = &live->actors[live->seats[i]];
+        for (size_t k = 0; k < envs; k++) {
+            fulcrum_replay_store(
+                live->replay, actor->seat * envs + k, actor->steppers[k].observation);
+        }
     }
 }
 
@@ -123,24 +188,43 @@ static void book_batch(struct fulcrum_live *live, size_t request_count)
     (void)pthread_mutex_unlock(&ledger->lock);
 }
 
+/* One batch from the first request to the last answer. Returns 0 at the end. */
+static int serve_batch(struct fulcrum_live *live)
+{
+    const struct fulcrum_live_learner *inference = &live->plan.inference;
+    struct fulcrum_recorder *recorder = live->plan.recorder;
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_WAIT);
+    size_t count = fulcrum_desk_collect(
+        live->desk, live->least_requests, live->most_requests, live->seats);
+    if (count == 0) {
+        return 0;
+    }
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_HANDOFF);
+    copy_in(live, count);
+    if (live->replay != NULL) {
+        fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_REPLAY);
+        store(live, count);
+    }
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_INFERENCE);
+    inference->learner->forward(
+        inference->state, count * live->plan.envs_per_actor, live->inferred);
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_HANDOFF);
+    hand_out(live, count);
+    fulcrum_desk_answer(live->desk, live->seats, count);
+    book_batch(live, count);
+    return 1;
+}
+
 static void *serve(void *argument)
 {
     struct fulcrum_live *live = argument;
-    const struct fulcrum_live_learner *inference = &live->plan.inference;
     (void)fulcrum_cpu_list_bind(&live->plan.placement->server);
-    for (;;) {
-        size_t count = fulcrum_desk_collect(
-            live->desk, live->least_requests, live->most_requests, live->seats);
-        if (count == 0) {
-            return NULL;
-        }
-        copy_in(live, count);
-        inference->learner->forward(
-            inference->state, count * live->plan.envs_per_actor, live->inferred);
-        hand_out(live, count);
-        fulcrum_desk_answer(live->desk, live->seats, count);
-        book_batch(live, count);
+    attach(live, FULCRUM_LIVE_SERVER, "server", 0);
+    while (serve_batch(live)) {
     }
+    fulcrum_recorder_end(live->plan.recorder, FULCRUM_LIVE_SERVER);
+    fulcrum_recorder_detach(live->plan.recorder, FULCRUM_LIVE_SERVER);
+    return NULL;
 }
 
 /* Waits for a train step that is due. Returns 0 at the end. */
@@ -156,19 +240,39 @@ static int await_due(struct fulcrum_live *live)
     return goes_on;
 }
 
+/* Draws a batch of sequences; nothing while there is too little to draw from. */
+static void draw(struct fulcrum_live *live)
+{
+    const struct fulcrum_live_plan *plan = &live->plan;
+    const struct fulcrum_replay_target target = {.rows = live->drawn,
+        .row_byte = fulcrum_observation_byte(&plan->steppers[0].stage->info),
+        .batch_count = plan->train_batch,
+        .step_count = plan->train_length};
+    (void)fulcrum_replay_draw(live->replay, &target);
+}
+
 static void *train(void *argument)
 {
     struct fulcrum_live *live = argument;
     const struct fulcrum_live_learner *training = &live->plan.training;
+    struct fulcrum_recorder *recorder = live->plan.recorder;
     struct ledger *ledger = &live->ledger;
     (void)fulcrum_cpu_list_bind(&live->plan.placement->server);
+    attach(live, FULCRUM_LIVE_TRAINER, "trainer", 0);
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_WAIT);
     while (await_due(live)) {
+        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_REPLAY);
+        draw(live);
+        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
         (void)training->learner->train(training->state);
+        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_WAIT);
         (void)pthread_mutex_lock(&ledger->lock);
         ledger->totals.train_step_count += 1.0;
         (void)pthread_cond_broadcast(&ledger->changed);
         (void)pthread_mutex_unlock(&ledger->lock);
     }
+    fulcrum_recorder_end(recorder, FULCRUM_LIVE_TRAINER);
+    fulcrum_recorder_detach(recorder, FULCRUM_LIVE_TRAINER);
     return NULL;
 }
 
@@ -249,6 +353,23 @@ static enum fulcrum_status allocate(
     return fulcrum_desk_new(&live->desk, live->plan.actor_count, err);
 }
 
+static enum fulcrum_status allocate_replay(
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    const struct fulcrum_live_plan *plan = &live->plan;
+    const struct fulcrum_stage *stage = plan->steppers[0].stage;
+    const struct fulcrum_replay_options options = {
+        .env_count = plan->actor_count * plan->envs_per_actor,
+        .length = plan->train_length,
+        .row_byte = fulcrum_observation_byte(&stage->info),
+        .seed = stage->seed};
+    live->drawn =
+        calloc(plan->train_length * plan->train_batch + 1, options.row_byte + 1);
+    return live->drawn != NULL ? fulcrum_replay_new(&live->replay, &options, err)
+                               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+                                     "a batch of %zu sequences", plan->train_batch);
+}
+
 enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     const struct fulcrum_live_plan *plan, struct fulcrum_error *err)
 {
@@ -265,6 +386,9 @@ enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     enum fulcrum_status status = set_batching(live, err);
     if (status == FULCRUM_OK) {
         status = allocate(live, err);
+    }
+    if (status == FULCRUM_OK && plan->training.state != NULL) {
+        status = allocate_replay(live, err);
     }
     if (status == FULCRUM_OK) {
         status = start_threads(live, err);
@@ -306,6 +430,8 @@ void fulcrum_live_free(struct fulcrum_live *live)
     }
     stop_threads(live);
     fulcrum_desk_free(live->desk);
+    fulcrum_replay_free(live->replay);
+    free(live->drawn);
     (void)pthread_cond_destroy(&live->ledger.changed);
     (void)pthread_mutex_destroy(&live->ledger.lock);
     free(live->actors);
@@ -325,6 +451,28 @@ static double thread_cpu_s(pthread_t thread)
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
+enum fulcrum_status fulcrum_live_failure(
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    (void)pthread_mutex_lock(&live->ledger.lock);
+    struct fulcrum_error failure = live->failure;
+    (void)pthread_mutex_unlock(&live->ledger.lock);
+    return failure.status == FULCRUM_OK
+               ? FULCRUM_OK
+               : fulcrum_fail(err, failure.status, "%s", failure.detail);
+}
+
+/* What an actor's thread used, and what its environments used elsewhere. */
+static double actor_cpu_s(const struct fulcrum_live *live, size_t number)
+{
+    const struct actor *actor = &live->actors[number];
+    double cpu_s = thread_cpu_s(actor->thread);
+    for (size_t i = 0; i < live->plan.envs_per_actor; i++) {
+        cpu_s += fulcrum_stepper_cpu_s(&actor->steppers[i]);
+    }
+    return cpu_s;
+}
+
 void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *out)
 {
     (void)pthread_mutex_lock(&live->ledger.lock);
@@ -334,7 +482,7 @@ void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *o
     out->server_cpu_s = thread_cpu_s(live->server);
     out->train_cpu_s = live->has_trainer ? thread_cpu_s(live->trainer) : 0.0;
     for (size_t i = 0; i < live->plan.actor_count; i++) {
-        out->actor_cpu_s += thread_cpu_s(live->actors[i].thread);
+        out->actor_cpu_s += actor_cpu_s(live, i);
     }
 }
 

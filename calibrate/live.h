@@ -7,6 +7,7 @@
 
 #include "calibrate/learner.h"
 #include "calibrate/placement.h"
+#include "calibrate/recorder.h"
 #include "calibrate/stepper.h"
 #include "model/network.h"
 #include "model/status.h"
@@ -38,8 +39,16 @@ struct fulcrum_live_plan {
     size_t batch_requests; /* fixed: exactly; greedy: at most, 0: whatever fits */
     double env_steps_per_train_step; /* > 0 where something trains */
     double queue_train_steps;        /* backlog that holds inference up, >= 1 */
+    /* Steps of the sequences that training draws, and how many of them. */
+    size_t train_length;
+    size_t train_batch;
     const struct fulcrum_placement *placement;
+    /* Tracks as fulcrum_live_track numbers them; NULL: nothing is recorded. */
+    struct fulcrum_recorder *recorder;
 };
+
+/* Tracks of a recorder: the server, the trainer, then the actors. */
+enum { FULCRUM_LIVE_SERVER, FULCRUM_LIVE_TRAINER, FULCRUM_LIVE_ACTORS };
 
 struct fulcrum_live; /* opaque: the threads and what they share */
 
@@ -69,6 +78,13 @@ struct fulcrum_live_reading {
     double server_cpu_s;
     double train_cpu_s;
 };
+
+/*
+ * The first failure of an environment, after which the pipeline stands still.
+ *   fails    FULCRUM_ERR_ENVIRONMENT with its own words; FULCRUM_OK: none so far
+ */
+enum fulcrum_status fulcrum_live_failure(
+    struct fulcrum_live *live, struct fulcrum_error *err);
 
 /* While it runs. */
 void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *out);

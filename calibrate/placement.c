@@ -119,8 +119,8 @@ enum fulcrum_status fulcrum_cpu_list_read(
         }
         int is_followed = *at == ',' && at[1] != '\0';
         if (range[0] < 0 || range[1] < range[0] || !(is_followed || *at == '\0')) {
-            return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-                "%s: expected processors such as 0-3,8", text);
+            return fulcrum_fail(
+                err, FULCRUM_ERR_FORMAT, "%s: expected processors such as 0-3,8", text);
         }
         at += is_followed;
         status = add_range(out, &allowed, range, err);
@@ -140,11 +140,10 @@ void fulcrum_cpu_list_write(
             last++;
         }
         const char *comma = i > 0 ? "," : "";
-        int length =
-            last > i ? snprintf(text + used, size - used, "%s%u-%u", comma,
-                           (unsigned)list->cpu[i], (unsigned)list->cpu[last])
-                     : snprintf(text + used, size - used, "%s%u", comma,
-                           (unsigned)list->cpu[i]);
+        int length = last > i ? snprintf(text + used, size - used, "%s%u-%u", comma,
+                                    (unsigned)list->cpu[i], (unsigned)list->cpu[last])
+                              : snprintf(text + used, size - used, "%s%u", comma,
+                                    (unsigned)list->cpu[i]);
         used += (size_t)length;
         i = last + 1;
     }
@@ -165,8 +164,7 @@ static void find_cores(struct cores *cores)
     int found = hwloc_topology_load(topology) == 0;
     int count = found ? hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) : 0;
     for (int i = 0; i < count; i++) {
-        hwloc_obj_t core =
-            hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)i);
+        hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)i);
         int first = hwloc_bitmap_first(core->cpuset);
         for (int cpu = first; cpu >= 0 && cpu < CPU_SETSIZE;
              cpu = hwloc_bitmap_next(core->cpuset, cpu)) {
@@ -268,8 +266,7 @@ enum fulcrum_status fulcrum_placement_complete(
         placement->actors = allowed;
     }
     if (placement->actors.count == 0 || placement->server.count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "no core is left for the %s",
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "no core is left for the %s",
             placement->server.count == 0 ? "server" : "actors");
     }
     placement->actor_core_count = count_cores(&cores, &placement->actors);

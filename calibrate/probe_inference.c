@@ -19,7 +19,14 @@
 #include "calibrate/fit_batch_time.h"
 
 /* A sample repeats a batch until it lasts so long. */
-#define BLOCK_S 0.003
+#define BLOCK_S 0.005
+
+/*
+ * In a run one batch follows another. The canary and batches of other sizes leave
+ * caches and branch predictors in another state, which takes so long to pass: the first
+ * batches of one observation were twice as slow as the tenth.
+ */
+#define WARM_UP_S 0.006
 
 /* Part of a visit with actors stepping on the other cores. */
 #define BUSY_FRAC 0.35
@@ -116,12 +123,16 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state,
     double *rough_s = &state->rough_s[index_of(state, size)];
     int is_warm_up = !(*rough_s > 0.0);
     size_t repeats = is_warm_up ? 1 : (size_t)fmax(BLOCK_S / *rough_s, 1.0);
+    size_t warm_up = is_warm_up ? 0 : (size_t)fmax(WARM_UP_S / *rough_s, 1.0);
     enum fulcrum_status status = fulcrum_canary_open(canary, &bench->stopwatch, err);
     if (status != FULCRUM_OK) {
         return status;
     }
     struct fulcrum_sample sample = {.x = size};
-    status = time_batches(bench, (size_t)size, repeats, &sample.value, err);
+    status = time_batches(bench, (size_t)size, warm_up, &sample.value, err);
+    if (status == FULCRUM_OK) {
+        status = time_batches(bench, (size_t)size, repeats, &sample.value, err);
+    }
     if (status != FULCRUM_OK) {
         return status;
     }

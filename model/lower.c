@@ -91,6 +91,16 @@ static struct fulcrum_step request_step(
     return out;
 }
 
+struct fulcrum_step fulcrum_step_lengthened(struct fulcrum_step step, double constant_s)
+{
+    double whole_s = step.mean_s + constant_s;
+    if (whole_s > 0.0 && step.law == FULCRUM_LAW_LOGNORMAL) {
+        step.cv *= step.mean_s / whole_s;
+    }
+    step.mean_s = whole_s;
+    return step;
+}
+
 static int runs_on_fewer_sms(const struct fulcrum_design *design)
 {
     return is_gpu(design) && design->run.sm_count < design->machine.gpu.sm_count;
@@ -176,10 +186,11 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
 static void set_times(const struct fulcrum_workload *workload, double envs,
     struct fulcrum_network *network)
 {
-    network->step = request_step(&workload->step, envs);
-    network->host =
-        (struct fulcrum_batch_time){.per_batch_s = workload->host.per_batch_s,
-            .per_item_s = workload->host.per_item_s * envs};
+    network->step = fulcrum_step_lengthened(
+        request_step(&workload->step, envs), workload->host.actor_s);
+    network->host = (struct fulcrum_batch_time){
+        .per_batch_s = workload->host.per_batch_s,
+        .per_item_s = workload->host.per_item_s * envs + workload->host.per_request_s};
     network->gpu =
         (struct fulcrum_batch_time){.per_batch_s = workload->network.per_batch_s,
             .per_item_s = workload->network.per_item_s * envs};
@@ -221,6 +232,7 @@ enum fulcrum_status fulcrum_design_lower(const struct fulcrum_design *design,
     out->flags = 0;
     out->count = shards;
     out->steps_per_request = design->run.envs_per_actor;
+    out->wake_s = design->workload.host.wake_s;
     out->network.cpu = cpu_station(design, shards, &out->reserved_threads);
     set_times_of(design, out->steps_per_request, &out->network);
     use_table(design, out);

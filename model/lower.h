@@ -17,8 +17,10 @@ struct fulcrum_shards {
     double count;
     double steps_per_request;
     double reserved_threads; /* of one shard, after the cap */
-    unsigned flags;          /* of enum fulcrum_flag */
-    double table_size[128];  /* t(b) in requests, where the design has a table */
+    double wake_s;  /* of an actor's thread for each batch that the server waited for:
+                       not in the network, see waking.h */
+    unsigned flags; /* of enum fulcrum_flag */
+    double table_size[128]; /* t(b) in requests, where the design has a table */
     double table_time_s[128];
 };
 
@@ -34,5 +36,12 @@ struct fulcrum_shards {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_lower(
     const struct fulcrum_design *design, struct fulcrum_shards *out,
     struct fulcrum_error *err);
+
+/*
+ * A step with a constant part more, such as an actor's hand-off. Laws whose cv is given
+ * by themselves keep it: the part then varies as the step does.
+ */
+struct fulcrum_step fulcrum_step_lengthened(
+    struct fulcrum_step step, double constant_s);
 
 #endif

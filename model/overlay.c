@@ -89,6 +89,9 @@ static void forget_times(struct fulcrum_workload *workload)
     workload->step.mean_s = FULCRUM_UNKNOWN;
     workload->host.per_batch_s = FULCRUM_UNKNOWN;
     workload->host.per_item_s = FULCRUM_UNKNOWN;
+    workload->host.per_request_s = FULCRUM_UNKNOWN;
+    workload->host.actor_s = FULCRUM_UNKNOWN;
+    workload->host.wake_s = FULCRUM_UNKNOWN;
     workload->host.delay_s = FULCRUM_UNKNOWN;
     workload->network.per_batch_s = FULCRUM_UNKNOWN;
     workload->network.per_item_s = FULCRUM_UNKNOWN;

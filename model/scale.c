@@ -66,6 +66,9 @@ void fulcrum_scale_cpu_times(
     workload->step.mean_s *= factor;
     workload->host.per_batch_s *= factor;
     workload->host.per_item_s *= factor;
+    workload->host.per_request_s *= factor;
+    workload->host.actor_s *= factor;
+    workload->host.wake_s *= factor;
     workload->host.delay_s *= factor;
 }
 

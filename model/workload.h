@@ -12,6 +12,9 @@ struct fulcrum_workload_step {
 struct fulcrum_workload_host {
     double per_batch_s;
     double per_item_s;
+    double per_request_s;
+    double actor_s;
+    double wake_s;
     double delay_s;
     double reserved_threads;
 };
@@ -84,6 +87,9 @@ struct fulcrum_run {
     X(workload.step.law,               LAW, 0, 5,    0,    "",      "distribution of step times")        \
     X(workload.host.per_batch_s,       NUMBER, 0, 1e4,  0,    "s",     "host work per inference batch")     \
     X(workload.host.per_item_s,        NUMBER, 0, 1e4,  0,    "s",     "host work per observation")         \
+    X(workload.host.per_request_s,     NUMBER, 0, 1e4,  0,    "s",     "host work per request of an actor, whatever it carries") \
+    X(workload.host.actor_s,           NUMBER, 0, 1e4,  0,    "s",     "an actor's own work per request: handing in and waking up") \
+    X(workload.host.wake_s,            NUMBER, 0, 1e4,  0,    "s",     "an actor's work to wake a server that waits, once a batch") \
     X(workload.host.delay_s,           NUMBER, 0, 1e4,  0,    "s",     "from the end of inference to the actor's next step") \
     X(workload.host.reserved_threads,  NUMBER, 0, 1e6,  0,    "",      "threads that each GPU's learner keeps busy") \
     X(workload.network.name,           TEXT,   0, 0,    0,    "",      "r2d2, mlp, ...")                    \

@@ -115,7 +115,9 @@ static void assert_exchange_answers(size_t actor_count)
 {
     struct fulcrum_exchange *exchange = NULL;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_exchange_new(&exchange, actor_count, 1e-6, NULL), FULCRUM_OK);
+        fulcrum_exchange_new(&exchange,
+            &(struct fulcrum_exchange_plan){actor_count, 2, 100, 1e-6}, NULL),
+        FULCRUM_OK);
     fulcrum_exchange_collect(exchange);
     suite_assert_close("before", fulcrum_exchange_wake_s(exchange), 0.0, 0.0);
     size_t woken_count = 0;

@@ -1,0 +1,51 @@
+/* replay.h - a replay buffer: the latest observations of every environment. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_REPLAY_H
+#define FULCRUM_CALIBRATE_REPLAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/status.h"
+
+struct fulcrum_replay_options {
+    size_t env_count;
+    size_t length;   /* steps of a sequence that is drawn, >= 1 */
+    size_t row_byte; /* of one observation */
+    uint64_t seed;
+};
+
+/* Holds two sequences' length of each environment. Any thread may store and draw. */
+struct fulcrum_replay; /* opaque */
+
+/*
+ *   out      given back with fulcrum_replay_free
+ *   fails    FULCRUM_ERR_RANGE (more than 16 GiB), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
+    const struct fulcrum_replay_options *options, struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_replay_free(struct fulcrum_replay *replay);
+
+/* Stores the next observation of an environment, over its oldest one. */
+void fulcrum_replay_store(
+    struct fulcrum_replay *replay, size_t env, const void *observation);
+
+/* Where a drawn sequence goes: step t of sequence i to row t x batch_count + i. */
+struct fulcrum_replay_target {
+    unsigned char *rows;
+    size_t row_byte; /* distance of two rows, at least that of the buffer */
+    size_t batch_count;
+    size_t step_count; /* at most the buffer's length */
+};
+
+/*
+ * Copies batch_count sequences of neighbouring steps, environments and starts drawn
+ * with the same chance among what is stored. Returns 0, and leaves the rows alone,
+ * while no environment has so many.
+ */
+int fulcrum_replay_draw(
+    struct fulcrum_replay *replay, const struct fulcrum_replay_target *target);
+
+#endif
