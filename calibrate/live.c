@@ -206,8 +206,12 @@ static int serve_batch(struct fulcrum_live *live)
         store(live, count);
     }
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_INFERENCE);
-    inference->learner->forward(
-        inference->state, count * live->plan.envs_per_actor, live->inferred);
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    if (inference->learner->forward(inference->state, count * live->plan.envs_per_actor,
+            live->inferred, &why) != FULCRUM_OK) {
+        fail(live, &why);
+        return 0;
+    }
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_HANDOFF);
     hand_out(live, count);
     fulcrum_desk_answer(live->desk, live->seats, count);
@@ -264,7 +268,12 @@ static void *train(void *argument)
         fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_REPLAY);
         draw(live);
         fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
-        (void)training->learner->train(training->state);
+        double loss = 0.0;
+        struct fulcrum_error why = {FULCRUM_OK, ""};
+        if (training->learner->train(training->state, &loss, &why) != FULCRUM_OK) {
+            fail(live, &why);
+            break;
+        }
         fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_WAIT);
         (void)pthread_mutex_lock(&ledger->lock);
         ledger->totals.train_step_count += 1.0;

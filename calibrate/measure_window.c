@@ -1,0 +1,363 @@
+/* measure_window.c - one window of the real pipeline, and what all windows share. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include "calibrate/measure_window.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "calibrate/host.h"
+
+/* Threads start, caches fill and the queues find their usual lengths. */
+#define WARM_UP_S       0.2
+#define WARM_UP_BATCHES 8.0
+
+/* Runs of each canary before the first window. */
+#define PRIME_RUNS 30
+
+/* How often a window looks whether it is to end. */
+#define LOOK_S 0.02
+
+/* A window without its train steps ends all the same. */
+#define TRAIN_WINDOWS_MOST 60.0
+
+static enum fulcrum_status open_steppers(
+    struct fulcrum_window_room *room, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < room->stepper_count && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_begin(&room->steppers[i], &room->bench.stage, i, err);
+    }
+    for (size_t i = 0; i < room->stepper_count && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_await(&room->steppers[i], err);
+    }
+    return status;
+}
+
+static void close_steppers(struct fulcrum_window_room *room)
+{
+    for (size_t i = 0; room->steppers != NULL && i < room->stepper_count; i++) {
+        fulcrum_stepper_close(&room->steppers[i]);
+    }
+}
+
+enum fulcrum_status fulcrum_window_room_renew(
+    struct fulcrum_window_room *room, struct fulcrum_error *err)
+{
+    close_steppers(room);
+    return open_steppers(room, err);
+}
+
+static enum fulcrum_status make_steppers(
+    struct fulcrum_window_room *room, struct fulcrum_error *err)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < room->options->config_count; i++) {
+        const struct fulcrum_measure_config *config = &room->options->configs[i];
+        size_t count = config->actor_count * config->envs_per_actor;
+        most = count > most ? count : most;
+    }
+    room->steppers = calloc(most, sizeof *room->steppers);
+    if (room->steppers == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu environments", most);
+    }
+    room->stepper_count = most;
+    return open_steppers(room, err);
+}
+
+/* The slower of two runs of the canary, one on each side's first core. */
+static enum fulcrum_status run_canaries(
+    struct fulcrum_window_room *room, double *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_cpu_list *sides[2] = {
+        &room->placement.actors, &room->placement.server};
+    enum fulcrum_status status = FULCRUM_OK;
+    for (int i = 0; i < 2 && status == FULCRUM_OK; i++) {
+        struct fulcrum_cpu_list first = {.count = 1, .cpu = {sides[i]->cpu[0]}};
+        struct fulcrum_canary *canary = &room->canaries[i];
+        double reading_s = 0.0;
+        (void)fulcrum_cpu_list_bind(&first);
+        status = fulcrum_canary_open(canary, &room->bench.stopwatch, err);
+        if (status == FULCRUM_OK) {
+            status = fulcrum_canary_close(
+                canary, &reading_s, FULCRUM_CLOCK_CPU, &room->bench.stopwatch, err);
+        }
+        if (status == FULCRUM_OK) {
+            double rel = room->usual_canary_s > 0.0
+                             ? reading_s / room->usual_canary_s
+                             : fulcrum_canary_rel(canary, reading_s);
+            *out = fmax(*out, rel);
+        }
+    }
+    (void)fulcrum_cpu_list_bind(&room->before);
+    return status;
+}
+
+/* The canaries learn what is usual before anything is judged by them. */
+static enum fulcrum_status prime_canaries(
+    struct fulcrum_window_room *room, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (int i = 0; i < PRIME_RUNS && status == FULCRUM_OK; i++) {
+        double rel = 0.0;
+        status = run_canaries(room, &rel, err);
+    }
+    return status;
+}
+
+/* A second state of the learner: inference and training never share one. */
+static enum fulcrum_status open_training(
+    struct fulcrum_window_room *room, struct fulcrum_error *err)
+{
+    const struct fulcrum_measure_training *training = &room->options->training;
+    if (!(training->env_steps_per_train_step > 0.0)) {
+        return FULCRUM_OK;
+    }
+    struct fulcrum_learner_options options = room->bench.learner_options;
+    options.max_batch = 1;
+    options.train_batch = training->batch;
+    options.train_unroll = training->unroll > 0 ? training->unroll : 1;
+    options.train_burn_in = training->burn_in;
+    room->training.learner = room->bench.learner;
+    room->training.max_batch = 1;
+    return room->bench.learner->open(
+        &options, &room->training.state, &room->training.info, err);
+}
+
+/* What the model is told of this machine: the cores that the placement uses. */
+static void cut_machine(struct fulcrum_window_room *room)
+{
+    struct fulcrum_machine machine = room->bench.machine;
+    const struct fulcrum_placement *placement = &room->placement;
+    if (machine.accelerator == FULCRUM_ACCELERATOR_CPU && placement->is_apart) {
+        machine.learner_core_count = 1.0;
+        machine.cpu.core_count = (double)placement->actor_core_count + 1.0;
+        machine.cpu.thread_count =
+            (double)placement->actors.count +
+            (double)placement->actors.count / (double)placement->actor_core_count;
+    }
+    room->machine = machine;
+}
+
+enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
+    const struct fulcrum_measure_options *options, struct fulcrum_error *err)
+{
+    *room = (struct fulcrum_window_room){.options = options,
+        .placement = options->placement,
+        .usual_canary_s = options->usual_canary_s};
+    const struct fulcrum_calibrate_options open = {.actor = options->actor,
+        .actor_options = options->actor_options,
+        .learner = options->learner,
+        .network = options->network,
+        .seed = options->seed};
+    enum fulcrum_status status = fulcrum_placement_complete(&room->placement, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_cpu_list_allowed(&room->before, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_bench_open(&room->bench, &open, err);
+    }
+    if (status == FULCRUM_OK) {
+        cut_machine(room);
+        status = make_steppers(room, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = open_training(room, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = prime_canaries(room, err);
+    }
+    const struct fulcrum_energy_options energy = {.root = options->meter_root,
+        .uses_gpu = room->bench.machine.accelerator == FULCRUM_ACCELERATOR_GPU};
+    return status == FULCRUM_OK ? fulcrum_energy_open(&room->energy, &energy, err)
+                                : status;
+}
+
+void fulcrum_window_room_close(struct fulcrum_window_room *room)
+{
+    close_steppers(room);
+    free(room->steppers);
+    if (room->training.state != NULL) {
+        room->training.learner->close(room->training.state);
+    }
+    fulcrum_energy_close(room->energy);
+    fulcrum_canary_free(&room->canaries[0]);
+    fulcrum_canary_free(&room->canaries[1]);
+    fulcrum_bench_close(&room->bench);
+    *room = (struct fulcrum_window_room){0};
+}
+
+static double process_cpu_s(void)
+{
+    struct timespec used = {0, 0};
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+/* CPU time of this process and of its environments elsewhere. */
+static double own_cpu_s(const struct fulcrum_window_room *room)
+{
+    double cpu_s = process_cpu_s();
+    for (size_t i = 0; i < room->stepper_count; i++) {
+        cpu_s += fulcrum_stepper_cpu_s(&room->steppers[i]);
+    }
+    return cpu_s;
+}
+
+static enum fulcrum_status look(struct fulcrum_window_room *room,
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = fulcrum_live_failure(live, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (room->stops != NULL && room->stops(room->user)) {
+        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped");
+    }
+    fulcrum_sleep_s(LOOK_S);
+    return FULCRUM_OK;
+}
+
+/* Until the pipeline has found its stride. */
+static enum fulcrum_status warm_up(struct fulcrum_window_room *room,
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    struct fulcrum_live_reading reading = {0};
+    double until_s =
+        fulcrum_wall_s() + fmax(WARM_UP_S, fulcrum_energy_settle_s(room->energy));
+    int trains = room->training.state != NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    while (status == FULCRUM_OK &&
+           (fulcrum_wall_s() < until_s || reading.batch_count < WARM_UP_BATCHES ||
+               (trains && reading.train_step_count < 1.0))) {
+        status = look(room, live, err);
+        fulcrum_live_read(live, &reading);
+    }
+    return status;
+}
+
+/* Both ends of a window, and what the machine did meanwhile. */
+struct passage {
+    struct fulcrum_live_reading begin;
+    struct fulcrum_live_reading end;
+    double own_cpu_s;
+    double host_busy_s;
+    struct fulcrum_energy_reading energy;
+};
+
+static enum fulcrum_status watch(struct fulcrum_window_room *room,
+    struct fulcrum_live *live, struct passage *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_measure_options *options = room->options;
+    double window_s =
+        fmax(options->window_s, fulcrum_energy_least_window_s(room->energy));
+    double own_s = own_cpu_s(room);
+    double host_s = fulcrum_host_busy_s("");
+    fulcrum_energy_begin(room->energy);
+    fulcrum_live_read(live, &out->begin);
+    out->end = out->begin;
+    enum fulcrum_status status = FULCRUM_OK;
+    double spent_s = 0.0;
+    double trained = 0.0;
+    while (status == FULCRUM_OK &&
+           (spent_s < window_s || (trained < options->train_steps_least &&
+                                      spent_s < TRAIN_WINDOWS_MOST * window_s))) {
+        status = look(room, live, err);
+        fulcrum_energy_refresh(room->energy);
+        fulcrum_live_read(live, &out->end);
+        spent_s = out->end.wall_s - out->begin.wall_s;
+        trained = room->training.state != NULL
+                      ? out->end.train_step_count - out->begin.train_step_count
+                      : options->train_steps_least;
+    }
+    fulcrum_energy_end(room->energy,
+        out->end.env_step_count - out->begin.env_step_count, &out->energy);
+    out->own_cpu_s = own_cpu_s(room) - own_s;
+    out->host_busy_s = fulcrum_host_busy_s("") - host_s;
+    return status;
+}
+
+static void fill(const struct fulcrum_window_room *room, const struct passage *passage,
+    struct fulcrum_measure_window *out)
+{
+    const struct fulcrum_live_reading *begin = &passage->begin;
+    const struct fulcrum_live_reading *end = &passage->end;
+    double wall_s = end->wall_s - begin->wall_s;
+    double steps = end->env_step_count - begin->env_step_count;
+    double batches = end->batch_count - begin->batch_count;
+    double actor_s = end->actor_cpu_s - begin->actor_cpu_s;
+    double server_s = end->server_cpu_s - begin->server_cpu_s;
+    *out = (struct fulcrum_measure_window){
+        .steps_per_s = steps / (end->answered_s - begin->answered_s),
+        .mean_batch = steps / batches,
+        .actor_busy_frac = actor_s / wall_s / (double)room->placement.actors.count,
+        .server_busy_frac = server_s / wall_s,
+        .train_busy_frac = (end->train_cpu_s - begin->train_cpu_s) / wall_s,
+        .train_step_count = end->train_step_count - begin->train_step_count,
+        .actor_cpu_s = actor_s / steps,
+        .server_cpu_s = server_s / batches,
+        .cpu_w = passage->energy.cpu_w,
+        .gpu_w = passage->energy.gpu_w,
+        .j_per_step = passage->energy.j_per_step,
+        .others_frac = (passage->host_busy_s - passage->own_cpu_s) /
+                       (wall_s * fmax(room->bench.machine.cpu.thread_count, 1.0)),
+    };
+}
+
+static struct fulcrum_live_plan plan_of(
+    struct fulcrum_window_room *room, const struct fulcrum_measure_config *config)
+{
+    const struct fulcrum_measure_training *training = &room->options->training;
+    size_t unroll = training->unroll > 0 ? training->unroll : 1;
+    return (struct fulcrum_live_plan){.steppers = room->steppers,
+        .actor_count = config->actor_count,
+        .envs_per_actor = config->envs_per_actor,
+        .inference = {room->bench.learner, room->bench.state, room->bench.learner_info,
+            room->bench.learner_options.max_batch},
+        .training = room->training,
+        .policy = config->policy,
+        .batch_requests = fulcrum_measure_batch_requests(config),
+        .env_steps_per_train_step = training->env_steps_per_train_step,
+        .queue_train_steps = training->queue_train_steps,
+        .train_length = unroll + training->burn_in,
+        .train_batch = training->batch,
+        .placement = &room->placement};
+}
+
+enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
+    const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_live_plan plan = plan_of(room, config);
+    struct fulcrum_live *live = NULL;
+    struct passage passage = {.own_cpu_s = 0.0};
+    double canary_rel = 0.0;
+    enum fulcrum_status status = run_canaries(room, &canary_rel, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_live_new(&live, &plan, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = warm_up(room, live, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = watch(room, live, &passage, err);
+    }
+    fulcrum_live_free(live);
+    if (status == FULCRUM_OK) {
+        status = run_canaries(room, &canary_rel, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    fill(room, &passage, out);
+    out->canary_rel = canary_rel;
+    out->is_disturbed = canary_rel > FULCRUM_CANARY_LIMIT_REL ||
+                        out->others_frac > FULCRUM_MEASURE_OTHERS_MOST_FRAC;
+    (void)snprintf(room->energy_reason, sizeof room->energy_reason, "%.*s",
+        (int)sizeof room->energy_reason - 1, passage.energy.reason);
+    return FULCRUM_OK;
+}
