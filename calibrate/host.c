@@ -318,3 +318,45 @@ void fulcrum_host_detect(struct fulcrum_machine *out)
     fulcrum_host_read_cpuinfo(cpu, "");
     (void)snprintf(out->title, sizeof out->title, "This machine: %s", cpu->name);
 }
+
+#if FULCRUM_HAVE_HWLOC
+static void find_cores(unsigned short *core_of, size_t count)
+{
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0) {
+        return;
+    }
+    int found = hwloc_topology_load(topology) == 0;
+    int core_count = found ? hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) : 0;
+    for (int i = 0; i < core_count; i++) {
+        hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)i);
+        int first = hwloc_bitmap_first(core->cpuset);
+        for (int cpu = first; cpu >= 0 && (size_t)cpu < count;
+             cpu = hwloc_bitmap_next(core->cpuset, cpu)) {
+            core_of[cpu] = (unsigned short)first;
+        }
+    }
+    hwloc_topology_destroy(topology);
+}
+#else
+static void find_cores(unsigned short *core_of, size_t count)
+{
+    for (size_t cpu = 0; cpu < count; cpu++) {
+        char path[96];
+        char line[64];
+        (void)snprintf(
+            path, sizeof path, CPU_FOLDER "/cpu%zu/topology/thread_siblings_list", cpu);
+        if (fulcrum_host_read_line("", path, line, sizeof line)) {
+            core_of[cpu] = (unsigned short)strtoul(line, NULL, 10);
+        }
+    }
+}
+#endif
+
+void fulcrum_host_find_cores(unsigned short *core_of, size_t count)
+{
+    for (size_t cpu = 0; cpu < count; cpu++) {
+        core_of[cpu] = (unsigned short)cpu;
+    }
+    find_cores(core_of, count);
+}

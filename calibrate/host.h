@@ -54,4 +54,11 @@ double fulcrum_host_quota_cores(const char *root);
  */
 double fulcrum_host_busy_s(const char *root);
 
+/*
+ * The core that each hardware thread lies on, as the number of the core's first thread:
+ * core_of[i] of processor i, for `count` of them. One that nothing is known of is a
+ * core of its own.
+ */
+void fulcrum_host_find_cores(unsigned short *core_of, size_t count);
+
 #endif

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Left to itself the scheduler puts two threads that only talk to each other on one
- * core, and moves threads while they are timed. hwloc tells which hardware threads
- * share a core; without it the kernel's own numbers do.
+ * core, and moves threads while they are timed. Which hardware threads share a core is
+ * found out by host.c.
  */
 #define _GNU_SOURCE /* sched_getaffinity, pthread_setaffinity_np */
 
@@ -18,10 +18,6 @@
 #include <string.h>
 
 #include "calibrate/host.h"
-
-#if FULCRUM_HAVE_HWLOC
-#include <hwloc.h>
-#endif
 
 static int holds(const struct fulcrum_cpu_list *list, unsigned cpu)
 {
@@ -149,52 +145,15 @@ void fulcrum_cpu_list_write(
     }
 }
 
-/* The core that each allowed processor lies on, as a number of its first thread. */
+/* As fulcrum_host_find_cores has it. */
 struct cores {
     unsigned short core_of[CPU_SETSIZE];
 };
 
-#if FULCRUM_HAVE_HWLOC
-static void find_cores(struct cores *cores)
-{
-    hwloc_topology_t topology;
-    if (hwloc_topology_init(&topology) != 0) {
-        return;
-    }
-    int found = hwloc_topology_load(topology) == 0;
-    int count = found ? hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) : 0;
-    for (int i = 0; i < count; i++) {
-        hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)i);
-        int first = hwloc_bitmap_first(core->cpuset);
-        for (int cpu = first; cpu >= 0 && cpu < CPU_SETSIZE;
-             cpu = hwloc_bitmap_next(core->cpuset, cpu)) {
-            cores->core_of[cpu] = (unsigned short)first;
-        }
-    }
-    hwloc_topology_destroy(topology);
-}
-#else
-static void find_cores(struct cores *cores)
-{
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        char path[96];
-        char line[64];
-        (void)snprintf(path, sizeof path,
-            "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list", cpu);
-        if (fulcrum_host_read_line("", path, line, sizeof line)) {
-            cores->core_of[cpu] = (unsigned short)strtoul(line, NULL, 10);
-        }
-    }
-}
-#endif
-
 static struct cores cores_of_host(void)
 {
     struct cores cores;
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        cores.core_of[cpu] = (unsigned short)cpu;
-    }
-    find_cores(&cores);
+    fulcrum_host_find_cores(cores.core_of, CPU_SETSIZE);
     return cores;
 }
 
