@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/plot_job.h"
 #include "model/nearest.h"
+#include "presets/reference_load.h"
 
 struct settings {
     const char *input;
@@ -20,8 +21,9 @@ struct settings {
 };
 
 /*
- * One row a chart: what it is drawn from, and the column of a sweep that asks for it
- * unless the user does. Of rows that would do, the first is taken.
+ * One row a chart and what it is drawn from, and the column of a sweep or the quantity
+ * of a reference that asks for it unless the user does. Of rows that would do, the
+ * first is taken.
  */
 static const struct plotter {
     const struct fulcrum_chart *chart;
@@ -37,6 +39,9 @@ static const struct plotter {
     {&fulcrum_chart_ratio, FULCRUM_PLOT_SWEEP, 0, NULL, fulcrum_plot_ratio},
     {&fulcrum_chart_runtime, FULCRUM_PLOT_SWEEP, 1, NULL, fulcrum_plot_runtime},
     {&fulcrum_chart_power, FULCRUM_PLOT_SWEEP, 1, NULL, fulcrum_plot_power},
+    {&fulcrum_chart_stages, FULCRUM_PLOT_STAGES, 0, NULL, fulcrum_plot_stages},
+    {&fulcrum_chart_stages, FULCRUM_PLOT_REFERENCE, 0, "simulation_frac",
+        fulcrum_plot_stages},
     {&fulcrum_chart_gpu_time, FULCRUM_PLOT_REFERENCE, 0, NULL, fulcrum_plot_gpu_time},
     {&fulcrum_chart_parity, FULCRUM_PLOT_VALIDATION, 0, NULL, fulcrum_plot_parity},
     {&fulcrum_chart_posterior, FULCRUM_PLOT_FIT, 0, NULL, fulcrum_plot_posterior},
@@ -67,25 +72,56 @@ static enum fulcrum_status find_plotter(const char *name,
         "unknown chart '%s': 'fulcrum list charts' shows what there is", name);
 }
 
-/* By what the file holds. */
+/* The same chart may be drawn from other contents: the row of what the file holds. */
+static const struct plotter *fitting(
+    const struct plotter *plotter, enum fulcrum_plot_content content)
+{
+    for (size_t i = 0; i < PLOTTER_COUNT; i++) {
+        if (plotters[i].chart == plotter->chart && plotters[i].content == content) {
+            return &plotters[i];
+        }
+    }
+    return plotter;
+}
+
+static int is_observed(const struct fulcrum_reference *reference, const char *quantity)
+{
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const struct fulcrum_reference_point *point = &reference->points[i];
+        for (size_t k = 0; k < point->observation_count; k++) {
+            if (strcmp(point->observations[k].quantity, quantity) == 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* By what the file holds: columns of a sweep, quantities of a reference. */
 static enum fulcrum_status choose_plotter(
     struct fulcrum_plot_job *job, const struct plotter **out, struct fulcrum_error *err)
 {
     struct fulcrum_plot_rows *points = NULL;
-    enum fulcrum_status status =
-        job->source.content == FULCRUM_PLOT_SWEEP
-            ? fulcrum_plot_source_rows(&job->source, "points", &points, err)
-            : FULCRUM_OK;
+    struct fulcrum_reference *reference = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (job->source.content == FULCRUM_PLOT_SWEEP) {
+        status = fulcrum_plot_source_rows(&job->source, "points", &points, err);
+    } else if (job->source.content == FULCRUM_PLOT_REFERENCE) {
+        status = fulcrum_reference_load(job->source.name, &reference, err);
+    }
     for (size_t i = 0; status == FULCRUM_OK && i < PLOTTER_COUNT; i++) {
         const struct plotter *plotter = &plotters[i];
+        const char *column = plotter->column;
         if (plotter->content == job->source.content &&
-            (plotter->column == NULL ||
-                fulcrum_plot_rows_have(points, plotter->column))) {
+            (column == NULL ||
+                (reference != NULL ? is_observed(reference, column)
+                                   : fulcrum_plot_rows_have(points, column)))) {
             *out = plotter;
             break;
         }
     }
     fulcrum_plot_rows_free(points);
+    fulcrum_reference_free(reference);
     return status;
 }
 
@@ -140,7 +176,9 @@ static enum fulcrum_status run(
     struct fulcrum_plot_job job = job_of(settings, context);
     status = fulcrum_plot_source_open(settings->input,
         plotter != NULL ? plotter->content : FULCRUM_PLOT_CONTENTS, &job.source, err);
-    if (status == FULCRUM_OK && plotter == NULL) {
+    if (status == FULCRUM_OK && plotter != NULL) {
+        plotter = fitting(plotter, job.source.content);
+    } else if (status == FULCRUM_OK) {
         status = choose_plotter(&job, &plotter, err);
     }
     if (status == FULCRUM_OK) {
@@ -240,6 +278,8 @@ static const struct fulcrum_example examples[] = {
         "predicted runtime over actors with published points"},
     {"fulcrum plot validation.json -o parity.svg", "predicted against measured"},
     {"fulcrum plot inci2020-fig2-text -o gpu-time.svg", "where a GPU's time goes"},
+    {"fulcrum plot rlscope-fig5-stage-shares -o stages.svg",
+        "where the time of training goes"},
     {.line = NULL},
 };
 
@@ -255,7 +295,9 @@ const struct fulcrum_command fulcrum_command_plot = {
         "the CPU/GPU ratio with known machines at their ratios. A validation becomes a "
         "chart of predicted against measured, a fit one of priors and posteriors, a "
         "reference of GPU time one of its parts and what other GPUs would make of "
-        "them, a calibration a page of samples with the fitted curves and their "
+        "them, one of shares by stage, or what 'fulcrum measure' recorded, a bar of "
+        "stages for each run, a calibration a page of samples with the fitted curves "
+        "and their "
         "residuals.\n\n"
         "Published ratios are carried over to the point that the sweep's own refer to "
         "(--relative-to of 'fulcrum explore'); where they refer to another, they are "

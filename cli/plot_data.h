@@ -14,6 +14,7 @@
 #include "plots/chart_parity.h"
 #include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
+#include "plots/chart_stages.h"
 
 /* Words that replace the ones made from the data; each may be NULL. */
 struct fulcrum_plot_words {
@@ -175,5 +176,32 @@ void fulcrum_plot_gpu_time_free(struct fulcrum_plot_gpu_time *plot);
 
 struct fulcrum_gpu_time_data fulcrum_plot_gpu_time_data(
     const struct fulcrum_plot_gpu_time *plot, const struct fulcrum_plot_words *words);
+
+/* Shares of time by stage. Owns what the chart data borrow. */
+struct fulcrum_plot_stages;
+
+/*
+ * One bar per point of a reference that gives shares like training_frac.
+ *   out      the caller frees it with fulcrum_plot_stages_free
+ *   fails    FULCRUM_ERR_UNSUPPORTED (no such reference), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages_of_reference(
+    const struct fulcrum_reference *reference, struct fulcrum_plot_stages **out,
+    struct fulcrum_error *err);
+
+/*
+ * One bar per run of the rows that fulcrum_stage_report_to_json writes as "stages".
+ *   out      as above
+ *   fails    FULCRUM_ERR_FORMAT (a cell is no number), FULCRUM_ERR_UNSUPPORTED (a run
+ *            without shares), FULCRUM_ERR_RANGE (too many runs), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages_of_rows(
+    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_stages **out,
+    struct fulcrum_error *err);
+/* Accepts NULL. */
+void fulcrum_plot_stages_free(struct fulcrum_plot_stages *plot);
+
+struct fulcrum_stages_data fulcrum_plot_stages_data(
+    const struct fulcrum_plot_stages *plot, const struct fulcrum_plot_words *words);
 
 #endif

@@ -51,6 +51,41 @@ enum fulcrum_status fulcrum_plot_gpu_time(
     return status;
 }
 
+static enum fulcrum_status read_stages(struct fulcrum_plot_job *job,
+    struct fulcrum_plot_stages **out, struct fulcrum_error *err)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_plot_rows *rows = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
+        status = fulcrum_reference_load(job->source.name, &reference, err);
+        if (status == FULCRUM_OK) {
+            status = fulcrum_plot_stages_of_reference(reference, out, err);
+        }
+    } else {
+        status = fulcrum_plot_source_rows(&job->source, "stages", &rows, err);
+        if (status == FULCRUM_OK) {
+            status = fulcrum_plot_stages_of_rows(rows, out, err);
+        }
+    }
+    fulcrum_plot_rows_free(rows);
+    fulcrum_reference_free(reference);
+    return status;
+}
+
+enum fulcrum_status fulcrum_plot_stages(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_stages *plot = NULL;
+    enum fulcrum_status status = read_stages(job, &plot, err);
+    if (status == FULCRUM_OK) {
+        struct fulcrum_stages_data data = fulcrum_plot_stages_data(plot, &job->words);
+        status = fulcrum_plot_save(job, &fulcrum_chart_stages, &data, err);
+    }
+    fulcrum_plot_stages_free(plot);
+    return status;
+}
+
 enum fulcrum_status fulcrum_plot_parity(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {

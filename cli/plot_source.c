@@ -22,6 +22,8 @@ static const struct kind {
     [FULCRUM_PLOT_VALIDATION] = {"fulcrum-validate",
         "the points of 'fulcrum validate'"},
     [FULCRUM_PLOT_FIT] = {"fulcrum-fit", "the JSON of 'fulcrum fit'"},
+    [FULCRUM_PLOT_STAGES] = {"fulcrum-measure",
+        "the stages that 'fulcrum measure' recorded"},
     [FULCRUM_PLOT_CALIBRATION] = {"fulcrum-calibration", "a calibration"},
     [FULCRUM_PLOT_REFERENCE] = {"fulcrum-reference", "a reference"},
 };
@@ -65,7 +67,10 @@ static enum fulcrum_status open_table(
     size_t columns = fulcrum_table_column_count(source->table);
     int is_validation = fulcrum_table_find(source->table, "predicted") < columns &&
                         fulcrum_table_find(source->table, "observed") < columns;
+    int has_stages = fulcrum_table_find(source->table, "stage") < columns &&
+                     fulcrum_table_find(source->table, "cpu_only_frac") < columns;
     source->content = is_validation ? FULCRUM_PLOT_VALIDATION : FULCRUM_PLOT_SWEEP;
+    source->content = has_stages ? FULCRUM_PLOT_STAGES : source->content;
     return FULCRUM_OK;
 }
 
@@ -92,8 +97,8 @@ static enum fulcrum_status find_content(
     }
     if (name[0] == '\0' && kind[0] == '\0') {
         return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s: schema is not given: expected what explore, validate, fit or "
-            "calibrate wrote, or a reference",
+            "%s: schema is not given: expected what explore, validate, fit, measure "
+            "or calibrate wrote, or a reference",
             source->name);
     }
     return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
@@ -131,6 +136,7 @@ static enum fulcrum_status open_as(struct fulcrum_plot_source *source,
     switch (expected) {
     case FULCRUM_PLOT_SWEEP:
     case FULCRUM_PLOT_VALIDATION:
+    case FULCRUM_PLOT_STAGES:
         return open_table(source, err);
     case FULCRUM_PLOT_FIT:
         return open_document(source, err);

@@ -10,6 +10,7 @@ enum fulcrum_plot_content {
     FULCRUM_PLOT_SWEEP,
     FULCRUM_PLOT_VALIDATION,
     FULCRUM_PLOT_FIT,
+    FULCRUM_PLOT_STAGES,
     FULCRUM_PLOT_CALIBRATION, /* read by its own loader, as is */
     FULCRUM_PLOT_REFERENCE,   /* this */
     FULCRUM_PLOT_CONTENTS

@@ -11,13 +11,15 @@
 #include "plots/chart_parity.h"
 #include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
+#include "plots/chart_stages.h"
 
 const struct fulcrum_chart *const *fulcrum_charts(void)
 {
     static const struct fulcrum_chart *const charts[] = {&fulcrum_chart_ratio,
         &fulcrum_chart_actors, &fulcrum_chart_runtime, &fulcrum_chart_power,
-        &fulcrum_chart_sm, &fulcrum_chart_gpu_time, &fulcrum_chart_parity,
-        &fulcrum_chart_posterior, &fulcrum_chart_calibration, NULL};
+        &fulcrum_chart_sm, &fulcrum_chart_gpu_time, &fulcrum_chart_stages,
+        &fulcrum_chart_parity, &fulcrum_chart_posterior, &fulcrum_chart_calibration,
+        NULL};
     return charts;
 }
 

@@ -25,7 +25,7 @@ struct fulcrum_row_mark {
     unsigned rgb;
 };
 
-enum { FULCRUM_ROW_BARS_MAX = 6, FULCRUM_ROW_MARKS_MAX = 2 };
+enum { FULCRUM_ROW_BARS_MAX = 16, FULCRUM_ROW_MARKS_MAX = 2 };
 
 struct fulcrum_row {
     const char *name; /* left of the axis; borrowed */

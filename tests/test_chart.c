@@ -15,6 +15,7 @@
 #include "plots/chart_parity.h"
 #include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
+#include "plots/chart_stages.h"
 #include "tests/scratch.h"
 #include "tests/suite.h"
 
@@ -60,6 +61,7 @@ struct store {
     struct fulcrum_posterior_row rows[POINTS_MAX];
     struct fulcrum_posterior_figure figures[POINTS_MAX];
     struct fulcrum_gpu_time_row bars[POINTS_MAX];
+    struct fulcrum_stages_row stages[POINTS_MAX];
     struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX];
 };
 
@@ -113,6 +115,14 @@ static void fill_rows(struct store *store, size_t i)
         .parts = {isnan(share) ? 0.0 : share, 0.15, 0.001, 0.02},
         .lo = i % 2 == 0 ? (double)NAN : 0.3,
         .hi = 1.2};
+    double part = isnan(share) ? 0.0 : 0.9 * share;
+    store->stages[i] = (struct fulcrum_stages_row){
+        .name = i % 5 == 4 ? long_text : "a run",
+        .text = i % 3 == 0 ? long_text : "12 k steps/s",
+        .share_frac = {{0.3 * part, 0.0, 0.01}, {0.1 * part, 0.3 * part, 0.2 * part},
+            {0.004, 0.0, 0.1 * part}, {0.03, 0.0, 0.0}, {0.0, 0.02, 0.02}},
+        .idle_frac = i % 4 == 0 ? 0.0 : 0.05,
+        .is_split = i % 3 != 1};
 }
 
 static void fill(struct store *store, const struct data_case *data_case)
@@ -265,6 +275,14 @@ static enum fulcrum_status draw_gpu_time(struct fulcrum_canvas *canvas,
     return fulcrum_chart_gpu_time.draw(canvas, &data, NULL);
 }
 
+static enum fulcrum_status draw_stages(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_stages_data data = {
+        .text = text_of(data_case), .rows = store->stages, .count = data_case->count};
+    return fulcrum_chart_stages.draw(canvas, &data, NULL);
+}
+
 static enum fulcrum_status draw_parity(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
@@ -296,7 +314,7 @@ static const struct chart_case {
 } chart_cases[] = {{"ratio", draw_ratio}, {"actors", draw_actors},
     {"calibration", draw_calibration}, {"runtime", draw_runtime}, {"power", draw_power},
     {"sm", draw_sm}, {"gpu-time", draw_gpu_time}, {"parity", draw_parity},
-    {"posterior", draw_posterior}};
+    {"posterior", draw_posterior}, {"stages", draw_stages}};
 
 /* Rounding aside: texts may touch, not meet. */
 static struct fulcrum_rect shrunk(struct fulcrum_rect rect)
@@ -683,6 +701,49 @@ static void test_gpu_time_labels_every_share(void)
     }
 }
 
+static void test_stages_show_halves_only_where_they_are_known(void)
+{
+    const struct fulcrum_stages_row rows[] = {
+        {.name = "measured",
+            .text = "900 steps/s",
+            .share_frac = {{0.25, 0.0, 0.0}, {0.1, 0.31, 0.17}, {0.0}},
+            .idle_frac = 0.14,
+            .is_split = 1},
+        {.name = "published", .share_frac = {{0.4}, {0.22}, {0.41}}}};
+    const struct fulcrum_stages_data both = {.rows = rows, .count = 2};
+    const struct fulcrum_stages_data whole = {.rows = rows + 1, .count = 1};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_stages_draw(canvas, &both, NULL), FULCRUM_OK);
+    static const char *const words[] = {"25 %", "10 %", "31 %", "17 %", "14 %", "40 %",
+        "22 %", "41 %", "900 steps/s", "training", "all wait", "lower half"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        CU_ASSERT_EQUAL(count_texts(canvas, words[i]), 1);
+    }
+    CU_ASSERT_EQUAL(count_texts(canvas, "replay"), 0);
+    fulcrum_canvas_free(canvas);
+    canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_stages_draw(canvas, &whole, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "lower half"), 0);
+    CU_ASSERT_EQUAL(count_texts(canvas, "all wait"), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_stages_that_are_no_shares_are_refused(void)
+{
+    static const double odd[] = {-0.1, 0.9, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        const struct fulcrum_stages_row row = {
+            .name = "odd", .share_frac = {{0.3}, {odd[i]}}};
+        const struct fulcrum_stages_data bad = {.rows = &row, .count = 1};
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+        CU_ASSERT_EQUAL(
+            fulcrum_chart_stages_draw(canvas, &bad, &err), FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "of odd"));
+        fulcrum_canvas_free(canvas);
+    }
+}
+
 /* Draws a case into an SVG; NULL in a build without Cairo. The caller frees it. */
 static char *svg_of(const struct chart_case *chart, const struct scratch *scratch)
 {
@@ -737,6 +798,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_parity_counts_what_was_predicted),
         SUITE_CASE(test_rows_without_a_place_are_counted),
         SUITE_CASE(test_gpu_time_labels_every_share),
+        SUITE_CASE(test_stages_show_halves_only_where_they_are_known),
+        SUITE_CASE(test_stages_that_are_no_shares_are_refused),
         SUITE_CASE(test_the_same_data_give_the_same_bytes),
     };
     return suite_run("chart", cases, sizeof cases / sizeof cases[0], argc, argv);

@@ -649,6 +649,109 @@ static void test_gpu_time_needs_such_a_reference_and_machines(void)
     }
 }
 
+/* --- Stages ------------------------------------------------------------------------
+ */
+
+static void test_published_stages_are_shares_of_points(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_plot_stages *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("rlscope-fig5-stage-shares", &reference, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_stages_of_reference(reference, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_stages_data data = fulcrum_plot_stages_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.count, 4);
+    CU_ASSERT_STRING_EQUAL(data.rows[2].name, "A2C");
+    CU_ASSERT_STRING_EQUAL(data.rows[0].text, "of 13091 s");
+    suite_assert_close("simulation",
+        data.rows[2].share_frac[FULCRUM_STAGE_SIMULATION][0], 0.672, 1e-12);
+    suite_assert_close(
+        "training", data.rows[0].share_frac[FULCRUM_STAGE_TRAINING][0], 0.718, 1e-12);
+    CU_ASSERT_FALSE(data.rows[0].is_split);
+    expect_part(data.text.subtitle, "RTX 2080 Ti");
+    expect_part(data.text.footnote, "1.00 to 1.01");
+    fulcrum_plot_stages_free(plot);
+    fulcrum_reference_free(reference);
+}
+
+static void test_stages_need_a_reference_of_stages(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_plot_stages *plot = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("inci2020-fig3-text", &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_plot_stages_of_reference(reference, &plot, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    expect_part(err.detail, "no share of time by stage");
+    fulcrum_reference_free(reference);
+}
+
+static const char measured_stages[] =
+    "run,stage,share_frac,cpu_only_frac,cpu_and_gpu_frac,gpu_only_frac\n"
+    "1 actor,simulation,0.5,0.5,0,0\n"
+    "1 actor,wait,,,,\n"
+    "1 actor,idle,0.5,,,\n"
+    "8 actors,simulation,0.25,0.25,0,0\n"
+    "8 actors,inference,0.75,0.25,0.3,0.2\n"
+    "8 actors,outside,,,,\n";
+
+static enum fulcrum_status read_stages(const char *text, struct opened *opened,
+    struct fulcrum_plot_stages **plot, struct fulcrum_error *err)
+{
+    CU_ASSERT_EQUAL_FATAL(
+        open_text(opened, "stages.csv", text, "stages", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_STAGES);
+    return fulcrum_plot_stages_of_rows(opened->rows, plot, err);
+}
+
+static void test_measured_stages_are_a_bar_for_each_run(void)
+{
+    struct opened opened;
+    struct fulcrum_plot_stages *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        read_stages(measured_stages, &opened, &plot, NULL), FULCRUM_OK);
+    const struct fulcrum_plot_words words = {.title = "mine"};
+    struct fulcrum_stages_data data = fulcrum_plot_stages_data(plot, &words);
+    CU_ASSERT_EQUAL_FATAL(data.count, 2);
+    CU_ASSERT_STRING_EQUAL(data.text.title, "mine");
+    CU_ASSERT_STRING_EQUAL(data.rows[1].name, "8 actors");
+    suite_assert_close("idle", data.rows[0].idle_frac, 0.5, 1e-12);
+    suite_assert_close("idle", data.rows[1].idle_frac, 0.0, 0.0);
+    suite_assert_close("both",
+        data.rows[1].share_frac[FULCRUM_STAGE_INFERENCE][FULCRUM_STAGE_CPU_AND_GPU],
+        0.3, 1e-12);
+    CU_ASSERT_FALSE(data.rows[0].is_split);
+    CU_ASSERT(data.rows[1].is_split);
+    fulcrum_plot_stages_free(plot);
+    close_text(&opened);
+}
+
+/* Sampled threads leave shares open, and a chart of zeros would lie. */
+static void test_stages_without_shares_have_no_chart(void)
+{
+    static const struct {
+        const char *text;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {"run,stage,cpu_only_frac\nmine,simulation,\n", FULCRUM_ERR_UNSUPPORTED,
+            "run mine: cpu_only_frac is not known"},
+        {"run,stage,cpu_only_frac\nmine,simulation,much\n", FULCRUM_ERR_FORMAT, "much"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        struct fulcrum_plot_stages *plot = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            read_stages(cases[i].text, &opened, &plot, &err), cases[i].status);
+        expect_part(err.detail, cases[i].part);
+        close_text(&opened);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -672,6 +775,10 @@ int main(int argc, char **argv)
         SUITE_CASE(test_fits_with_odd_cells_are_refused),
         SUITE_CASE(test_gpu_time_follows_the_model),
         SUITE_CASE(test_gpu_time_needs_such_a_reference_and_machines),
+        SUITE_CASE(test_published_stages_are_shares_of_points),
+        SUITE_CASE(test_stages_need_a_reference_of_stages),
+        SUITE_CASE(test_measured_stages_are_a_bar_for_each_run),
+        SUITE_CASE(test_stages_without_shares_have_no_chart),
     };
     return suite_run("plot_data", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -1,0 +1,341 @@
+/* stage_report.c - where the time of recorded runs went, for people and programs. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A row for each stage that a run was in; then one for thread time in no stage, which
+ * has no place in wall time, and one for wall time in which all waited, which no thread
+ * has. Tables leave out what concerns GPUs where no run had one.
+ */
+#include "cli/stage_report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/report.h"
+#include "model/quantity.h"
+#include "presets/json.h"
+
+/* The rows after those of the stages. */
+enum { ROW_OUTSIDE = FULCRUM_STAGE_KIND_COUNT, ROW_IDLE, ROW_COUNT };
+
+/* One cell's worth of a run. */
+struct row {
+    const struct fulcrum_stage_run *run;
+    size_t number;
+};
+
+enum audience {
+    FOR_ALL,
+    FOR_GPUS,    /* tables have it where a GPU was recorded */
+    FOR_PROGRAMS /* CSV and JSON only */
+};
+
+struct stage_column {
+    struct fulcrum_column column;
+    enum audience audience;
+    double (*number)(const struct row *row); /* NULL: a text */
+};
+
+static const struct fulcrum_stage_time *kind_of(const struct row *row)
+{
+    return row->number < FULCRUM_STAGE_KIND_COUNT ? &row->run->times->kinds[row->number]
+                                                  : NULL;
+}
+
+/* Waiting, and time in no stage, have no share of wall time. */
+static int has_share(const struct row *row)
+{
+    return row->number < FULCRUM_STAGE_WORK_COUNT;
+}
+
+static double share_of(const struct row *row)
+{
+    if (row->number == ROW_IDLE) {
+        return fulcrum_stage_times_idle_frac(row->run->times);
+    }
+    return has_share(row) ? fulcrum_stage_times_share_sum(
+                                row->run->times, (enum fulcrum_stage_kind)row->number)
+                          : FULCRUM_UNKNOWN;
+}
+
+static double share_where(const struct row *row, enum fulcrum_stage_where where)
+{
+    return has_share(row) ? fulcrum_stage_times_share(row->run->times,
+                                (enum fulcrum_stage_kind)row->number, where)
+                          : FULCRUM_UNKNOWN;
+}
+
+static double cpu_only_of(const struct row *row)
+{
+    return share_where(row, FULCRUM_STAGE_CPU_ONLY);
+}
+
+static double both_of(const struct row *row)
+{
+    return share_where(row, FULCRUM_STAGE_CPU_AND_GPU);
+}
+
+static double gpu_only_of(const struct row *row)
+{
+    return share_where(row, FULCRUM_STAGE_GPU_ONLY);
+}
+
+static double active_of(const struct row *row)
+{
+    const struct fulcrum_stage_time *kind = kind_of(row);
+    double sum_s = 0.0;
+    for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT && has_share(row); w++) {
+        sum_s += kind->active_s[w];
+    }
+    return has_share(row) ? sum_s : FULCRUM_UNKNOWN;
+}
+
+static double thread_of(const struct row *row)
+{
+    if (row->number == ROW_OUTSIDE) {
+        return row->run->times->outside_s;
+    }
+    return row->number < ROW_OUTSIDE ? kind_of(row)->thread_s : FULCRUM_UNKNOWN;
+}
+
+static double cpu_of(const struct row *row)
+{
+    return has_share(row) ? kind_of(row)->cpu_s : FULCRUM_UNKNOWN;
+}
+
+static double gpu_of(const struct row *row)
+{
+    return has_share(row) ? kind_of(row)->gpu_s : FULCRUM_UNKNOWN;
+}
+
+static double cpu_per_step_of(const struct row *row)
+{
+    double steps = row->run->times->facts.step_count;
+    return steps > 0.0 ? cpu_of(row) / steps : FULCRUM_UNKNOWN;
+}
+
+static double events_of(const struct row *row)
+{
+    return kind_of(row) != NULL ? kind_of(row)->event_count : FULCRUM_UNKNOWN;
+}
+
+static double recording_of(const struct row *row)
+{
+    return kind_of(row) != NULL ? kind_of(row)->recording_s : FULCRUM_UNKNOWN;
+}
+
+#define NUMBER(key, title)                                                             \
+    {                                                                                  \
+        key, FULCRUM_COLUMN_NUMBER, title                                              \
+    }
+
+static const struct stage_column stage_columns[] = {
+    {{"run", FULCRUM_COLUMN_TEXT, NULL}, FOR_ALL, NULL},
+    {{"stage", FULCRUM_COLUMN_TEXT, NULL}, FOR_ALL, NULL},
+    {NUMBER("share_frac", NULL), FOR_ALL, share_of},
+    {NUMBER("cpu_only_frac", NULL), FOR_GPUS, cpu_only_of},
+    {NUMBER("cpu_and_gpu_frac", NULL), FOR_GPUS, both_of},
+    {NUMBER("gpu_only_frac", NULL), FOR_GPUS, gpu_only_of},
+    {NUMBER("active_s", NULL), FOR_ALL, active_of},
+    {NUMBER("thread_s", NULL), FOR_ALL, thread_of},
+    {NUMBER("cpu_s", NULL), FOR_ALL, cpu_of},
+    {NUMBER("gpu_s", NULL), FOR_GPUS, gpu_of},
+    {NUMBER("cpu_s_per_step", NULL), FOR_ALL, cpu_per_step_of},
+    {NUMBER("event_count", NULL), FOR_PROGRAMS, events_of},
+    {NUMBER("recording_s", NULL), FOR_PROGRAMS, recording_of},
+};
+
+enum { STAGE_COLUMNS = sizeof stage_columns / sizeof stage_columns[0] };
+
+static int any_gpu(const struct fulcrum_stage_run *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!isnan(runs[i].times->gpu_busy_frac)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A stage that no thread or device was in has no row. */
+static int is_shown(const struct row *row)
+{
+    return kind_of(row) == NULL || kind_of(row)->event_count > 0.0;
+}
+
+static const char *name_of(const struct row *row)
+{
+    if (row->number < FULCRUM_STAGE_KIND_COUNT) {
+        return fulcrum_stage_kind_name((enum fulcrum_stage_kind)row->number);
+    }
+    return row->number == ROW_IDLE ? "idle" : "outside";
+}
+
+/* The columns of one output, which its report borrows. */
+struct selection {
+    const struct stage_column *from[STAGE_COLUMNS];
+    struct fulcrum_column columns[STAGE_COLUMNS];
+    size_t count;
+};
+
+static void select_columns(struct selection *out, int is_table, int has_gpu)
+{
+    out->count = 0;
+    for (size_t j = 0; j < STAGE_COLUMNS; j++) {
+        const struct stage_column *column = &stage_columns[j];
+        if (!is_table || column->audience == FOR_ALL ||
+            (column->audience == FOR_GPUS && has_gpu)) {
+            out->from[out->count] = column;
+            out->columns[out->count++] = column->column;
+        }
+    }
+}
+
+static void add_row(struct fulcrum_report *report, const struct selection *selection,
+    const struct row *row)
+{
+    for (size_t j = 0; j < selection->count; j++) {
+        const struct stage_column *column = selection->from[j];
+        if (column->number != NULL) {
+            fulcrum_report_add_number(report, column->number(row));
+        } else {
+            fulcrum_report_add_text(report, j == 0 ? row->run->name : name_of(row));
+        }
+    }
+}
+
+static struct fulcrum_report *new_stages(const struct selection *selection,
+    const struct fulcrum_stage_run *runs, size_t count)
+{
+    struct fulcrum_report *report =
+        fulcrum_report_new("stages", selection->columns, selection->count);
+    for (size_t i = 0; i < count * ROW_COUNT; i++) {
+        struct row row = {&runs[i / ROW_COUNT], i % ROW_COUNT};
+        if (is_shown(&row)) {
+            add_row(report, selection, &row);
+        }
+    }
+    return report;
+}
+
+static const struct fulcrum_column recording_columns[] = {
+    {"run", FULCRUM_COLUMN_TEXT, NULL},
+    NUMBER("window_s", NULL),
+    NUMBER("corrected_window_s", NULL),
+    NUMBER("swept_s", NULL),
+    NUMBER("step_count", NULL),
+    NUMBER("gpu_busy_frac", NULL),
+    NUMBER("sm_active_frac", NULL),
+    NUMBER("recording_s", NULL),
+    NUMBER("pair_cost_s", NULL),
+    NUMBER("chained_cost_s", NULL),
+    NUMBER("event_count", NULL),
+    NUMBER("dropped_count", NULL),
+    NUMBER("track_count", NULL),
+    NUMBER("sampled_track_count", NULL),
+};
+
+static struct fulcrum_report *new_recordings(
+    const struct fulcrum_stage_run *runs, size_t count)
+{
+    struct fulcrum_report *report = fulcrum_report_new("recordings", recording_columns,
+        sizeof recording_columns / sizeof recording_columns[0]);
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_stage_times *times = runs[i].times;
+        const struct fulcrum_recorder_cost *cost = &times->facts.cost;
+        const double numbers[] = {times->window_s, times->corrected_window_s,
+            times->swept_s, times->facts.step_count, times->gpu_busy_frac,
+            times->facts.sm_active_frac, times->recording_s,
+            cost->pair_inside_s + cost->pair_outside_s, cost->chained_s,
+            (double)times->event_count, (double)times->dropped_count,
+            (double)times->track_count, (double)times->sampled_track_count};
+        fulcrum_report_add_text(report, runs[i].name);
+        for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++) {
+            fulcrum_report_add_number(report, numbers[j]);
+        }
+    }
+    return report;
+}
+
+void fulcrum_stage_report_to_json(
+    const struct fulcrum_stage_run *runs, size_t count, struct fulcrum_json *object)
+{
+    struct selection selection;
+    select_columns(&selection, 0, 1);
+    struct fulcrum_report *stages = new_stages(&selection, runs, count);
+    struct fulcrum_report *recordings = new_recordings(runs, count);
+    fulcrum_report_to_json(stages, object);
+    fulcrum_report_to_json(recordings, object);
+    fulcrum_report_free(stages);
+    fulcrum_report_free(recordings);
+}
+
+static void print_cost(FILE *stream, const struct fulcrum_stage_run *run)
+{
+    const struct fulcrum_stage_times *times = run->times;
+    (void)fprintf(stream,
+        "%s: %zu stages recorded in %.4g s; recording took %.3g ms of threads' time, "
+        "which is taken off, and lengthened the run by at most %.2g %%.\n",
+        run->name, times->event_count, times->window_s, 1e3 * times->recording_s,
+        100.0 * (1.0 - times->corrected_window_s / times->window_s));
+}
+
+static void print_limits(FILE *stream, const struct fulcrum_stage_run *run)
+{
+    const struct fulcrum_stage_times *times = run->times;
+    if (times->dropped_count > 0) {
+        (void)fprintf(stream,
+            "%s: %zu stages found no room: shares are those of the first %.4g s; times "
+            "of threads are whole.\n",
+            run->name, times->dropped_count, times->swept_s);
+    }
+    if (times->sampled_track_count > 0) {
+        (void)fprintf(stream,
+            "%s: %zu of %zu threads recorded some of their cycles only: what ran at "
+            "the same time is not known, and there are no shares.\n",
+            run->name, times->sampled_track_count, times->track_count);
+    }
+}
+
+void fulcrum_stage_report_notes(
+    const struct fulcrum_stage_run *runs, size_t count, FILE *stream)
+{
+    for (size_t i = 0; i < count; i++) {
+        print_cost(stream, &runs[i]);
+        print_limits(stream, &runs[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        char sentence[FULCRUM_STAGE_SENTENCE_SIZE];
+        if (!isnan(runs[i].times->gpu_busy_frac)) {
+            fulcrum_stage_times_busy_sentence(runs[i].times, sentence);
+            (void)fprintf(stream, "%s: %s\n", runs[i].name, sentence);
+        }
+    }
+}
+
+static enum fulcrum_status print_json(const struct fulcrum_stage_run *runs,
+    size_t count, const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_json *document = fulcrum_report_document("fulcrum-measure");
+    fulcrum_stage_report_to_json(runs, count, document);
+    return fulcrum_report_print_document(document, context, err);
+}
+
+enum fulcrum_status fulcrum_stage_report_print(const struct fulcrum_stage_run *runs,
+    size_t count, const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    int is_table = context->format == FULCRUM_FORMAT_TABLE;
+    struct selection selection;
+    if (context->format == FULCRUM_FORMAT_JSON) {
+        return print_json(runs, count, context, err);
+    }
+    select_columns(&selection, is_table, any_gpu(runs, count));
+    struct fulcrum_report *stages = new_stages(&selection, runs, count);
+    enum fulcrum_status status =
+        fulcrum_report_print(stages, "fulcrum-measure", context, err);
+    fulcrum_report_free(stages);
+    if (status == FULCRUM_OK && is_table && !context->quiet) {
+        (void)fputc('\n', context->out);
+        fulcrum_stage_report_notes(runs, count, context->out);
+    }
+    return status;
+}

@@ -1,0 +1,41 @@
+/* stage_report.h - where the time of recorded runs went, for people and programs. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_STAGE_REPORT_H
+#define FULCRUM_CLI_STAGE_REPORT_H
+
+#include "calibrate/stage_times.h"
+#include "cli/command.h"
+#include "model/status.h"
+
+/* One recorded run of several, such as one number of actors. Borrowed. */
+struct fulcrum_stage_run {
+    const char *name; /* "64 actors" */
+    const struct fulcrum_stage_times *times;
+};
+
+struct fulcrum_json;
+
+/*
+ * Adds two arrays to a document: "stages" with a row per run and stage, and
+ * "recordings" with a row per run. `fulcrum plot` draws the chart `stages` from them.
+ */
+void fulcrum_stage_report_to_json(
+    const struct fulcrum_stage_run *runs, size_t count, struct fulcrum_json *object);
+
+/*
+ * Prints the stages in the format of `context`: a table and sentences below it, CSV, or
+ * a JSON document of its own.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_report_print(
+    const struct fulcrum_stage_run *runs, size_t count,
+    const struct fulcrum_context *context, struct fulcrum_error *err);
+
+/*
+ * The sentences alone, one a line: what recording cost, what was dropped or sampled,
+ * and the GPU's busy time beside its SMs' activity.
+ */
+void fulcrum_stage_report_notes(
+    const struct fulcrum_stage_run *runs, size_t count, FILE *stream);
+
+#endif
