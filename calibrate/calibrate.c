@@ -30,6 +30,8 @@ struct run {
     int has_begun;                /* a probe was visited */
     struct fulcrum_error failure; /* of an environment; FULCRUM_OK: none */
     struct fulcrum_bench bench;
+    const struct fulcrum_probe *probe[FULCRUM_SCHEDULE_MAX_PROBES]; /* that apply */
+    size_t probe_count;
     struct fulcrum_probe_state *state[FULCRUM_SCHEDULE_MAX_PROBES];
     size_t open_count;
 };
@@ -45,6 +47,7 @@ const struct fulcrum_probe *const *fulcrum_probes(void)
         &fulcrum_probe_train,
         &fulcrum_probe_handoff,
         &fulcrum_probe_power,
+        &fulcrum_probe_sm,
         NULL,
     };
     return probes;
@@ -96,23 +99,27 @@ static enum fulcrum_status check_options(
     return FULCRUM_OK;
 }
 
+/* Chooses the probes that apply to what was opened, and shares out the time. */
 static void plan(struct run *run)
 {
     double share[FULCRUM_SCHEDULE_MAX_PROBES];
-    size_t count = 0;
-    for (; fulcrum_probes()[count] != NULL; count++) {
-        share[count] = fulcrum_probes()[count]->share;
+    const struct fulcrum_probe *const *probe = fulcrum_probes();
+    for (; *probe != NULL; probe++) {
+        if ((*probe)->applies == NULL || (*probe)->applies(&run->bench)) {
+            share[run->probe_count] = (*probe)->share;
+            run->probe[run->probe_count++] = *probe;
+        }
     }
     double budget_s = run->options->budget_s > 0.0 ? run->options->budget_s
                                                    : FULCRUM_CALIBRATE_BUDGET_S;
-    run->schedule = fulcrum_schedule_plan(budget_s, share, count);
+    run->schedule = fulcrum_schedule_plan(budget_s, share, run->probe_count);
 }
 
 static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; fulcrum_probes()[i] != NULL && status == FULCRUM_OK; i++) {
-        const struct fulcrum_probe *probe = fulcrum_probes()[i];
+    for (size_t i = 0; i < run->probe_count && status == FULCRUM_OK; i++) {
+        const struct fulcrum_probe *probe = run->probe[i];
         run->what = "preparing";
         if (looks_around(run)) {
             return FULCRUM_OK;
@@ -131,7 +138,7 @@ static enum fulcrum_status visit_all(
 {
     run->has_begun = 1;
     for (size_t i = 0; i < run->open_count; i++) {
-        const struct fulcrum_probe *probe = fulcrum_probes()[i];
+        const struct fulcrum_probe *probe = run->probe[i];
         double elapsed_s = fulcrum_wall_s() - run->start_s;
         double until_s = run->start_s + fulcrum_schedule_visit_end(
                                             &run->schedule, elapsed_s, round, i);
@@ -273,7 +280,7 @@ static enum fulcrum_status assemble(
     name_calibration(run, calibration);
     status = describe(run, calibration, err);
     for (size_t i = 0; i < run->open_count && status == FULCRUM_OK; i++) {
-        const struct fulcrum_probe *probe = fulcrum_probes()[i];
+        const struct fulcrum_probe *probe = run->probe[i];
         status = probe->report(run->state[i], calibration, err);
         if (status != FULCRUM_OK) {
             status = fulcrum_fail_in(err, status, probe->what);
@@ -302,7 +309,7 @@ static enum fulcrum_status assemble(
 static void close_run(struct run *run)
 {
     for (size_t i = 0; i < run->open_count; i++) {
-        fulcrum_probes()[i]->close(run->state[i]);
+        run->probe[i]->close(run->state[i]);
     }
     fulcrum_bench_close(&run->bench);
     free(run);
@@ -336,9 +343,9 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     run->options = options;
     run->start_s = fulcrum_wall_s();
     run->what = "preparing";
-    plan(run);
     status = fulcrum_bench_open(&run->bench, options, err);
     if (status == FULCRUM_OK) {
+        plan(run);
         run->bench.stops = looks_around;
         run->bench.user = run;
         status = measure(run, &run->failure);

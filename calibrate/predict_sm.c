@@ -74,24 +74,13 @@ static enum fulcrum_status read_rate(const struct fulcrum_reference *reference,
         reference->name, reading->point);
 }
 
-/* The parts other than arithmetic keep their proportions. */
-static void set_math_frac(struct fulcrum_workload_network *network, double math_frac)
-{
-    double rest = network->sm_frac + network->dram_frac + network->latency_frac;
-    double share = rest > 0 ? (1 - math_frac) / rest : 0;
-    network->math_frac = math_frac;
-    network->sm_frac *= share;
-    network->dram_frac *= share;
-    network->latency_frac = 1 - math_frac - network->sm_frac - network->dram_frac;
-}
-
 /* Work per second: a training step takes parameter[TIME] on all SMs. */
 static double rate_at(const double *parameter, double sm_count, const void *context)
 {
     const struct fulcrum_design *design = context;
     struct fulcrum_workload workload = design->workload;
     workload.training.train_step_s = parameter[TIME];
-    set_math_frac(&workload.network, parameter[SHARE]);
+    fulcrum_set_math_frac(&workload.network, parameter[SHARE]);
     const struct fulcrum_gpu_scale scale =
         fulcrum_sm_scale(&workload.network, design->machine.gpu.sm_count, sm_count);
     fulcrum_scale_gpu_times(&workload, &scale, 1);

@@ -53,6 +53,8 @@ struct fulcrum_probe {
     const char *name;
     const char *what; /* for whoever waits: "step time" */
     double share;     /* of the time, relative to the others' */
+    /* 0 where there is nothing for it to measure: it is not opened. NULL: always 1. */
+    int (*applies)(const struct fulcrum_bench *bench);
     /*
      *   out      set on success only; given back with `close`
      *   fails    FULCRUM_ERR_NO_MEMORY, or as the actor or learner
@@ -86,5 +88,6 @@ extern const struct fulcrum_probe fulcrum_probe_inference;
 extern const struct fulcrum_probe fulcrum_probe_train;
 extern const struct fulcrum_probe fulcrum_probe_handoff;
 extern const struct fulcrum_probe fulcrum_probe_power;
+extern const struct fulcrum_probe fulcrum_probe_sm;
 
 #endif

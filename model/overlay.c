@@ -242,6 +242,23 @@ static void put_value(const struct fulcrum_overlay *overlay, size_t i, double va
     memcpy((char *)scratch + overlay->fields[i]->offset, &value, sizeof value);
 }
 
+/*
+ * Shares of GPU time that are drawn together sum to 1, unless one of them was moved to
+ * the end of its range.
+ */
+static void hold_sum_of_shares(struct fulcrum_workload_network *network)
+{
+    static const double rounding = 1e-6;
+    double sum = network->math_frac + network->sm_frac + network->dram_frac +
+                 network->latency_frac;
+    if (sum > 0.0 && fabs(sum - 1.0) > rounding) {
+        network->math_frac /= sum;
+        network->sm_frac /= sum;
+        network->dram_frac /= sum;
+        network->latency_frac /= sum;
+    }
+}
+
 /* The values, drawn or not, in the scratch copy that is then scaled. */
 static enum fulcrum_status put_values(const struct fulcrum_overlay *overlay,
     const struct fulcrum_luck *luck, struct fulcrum_design *scratch)
@@ -262,6 +279,7 @@ static enum fulcrum_status put_values(const struct fulcrum_overlay *overlay,
     for (size_t i = 0; i < count; i++) {
         put_value(overlay, i, values[i], scratch);
     }
+    hold_sum_of_shares(&scratch->workload.network);
     free(values);
     return FULCRUM_OK;
 }

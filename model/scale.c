@@ -54,6 +54,16 @@ struct fulcrum_gpu_scale fulcrum_sm_scale(
     };
 }
 
+void fulcrum_set_math_frac(struct fulcrum_workload_network *network, double math_frac)
+{
+    double rest = network->sm_frac + network->dram_frac + network->latency_frac;
+    double share = rest > 0 ? (1 - math_frac) / rest : 0;
+    network->math_frac = math_frac;
+    network->sm_frac *= share;
+    network->dram_frac *= share;
+    network->latency_frac = 1 - math_frac - network->sm_frac - network->dram_frac;
+}
+
 double fulcrum_gpu_scale_sum(const struct fulcrum_gpu_scale *scale)
 {
     return scale->math + scale->sm + scale->dram + scale->latency;

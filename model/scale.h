@@ -50,4 +50,8 @@ void fulcrum_scale_gpu_times(struct fulcrum_workload *workload,
 struct fulcrum_gpu_scale fulcrum_sm_scale(
     const struct fulcrum_workload_network *network, double sm_all, double sm_used);
 
+/* Sets the share bound by math; the other three keep their proportions, the sum is 1.
+ */
+void fulcrum_set_math_frac(struct fulcrum_workload_network *network, double math_frac);
+
 #endif

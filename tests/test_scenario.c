@@ -243,6 +243,46 @@ static void test_draws_repeat_for_a_seed_and_spread_priors(void)
     stop(&f);
 }
 
+/*
+ * A share of math near 0 with an error is drawn below 0 and moved back to it; the three
+ * others, wholly dependent on it, are then more than all.
+ */
+static void test_drawn_shares_of_gpu_time_sum_to_one(void)
+{
+    static const char *const paths[] = {"workload.network.math_frac",
+        "workload.network.sm_frac", "workload.network.dram_frac",
+        "workload.network.latency_frac"};
+    static const double slopes[] = {1.0, -0.4, -0.3, -0.3};
+    struct fixture f = {0};
+    designs_gpu(&f.base);
+    struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
+    designs_add_parameter(
+        calibration, "workload.training.train_step_s", 0.2, 1e-3, FULCRUM_SCALE_LOG);
+    for (size_t i = 0; i < 4; i++) {
+        double value = i == 0 ? 0.03 : -0.97 * slopes[i];
+        designs_add_parameter(
+            calibration, paths[i], value, 0.05 * fabs(slopes[i]), FULCRUM_SCALE_LINEAR);
+    }
+    for (size_t i = 0; i < 16; i++) {
+        CU_ASSERT_EQUAL(fulcrum_calibration_set_covariance(calibration, paths[i / 4],
+                            paths[i % 4], 0.0025 * slopes[i / 4] * slopes[i % 4], NULL),
+            FULCRUM_OK);
+    }
+    start(&f);
+    double most = 0.0;
+    for (size_t k = 1; k <= 200; k++) {
+        struct fulcrum_point point = {NULL, 0, k, 5};
+        struct fulcrum_design design = design_of(&f, &point);
+        const struct fulcrum_workload_network *network = &design.workload.network;
+        CU_ASSERT_DOUBLE_EQUAL(network->math_frac + network->sm_frac +
+                                   network->dram_frac + network->latency_frac,
+            1.0, 1e-6);
+        most = fmax(most, network->math_frac);
+    }
+    CU_ASSERT(most > 0.1);
+    stop(&f);
+}
+
 /* Some values that the field takes, each another one. */
 static double value_of(const struct fulcrum_field *field, size_t i)
 {
@@ -422,6 +462,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_tables_hold_only_where_they_were_measured),
         SUITE_CASE(test_watts_are_taken_only_for_the_cpu_they_were_measured_on),
         SUITE_CASE(test_draws_repeat_for_a_seed_and_spread_priors),
+        SUITE_CASE(test_drawn_shares_of_gpu_time_sum_to_one),
         SUITE_CASE(test_a_stem_gives_the_same_designs_whatever_varies),
         SUITE_CASE(test_a_stem_knows_draws_texts_and_failures),
         SUITE_CASE(test_settings_out_of_range_are_refused),
