@@ -6,10 +6,14 @@
 
 #include "calibrate/learner_record.h"
 
+/* Units of each of the three hidden layers: learner.h, FULCRUM_NETWORK_MLP. */
+enum { MLP_HIDDEN_COUNT = 256 };
+
 const struct fulcrum_learner *const *fulcrum_learners(void)
 {
     static const struct fulcrum_learner *const learners[] = {
         &fulcrum_learner_cpu,
+        &fulcrum_learner_opencl,
         NULL,
     };
     return learners;
@@ -113,4 +117,35 @@ enum fulcrum_status fulcrum_learner_options_check(
     }
     return options->network == FULCRUM_NETWORK_R2D2 ? check_r2d2(options, err)
                                                     : check_mlp(options, err);
+}
+
+struct fulcrum_r2d2_options fulcrum_learner_r2d2_options(
+    const struct fulcrum_learner_options *options)
+{
+    return (struct fulcrum_r2d2_options){
+        .shape = fulcrum_r2d2_atari(options->action_count),
+        .max_batch = options->max_batch,
+        .train_batch = options->train_batch,
+        .train_unroll = options->train_unroll,
+        .train_burn_in = options->train_burn_in,
+        .seed = options->seed};
+}
+
+struct fulcrum_mlp_options fulcrum_learner_mlp_options(
+    const struct fulcrum_learner_options *options)
+{
+    return (struct fulcrum_mlp_options){.input_count = options->input_count,
+        .hidden_count = MLP_HIDDEN_COUNT,
+        .action_count = options->action_count,
+        .max_batch = options->max_batch,
+        .train_batch = options->train_batch,
+        .seed = options->seed};
+}
+
+size_t fulcrum_learner_input_byte(const struct fulcrum_learner_options *options)
+{
+    struct fulcrum_r2d2_options r2d2 = fulcrum_learner_r2d2_options(options);
+    return options->network == FULCRUM_NETWORK_R2D2
+               ? fulcrum_r2d2_image_byte(&r2d2)
+               : options->input_count * sizeof(float);
 }

@@ -8,38 +8,21 @@
 #include "calibrate/network_mlp.h"
 #include "calibrate/network_r2d2.h"
 
-/* Units of each of the three hidden layers: learner.h, FULCRUM_NETWORK_MLP. */
-enum { MLP_HIDDEN_COUNT = 256 };
-
 /* One of the two networks; the other is NULL. */
 struct fulcrum_learner_state {
     struct fulcrum_r2d2 *r2d2;
     struct fulcrum_mlp *mlp;
 };
 
-static enum fulcrum_status open_r2d2(const struct fulcrum_learner_options *options,
+static enum fulcrum_status open_network(const struct fulcrum_learner_options *options,
     struct fulcrum_learner_state *state, struct fulcrum_error *err)
 {
-    struct fulcrum_r2d2_options network = {
-        .shape = fulcrum_r2d2_atari(options->action_count),
-        .max_batch = options->max_batch,
-        .train_batch = options->train_batch,
-        .train_unroll = options->train_unroll,
-        .train_burn_in = options->train_burn_in,
-        .seed = options->seed};
-    return fulcrum_r2d2_new(&state->r2d2, &network, err);
-}
-
-static enum fulcrum_status open_mlp(const struct fulcrum_learner_options *options,
-    struct fulcrum_learner_state *state, struct fulcrum_error *err)
-{
-    struct fulcrum_mlp_options network = {.input_count = options->input_count,
-        .hidden_count = MLP_HIDDEN_COUNT,
-        .action_count = options->action_count,
-        .max_batch = options->max_batch,
-        .train_batch = options->train_batch,
-        .seed = options->seed};
-    return fulcrum_mlp_new(&state->mlp, &network, err);
+    if (options->network == FULCRUM_NETWORK_R2D2) {
+        struct fulcrum_r2d2_options r2d2 = fulcrum_learner_r2d2_options(options);
+        return fulcrum_r2d2_new(&state->r2d2, &r2d2, err);
+    }
+    struct fulcrum_mlp_options mlp = fulcrum_learner_mlp_options(options);
+    return fulcrum_mlp_new(&state->mlp, &mlp, err);
 }
 
 static struct fulcrum_learner_info describe(const struct fulcrum_learner_state *state,
@@ -48,11 +31,8 @@ static struct fulcrum_learner_info describe(const struct fulcrum_learner_state *
     struct fulcrum_network_cost cost = state->r2d2 != NULL
                                            ? fulcrum_r2d2_cost(state->r2d2)
                                            : fulcrum_mlp_cost(state->mlp);
-    struct fulcrum_r2d2_shape atari = fulcrum_r2d2_atari(options->action_count);
     struct fulcrum_learner_info info = {
-        .input_byte = state->r2d2 != NULL
-                          ? atari.height * atari.width * atari.channel_count
-                          : options->input_count * sizeof(float),
+        .input_byte = fulcrum_learner_input_byte(options),
         .parameter_count = cost.parameter_count,
         .forward_flop = cost.forward_flop,
         .train_step_flop = cost.train_step_flop,
@@ -83,8 +63,7 @@ static enum fulcrum_status cpu_open(const struct fulcrum_learner_options *option
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a learner");
     }
     fulcrum_gemm_use_one_thread();
-    status = options->network == FULCRUM_NETWORK_R2D2 ? open_r2d2(options, state, err)
-                                                      : open_mlp(options, state, err);
+    status = open_network(options, state, err);
     if (status != FULCRUM_OK) {
         cpu_close(state);
         return status;

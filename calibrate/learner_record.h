@@ -4,11 +4,17 @@
 #define FULCRUM_CALIBRATE_LEARNER_RECORD_H
 
 #include "calibrate/learner.h"
+#include "calibrate/mlp_task.h"
+#include "calibrate/r2d2_task.h"
 
-#define FULCRUM_LEARNER_CPU_SUMMARY "OpenBLAS on one CPU thread, float32"
+#define FULCRUM_LEARNER_CPU_SUMMARY    "OpenBLAS on one CPU thread, float32"
+#define FULCRUM_LEARNER_OPENCL_SUMMARY "an OpenCL 1.2 device, own kernels, float32"
 
 /* Only its `open` is set where the build has no OpenBLAS. */
 extern const struct fulcrum_learner fulcrum_learner_cpu;
+
+/* Refuses to open where the build has no OpenCL, or the machine no driver of it. */
+extern const struct fulcrum_learner fulcrum_learner_opencl;
 
 /*
  * Checks what every learner bounds alike.
@@ -16,5 +22,14 @@ extern const struct fulcrum_learner fulcrum_learner_cpu;
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_options_check(
     const struct fulcrum_learner_options *options, struct fulcrum_error *err);
+
+/* The networks that the options ask for, the same with every learner. */
+struct fulcrum_r2d2_options fulcrum_learner_r2d2_options(
+    const struct fulcrum_learner_options *options);
+struct fulcrum_mlp_options fulcrum_learner_mlp_options(
+    const struct fulcrum_learner_options *options);
+
+/* Bytes of one observation. */
+size_t fulcrum_learner_input_byte(const struct fulcrum_learner_options *options);
 
 #endif

@@ -24,6 +24,7 @@ set(parties
   "mujoco|calibrate/actor_mujoco.c"
   "cblas|calibrate/gemm.c"
   "openblas|calibrate/gemm.c"
+  "CL/|calibrate/device_opencl.c"
   "dlfcn|calibrate/libretro_core.c calibrate/shared_library.c calibrate/worker_plugin.c"
   "linux/perf_event|calibrate/meter_perf.c"
   "CUnit|tests"

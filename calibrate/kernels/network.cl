@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One text for every device, after device_kernels.h: OpenCL C 1.2; PTX for CUDA
- * (-DFULCRUM_PTX); C (-DFULCRUM_PLAIN_C), one call per item. What differs between them
- * is in the macros below.
+ * (-DFULCRUM_PTX); C (-DFULCRUM_PLAIN_C), one call per item, which the tests use. What
+ * differs between them is in the macros below.
  *
  * Most kernels are row kernels: `lane_count` neighbouring items share a row and take
  * its elements in turn, so that items side by side touch memory side by side. On a CPU
@@ -19,7 +19,6 @@
 typedef unsigned char uchar;
 typedef unsigned int uint;
 #define GLOBAL
-#define FULCRUM_ONE_LANE
 #define F_EXP(x)  expf(x)
 #define F_SQRT(x) sqrtf(x)
 #define KERNEL(name)                                                                   \
@@ -64,10 +63,13 @@ typedef unsigned int uint;
 #define COUNT(i)  (arguments.count[i])
 #define NUMBER(i) (arguments.number[i])
 
+/* SUM_COLS: columns that one item sums side by side, from one line of the cache. */
 #if defined(FULCRUM_ONE_LANE)
-#define LANES 1U
+#define LANES    1U
+#define SUM_COLS 16U
 #else
-#define LANES (arguments.lane_count)
+#define LANES    (arguments.lane_count)
+#define SUM_COLS 1U
 #endif
 #define ROW  (ITEM / LANES)
 #define LANE (ITEM % LANES)
@@ -158,13 +160,18 @@ KERNEL(sum_rows)
     const uint end = least(first + COUNT(2), COUNT(1));
     const GLOBAL float *value = PLACE(1);
     GLOBAL float *sums = PLACE(0) + ROW * cols;
-    for (uint col = LANE; col < cols; col += LANES) {
-        float sum = 0.0F;
+    for (uint col = LANE * SUM_COLS; col < cols; col += LANES * SUM_COLS) {
+        const uint width = least(SUM_COLS, cols - col);
+        float sum[SUM_COLS] = {0.0F};
         for (uint row = first; row < end; row++) {
-            sum += value[row * cols + col];
+            for (uint i = 0; i < width; i++) {
+                sum[i] += value[row * cols + col + i];
+            }
         }
-        sum *= NUMBER(0);
-        sums[col] = COUNT(3) != 0U ? sums[col] + sum : sum;
+        for (uint i = 0; i < width; i++) {
+            const float total = sum[i] * NUMBER(0);
+            sums[col + i] = COUNT(3) != 0U ? sums[col + i] + total : total;
+        }
     }
 }
 
@@ -173,7 +180,7 @@ KERNEL(sum_rows)
  * kernel x, channel). Images are height x width x channel. The row of items is one
  * kernel y of one window: its pixels stand side by side in the image.
  * place: column, image; count: height, width, channels, kernel, stride, windows across,
- * windows of an image
+ * windows of an image, first byte of the first image
  */
 #define WINDOW_RUN                                                                     \
     const uint run = COUNT(3) * COUNT(2);                                              \
@@ -189,7 +196,7 @@ KERNEL(windows_of_bytes)
 {
     RETURN_BEYOND_ITEMS
     WINDOW_RUN
-    const GLOBAL uchar *image = (const GLOBAL uchar *)PLACE(1) + start;
+    const GLOBAL uchar *image = (const GLOBAL uchar *)PLACE(1) + COUNT(7) + start;
     for (uint i = LANE; i < run; i += LANES) {
         column[i] = (float)image[i] * (1.0F / 255.0F);
     }
@@ -618,6 +625,8 @@ KERNEL(multiply_dot)
 {
     RETURN_BEYOND_ITEMS
     PRODUCT
+    (void)a_term;
+    (void)b_term;
     const uint across = (cols + FULCRUM_DOT_EDGE - 1U) / FULCRUM_DOT_EDGE;
     const uint row = ITEM / across * FULCRUM_DOT_EDGE;
     const uint col = ITEM % across * FULCRUM_DOT_EDGE;

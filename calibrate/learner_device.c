@@ -1,0 +1,146 @@
+/* learner_device.c - a learner on any compute device. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/learner_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/device_mlp.h"
+#include "calibrate/device_r2d2.h"
+#include "calibrate/learner_record.h"
+
+/* One of the two networks; the other is NULL. */
+struct fulcrum_learner_state {
+    struct fulcrum_compute compute;
+    struct fulcrum_device_r2d2 *r2d2;
+    struct fulcrum_device_mlp *mlp;
+};
+
+static enum fulcrum_status open_network(const struct fulcrum_learner_options *options,
+    struct fulcrum_learner_state *state, struct fulcrum_error *err)
+{
+    if (options->network == FULCRUM_NETWORK_R2D2) {
+        struct fulcrum_r2d2_options r2d2 = fulcrum_learner_r2d2_options(options);
+        return fulcrum_device_r2d2_new(&state->r2d2, &state->compute, &r2d2, err);
+    }
+    struct fulcrum_mlp_options mlp = fulcrum_learner_mlp_options(options);
+    return fulcrum_device_mlp_new(&state->mlp, &state->compute, &mlp, err);
+}
+
+static enum fulcrum_status open_device(const struct fulcrum_device *device,
+    const struct fulcrum_learner_options *options, struct fulcrum_learner_state *state,
+    struct fulcrum_device_info *info, struct fulcrum_error *err)
+{
+    struct fulcrum_device_options device_options = {
+        .index = options->device_index, .sm_count = options->sm_count};
+    enum fulcrum_status status =
+        device->open(&device_options, &state->compute.state, info, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    state->compute.device = device;
+    state->compute.is_wide = info->is_wide;
+    int takes_one = !info->is_gpu && !(options->sm_count > 0.0) &&
+                    info->granted_sm_count > 1.0 && device->grant != NULL;
+    /* Where it cannot be divided, it runs whole, and the info says so. */
+    if (takes_one) {
+        (void)device->grant(state->compute.state, 1.0, &info->granted_sm_count, NULL);
+    }
+    return FULCRUM_OK;
+}
+
+static struct fulcrum_learner_info describe(const struct fulcrum_learner_state *state,
+    const struct fulcrum_learner_options *options,
+    const struct fulcrum_device_info *device)
+{
+    struct fulcrum_network_cost cost = state->r2d2 != NULL
+                                           ? fulcrum_device_r2d2_cost(state->r2d2)
+                                           : fulcrum_device_mlp_cost(state->mlp);
+    struct fulcrum_learner_info info = {
+        .input_byte = fulcrum_learner_input_byte(options),
+        .parameter_count = cost.parameter_count,
+        .forward_flop = cost.forward_flop,
+        .train_step_flop = cost.train_step_flop,
+        .buffer_byte = cost.buffer_byte,
+        .is_gpu = device->is_gpu,
+        .sm_count = device->sm_count,
+        .granted_sm_count = device->granted_sm_count,
+        .least_sm_count = device->least_sm_count,
+        .sm_step = device->sm_step,
+        .clock_hz = device->clock_hz,
+        .memory_byte = device->memory_byte};
+    (void)snprintf(info.backend, sizeof info.backend, "%s", device->detail);
+    (void)snprintf(info.device_name, sizeof info.device_name, "%s", device->name);
+    return info;
+}
+
+void fulcrum_learner_device_close(struct fulcrum_learner_state *state)
+{
+    if (state == NULL) {
+        return;
+    }
+    fulcrum_device_r2d2_free(state->r2d2);
+    fulcrum_device_mlp_free(state->mlp);
+    if (state->compute.device != NULL) {
+        state->compute.device->close(state->compute.state);
+    }
+    free(state);
+}
+
+enum fulcrum_status fulcrum_learner_device_open(const struct fulcrum_device *device,
+    const struct fulcrum_learner_options *options, struct fulcrum_learner_state **out,
+    struct fulcrum_learner_info *info, struct fulcrum_error *err)
+{
+    struct fulcrum_device_info device_info;
+    enum fulcrum_status status = fulcrum_learner_options_check(options, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_learner_state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a learner");
+    }
+    status = open_device(device, options, state, &device_info, err);
+    if (status == FULCRUM_OK) {
+        status = open_network(options, state, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_learner_device_close(state);
+        return status;
+    }
+    *info = describe(state, options, &device_info);
+    *out = state;
+    return FULCRUM_OK;
+}
+
+void *fulcrum_learner_device_input(struct fulcrum_learner_state *state)
+{
+    return state->r2d2 != NULL ? (void *)fulcrum_device_r2d2_input(state->r2d2)
+                               : (void *)fulcrum_device_mlp_input(state->mlp);
+}
+
+enum fulcrum_status fulcrum_learner_device_forward(struct fulcrum_learner_state *state,
+    size_t batch, int *action, struct fulcrum_error *err)
+{
+    return state->r2d2 != NULL
+               ? fulcrum_device_r2d2_infer(state->r2d2, batch, action, err)
+               : fulcrum_device_mlp_infer(state->mlp, batch, action, err);
+}
+
+enum fulcrum_status fulcrum_learner_device_train(
+    struct fulcrum_learner_state *state, double *loss, struct fulcrum_error *err)
+{
+    return state->r2d2 != NULL ? fulcrum_device_r2d2_train(state->r2d2, loss, err)
+                               : fulcrum_device_mlp_train(state->mlp, loss, err);
+}
+
+enum fulcrum_status fulcrum_learner_device_grant(struct fulcrum_learner_state *state,
+    double sm_count, double *granted, struct fulcrum_error *err)
+{
+    const struct fulcrum_compute *compute = &state->compute;
+    if (compute->device->grant == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "the %s device cannot be divided", compute->device->name);
+    }
+    return compute->device->grant(compute->state, sm_count, granted, err);
+}
