@@ -90,8 +90,8 @@ struct fulcrum_actor {
      *   out      set on success only; given back with `close`
      *   fails    FULCRUM_ERR_UNSUPPORTED (library not here or not in this build),
      *            FULCRUM_ERR_RANGE (frame skip), FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT
-     *            (core or ROM), FULCRUM_ERR_MISSING (this core needs a ROM),
-     *            FULCRUM_ERR_ENVIRONMENT (plug-in, Gymnasium), FULCRUM_ERR_NO_MEMORY
+     *            (core or ROM), FULCRUM_ERR_MISSING (this core needs a ROM, this actor
+     * a name), FULCRUM_ERR_ENVIRONMENT (plug-in, Gymnasium), FULCRUM_ERR_NO_MEMORY
      */
     enum fulcrum_status (*open)(const struct fulcrum_actor_options *options,
         struct fulcrum_actor_shared **out, struct fulcrum_actor_info *info,

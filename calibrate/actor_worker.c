@@ -246,8 +246,8 @@ static enum fulcrum_status set_plugin(struct fulcrum_actor_shared *shared,
 {
     const char *path = options != NULL ? options->plugin : NULL;
     if (path == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "a shared object has to be named: --plugin ./libmine.so");
+        return fulcrum_fail(
+            err, FULCRUM_ERR_MISSING, "needs a shared object: --plugin ./libmine.so");
     }
     struct stat there;
     /* With its folder, or the loader would look among the system's libraries. */
@@ -288,8 +288,8 @@ static enum fulcrum_status set_gym(struct fulcrum_actor_shared *shared,
     const struct fulcrum_actor_options *options, struct fulcrum_error *err)
 {
     if (options == NULL || options->env_id == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "an environment has to be named: --env CartPole-v1");
+        return fulcrum_fail(
+            err, FULCRUM_ERR_MISSING, "needs an environment: --env CartPole-v1");
     }
     enum fulcrum_status status = copy_text(shared->env_id, sizeof shared->env_id,
         options->env_id, "the name of the environment", err);

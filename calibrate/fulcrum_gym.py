@@ -129,10 +129,14 @@ class GymEnvironment:
         numpy = self.numpy
         space = self.env.action_space
         self.action_count = 1
+        self.act_on = lambda row: self.act(self.rows[row:row + 1])[0]
         if isinstance(space, spaces.Discrete):
             count, start = int(space.n), int(space.start)
             self.act = lambda rows: (
                 start + self.choices(rows[:, 0], count)).tolist()
+            # One number needs no array: a fifth of the time.
+            self.act_on = lambda row: start + min(
+                int((self.floats[row] + 1.0) * 0.5 * count), count - 1)
         elif isinstance(space, spaces.MultiDiscrete):
             self.action_count = int(space.nvec.size)
             shape = space.nvec.shape
@@ -170,6 +174,7 @@ class GymEnvironment:
         numpy = self.numpy
         self.rows = numpy.frombuffer(actions, numpy.float32).reshape(
             -1, self.action_count)
+        self.floats = actions.cast("f")
         self.row_count = 0
         kind = numpy.uint8 if self.kind == UINT8 else numpy.float32
         self.out = numpy.frombuffer(observation, kind).reshape(self.shape)
@@ -197,7 +202,7 @@ class GymEnvironment:
         return observation, ended or cut
 
     def step(self, row):
-        observation, ended = self.advance(self.act(self.rows[row:row + 1])[0])
+        observation, ended = self.advance(self.act_on(row))
         self.hand_over(observation)
         return ended
 

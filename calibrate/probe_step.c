@@ -39,6 +39,9 @@
 #define SINGLE_MAX        100000
 #define SINGLE_REPORT_MAX 2048
 
+/* Steps in a row that are handed over one by one, unless they are slow. */
+#define HANDED_MAX 64.0
+
 /* Single steps in a row. */
 #define SINGLE_BLOCK_MAX ((size_t)4096)
 
@@ -79,6 +82,7 @@ struct fulcrum_probe_state {
     struct fulcrum_recording reset;  /* one reset, or the mean of a block of them */
     struct fulcrum_recording resets; /* resets per step in each block of `block` */
     struct fulcrum_recording single; /* one step without its reset, or short blocks */
+    struct fulcrum_recording handed; /* as block, each step with a hand-over */
     double step_count;               /* all steps so far, and the resets in them */
     double reset_count;
 };
@@ -98,6 +102,7 @@ static void step_close(struct fulcrum_probe_state *state)
     fulcrum_recording_free(&state->reset);
     fulcrum_recording_free(&state->resets);
     fulcrum_recording_free(&state->single);
+    fulcrum_recording_free(&state->handed);
     fulcrum_stepper_close(&state->stepper);
     free(state);
 }
@@ -127,6 +132,10 @@ static enum fulcrum_status step_open(struct fulcrum_bench *bench,
     fulcrum_recording_init(&state->single,
         &(struct fulcrum_series){
             .name = "actor_step_single", .unit = "s", .condition = "alone"},
+        &bench->alone);
+    fulcrum_recording_init(&state->handed,
+        &(struct fulcrum_series){
+            .name = "actor_step_handed_over", .unit = "s", .condition = "alone"},
         &bench->alone);
     if (!times_singles(bench)) {
         (void)snprintf(state->single.header.name, sizeof state->single.header.name,
@@ -365,10 +374,52 @@ static enum fulcrum_status sample_reset_block(
                                 : status;
 }
 
+/* Of this thread and of what steps for it. */
+static double stepping_cpu_s(const struct fulcrum_probe_state *state)
+{
+    return fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&state->stepper);
+}
+
+/* Steps that another process does, asked for one by one as a real run does. */
+static enum fulcrum_status sample_handed(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    struct fulcrum_sample sample = {.x = 0.0};
+    double count = fmin(fmax(ceil(block_s(state) / bench->step_s), 1.0), HANDED_MAX);
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    double begin_s = stepping_cpu_s(state);
+    enum fulcrum_step_result result = FULCRUM_STEP_ON;
+    for (size_t i = 0; i < (size_t)count && result != FULCRUM_STEP_FAILED; i++) {
+        result = fulcrum_stepper_step(&state->stepper);
+        if (result == FULCRUM_STEP_END) {
+            result = fulcrum_stepper_reset(&state->stepper);
+        }
+    }
+    if (result == FULCRUM_STEP_FAILED) {
+        return fulcrum_stepper_failure(&state->stepper, err);
+    }
+    sample.value = (stepping_cpu_s(state) - begin_s) / count;
+    status = fulcrum_canary_close(
+        &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    return status == FULCRUM_OK ? fulcrum_recording_add(&state->handed, &sample, err)
+                                : status;
+}
+
 static enum fulcrum_status sample_parts(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     int is_full = state->single.count >= SINGLE_MAX;
+    if (fulcrum_stepper_has_log(&state->stepper)) {
+        enum fulcrum_status handed = sample_handed(state, err);
+        if (handed != FULCRUM_OK) {
+            return handed;
+        }
+    }
     if (times_singles(state->bench)) {
         return is_full ? FULCRUM_OK : sample_singles(state, err);
     }
@@ -639,6 +690,27 @@ static void report_busy(const struct fulcrum_summary *busy,
         findings, "actor_step_busy_rel", "", busy->median / alone->median);
 }
 
+/* What a real run pays on top of each step of an environment in another process. */
+static enum fulcrum_status report_handed(const struct fulcrum_probe_state *state,
+    const struct fulcrum_summary *alone, struct fulcrum_findings *findings)
+{
+    struct fulcrum_summary handed;
+    enum fulcrum_status status =
+        fulcrum_recording_summary(&state->handed, 0.0, &handed, findings->err);
+    if (status != FULCRUM_OK || handed.used == 0) {
+        return status;
+    }
+    fulcrum_findings_summary(findings, "actor_step_handed_over_s", "s", &handed);
+    fulcrum_findings_value(
+        findings, "actor_hand_over_s", "s", fmax(handed.median - alone->median, 0.0));
+    fulcrum_findings_note(findings, "actor_hand_over",
+        "environments live in processes of their own: steps are timed in runs that are "
+        "handed over as a whole; asked for one by one each costs actor_hand_over_s "
+        "more "
+        "CPU time, which workload.step.mean_s does not contain");
+    return FULCRUM_OK;
+}
+
 static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
@@ -682,9 +754,14 @@ static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
     }
     report_parameters(state, &figures, &findings);
     report_busy(&busy, &alone, &findings);
+    status = report_handed(state, &alone, &findings);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
     fulcrum_findings_series(&findings, &state->block);
     fulcrum_findings_series(&findings, &state->busy);
     fulcrum_findings_series(&findings, &state->reset);
+    fulcrum_findings_series(&findings, &state->handed);
     report_thinned(&state->single, &findings);
     return findings.status;
 }

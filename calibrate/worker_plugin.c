@@ -252,7 +252,9 @@ static void describe(struct server *server,
         .frame_skip = told->frame_skip,
     };
     memcpy(out->name, told->name, sizeof out->name - 1);
-    (void)snprintf(out->detail, sizeof out->detail, "plug-in of version %u",
+    const char *slash = strrchr(server->path, '/');
+    (void)snprintf(out->detail, sizeof out->detail,
+        "%.100s, version %u of fulcrum_env.h", slash != NULL ? slash + 1 : server->path,
         server->api->abi_version);
     server->clock_cost_s = clock_cost_s();
 }

@@ -124,7 +124,7 @@ static enum fulcrum_status print_tables(const struct fulcrum_calibration *calibr
     struct fulcrum_error *err)
 {
     (void)fprintf(context->out, "calibration %s: %s%s\n\n", calibration->name,
-        calibration->title, calibration->complete ? "" : " (interrupted: incomplete)");
+        calibration->title, calibration->complete ? "" : " (incomplete)");
     enum fulcrum_status status =
         fulcrum_report_print(sections->parameters, "fulcrum-show", context, err);
     print_section(sections->quantities, calibration->quantity_count, context->out);

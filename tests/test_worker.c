@@ -336,8 +336,8 @@ static void test_options_that_cannot_be_are_refused(void)
     options.plugin = "README.md";
     expect_refused("plugin", &options, FULCRUM_ERR_FORMAT, "not a shared object");
     options.plugin = NULL;
-    expect_refused("plugin", &options, FULCRUM_ERR_UNSUPPORTED, "--plugin");
-    expect_refused("gym", &options, FULCRUM_ERR_UNSUPPORTED, "--env");
+    expect_refused("plugin", &options, FULCRUM_ERR_MISSING, "--plugin");
+    expect_refused("gym", &options, FULCRUM_ERR_MISSING, "--env");
     options.env_id = "";
     expect_refused("gym", &options, FULCRUM_ERR_RANGE, "0 bytes");
     options = plugin_options(CAR);
@@ -503,6 +503,36 @@ static void test_calibration_measures_a_plugin(void)
     assert_no_children();
 }
 
+/* The same on the command line: a file, the reason last, exit code 1. */
+static void test_program_keeps_what_was_measured(void)
+{
+    struct scratch scratch = scratch_new();
+    char *file = scratch_path(&scratch, "c.json");
+    char *said = scratch_path(&scratch, "said");
+    char line[2000];
+    (void)snprintf(line, sizeof line,
+        "FULCRUM_TEST_FAULT=nan@3000000 '%s' calibrate --quiet --actor plugin --plugin "
+        "'%s' --network mlp --budget 10 --threads 2 -o '%s' >/dev/null 2>'%s'",
+        PROGRAM, MISBEHAVE, file, said);
+    int status = system(line); /* NOLINT(cert-env33-c) */
+    CU_ASSERT(WIFEXITED(status));
+    CU_ASSERT_EQUAL(WEXITSTATUS(status), 1);
+    char *text = scratch_read(said);
+    if (strstr(text, "OpenBLAS") == NULL) {
+        expect_part(text, "fulcrum: error: step time: env plug-in ");
+        expect_part(text, ", environment 1: element 5 of the observation after step ");
+        char *kept = scratch_read(file);
+        expect_part(kept, "\"complete\": false");
+        expect_part(kept, "env_memory_byte");
+        expect_part(kept, "\"incomplete\": \"step time: env plug-in ");
+        free(kept);
+    }
+    free(text);
+    free(said);
+    free(file);
+    scratch_free(&scratch);
+}
+
 /* Numbers of processes that wrote themselves down; -1 after the last. */
 static void read_pids(const char *path, pid_t *out, size_t room)
 {
@@ -608,6 +638,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_protocol_needs_nothing_but_the_standard_library),
         SUITE_CASE(test_calibration_keeps_what_was_measured),
         SUITE_CASE(test_calibration_measures_a_plugin),
+        SUITE_CASE(test_program_keeps_what_was_measured),
         SUITE_CASE(test_workers_die_with_the_program),
         SUITE_CASE(test_children_of_an_environment_are_killed),
     };
