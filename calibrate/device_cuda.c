@@ -5,15 +5,15 @@
  * or a green context of some of them. A grant waits for what is under way and replaces
  * the share. What calls return that only queue is kept, and finish tells the first.
  */
-#include "calibrate/device_cuda.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/compute.h"
 #include "calibrate/cuda_kernels.h"
 #include "calibrate/cuda_share.h"
+#include "calibrate/device_record.h"
 
 /* Pinned memory that uploads go through: the largest inference batch and more. */
 #define STAGING_BYTE ((size_t)8 << 20)
@@ -303,29 +303,6 @@ static void cuda_launch(
         "cuLaunchKernel");
 }
 
-/* A group makes one square of the product: whole groups, see network.cl. */
-static void multiply_by_kernel(
-    struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
-{
-    unsigned rows = (unsigned)product->row_count;
-    unsigned cols = (unsigned)product->col_count;
-    unsigned inner = (unsigned)product->inner_count;
-    int left = product->is_left_transposed;
-    int right = product->is_right_transposed;
-    unsigned down = (rows + FULCRUM_TILE - 1) / FULCRUM_TILE;
-    unsigned across = (cols + FULCRUM_TILE - 1) / FULCRUM_TILE;
-    const struct fulcrum_device_launch launch = {
-        .kernel = FULCRUM_KERNEL_MULTIPLY_TILE,
-        .arguments = {.item_count = down * across * FULCRUM_TILE_ITEMS,
-            .lane_count = 1,
-            .place = {product->a, product->b, product->c},
-            .count = {rows, cols, inner, left ? 1 : inner, left ? rows : 1,
-                right ? 1 : cols, right ? inner : 1},
-            .number = {product->beta}},
-    };
-    cuda_launch(state, &launch);
-}
-
 static void multiply_by_cublas(
     struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
 {
@@ -356,7 +333,8 @@ static void cuda_multiply(
     if (state->share.blas != NULL) {
         multiply_by_cublas(state, product);
     } else {
-        multiply_by_kernel(state, product);
+        struct fulcrum_device_launch launch = fulcrum_device_product_launch(product, 1);
+        cuda_launch(state, &launch);
     }
 }
 

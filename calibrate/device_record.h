@@ -8,4 +8,7 @@
 /* Only its `open` is set where the build has no OpenCL. */
 extern const struct fulcrum_device fulcrum_device_opencl;
 
+/* NVIDIA GPUs: needs their driver at run time, for which `open` looks. */
+extern const struct fulcrum_device fulcrum_device_cuda;
+
 #endif

@@ -13,6 +13,7 @@ const struct fulcrum_learner *const *fulcrum_learners(void)
 {
     static const struct fulcrum_learner *const learners[] = {
         &fulcrum_learner_cpu,
+        &fulcrum_learner_cuda,
         &fulcrum_learner_opencl,
         NULL,
     };

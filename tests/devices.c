@@ -11,8 +11,8 @@
 
 const struct fulcrum_device *devices_at(size_t i)
 {
-    static const struct fulcrum_device *const devices[] = {
-        &device_plain, &device_plain_wide, &fulcrum_device_opencl};
+    static const struct fulcrum_device *const devices[] = {&device_plain,
+        &device_plain_wide, &fulcrum_device_cuda, &fulcrum_device_opencl};
     return i < sizeof devices / sizeof devices[0] ? devices[i] : NULL;
 }
 

@@ -1,12 +1,11 @@
 /* test_device_cuda.c - the CUDA device on a stand-in for NVIDIA's driver. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/device_cuda.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/device_record.h"
 #include "tests/fake_cuda/fake_use.h"
 #include "tests/suite.h"
 
