@@ -3,6 +3,7 @@
 #include "calibrate/bench.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +121,21 @@ static struct fulcrum_nominal_training nominal_of(
     return nominal;
 }
 
+void fulcrum_bench_accelerator(
+    struct fulcrum_machine *machine, const struct fulcrum_learner_info *info)
+{
+    if (!info->is_gpu) {
+        return;
+    }
+    machine->accelerator = FULCRUM_ACCELERATOR_GPU;
+    machine->gpu.count = 1.0;
+    machine->gpu.sm_count = info->granted_sm_count;
+    machine->gpu.clock_hz = info->clock_hz;
+    machine->gpu.memory_byte = info->memory_byte;
+    (void)snprintf(machine->gpu.name, sizeof machine->gpu.name, "%.*s",
+        (int)sizeof machine->gpu.name - 1, info->device_name);
+}
+
 static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
@@ -138,12 +154,15 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
         .train_batch = 1,
         .train_unroll = 1,
         .seed = options->seed + 2 * SEED_STRIDE,
+        .device_index = options->device_index,
+        .sm_count = options->sm_count,
     };
     enum fulcrum_status status = bench->learner->open(
         &bench->learner_options, &bench->state, &bench->learner_info, err);
     if (status != FULCRUM_OK) {
         return status;
     }
+    fulcrum_bench_accelerator(&bench->machine, &bench->learner_info);
     bench->action = calloc(MAX_BATCH, sizeof *bench->action);
     if (bench->action == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d actions", MAX_BATCH);

@@ -16,6 +16,14 @@
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err);
 
+/*
+ * What the learner's device makes of the machine: a GPU is its accelerator, with as
+ * many SMs as were granted, since the times are theirs. One learner on cores is one
+ * learner core, however it reaches them.
+ */
+void fulcrum_bench_accelerator(
+    struct fulcrum_machine *machine, const struct fulcrum_learner_info *info);
+
 /* Accepts {0} and what an open that failed left. */
 void fulcrum_bench_close(struct fulcrum_bench *bench);
 

@@ -213,6 +213,25 @@ static void note_input(const struct run *run, struct fulcrum_findings *findings)
     }
 }
 
+/* What the learner ran on: the BLAS of this machine's cores, or a device. */
+static void note_backend(
+    const struct fulcrum_learner_info *info, struct fulcrum_findings *findings)
+{
+    if (info->device_name[0] == '\0') {
+        fulcrum_findings_note(findings, "blas", "%s", info->backend);
+        return;
+    }
+    fulcrum_findings_note(findings, "device", "%s, %g of %g %s: %.120s",
+        info->device_name, info->granted_sm_count, info->sm_count,
+        info->is_gpu ? "SMs" : "compute units", info->backend);
+    if (!info->is_gpu && info->granted_sm_count > 1.5) {
+        fulcrum_findings_note(findings, "warning",
+            "the learner's times are of %g cores together; the model takes each "
+            "learner core for a learner of its own: leave out --sms for its times",
+            info->granted_sm_count);
+    }
+}
+
 static enum fulcrum_status describe(const struct run *run,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
@@ -223,7 +242,7 @@ static enum fulcrum_status describe(const struct run *run,
         bench->stage.info.detail);
     fulcrum_findings_note(&findings, "learner", "%s, network %s", bench->learner->name,
         fulcrum_learner_network_name(run->options->network));
-    fulcrum_findings_note(&findings, "blas", "%s", bench->learner_info.backend);
+    note_backend(&bench->learner_info, &findings);
     note_input(run, &findings);
     fulcrum_findings_note(
         &findings, "seed", "%llu", (unsigned long long)run->options->seed);

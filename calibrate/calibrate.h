@@ -27,6 +27,8 @@ struct fulcrum_calibrate_options {
         *actor; /* NULL: mujoco-humanoid, libretro or cartpole, what opens first */
     struct fulcrum_actor_options actor_options;
     const char *learner; /* NULL: cpu */
+    size_t device_index; /* of a learner that has several devices */
+    double sm_count;     /* SMs or compute units it runs on; 0: a whole GPU, one core */
     enum fulcrum_learner_network network;
     double budget_s;    /* wall time of the whole run; 0: FULCRUM_CALIBRATE_BUDGET_S */
     size_t max_threads; /* most actor threads; 0: four for each hardware thread */

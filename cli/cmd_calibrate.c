@@ -21,6 +21,8 @@ static const char standard_path[] = "calibration.json";
 struct settings {
     struct fulcrum_actor_settings actor;
     const char *learner;
+    double device;
+    double sms;
     int network; /* enum fulcrum_learner_network */
     double budget_s;
     double threads;
@@ -65,6 +67,8 @@ static struct fulcrum_calibrate_options options_of(const struct settings *settin
         .actor = settings->actor.actor,
         .actor_options = fulcrum_actor_settings_options(&settings->actor),
         .learner = settings->learner,
+        .device_index = (size_t)settings->device,
+        .sm_count = isnan(settings->sms) ? 0.0 : settings->sms,
         .network = (enum fulcrum_learner_network)settings->network,
         .budget_s = settings->budget_s,
         .max_threads = isnan(settings->threads) ? 0 : (size_t)settings->threads,
@@ -169,6 +173,22 @@ static const struct fulcrum_option network_rows[] = {
         .fallback = "cpu",
         .choice = learner_name,
         .help = "what runs the network"},
+    {.name = "device",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = SETTING(device),
+        .value = "INDEX",
+        .fallback = "0",
+        .least = 0.0,
+        .most = 1024.0,
+        .help = "which of the learner's devices; one too many lists them"},
+    {.name = "sms",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = SETTING(sms),
+        .value = "COUNT",
+        .least = 1.0,
+        .most = 65536.0,
+        .help = "SMs or compute units that it runs on; without it a whole GPU, or one "
+                "core of a CPU"},
     {.name = "network",
         .kind = FULCRUM_OPTION_CHOICE,
         .offset = SETTING(network),
