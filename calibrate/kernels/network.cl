@@ -59,6 +59,13 @@ typedef unsigned int uint;
 
 #endif
 
+/* Sums of a product stay in registers where no loop chooses among them. */
+#if defined(FULCRUM_PLAIN_C)
+#define UNROLL
+#else
+#define UNROLL _Pragma("unroll")
+#endif
+
 #define PLACE(i)  (arena + arguments.place[i])
 #define COUNT(i)  (arguments.count[i])
 #define NUMBER(i) (arguments.number[i])
@@ -565,103 +572,207 @@ static inline void store_sum(GLOBAL float *to, float sum, float beta)
     *to = beta > 0.0F ? *to + sum : sum;
 }
 
+/* Sixteen floats side by side: what a CPU computes with one or a few instructions. */
+#define STRIP 16U
+
+#if defined(__OPENCL_VERSION__) && !defined(FULCRUM_PTX)
+
+typedef float16 strip;
+
+static inline strip strip_of(float value)
+{
+    return (strip)(value);
+}
+
+static inline strip strip_load(const GLOBAL float *from)
+{
+    return vload16(0, from);
+}
+
+static inline strip strip_load_first(const GLOBAL float *from, uint count)
+{
+    float part[STRIP];
+    for (uint i = 0; i < STRIP; i++) {
+        part[i] = i < count ? from[i] : 0.0F;
+    }
+    return vload16(0, part);
+}
+
+static inline strip strip_add_product(strip sum, strip a, strip b)
+{
+    return mad(a, b, sum);
+}
+
+static inline void strip_store(float *to, strip value)
+{
+    vstore16(value, 0, to);
+}
+
+#else
+
+typedef struct {
+    float at[STRIP];
+} strip;
+
+static inline strip strip_of(float value)
+{
+    strip result;
+    for (uint i = 0; i < STRIP; i++) {
+        result.at[i] = value;
+    }
+    return result;
+}
+
+static inline strip strip_load_first(const GLOBAL float *from, uint count)
+{
+    strip result;
+    for (uint i = 0; i < STRIP; i++) {
+        result.at[i] = i < count ? from[i] : 0.0F;
+    }
+    return result;
+}
+
+static inline strip strip_load(const GLOBAL float *from)
+{
+    return strip_load_first(from, STRIP);
+}
+
+static inline strip strip_add_product(strip sum, strip a, strip b)
+{
+    for (uint i = 0; i < STRIP; i++) {
+        sum.at[i] += a.at[i] * b.at[i];
+    }
+    return sum;
+}
+
+static inline void strip_store(float *to, strip value)
+{
+    for (uint i = 0; i < STRIP; i++) {
+        to[i] = value.at[i];
+    }
+}
+
+#endif
+
 /*
- * For CPUs, b_col = 1: one item has FULCRUM_BLOCK_ROWS x FULCRUM_BLOCK_COLS sums in
- * registers, and each element of a meets a run of b. Rows and columns beyond the edge
- * are computed from the last one and not stored.
+ * For CPUs, b_col = 1: one item has FULCRUM_BLOCK_ROWS rows of two strips in registers,
+ * and each element of a meets a run of b. Rows and columns beyond the edge are computed
+ * from the last one, or from zeros, and not stored.
  */
 KERNEL(multiply_block)
 {
     RETURN_BEYOND_ITEMS
-    PRODUCT
+    PRODUCT(void) b_col;
     const uint down = (rows + FULCRUM_BLOCK_ROWS - 1U) / FULCRUM_BLOCK_ROWS;
     const uint row = ITEM % down * FULCRUM_BLOCK_ROWS;
     const uint col = ITEM / down * FULCRUM_BLOCK_COLS;
     const uint width = least(FULCRUM_BLOCK_COLS, cols - col);
-    const uint height = least(FULCRUM_BLOCK_ROWS, rows - row);
-    float sum[FULCRUM_BLOCK_ROWS][FULCRUM_BLOCK_COLS];
-    float run[FULCRUM_BLOCK_COLS];
+    const uint width0 = least(width, STRIP);
+    const uint width1 = width - width0;
+    strip sum0[FULCRUM_BLOCK_ROWS];
+    strip sum1[FULCRUM_BLOCK_ROWS];
+    uint start[FULCRUM_BLOCK_ROWS];
+    UNROLL
     for (uint i = 0; i < FULCRUM_BLOCK_ROWS; i++) {
-        for (uint j = 0; j < FULCRUM_BLOCK_COLS; j++) {
-            sum[i][j] = 0.0F;
-        }
-    }
-    for (uint j = 0; j < FULCRUM_BLOCK_COLS; j++) {
-        run[j] = 0.0F;
+        start[i] = least(row + i, rows - 1U) * a_row;
+        sum0[i] = strip_of(0.0F);
+        sum1[i] = strip_of(0.0F);
     }
     for (uint k = 0; k < terms; k++) {
-        const GLOBAL float *from = b + k * b_term + col * b_col;
+        const GLOBAL float *from = b + k * b_term + col;
+        strip run0;
+        strip run1;
         if (width == FULCRUM_BLOCK_COLS) {
-            for (uint j = 0; j < FULCRUM_BLOCK_COLS; j++) {
-                run[j] = from[j];
-            }
+            run0 = strip_load(from);
+            run1 = strip_load(from + STRIP);
         } else {
-            for (uint j = 0; j < width; j++) {
-                run[j] = from[j];
-            }
+            run0 = strip_load_first(from, width0);
+            run1 = strip_load_first(from + STRIP, width1);
         }
+        UNROLL
         for (uint i = 0; i < FULCRUM_BLOCK_ROWS; i++) {
-            const float left = a[least(row + i, rows - 1U) * a_row + k * a_term];
-            for (uint j = 0; j < FULCRUM_BLOCK_COLS; j++) {
-                sum[i][j] += left * run[j];
-            }
+            const strip left = strip_of(a[start[i] + k * a_term]);
+            sum0[i] = strip_add_product(sum0[i], left, run0);
+            sum1[i] = strip_add_product(sum1[i], left, run1);
         }
     }
-    for (uint i = 0; i < height; i++) {
-        for (uint j = 0; j < width; j++) {
-            store_sum(&c[(row + i) * cols + col + j], sum[i][j], NUMBER(0));
+    float line[FULCRUM_BLOCK_COLS];
+    UNROLL
+    for (uint i = 0; i < FULCRUM_BLOCK_ROWS; i++) {
+        strip_store(line, sum0[i]);
+        strip_store(line + STRIP, sum1[i]);
+        for (uint j = 0; j < width && row + i < rows; j++) {
+            store_sum(&c[(row + i) * cols + col + j], line[j], NUMBER(0));
         }
     }
 }
 
-/* Terms that a dot product takes at once. */
-#define DOT_TERMS 16U
+/* One element of the next kernel: the sum of a strip, and of the terms left over. */
+static inline float dot_rest(
+    strip sum, const GLOBAL float *a, const GLOBAL float *b, uint count)
+{
+    float part[STRIP];
+    float total = 0.0F;
+    for (uint i = 0; i < count; i++) {
+        total += a[i] * b[i];
+    }
+    strip_store(part, sum);
+    for (uint i = 0; i < STRIP; i++) {
+        total += part[i];
+    }
+    return total;
+}
 
 /*
  * For CPUs, a_term = b_term = 1: one item makes FULCRUM_DOT_EDGE squared dot products,
- * DOT_TERMS partial sums each, whose operands stand side by side in memory.
+ * a strip of partial sums each, whose operands stand side by side in memory.
  */
 KERNEL(multiply_dot)
 {
     RETURN_BEYOND_ITEMS
-    PRODUCT
-    (void)a_term;
+    PRODUCT(void) a_term;
     (void)b_term;
     const uint across = (cols + FULCRUM_DOT_EDGE - 1U) / FULCRUM_DOT_EDGE;
     const uint row = ITEM / across * FULCRUM_DOT_EDGE;
     const uint col = ITEM % across * FULCRUM_DOT_EDGE;
-    const uint whole = terms / DOT_TERMS * DOT_TERMS;
-    float sum[FULCRUM_DOT_EDGE][FULCRUM_DOT_EDGE][DOT_TERMS];
-    uint left[FULCRUM_DOT_EDGE];
-    uint right[FULCRUM_DOT_EDGE];
+    const uint whole = terms / STRIP * STRIP;
+    strip sum[FULCRUM_DOT_EDGE * FULCRUM_DOT_EDGE];
+    const GLOBAL float *left[FULCRUM_DOT_EDGE];
+    const GLOBAL float *right[FULCRUM_DOT_EDGE];
+    UNROLL
     for (uint i = 0; i < FULCRUM_DOT_EDGE; i++) {
-        left[i] = least(row + i, rows - 1U) * a_row;
-        right[i] = least(col + i, cols - 1U) * b_col;
+        left[i] = a + least(row + i, rows - 1U) * a_row;
+        right[i] = b + least(col + i, cols - 1U) * b_col;
+    }
+    UNROLL
+    for (uint i = 0; i < FULCRUM_DOT_EDGE * FULCRUM_DOT_EDGE; i++) {
+        sum[i] = strip_of(0.0F);
+    }
+    for (uint k = 0; k < whole; k += STRIP) {
+        strip run[FULCRUM_DOT_EDGE];
+        UNROLL
         for (uint j = 0; j < FULCRUM_DOT_EDGE; j++) {
-            for (uint k = 0; k < DOT_TERMS; k++) {
-                sum[i][j][k] = 0.0F;
-            }
+            run[j] = strip_load(right[j] + k);
         }
-    }
-    for (uint first = 0; first < whole; first += DOT_TERMS) {
+        UNROLL
         for (uint i = 0; i < FULCRUM_DOT_EDGE; i++) {
+            const strip factor = strip_load(left[i] + k);
+            UNROLL
             for (uint j = 0; j < FULCRUM_DOT_EDGE; j++) {
-                for (uint k = 0; k < DOT_TERMS; k++) {
-                    sum[i][j][k] += a[left[i] + first + k] * b[right[j] + first + k];
-                }
+                sum[i * FULCRUM_DOT_EDGE + j] =
+                    strip_add_product(sum[i * FULCRUM_DOT_EDGE + j], factor, run[j]);
             }
         }
     }
-    for (uint i = 0; i < least(FULCRUM_DOT_EDGE, rows - row); i++) {
-        for (uint j = 0; j < least(FULCRUM_DOT_EDGE, cols - col); j++) {
-            float total = 0.0F;
-            for (uint k = whole; k < terms; k++) {
-                total += a[left[i] + k] * b[right[j] + k];
+    UNROLL
+    for (uint i = 0; i < FULCRUM_DOT_EDGE; i++) {
+        UNROLL
+        for (uint j = 0; j < FULCRUM_DOT_EDGE; j++) {
+            if (row + i < rows && col + j < cols) {
+                const float total = dot_rest(sum[i * FULCRUM_DOT_EDGE + j],
+                    left[i] + whole, right[j] + whole, terms - whole);
+                store_sum(&c[(row + i) * cols + col + j], total, NUMBER(0));
             }
-            for (uint k = 0; k < DOT_TERMS; k++) {
-                total += sum[i][j][k];
-            }
-            store_sum(&c[(row + i) * cols + col + j], total, NUMBER(0));
         }
     }
 }
