@@ -258,6 +258,7 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     double own_s = own_cpu_s(room);
     double host_s = fulcrum_host_busy_s("");
     fulcrum_energy_begin(room->energy);
+    fulcrum_recorder_start(room->recorder);
     fulcrum_live_read(live, &out->begin);
     out->end = out->begin;
     enum fulcrum_status status = FULCRUM_OK;
@@ -274,6 +275,7 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
                       ? out->end.train_step_count - out->begin.train_step_count
                       : options->train_steps_least;
     }
+    fulcrum_recorder_stop(room->recorder);
     fulcrum_energy_end(room->energy,
         out->end.env_step_count - out->begin.env_step_count, &out->energy);
     out->own_cpu_s = own_cpu_s(room) - own_s;
@@ -325,7 +327,8 @@ static struct fulcrum_live_plan plan_of(
         .queue_train_steps = training->queue_train_steps,
         .train_length = unroll + training->burn_in,
         .train_batch = training->batch,
-        .placement = &room->placement};
+        .placement = &room->placement,
+        .recorder = room->recorder};
 }
 
 enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,

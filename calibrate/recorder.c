@@ -443,5 +443,7 @@ struct fulcrum_recorder_track fulcrum_recorder_read(
     const struct track *track = &recorder->tracks[number];
     struct fulcrum_recorder_track result = track->result;
     result.cpu_s = atomic_load(&track->cpu_end_s) - atomic_load(&track->cpu_begin_s);
+    result.is_used = atomic_load(&track->attachment) != UNATTACHED ||
+                     result.event_count > 0 || result.dropped_count > 0;
     return result;
 }

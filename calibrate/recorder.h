@@ -176,6 +176,7 @@ struct fulcrum_recorder_track {
     double recorded_cycle_count;
     size_t processor_group;
     double cpu_s; /* of the thread within the window; NAN: not known */
+    int is_used;  /* a thread attached, or was in a stage */
     struct fulcrum_recorder_total totals[FULCRUM_STAGE_RESOURCE_COUNT]
                                         [FULCRUM_STAGE_KIND_COUNT];
 };

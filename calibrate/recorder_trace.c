@@ -108,7 +108,7 @@ static enum fulcrum_status fill(
     } else {
         count = thread_spans(spans, track);
     }
-    if (!is_device || count > 0) {
+    if (is_device ? count > 0 : track->is_used) {
         lanes->lanes[lanes->count++] = (struct fulcrum_trace_lane){.name = track->name,
             .process = is_device ? FULCRUM_STAGE_GPU : FULCRUM_STAGE_CPU,
             .spans = spans,

@@ -59,6 +59,9 @@ static void fill_track(struct fulcrum_stage_track *out,
         fulcrum_recorder_correct(track, &times->facts.cost);
     double scale = cycles_per_recorded(track);
     (void)snprintf(out->name, sizeof out->name, "%s", track->name);
+    if (!track->is_used) {
+        return;
+    }
     out->recorded_frac = 1.0 / scale;
     out->recording_s = correction.total_s;
     out->outside_s = times->window_s - correction.total_s;
@@ -100,6 +103,7 @@ static void add_track(struct fulcrum_stage_times *times,
     times->recording_s += thread->recording_s;
     times->event_count += track->event_count;
     times->dropped_count += track->dropped_count;
+    times->used_track_count += track->is_used ? 1 : 0;
     times->sampled_track_count += is_sampled(track) ? 1 : 0;
     if (track->dropped_count > 0) {
         double last_s =

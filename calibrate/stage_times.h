@@ -34,7 +34,7 @@ struct fulcrum_stage_time {
     double recording_s; /* what was taken off thread_s */
 };
 
-/* One thread. */
+/* One thread; all zero but its name where the run had none for this track. */
 struct fulcrum_stage_track {
     char name[FULCRUM_RECORDER_NAME_SIZE];
     double stage_s[FULCRUM_STAGE_KIND_COUNT]; /* exclusive */
@@ -59,6 +59,7 @@ struct fulcrum_stage_times {
     double recording_s;   /* summed over threads */
     size_t event_count;
     size_t dropped_count;
+    size_t used_track_count;
     size_t sampled_track_count;
     struct fulcrum_stage_track *tracks; /* owned */
     size_t track_count;

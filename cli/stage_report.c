@@ -230,9 +230,36 @@ static const struct fulcrum_column recording_columns[] = {
     NUMBER("chained_cost_s", NULL),
     NUMBER("event_count", NULL),
     NUMBER("dropped_count", NULL),
-    NUMBER("track_count", NULL),
-    NUMBER("sampled_track_count", NULL),
+    NUMBER("thread_count", NULL),
+    NUMBER("sampled_thread_count", NULL),
+    NUMBER("pair_count", NULL),
+    NUMBER("cost_mean_frac", NULL),
+    NUMBER("cost_upper_frac", NULL),
+    NUMBER("recorded_steps_per_s", NULL),
+    NUMBER("corrected_steps_per_s", NULL),
+    NUMBER("unrecorded_steps_per_s", NULL),
 };
+
+static int has_pairs(const struct fulcrum_stage_run *run)
+{
+    return run->measured != NULL && run->measured->pairs.pair_count > 1;
+}
+
+static void add_pairs(
+    struct fulcrum_report *report, const struct fulcrum_stage_run *run)
+{
+    const struct fulcrum_measured_stages *measured = run->measured;
+    const double unknown = FULCRUM_UNKNOWN;
+    int has = measured != NULL;
+    int has_cost = has_pairs(run);
+    fulcrum_report_add_number(
+        report, has_cost ? (double)measured->pairs.pair_count : unknown);
+    fulcrum_report_add_number(report, has_cost ? measured->pairs.mean_frac : unknown);
+    fulcrum_report_add_number(report, has_cost ? measured->pairs.upper_frac : unknown);
+    fulcrum_report_add_number(report, has ? measured->recorded_steps_per_s : unknown);
+    fulcrum_report_add_number(report, has ? measured->corrected_steps_per_s : unknown);
+    fulcrum_report_add_number(report, has ? measured->unrecorded_steps_per_s : unknown);
+}
 
 static struct fulcrum_report *new_recordings(
     const struct fulcrum_stage_run *runs, size_t count)
@@ -247,11 +274,12 @@ static struct fulcrum_report *new_recordings(
             times->facts.sm_active_frac, times->recording_s,
             cost->pair_inside_s + cost->pair_outside_s, cost->chained_s,
             (double)times->event_count, (double)times->dropped_count,
-            (double)times->track_count, (double)times->sampled_track_count};
+            (double)times->used_track_count, (double)times->sampled_track_count};
         fulcrum_report_add_text(report, runs[i].name);
         for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++) {
             fulcrum_report_add_number(report, numbers[j]);
         }
+        add_pairs(report, &runs[i]);
     }
     return report;
 }
@@ -279,6 +307,20 @@ static void print_cost(FILE *stream, const struct fulcrum_stage_run *run)
         100.0 * (1.0 - times->corrected_window_s / times->window_s));
 }
 
+static void print_pairs(FILE *stream, const struct fulcrum_stage_run *run)
+{
+    const struct fulcrum_measured_stages *measured = run->measured;
+    if (has_pairs(run)) {
+        (void)fprintf(stream,
+            "%s: over %zu pairs of windows by turns recording costs %.2g %%, at most "
+            "%.2g %% (95 %% limit): %.4g steps/s with it, %.4g corrected, %.4g "
+            "without.\n",
+            run->name, measured->pairs.pair_count, 100.0 * measured->pairs.mean_frac,
+            100.0 * measured->pairs.upper_frac, measured->recorded_steps_per_s,
+            measured->corrected_steps_per_s, measured->unrecorded_steps_per_s);
+    }
+}
+
 static void print_limits(FILE *stream, const struct fulcrum_stage_run *run)
 {
     const struct fulcrum_stage_times *times = run->times;
@@ -292,7 +334,7 @@ static void print_limits(FILE *stream, const struct fulcrum_stage_run *run)
         (void)fprintf(stream,
             "%s: %zu of %zu threads recorded some of their cycles only: what ran at "
             "the same time is not known, and there are no shares.\n",
-            run->name, times->sampled_track_count, times->track_count);
+            run->name, times->sampled_track_count, times->used_track_count);
     }
 }
 
@@ -301,6 +343,7 @@ void fulcrum_stage_report_notes(
 {
     for (size_t i = 0; i < count; i++) {
         print_cost(stream, &runs[i]);
+        print_pairs(stream, &runs[i]);
         print_limits(stream, &runs[i]);
     }
     for (size_t i = 0; i < count; i++) {

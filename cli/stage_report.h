@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CLI_STAGE_REPORT_H
 #define FULCRUM_CLI_STAGE_REPORT_H
 
+#include "calibrate/measure_stages.h"
 #include "calibrate/stage_times.h"
 #include "cli/command.h"
 #include "model/status.h"
@@ -11,6 +12,8 @@
 struct fulcrum_stage_run {
     const char *name; /* "64 actors" */
     const struct fulcrum_stage_times *times;
+    /* Windows with and without recording; NULL: were not measured by turns. */
+    const struct fulcrum_measured_stages *measured;
 };
 
 struct fulcrum_json;
@@ -32,7 +35,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stage_report_print(
     const struct fulcrum_context *context, struct fulcrum_error *err);
 
 /*
- * The sentences alone, one a line: what recording cost, what was dropped or sampled,
+ * The sentences alone, one a line: what recording cost, by its own count and by windows
+ * with and without it, what was dropped or sampled,
  * and the GPU's busy time beside its SMs' activity.
  */
 void fulcrum_stage_report_notes(

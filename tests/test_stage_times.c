@@ -388,6 +388,7 @@ static void test_cost_of_the_busiest_processor_is_taken_off_the_window(void)
         3.0 * EVENTS * 1e-9, 1e-6);
     CU_ASSERT(isfinite(times.kinds[FULCRUM_STAGE_SIMULATION].cpu_s));
     CU_ASSERT_STRING_EQUAL(times.tracks[2].name, "b");
+    CU_ASSERT_EQUAL(times.used_track_count, 3);
     fulcrum_stage_times_free(&times);
     fulcrum_recorder_free(recorder);
 }
@@ -444,6 +445,23 @@ static void test_sampled_threads_count_with_all_their_cycles(void)
     suite_assert_close("a stage that the sampled thread is never in",
         times.kinds[FULCRUM_STAGE_INFERENCE].active_s[CPU_ONLY], 0.0, 0.0);
     CU_ASSERT(isnan(fulcrum_stage_times_idle_frac(&times)));
+    fulcrum_stage_times_free(&times);
+    fulcrum_recorder_free(recorder);
+}
+
+/* A track for a trainer that the run does without adds no thread time. */
+static void test_tracks_without_a_thread_count_for_nothing(void)
+{
+    struct fulcrum_recorder *recorder = new_recorder(3, 4);
+    fulcrum_recorder_start(recorder);
+    fulcrum_recorder_begin(recorder, 1, FULCRUM_STAGE_SIMULATION);
+    fulcrum_sleep_s(1e-3);
+    fulcrum_recorder_end(recorder, 1);
+    fulcrum_recorder_stop(recorder);
+    struct fulcrum_stage_times times = times_of(recorder, &nothing_known);
+    CU_ASSERT_EQUAL(times.used_track_count, 1);
+    CU_ASSERT(times.outside_s < 0.5 * times.window_s);
+    suite_assert_close("no thread", times.tracks[0].outside_s, 0.0, 0.0);
     fulcrum_stage_times_free(&times);
     fulcrum_recorder_free(recorder);
 }
@@ -506,6 +524,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_cost_of_the_busiest_processor_is_taken_off_the_window),
         SUITE_CASE(test_overlap_is_known_until_the_first_track_is_full),
         SUITE_CASE(test_sampled_threads_count_with_all_their_cycles),
+        SUITE_CASE(test_tracks_without_a_thread_count_for_nothing),
         SUITE_CASE(test_recordings_and_facts_that_make_no_sense_are_refused),
         SUITE_CASE(test_sentence_tells_what_was_measured),
     };

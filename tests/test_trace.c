@@ -288,6 +288,7 @@ static void test_recordings_without_a_gpu_have_one_process(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_recorder_save_trace(recorder, path, 0, NULL, NULL), FULCRUM_OK);
     struct json_object *document = load(path);
+    CU_ASSERT_STRING_EQUAL(name_of(events_of(document), "thread_name", 1, 1), "");
     CU_ASSERT_STRING_EQUAL(name_of(events_of(document), "process_name", 2, 0), "");
     json_object_put(document);
     fulcrum_recorder_free(recorder);
