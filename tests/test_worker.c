@@ -24,6 +24,7 @@
 #define CAR       PLUGIN_FOLDER "/libmountain_car.so"
 #define MISBEHAVE PLUGIN_FOLDER "/libmisbehave.so"
 #define PENDULUM  "tests/workers/pendulum.py"
+#define EXAMPLE   PLUGIN_FOLDER "/libpendulum.so"
 
 /* What an environment is given here, and what nobody may be kept waiting for. */
 #define LIMIT_S   0.5
@@ -398,6 +399,34 @@ static void test_worker_faults_are_named(void)
 }
 
 /* One step of a pendulum by hand, from what it shows of itself. */
+static void expect_pendulum(struct trial *trial)
+{
+    CU_ASSERT_EQUAL_FATAL(trial->stage.info.observation_count, 3);
+    const float *seen = trial->stepper.observation;
+    CU_ASSERT_EQUAL(fulcrum_stepper_reset(&trial->stepper), FULCRUM_STEP_ON);
+    double sine = seen[1];
+    double speed = seen[2];
+    CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial->stepper), FULCRUM_STEP_ON);
+    double push = trial->stage.actions.values[0];
+    speed += 0.05 * (15.0 * sine + 6.0 * push);
+    CU_ASSERT_DOUBLE_EQUAL((double)seen[2], fmax(-8.0, fmin(8.0, speed)), 1e-5);
+}
+
+static void test_example_of_the_document_works(void)
+{
+    struct trial trial;
+    struct fulcrum_actor_options options = plugin_options(EXAMPLE);
+    trial_open(&trial, "plugin", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    expect_part(trial.stage.info.detail, "pendulum 1.0");
+    expect_pendulum(&trial);
+    size_t reset_count = 0;
+    CU_ASSERT_EQUAL(
+        fulcrum_stepper_run(&trial.stepper, 999, &reset_count, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(reset_count, 5);
+    trial_close(&trial);
+}
+
 static void test_protocol_needs_nothing_but_the_standard_library(void)
 {
     if (!has_python()) {
@@ -407,15 +436,7 @@ static void test_protocol_needs_nothing_but_the_standard_library(void)
     struct fulcrum_actor_options options = pendulum_options("pendulum");
     trial_open(&trial, "gym", &options);
     CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
-    CU_ASSERT_EQUAL(trial.stage.info.observation_count, 3);
-    const float *seen = trial.stepper.observation;
-    CU_ASSERT_EQUAL(fulcrum_stepper_reset(&trial.stepper), FULCRUM_STEP_ON);
-    double sine = seen[1];
-    double speed = seen[2];
-    CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial.stepper), FULCRUM_STEP_ON);
-    double push = trial.stage.actions.values[0];
-    speed += 0.05 * (15.0 * sine + 6.0 * push);
-    CU_ASSERT_DOUBLE_EQUAL((double)seen[2], fmax(-8.0, fmin(8.0, speed)), 1e-5);
+    expect_pendulum(&trial);
     double step_s[40];
     double reset_s[40];
     struct fulcrum_step_log log = {.stride = 1, .step_s = step_s, .reset_s = reset_s};
@@ -624,6 +645,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_plugin_steps_as_its_equations_say),
+        SUITE_CASE(test_example_of_the_document_works),
         SUITE_CASE(test_runs_do_what_single_steps_do),
         SUITE_CASE(test_steps_and_resets_are_timed_in_the_worker),
         SUITE_CASE(test_cpu_time_of_threads_counts),

@@ -47,7 +47,7 @@ class Pendulum:
 class Worker:
     def map(self):
         self.memory = memoryview(mmap.mmap(4, os.fstat(4).st_size))
-        self.word = self.memory[:88].cast("Q")
+        self.word = self.memory[:80].cast("Q")
         self.times = self.memory[self.word[6]:self.word[6] + 16 * self.word[7]].cast("d")
 
     def push(self, row):
