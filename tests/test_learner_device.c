@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/bench.h"
+#include "calibrate/host.h"
 #include "tests/device_plain.h"
 #include "tests/suite.h"
 
@@ -89,6 +91,30 @@ static void test_grant_tells_what_is_in_force(void)
     fulcrum_learner_device_close(state);
 }
 
+static void test_a_gpu_is_the_machines_accelerator_and_cores_are_not(void)
+{
+    struct fulcrum_machine machine;
+    fulcrum_host_detect(&machine);
+    struct fulcrum_learner_info info = {
+        .device_name = "pthread-something", .sm_count = 8.0, .granted_sm_count = 1.0};
+    fulcrum_bench_accelerator(&machine, &info);
+    CU_ASSERT_EQUAL(machine.accelerator, FULCRUM_ACCELERATOR_CPU);
+    suite_assert_close("learner cores", machine.learner_core_count, 1.0, 0.0);
+    suite_assert_close("GPUs", machine.gpu.count, 0.0, 0.0);
+    info = (struct fulcrum_learner_info){.is_gpu = 1,
+        .device_name = "Some GPU",
+        .sm_count = 80.0,
+        .granted_sm_count = 40.0,
+        .clock_hz = 1.5e9,
+        .memory_byte = 8e9};
+    fulcrum_bench_accelerator(&machine, &info);
+    CU_ASSERT_EQUAL(machine.accelerator, FULCRUM_ACCELERATOR_GPU);
+    CU_ASSERT_STRING_EQUAL(machine.gpu.name, "Some GPU");
+    suite_assert_close("GPUs", machine.gpu.count, 1.0, 0.0);
+    suite_assert_close("SMs", machine.gpu.sm_count, 40.0, 0.0);
+    suite_assert_close("clock", machine.gpu.clock_hz, 1.5e9, 0.0);
+}
+
 static void test_options_are_checked_before_a_device_is_opened(void)
 {
     struct fulcrum_learner_options options = small_mlp;
@@ -163,6 +189,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_cpu_device_runs_on_one_compute_unit_unless_told),
         SUITE_CASE(test_a_gpu_is_taken_whole),
         SUITE_CASE(test_grant_tells_what_is_in_force),
+        SUITE_CASE(test_a_gpu_is_the_machines_accelerator_and_cores_are_not),
         SUITE_CASE(test_options_are_checked_before_a_device_is_opened),
         SUITE_CASE(test_every_failure_of_a_device_is_told),
     };
