@@ -8,10 +8,11 @@
 
 /* What became of one reference. */
 struct fulcrum_validation {
-    const struct fulcrum_reference *reference; /* borrowed */
-    char calibration[64]; /* that it was predicted from; "by series" where series have
-                             their own (fulcrum_reference_calibration); "": none */
-    int is_carried_over;  /* the calibration is of a machine of another name */
+    const struct fulcrum_reference *reference;            /* borrowed */
+    char calibration[FULCRUM_REFERENCE_CALIBRATION_SIZE]; /* that it was predicted from;
+                             "by series" where series have their own
+                             (fulcrum_reference_calibration); "": none */
+    int is_carried_over; /* the calibration is of a machine of another name */
     struct fulcrum_comparison comparison; /* empty where nothing was predicted */
     char reason[400]; /* why nothing was, or which series were not; "" where all was */
     int has_failed; /* some that should have been was not: what the reference says does

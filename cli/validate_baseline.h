@@ -10,7 +10,7 @@
 /* One stored prediction. */
 struct fulcrum_stored_point {
     char reference[64];
-    char calibration[64]; /* "": none */
+    char calibration[FULCRUM_REFERENCE_CALIBRATION_SIZE]; /* "": none */
     char quantity[64];
     double point; /* of the reference, from 0 */
     double observed;

@@ -55,10 +55,12 @@ struct fulcrum_reference_source {
     char text[400];
 };
 
+enum { FULCRUM_REFERENCE_CALIBRATION_SIZE = 256 };
+
 /* What predictions of one series start from. */
 struct fulcrum_series_calibration {
     char series[64];
-    char calibration[64]; /* preset's name */
+    char calibration[FULCRUM_REFERENCE_CALIBRATION_SIZE]; /* preset's name, or a path */
 };
 
 struct fulcrum_reference {
@@ -68,7 +70,8 @@ struct fulcrum_reference {
     char not_predicted[300]; /* why nothing predicts these points; "": it is tried */
     char machine[64];        /* preset's name, or the name within an object; "": none */
     char workload[64];       /* the same */
-    char calibration[64]; /* preset that predictions start from; "": the workload's */
+    /* Preset that predictions start from, or a path; "": the workload's. */
+    char calibration[FULCRUM_REFERENCE_CALIBRATION_SIZE];
     struct fulcrum_design design; /* both, fields at their fallback where not given */
     enum fulcrum_predictor_kind predictor;
     double frame_skip; /* of what was published; frames are steps by now */

@@ -193,11 +193,12 @@ static void read_workload(
 }
 
 /* Whether it is there is asked now, what it holds when a prediction starts from it. */
-static int read_calibration_name(const struct fulcrum_node *node, char out[64])
+static int read_calibration_name(
+    const struct fulcrum_node *node, char out[FULCRUM_REFERENCE_CALIBRATION_SIZE])
 {
     char path[FULCRUM_PRESET_PATH_SIZE];
     struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (!fulcrum_node_text(node, out, 64)) {
+    if (!fulcrum_node_text(node, out, FULCRUM_REFERENCE_CALIBRATION_SIZE)) {
         return 0;
     }
     if (fulcrum_preset_find(FULCRUM_PRESET_CALIBRATION, out, node->reader->file, path,

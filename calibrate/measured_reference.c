@@ -1,0 +1,295 @@
+/* measured_reference.c - what was measured end to end, beside what is predicted of it.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/measured_reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As fulcrum_predict_throughput: both commands say the same number. */
+#define SEED           1
+#define HALF_WIDTH_REL 0.002
+#define MOST_STEPS     2e7
+#define DRAWS          200.0
+
+enum { SETTINGS_MOST = 6, SOURCES = 4 };
+
+void fulcrum_measured_series(
+    const struct fulcrum_measure_config *config, char *out, size_t size)
+{
+    char rule[40] = "greedy";
+    if (config->policy == FULCRUM_BATCH_FIXED && config->population_frac > 0.0) {
+        (void)snprintf(rule, sizeof rule, "fixed share %g", config->population_frac);
+    } else if (config->policy == FULCRUM_BATCH_FIXED) {
+        (void)snprintf(rule, sizeof rule, "fixed %g", config->batch_size);
+    } else if (config->batch_size > 0.0) {
+        (void)snprintf(rule, sizeof rule, "greedy to %g", config->batch_size);
+    }
+    (void)snprintf(out, size, "%s K=%zu", rule, config->envs_per_actor);
+}
+
+static void set_number(
+    struct fulcrum_reference_point *point, const char *path, double number)
+{
+    struct fulcrum_reference_setting *setting =
+        &point->settings[point->setting_count++];
+    (void)snprintf(setting->path, sizeof setting->path, "%s", path);
+    setting->number = number;
+}
+
+static void set_text(
+    struct fulcrum_reference_point *point, const char *path, const char *text)
+{
+    struct fulcrum_reference_setting *setting =
+        &point->settings[point->setting_count++];
+    (void)snprintf(setting->path, sizeof setting->path, "%s", path);
+    (void)snprintf(setting->text, sizeof setting->text, "%s", text);
+    setting->number = (double)NAN;
+}
+
+static void observe(struct fulcrum_reference_point *point, const char *quantity,
+    double value, double half_width)
+{
+    struct fulcrum_observation *observation =
+        &point->observations[point->observation_count++];
+    (void)snprintf(observation->quantity, sizeof observation->quantity, "%s", quantity);
+    observation->value = value;
+    observation->half_width = half_width;
+}
+
+static void fill_point(struct fulcrum_reference_point *point,
+    const struct fulcrum_measured *item, double train_step_s)
+{
+    const struct fulcrum_measure_config *config = &item->config;
+    char series[48];
+    fulcrum_measured_series(config, series, sizeof series);
+    (void)snprintf(point->series, sizeof point->series, "%s%s", series,
+        item->is_disturbed ? " disturbed" : "");
+    set_number(point, "run.actor_count", (double)config->actor_count);
+    set_number(point, "run.envs_per_actor", (double)config->envs_per_actor);
+    int is_fixed = config->policy == FULCRUM_BATCH_FIXED;
+    set_text(
+        point, "workload.batching.policy", fulcrum_batch_policy_name(config->policy));
+    int is_share = is_fixed && config->population_frac > 0.0;
+    set_number(point, "workload.batching.population_frac",
+        is_share ? config->population_frac : 0.0);
+    set_number(point, "workload.batching.size", is_share ? 0.0 : config->batch_size);
+    if (!isnan(train_step_s)) {
+        set_number(point, "workload.training.train_step_s", train_step_s);
+    }
+    observe(
+        point, "steps_per_s", item->median.steps_per_s, 0.5 * (item->hi - item->lo));
+}
+
+static enum fulcrum_status add_point(struct fulcrum_reference *reference,
+    const struct fulcrum_measured *item, double train_step_s, struct fulcrum_error *err)
+{
+    struct fulcrum_reference_point *point = &reference->points[reference->point_count];
+    point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
+    point->observations = calloc(1, sizeof *point->observations);
+    point->index = reference->point_count++;
+    if (point->settings == NULL || point->observations == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a measured point");
+    }
+    fill_point(point, item, train_step_s);
+    return FULCRUM_OK;
+}
+
+static double quantity_of(
+    const struct fulcrum_calibration *calibration, const char *name)
+{
+    const struct fulcrum_quantity *quantity =
+        fulcrum_calibration_quantity(calibration, name);
+    return quantity != NULL ? quantity->value : (double)NAN;
+}
+
+/*
+ * Time of the train step that was measured, by the calibration's line; NAN where the
+ * calibration's own step is of the same work, or nothing trains.
+ */
+static enum fulcrum_status find_train_step(
+    const struct fulcrum_measured_plan *plan, double *out, struct fulcrum_error *err)
+{
+    double flop = plan->measurement->train_step_flop;
+    *out = (double)NAN;
+    if (plan->calibration == NULL || isnan(flop) ||
+        fabs(quantity_of(plan->calibration, "train_step_flop") / flop - 1.0) < 1e-6) {
+        return FULCRUM_OK;
+    }
+    *out = quantity_of(plan->calibration, "train_step_fixed_s") +
+           quantity_of(plan->calibration, "train_step_per_flop_s") * flop;
+    return *out > 0.0 ? FULCRUM_OK
+                      : fulcrum_fail(err, FULCRUM_ERR_MISSING,
+                            "%s: no line over training steps to predict one of %.4g "
+                            "operations: calibrate with --train-batch",
+                            plan->calibration->name, flop);
+}
+
+static void add_source(
+    struct fulcrum_reference *reference, const char *part, const char *text)
+{
+    struct fulcrum_reference_source *source =
+        &reference->sources[reference->source_count++];
+    (void)snprintf(source->part, sizeof source->part, "%s", part);
+    (void)snprintf(source->text, sizeof source->text, "%s", text);
+}
+
+static void describe(
+    struct fulcrum_reference *reference, const struct fulcrum_measured_plan *plan)
+{
+    const struct fulcrum_measurement *found = plan->measurement;
+    char text[400];
+    char actors[128];
+    char server[128];
+    fulcrum_cpu_list_write(&found->placement.actors, actors, sizeof actors);
+    fulcrum_cpu_list_write(&found->placement.server, server, sizeof server);
+    (void)snprintf(text, sizeof text,
+        "measured by `fulcrum measure`: actors on processors %s, server%s on %s; "
+        "medians of undisturbed windows, half-widths half of their range",
+        actors, isnan(found->train_step_flop) ? "" : " and training", server);
+    add_source(reference, "points", text);
+    add_source(reference, "machine", "detected; as far as the placement uses it");
+    (void)snprintf(text, sizeof text, "%.60s: %.120s; learner %.20s: %.120s",
+        found->actor, found->actor_detail, found->learner, found->backend);
+    add_source(reference, "workload", text);
+}
+
+static void fill_design(
+    struct fulcrum_design *design, const struct fulcrum_measured_plan *plan)
+{
+    const struct fulcrum_measure_training *training = plan->training;
+    fulcrum_design_init(design);
+    design->machine = plan->measurement->machine;
+    design->workload = plan->workload->workload;
+    struct fulcrum_workload *workload = &design->workload;
+    workload->calibration[0] = '\0';
+    workload->frame_skip = plan->measurement->frame_skip;
+    workload->network.parameter_count = plan->measurement->parameter_count;
+    workload->network.forward_flop = plan->measurement->forward_flop;
+    workload->network.observation_byte = plan->measurement->observation_byte;
+    workload->batching.depth = 1.0;
+    workload->batching.size = 0.0;
+    workload->batching.population_frac = 0.0;
+    workload->training.env_steps_per_train_step = training->env_steps_per_train_step;
+    workload->training.train_step_flop = plan->measurement->train_step_flop;
+    if (training->env_steps_per_train_step > 0.0) {
+        workload->training.queue_train_steps = training->queue_train_steps;
+        workload->training.batch_size = (double)training->batch;
+        workload->training.unroll_length =
+            training->unroll > 0 ? (double)training->unroll : 1.0;
+        workload->training.burn_in_length = (double)training->burn_in;
+    }
+}
+
+static enum fulcrum_status fill(struct fulcrum_reference *reference,
+    const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
+{
+    const struct fulcrum_measurement *found = plan->measurement;
+    double train_step_s = (double)NAN;
+    enum fulcrum_status status = find_train_step(plan, &train_step_s, err);
+    fill_design(&reference->design, plan);
+    (void)snprintf(reference->name, sizeof reference->name, "%s", plan->name);
+    (void)snprintf(reference->title, sizeof reference->title,
+        "%.60s, %.40s, end to end", found->machine.cpu.name, found->actor);
+    (void)snprintf(
+        reference->machine, sizeof reference->machine, "%s", found->machine.name);
+    (void)snprintf(reference->workload, sizeof reference->workload, "%s",
+        plan->workload->workload.name);
+    (void)snprintf(reference->calibration, sizeof reference->calibration, "%s",
+        plan->calibration_name != NULL ? plan->calibration_name : "");
+    reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;
+    reference->frame_skip = 1.0;
+    describe(reference, plan);
+    for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
+        if (found->items[i].window_count > 0) {
+            status = add_point(reference, &found->items[i], train_step_s, err);
+        }
+    }
+    return status == FULCRUM_OK && reference->point_count == 0
+               ? fulcrum_fail(err, FULCRUM_ERR_MISSING, "nothing was measured")
+               : status;
+}
+
+enum fulcrum_status fulcrum_measured_reference(const struct fulcrum_measured_plan *plan,
+    struct fulcrum_reference **out, struct fulcrum_error *err)
+{
+    struct fulcrum_reference *reference = calloc(1, sizeof *reference);
+    if (reference == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a reference");
+    }
+    reference->points = calloc(plan->measurement->count + 1, sizeof *reference->points);
+    reference->sources = calloc(SOURCES, sizeof *reference->sources);
+    enum fulcrum_status status =
+        reference->points != NULL && reference->sources != NULL
+            ? fill(reference, plan, err)
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a reference");
+    if (status != FULCRUM_OK) {
+        fulcrum_reference_free(reference);
+        return status;
+    }
+    *out = reference;
+    return FULCRUM_OK;
+}
+
+/* The value by simulation, the interval of the fast method moved along with it. */
+static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
+    const struct fulcrum_reference_point *measured, struct fulcrum_prediction *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_setting settings[SETTINGS_MOST];
+    for (size_t i = 0; i < measured->setting_count; i++) {
+        const struct fulcrum_reference_setting *setting = &measured->settings[i];
+        settings[i] = (struct fulcrum_setting){fulcrum_field_find(setting->path),
+            setting->number, isnan(setting->number) ? setting->text : NULL};
+    }
+    const struct fulcrum_point point = {
+        .varied = settings, .varied_count = measured->setting_count, .seed = SEED};
+    const struct fulcrum_predict_options exact = {
+        .solver = {.method = FULCRUM_METHOD_SIMULATE,
+            .seed = SEED,
+            .half_width_rel = HALF_WIDTH_REL,
+            .max_steps = MOST_STEPS}};
+    const struct fulcrum_predict_options quick = {
+        .solver = {.method = FULCRUM_METHOD_FAST, .seed = SEED}, .draws = DRAWS};
+    struct fulcrum_prediction drawn;
+    enum fulcrum_status status =
+        fulcrum_predictor_run(predictor, &point, &quick, &drawn, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_predictor_run(predictor, &point, &exact, out, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    out->has_interval = drawn.has_interval;
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        double factor =
+            drawn.value[i] > 0.0 ? out->value[i] / drawn.value[i] : (double)NAN;
+        out->lo[i] = drawn.lo[i] * factor;
+        out->hi[i] = drawn.hi[i] * factor;
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_measured_predict(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_calibration *const calibrations[] = {calibration};
+    const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
+        .calibrations = calibrations,
+        .calibration_count = 1};
+    struct fulcrum_scenario *scenario = NULL;
+    struct fulcrum_predictor *predictor = NULL;
+    enum fulcrum_status status = fulcrum_scenario_new(&inputs, &scenario, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_predictor_new(scenario, &predictor, err);
+    }
+    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
+        status = predict_point(predictor, &reference->points[i], &out[i], err);
+    }
+    fulcrum_predictor_free(predictor);
+    fulcrum_scenario_free(scenario);
+    return status;
+}

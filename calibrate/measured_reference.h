@@ -1,0 +1,50 @@
+/* measured_reference.h - what was measured end to end, beside what is predicted of it.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_MEASURED_REFERENCE_H
+#define FULCRUM_CALIBRATE_MEASURED_REFERENCE_H
+
+#include "calibrate/measure.h"
+#include "model/calibration.h"
+#include "model/predict.h"
+#include "model/reference.h"
+
+struct fulcrum_measured_plan {
+    const struct fulcrum_measurement *measurement;
+    const struct fulcrum_calibration *calibration; /* NULL: nothing is predicted */
+    const char *calibration_name;          /* as the file names it; NULL: none */
+    const struct fulcrum_design *workload; /* its workload is the base; times are the
+                                              calibration's */
+    const struct fulcrum_measure_training *training;
+    const char *name; /* of the reference */
+};
+
+/*
+ * A reference of throughput with one point for each configuration that has windows, in
+ * their order. Series name batching and environments per actor; disturbed points are a
+ * series of their own. Where training of another size than the calibration's is
+ * measured, its time by the calibration's line over operations is set at every point.
+ *   out      the caller frees it with fulcrum_reference_free
+ *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_MISSING (nothing was measured; a
+ *            calibration without a line for training of this size)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measured_reference(
+    const struct fulcrum_measured_plan *plan, struct fulcrum_reference **out,
+    struct fulcrum_error *err);
+
+/*
+ * Predicts every point of such a reference as `fulcrum validate` does: by simulation,
+ * with the intervals of the fast method's draws around it.
+ *   out      room for point_count predictions
+ *   fails    as fulcrum_predict
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measured_predict(
+    const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out,
+    struct fulcrum_error *err);
+
+/* "greedy K=4", "fixed share 0.5 K=1", "fixed 32 K=1". */
+void fulcrum_measured_series(
+    const struct fulcrum_measure_config *config, char *out, size_t size);
+
+#endif
