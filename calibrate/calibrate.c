@@ -256,6 +256,10 @@ static enum fulcrum_status describe(const struct run *run,
         (double)bench->learner_info.parameter_count);
     fulcrum_findings_value(
         &findings, "forward_flop", "", bench->learner_info.forward_flop);
+    if (bench->alone.count > 0) {
+        fulcrum_findings_value(
+            &findings, "canary_usual_s", "s", bench->alone.baseline_s);
+    }
     return findings.status;
 }
 

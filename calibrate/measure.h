@@ -42,6 +42,8 @@ struct fulcrum_measure_options {
     const char *actor; /* NULL: as fulcrum_calibrate */
     struct fulcrum_actor_options actor_options;
     const char *learner; /* NULL: cpu */
+    size_t device_index;
+    double sm_count; /* 0: as many as the learner takes */
     enum fulcrum_learner_network network;
     uint64_t seed;
     const struct fulcrum_measure_config *configs;

@@ -156,13 +156,31 @@ static void describe(
     add_source(reference, "workload", text);
 }
 
+/* Priors where nothing was detected; counts as the placement uses them. */
+static struct fulcrum_machine machine_of(const struct fulcrum_measured_plan *plan)
+{
+    const struct fulcrum_machine *found = &plan->measurement->machine;
+    struct fulcrum_machine machine = plan->base->machine;
+    memcpy(machine.name, found->name, sizeof machine.name);
+    memcpy(machine.cpu.name, found->cpu.name, sizeof machine.cpu.name);
+    machine.accelerator = found->accelerator;
+    machine.learner_core_count = found->learner_core_count;
+    machine.cpu.socket_count = found->cpu.socket_count;
+    machine.cpu.core_count = found->cpu.core_count;
+    machine.cpu.thread_count = found->cpu.thread_count;
+    if (found->accelerator == FULCRUM_ACCELERATOR_GPU) {
+        machine.gpu = found->gpu;
+    }
+    return machine;
+}
+
 static void fill_design(
     struct fulcrum_design *design, const struct fulcrum_measured_plan *plan)
 {
     const struct fulcrum_measure_training *training = plan->training;
     fulcrum_design_init(design);
-    design->machine = plan->measurement->machine;
-    design->workload = plan->workload->workload;
+    design->machine = machine_of(plan);
+    design->workload = plan->base->workload;
     struct fulcrum_workload *workload = &design->workload;
     workload->calibration[0] = '\0';
     workload->frame_skip = plan->measurement->frame_skip;
@@ -196,7 +214,7 @@ static enum fulcrum_status fill(struct fulcrum_reference *reference,
     (void)snprintf(
         reference->machine, sizeof reference->machine, "%s", found->machine.name);
     (void)snprintf(reference->workload, sizeof reference->workload, "%s",
-        plan->workload->workload.name);
+        plan->base->workload.name);
     (void)snprintf(reference->calibration, sizeof reference->calibration, "%s",
         plan->calibration_name != NULL ? plan->calibration_name : "");
     reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;

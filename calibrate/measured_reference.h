@@ -12,9 +12,9 @@
 struct fulcrum_measured_plan {
     const struct fulcrum_measurement *measurement;
     const struct fulcrum_calibration *calibration; /* NULL: nothing is predicted */
-    const char *calibration_name;          /* as the file names it; NULL: none */
-    const struct fulcrum_design *workload; /* its workload is the base; times are the
-                                              calibration's */
+    const char *calibration_name;      /* as the file names it; NULL: none */
+    const struct fulcrum_design *base; /* what a calibration does not tell: priors of
+                                          the machine, the workload's policy */
     const struct fulcrum_measure_training *training;
     const char *name; /* of the reference */
 };

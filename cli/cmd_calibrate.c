@@ -9,6 +9,7 @@
 #include "cli/actor_options.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/learner_options.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/show.h"
@@ -20,28 +21,11 @@ static const char standard_path[] = "calibration.json";
 
 struct settings {
     struct fulcrum_actor_settings actor;
-    const char *learner;
-    double device;
-    double sms;
-    int network; /* enum fulcrum_learner_network */
+    struct fulcrum_learner_settings learner;
     double budget_s;
     double threads;
     double seed;
 };
-
-static const char *learner_name(int index)
-{
-    const struct fulcrum_learner *const *learners = fulcrum_learners();
-    for (int i = 0; i < index && *learners != NULL; i++) {
-        learners++;
-    }
-    return *learners != NULL ? (*learners)->name : NULL;
-}
-
-static const char *network_name(int index)
-{
-    return fulcrum_learner_network_name((enum fulcrum_learner_network)index);
-}
 
 /* What the run asks and tells through its callbacks. */
 struct watch {
@@ -61,15 +45,26 @@ static void show_progress(void *user, const struct fulcrum_calibrate_progress *p
     fulcrum_progress_update(&watch->progress, progress->done_frac, progress->what);
 }
 
-static struct fulcrum_calibrate_options options_of(const struct settings *settings)
+/* 0, the probe's own choice, where a workload does not say. */
+static double or_zero(double value)
 {
+    return isnan(value) ? 0.0 : value;
+}
+
+static struct fulcrum_calibrate_options options_of(
+    const struct settings *settings, const struct fulcrum_design *design)
+{
+    const struct fulcrum_workload_training *training = &design->workload.training;
     return (struct fulcrum_calibrate_options){
         .actor = settings->actor.actor,
         .actor_options = fulcrum_actor_settings_options(&settings->actor),
-        .learner = settings->learner,
-        .device_index = (size_t)settings->device,
-        .sm_count = isnan(settings->sms) ? 0.0 : settings->sms,
-        .network = (enum fulcrum_learner_network)settings->network,
+        .learner = settings->learner.learner,
+        .device_index = (size_t)settings->learner.device,
+        .sm_count = or_zero(settings->learner.sms),
+        .network = (enum fulcrum_learner_network)settings->learner.network,
+        .nominal_train_batch = or_zero(training->batch_size),
+        .nominal_unroll = or_zero(training->unroll_length),
+        .nominal_burn_in = or_zero(training->burn_in_length),
         .budget_s = settings->budget_s,
         .max_threads = isnan(settings->threads) ? 0 : (size_t)settings->threads,
         .seed = (uint64_t)settings->seed,
@@ -122,13 +117,13 @@ static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    struct fulcrum_calibrate_options options = options_of(settings);
+    struct fulcrum_design design;
     struct watch watch;
     enum fulcrum_status status =
         fulcrum_actor_settings_check(&settings->actor, context, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_name_check(
-            settings->learner, "learner", learner_name, context, err);
+        status =
+            fulcrum_learner_settings_read(&settings->learner, context, &design, err);
     }
     if (status == FULCRUM_OK) {
         status = fulcrum_output_check(output_path(context), err);
@@ -136,6 +131,7 @@ static enum fulcrum_status run(
     if (status != FULCRUM_OK) {
         return status;
     }
+    struct fulcrum_calibrate_options options = options_of(settings, &design);
     watch.interrupted = fulcrum_interrupt_watch();
     fulcrum_progress_start(&watch.progress, context);
     options.stop = is_interrupted;
@@ -164,40 +160,6 @@ static enum fulcrum_status run(
 }
 
 #define SETTING(member) offsetof(struct settings, member)
-
-static const struct fulcrum_option network_rows[] = {
-    {.name = "learner",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = SETTING(learner),
-        .value = "NAME",
-        .fallback = "cpu",
-        .choice = learner_name,
-        .help = "what runs the network"},
-    {.name = "device",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = SETTING(device),
-        .value = "INDEX",
-        .fallback = "0",
-        .least = 0.0,
-        .most = 1024.0,
-        .help = "which of the learner's devices; one too many lists them"},
-    {.name = "sms",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = SETTING(sms),
-        .value = "COUNT",
-        .least = 1.0,
-        .most = 65536.0,
-        .help = "SMs or compute units that it runs on; without it a whole GPU, or one "
-                "core of a CPU"},
-    {.name = "network",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = SETTING(network),
-        .value = "NAME",
-        .fallback = "r2d2",
-        .choice = network_name,
-        .help = "network that infers actions and trains"},
-    {.name = NULL},
-};
 
 static const struct fulcrum_option how_rows[] = {
     {.name = "budget",
@@ -229,7 +191,7 @@ static const struct fulcrum_option how_rows[] = {
 
 static const struct fulcrum_option_group groups[] = {
     {"Environment", fulcrum_actor_option_rows, offsetof(struct settings, actor)},
-    {"Network", network_rows, 0},
+    {"Network", fulcrum_learner_option_rows, offsetof(struct settings, learner)},
     {"How", how_rows, 0},
     {.rows = NULL},
 };

@@ -13,6 +13,7 @@ const struct fulcrum_command *const *fulcrum_commands(void)
 {
     static const struct fulcrum_command *const commands[] = {
         &fulcrum_command_calibrate,
+        &fulcrum_command_measure,
         &fulcrum_command_fit,
         &fulcrum_command_predict,
         &fulcrum_command_explore,

@@ -1,0 +1,304 @@
+/* measure_report.c - what `fulcrum measure` found, for people and programs. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/measure_report.h"
+
+#include <math.h>
+
+#include "calibrate/canary.h"
+#include "calibrate/measured_reference.h"
+#include "presets/json.h"
+
+static const struct fulcrum_column columns[] = {
+    {"batching", FULCRUM_COLUMN_TEXT, NULL},
+    {"actors", FULCRUM_COLUMN_NUMBER, NULL},
+    {"envs_per_actor", FULCRUM_COLUMN_NUMBER, "envs"},
+    {"measured_steps_per_s", FULCRUM_COLUMN_NUMBER, "steps/s"},
+    {"measured_lo", FULCRUM_COLUMN_NUMBER, "least"},
+    {"measured_hi", FULCRUM_COLUMN_NUMBER, "most"},
+    {"predicted_steps_per_s", FULCRUM_COLUMN_NUMBER, "predicted"},
+    {"predicted_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
+    {"predicted_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    {"error_frac", FULCRUM_COLUMN_NUMBER, "error"},
+    {"mean_batch", FULCRUM_COLUMN_NUMBER, "batch"},
+    {"predicted_mean_batch", FULCRUM_COLUMN_NUMBER, "pred."},
+    {"actor_busy_frac", FULCRUM_COLUMN_NUMBER, "actors busy"},
+    {"server_busy_frac", FULCRUM_COLUMN_NUMBER, "server busy"},
+    {"train_busy_frac", FULCRUM_COLUMN_NUMBER, "trainer busy"},
+    {"train_steps", FULCRUM_COLUMN_NUMBER, "train steps"},
+    {"cpu_w", FULCRUM_COLUMN_NUMBER, "CPU W"},
+    {"gpu_w", FULCRUM_COLUMN_NUMBER, "GPU W"},
+    {"j_per_step", FULCRUM_COLUMN_NUMBER, "J/step"},
+    {"windows", FULCRUM_COLUMN_NUMBER, NULL},
+    {"disturbed_windows", FULCRUM_COLUMN_NUMBER, "disturbed"},
+    {"note", FULCRUM_COLUMN_TEXT, NULL},
+};
+
+enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
+
+static double relative_error(
+    const struct fulcrum_measured *item, const struct fulcrum_prediction *prediction)
+{
+    return prediction->value[FULCRUM_OUTPUT_steps_per_s] / item->median.steps_per_s -
+           1.0;
+}
+
+static void add_prediction(struct fulcrum_report *report,
+    const struct fulcrum_measured *item, const struct fulcrum_prediction *prediction)
+{
+    enum { RATE = FULCRUM_OUTPUT_steps_per_s };
+    int has = prediction != NULL;
+    int has_interval = has && prediction->has_interval;
+    fulcrum_report_add_number(report, has ? prediction->value[RATE] : (double)NAN);
+    fulcrum_report_add_number(
+        report, has_interval ? prediction->lo[RATE] : (double)NAN);
+    fulcrum_report_add_number(
+        report, has_interval ? prediction->hi[RATE] : (double)NAN);
+    fulcrum_report_add_number(
+        report, has ? relative_error(item, prediction) : (double)NAN);
+    fulcrum_report_add_number(report, item->median.mean_batch);
+    fulcrum_report_add_number(
+        report, has ? prediction->value[FULCRUM_OUTPUT_mean_batch] : (double)NAN);
+}
+
+static double disturbed_count(const struct fulcrum_measured *item)
+{
+    double count = 0.0;
+    for (size_t i = 0; i < item->window_count; i++) {
+        count += item->windows[i].is_disturbed;
+    }
+    return count;
+}
+
+static void add_item(struct fulcrum_report *report, const struct fulcrum_measured *item,
+    const struct fulcrum_prediction *prediction)
+{
+    char batching[48];
+    struct fulcrum_measure_config rule = item->config;
+    fulcrum_measured_series(&rule, batching, sizeof batching);
+    fulcrum_report_add_text(report, batching);
+    fulcrum_report_add_number(report, (double)item->config.actor_count);
+    fulcrum_report_add_number(report, (double)item->config.envs_per_actor);
+    fulcrum_report_add_number(report, item->median.steps_per_s);
+    fulcrum_report_add_number(report, item->lo);
+    fulcrum_report_add_number(report, item->hi);
+    add_prediction(report, item, prediction);
+    fulcrum_report_add_number(report, item->median.actor_busy_frac);
+    fulcrum_report_add_number(report, item->median.server_busy_frac);
+    fulcrum_report_add_number(report, item->median.train_busy_frac);
+    fulcrum_report_add_number(report, item->median.train_step_count);
+    fulcrum_report_add_number(report, item->median.cpu_w);
+    fulcrum_report_add_number(report, item->median.gpu_w);
+    fulcrum_report_add_number(report, item->median.j_per_step);
+    fulcrum_report_add_number(report, (double)item->window_count);
+    fulcrum_report_add_number(report, disturbed_count(item));
+    const char *note = item->failure;
+    if (note[0] == '\0' && item->is_disturbed) {
+        note = item->window_count > 0 ? "disturbed" : "not measured";
+    }
+    fulcrum_report_add_text(report, note);
+}
+
+/* The prediction of the item at hand; `next` counts those with windows. */
+static const struct fulcrum_prediction *prediction_of(
+    const struct fulcrum_measure_result *result, const struct fulcrum_measured *item,
+    size_t *next)
+{
+    if (item->window_count == 0 || result->predictions == NULL) {
+        return NULL;
+    }
+    return &result->predictions[(*next)++];
+}
+
+struct fulcrum_report *fulcrum_measure_report_points(
+    const struct fulcrum_measure_result *result)
+{
+    struct fulcrum_report *report = fulcrum_report_new("points", columns, COLUMN_COUNT);
+    size_t next = 0;
+    for (size_t i = 0; i < result->measurement->count; i++) {
+        const struct fulcrum_measured *item = &result->measurement->items[i];
+        /* What has no window has NAN throughout. */
+        struct fulcrum_measured empty = *item;
+        empty.median = (struct fulcrum_measure_window){.steps_per_s = (double)NAN,
+            .mean_batch = (double)NAN,
+            .actor_busy_frac = (double)NAN,
+            .server_busy_frac = (double)NAN,
+            .train_busy_frac = (double)NAN,
+            .train_step_count = (double)NAN,
+            .cpu_w = (double)NAN,
+            .gpu_w = (double)NAN,
+            .j_per_step = (double)NAN};
+        empty.lo = empty.hi = (double)NAN;
+        add_item(report, item->window_count > 0 ? item : &empty,
+            prediction_of(result, item, &next));
+    }
+    return report;
+}
+
+struct fulcrum_measure_errors fulcrum_measure_errors_of(
+    const struct fulcrum_measure_result *result, int takes_all)
+{
+    struct fulcrum_measure_errors errors = {.count = 0};
+    double covered = 0.0;
+    size_t next = 0;
+    for (size_t i = 0; i < result->measurement->count; i++) {
+        const struct fulcrum_measured *item = &result->measurement->items[i];
+        const struct fulcrum_prediction *prediction =
+            prediction_of(result, item, &next);
+        if (prediction == NULL || (item->is_disturbed && !takes_all)) {
+            continue;
+        }
+        double error = relative_error(item, prediction);
+        errors.count++;
+        errors.mape_frac += fabs(error);
+        errors.bias_frac += error;
+        errors.max_frac = fmax(errors.max_frac, fabs(error));
+        covered += item->hi >= prediction->lo[FULCRUM_OUTPUT_steps_per_s] &&
+                   item->lo <= prediction->hi[FULCRUM_OUTPUT_steps_per_s];
+    }
+    double count = errors.count > 0 ? (double)errors.count : (double)NAN;
+    errors.mape_frac /= count;
+    errors.bias_frac /= count;
+    errors.covered_frac = covered / count;
+    errors.max_frac = errors.count > 0 ? errors.max_frac : (double)NAN;
+    return errors;
+}
+
+static size_t count_disturbed(const struct fulcrum_measurement *measurement)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < measurement->count; i++) {
+        count += measurement->items[i].window_count > 0 &&
+                 measurement->items[i].is_disturbed;
+    }
+    return count;
+}
+
+static void print_errors(
+    FILE *stream, const char *what, const struct fulcrum_measure_errors *errors)
+{
+    if (errors->count > 0) {
+        (void)fprintf(stream,
+            "%-22s %3zu points: mean |error| %.1f %%, largest %.1f %%, bias %+.1f %%; "
+            "%.0f %% within the interval\n",
+            what, errors->count, 100.0 * errors->mape_frac, 100.0 * errors->max_frac,
+            100.0 * errors->bias_frac, 100.0 * errors->covered_frac);
+    }
+}
+
+void fulcrum_measure_report_notes(
+    const struct fulcrum_measure_result *result, FILE *stream)
+{
+    const struct fulcrum_measurement *found = result->measurement;
+    char actors[128];
+    char server[128];
+    fulcrum_cpu_list_write(&found->placement.actors, actors, sizeof actors);
+    fulcrum_cpu_list_write(&found->placement.server, server, sizeof server);
+    (void)fprintf(stream, "actors on processors %s, server on %s%s\n", actors, server,
+        found->placement.is_apart ? ""
+                                  : ": they share cores, which the model does not");
+    if (result->predictions == NULL) {
+        (void)fprintf(stream,
+            "nothing predicted: --calibration FILE, taken beforehand, gives a "
+            "prediction beside each point\n");
+    } else {
+        struct fulcrum_measure_errors calm = fulcrum_measure_errors_of(result, 0);
+        struct fulcrum_measure_errors all = fulcrum_measure_errors_of(result, 1);
+        print_errors(stream, "undisturbed", &calm);
+        print_errors(stream, "all, disturbed too", &all);
+    }
+    size_t disturbed = count_disturbed(found);
+    if (disturbed > 0) {
+        (void)fprintf(stream,
+            "%zu of %zu points disturbed: a canary above %.3g of its usual time, or "
+            "other programs above %.0f %% of the machine, in more than half of the "
+            "windows\n",
+            disturbed, found->count, FULCRUM_CANARY_LIMIT_REL,
+            100.0 * FULCRUM_MEASURE_OTHERS_MOST_FRAC);
+    }
+    if (found->energy_reason[0] != '\0') {
+        (void)fprintf(stream, "power not measured: %s\n", found->energy_reason);
+    }
+}
+
+static const struct fulcrum_column window_columns[] = {
+    {"point", FULCRUM_COLUMN_NUMBER, NULL},
+    {"steps_per_s", FULCRUM_COLUMN_NUMBER, NULL},
+    {"mean_batch", FULCRUM_COLUMN_NUMBER, NULL},
+    {"actor_cpu_s", FULCRUM_COLUMN_NUMBER, NULL},
+    {"server_cpu_s", FULCRUM_COLUMN_NUMBER, NULL},
+    {"train_steps", FULCRUM_COLUMN_NUMBER, NULL},
+    {"canary_rel", FULCRUM_COLUMN_NUMBER, NULL},
+    {"others_frac", FULCRUM_COLUMN_NUMBER, NULL},
+    {"disturbed", FULCRUM_COLUMN_NUMBER, NULL},
+};
+
+static void add_window(struct fulcrum_report *report, size_t point,
+    const struct fulcrum_measure_window *window)
+{
+    fulcrum_report_add_number(report, (double)point);
+    fulcrum_report_add_number(report, window->steps_per_s);
+    fulcrum_report_add_number(report, window->mean_batch);
+    fulcrum_report_add_number(report, window->actor_cpu_s);
+    fulcrum_report_add_number(report, window->server_cpu_s);
+    fulcrum_report_add_number(report, window->train_step_count);
+    fulcrum_report_add_number(report, window->canary_rel);
+    fulcrum_report_add_number(report, window->others_frac);
+    fulcrum_report_add_number(report, window->is_disturbed);
+}
+
+/* Every window: whoever reads the document may judge anew. */
+static void add_windows(
+    const struct fulcrum_measurement *found, struct fulcrum_json *document)
+{
+    struct fulcrum_report *report = fulcrum_report_new(
+        "windows", window_columns, sizeof window_columns / sizeof window_columns[0]);
+    for (size_t i = 0; i < found->count; i++) {
+        for (size_t k = 0; k < found->items[i].window_count; k++) {
+            add_window(report, i, &found->items[i].windows[k]);
+        }
+    }
+    fulcrum_report_to_json(report, document);
+    fulcrum_report_free(report);
+}
+
+static void add_errors(struct fulcrum_json *document, const char *key,
+    const struct fulcrum_measure_errors *errors)
+{
+    struct fulcrum_json *object = fulcrum_json_add_object(document, key);
+    fulcrum_json_add_number(object, "point_count", (double)errors->count);
+    fulcrum_json_add_number(object, "mape_frac", errors->mape_frac);
+    fulcrum_json_add_number(object, "max_frac", errors->max_frac);
+    fulcrum_json_add_number(object, "bias_frac", errors->bias_frac);
+    fulcrum_json_add_number(object, "covered_frac", errors->covered_frac);
+}
+
+void fulcrum_measure_report_to_json(
+    const struct fulcrum_measure_result *result, struct fulcrum_json *document)
+{
+    const struct fulcrum_measurement *found = result->measurement;
+    char text[128];
+    fulcrum_json_add_text(document, "machine", found->machine.cpu.name);
+    fulcrum_json_add_text(document, "actor", found->actor);
+    fulcrum_json_add_text(document, "learner", found->learner);
+    fulcrum_cpu_list_write(&found->placement.actors, text, sizeof text);
+    fulcrum_json_add_text(document, "actor_cpus", text);
+    fulcrum_cpu_list_write(&found->placement.server, text, sizeof text);
+    fulcrum_json_add_text(document, "server_cpus", text);
+    fulcrum_json_add_flag(document, "complete", found->is_complete);
+    if (result->calibration != NULL) {
+        fulcrum_json_add_text(document, "calibration", result->calibration);
+    } else {
+        fulcrum_json_add_null(document, "calibration");
+    }
+    struct fulcrum_report *points = fulcrum_measure_report_points(result);
+    fulcrum_report_to_json(points, document);
+    fulcrum_report_free(points);
+    if (result->predictions != NULL) {
+        struct fulcrum_measure_errors calm = fulcrum_measure_errors_of(result, 0);
+        struct fulcrum_measure_errors all = fulcrum_measure_errors_of(result, 1);
+        add_errors(document, "undisturbed", &calm);
+        add_errors(document, "all", &all);
+    }
+    add_windows(found, document);
+    fulcrum_json_add_text(document, "power", found->energy_reason);
+}
