@@ -4,6 +4,7 @@
 
 #include "calibrate/measure_window.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +12,18 @@
 #include <time.h>
 
 #include "calibrate/host.h"
+#include "calibrate/statistics.h"
 
 /* Threads start, caches fill and the queues find their usual lengths. */
 #define WARM_UP_S       0.2
 #define WARM_UP_BATCHES 8.0
 
-/* Runs of each canary before the first window. */
-#define PRIME_RUNS 30
+/* Runs of a canary at each end of a window, and before them. */
+#define CANARY_RUNS     5
+#define CANARY_WARM_UPS 3
+
+/* So many times both before the first window. */
+#define PRIME_RUNS 6
 
 /* How often a window looks whether it is to end. */
 #define LOOK_S 0.02
@@ -69,7 +75,31 @@ static enum fulcrum_status make_steppers(
     return open_steppers(room, err);
 }
 
-/* The slower of two runs of the canary, one on each side's first core. */
+/* Median of a few runs of a canary on the calling thread's core, over its usual time.
+ */
+static enum fulcrum_status run_canary(struct fulcrum_window_room *room,
+    struct fulcrum_canary *canary, double *rel, struct fulcrum_error *err)
+{
+    double reading_s[CANARY_RUNS];
+    enum fulcrum_status status = FULCRUM_OK;
+    /* The first runs after a thread has moved find caches cold: they are not kept. */
+    for (int i = -CANARY_WARM_UPS; i < CANARY_RUNS && status == FULCRUM_OK; i++) {
+        double run_s = 0.0;
+        status = fulcrum_canary_close(
+            canary, &run_s, FULCRUM_CLOCK_CPU, &room->bench.stopwatch, err);
+        reading_s[i < 0 ? 0 : i] = canary->last.cpu_s;
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    gsl_sort(reading_s, 1, CANARY_RUNS);
+    double median_s = fulcrum_statistics_quantile(reading_s, CANARY_RUNS, 0.5);
+    *rel = room->usual_canary_s > 0.0 ? median_s / room->usual_canary_s
+                                      : fulcrum_canary_rel(canary, median_s);
+    return FULCRUM_OK;
+}
+
+/* The slower of both sides, each on its first core. */
 static enum fulcrum_status run_canaries(
     struct fulcrum_window_room *room, double *out, struct fulcrum_error *err)
 {
@@ -78,20 +108,10 @@ static enum fulcrum_status run_canaries(
     enum fulcrum_status status = FULCRUM_OK;
     for (int i = 0; i < 2 && status == FULCRUM_OK; i++) {
         struct fulcrum_cpu_list first = {.count = 1, .cpu = {sides[i]->cpu[0]}};
-        struct fulcrum_canary *canary = &room->canaries[i];
-        double reading_s = 0.0;
+        double rel = 0.0;
         (void)fulcrum_cpu_list_bind(&first);
-        status = fulcrum_canary_open(canary, &room->bench.stopwatch, err);
-        if (status == FULCRUM_OK) {
-            status = fulcrum_canary_close(
-                canary, &reading_s, FULCRUM_CLOCK_CPU, &room->bench.stopwatch, err);
-        }
-        if (status == FULCRUM_OK) {
-            double rel = room->usual_canary_s > 0.0
-                             ? reading_s / room->usual_canary_s
-                             : fulcrum_canary_rel(canary, reading_s);
-            *out = fmax(*out, rel);
-        }
+        status = run_canary(room, &room->canaries[i], &rel, err);
+        *out = fmax(*out, rel);
     }
     (void)fulcrum_cpu_list_bind(&room->before);
     return status;
