@@ -172,6 +172,8 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
     const struct fulcrum_calibrate_options open = {.actor = options->actor,
         .actor_options = options->actor_options,
         .learner = options->learner,
+        .device_index = options->device_index,
+        .sm_count = options->sm_count,
         .network = options->network,
         .seed = options->seed};
     enum fulcrum_status status = fulcrum_placement_complete(&room->placement, err);
