@@ -181,9 +181,12 @@ static void book_batch(struct fulcrum_live *live, size_t request_count)
     ledger->totals.env_step_count += count;
     if (live->has_trainer) {
         (void)pthread_cond_broadcast(&ledger->changed);
+        fulcrum_recorder_begin(
+            live->plan.recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_WAIT);
         while (!ledger->ends && backlog(live) >= live->plan.queue_train_steps) {
             (void)pthread_cond_wait(&ledger->changed, &ledger->lock);
         }
+        fulcrum_recorder_end(live->plan.recorder, FULCRUM_LIVE_SERVER);
     }
     (void)pthread_mutex_unlock(&ledger->lock);
 }

@@ -85,15 +85,18 @@ static void add_track(struct fulcrum_stage_times *times,
     struct fulcrum_recorder_correction correction =
         fulcrum_recorder_correct(track, &times->facts.cost);
     double working = working_s(thread);
-    double cpu_per_s = working > 0.0 ? thread->cpu_s / working : 0.0;
+    double worked_s =
+        isnan(thread->cpu_s) ? thread->cpu_s : fmin(thread->cpu_s, working);
+    double cpu_per_s = working > 0.0 ? worked_s / working : 0.0;
     for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT; k++) {
         struct fulcrum_stage_time *kind = &times->kinds[k];
         kind->thread_s += thread->stage_s[k];
         kind->recording_s += correction.recording_s[k];
         /* A kind that a thread is never in needs nothing of its clock. */
-        kind->cpu_s += k < FULCRUM_STAGE_WORK_COUNT && thread->stage_s[k] > 0.0
-                           ? cpu_per_s * thread->stage_s[k]
-                           : 0.0;
+        if (thread->stage_s[k] > 0.0) {
+            kind->cpu_s += k < FULCRUM_STAGE_WORK_COUNT ? cpu_per_s * thread->stage_s[k]
+                                                        : thread->cpu_s - worked_s;
+        }
         for (size_t r = 0; r < FULCRUM_STAGE_RESOURCE_COUNT; r++) {
             kind->event_count += track->totals[r][k].event_count;
         }

@@ -28,8 +28,12 @@ struct fulcrum_stage_time {
     /* Wall time in which any thread or device was in the stage. */
     double active_s[FULCRUM_STAGE_WHERE_COUNT];
     double thread_s; /* summed over threads, preempted or not */
-    double cpu_s;    /* CPU time of threads, divided as their thread_s that is work */
-    double gpu_s;    /* summed over the devices' spans */
+    /*
+     * CPU time of threads, divided as their thread_s that is work, and at most that;
+     * what is left went into blocking and waking up, and is that of waiting.
+     */
+    double cpu_s;
+    double gpu_s; /* summed over the devices' spans */
     double event_count;
     double recording_s; /* what was taken off thread_s */
 };

@@ -99,7 +99,7 @@ static double thread_of(const struct row *row)
 
 static double cpu_of(const struct row *row)
 {
-    return has_share(row) ? kind_of(row)->cpu_s : FULCRUM_UNKNOWN;
+    return kind_of(row) != NULL ? kind_of(row)->cpu_s : FULCRUM_UNKNOWN;
 }
 
 static double gpu_of(const struct row *row)

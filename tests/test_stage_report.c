@@ -41,7 +41,7 @@ static struct fulcrum_stage_times ten_seconds(void)
             .gpu_s = 2.0,
             .event_count = 20.0};
     times.kinds[FULCRUM_STAGE_WAIT] =
-        (struct fulcrum_stage_time){.thread_s = 7.0, .event_count = 3.0};
+        (struct fulcrum_stage_time){.thread_s = 7.0, .cpu_s = 0.25, .event_count = 3.0};
     return times;
 }
 
@@ -140,7 +140,7 @@ static void test_csv_has_empty_cells_for_what_is_not_known(void)
     expect(text,
         "run,stage,share_frac,cpu_only_frac,cpu_and_gpu_frac,gpu_only_frac,active_s,"
         "thread_s,cpu_s,gpu_s,cpu_s_per_step,event_count,recording_s\n");
-    expect(text, "8 actors,wait,,,,,,7,,,,3,0\n");
+    expect(text, "8 actors,wait,,,,,,7,0.25,,0.00025000000000000001,3,0\n");
     free(text);
 }
 
