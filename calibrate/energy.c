@@ -364,7 +364,7 @@ static void sum_scope(const struct source *source, enum fulcrum_meter_scope scop
         }
     }
     *joules = count > 0 ? sum_j : (double)NAN;
-    *watts = *joules / source->window_s;
+    *watts = count > 0 ? sum_j / source->window_s : (double)NAN;
 }
 
 /* Joules above an idle level that may not be known: NAN then. */

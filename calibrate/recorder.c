@@ -152,10 +152,10 @@ enum fulcrum_status fulcrum_recorder_new(struct fulcrum_recorder **out,
     recorder->tracks = tracks;
     for (size_t i = 0; i < recorder->track_count; i++) {
         if (!track_init(&tracks[i], i, recorder->capacity)) {
+            size_t capacity = recorder->capacity;
             fulcrum_recorder_free(recorder);
             return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-                "%zu events on each of %zu tracks", recorder->capacity,
-                options->track_count);
+                "%zu events on each of %zu tracks", capacity, options->track_count);
         }
     }
     *out = recorder;
