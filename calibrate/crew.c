@@ -80,21 +80,27 @@ static void park(struct fulcrum_crew *crew)
     (void)pthread_mutex_unlock(&crew->lock);
 }
 
+/* Steps until it is told to stop, or its environment fails. */
+static void step_on(struct worker *worker)
+{
+    struct fulcrum_crew *crew = worker->crew;
+    enum fulcrum_status status = FULCRUM_OK;
+    while (status == FULCRUM_OK &&
+           !atomic_load_explicit(&crew->stops, memory_order_relaxed)) {
+        status =
+            fulcrum_stepper_run(&worker->stepper, crew->burst, NULL, &worker->failure);
+        size_t done = status == FULCRUM_OK ? crew->burst : 0;
+        atomic_fetch_add_explicit(&worker->step_count, done, memory_order_relaxed);
+    }
+}
+
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    struct fulcrum_crew *crew = worker->crew;
     size_t seen = 0;
     while (await_turn(worker, &seen)) {
-        while (!atomic_load_explicit(&crew->stops, memory_order_relaxed)) {
-            if (fulcrum_stepper_run(&worker->stepper, crew->burst, NULL,
-                    &worker->failure) != FULCRUM_OK) {
-                break;
-            }
-            atomic_fetch_add_explicit(
-                &worker->step_count, crew->burst, memory_order_relaxed);
-        }
-        park(crew);
+        step_on(worker);
+        park(worker->crew);
     }
     return NULL;
 }

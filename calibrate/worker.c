@@ -159,7 +159,7 @@ static void fail_dead(struct fulcrum_worker *worker, uint32_t code)
     char words[400];
     char end[120];
     tell_place(worker, code, place, sizeof place);
-    fulcrum_worker_process_drain(&worker->process);
+    (void)fulcrum_worker_process_drain(&worker->process);
     fulcrum_worker_process_last_words(&worker->process, words, sizeof words);
     int has_words = words[0] != '\0';
     if (fulcrum_worker_process_ended(&worker->process, DEATH_S)) {
@@ -196,16 +196,11 @@ static void fail_late(struct fulcrum_worker *worker, uint32_t code)
 static int stays_quiet(struct fulcrum_worker *worker)
 {
     const struct fulcrum_worker_output *output = &worker->process.output;
-    size_t before = 0;
     /* A full pipe is full again at once where somebody prints for ever. */
-    do {
-        before = output->total_byte;
-        fulcrum_worker_process_drain(&worker->process);
-        if (output->total_byte - before >= FULL_BYTE) {
-            fulcrum_sleep_s(REFILL_S);
-        }
-    } while (output->total_byte - before >= FULL_BYTE &&
-             output->total_byte <= OUTPUT_BYTE_MAX);
+    while (fulcrum_worker_process_drain(&worker->process) >= FULL_BYTE &&
+           output->total_byte <= OUTPUT_BYTE_MAX) {
+        fulcrum_sleep_s(REFILL_S);
+    }
     if (output->total_byte <= OUTPUT_BYTE_MAX) {
         return 1;
     }
@@ -255,6 +250,18 @@ static int may_wait(
     return 0;
 }
 
+/* The other end is closed. */
+static void fail_cut_off(
+    struct fulcrum_worker *worker, uint32_t code, size_t done, size_t byte)
+{
+    if (done > 0) {
+        fail(worker, "ended in the middle of a reply, after %zu of %zu bytes", done,
+            byte);
+    } else {
+        fail_dead(worker, code);
+    }
+}
+
 static int receive(struct fulcrum_worker *worker, void *out, size_t byte, uint32_t code)
 {
     struct patience patience = {
@@ -262,19 +269,14 @@ static int receive(struct fulcrum_worker *worker, void *out, size_t byte, uint32
     size_t done = 0;
     while (done < byte) {
         ssize_t got = recv(worker->process.socket, (char *)out + done, byte - done, 0);
-        if (got > 0) {
-            done += (size_t)got;
-        } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-            if (done > 0) {
-                fail(worker, "ended in the middle of a reply, after %zu of %zu bytes",
-                    done, byte);
-            } else {
-                fail_dead(worker, code);
-            }
-            return 0;
-        } else if (!may_wait(worker, &patience, code)) {
+        int is_open = got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+        if (!is_open) {
+            fail_cut_off(worker, code, done, byte);
+        }
+        if (!is_open || (got < 0 && !may_wait(worker, &patience, code))) {
             return 0;
         }
+        done += got > 0 ? (size_t)got : 0;
     }
     return 1;
 }
@@ -727,7 +729,7 @@ static int ends_well(struct fulcrum_worker *worker, double grace_s)
     struct fulcrum_worker_reply reply;
     ssize_t got = -1;
     while (got < 0 && fulcrum_wall_s() < until_s) {
-        fulcrum_worker_process_drain(&worker->process);
+        (void)fulcrum_worker_process_drain(&worker->process);
         got = recv(worker->process.socket, &reply, sizeof reply, 0);
     }
     return got >= 0;

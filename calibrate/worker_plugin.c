@@ -45,17 +45,23 @@ struct server {
     char failure[FULCRUM_WORKER_TEXT_BYTE + 1]; /* "": none */
 };
 
+struct guard {
+    const unsigned char *begin;
+    const unsigned char *end;
+    const volatile uint64_t *word;
+    size_t observation_byte;
+};
+
 /*
  * The handler of SIGSEGV has nothing else to find the guard page by; written once,
  * before the handler is set.
  */
 /* NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables) */
-static struct {
-    const unsigned char *begin;
-    const unsigned char *end;
-    const volatile uint64_t *word;
-    size_t observation_byte;
-} guard;
+static struct guard guard;
+
+/* The command at hand, which the handler's reply belongs to. */
+/* NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables) */
+static volatile sig_atomic_t current_code;
 
 static void fail(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -144,7 +150,7 @@ static size_t append_text(char *out, const char *text)
     return length;
 }
 
-/* Answers the command at hand, whichever it is: the reply has its code from `last`. */
+/* Answers the command at hand, whichever it is. */
 static void tell_overrun(uint32_t code)
 {
     char text[160];
@@ -162,9 +168,6 @@ static void tell_overrun(uint32_t code)
     (void)write_all(text, length);
 }
 
-/* NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables) */
-static volatile sig_atomic_t current_code;
-
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -173,8 +176,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
         tell_overrun((uint32_t)current_code);
         _exit(1);
     }
-    /* Anything else happens again on return, and then ends the process. */
+    /* Anything else ends the process, as it would have without us. */
     (void)signal(number, SIG_DFL);
+    (void)raise(number);
 }
 
 static void watch_guard(struct server *server, size_t memory_byte)

@@ -26,8 +26,6 @@
 #include "calibrate/stopwatch.h"
 #include "calibrate/worker_protocol.h"
 
-extern char **environ;
-
 /* Descriptors of ours that go to a worker lie above those that it gets them as. */
 #define FIRST_FD 10
 
@@ -328,18 +326,21 @@ static void keep_tail(
     output->tail_byte = kept + byte;
 }
 
-void fulcrum_worker_process_drain(struct fulcrum_worker_process *process)
+size_t fulcrum_worker_process_drain(struct fulcrum_worker_process *process)
 {
     char text[4096];
+    size_t total = 0;
     ssize_t got = 1;
     /* No more than the pipe holds: who prints for ever must not keep us here. */
     for (int i = 0; i < DRAIN_COUNT && got > 0 && process->output_fd >= 0; i++) {
         got = read(process->output_fd, text, sizeof text);
         if (got > 0) {
             keep_tail(&process->output, text, (size_t)got);
-            process->output.total_byte += (size_t)got;
+            total += (size_t)got;
         }
     }
+    process->output.total_byte += total;
+    return total;
 }
 
 void fulcrum_worker_process_last_words(
@@ -366,7 +367,8 @@ void fulcrum_worker_process_last_words(
 double fulcrum_worker_process_cpu_s(const struct fulcrum_worker_process *process)
 {
     struct timespec used = {0, 0};
-    if (process->pid <= 0 || clock_gettime(process->clock, &used) != 0) {
+    /* Nothing but the clock, which does not change: another thread may be reaping. */
+    if (clock_gettime(process->clock, &used) != 0) {
         return 0.0;
     }
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;

@@ -61,8 +61,8 @@ int fulcrum_worker_process_ended(
 void fulcrum_worker_process_describe_end(
     const struct fulcrum_worker_process *process, char *out, size_t out_byte);
 
-/* Takes what it has printed by now. */
-void fulcrum_worker_process_drain(struct fulcrum_worker_process *process);
+/* Takes what it has printed by now; returns how many bytes of it. */
+size_t fulcrum_worker_process_drain(struct fulcrum_worker_process *process);
 
 /* The last line that it printed, without control characters; "" where there is none. */
 void fulcrum_worker_process_last_words(

@@ -87,7 +87,6 @@ static void test_plugin_steps_as_its_equations_say(void)
 /* Runs and single steps lead to the same place, over the end of the table too. */
 static void test_runs_do_what_single_steps_do(void)
 {
-    enum { COUNT = 5000 };
     struct trial single;
     struct trial run;
     struct fulcrum_actor_options options = plugin_options(CAR);
@@ -95,23 +94,7 @@ static void test_runs_do_what_single_steps_do(void)
     trial_open(&run, "plugin", &options);
     CU_ASSERT_EQUAL_FATAL(single.status, FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(run.status, FULCRUM_OK);
-    size_t reset_count = 0;
-    for (int i = 0; i < COUNT; i++) {
-        enum fulcrum_step_result result = fulcrum_stepper_step(&single.stepper);
-        if (result == FULCRUM_STEP_END) {
-            CU_ASSERT_EQUAL(fulcrum_stepper_reset(&single.stepper), FULCRUM_STEP_ON);
-            reset_count++;
-        }
-    }
-    size_t run_reset_count = 0;
-    CU_ASSERT_EQUAL(
-        fulcrum_stepper_run(&run.stepper, COUNT, &run_reset_count, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(reset_count, 25); /* episodes of 200 steps */
-    CU_ASSERT_EQUAL(run_reset_count, reset_count);
-    CU_ASSERT_EQUAL(single.stepper.row, run.stepper.row);
-    CU_ASSERT_EQUAL(
-        memcmp(single.stepper.observation, run.stepper.observation, 2 * sizeof(float)),
-        0);
+    trial_compare(&single, &run, 5000); /* 25 episodes */
     trial_close(&single);
     trial_close(&run);
 }
@@ -457,6 +440,18 @@ static const char *note_of(
     return "";
 }
 
+/* What the document promises of the file. */
+static void expect_kept(const struct fulcrum_calibration *calibration)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(calibration->complete, 0);
+    expect_part(note_of(calibration, "incomplete"), "step 3000000 has not returned");
+    expect_part(note_of(calibration, "actor"), "misbehaving 1");
+    CU_ASSERT_PTR_NOT_NULL(
+        fulcrum_calibration_quantity(calibration, "env_memory_byte"));
+    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
+}
+
 /* Far enough for the memory probe, not for the one after it. */
 static void test_calibration_keeps_what_was_measured(void)
 {
@@ -480,13 +475,10 @@ static void test_calibration_keeps_what_was_measured(void)
     }
     CU_ASSERT_EQUAL(status, FULCRUM_ERR_ENVIRONMENT);
     expect_part(err.detail, "step 3000000 has not returned for 0.5 s");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(calibration);
-    CU_ASSERT_EQUAL(calibration->complete, 0);
-    expect_part(note_of(calibration, "incomplete"), "step 3000000 has not returned");
-    expect_part(note_of(calibration, "actor"), "misbehaving 1");
-    CU_ASSERT_PTR_NOT_NULL(
-        fulcrum_calibration_quantity(calibration, "env_memory_byte"));
-    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
+    CU_ASSERT_PTR_NOT_NULL(calibration);
+    if (calibration != NULL) {
+        expect_kept(calibration);
+    }
     fulcrum_calibration_free(calibration);
     assert_no_children();
 }
@@ -513,13 +505,11 @@ static void test_calibration_measures_a_plugin(void)
     CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
     const struct fulcrum_quantity *length =
         fulcrum_calibration_quantity(calibration, "steps_per_episode");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(length);
-    suite_assert_close("steps per episode", length->value, 200.0, 0.01);
+    CU_ASSERT(length != NULL && fabs(length->value / 200.0 - 1.0) < 0.01);
     const struct fulcrum_parameter *mean =
         fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mean);
     /* A few dozen operations: far below what one hand-off to a process costs. */
-    CU_ASSERT(mean->value > 1e-9 && mean->value < 1e-6);
+    CU_ASSERT(mean != NULL && mean->value > 1e-9 && mean->value < 1e-6);
     fulcrum_calibration_free(calibration);
     assert_no_children();
 }
