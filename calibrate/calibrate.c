@@ -48,6 +48,7 @@ const struct fulcrum_probe *const *fulcrum_probes(void)
         &fulcrum_probe_handoff,
         &fulcrum_probe_power,
         &fulcrum_probe_sm,
+        &fulcrum_probe_gpu_power,
         NULL,
     };
     return probes;
@@ -115,6 +116,17 @@ static void plan(struct run *run)
     run->schedule = fulcrum_schedule_plan(budget_s, share, run->probe_count);
 }
 
+/* Whether an open probe has nothing to do: its time then goes to the others. */
+static int rests(struct run *run, size_t i)
+{
+    const struct fulcrum_probe *probe = run->probe[i];
+    int has_nothing = probe->rests != NULL && probe->rests(run->state[i]);
+    if (has_nothing) {
+        run->schedule.share[i] = 0.0;
+    }
+    return has_nothing;
+}
+
 static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
@@ -129,6 +141,7 @@ static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *er
             return fulcrum_fail_in(err, status, probe->what);
         }
         run->open_count++;
+        (void)rests(run, i);
     }
     return status;
 }
@@ -139,6 +152,9 @@ static enum fulcrum_status visit_all(
     run->has_begun = 1;
     for (size_t i = 0; i < run->open_count; i++) {
         const struct fulcrum_probe *probe = run->probe[i];
+        if (rests(run, i)) {
+            continue;
+        }
         double elapsed_s = fulcrum_wall_s() - run->start_s;
         double until_s = run->start_s + fulcrum_schedule_visit_end(
                                             &run->schedule, elapsed_s, round, i);

@@ -19,8 +19,6 @@
 
 enum { SOURCE_COUNT = 2, TEXT_SIZE = 240 };
 
-#define REASON_SIZE sizeof((struct fulcrum_energy_reading){0}).reason
-
 /* What one domain counts, and why it cannot be believed. */
 struct track {
     double begin_j;
@@ -85,9 +83,10 @@ static void keep_line(char *text, size_t size, const char *detail)
 }
 
 /* Domains of one GPU where one is named, all of the source otherwise. */
-static void choose_domains(struct source *source, const char *name)
+static int choose_domains(struct source *source, const char *name)
 {
     size_t wanted = 0;
+    source->absence[0] = '\0';
     for (size_t i = 0; i < source->count; i++) {
         const struct fulcrum_meter_domain *domain = &source->domain[i];
         source->track[i].is_wanted = name == NULL || strcmp(domain->name, name) == 0 ||
@@ -99,6 +98,13 @@ static void choose_domains(struct source *source, const char *name)
             "meter %s has no \"%.100s\" among its %zu domains", source->meter->name,
             name == NULL ? "domain" : name, source->count);
     }
+    return wanted > 0;
+}
+
+int fulcrum_energy_choose_gpu(struct fulcrum_energy_meterset *set, const char *gpu)
+{
+    struct source *source = &set->source[1];
+    return source->meter != NULL && choose_domains(source, gpu);
 }
 
 static enum fulcrum_status open_source(struct source *source,
@@ -122,7 +128,7 @@ static enum fulcrum_status open_source(struct source *source,
     for (size_t i = 0; i < source->count; i++) {
         source->track[i].window_j = (double)NAN;
     }
-    choose_domains(source, scope == FULCRUM_METER_GPU ? options->gpu : NULL);
+    (void)choose_domains(source, scope == FULCRUM_METER_GPU ? options->gpu : NULL);
     return FULCRUM_OK;
 }
 
@@ -348,7 +354,7 @@ static void append(char *text, size_t size, const char *separator, const char *m
 
 /* Joules and watts of one scope; NAN where a wanted domain of it has none. */
 static void sum_scope(const struct source *source, enum fulcrum_meter_scope scope,
-    double *joules, double *watts, char *reason)
+    double *joules, double *watts)
 {
     double sum_j = 0;
     size_t count = 0;
@@ -359,9 +365,6 @@ static void sum_scope(const struct source *source, enum fulcrum_meter_scope scop
         }
         count++;
         sum_j += track->window_j;
-        if (track->doubt[0] != '\0') {
-            append(reason, REASON_SIZE, "; ", track->doubt);
-        }
     }
     *joules = count > 0 ? sum_j : (double)NAN;
     *watts = count > 0 ? sum_j / source->window_s : (double)NAN;
@@ -412,20 +415,33 @@ static void name_domains(
     }
 }
 
+/* Why nothing was opened, and what is in doubt of what was. */
+static void give_reasons(const struct source *source, char *reason, size_t size)
+{
+    append(reason, size, "", source->absence);
+    for (size_t i = 0; i < source->count; i++) {
+        const struct track *track = &source->track[i];
+        if (track->is_wanted && track->doubt[0] != '\0') {
+            append(reason, size, "; ", track->doubt);
+        }
+    }
+}
+
 static void fill(struct fulcrum_energy_meterset *set, double step_count,
     struct fulcrum_energy_reading *out)
 {
     struct source *cpu = &set->source[0];
     struct source *gpu = &set->source[1];
-    for (size_t i = 0; i < SOURCE_COUNT; i++) {
-        end_source(&set->source[i]);
-        if (set->source[i].absence[0] != '\0') {
-            append(out->reason, sizeof out->reason, "; ", set->source[i].absence);
-        }
-    }
-    sum_scope(cpu, FULCRUM_METER_CPU_PACKAGE, &out->cpu_j, &out->cpu_w, out->reason);
-    sum_scope(cpu, FULCRUM_METER_DRAM, &out->dram_j, &out->dram_w, out->reason);
-    sum_scope(gpu, FULCRUM_METER_GPU, &out->gpu_j, &out->gpu_w, out->reason);
+    end_source(cpu);
+    end_source(gpu);
+    sum_scope(cpu, FULCRUM_METER_CPU_PACKAGE, &out->cpu_j, &out->cpu_w);
+    sum_scope(cpu, FULCRUM_METER_DRAM, &out->dram_j, &out->dram_w);
+    sum_scope(gpu, FULCRUM_METER_GPU, &out->gpu_j, &out->gpu_w);
+    give_reasons(cpu, out->cpu_reason, sizeof out->cpu_reason);
+    give_reasons(gpu, out->gpu_reason, sizeof out->gpu_reason);
+    (void)snprintf(out->reason, sizeof out->reason, "%s%s%s", out->cpu_reason,
+        out->cpu_reason[0] != '\0' && out->gpu_reason[0] != '\0' ? "; " : "",
+        out->gpu_reason);
     add_to_step(set, out, step_count);
     name_domains(set, out);
 }
@@ -435,7 +451,7 @@ void fulcrum_energy_end(struct fulcrum_energy_meterset *set, double step_count,
 {
     const double none = (double)NAN;
     *out = (struct fulcrum_energy_reading){none, none, none, none, none, none, none,
-        none, none, "", "no window was begun"};
+        none, none, "", "", "", "no window was begun"};
     if (!set->is_begun) {
         return;
     }

@@ -47,8 +47,10 @@ struct fulcrum_energy_reading {
     double j_per_step;
     /* The same less what idles; memory only where its idle watts are known. */
     double above_idle_j_per_step;
-    char covers[160];  /* what j_per_step is the sum of: "package-0, dram-0, gpu-0" */
-    char reason[1200]; /* why something is NAN, one line; "" where nothing is */
+    char covers[160]; /* what j_per_step is the sum of: "package-0, dram-0, gpu-0" */
+    char cpu_reason[1000]; /* why packages or memory are NAN, one line; "" if not */
+    char gpu_reason[600];
+    char reason[1800]; /* both, and why there is nothing per step */
 };
 
 /*
@@ -63,6 +65,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_energy_open(
 
 /* Accepts NULL. */
 void fulcrum_energy_close(struct fulcrum_energy_meterset *set);
+
+/*
+ * Counts one GPU from the next window on, by name or UUID, or all of them (NULL).
+ * Returns 0 where there is none of that name: then no GPU is counted.
+ */
+int fulcrum_energy_choose_gpu(struct fulcrum_energy_meterset *set, const char *gpu);
 
 /* 1 where a domain of that scope is counted, by a meter that opened. */
 int fulcrum_energy_has(

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "calibrate/canary.h"
+#include "calibrate/gpu_idle.h"
 #include "calibrate/learner.h"
 #include "calibrate/recording.h"
 #include "calibrate/stepper.h"
@@ -36,8 +37,9 @@ struct fulcrum_bench {
     struct fulcrum_canary alone; /* runs while nothing of ours is busy elsewhere */
     struct fulcrum_canary busy;  /* runs while other cores are loaded on purpose */
     struct fulcrum_machine machine;
-    size_t max_threads;     /* most actor threads */
-    const char *meter_root; /* where meters look for the kernel's files */
+    struct fulcrum_gpu_idle gpu_idle; /* before the learner was opened */
+    size_t max_threads;               /* most actor threads */
+    const char *meter_root;           /* where meters look for the kernel's files */
     double budget_s;
     /* Also tells whoever waits how far the run is. NULL: never stops. */
     int (*stops)(void *user);
@@ -62,6 +64,8 @@ struct fulcrum_probe {
     enum fulcrum_status (*open)(struct fulcrum_bench *bench,
         struct fulcrum_probe_state **out, struct fulcrum_error *err);
     void (*close)(struct fulcrum_probe_state *state);
+    /* 1 where an open one has nothing to do (more): others get its time. NULL: 0. */
+    int (*rests)(const struct fulcrum_probe_state *state);
     /*
      * Samples until `until_s` on the wall clock, at least once if this is the first
      * visit, and ends within one sample where the run is to end. A probe that has
@@ -89,5 +93,6 @@ extern const struct fulcrum_probe fulcrum_probe_train;
 extern const struct fulcrum_probe fulcrum_probe_handoff;
 extern const struct fulcrum_probe fulcrum_probe_power;
 extern const struct fulcrum_probe fulcrum_probe_sm;
+extern const struct fulcrum_probe fulcrum_probe_gpu_power;
 
 #endif

@@ -111,6 +111,11 @@ static enum fulcrum_status power_open(struct fulcrum_bench *bench,
     return FULCRUM_OK;
 }
 
+static int power_rests(const struct fulcrum_probe_state *state)
+{
+    return state->meter == NULL;
+}
+
 /* Joules so far of one kind of domain; NAN where the meter has none of it. */
 static enum fulcrum_status read_energy(struct fulcrum_probe_state *state,
     double energy_j[FULCRUM_METER_SCOPE_COUNT], struct fulcrum_error *err)
@@ -300,6 +305,7 @@ const struct fulcrum_probe fulcrum_probe_power = {
     .share = 0.12,
     .open = power_open,
     .close = power_close,
+    .rests = power_rests,
     .visit = power_visit,
     .report = power_report,
 };

@@ -393,6 +393,28 @@ static void test_gpus_are_counted_together_or_by_name(void)
     }
 }
 
+static void test_gpu_may_be_chosen_later(void)
+{
+    struct rig *rig = rig_new();
+    struct fake_nvml *fake = add_gpus(rig);
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    CU_ASSERT(!fulcrum_energy_choose_gpu(rig->set, "GPU-00a2-fake"));
+    run_gpus(rig, fake, 3);
+    assert_unknown("none", rig->reading.gpu_w);
+    CU_ASSERT(fulcrum_energy_choose_gpu(rig->set, "GPU-00a1-fake"));
+    run_gpus(rig, fake, 3);
+    suite_assert_close("second", rig->reading.gpu_w, 400, 1e-9);
+    CU_ASSERT_STRING_EQUAL(rig->reading.reason, "");
+    CU_ASSERT(fulcrum_energy_choose_gpu(rig->set, NULL));
+    run_gpus(rig, fake, 3);
+    suite_assert_close("both", rig->reading.gpu_w, 500, 1e-9);
+    rig_free(rig);
+    rig = rig_new();
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    CU_ASSERT(!fulcrum_energy_choose_gpu(rig->set, NULL));
+    rig_free(rig);
+}
+
 static void test_gpu_that_is_not_there_is_not_measured(void)
 {
     struct rig *rig = rig_new();
@@ -502,6 +524,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_windows_have_a_beginning_and_steps),
         SUITE_CASE(test_a_gpu_without_meter_leaves_the_step_unknown),
         SUITE_CASE(test_gpus_are_counted_together_or_by_name),
+        SUITE_CASE(test_gpu_may_be_chosen_later),
         SUITE_CASE(test_gpu_that_is_not_there_is_not_measured),
         SUITE_CASE(test_gpus_need_longer_windows),
         SUITE_CASE(test_gpus_that_fail_are_named),
