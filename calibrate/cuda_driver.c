@@ -19,6 +19,7 @@ static const struct fulcrum_symbol symbols[] = {
     {"cuDeviceGetCount", OFFSET(device_get_count), 0},
     {"cuDeviceGet", OFFSET(device_get), 0},
     {"cuDeviceGetName", OFFSET(device_get_name), 0},
+    {"cuDeviceGetUuid", OFFSET(device_get_uuid), 1},
     {"cuDeviceTotalMem_v2", OFFSET(device_total_mem), 0},
     {"cuDeviceGetAttribute", OFFSET(device_get_attribute), 0},
     {"cuDevicePrimaryCtxRetain", OFFSET(primary_retain), 0},

@@ -66,6 +66,7 @@ struct fulcrum_cuda_driver {
     int (*device_get_count)(int *count);
     int (*device_get)(int *device, int ordinal);
     int (*device_get_name)(char *name, int size, int device);
+    int (*device_get_uuid)(unsigned char uuid[16], int device); /* NULL: too old */
     int (*device_total_mem)(size_t *byte, int device);
     int (*device_get_attribute)(int *value, int attribute, int device);
     int (*primary_retain)(void **context, int device);

@@ -136,6 +136,22 @@ static void describe_products(
         version / 100 % 100, version % 100);
 }
 
+/* As the driver's other library prints it: "GPU-" and groups of 8, 4, 4, 4, 12 digits.
+ */
+static void describe_uuid(
+    const struct fulcrum_cuda_gpu *gpu, struct fulcrum_device_info *info)
+{
+    unsigned char uuid[16] = {0};
+    if (gpu->driver.device_get_uuid == NULL ||
+        gpu->driver.device_get_uuid(uuid, gpu->device) != FULCRUM_CU_SUCCESS) {
+        return;
+    }
+    (void)snprintf(info->uuid, sizeof info->uuid,
+        "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+        uuid[0], uuid[1], uuid[2], uuid[3], uuid[4], uuid[5], uuid[6], uuid[7], uuid[8],
+        uuid[9], uuid[10], uuid[11], uuid[12], uuid[13], uuid[14], uuid[15]);
+}
+
 static void describe(
     const struct fulcrum_device_state *state, struct fulcrum_device_info *info)
 {
@@ -152,6 +168,7 @@ static void describe(
         .sm_step = gpu->sm_step,
         .clock_hz = clock_khz > 0 ? KILO * (double)clock_khz : (double)NAN,
     };
+    describe_uuid(gpu, info);
     (void)gpu->driver.device_get_name(info->name, (int)sizeof info->name, gpu->device);
     (void)gpu->driver.device_total_mem(&memory_byte, gpu->device);
     info->memory_byte = (double)memory_byte;

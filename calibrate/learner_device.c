@@ -71,6 +71,7 @@ static struct fulcrum_learner_info describe(const struct fulcrum_learner_state *
         .memory_byte = device->memory_byte};
     (void)snprintf(info.backend, sizeof info.backend, "%s", device->detail);
     (void)snprintf(info.device_name, sizeof info.device_name, "%s", device->name);
+    (void)snprintf(info.device_uuid, sizeof info.device_uuid, "%s", device->uuid);
     return info;
 }
 

@@ -186,13 +186,12 @@ static enum fulcrum_status open_learner(struct fulcrum_probe_state *state)
 static void choose_levels(struct fulcrum_probe_state *state)
 {
     const struct fulcrum_learner_info *info = &state->bench->learner_info;
-    int shares = state->bench->learner->grant != NULL && info->least_sm_count > 0 &&
-                 info->sm_count > info->least_sm_count;
+    int shares = state->bench->learner->grant != NULL && info->least_sm_count > 0;
     for (size_t i = 0; i < LEVEL_MAX; i++) {
         struct level level = standard_levels[i];
         int is_share = level.sm_count > 0;
-        /* A fraction of the SMs, as the table has it. */
-        level.sm_count *= info->sm_count;
+        /* A fraction of what the learner was given, as the table has it. */
+        level.sm_count *= info->granted_sm_count;
         if (!is_share || (shares && level.sm_count >= info->least_sm_count)) {
             state->level[state->level_count++] = level;
         }
@@ -304,17 +303,22 @@ static int grant(struct fulcrum_probe_state *state, struct level *level)
         (void)snprintf(state->reason, sizeof state->reason, "%.599s", why.detail);
         return 0;
     }
-    level->sm_frac = fmin(granted / state->bench->learner_info.sm_count, 1);
+    level->sm_frac = fmin(granted / state->bench->learner_info.granted_sm_count, 1);
     return 1;
 }
 
+/* Back to what the learner was given. */
 static enum fulcrum_status grant_all(struct fulcrum_probe_state *state,
     const struct level *level, struct fulcrum_error *err)
 {
+    const struct fulcrum_learner_info *info = &state->bench->learner_info;
+    int has_all = !(info->granted_sm_count < info->sm_count);
     double granted = 0;
-    return level->sm_count > 0
-               ? state->bench->learner->grant(state->learner, 0, &granted, err)
-               : FULCRUM_OK;
+    if (!(level->sm_count > 0)) {
+        return FULCRUM_OK;
+    }
+    return state->bench->learner->grant(
+        state->learner, has_all ? 0 : info->granted_sm_count, &granted, err);
 }
 
 static enum fulcrum_status keep_sample(struct fulcrum_probe_state *state,

@@ -67,6 +67,7 @@ static void test_device_tells_what_it_is(void)
     CU_ASSERT_STRING_EQUAL(info.detail,
         "Stand-in GPU 0, compute capability 9.0, driver for CUDA 13.1, cuBLAS 13.1.2, "
         "float32 without TF32");
+    CU_ASSERT_STRING_EQUAL(info.uuid, "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
     CU_ASSERT_TRUE(info.is_gpu && info.is_wide);
     CU_ASSERT_EQUAL(info.sm_count, 132.0);
     CU_ASSERT_EQUAL(info.granted_sm_count, 132.0);
@@ -79,6 +80,7 @@ static void test_device_tells_what_it_is(void)
     CU_ASSERT_PTR_NOT_NULL(
         strstr(info.detail, "CUDA 11.4, products by an own kernel (no cuBLAS here)"));
     CU_ASSERT_EQUAL(info.least_sm_count, 132.0);
+    CU_ASSERT_STRING_EQUAL(info.uuid, "");
     close_clean(state, FAKE_CUDA_OLD);
 }
 

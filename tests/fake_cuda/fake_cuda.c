@@ -213,6 +213,17 @@ int cuDeviceGet(int *device, int ordinal)
     return before("cuDeviceGet");
 }
 
+#ifndef FAKE_CUDA_OLD
+int cuDeviceGetUuid(unsigned char *uuid, int device);
+int cuDeviceGetUuid(unsigned char *uuid, int device)
+{
+    for (int i = 0; i < 16; i++) {
+        uuid[i] = (unsigned char)(16 * device + i + 0xa0);
+    }
+    return before("cuDeviceGetUuid");
+}
+#endif
+
 int cuDeviceGetName(char *name, int size, int device);
 int cuDeviceGetName(char *name, int size, int device)
 {
