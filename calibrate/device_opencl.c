@@ -151,17 +151,21 @@ static void add_platform(struct list *list, cl_platform_id platform)
     }
 }
 
+static void append(struct list *to, const struct list *from, int wants_cpus)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        if (is_cpu(from->devices[i]) == wants_cpus) {
+            to->devices[to->count] = from->devices[i];
+            to->count++;
+        }
+    }
+}
+
 static void put_cpus_last(struct list *list)
 {
     struct list sorted = {.count = 0};
-    for (int wanted = 0; wanted < 2; wanted++) {
-        for (size_t i = 0; i < list->count; i++) {
-            if (is_cpu(list->devices[i]) == wanted) {
-                sorted.devices[sorted.count] = list->devices[i];
-                sorted.count++;
-            }
-        }
-    }
+    append(&sorted, list, 0);
+    append(&sorted, list, 1);
     *list = sorted;
 }
 
@@ -493,8 +497,7 @@ static enum fulcrum_status make_arena(
         code = clFinish(engine->queue);
     }
     for (size_t i = 0; i < FULCRUM_KERNEL_COUNT && code == CL_SUCCESS; i++) {
-        code =
-            clSetKernelArg(engine->kernels[i], 0, sizeof engine->arena, &engine->arena);
+        code = clSetKernelArg(engine->kernels[i], 0, sizeof(cl_mem), &engine->arena);
     }
     if (code != CL_SUCCESS) {
         char what[80];

@@ -144,14 +144,15 @@ static void upload_actions(
     const struct fulcrum_device_r2d2 *network, const int *action, size_t count)
 {
     float block[ACTION_BLOCK];
-    for (size_t first = 0; first < count; first += ACTION_BLOCK) {
-        size_t left = count - first;
-        size_t length = left < ACTION_BLOCK ? left : (size_t)ACTION_BLOCK;
-        for (size_t i = 0; i < length; i++) {
-            block[i] = (float)action[first + i];
+    size_t filled = 0;
+    for (size_t i = 0; i < count; i++) {
+        block[filled] = (float)action[i];
+        filled++;
+        if (filled == ACTION_BLOCK || i + 1 == count) {
+            upload(network, fulcrum_place_at(network->replay.action, i + 1 - filled),
+                block, filled * sizeof *block);
+            filled = 0;
         }
-        upload(network, fulcrum_place_at(network->replay.action, first), block,
-            length * sizeof *block);
     }
 }
 

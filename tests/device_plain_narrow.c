@@ -4,7 +4,7 @@
 
 #define FULCRUM_PLAIN_C
 #define FULCRUM_ONE_LANE
-#include "calibrate/kernels/network.cl"
+#include "plain/network.inc" /* network.cl */
 
 typedef void kernel_call(float *, struct fulcrum_kernel_arguments, uint);
 

@@ -3,7 +3,7 @@
 #include "tests/device_plain.h"
 
 #define FULCRUM_PLAIN_C
-#include "calibrate/kernels/network.cl"
+#include "plain/network.inc" /* network.cl */
 
 typedef void kernel_call(float *, struct fulcrum_kernel_arguments, uint);
 

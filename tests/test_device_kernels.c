@@ -19,18 +19,25 @@ static const double tolerance = 3e-6;
 
 enum { ROOM = 1 << 20 };
 
+static void run_here(const struct fulcrum_device *device,
+    void (*run)(const struct fulcrum_compute *compute))
+{
+    struct fulcrum_compute compute;
+    if (!devices_open(device, &compute)) {
+        return;
+    }
+    enum fulcrum_status status = device->reserve(compute.state, ROOM, NULL);
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    run(&compute);
+    devices_finish(&compute);
+    devices_close(&compute);
+}
+
 /* Runs a case on every device that is there, each with an arena of its own. */
 static void on_every_device(void (*run)(const struct fulcrum_compute *compute))
 {
     for (size_t i = 0; devices_at(i) != NULL; i++) {
-        struct fulcrum_compute compute;
-        if (devices_open(devices_at(i), &compute)) {
-            CU_ASSERT_EQUAL_FATAL(
-                compute.device->reserve(compute.state, ROOM, NULL), FULCRUM_OK);
-            run(&compute);
-            devices_finish(&compute);
-            devices_close(&compute);
-        }
+        run_here(devices_at(i), run);
     }
 }
 
@@ -327,7 +334,7 @@ static void test_convolution_is_that_of_the_cpu(void)
 static void run_bytes(const struct fulcrum_compute *compute)
 {
     enum { FIRST = 3, BYTES = 11 * 9 * 5 };
-    unsigned char bytes[FIRST + BYTES];
+    unsigned char bytes[FIRST + BYTES] = {0};
     struct arrays arrays = {.count = 0};
     float *image = take(&arrays, BYTES, 0);
     for (size_t i = 0; i < sizeof bytes; i++) {
@@ -398,13 +405,15 @@ enum { LSTM_STEPS = 4, LSTM_BATCH = 3, LSTM_ROWS = LSTM_STEPS * LSTM_BATCH };
 /* The trace of the CPU, with a state before the first step. */
 static struct fulcrum_lstm_trace lstm_trace(struct arrays *arrays)
 {
-    size_t units = odd_lstm.unit_count;
+    const size_t units = odd_lstm.unit_count;
+    const size_t rows = LSTM_ROWS;
+    const size_t batch = LSTM_BATCH;
     return (struct fulcrum_lstm_trace){.step_count = LSTM_STEPS,
         .batch_count = LSTM_BATCH,
-        .gates = take(arrays, 4 * LSTM_ROWS * units, 0),
-        .cell = take(arrays, (LSTM_ROWS + LSTM_BATCH) * units, 12),
-        .cell_tanh = take(arrays, LSTM_ROWS * units, 0),
-        .hidden = take(arrays, (LSTM_ROWS + LSTM_BATCH) * units, 13)};
+        .gates = take(arrays, 4 * rows * units, 0),
+        .cell = take(arrays, (rows + batch) * units, 12),
+        .cell_tanh = take(arrays, rows * units, 0),
+        .hidden = take(arrays, (rows + batch) * units, 13)};
 }
 
 static const struct fulcrum_device_lstm_trace lstm_places = {.step_count = LSTM_STEPS,
@@ -417,28 +426,29 @@ static const struct fulcrum_device_lstm_trace lstm_places = {.step_count = LSTM_
 static void run_lstm(const struct fulcrum_compute *compute)
 {
     const size_t units = odd_lstm.unit_count;
+    const size_t rows = LSTM_ROWS;
+    const size_t batch = LSTM_BATCH;
     const struct layer_case layer = {
         .parameter_count = odd_lstm.offset + fulcrum_lstm_parameter_count(&odd_lstm),
-        .rows = LSTM_ROWS,
-        .input_count = LSTM_ROWS * odd_lstm.input_count,
-        .output_count = LSTM_ROWS * units};
+        .rows = rows,
+        .input_count = rows * odd_lstm.input_count,
+        .output_count = rows * units};
     struct arrays arrays = {.count = 0};
     struct fulcrum_pass cpu = cpu_pass(&layer, &arrays);
     struct fulcrum_lstm_trace trace = lstm_trace(&arrays);
     struct fulcrum_lstm_gradients gradients = {.hidden = cpu.output_gradient,
-        .gates = take(&arrays, 4 * LSTM_ROWS * units, 0),
-        .cell = take(&arrays, LSTM_BATCH * units, 0),
-        .recurrent = take(&arrays, LSTM_BATCH * units, 0)};
-    struct fulcrum_device_pass device = device_pass(compute, LSTM_ROWS);
+        .gates = take(&arrays, 4 * rows * units, 0),
+        .cell = take(&arrays, batch * units, 0),
+        .recurrent = take(&arrays, batch * units, 0)};
+    struct fulcrum_device_pass device = device_pass(compute, rows);
     const struct fulcrum_device_lstm_gradients places = {
         .hidden = 600000, .gates = 840000, .cell = 850000, .recurrent = 860000};
     write_pass(compute, &layer, &device, &cpu);
-    devices_write(compute, lstm_places.cell, trace.cell, LSTM_BATCH * units);
-    devices_write(compute, lstm_places.hidden, trace.hidden, LSTM_BATCH * units);
+    devices_write(compute, lstm_places.cell, trace.cell, batch * units);
+    devices_write(compute, lstm_places.hidden, trace.hidden, batch * units);
     fulcrum_lstm_forward(&odd_lstm, &cpu, &trace);
     fulcrum_device_lstm_forward(&odd_lstm, &device, &lstm_places);
-    expect(compute, "hidden", lstm_places.hidden, trace.hidden,
-        (LSTM_ROWS + LSTM_BATCH) * units);
+    expect(compute, "hidden", lstm_places.hidden, trace.hidden, (rows + batch) * units);
     fulcrum_lstm_backward(&odd_lstm, &cpu, &trace, &gradients);
     fulcrum_device_lstm_backward(&odd_lstm, &device, &lstm_places, &places);
     expect(

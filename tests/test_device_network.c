@@ -114,8 +114,8 @@ static void assert_same_inference(
     uint8_t *images = fulcrum_r2d2_input(pair->cpu);
     struct fulcrum_random random = fulcrum_random_seeded(3);
     for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
-        int action[64];
-        int expected[64];
+        int action[64] = {0};
+        int expected[64] = {0};
         for (size_t j = 0; j < options->max_batch * image_byte; j++) {
             images[j] = (uint8_t)(fulcrum_random_bits(&random) & 255U);
         }
@@ -172,6 +172,17 @@ static void compare_r2d2(
     close_r2d2(&pair);
 }
 
+static void compare_r2d2_everywhere(const struct fulcrum_r2d2_options *options)
+{
+    for (size_t i = 0; devices_at(i) != NULL; i++) {
+        struct fulcrum_compute compute;
+        if (devices_open(devices_at(i), &compute)) {
+            compare_r2d2(&compute, options);
+            devices_close(&compute);
+        }
+    }
+}
+
 static void test_r2d2_is_that_of_the_cpu_on_every_device(void)
 {
     struct fulcrum_r2d2_options without_burn_in = tiny_r2d2;
@@ -181,14 +192,8 @@ static void test_r2d2_is_that_of_the_cpu_on_every_device(void)
     long_burn_in.train_unroll = 2;
     const struct fulcrum_r2d2_options *const options[] = {
         &tiny_r2d2, &without_burn_in, &long_burn_in};
-    for (size_t i = 0; devices_at(i) != NULL; i++) {
-        for (size_t j = 0; j < sizeof options / sizeof options[0]; j++) {
-            struct fulcrum_compute compute;
-            if (devices_open(devices_at(i), &compute)) {
-                compare_r2d2(&compute, options[j]);
-                devices_close(&compute);
-            }
-        }
+    for (size_t j = 0; j < sizeof options / sizeof options[0]; j++) {
+        compare_r2d2_everywhere(options[j]);
     }
 }
 
@@ -201,13 +206,7 @@ static void test_atari_network_is_that_of_the_cpu_on_every_device(void)
         .train_unroll = 2,
         .train_burn_in = 1,
         .seed = 11};
-    for (size_t i = 0; devices_at(i) != NULL; i++) {
-        struct fulcrum_compute compute;
-        if (devices_open(devices_at(i), &compute)) {
-            compare_r2d2(&compute, &atari);
-            devices_close(&compute);
-        }
-    }
+    compare_r2d2_everywhere(&atari);
 }
 
 static void test_target_is_renewed_after_2500_updates(void)

@@ -8,7 +8,7 @@
 #include "calibrate/device_record.h"
 #include "tests/suite.h"
 
-enum { COUNT = 5000 };
+enum { COUNT = 5000, ROOM = 2 * COUNT };
 
 static enum fulcrum_status open_share(double sm_count, struct fulcrum_compute *out,
     struct fulcrum_device_info *info, struct fulcrum_error *err)
@@ -29,7 +29,7 @@ static struct fulcrum_compute open_whole(struct fulcrum_device_info *info)
     struct fulcrum_compute compute;
     CU_ASSERT_EQUAL_FATAL(open_share(0.0, &compute, info, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        compute.device->reserve(compute.state, 2 * COUNT, NULL), FULCRUM_OK);
+        compute.device->reserve(compute.state, ROOM, NULL), FULCRUM_OK);
     return compute;
 }
 
@@ -69,25 +69,32 @@ static void test_arena_begins_with_zeros(void)
     compute.device->close(compute.state);
 }
 
+/* Asks for a share and uses it. Returns 0 where the device cannot be divided. */
+static int use_share(const struct fulcrum_compute *compute, double share,
+    const struct fulcrum_device_info *info)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    double granted = 0.0;
+    enum fulcrum_status status =
+        compute->device->grant(compute->state, share, &granted, &err);
+    if (status == FULCRUM_ERR_UNSUPPORTED) {
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "sm_count = 1"));
+        CU_ASSERT_TRUE(info->least_sm_count > 1.0);
+        return 0;
+    }
+    CU_ASSERT_EQUAL(status, FULCRUM_OK);
+    suite_assert_close("granted", granted, share > 0.0 ? share : info->sm_count, 0.0);
+    return 1;
+}
+
 /* Down to one compute unit and back: what the arena held is still there. */
 static void test_arena_survives_a_grant(void)
 {
+    const double shares[] = {1.0, 0.0, 1.0};
     struct fulcrum_device_info info;
     struct fulcrum_compute compute = open_whole(&info);
-    double granted = 0.0;
     fulcrum_compute_fill(&compute, COUNT, COUNT, 3.0F);
-    for (int i = 0; i < 3; i++) {
-        double share = i == 1 ? 0.0 : 1.0;
-        struct fulcrum_error err = {FULCRUM_OK, ""};
-        enum fulcrum_status status =
-            compute.device->grant(compute.state, share, &granted, &err);
-        if (status == FULCRUM_ERR_UNSUPPORTED) {
-            CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "sm_count = 1"));
-            CU_ASSERT_TRUE(info.least_sm_count > 1.0);
-            break;
-        }
-        CU_ASSERT_EQUAL(status, FULCRUM_OK);
-        suite_assert_close("granted", granted, i == 1 ? info.sm_count : 1.0, 0.0);
+    for (size_t i = 0; i < 3 && use_share(&compute, shares[i], &info); i++) {
         expect_all(&compute, COUNT, 3.0F);
         fulcrum_compute_fill(&compute, 0, COUNT, 4.0F);
         expect_all(&compute, 0, 4.0F);
@@ -104,8 +111,7 @@ static void test_shares_come_and_go(void)
         if (open_share(1.0, &compute, &info, NULL) != FULCRUM_OK) {
             return;
         }
-        CU_ASSERT_EQUAL(
-            compute.device->reserve(compute.state, 2 * COUNT, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(compute.device->reserve(compute.state, ROOM, NULL), FULCRUM_OK);
         fulcrum_compute_fill(&compute, 0, COUNT, 1.0F);
         expect_all(&compute, 0, 1.0F);
         suite_assert_close("granted", info.granted_sm_count, 1.0, 0.0);
@@ -152,7 +158,7 @@ static void test_first_failure_waits_for_finish(void)
     struct fulcrum_error err = {FULCRUM_OK, ""};
     float value = 5.0F;
     fulcrum_compute_fill(&compute, 0, COUNT, 1.0F);
-    compute.device->download(compute.state, &value, 2 * COUNT, sizeof value);
+    compute.device->download(compute.state, &value, ROOM, sizeof value);
     fulcrum_compute_fill(&compute, 0, COUNT, 2.0F);
     CU_ASSERT_EQUAL(
         compute.device->finish(compute.state, &err), FULCRUM_ERR_UNSUPPORTED);

@@ -87,12 +87,13 @@ static double loss_after(const struct fulcrum_learner *learner,
     struct fulcrum_learner_info info;
     struct fulcrum_learner_state *state = open_here(learner, options, &info);
     double loss = 0.0;
-    if (state != NULL) {
-        for (size_t i = 0; i < step_count; i++) {
-            CU_ASSERT_EQUAL(learner->train(state, &loss, NULL), FULCRUM_OK);
-        }
-        learner->close(state);
+    if (state == NULL) {
+        return loss;
     }
+    for (size_t i = 0; i < step_count; i++) {
+        CU_ASSERT_EQUAL(learner->train(state, &loss, NULL), FULCRUM_OK);
+    }
+    learner->close(state);
     return loss;
 }
 

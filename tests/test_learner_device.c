@@ -161,26 +161,31 @@ static enum fulcrum_status work(
     return status;
 }
 
+static void expect_told(const struct fulcrum_learner_options *options, size_t call)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    device_plain_fail_at(call);
+    CU_ASSERT_NOT_EQUAL(work(options, &err), FULCRUM_OK);
+    CU_ASSERT_TRUE(strcmp(err.detail, "the device fell off the bus") == 0 ||
+                   err.status == FULCRUM_ERR_NO_MEMORY);
+    device_plain_fail_at(0);
+}
+
 /* Whatever call fails, the message arrives and nothing is left behind. */
 static void test_every_failure_of_a_device_is_told(void)
 {
     const struct fulcrum_learner_options *const options[] = {&small_mlp, &small_r2d2};
+    /* All of the small network's calls; of the large one's, some of each kind. */
+    const size_t strides[] = {1, 7};
     for (size_t i = 0; i < 2; i++) {
         device_plain_fail_at(0);
         CU_ASSERT_EQUAL(work(options[i], NULL), FULCRUM_OK);
         size_t calls = device_plain_call_count();
         CU_ASSERT_TRUE(calls > 20);
-        /* All of the small network's calls; of the large one's, some of each kind. */
-        size_t stride = options[i] == &small_mlp ? 1 : 7;
-        for (size_t call = 1; call <= calls; call += stride) {
-            struct fulcrum_error err = {FULCRUM_OK, ""};
-            device_plain_fail_at(call);
-            CU_ASSERT_NOT_EQUAL(work(options[i], &err), FULCRUM_OK);
-            CU_ASSERT_TRUE(strcmp(err.detail, "the device fell off the bus") == 0 ||
-                           err.status == FULCRUM_ERR_NO_MEMORY);
+        for (size_t call = 1; call <= calls; call += strides[i]) {
+            expect_told(options[i], call);
         }
     }
-    device_plain_fail_at(0);
 }
 
 int main(int argc, char **argv)
