@@ -111,7 +111,7 @@ static enum fulcrum_status time_batches(const struct fulcrum_bench *bench, size_
         status = learner->forward(bench->state, batch, bench->action, err);
     }
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
-    *out = fulcrum_span_on(span, learner->clock) / (double)repeats;
+    *out = fulcrum_span_on(span, learner->clock) / fmax((double)repeats, 1.0);
     return status;
 }
 

@@ -445,14 +445,17 @@ static void expect_kept(const struct fulcrum_calibration *calibration)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(calibration->complete, 0);
-    expect_part(note_of(calibration, "incomplete"), "step 3000000 has not returned");
+    expect_part(
+        note_of(calibration, "incomplete"), "environment 2: step 20 has not returned");
     expect_part(note_of(calibration, "actor"), "misbehaving 1");
     CU_ASSERT_PTR_NOT_NULL(
         fulcrum_calibration_quantity(calibration, "env_memory_byte"));
+    CU_ASSERT_PTR_NOT_NULL(
+        fulcrum_calibration_parameter(calibration, "workload.step.mean_s"));
     CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
 }
 
-/* Far enough for the memory probe, not for the one after it. */
+/* The second environment takes few steps in the first probes, many in the third. */
 static void test_calibration_keeps_what_was_measured(void)
 {
     const struct fulcrum_calibrate_options options = {
@@ -466,15 +469,17 @@ static void test_calibration_keeps_what_was_measured(void)
     };
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    (void)setenv("FULCRUM_TEST_FAULT", "block@3000000", 1);
+    (void)setenv("FULCRUM_TEST_FAULT", "block@20", 1);
+    (void)setenv("FULCRUM_TEST_ODD", "1", 1);
     enum fulcrum_status status = fulcrum_calibrate(&calibration, &options, &err);
     (void)unsetenv("FULCRUM_TEST_FAULT");
+    (void)unsetenv("FULCRUM_TEST_ODD");
     if (status == FULCRUM_ERR_UNSUPPORTED) {
         (void)fprintf(stderr, "skipped: %s\n", err.detail);
         return;
     }
     CU_ASSERT_EQUAL(status, FULCRUM_ERR_ENVIRONMENT);
-    expect_part(err.detail, "step 3000000 has not returned for 0.5 s");
+    expect_part(err.detail, "environment 2: step 20 has not returned for 0.5 s");
     CU_ASSERT_PTR_NOT_NULL(calibration);
     if (calibration != NULL) {
         expect_kept(calibration);
@@ -522,7 +527,8 @@ static void test_program_keeps_what_was_measured(void)
     char *said = scratch_path(&scratch, "said");
     char line[2000];
     (void)snprintf(line, sizeof line,
-        "FULCRUM_TEST_FAULT=nan@3000000 '%s' calibrate --quiet --actor plugin --plugin "
+        "FULCRUM_TEST_ODD=1 FULCRUM_TEST_FAULT=nan@20 '%s' calibrate --quiet --actor "
+        "plugin --plugin "
         "'%s' --network mlp --budget 10 --threads 2 -o '%s' >/dev/null 2>'%s'",
         PROGRAM, MISBEHAVE, file, said);
     int status = system(line); /* NOLINT(cert-env33-c) */
@@ -530,12 +536,15 @@ static void test_program_keeps_what_was_measured(void)
     CU_ASSERT_EQUAL(WEXITSTATUS(status), 1);
     char *text = scratch_read(said);
     if (strstr(text, "OpenBLAS") == NULL) {
-        expect_part(text, "fulcrum: error: step time: env plug-in ");
-        expect_part(text, ", environment 1: element 5 of the observation after step ");
+        expect_part(text, "fulcrum: error: throughput of actor threads: env plug-in ");
+        expect_part(
+            text, ", environment 2: element 5 of the observation after step 20 ");
         char *kept = scratch_read(file);
         expect_part(kept, "\"complete\": false");
         expect_part(kept, "env_memory_byte");
-        expect_part(kept, "\"incomplete\": \"step time: env plug-in ");
+        expect_part(kept, "workload.step.mean_s");
+        expect_part(
+            kept, "\"incomplete\": \"throughput of actor threads: env plug-in ");
         free(kept);
     }
     free(text);
