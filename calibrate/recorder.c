@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,7 +28,15 @@
 enum { CAPACITY_DEFAULT = 65536, LINE_BYTE = 128 };
 
 /* Times before and after all others. */
-#define NEVER INFINITY
+#define NEVER ((double)INFINITY)
+
+/*
+ * The window opens or closes at this moment: the controller has announced it and is
+ * about to read its clock. Whoever ends a stage now waits for that time, so that no
+ * stage that ended later is taken for one within the window, however long the
+ * controller is kept from its core in between.
+ */
+#define ABOUT_TO ((double)NAN)
 
 /* What the controller may read of a thread's CPU clock. */
 enum attachment { UNATTACHED, ATTACHED, DETACHED };
@@ -193,6 +202,7 @@ void fulcrum_recorder_start(struct fulcrum_recorder *recorder)
     for (size_t i = 0; i < recorder->track_count; i++) {
         read_cpu_clock(&recorder->tracks[i], &recorder->tracks[i].cpu_begin_s);
     }
+    atomic_store(&recorder->begin_s, ABOUT_TO);
     atomic_store(&recorder->begin_s, fulcrum_wall_s());
 }
 
@@ -201,6 +211,7 @@ void fulcrum_recorder_stop(struct fulcrum_recorder *recorder)
     if (recorder == NULL) {
         return;
     }
+    atomic_store(&recorder->end_s, ABOUT_TO);
     atomic_store(&recorder->end_s, fulcrum_wall_s());
     for (size_t i = 0; i < recorder->track_count; i++) {
         read_cpu_clock(&recorder->tracks[i], &recorder->tracks[i].cpu_end_s);
@@ -244,10 +255,22 @@ static struct track *track_of(struct fulcrum_recorder *recorder, size_t number)
     return &recorder->tracks[number];
 }
 
-/* Relaxed: a stage that ends as the window opens may count or not. */
-static double relaxed_s(const _Atomic double *time_s)
+/* An edge of the window, after the clock was read. */
+static double edge_s(const _Atomic double *time_s)
 {
-    return atomic_load_explicit(time_s, memory_order_relaxed);
+    double edge = atomic_load_explicit(time_s, memory_order_acquire);
+    while (isnan(edge)) {
+        (void)sched_yield();
+        edge = atomic_load_explicit(time_s, memory_order_acquire);
+    }
+    return edge;
+}
+
+/* Counts may miss a cycle at an edge: they need no waiting. */
+static int is_open(const struct fulcrum_recorder *recorder)
+{
+    return !isinf(atomic_load_explicit(&recorder->begin_s, memory_order_relaxed)) &&
+           isinf(atomic_load_explicit(&recorder->end_s, memory_order_relaxed));
 }
 
 /* Gaps of 1 to 2 n - 1 cycles, n on average. */
@@ -268,7 +291,7 @@ void fulcrum_recorder_cycle_on(struct fulcrum_recorder *recorder, size_t number)
         track->skip_count--;
         track->records = track->skip_count == 0;
     }
-    if (!isinf(relaxed_s(&recorder->begin_s)) && isinf(relaxed_s(&recorder->end_s))) {
+    if (is_open(recorder)) {
         track->result.cycle_count += 1.0;
         track->result.recorded_cycle_count += track->records ? 1.0 : 0.0;
     }
@@ -290,8 +313,8 @@ static void store(const struct fulcrum_recorder *recorder, struct track *track,
 static int cut(
     const struct fulcrum_recorder *recorder, struct fulcrum_recorder_event *event)
 {
-    double from_s = relaxed_s(&recorder->begin_s);
-    double to_s = relaxed_s(&recorder->end_s);
+    double from_s = edge_s(&recorder->begin_s);
+    double to_s = edge_s(&recorder->end_s);
     double begin_s = event->begin_s > from_s ? event->begin_s : from_s;
     double end_s = event->end_s < to_s ? event->end_s : to_s;
     if (end_s <= begin_s) {

@@ -343,7 +343,8 @@ static void check_track(const struct fulcrum_recorder_track *track, double windo
     for (size_t i = 0; i < track->event_count; i++) {
         CU_ASSERT(track->events[i].begin_s >= 0.0);
         CU_ASSERT(track->events[i].begin_s < track->events[i].end_s);
-        CU_ASSERT(track->events[i].end_s <= window_s);
+        /* A processor may read the clock a moment after it looks at the window. */
+        CU_ASSERT(track->events[i].end_s <= window_s + 1e-7);
         CU_ASSERT(i == 0 || track->events[i].begin_s >= track->events[i - 1].end_s);
     }
 }
