@@ -161,10 +161,10 @@ static struct fulcrum_fit_parameter share(const char *name, double start)
 static struct fulcrum_fit_parameter seconds(const char *name, double start)
 {
     return (struct fulcrum_fit_parameter){.name = name,
-        .scale = FULCRUM_SCALE_LOG,
+        .scale = FULCRUM_SCALE_LINEAR,
         .high = (double)INFINITY,
         .start = start,
-        .start_step = 1};
+        .start_step = start};
 }
 
 /* Given, not fitted: no point depends on it. */
