@@ -49,6 +49,7 @@ const struct fulcrum_probe *const *fulcrum_probes(void)
         &fulcrum_probe_power,
         &fulcrum_probe_sm,
         &fulcrum_probe_gpu_power,
+        &fulcrum_probe_device,
         NULL,
     };
     return probes;

@@ -34,6 +34,7 @@ struct fulcrum_device_info {
     double sm_step;          /* shares are multiples of it */
     double clock_hz;         /* NAN where it is not told */
     double memory_byte;
+    double memory_byte_per_s; /* at most, as it is built; 0: not told */
 };
 
 /* One product of row-major matrices: c = op(a) op(b) + beta c; beta is 0 or 1. */

@@ -59,6 +59,23 @@ static int attribute(const struct fulcrum_cuda_gpu *gpu, int which)
                : 0;
 }
 
+/* The GPUs that the driver shows, as "0 NVIDIA H200, 1 ...". */
+static void list_gpus(
+    const struct fulcrum_cuda_driver *driver, int count, char *text, size_t size)
+{
+    size_t used = 0;
+    for (int i = 0; i < count && used < size; i++) {
+        char name[96] = "?";
+        int device = 0;
+        if (driver->device_get(&device, i) == FULCRUM_CU_SUCCESS) {
+            (void)driver->device_get_name(name, (int)sizeof name, device);
+        }
+        int length =
+            snprintf(text + used, size - used, "%s%d (%s)", i > 0 ? ", " : "", i, name);
+        used += length > 0 ? (size_t)length : 0;
+    }
+}
+
 static enum fulcrum_status find_gpu(
     struct fulcrum_cuda_gpu *gpu, size_t index, struct fulcrum_error *err)
 {
@@ -67,8 +84,10 @@ static enum fulcrum_status find_gpu(
     enum fulcrum_status status = fulcrum_cuda_check(
         driver, driver->device_get_count(&count), "cuDeviceGetCount", err);
     if (status == FULCRUM_OK && index >= (size_t)count) {
-        status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "device %zu: the driver shows %d, numbered from 0", index, count);
+        char gpus[400] = "";
+        list_gpus(driver, count, gpus, sizeof gpus);
+        status = fulcrum_fail(
+            err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %s", index, gpus);
     }
     if (status == FULCRUM_OK) {
         status = fulcrum_cuda_check(
@@ -152,6 +171,14 @@ static void describe_uuid(
         uuid[9], uuid[10], uuid[11], uuid[12], uuid[13], uuid[14], uuid[15]);
 }
 
+/* Two transfers of the bus's width in a cycle of its clock. */
+static double memory_byte_per_s(const struct fulcrum_cuda_gpu *gpu)
+{
+    double clock_hz = KILO * (double)attribute(gpu, FULCRUM_CU_MEMORY_CLOCK_RATE);
+    double width_byte = (double)attribute(gpu, FULCRUM_CU_MEMORY_BUS_WIDTH) / 8.0;
+    return fmax(2.0 * clock_hz * width_byte, 0.0);
+}
+
 static void describe(
     const struct fulcrum_device_state *state, struct fulcrum_device_info *info)
 {
@@ -172,6 +199,7 @@ static void describe(
     (void)gpu->driver.device_get_name(info->name, (int)sizeof info->name, gpu->device);
     (void)gpu->driver.device_total_mem(&memory_byte, gpu->device);
     info->memory_byte = (double)memory_byte;
+    info->memory_byte_per_s = memory_byte_per_s(gpu);
     describe_products(state, products, sizeof products);
     (void)snprintf(info->detail, sizeof info->detail,
         "%.60s, compute capability %d.%d, driver for CUDA %d.%d, %.70s", info->name,

@@ -55,6 +55,8 @@ struct fulcrum_learner_info {
 
 struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
 
+struct fulcrum_device;
+
 /* One way to run the networks. */
 struct fulcrum_learner {
     const char *name;
@@ -103,6 +105,8 @@ struct fulcrum_learner {
      */
     enum fulcrum_status (*grant)(struct fulcrum_learner_state *state, double sm_count,
         double *granted, struct fulcrum_error *err);
+    /* What it runs on, for those who measure that alone; NULL: the calling thread. */
+    const struct fulcrum_device *device;
 };
 
 /* NULL-terminated, in the order of `fulcrum list learners`. Static. */

@@ -21,4 +21,5 @@ const struct fulcrum_learner fulcrum_learner_cuda = {
     .train = fulcrum_learner_device_train,
     .clock = FULCRUM_CLOCK_WALL,
     .grant = fulcrum_learner_device_grant,
+    .device = &fulcrum_device_cuda,
 };

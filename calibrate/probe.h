@@ -94,5 +94,6 @@ extern const struct fulcrum_probe fulcrum_probe_handoff;
 extern const struct fulcrum_probe fulcrum_probe_power;
 extern const struct fulcrum_probe fulcrum_probe_sm;
 extern const struct fulcrum_probe fulcrum_probe_gpu_power;
+extern const struct fulcrum_probe fulcrum_probe_device;
 
 #endif

@@ -52,7 +52,7 @@ static int sm_applies(const struct fulcrum_bench *bench)
 {
     const struct fulcrum_learner_info *info = &bench->learner_info;
     return bench->learner->grant != NULL && info->is_gpu &&
-           info->least_sm_count < info->sm_count;
+           info->least_sm_count < info->granted_sm_count;
 }
 
 static void sm_close(struct fulcrum_probe_state *state)
@@ -104,7 +104,8 @@ static enum fulcrum_status sm_open(struct fulcrum_bench *bench,
     if (state == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "SM probe");
     }
-    const struct fulcrum_sm_steps steps = {bench->learner_info.sm_count,
+    /* Where the learner was told to run on a part, that part is the GPU. */
+    const struct fulcrum_sm_steps steps = {bench->learner_info.granted_sm_count,
         bench->learner_info.least_sm_count, bench->learner_info.sm_step};
     state->bench = bench;
     state->options = sweep_options(bench);
@@ -394,8 +395,8 @@ static enum fulcrum_status sm_report(struct fulcrum_probe_state *state,
     if (state->refusal[0] != '\0') {
         fulcrum_findings_note(&findings, "sm_sweep", "ended: %s", state->refusal);
     }
-    status = fulcrum_fit_sm(
-        &fit, medians.points, medians.count, state->bench->learner_info.sm_count, &why);
+    status = fulcrum_fit_sm(&fit, medians.points, medians.count,
+        state->bench->learner_info.granted_sm_count, &why);
     if (status == FULCRUM_ERR_NO_FIT) {
         fulcrum_findings_note(&findings, "sm_fit", "no shares: %s", why.detail);
         return findings.status;

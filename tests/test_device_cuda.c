@@ -75,6 +75,7 @@ static void test_device_tells_what_it_is(void)
     CU_ASSERT_EQUAL(info.sm_step, 8.0);
     CU_ASSERT_EQUAL(info.clock_hz, 1.98e9);
     CU_ASSERT_EQUAL(info.memory_byte, 1073741824.0);
+    CU_ASSERT_EQUAL(info.memory_byte_per_s, 4.9152e12);
     close_clean(state, FAKE_CUDA);
     state = open_on(FAKE_CUDA_OLD, NULL, &info);
     CU_ASSERT_PTR_NOT_NULL(
@@ -295,8 +296,10 @@ static void test_device_may_be_opened_on_a_part(void)
     CU_ASSERT_STRING_EQUAL(
         err.detail, "sm_count = 133 is outside [0, 132], the SMs of this GPU");
     options = (struct fulcrum_device_options){.index = 3};
+    fake_set("FAKE_CUDA_DEVICES", "2");
     CU_ASSERT_EQUAL(cuda->open(&options, &state, &info, &err), FULCRUM_ERR_RANGE);
-    CU_ASSERT_STRING_EQUAL(err.detail, "device 3: the driver shows 1, numbered from 0");
+    CU_ASSERT_STRING_EQUAL(err.detail,
+        "device_index = 3: expected 0 (Stand-in GPU 0), 1 (Stand-in GPU 1)");
     CU_ASSERT_EQUAL(fake_counts(FAKE_CUDA)->live, 0);
 }
 

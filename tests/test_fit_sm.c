@@ -105,6 +105,23 @@ static void test_training_may_be_left_out(void)
         fulcrum_fit_find(&fit.fit, "train_step_s")->marks & FULCRUM_FIT_FIXED);
 }
 
+/* Work that does not fill the GPU: as long on a few SMs as on all. */
+static void test_times_that_do_not_follow_sms_have_no_math(void)
+{
+    struct fulcrum_sm_point points[POINTS];
+    struct fulcrum_sm_fit fit;
+    fill(points, &truths[0]);
+    for (size_t i = 0; i < POINTS; i++) {
+        double batch = points[i].batch;
+        points[i].time_s = (batch > 0 ? 1e-4 * batch : 0.2) * (i % 2 ? 1.2 : 0.8);
+    }
+    CU_ASSERT_EQUAL_FATAL(fulcrum_fit_sm(&fit, points, POINTS, 132, NULL), FULCRUM_OK);
+    CU_ASSERT_TRUE(fit.math_frac < 0.1);
+    const struct fulcrum_fit_estimate *launch =
+        fulcrum_fit_find(&fit.fit, "launch_bound_frac");
+    CU_ASSERT_TRUE(launch->marks & FULCRUM_FIT_NOT_IDENTIFIED);
+}
+
 static void test_too_little_is_refused(void)
 {
     struct fulcrum_sm_point points[POINTS];
@@ -130,6 +147,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_known_shares_are_found),
         SUITE_CASE(test_errors_cover_the_truth),
         SUITE_CASE(test_training_may_be_left_out),
+        SUITE_CASE(test_times_that_do_not_follow_sms_have_no_math),
         SUITE_CASE(test_too_little_is_refused),
     };
     return suite_run("fit_sm", cases, sizeof cases / sizeof cases[0], argc, argv);

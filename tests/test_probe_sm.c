@@ -112,6 +112,7 @@ static void make_bench(struct fulcrum_bench *bench)
         .learner_options = {.max_batch = 256},
         .learner_info = {.is_gpu = 1,
             .sm_count = SMS,
+            .granted_sm_count = SMS,
             .least_sm_count = LEAST,
             .sm_step = 8},
         .action = actions,
