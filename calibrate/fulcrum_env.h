@@ -3,7 +3,7 @@
 /*
  * A plug-in needs this header alone, and C99 or C++:
  *
- *     cc -O2 -fPIC -shared -I"$(pkg-config --variable=includedir fulcrum)/fulcrum" \
+ *     cc -O2 -fPIC -shared -I"$(pkg-config --variable=includedir fulcrum)" \
  *         -o libmine.so mine.c
  *     fulcrum calibrate --actor plugin --plugin ./libmine.so
  *

@@ -11,6 +11,7 @@ another kind of environment can import this file, and call serve() with an objec
 the methods of class GymEnvironment.
 """
 
+import importlib
 import math
 import mmap
 import os
@@ -78,6 +79,9 @@ class GymEnvironment:
         if name.startswith("ALE/"):
             self.register_ale(gymnasium)
         try:
+            if ":" in name:
+                module, name = name.split(":", 1)
+                importlib.import_module(module)
             spec = gymnasium.spec(name)
             own = spec.kwargs.get("frameskip")
             if isinstance(own, int):

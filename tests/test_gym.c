@@ -67,6 +67,12 @@ struct space_case {
     size_t action_count;
 };
 
+/* Its first failure; "" where there is none. */
+static const char *failure_of(const struct trial *trial)
+{
+    return trial->stage.actor->failure(trial->stepper.env);
+}
+
 /* Boxes of floats and bytes, tuples, discrete sets, and the same of actions. */
 static const struct space_case spaces[] = {
     {"CartPole-v1", FULCRUM_OBSERVE_FLOAT32, 4, 1},
@@ -74,6 +80,17 @@ static const struct space_case spaces[] = {
     {"FrozenLake-v1", FULCRUM_OBSERVE_FLOAT32, 1, 1},
     {"Blackjack-v1", FULCRUM_OBSERVE_FLOAT32, 45, 1},
     {"ALE/Pong-v5", FULCRUM_OBSERVE_UINT8, 100800, 1},
+    /* Each of these refuses an action that is none of its own. */
+    {"odd_spaces:Dict-v0", FULCRUM_OBSERVE_FLOAT32, 7, 3},
+    {"odd_spaces:Tuple-v0", FULCRUM_OBSERVE_FLOAT32, 6, 3},
+    {"odd_spaces:Bytes-v0", FULCRUM_OBSERVE_UINT8, 20, 3},
+    {"odd_spaces:Many-v0", FULCRUM_OBSERVE_FLOAT32, 2, 3},
+    {"odd_spaces:Bits-v0", FULCRUM_OBSERVE_FLOAT32, 6, 3},
+    {"odd_spaces:Start-v0", FULCRUM_OBSERVE_FLOAT32, 3, 1},
+    {"odd_spaces:ManyActions-v0", FULCRUM_OBSERVE_FLOAT32, 3, 3},
+    {"odd_spaces:BitActions-v0", FULCRUM_OBSERVE_FLOAT32, 3, 4},
+    {"odd_spaces:BoxActions-v0", FULCRUM_OBSERVE_FLOAT32, 3, 2},
+    {"odd_spaces:OpenActions-v0", FULCRUM_OBSERVE_FLOAT32, 3, 4},
 };
 
 static void test_spaces_are_mapped(void)
@@ -91,7 +108,35 @@ static void test_spaces_are_mapped(void)
         expect_part(info->detail, "Gymnasium");
         CU_ASSERT_EQUAL(
             fulcrum_stepper_run(&trial.stepper, 300, NULL, &trial.err), FULCRUM_OK);
-        CU_ASSERT_STRING_EQUAL(trial.err.detail, "");
+        (void)trial_step_singly(&trial, 50);
+        CU_ASSERT_STRING_EQUAL(failure_of(&trial), "");
+        trial_close(&trial);
+    }
+}
+
+/* What an environment does wrong while it steps, in its own words where it has some. */
+static void test_what_goes_wrong_is_named(void)
+{
+    static const struct {
+        const char *env_id;
+        const char *says;
+    } rows[] = {
+        {"odd_spaces:Shape-v0", "an observation of shape (7,), its space says (3,)"},
+        {"odd_spaces:Nan-v0", "element 0 of the observation after step 5 is nan"},
+        {"odd_spaces:Raise-v0",
+            "environment 1: step 5: RuntimeError: the wheels came off all of them"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct trial trial;
+        struct fulcrum_actor_options options = gym_options(rows[i].env_id);
+        trial_open(&trial, "gym", &options);
+        CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+        enum fulcrum_status status = FULCRUM_OK;
+        for (int j = 0; j < 5 && status == FULCRUM_OK; j++) {
+            status = fulcrum_stepper_run(&trial.stepper, 1, NULL, &trial.err);
+        }
+        CU_ASSERT_EQUAL(status, FULCRUM_ERR_ENVIRONMENT);
+        expect_part(trial.err.detail, rows[i].says);
         trial_close(&trial);
     }
 }
@@ -150,6 +195,12 @@ static void test_what_cannot_be_made_is_named(void)
     expect_refused(&options, "v77");
     options = gym_options("ALE/NoSuchGame-v5");
     expect_refused(&options, "NoSuchGame");
+    options = gym_options("odd_spaces:DictActions-v0");
+    expect_refused(&options, "actions of Dict are not supported");
+    options = gym_options("odd_spaces:Text-v0");
+    expect_refused(&options, "observations of Text are not supported");
+    options = gym_options("no_such_module:Name-v0");
+    expect_refused(&options, "No module named 'no_such_module'");
     /* -S leaves installed packages out. */
     struct scratch scratch = scratch_new();
     char text[5000];
@@ -381,6 +432,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_spaces_are_mapped),
+        SUITE_CASE(test_what_goes_wrong_is_named),
         SUITE_CASE(test_runs_do_what_single_steps_do),
         SUITE_CASE(test_frame_skip_is_in_force),
         SUITE_CASE(test_what_cannot_be_made_is_named),
@@ -393,5 +445,6 @@ int main(int argc, char **argv)
             "one\n");
         return 77;
     }
+    (void)setenv("PYTHONPATH", "tests/workers", 1);
     return suite_run("gym", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
