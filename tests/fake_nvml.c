@@ -47,6 +47,7 @@ static void reset(struct fake_nvml *fake)
         gpu->compute_major = 9;
         gpu->energy_mj = 1000000;
         gpu->power_mw = 1000 * setting("FAKE_NVML_WATTS", 100);
+        gpu->counts_power = getenv("FAKE_NVML_WATTS") != NULL;
         gpu->instant_type = FULCRUM_NVML_VALUE_UINT;
         gpu->limit_mw = 700000;
         gpu->clock_mhz = 1980;
@@ -147,7 +148,12 @@ int fake_name(fulcrum_nvml_device device, char *name, unsigned length)
 
 int fake_uuid(fulcrum_nvml_device device, char *uuid, unsigned length)
 {
-    (void)snprintf(uuid, length, "GPU-%04x-fake", 0xa0 + device->index);
+    const char *named = getenv("FAKE_NVML_UUID");
+    if (named != NULL && device->index == 0) {
+        (void)snprintf(uuid, length, "%s", named);
+    } else {
+        (void)snprintf(uuid, length, "GPU-%04x-fake", 0xa0 + device->index);
+    }
     return device->gpu->info_result;
 }
 
@@ -210,7 +216,10 @@ int fake_mig_mode(fulcrum_nvml_device device, unsigned *mode, unsigned *pending)
 
 int fake_energy(fulcrum_nvml_device device, unsigned long long *energy_mj)
 {
-    *energy_mj = device->gpu->energy_mj;
+    double age_s = clock_s() - fake_nvml()->start_s;
+    double counted_mj = age_s * (double)device->gpu->power_mw;
+    *energy_mj = device->gpu->energy_mj +
+                 (device->gpu->counts_power ? (unsigned long long)counted_mj : 0);
     return device->gpu->energy_result;
 }
 

@@ -19,7 +19,8 @@ struct fake_gpu {
     atomic_int mig_result;
     atomic_uint mig_mode;
     atomic_int energy_result;
-    atomic_ullong energy_mj;
+    atomic_ullong energy_mj; /* and, with counts_power, power_mw since `start_s` */
+    atomic_int counts_power;
     /* Watts: power_mw + ramp_mw_per_s x (seconds since `start_s` of the library). */
     atomic_uint power_mw;
     atomic_uint ramp_mw_per_s;
@@ -49,7 +50,8 @@ struct fake_nvml {
 /*
  * Exported as "fake_nvml". All is well at first: two GPUs of compute capability 9.0
  * that answer every question. The environment changes that before the first call, for
- * programs: FAKE_NVML_GPUS, FAKE_NVML_INIT (result), FAKE_NVML_WATTS.
+ * programs: FAKE_NVML_GPUS, FAKE_NVML_INIT (result), FAKE_NVML_WATTS (the energy
+ * counter counts them then), FAKE_NVML_UUID (of the first GPU).
  */
 struct fake_nvml *fake_nvml(void);
 
