@@ -36,7 +36,7 @@ extern "C" {
 /*
  * Raised where a plug-in that was compiled before could no longer be used. Additions go
  * to the ends of the structs, whose size_byte says what the other side knows of: what
- * lies beyond it is not read.
+ * lies beyond it is neither read nor written.
  */
 #define FULCRUM_ENV_ABI_VERSION 1
 

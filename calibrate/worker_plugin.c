@@ -16,6 +16,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,11 @@
 
 /* A plug-in that overruns its stack is to be told of, too. */
 #define SIGNAL_STACK_BYTE 65536
+
+/* What every plug-in has; members that come later may be beyond the end of its table.
+ */
+#define FIRST_TABLE_BYTE                                                               \
+    (offsetof(struct fulcrum_env_api, destroy) + sizeof(void (*)(void *)))
 
 struct server {
     const char *path;
@@ -219,9 +225,9 @@ static const struct fulcrum_env_api *load(struct server *server)
     } else if (api->abi_version != FULCRUM_ENV_ABI_VERSION) {
         fail(server, "was built for version %u of fulcrum_env.h; this is version %d",
             api->abi_version, FULCRUM_ENV_ABI_VERSION);
-    } else if (api->size_byte < sizeof *api) {
+    } else if (api->size_byte < FIRST_TABLE_BYTE) {
         fail(server, "has a table of %u bytes, expected %zu or more", api->size_byte,
-            sizeof *api);
+            FIRST_TABLE_BYTE);
     } else if (api->describe == NULL || api->create == NULL || api->reset == NULL ||
                api->step == NULL || api->destroy == NULL) {
         fail(server, "has a table with a function that is NULL");

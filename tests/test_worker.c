@@ -10,12 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "calibrate/calibrate.h"
 #include "calibrate/crew.h"
 #include "calibrate/stopwatch.h"
+#include "calibrate/worker_process.h"
 #include "tests/expect.h"
 #include "tests/scratch.h"
 #include "tests/suite.h"
@@ -200,6 +202,7 @@ static const struct fault_case plugin_faults[] = {
     {"short-table", "has a table of 16 bytes"},
     {"no-step", "has a table with a function that is NULL"},
     {"no-table", "fulcrum_env_plugin returned NULL"},
+    {"long-table", NULL},
     {"destroy-block", NULL},
     {"", NULL},
 };
@@ -238,6 +241,75 @@ static void test_plugin_faults_are_named(void)
         expect_fault("plugin", &options, &plugin_faults[i]);
     }
     (void)unsetenv("FULCRUM_TEST_FAULT");
+}
+
+/* What a server answers to one command, from the other end of its socket. */
+static struct fulcrum_worker_reply reply_to(
+    const struct fulcrum_worker_command *command, char *text, size_t text_byte)
+{
+    char program[FULCRUM_WORKER_PATH_SIZE];
+    char parent[24];
+    char mode[] = "plugin";
+    char path[] = CAR;
+    (void)snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    char *const argv[] = {program, parent, mode, path, NULL};
+    struct fulcrum_worker_process process;
+    struct fulcrum_worker_reply reply = {0};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_worker_find_program(program, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_worker_process_start(&process, argv, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(send(process.socket, command, sizeof *command, 0), 32);
+    (void)recv(process.socket, &reply, sizeof reply, MSG_WAITALL);
+    ssize_t got = recv(process.socket, text, text_byte - 1, 0);
+    text[got > 0 ? got : 0] = '\0';
+    CU_ASSERT(fulcrum_worker_process_ended(&process, AT_MOST_S));
+    fulcrum_worker_process_end(&process);
+    return reply;
+}
+
+static void test_server_refuses_what_makes_no_sense(void)
+{
+    static const struct {
+        uint32_t code;
+        uint64_t value;
+        const char *says;
+    } rows[] = {
+        {FULCRUM_WORKER_DESCRIBE, 2, "speaks version 1 of the protocol, not 2"},
+        {FULCRUM_WORKER_CREATE, 1, "told to create before a description"},
+        {FULCRUM_WORKER_RESET, 0, "does not know command 3 here"},
+        {FULCRUM_WORKER_STEP, 0, "does not know command 4 here"},
+        {FULCRUM_WORKER_RUN, 10, "does not know command 5 here"},
+        {77, 0, "does not know command 77 here"},
+    };
+    char text[FULCRUM_WORKER_TEXT_BYTE + 1];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fulcrum_worker_command command = {
+            FULCRUM_WORKER_MAGIC, rows[i].code, {rows[i].value, 0, 0}};
+        struct fulcrum_worker_reply reply = reply_to(&command, text, sizeof text);
+        CU_ASSERT_EQUAL(reply.magic, FULCRUM_WORKER_MAGIC);
+        CU_ASSERT_EQUAL(reply.code, rows[i].code);
+        CU_ASSERT_EQUAL(reply.result, FULCRUM_WORKER_FAILED);
+        CU_ASSERT_EQUAL(reply.payload_byte, strlen(text));
+        expect_part(text, rows[i].says);
+    }
+    /* Whoever speaks something else gets no answer. */
+    struct fulcrum_worker_command command = {1, FULCRUM_WORKER_DESCRIBE, {1, 0, 0}};
+    struct fulcrum_worker_reply reply = reply_to(&command, text, sizeof text);
+    CU_ASSERT_EQUAL(reply.magic, 0);
+}
+
+/* Started by hand, or by a parent that has died meanwhile, it does nothing. */
+static void test_worker_program_is_of_no_use_to_people(void)
+{
+    char program[FULCRUM_WORKER_PATH_SIZE];
+    char line[FULCRUM_WORKER_PATH_SIZE + 100];
+    CU_ASSERT_EQUAL_FATAL(fulcrum_worker_find_program(program, NULL), FULCRUM_OK);
+    (void)snprintf(line, sizeof line, "'%s' 2>/dev/null", program);
+    int status = system(line); /* NOLINT(cert-env33-c) */
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+    (void)snprintf(line, sizeof line, "'%s' 1 exec true", program);
+    status = system(line); /* NOLINT(cert-env33-c) */
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 
 static void test_failed_environment_stays_failed(void)
@@ -650,6 +722,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_cpu_time_of_threads_counts),
         SUITE_CASE(test_slow_steps_do_not_add_up_to_a_failure),
         SUITE_CASE(test_plugin_faults_are_named),
+        SUITE_CASE(test_server_refuses_what_makes_no_sense),
+        SUITE_CASE(test_worker_program_is_of_no_use_to_people),
         SUITE_CASE(test_failed_environment_stays_failed),
         SUITE_CASE(test_crew_tells_of_a_failed_environment),
         SUITE_CASE(test_many_rude_environments_are_closed_soon),

@@ -247,6 +247,8 @@ const struct fulcrum_env_api *fulcrum_env_plugin(void)
         api.abi_version = 2;
     } else if (is_fault(fault, "short-table")) {
         api.size_byte = 16;
+    } else if (is_fault(fault, "long-table")) {
+        api.size_byte += 64; /* of a later version */
     } else if (is_fault(fault, "no-step")) {
         api.step = NULL;
     }
