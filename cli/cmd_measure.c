@@ -17,6 +17,7 @@
 #include "cli/design_options.h"
 #include "cli/interrupt.h"
 #include "cli/learner_options.h"
+#include "cli/measure_record.h"
 #include "cli/measure_report.h"
 #include "cli/message.h"
 #include "cli/progress.h"
@@ -47,6 +48,8 @@ struct settings {
     double train_steps;
     double seed;
     const char *name;
+    double record_pairs;
+    const char *trace;
 };
 
 /* A batching rule as on the command line. */
@@ -72,6 +75,7 @@ struct job {
     struct fulcrum_measurement *found;
     struct fulcrum_reference *reference;
     struct fulcrum_prediction *predictions;
+    struct fulcrum_measure_record record;
 };
 
 struct watch {
@@ -299,6 +303,7 @@ static void clear_job(struct job *job)
     fulcrum_reference_free(job->reference);
     fulcrum_calibration_free(job->calibration);
     fulcrum_measurement_free(job->found);
+    fulcrum_measure_record_clear(&job->record);
 }
 
 /* NULL: standard output gets the document, and no file is written. */
@@ -352,6 +357,10 @@ static enum fulcrum_status print(
     if (context->format == FULCRUM_FORMAT_JSON) {
         struct fulcrum_json *document = fulcrum_report_document("fulcrum-measure");
         fulcrum_measure_report_to_json(&result, document);
+        if (job->record.run_count > 0) {
+            fulcrum_stage_report_to_json(
+                job->record.runs, job->record.run_count, document);
+        }
         return fulcrum_report_print_document(document, context, err);
     }
     struct fulcrum_report *points = fulcrum_measure_report_points(&result);
@@ -361,6 +370,11 @@ static enum fulcrum_status print(
     if (status == FULCRUM_OK && context->format == FULCRUM_FORMAT_TABLE) {
         (void)fputc('\n', context->out);
         fulcrum_measure_report_notes(&result, context->out);
+        if (job->record.run_count > 0) {
+            (void)fputc('\n', context->out);
+            status = fulcrum_stage_report_print(
+                job->record.runs, job->record.run_count, context, err);
+        }
     }
     return status;
 }
@@ -397,6 +411,17 @@ static enum fulcrum_status hand_out(
     return print(job, context, err);
 }
 
+/* Where the time goes, in windows of its own: with a recorder and without, by turns. */
+static enum fulcrum_status take_record(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_measure_stages_options options = {.measure = &job->options,
+        .pair_count = (size_t)job->settings->record_pairs,
+        .trace_path = job->settings->trace};
+    return options.pair_count > 0
+               ? fulcrum_measure_record_take(&job->record, &options, err)
+               : FULCRUM_OK;
+}
+
 static enum fulcrum_status measure(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -406,6 +431,9 @@ static enum fulcrum_status measure(
     job->options.progress = show_progress;
     job->options.user = &watch;
     enum fulcrum_status status = fulcrum_measure(&job->found, &job->options, err);
+    if (status == FULCRUM_OK) {
+        status = take_record(job, err);
+    }
     fulcrum_progress_end(&watch.progress);
     if (job->found == NULL) {
         return status;
@@ -413,8 +441,22 @@ static enum fulcrum_status measure(
     if (status == FULCRUM_ERR_INTERRUPTED) {
         context->exit_code = 130;
         fulcrum_message_note(context, "%s", err != NULL ? err->detail : "stopped");
+        status = FULCRUM_OK;
     }
-    return hand_out(job, context, err);
+    /* What was measured is kept even where the recording failed. */
+    enum fulcrum_status handed =
+        hand_out(job, context, status == FULCRUM_OK ? err : NULL);
+    return status == FULCRUM_OK ? handed : status;
+}
+
+static enum fulcrum_status check_trace(const struct settings *settings,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    return settings->record_pairs < 1.0
+               ? fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
+                     "--trace %s needs --record: nothing is recorded without it",
+                     settings->trace)
+               : fulcrum_output_check(settings->trace, err);
 }
 
 static enum fulcrum_status run(
@@ -422,6 +464,9 @@ static enum fulcrum_status run(
 {
     struct job job = {.settings = data};
     enum fulcrum_status status = read_job(&job, context, err);
+    if (status == FULCRUM_OK && job.settings->trace != NULL) {
+        status = check_trace(job.settings, context, err);
+    }
     if (status == FULCRUM_OK) {
         status = fulcrum_output_check(output_path(context), err);
     }
@@ -466,6 +511,21 @@ static const struct fulcrum_option what_rows[] = {
         .value = "FILE",
         .help = "taken beforehand with the same actor, network and learner: predicts "
                 "each point"},
+    {.name = "record",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = SETTING(record_pairs),
+        .value = "PAIRS",
+        .fallback = "0",
+        .least = 0.0,
+        .most = 10000.0,
+        .help = "afterwards, so many pairs of windows of each point, one with its "
+                "stages recorded: where the time goes, and what recording costs"},
+    {.name = "trace",
+        .kind = FULCRUM_OPTION_FILE,
+        .offset = SETTING(trace),
+        .value = "FILE",
+        .help = "with --record: the stages of the last point, to be opened at "
+                "https://ui.perfetto.dev"},
     {.name = NULL},
 };
 
@@ -546,6 +606,8 @@ static const struct fulcrum_example examples[] = {
         "two batching rules, one and four environments an actor"},
     {"fulcrum measure --actor cartpole --network mlp --actors 1:8:x2 --window 0.3",
         "a quick look without a prediction"},
+    {"fulcrum measure --network mlp --actors 1,8,64 --record 20 --trace trace.json",
+        "where the time goes"},
     {"fulcrum validate mine.json --points", "the same errors, later"},
     {.line = NULL},
 };

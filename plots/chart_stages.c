@@ -123,9 +123,10 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
         fill_row(picture, i);
     }
     int any_split = fill_legend(picture);
-    const struct fulcrum_rows rows = {.title = "Where the time goes",
-        .finding =
-            any_split ? "upper half: CPU only, lower half: GPU only, both: both" : NULL,
+    const struct fulcrum_rows rows = {.title = "Shares of wall time by stage",
+        .finding = any_split
+                       ? "upper half: CPU only, lower half: GPU only, full height: both"
+                       : NULL,
         .x_label = "share of wall time",
         .rows = picture->rows,
         .count = data->count,

@@ -1,0 +1,80 @@
+/* test_measure_record.c - recorded configurations and their names. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/measure_record.h"
+
+#include <string.h>
+
+#include "tests/suite.h"
+
+enum { NOT_HERE = 77 };
+
+static const struct fulcrum_measure_config configs[] = {
+    {.actor_count = 1, .envs_per_actor = 1, .policy = FULCRUM_BATCH_GREEDY},
+    {.actor_count = 1,
+        .envs_per_actor = 1,
+        .policy = FULCRUM_BATCH_FIXED,
+        .batch_size = 9.0}, /* never fills */
+    {.actor_count = 2, .envs_per_actor = 3, .policy = FULCRUM_BATCH_GREEDY}};
+
+static enum fulcrum_status take(const struct fulcrum_measure_config *of, size_t count,
+    struct fulcrum_measure_record *out)
+{
+    const struct fulcrum_measure_options measure = {.actor = "cartpole",
+        .network = FULCRUM_NETWORK_MLP,
+        .seed = 1,
+        .configs = of,
+        .config_count = count,
+        .window_s = 0.05};
+    const struct fulcrum_measure_stages_options options = {
+        .measure = &measure, .pair_count = 1};
+    return fulcrum_measure_record_take(out, &options, NULL);
+}
+
+static void test_runs_are_named_by_what_tells_them_apart(void)
+{
+    struct fulcrum_measure_record record;
+    CU_ASSERT_EQUAL_FATAL(take(configs, 1, &record), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(record.run_count, 1);
+    CU_ASSERT_STRING_EQUAL(record.runs[0].name, "1 actor");
+    fulcrum_measure_record_clear(&record);
+    CU_ASSERT_EQUAL(record.run_count, 0);
+}
+
+/* One that cannot run has no row; where rules differ names tell them. */
+static void test_configurations_that_failed_have_no_run(void)
+{
+    struct fulcrum_measure_record record;
+    CU_ASSERT_EQUAL_FATAL(take(configs, 3, &record), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(record.run_count, 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(record.runs[0].name, "1 actor, greedy"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(record.runs[1].name, "2 actors of 3, greedy"));
+    CU_ASSERT_PTR_EQUAL(record.runs[1].times, &record.found->items[2].times);
+    CU_ASSERT(record.runs[1].measured->recorded_steps_per_s > 0.0);
+    fulcrum_measure_record_clear(&record);
+}
+
+static void test_failures_leave_nothing(void)
+{
+    struct fulcrum_measure_record record;
+    CU_ASSERT_EQUAL(take(configs, 0, &record), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NULL(record.found);
+    CU_ASSERT_PTR_NULL(record.runs);
+    fulcrum_measure_record_clear(&record);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_runs_are_named_by_what_tells_them_apart),
+        SUITE_CASE(test_configurations_that_failed_have_no_run),
+        SUITE_CASE(test_failures_leave_nothing),
+    };
+    struct fulcrum_measure_record record;
+    enum fulcrum_status status = take(configs, 1, &record);
+    fulcrum_measure_record_clear(&record);
+    /* Builds without a learner have no pipeline. */
+    return status == FULCRUM_ERR_UNSUPPORTED
+               ? NOT_HERE
+               : suite_run("measure_record", cases, sizeof cases / sizeof cases[0],
+                     argc, argv);
+}
