@@ -85,18 +85,19 @@ static void keep_line(char *text, size_t size, const char *detail)
 /* Domains of one GPU where one is named, all of the source otherwise. */
 static int choose_domains(struct source *source, const char *name)
 {
+    int is_any = name == NULL || name[0] == '\0';
     size_t wanted = 0;
     source->absence[0] = '\0';
     for (size_t i = 0; i < source->count; i++) {
         const struct fulcrum_meter_domain *domain = &source->domain[i];
-        source->track[i].is_wanted = name == NULL || strcmp(domain->name, name) == 0 ||
+        source->track[i].is_wanted = is_any || strcmp(domain->name, name) == 0 ||
                                      strstr(domain->detail, name) != NULL;
         wanted += (size_t)source->track[i].is_wanted;
     }
     if (wanted == 0) {
         (void)snprintf(source->absence, sizeof source->absence,
             "meter %s has no \"%.100s\" among its %zu domains", source->meter->name,
-            name == NULL ? "domain" : name, source->count);
+            is_any ? "domain" : name, source->count);
     }
     return wanted > 0;
 }
@@ -305,14 +306,31 @@ static void doubt_long_gaps(struct source *source, double since_s)
     }
 }
 
+/* Half of what the source's counters allow between two reads; infinite: any time. */
+static double patience_s(const struct source *source)
+{
+    double least_s = HUGE_VAL;
+    for (size_t i = 0; i < source->count; i++) {
+        double most_s = source->domain[i].most_window_s;
+        least_s = most_s > 0 ? fmin(least_s, most_s) : least_s;
+    }
+    return 0.5 * least_s;
+}
+
+static void read_again(struct fulcrum_energy_meterset *set, struct source *source)
+{
+    double since_s = source->last_s;
+    read_source(set, source);
+    doubt_long_gaps(source, since_s);
+}
+
 void fulcrum_energy_refresh(struct fulcrum_energy_meterset *set)
 {
     for (size_t i = 0; set->is_begun && i < SOURCE_COUNT; i++) {
         struct source *source = &set->source[i];
-        double since_s = source->last_s;
-        if (source->meter != NULL) {
-            read_source(set, source);
-            doubt_long_gaps(source, since_s);
+        if (source->meter != NULL &&
+            set->clock_s(set->user) - source->last_s > patience_s(source)) {
+            read_again(set, source);
         }
     }
 }
@@ -335,8 +353,11 @@ static double domain_window_j(
     return track->doubt[0] == '\0' && isfinite(joules) ? joules : (double)NAN;
 }
 
-static void end_source(struct source *source)
+static void end_source(struct fulcrum_energy_meterset *set, struct source *source)
 {
+    if (source->meter != NULL) {
+        read_again(set, source);
+    }
     source->window_s = source->last_s - source->begin_s;
     for (size_t i = 0; i < source->count; i++) {
         struct track *track = &source->track[i];
@@ -432,8 +453,8 @@ static void fill(struct fulcrum_energy_meterset *set, double step_count,
 {
     struct source *cpu = &set->source[0];
     struct source *gpu = &set->source[1];
-    end_source(cpu);
-    end_source(gpu);
+    end_source(set, cpu);
+    end_source(set, gpu);
     sum_scope(cpu, FULCRUM_METER_CPU_PACKAGE, &out->cpu_j, &out->cpu_w);
     sum_scope(cpu, FULCRUM_METER_DRAM, &out->dram_j, &out->dram_w);
     sum_scope(gpu, FULCRUM_METER_GPU, &out->gpu_j, &out->gpu_w);
@@ -456,7 +477,6 @@ void fulcrum_energy_end(struct fulcrum_energy_meterset *set, double step_count,
         return;
     }
     out->reason[0] = '\0';
-    fulcrum_energy_refresh(set);
     out->window_s = set->clock_s(set->user) - set->begin_s;
     fill(set, step_count, out);
     set->is_begun = 0;

@@ -23,8 +23,8 @@ struct fulcrum_energy_meterset; /* opaque */
 /* {0} is a legal start. */
 struct fulcrum_energy_options {
     const char *root; /* as of meters; NULL: this machine's */
-    /* The GPU that works, by the name of its domain ("gpu-0") or its UUID; NULL: the
-     * GPUs of the machine together. */
+    /* The GPU that works, by the name of its domain ("gpu-0") or its UUID; NULL
+     * or "": the GPUs of the machine together. */
     const char *gpu;
     int uses_gpu; /* the work runs on a GPU: its joules belong to a step */
     double (*clock_s)(void *user); /* NULL: the wall clock; tests bring their own */
@@ -67,7 +67,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_energy_open(
 void fulcrum_energy_close(struct fulcrum_energy_meterset *set);
 
 /*
- * Counts one GPU from the next window on, by name or UUID, or all of them (NULL).
+ * Counts one GPU from the next window on, by name or UUID, or all of them (NULL, "").
  * Returns 0 where there is none of that name: then no GPU is counted.
  */
 int fulcrum_energy_choose_gpu(struct fulcrum_energy_meterset *set, const char *gpu);
@@ -88,7 +88,10 @@ double fulcrum_energy_most_window_s(const struct fulcrum_energy_meterset *set);
 /* A window starts; one that was open is forgotten. */
 void fulcrum_energy_begin(struct fulcrum_energy_meterset *set);
 
-/* Reads within a long window, so that no counter wraps twice unseen. */
+/*
+ * Reads within a long window where it is time to, so that no counter wraps twice
+ * unseen; costs next to nothing where it is not.
+ */
 void fulcrum_energy_refresh(struct fulcrum_energy_meterset *set);
 
 /*

@@ -194,6 +194,7 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
         status = prime_canaries(room, err);
     }
     const struct fulcrum_energy_options energy = {.root = options->meter_root,
+        .gpu = room->bench.learner_info.device_uuid,
         .uses_gpu = room->bench.machine.accelerator == FULCRUM_ACCELERATOR_GPU};
     return status == FULCRUM_OK ? fulcrum_energy_open(&room->energy, &energy, err)
                                 : status;
