@@ -81,7 +81,9 @@ struct fulcrum_step_log {
  *
  * Actors whose environments live in processes of their own can fail at any step, and
  * complete the optional members, which are NULL for those that step in the caller's
- * thread. The thread that called env_new has to live as long as such an environment.
+ * thread. The thread that called env_new has to live as long as such an environment,
+ * whose process runs on the processors that the thread which steps it is bound to when
+ * it begins to do so.
  */
 struct fulcrum_actor {
     const char *name;

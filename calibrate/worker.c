@@ -71,6 +71,7 @@ struct fulcrum_worker {
     const float *table; /* whose rows were copied; NULL: none yet */
     size_t table_row_count;
     size_t exchange_count;
+    pid_t caller;         /* the thread of the last exchange */
     atomic_int is_failed; /* any thread may ask for CPU time meanwhile */
     char failure[1600];
 };
@@ -398,12 +399,25 @@ static int checks_out(struct fulcrum_worker *worker)
     return 1;
 }
 
+/* Threads bind themselves to processors before they step, and not again later. */
+static void follow_caller(struct fulcrum_worker *worker)
+{
+    pid_t caller = gettid();
+    if (caller != worker->caller) {
+        fulcrum_worker_process_follow(&worker->process);
+        worker->caller = caller;
+    }
+}
+
 /* One command and its reply. `reply` is set where the result is 1. */
 static int exchange(struct fulcrum_worker *worker,
     const struct fulcrum_worker_command *command, struct fulcrum_worker_reply *reply)
 {
-    if (atomic_load_explicit(&worker->is_failed, memory_order_relaxed) ||
-        !tell(worker, command) || !answer(worker, command->code, reply, NULL, 0)) {
+    if (atomic_load_explicit(&worker->is_failed, memory_order_relaxed)) {
+        return 0;
+    }
+    follow_caller(worker);
+    if (!tell(worker, command) || !answer(worker, command->code, reply, NULL, 0)) {
         return 0;
     }
     worker->exchange_count++;

@@ -10,8 +10,10 @@
 
 #include "calibrate/worker_process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -362,6 +364,27 @@ void fulcrum_worker_process_last_words(
         out[i] = (char)((unsigned char)sign < ' ' || sign == 127 ? ' ' : sign);
     }
     out[length] = '\0';
+}
+
+void fulcrum_worker_process_follow(const struct fulcrum_worker_process *process)
+{
+    char path[64];
+    cpu_set_t processors;
+    (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)process->pid);
+    DIR *tasks = sched_getaffinity(0, sizeof processors, &processors) == 0
+                     ? opendir(path)
+                     : NULL;
+    struct dirent *task = tasks != NULL ? readdir(tasks) : NULL;
+    for (; task != NULL; task = readdir(tasks)) {
+        pid_t thread = (pid_t)strtol(task->d_name, NULL, 10);
+        /* "." and ".." are no numbers; a thread that has just ended is no matter. */
+        if (thread > 0) {
+            (void)sched_setaffinity(thread, sizeof processors, &processors);
+        }
+    }
+    if (tasks != NULL) {
+        (void)closedir(tasks);
+    }
 }
 
 double fulcrum_worker_process_cpu_s(const struct fulcrum_worker_process *process)

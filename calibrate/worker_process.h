@@ -68,6 +68,12 @@ size_t fulcrum_worker_process_drain(struct fulcrum_worker_process *process);
 void fulcrum_worker_process_last_words(
     const struct fulcrum_worker_process *process, char *out, size_t out_byte);
 
+/*
+ * Lets the process run where the calling thread may: an actor that is bound to some
+ * processors means its environment's too.
+ */
+void fulcrum_worker_process_follow(const struct fulcrum_worker_process *process);
+
 /* CPU seconds so far; 0 once it has been reaped. Any thread may ask. */
 double fulcrum_worker_process_cpu_s(const struct fulcrum_worker_process *process);
 

@@ -1,11 +1,13 @@
 /* test_worker.c - environments in processes: what they give, and whatever they do. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 
 #include "calibrate/worker.h"
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +153,82 @@ static void test_cpu_time_of_threads_counts(void)
     CU_ASSERT(cpu_s >= 20 * 1.5e-3); /* threads that compute for 2 ms each */
     trial_close(&trial);
     (void)unsetenv("FULCRUM_TEST_FAULT");
+}
+
+/* Numbers of processes that wrote themselves down; -1 after the last. */
+static void read_pids(const char *path, pid_t *out, size_t room)
+{
+    char *text = scratch_read(path);
+    char *at = text;
+    size_t count = 0;
+    while (count + 1 < room && *at != '\0') {
+        out[count++] = (pid_t)strtol(at, &at, 10);
+        at += *at == '\n';
+    }
+    out[count] = -1;
+    free(text);
+}
+
+/* On which processors a process may run, as the kernel tells; "" where it is gone. */
+static void read_processors(pid_t pid, char *out, size_t out_byte)
+{
+    char path[64];
+    char line[300] = "";
+    out[0] = '\0';
+    (void)snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "Cpus_allowed_list:", 18) == 0) {
+            (void)snprintf(
+                out, out_byte, "%.100s", line + 18 + strspn(line + 18, " \t"));
+        }
+    }
+    out[strcspn(out, "\n")] = '\0';
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+}
+
+/* Binds itself to processor 0, then steps. */
+static void *step_bound(void *argument)
+{
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    int is_bound = sched_setaffinity(0, sizeof first, &first) == 0;
+    (void)fulcrum_stepper_step(argument);
+    return is_bound ? argument : NULL;
+}
+
+static void test_worker_runs_where_its_thread_may(void)
+{
+    struct scratch scratch = scratch_new();
+    char *pid_file = scratch_path(&scratch, "pids");
+    (void)setenv("FULCRUM_TEST_PID", pid_file, 1);
+    struct trial trial;
+    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
+    trial_open(&trial, "plugin", &options);
+    (void)unsetenv("FULCRUM_TEST_PID");
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    pid_t pids[32] = {-1};
+    char here[128];
+    char there[128];
+    read_pids(pid_file, pids, sizeof pids / sizeof pids[0]);
+    CU_ASSERT_EQUAL(fulcrum_stepper_step(&trial.stepper), FULCRUM_STEP_ON);
+    read_processors(getpid(), here, sizeof here);
+    read_processors(pids[0], there, sizeof there);
+    CU_ASSERT_STRING_EQUAL(there, here);
+    pthread_t thread;
+    void *bound = NULL;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, step_bound, &trial.stepper), 0);
+    CU_ASSERT_EQUAL(pthread_join(thread, &bound), 0);
+    read_processors(pids[0], there, sizeof there);
+    if (bound != NULL) {
+        CU_ASSERT_STRING_EQUAL(there, "0");
+    }
+    trial_close(&trial);
+    free(pid_file);
+    scratch_free(&scratch);
 }
 
 /* A run of many slow steps is as long as it likes; the limit is that of each. */
@@ -625,20 +703,6 @@ static void test_program_keeps_what_was_measured(void)
     scratch_free(&scratch);
 }
 
-/* Numbers of processes that wrote themselves down; -1 after the last. */
-static void read_pids(const char *path, pid_t *out, size_t room)
-{
-    char *text = scratch_read(path);
-    char *at = text;
-    size_t count = 0;
-    while (count + 1 < room && *at != '\0') {
-        out[count++] = (pid_t)strtol(at, &at, 10);
-        at += *at == '\n';
-    }
-    out[count] = -1;
-    free(text);
-}
-
 static int all_are_gone(const pid_t *pids)
 {
     for (; *pids > 0; pids++) {
@@ -720,6 +784,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_runs_do_what_single_steps_do),
         SUITE_CASE(test_steps_and_resets_are_timed_in_the_worker),
         SUITE_CASE(test_cpu_time_of_threads_counts),
+        SUITE_CASE(test_worker_runs_where_its_thread_may),
         SUITE_CASE(test_slow_steps_do_not_add_up_to_a_failure),
         SUITE_CASE(test_plugin_faults_are_named),
         SUITE_CASE(test_server_refuses_what_makes_no_sense),
