@@ -20,6 +20,7 @@ typedef uint32_t fulcrum_place;
 struct fulcrum_device_options {
     size_t index;    /* of the device among those that the library lists */
     double sm_count; /* SMs (compute units) to run on; 0: all */
+    int is_wide;     /* 1: in the manner of a GPU, even where it is a CPU (tests) */
 };
 
 struct fulcrum_device_info {

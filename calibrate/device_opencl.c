@@ -437,12 +437,13 @@ static void opencl_close(struct fulcrum_device_state *state)
     free(state);
 }
 
-static void look_at(struct fulcrum_device_state *state, cl_device_id device)
+static void look_at(
+    struct fulcrum_device_state *state, cl_device_id device, int wants_wide)
 {
     size_t group =
         (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
     state->device = device;
-    state->is_wide = !is_cpu(device) && group >= FULCRUM_TILE_ITEMS;
+    state->is_wide = (wants_wide || !is_cpu(device)) && group >= FULCRUM_TILE_ITEMS;
     state->group = state->is_wide ? FULCRUM_TILE_ITEMS : 1;
     state->sm_count =
         (double)device_number(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
@@ -465,7 +466,7 @@ static enum fulcrum_status opencl_open(const struct fulcrum_device_options *opti
     if (state == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a device");
     }
-    look_at(state, list.devices[options->index]);
+    look_at(state, list.devices[options->index], options->is_wide);
     status = share_for(state, options->sm_count, &share, err);
     if (status == FULCRUM_OK) {
         status = engine_open(&state->engine, state, share, err);

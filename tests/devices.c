@@ -9,11 +9,34 @@
 #include "tests/device_plain.h"
 #include "tests/suite.h"
 
+/* What OpenCL would do on a GPU, in groups that share memory, on the device it has. */
+static enum fulcrum_status open_wide(const struct fulcrum_device_options *options,
+    struct fulcrum_device_state **out, struct fulcrum_device_info *info,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_device_options wide = *options;
+    wide.is_wide = 1;
+    return fulcrum_device_opencl.open(&wide, out, info, err);
+}
+
+static const struct fulcrum_device *opencl_wide(void)
+{
+    static struct fulcrum_device wide;
+    wide = fulcrum_device_opencl;
+    wide.name = "opencl wide";
+    wide.open = open_wide;
+    return &wide;
+}
+
 const struct fulcrum_device *devices_at(size_t i)
 {
     static const struct fulcrum_device *const devices[] = {&device_plain,
         &device_plain_wide, &fulcrum_device_cuda, &fulcrum_device_opencl};
-    return i < sizeof devices / sizeof devices[0] ? devices[i] : NULL;
+    size_t count = sizeof devices / sizeof devices[0];
+    if (i == count) {
+        return opencl_wide();
+    }
+    return i < count ? devices[i] : NULL;
 }
 
 int devices_open(const struct fulcrum_device *device, struct fulcrum_compute *out)

@@ -1,8 +1,9 @@
 /* test_learner.c - every learner of the table, as its users call it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* dladdr */
 #include "calibrate/learner.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,23 @@ static void test_backend_names_what_may_change_its_speed(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(info.backend, "OPENBLAS_CORETYPE=Haswell"));
 }
 
+/* GSL brings functions of the same names, which are many times slower. */
+static void test_products_are_those_of_openblas(void)
+{
+    const struct fulcrum_learner *cpu = fulcrum_learner_find("cpu");
+    struct fulcrum_learner_info info;
+    struct fulcrum_learner_state *state = open_here(cpu, &small_mlp, &info);
+    const void *product = dlsym(RTLD_DEFAULT, "cblas_sgemm");
+    Dl_info library = {.dli_fname = NULL};
+    /* Not found: no BLAS, or one that is part of the program. */
+    if (state != NULL && product != NULL && dladdr(product, &library) != 0) {
+        CU_ASSERT_PTR_NOT_NULL(strstr(library.dli_fname, "openblas"));
+    }
+    if (state != NULL) {
+        cpu->close(state);
+    }
+}
+
 struct refused {
     const char *named; /* in the detail */
     struct fulcrum_learner_options options;
@@ -226,6 +244,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_same_seed_gives_the_same_losses),
         SUITE_CASE(test_counts_are_those_of_the_networks),
         SUITE_CASE(test_backend_names_what_may_change_its_speed),
+        SUITE_CASE(test_products_are_those_of_openblas),
         SUITE_CASE(test_options_outside_their_range_are_refused),
         SUITE_CASE(test_table_finds_its_names),
     };
