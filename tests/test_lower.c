@@ -177,6 +177,73 @@ static void test_a_measured_table_counts_requests(void)
     CU_ASSERT_EQUAL(lower(&design).flags, FULCRUM_FLAG_BEYOND_TABLE);
 }
 
+/* Copying is counted by observation, requests and wake-ups by actor. */
+static void test_hand_off_is_counted_by_request_and_by_observation(void)
+{
+    static const double envs[] = {1, 4, 16};
+    for (size_t i = 0; i < sizeof envs / sizeof envs[0]; i++) {
+        struct fulcrum_design design;
+        designs_gpu(&design);
+        design.run.envs_per_actor = envs[i];
+        design.workload.host.per_batch_s = 7e-6;
+        design.workload.host.per_item_s = 1e-6;
+        design.workload.host.per_request_s = 5e-6;
+        design.workload.host.actor_s = 3e-6;
+        design.workload.host.wake_s = 9e-6;
+        struct fulcrum_shards shards = lower(&design);
+        suite_assert_close("h0", shards.network.host.per_batch_s, 7e-6, 1e-14);
+        suite_assert_close(
+            "h1", shards.network.host.per_item_s, 5e-6 + 1e-6 * envs[i], 1e-14);
+        suite_assert_close(
+            "step", shards.network.step.mean_s, 2e-3 * envs[i] + 3e-6, 1e-14);
+        suite_assert_close("wake", shards.wake_s, 9e-6, 0.0);
+    }
+}
+
+/* Without the new parts, what was before: files of older versions mean the same. */
+static void test_hand_off_defaults_change_nothing(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    struct fulcrum_shards shards = lower(&design);
+    suite_assert_close("step", shards.network.step.mean_s, 2e-3, 0.0);
+    suite_assert_close("cv", shards.network.step.cv, 0.5, 0.0);
+    suite_assert_close("h1", shards.network.host.per_item_s, 0.0, 0.0);
+    suite_assert_close("wake", shards.wake_s, 0.0, 0.0);
+}
+
+struct longer_case {
+    enum fulcrum_step_law law;
+    double cv;
+    double expected;
+};
+
+/* Where the cv is free the spread in seconds stays; else the whole is scaled. */
+static void test_a_longer_step_keeps_its_spread_where_the_law_can(void)
+{
+    static const struct longer_case cases[] = {
+        {FULCRUM_LAW_LOGNORMAL, 0.5, 0.4},
+        {FULCRUM_LAW_EXPONENTIAL, 1.0, 1.0},
+        {FULCRUM_LAW_DETERMINISTIC, 0.0, 0.0},
+        {FULCRUM_LAW_ERLANG, 0.5, 0.5},
+        {FULCRUM_LAW_HYPEREXPONENTIAL, 2.0, 2.0},
+        {FULCRUM_LAW_PARETO, 2.2, 2.2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct fulcrum_step step = {4e-3, cases[i].cv, cases[i].law};
+        struct fulcrum_step longer = fulcrum_step_lengthened(step, 1e-3);
+        suite_assert_close("mean", longer.mean_s, 5e-3, 1e-14);
+        CU_ASSERT_DOUBLE_EQUAL(longer.cv, cases[i].expected, 1e-14);
+        CU_ASSERT_EQUAL(longer.law, cases[i].law);
+        struct fulcrum_step same = fulcrum_step_lengthened(step, 0.0);
+        suite_assert_close("same", same.mean_s, step.mean_s, 0.0);
+        suite_assert_close("same cv", same.cv, step.cv, 0.0);
+    }
+    const struct fulcrum_step none = {0.0, 0.0, FULCRUM_LAW_LOGNORMAL};
+    suite_assert_close("0 / 0", fulcrum_step_lengthened(none, 0.0).cv, 0.0, 0.0);
+    suite_assert_close("0 + 1", fulcrum_step_lengthened(none, 1e-3).mean_s, 1e-3, 0.0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -188,6 +255,9 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_share_of_the_population_is_a_whole_batch),
         SUITE_CASE(test_fewer_sms_lengthen_gpu_work_only),
         SUITE_CASE(test_a_measured_table_counts_requests),
+        SUITE_CASE(test_hand_off_is_counted_by_request_and_by_observation),
+        SUITE_CASE(test_hand_off_defaults_change_nothing),
+        SUITE_CASE(test_a_longer_step_keeps_its_spread_where_the_law_can),
     };
     return suite_run("lower", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
