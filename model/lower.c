@@ -58,6 +58,17 @@ static double pareto_cv(void)
     return 1.0 / sqrt(shape * (shape - 2.0));
 }
 
+/* Steps that hardly vary do not vary: no solver tells them apart. */
+static struct fulcrum_step steadied(struct fulcrum_step step)
+{
+    int varies = step.law == FULCRUM_LAW_LOGNORMAL || step.law == FULCRUM_LAW_ERLANG;
+    if (varies && !(step.cv >= LEAST_CV)) {
+        step.law = FULCRUM_LAW_DETERMINISTIC;
+        step.cv = 0.0;
+    }
+    return step;
+}
+
 /* The sum of `envs` independent steps (docs/model.md "Environments per actor"). */
 static struct fulcrum_step request_step(
     const struct fulcrum_workload_step *step, double envs)
@@ -83,12 +94,7 @@ static struct fulcrum_step request_step(
     case FULCRUM_LAW_LOGNORMAL:
         break;
     }
-    int varies = out.law == FULCRUM_LAW_LOGNORMAL || out.law == FULCRUM_LAW_ERLANG;
-    if (varies && !(out.cv >= LEAST_CV)) {
-        out.law = FULCRUM_LAW_DETERMINISTIC;
-        out.cv = 0.0;
-    }
-    return out;
+    return steadied(out);
 }
 
 struct fulcrum_step fulcrum_step_lengthened(struct fulcrum_step step, double constant_s)
@@ -96,6 +102,7 @@ struct fulcrum_step fulcrum_step_lengthened(struct fulcrum_step step, double con
     double whole_s = step.mean_s + constant_s;
     if (whole_s > 0.0 && step.law == FULCRUM_LAW_LOGNORMAL) {
         step.cv *= step.mean_s / whole_s;
+        step = steadied(step);
     }
     step.mean_s = whole_s;
     return step;

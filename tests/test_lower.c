@@ -244,6 +244,22 @@ static void test_a_longer_step_keeps_its_spread_where_the_law_can(void)
     suite_assert_close("0 + 1", fulcrum_step_lengthened(none, 1e-3).mean_s, 1e-3, 0.0);
 }
 
+/* Cartpole's 30 ns beside a hand-off of microseconds: nothing of its spread is left. */
+static void test_a_step_lost_in_its_hand_off_does_not_vary(void)
+{
+    struct fulcrum_design design;
+    designs_cpu(&design);
+    design.workload.step.mean_s = 3e-8;
+    design.workload.step.cv = 0.2;
+    design.workload.host.actor_s = 2e-5;
+    struct fulcrum_shards shards = lower(&design);
+    CU_ASSERT_EQUAL(shards.network.step.law, FULCRUM_LAW_DETERMINISTIC);
+    suite_assert_close("cv", shards.network.step.cv, 0.0, 0.0);
+    suite_assert_close("mean", shards.network.step.mean_s, 2.003e-5, 1e-12);
+    design.workload.host.actor_s = 5e-6;
+    CU_ASSERT_EQUAL(lower(&design).network.step.law, FULCRUM_LAW_LOGNORMAL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -258,6 +274,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_hand_off_is_counted_by_request_and_by_observation),
         SUITE_CASE(test_hand_off_defaults_change_nothing),
         SUITE_CASE(test_a_longer_step_keeps_its_spread_where_the_law_can),
+        SUITE_CASE(test_a_step_lost_in_its_hand_off_does_not_vary),
     };
     return suite_run("lower", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
