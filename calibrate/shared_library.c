@@ -63,8 +63,9 @@ enum fulcrum_status fulcrum_shared_library_open(void **out, const char *variable
     }
     void *library = open_one(path);
     if (library == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_UNSUPPORTED, "%s = %s: %s", variable, path, reason());
+        const char *text = reason();
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "%s = %s: %s", variable, path,
+            is_absence(text) ? "not found" : text);
     }
     *out = library;
     return FULCRUM_OK;
