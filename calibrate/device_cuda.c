@@ -202,7 +202,7 @@ static void describe(
     info->memory_byte_per_s = memory_byte_per_s(gpu);
     describe_products(state, products, sizeof products);
     (void)snprintf(info->detail, sizeof info->detail,
-        "%.60s, compute capability %d.%d, driver for CUDA %d.%d, %.70s", info->name,
+        "compute capability %d.%d, driver for CUDA %d.%d, %.70s",
         attribute(gpu, FULCRUM_CU_CAPABILITY_MAJOR),
         attribute(gpu, FULCRUM_CU_CAPABILITY_MINOR), gpu->driver.version / 1000,
         gpu->driver.version % 1000 / 10, products);

@@ -47,6 +47,7 @@ static const struct plotter {
     {&fulcrum_chart_posterior, FULCRUM_PLOT_FIT, 0, NULL, fulcrum_plot_posterior},
     {&fulcrum_chart_calibration, FULCRUM_PLOT_CALIBRATION, 0, NULL,
         fulcrum_plot_calibration},
+    {&fulcrum_chart_sm_time, FULCRUM_PLOT_CALIBRATION, 0, NULL, fulcrum_plot_sm_time},
 };
 
 enum { PLOTTER_COUNT = sizeof plotters / sizeof plotters[0] };

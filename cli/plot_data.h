@@ -14,6 +14,7 @@
 #include "plots/chart_parity.h"
 #include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
+#include "plots/chart_sm_time.h"
 #include "plots/chart_stages.h"
 
 /* Words that replace the ones made from the data; each may be NULL. */
@@ -122,6 +123,25 @@ void fulcrum_plot_calibration_free(struct fulcrum_plot_calibration *plot);
 
 struct fulcrum_calibration_data fulcrum_plot_calibration_data(
     struct fulcrum_plot_calibration *plot, const struct fulcrum_plot_words *words);
+
+/* A calibration's sweep over SMs. Owns what the chart data borrow. */
+struct fulcrum_plot_sm_time;
+
+/*
+ *   calibration  borrowed as long as `out` is used, as is `words`
+ *   out          the caller frees it with fulcrum_plot_sm_time_free
+ *   fails        FULCRUM_ERR_UNSUPPORTED (it has no such sweep), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sm_time_new(
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_sm_time **out,
+    struct fulcrum_error *err);
+/* Accepts NULL. */
+void fulcrum_plot_sm_time_free(struct fulcrum_plot_sm_time *plot);
+
+/* Borrowed. */
+const struct fulcrum_sm_time_data *fulcrum_plot_sm_time_data(
+    const struct fulcrum_plot_sm_time *plot);
 
 /* Points of a validation. Owns what the chart data borrow. */
 struct fulcrum_plot_validation;

@@ -170,3 +170,22 @@ enum fulcrum_status fulcrum_plot_calibration(
     fulcrum_calibration_free(calibration);
     return status;
 }
+
+enum fulcrum_status fulcrum_plot_sm_time(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_plot_sm_time *plot = NULL;
+    enum fulcrum_status status =
+        fulcrum_calibration_load(job->source.name, &calibration, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_plot_sm_time_new(calibration, &job->words, &plot, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_plot_save(
+            job, &fulcrum_chart_sm_time, fulcrum_plot_sm_time_data(plot), err);
+    }
+    fulcrum_plot_sm_time_free(plot);
+    fulcrum_calibration_free(calibration);
+    return status;
+}

@@ -50,5 +50,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_calibration(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sm_time(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "plots/chart_parity.h"
 #include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
+#include "plots/chart_sm_time.h"
 #include "plots/chart_stages.h"
 
 const struct fulcrum_chart *const *fulcrum_charts(void)
@@ -19,7 +20,7 @@ const struct fulcrum_chart *const *fulcrum_charts(void)
         &fulcrum_chart_actors, &fulcrum_chart_runtime, &fulcrum_chart_power,
         &fulcrum_chart_sm, &fulcrum_chart_gpu_time, &fulcrum_chart_stages,
         &fulcrum_chart_parity, &fulcrum_chart_posterior, &fulcrum_chart_calibration,
-        NULL};
+        &fulcrum_chart_sm_time, NULL};
     return charts;
 }
 

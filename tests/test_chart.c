@@ -15,6 +15,7 @@
 #include "plots/chart_parity.h"
 #include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
+#include "plots/chart_sm_time.h"
 #include "plots/chart_stages.h"
 #include "tests/scratch.h"
 #include "tests/suite.h"
@@ -219,6 +220,24 @@ static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
     return fulcrum_chart_calibration.draw(canvas, &data, NULL);
 }
 
+static enum fulcrum_status draw_sm_time(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    size_t count = data_case->count;
+    const struct fulcrum_sm_work works[] = {
+        {"batch 1", {store->x, store->mid[0], store->disturbed, count},
+            {store->x, store->hi[0], count}},
+        {long_text, {store->x, store->mid[1], NULL, count}, {NULL, NULL, 0}},
+        {"training", {store->x, store->mid[2], NULL, count},
+            {store->x, store->lo[0], count / 2}},
+    };
+    const struct fulcrum_sm_time_data data = {.text = text_of(data_case),
+        .inference = works,
+        .inference_count = 2,
+        .training = works[2]};
+    return fulcrum_chart_sm_time.draw(canvas, &data, NULL);
+}
+
 /* Points on the curve, beyond its ends and without a place, from two references. */
 static enum fulcrum_status draw_curves(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case,
@@ -314,7 +333,7 @@ static const struct chart_case {
 } chart_cases[] = {{"ratio", draw_ratio}, {"actors", draw_actors},
     {"calibration", draw_calibration}, {"runtime", draw_runtime}, {"power", draw_power},
     {"sm", draw_sm}, {"gpu-time", draw_gpu_time}, {"parity", draw_parity},
-    {"posterior", draw_posterior}, {"stages", draw_stages}};
+    {"posterior", draw_posterior}, {"sm-time", draw_sm_time}, {"stages", draw_stages}};
 
 /* Rounding aside: texts may touch, not meet. */
 static struct fulcrum_rect shrunk(struct fulcrum_rect rect)
@@ -573,6 +592,33 @@ static void test_calibration_says_what_was_not_measured(void)
     fulcrum_canvas_free(canvas);
 }
 
+static void test_sm_time_has_a_panel_for_what_was_measured(void)
+{
+    static const double sms[] = {8, 40, 132};
+    static const double time_s[] = {8e-3, 2e-3, 1e-3};
+    static const unsigned char disturbed[] = {0, 1, 0};
+    const struct fulcrum_sm_work works[] = {
+        {"batch 1", {sms, time_s, disturbed, 3}, {sms, time_s, 3}},
+        {"batch 64", {sms, time_s, NULL, 3}, {NULL, NULL, 0}}};
+    struct fulcrum_sm_time_data data = {.inference = works, .inference_count = 2};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_sm_time_draw(canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Inference: time of a batch"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Training: time of a step"), 0);
+    CU_ASSERT_EQUAL(count_texts(canvas, "batch 64"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "disturbed sample"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 1);
+    fulcrum_canvas_free(canvas);
+    data.training = works[1];
+    canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_sm_time_draw(canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Training: time of a step"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2);
+    data.inference_count = 5;
+    CU_ASSERT_EQUAL(fulcrum_chart_sm_time_draw(canvas, &data, NULL), FULCRUM_ERR_RANGE);
+    fulcrum_canvas_free(canvas);
+}
+
 static void test_curves_name_their_point_and_published_values(void)
 {
     static const double sms[] = {2, 20, 40, 80};
@@ -792,6 +838,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_ratio_names_the_optimum_of_each_metric),
         SUITE_CASE(test_actors_prefers_runtime_in_a_readable_unit),
         SUITE_CASE(test_calibration_says_what_was_not_measured),
+        SUITE_CASE(test_sm_time_has_a_panel_for_what_was_measured),
         SUITE_CASE(test_curves_name_their_point_and_published_values),
         SUITE_CASE(test_a_second_scale_needs_ratios_in_order),
         SUITE_CASE(test_too_many_published_sets_are_refused),

@@ -64,9 +64,8 @@ static void test_device_tells_what_it_is(void)
     struct fulcrum_device_info info;
     struct fulcrum_device_state *state = open_on(FAKE_CUDA, FAKE_CUBLAS, &info);
     CU_ASSERT_STRING_EQUAL(info.name, "Stand-in GPU 0");
-    CU_ASSERT_STRING_EQUAL(info.detail,
-        "Stand-in GPU 0, compute capability 9.0, driver for CUDA 13.1, cuBLAS 13.1.2, "
-        "float32 without TF32");
+    CU_ASSERT_STRING_EQUAL(info.detail, "compute capability 9.0, driver for CUDA 13.1, "
+                                        "cuBLAS 13.1.2, float32 without TF32");
     CU_ASSERT_STRING_EQUAL(info.uuid, "GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
     CU_ASSERT_TRUE(info.is_gpu && info.is_wide);
     CU_ASSERT_EQUAL(info.sm_count, 132.0);

@@ -752,6 +752,66 @@ static void test_stages_without_shares_have_no_chart(void)
     }
 }
 
+/* Two SMs, one disturbed; the curve between them follows (5) and (6). */
+static void test_sm_time_has_samples_and_the_fitted_curve(void)
+{
+    static double sms[] = {8, 132};
+    static double time_s[] = {2e-3, 1e-3};
+    static double rel[] = {1, 1};
+    static double disturbed[] = {1, 0};
+    const struct fulcrum_plot_words words = {0};
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_plot_sm_time *plot = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_plot_sm_time_new(calibration, &words, &plot, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "no series inference_sm"));
+    const struct fulcrum_series series = {.name = "inference_sm",
+        .unit = "s",
+        .x_name = "sms",
+        .condition = "batch 64",
+        .count = 2,
+        .x = sms,
+        .value = time_s,
+        .canary_rel = rel,
+        .disturbed = disturbed};
+    const struct fulcrum_quantity quantities[] = {
+        {"sm_per_batch_s", 4e-4, 4e-4, 4e-4, "s"},
+        {"sm_per_item_s", 1e-5, 1e-5, 1e-5, "s"}};
+    const struct fulcrum_parameter parameters[] = {
+        {.path = "workload.network.launch_bound_frac", .value = 0.5},
+        {.path = "workload.network.math_frac", .value = 0.8}};
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_add_series(calibration, &series, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(
+            fulcrum_calibration_add_quantity(calibration, &quantities[i], NULL),
+            FULCRUM_OK);
+        CU_ASSERT_EQUAL(
+            fulcrum_calibration_add_parameter(calibration, &parameters[i], NULL),
+            FULCRUM_OK);
+    }
+    (void)snprintf(
+        calibration->machine.gpu.name, sizeof calibration->machine.gpu.name, "G");
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_sm_time_new(calibration, &words, &plot, &err), FULCRUM_OK);
+    const struct fulcrum_sm_time_data *data = fulcrum_plot_sm_time_data(plot);
+    CU_ASSERT_STRING_EQUAL(data->text.title, "G, on a part of its SMs");
+    CU_ASSERT_EQUAL(data->inference_count, 1);
+    CU_ASSERT_EQUAL(data->training.samples.count, 0);
+    const struct fulcrum_sm_work *work = &data->inference[0];
+    CU_ASSERT_STRING_EQUAL(work->name, "batch 64");
+    CU_ASSERT_EQUAL(work->samples.disturbed[0], 1);
+    CU_ASSERT_EQUAL(work->fit.count, 64);
+    double phi = 0.8 * 132 / 8 + 0.2;
+    suite_assert_close(
+        "8 SMs", work->fit.y[0], 4e-4 * (0.5 + 0.5 * phi) + 64e-5 * phi, 1e-9);
+    suite_assert_close("all", work->fit.y[63], 4e-4 + 64e-5, 1e-9);
+    fulcrum_plot_sm_time_free(plot);
+    fulcrum_calibration_free(calibration);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -779,6 +839,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_stages_need_a_reference_of_stages),
         SUITE_CASE(test_measured_stages_are_a_bar_for_each_run),
         SUITE_CASE(test_stages_without_shares_have_no_chart),
+        SUITE_CASE(test_sm_time_has_samples_and_the_fitted_curve),
     };
     return suite_run("plot_data", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
