@@ -277,7 +277,7 @@ static enum fulcrum_status report_measured(
 {
     struct fulcrum_summary summary;
     enum fulcrum_status status = fulcrum_recording_summary(
-        &state->recording, state->flop[0], &summary, findings->err);
+        &state->recording, state->flop[state->plan.count - 1], &summary, findings->err);
     if (status != FULCRUM_OK || summary.used == 0) {
         return status;
     }
@@ -329,18 +329,19 @@ static double extrapolation_error_s(
     return sqrt(fmax(variance, 0.0) + allowance_s * allowance_s);
 }
 
-static enum fulcrum_status report_extrapolated(
-    const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
+/* The line over operations: for steps of other sizes than the nominal one. */
+static enum fulcrum_status fit_line(const struct fulcrum_probe_state *state,
+    struct fulcrum_line_fit *line, int *is_there, struct fulcrum_findings *findings)
 {
     struct train_medians medians;
     enum fulcrum_status status = gather(state, &medians, findings->err);
+    *is_there = 0;
     if (status != FULCRUM_OK || medians.count < 2) {
         return status;
     }
-    struct fulcrum_line_fit line;
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    status = fulcrum_fit_batch_time(
-        &line, medians.work, medians.time_s, medians.count, &why);
+    status =
+        fulcrum_fit_batch_time(line, medians.work, medians.time_s, medians.count, &why);
     if (status == FULCRUM_ERR_NO_FIT) {
         fulcrum_findings_note(findings, "train_step", "no line: %s", why.detail);
         return findings->status;
@@ -348,28 +349,34 @@ static enum fulcrum_status report_extrapolated(
     if (status != FULCRUM_OK) {
         return fulcrum_fail(findings->err, status, "%s", why.detail);
     }
+    *is_there = 1;
+    fulcrum_findings_fit(
+        findings, "train_step", "t0 + t1 x operations / 1e9", &line->fit);
+    fulcrum_findings_value(findings, "train_step_fixed_s", "s", line->per_batch_s);
+    fulcrum_findings_value(
+        findings, "train_step_per_flop_s", "s", line->per_item_s / GIGA);
+    return findings->status;
+}
+
+static void report_extrapolated(const struct fulcrum_probe_state *state,
+    const struct fulcrum_line_fit *line, struct fulcrum_findings *findings)
+{
     double work = fulcrum_train_work_flop(&state->work, &state->nominal) / GIGA;
-    double value_s = line.per_batch_s + line.per_item_s * work;
-    double error_s = extrapolation_error_s(&line, work, value_s);
+    double value_s = line->per_batch_s + line->per_item_s * work;
+    double error_s = extrapolation_error_s(line, work, value_s);
     struct fulcrum_parameter parameter =
         parameter_of(FULCRUM_ORIGIN_FITTED, value_s, error_s);
-    const struct fulcrum_train_size *largest = &state->plan.size[medians.count - 1];
+    const struct fulcrum_train_size *largest = &state->plan.size[state->plan.count - 1];
     (void)snprintf(parameter.source, sizeof parameter.source,
         "extrapolated from %.0f sequences of %.0f+%.0f steps to %.0f of %.0f+%.0f, "
         "%.3g "
         "times the work, by a line over operations; 2 %% a doubling allowed for",
         largest->batch, largest->unroll, largest->burn_in, state->nominal.batch,
-        state->nominal.unroll, state->nominal.burn_in, work / line.fit.x_high);
+        state->nominal.unroll, state->nominal.burn_in, work / line->fit.x_high);
     fulcrum_findings_parameter(findings, &parameter);
     struct fulcrum_quantity quantity =
         fulcrum_quantity_log("train_step_s", "s", value_s, error_s);
     fulcrum_findings_quantity(findings, &quantity);
-    fulcrum_findings_fit(
-        findings, "train_step", "t0 + t1 x operations / 1e9", &line.fit);
-    fulcrum_findings_value(findings, "train_step_fixed_s", "s", line.per_batch_s);
-    fulcrum_findings_value(
-        findings, "train_step_per_flop_s", "s", line.per_item_s / GIGA);
-    return findings->status;
 }
 
 static enum fulcrum_status train_report(struct fulcrum_probe_state *state,
@@ -378,9 +385,14 @@ static enum fulcrum_status train_report(struct fulcrum_probe_state *state,
     struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
     fulcrum_findings_value(&findings, "train_step_flop", "",
         fulcrum_train_work_flop(&state->work, &state->nominal));
-    enum fulcrum_status status = state->plan.is_nominal
-                                     ? report_measured(state, &findings)
-                                     : report_extrapolated(state, &findings);
+    struct fulcrum_line_fit line;
+    int has_line = 0;
+    enum fulcrum_status status = fit_line(state, &line, &has_line, &findings);
+    if (status == FULCRUM_OK && state->plan.count > 0 && state->plan.is_nominal) {
+        status = report_measured(state, &findings);
+    } else if (status == FULCRUM_OK && has_line) {
+        report_extrapolated(state, &line, &findings);
+    }
     if (status == FULCRUM_OK) {
         fulcrum_findings_series(&findings, &state->recording);
         status = findings.status;

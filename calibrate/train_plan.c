@@ -31,11 +31,28 @@ static struct fulcrum_train_size shrink(
     };
 }
 
+/* The nominal size, and half and a quarter of its sequences, as far as they are whole.
+ */
+static struct fulcrum_train_plan around_nominal(
+    const struct fulcrum_train_size *nominal)
+{
+    struct fulcrum_train_plan plan = {.is_nominal = 1};
+    for (double part = 4.0; part >= 1.0; part /= 2.0) {
+        double batch = floor(nominal->batch / part);
+        if (batch >= 1.0 &&
+            (plan.count == 0 || batch > plan.size[plan.count - 1].batch)) {
+            plan.size[plan.count] = *nominal;
+            plan.size[plan.count++].batch = batch;
+        }
+    }
+    return plan;
+}
+
 struct fulcrum_train_plan fulcrum_train_plan_of(const struct fulcrum_train_work *work,
     const struct fulcrum_train_size *nominal, double flop_per_s, double limit_s)
 {
     double most_flop = limit_s * flop_per_s;
-    struct fulcrum_train_plan plan = {.size = {*nominal}, .count = 1, .is_nominal = 1};
+    struct fulcrum_train_plan plan = around_nominal(nominal);
     if (fulcrum_train_work_flop(work, nominal) <= most_flop) {
         return plan;
     }

@@ -32,13 +32,14 @@ double fulcrum_train_work_flop(
 struct fulcrum_train_plan {
     struct fulcrum_train_size size[FULCRUM_TRAIN_PLAN_MAX]; /* increasing work */
     size_t count;
-    int is_nominal; /* the only size is the nominal one: nothing to extrapolate */
+    int is_nominal; /* the last size is the nominal one: nothing to extrapolate */
 };
 
 /*
  * Sizes whose largest step lasts at most `limit_s` where `flop_per_s` is right: the
- * nominal size alone if it is short enough; otherwise all its sequences, shortened, so
- * that every matrix keeps its width; fewer sequences only where that is still too long.
+ * nominal size, half and a quarter of its sequences if it is short enough; otherwise
+ * all its sequences, shortened, so that every matrix keeps its width; fewer sequences
+ * only where that is still too long.
  */
 struct fulcrum_train_plan fulcrum_train_plan_of(const struct fulcrum_train_work *work,
     const struct fulcrum_train_size *nominal, double flop_per_s, double limit_s);

@@ -110,9 +110,18 @@ static void test_work_of_a_training_step_adds_up(void)
 static void test_nominal_training_step_is_measured_where_it_fits(void)
 {
     struct fulcrum_train_plan plan = fulcrum_train_plan_of(&work, &nominal, 1e5, 1.0);
+    CU_ASSERT_EQUAL_FATAL(plan.count, 3);
+    CU_ASSERT_EQUAL(plan.is_nominal, 1);
+    for (size_t i = 0; i < 3; i++) {
+        suite_assert_close("unroll", plan.size[i].unroll, 80.0, 0.0);
+        suite_assert_close("burn-in", plan.size[i].burn_in, nominal.burn_in, 0.0);
+        suite_assert_close(
+            "batch", plan.size[i].batch, nominal.batch / (double)(4 >> i), 0.0);
+    }
+    static const struct fulcrum_train_size single = {1.0, 80.0, 40.0};
+    plan = fulcrum_train_plan_of(&work, &single, 1e5, 1.0);
     CU_ASSERT_EQUAL(plan.count, 1);
     CU_ASSERT_EQUAL(plan.is_nominal, 1);
-    suite_assert_close("unroll", plan.size[0].unroll, 80.0, 0.0);
 }
 
 static void test_long_training_step_is_shortened_before_it_is_narrowed(void)
