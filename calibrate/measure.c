@@ -258,7 +258,8 @@ static void describe(const struct session *session)
     found->train_step_flop = session->room.training.state != NULL
                                  ? session->room.training.info.train_step_flop
                                  : (double)NAN;
-    found->usual_canary_s = session->room.usual_canary_s;
+    found->usual_canary_s = fmax(
+        session->room.canaries[0].baseline_s, session->room.canaries[1].baseline_s);
     (void)snprintf(found->energy_reason, sizeof found->energy_reason, "%s",
         session->room.energy_reason);
 }

@@ -54,7 +54,6 @@ struct fulcrum_measure_options {
     size_t window_count;      /* undisturbed ones that are wanted of each, >= 1 */
     size_t most_windows;      /* of each, disturbed ones included */
     double train_steps_least; /* a window goes on until so many are done */
-    double usual_canary_s;    /* as the calibration saw it; 0: as this run does */
     const char *meter_root;   /* NULL: this machine's files */
     int (*stop)(void *user);  /* non-zero: end soon; NULL: never */
     void (*progress)(void *user, const struct fulcrum_calibrate_progress *progress);
@@ -104,8 +103,8 @@ struct fulcrum_measurement {
     double input_byte;
     double parameter_count;
     double forward_flop;
-    double train_step_flop; /* NAN: nothing trains */
-    double usual_canary_s;
+    double train_step_flop;  /* NAN: nothing trains */
+    double usual_canary_s;   /* the slower core's; a calibration has its own */
     char energy_reason[240]; /* why watts are missing; "" */
     int is_complete;         /* 0: stopped before every configuration had its windows */
     size_t count;

@@ -94,8 +94,7 @@ static enum fulcrum_status run_canary(struct fulcrum_window_room *room,
     }
     gsl_sort(reading_s, 1, CANARY_RUNS);
     double median_s = fulcrum_statistics_quantile(reading_s, CANARY_RUNS, 0.5);
-    *rel = room->usual_canary_s > 0.0 ? median_s / room->usual_canary_s
-                                      : fulcrum_canary_rel(canary, median_s);
+    *rel = fulcrum_canary_rel(canary, median_s);
     return FULCRUM_OK;
 }
 
@@ -166,9 +165,8 @@ static void cut_machine(struct fulcrum_window_room *room)
 enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
     const struct fulcrum_measure_options *options, struct fulcrum_error *err)
 {
-    *room = (struct fulcrum_window_room){.options = options,
-        .placement = options->placement,
-        .usual_canary_s = options->usual_canary_s};
+    *room = (struct fulcrum_window_room){
+        .options = options, .placement = options->placement};
     const struct fulcrum_calibrate_options open = {.actor = options->actor,
         .actor_options = options->actor_options,
         .learner = options->learner,

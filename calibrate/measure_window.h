@@ -22,8 +22,7 @@ struct fulcrum_window_room {
     struct fulcrum_stepper *steppers;
     size_t stepper_count;
     struct fulcrum_canary
-        canaries[2];       /* on a core of the actors, on one of the server */
-    double usual_canary_s; /* 0: what this run finds */
+        canaries[2]; /* on a core of the actors, on one of the server */
     struct fulcrum_recorder *recorder; /* of the next window; NULL: none; borrowed */
     struct fulcrum_energy_meterset *energy;
     char energy_reason[240];

@@ -219,14 +219,7 @@ static enum fulcrum_status read_calibration(struct job *job, struct fulcrum_erro
     if (job->settings->calibration == NULL) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status =
-        fulcrum_calibration_load(job->settings->calibration, &job->calibration, err);
-    if (status == FULCRUM_OK) {
-        const struct fulcrum_quantity *usual =
-            fulcrum_calibration_quantity(job->calibration, "canary_usual_s");
-        job->options.usual_canary_s = usual != NULL ? usual->value : 0.0;
-    }
-    return status;
+    return fulcrum_calibration_load(job->settings->calibration, &job->calibration, err);
 }
 
 /* Priors of the machine, and the workload; one that fits the network where none is
@@ -353,7 +346,7 @@ static enum fulcrum_status print(
 {
     const struct fulcrum_measure_result result = {.measurement = job->found,
         .predictions = job->predictions,
-        .calibration = job->calibration != NULL ? job->calibration->name : NULL};
+        .calibration = job->calibration};
     if (context->format == FULCRUM_FORMAT_JSON) {
         struct fulcrum_json *document = fulcrum_report_document("fulcrum-measure");
         fulcrum_measure_report_to_json(&result, document);

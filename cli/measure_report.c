@@ -8,6 +8,9 @@
 #include "calibrate/measured_reference.h"
 #include "presets/json.h"
 
+/* A canary that differs so much tells of another clock or other neighbours. */
+#define DRIFT_MOST_REL 0.05
+
 static const struct fulcrum_column columns[] = {
     {"batching", FULCRUM_COLUMN_TEXT, NULL},
     {"actors", FULCRUM_COLUMN_NUMBER, NULL},
@@ -185,6 +188,17 @@ static void print_errors(
     }
 }
 
+/* How much longer the canary takes than it did for the calibration; NAN: not known. */
+static double canary_drift_rel(const struct fulcrum_measure_result *result)
+{
+    const struct fulcrum_quantity *then =
+        result->calibration != NULL
+            ? fulcrum_calibration_quantity(result->calibration, "canary_usual_s")
+            : NULL;
+    return then != NULL ? result->measurement->usual_canary_s / then->value - 1.0
+                        : (double)NAN;
+}
+
 void fulcrum_measure_report_notes(
     const struct fulcrum_measure_result *result, FILE *stream)
 {
@@ -214,6 +228,13 @@ void fulcrum_measure_report_notes(
             "windows\n",
             disturbed, found->count, FULCRUM_CANARY_LIMIT_REL,
             100.0 * FULCRUM_MEASURE_OTHERS_MOST_FRAC);
+    }
+    double drift_rel = canary_drift_rel(result);
+    if (fabs(drift_rel) > DRIFT_MOST_REL) {
+        (void)fprintf(stream,
+            "the canary takes %.1f %% %s than when the calibration was taken: the "
+            "machine is in another state\n",
+            100.0 * fabs(drift_rel), drift_rel > 0.0 ? "longer" : "less");
     }
     if (found->energy_reason[0] != '\0') {
         (void)fprintf(stream, "power not measured: %s\n", found->energy_reason);
@@ -286,7 +307,7 @@ void fulcrum_measure_report_to_json(
     fulcrum_json_add_text(document, "server_cpus", text);
     fulcrum_json_add_flag(document, "complete", found->is_complete);
     if (result->calibration != NULL) {
-        fulcrum_json_add_text(document, "calibration", result->calibration);
+        fulcrum_json_add_text(document, "calibration", result->calibration->name);
     } else {
         fulcrum_json_add_null(document, "calibration");
     }
@@ -300,5 +321,6 @@ void fulcrum_measure_report_to_json(
         add_errors(document, "all", &all);
     }
     add_windows(found, document);
+    fulcrum_json_add_number(document, "canary_drift_rel", canary_drift_rel(result));
     fulcrum_json_add_text(document, "power", found->energy_reason);
 }

@@ -14,7 +14,7 @@ struct fulcrum_measure_result {
     const struct fulcrum_measurement *measurement;
     /* Of the items with windows, in their order; NULL: nothing was predicted. */
     const struct fulcrum_prediction *predictions;
-    const char *calibration; /* name; NULL: none */
+    const struct fulcrum_calibration *calibration; /* NULL: none */
 };
 
 /* Errors of the predictions over the points of one kind. */
