@@ -204,20 +204,6 @@ static enum fulcrum_status look_at_step(
     return status;
 }
 
-/* Learners on the processor leave GPUs alone, whatever they draw. */
-static void look_at_idle_gpus(
-    struct fulcrum_bench *bench, const struct fulcrum_calibrate_options *options)
-{
-    const struct fulcrum_gpu_idle_options idle = {.root = bench->meter_root,
-        .budget_s =
-            options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S,
-        .stop = options->stop,
-        .user = options->user};
-    if (options->learner != NULL && strcmp(options->learner, "cpu") != 0) {
-        fulcrum_gpu_idle_measure(&bench->gpu_idle, &idle);
-    }
-}
-
 enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
@@ -230,7 +216,6 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     out->max_threads = options->max_threads > 0 ? options->max_threads : most;
     enum fulcrum_status status = open_stage(&out->stage, options, err);
     if (status == FULCRUM_OK) {
-        look_at_idle_gpus(out, options);
         status = open_learner(out, options, err);
     }
     return status == FULCRUM_OK ? look_at_step(out, err) : status;

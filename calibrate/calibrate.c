@@ -128,6 +128,22 @@ static int rests(struct run *run, size_t i)
     return has_nothing;
 }
 
+/* Learners on the processor leave GPUs alone, whatever they draw. */
+static void look_at_idle_gpus(
+    struct fulcrum_gpu_idle *out, const struct fulcrum_calibrate_options *options)
+{
+    const struct fulcrum_gpu_idle_options idle = {
+        .root = options->meter_root != NULL ? options->meter_root : "",
+        .budget_s =
+            options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S,
+        .stop = options->stop,
+        .user = options->user};
+    if (options->learner != NULL && strcmp(options->learner, "cpu") != 0 &&
+        fulcrum_learner_find(options->learner) != NULL) {
+        fulcrum_gpu_idle_measure(out, &idle);
+    }
+}
+
 static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
@@ -383,8 +399,11 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     run->options = options;
     run->start_s = fulcrum_wall_s();
     run->what = "preparing";
+    struct fulcrum_gpu_idle gpu_idle = {.reason = ""};
+    look_at_idle_gpus(&gpu_idle, options);
     status = fulcrum_bench_open(&run->bench, options, err);
     if (status == FULCRUM_OK) {
+        run->bench.gpu_idle = gpu_idle;
         plan(run);
         run->bench.stops = looks_around;
         run->bench.user = run;
