@@ -425,20 +425,20 @@ void fulcrum_recorder_next_on(
 }
 
 void fulcrum_recorder_add(struct fulcrum_recorder *recorder, size_t number,
-    enum fulcrum_stage_kind kind, enum fulcrum_stage_resource resource, double begin_s,
-    double end_s)
+    const struct fulcrum_recorder_span *span)
 {
     if (recorder == NULL) {
         return;
     }
-    assert(begin_s <= end_s);
+    assert(span->begin_s <= span->end_s);
     struct track *track = track_of(recorder, number);
-    struct fulcrum_recorder_event event = {.begin_s = begin_s,
-        .end_s = end_s,
-        .kind = (uint8_t)kind,
-        .resource = (uint8_t)resource};
+    struct fulcrum_recorder_event event = {.begin_s = span->begin_s,
+        .end_s = span->end_s,
+        .kind = (uint8_t)span->kind,
+        .resource = (uint8_t)span->resource};
     if (cut(recorder, &event)) {
-        struct fulcrum_recorder_total *total = &track->result.totals[resource][kind];
+        struct fulcrum_recorder_total *total =
+            &track->result.totals[span->resource][span->kind];
         total->exclusive_s += event.end_s - event.begin_s;
         total->event_count += 1.0;
         store(recorder, track, &event);

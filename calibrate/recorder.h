@@ -74,22 +74,22 @@ struct fulcrum_recorder_role {
 };
 
 /*
- * Names the track and lets start and stop read the calling thread's CPU time. A track
- * that nobody attaches works too; its CPU time is not known.
+ * Names track `number`, below the track_count, and lets start and stop read the calling
+ * thread's CPU time. A track that nobody attaches works too; its CPU time is not known.
  */
-void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t track,
+void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
     const struct fulcrum_recorder_role *role);
 
 /* The thread of this track ends. */
-void fulcrum_recorder_detach(struct fulcrum_recorder *recorder, size_t track);
+void fulcrum_recorder_detach(struct fulcrum_recorder *recorder, size_t number);
 
 /* The calls behind the inline ones: only for recorders that are not NULL. */
-void fulcrum_recorder_cycle_on(struct fulcrum_recorder *recorder, size_t track);
+void fulcrum_recorder_cycle_on(struct fulcrum_recorder *recorder, size_t number);
 void fulcrum_recorder_begin_on(
-    struct fulcrum_recorder *recorder, size_t track, enum fulcrum_stage_kind kind);
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind);
 void fulcrum_recorder_next_on(
-    struct fulcrum_recorder *recorder, size_t track, enum fulcrum_stage_kind kind);
-void fulcrum_recorder_end_on(struct fulcrum_recorder *recorder, size_t track);
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind);
+void fulcrum_recorder_end_on(struct fulcrum_recorder *recorder, size_t number);
 
 /*
  * A cycle begins, such as one step of an actor: outside any stage, or in the stage
@@ -97,10 +97,10 @@ void fulcrum_recorder_end_on(struct fulcrum_recorder *recorder, size_t track);
  * is sampled; tracks that are not need no cycles.
  */
 static inline void fulcrum_recorder_cycle(
-    struct fulcrum_recorder *recorder, size_t track)
+    struct fulcrum_recorder *recorder, size_t number)
 {
     if (recorder != NULL) {
-        fulcrum_recorder_cycle_on(recorder, track);
+        fulcrum_recorder_cycle_on(recorder, number);
     }
 }
 
@@ -109,10 +109,10 @@ static inline void fulcrum_recorder_cycle(
  * than FULCRUM_RECORDER_DEPTH_MAX the time stays with the stage around.
  */
 static inline void fulcrum_recorder_begin(
-    struct fulcrum_recorder *recorder, size_t track, enum fulcrum_stage_kind kind)
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
 {
     if (recorder != NULL) {
-        fulcrum_recorder_begin_on(recorder, track, kind);
+        fulcrum_recorder_begin_on(recorder, number, kind);
     }
 }
 
@@ -121,29 +121,36 @@ static inline void fulcrum_recorder_begin(
  * clock: half the price of end and begin. Outside any stage it is a begin.
  */
 static inline void fulcrum_recorder_next(
-    struct fulcrum_recorder *recorder, size_t track, enum fulcrum_stage_kind kind)
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
 {
     if (recorder != NULL) {
-        fulcrum_recorder_next_on(recorder, track, kind);
+        fulcrum_recorder_next_on(recorder, number, kind);
     }
 }
 
 /* Leaves the stage of the last begin. Nothing outside any. */
-static inline void fulcrum_recorder_end(struct fulcrum_recorder *recorder, size_t track)
+static inline void fulcrum_recorder_end(
+    struct fulcrum_recorder *recorder, size_t number)
 {
     if (recorder != NULL) {
-        fulcrum_recorder_end_on(recorder, track);
+        fulcrum_recorder_end_on(recorder, number);
     }
 }
 
+/* A stage in times of fulcrum_wall_s: finite, begin_s <= end_s. */
+struct fulcrum_recorder_span {
+    enum fulcrum_stage_kind kind;
+    enum fulcrum_stage_resource resource;
+    double begin_s;
+    double end_s;
+};
+
 /*
- * Adds a span that another clock measured, such as a device's, in times of
- * fulcrum_wall_s. It does not stop the stages that the thread itself is in.
- *   begin_s, end_s   finite, begin_s <= end_s
+ * Adds a span that another clock measured, such as a device's. It does not stop the
+ * stages that the thread itself is in.
  */
-void fulcrum_recorder_add(struct fulcrum_recorder *recorder, size_t track,
-    enum fulcrum_stage_kind kind, enum fulcrum_stage_resource resource, double begin_s,
-    double end_s);
+void fulcrum_recorder_add(struct fulcrum_recorder *recorder, size_t number,
+    const struct fulcrum_recorder_span *span);
 
 /* --- Read when the threads have ended ------------------------------------------ */
 
@@ -188,6 +195,6 @@ double fulcrum_recorder_window_s(const struct fulcrum_recorder *recorder);
 
 /* Borrowed arrays, until the recorder is freed. */
 struct fulcrum_recorder_track fulcrum_recorder_read(
-    const struct fulcrum_recorder *recorder, size_t track);
+    const struct fulcrum_recorder *recorder, size_t number);
 
 #endif

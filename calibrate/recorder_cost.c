@@ -61,7 +61,7 @@ enum fulcrum_status fulcrum_recorder_cost_measure(
 {
     /* Every event finds room: the way of those that find none is shorter. */
     const struct fulcrum_recorder_options options = {
-        .track_count = 1, .event_capacity = BLOCKS * (2 * BLOCK_EVENTS + 1)};
+        .track_count = 1, .event_capacity = (size_t)BLOCKS * (2 * BLOCK_EVENTS + 1)};
     struct fulcrum_recorder *recorder = NULL;
     enum fulcrum_status status = fulcrum_recorder_new(&recorder, &options, err);
     if (status != FULCRUM_OK) {

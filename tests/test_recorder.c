@@ -81,7 +81,9 @@ static void test_no_recorder_records_nothing(void)
     fulcrum_recorder_begin(NULL, 7, FULCRUM_STAGE_SIMULATION);
     fulcrum_recorder_next(NULL, 7, FULCRUM_STAGE_WAIT);
     fulcrum_recorder_end(NULL, 7);
-    fulcrum_recorder_add(NULL, 7, FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_GPU, 0.0, 1.0);
+    fulcrum_recorder_add(NULL, 7,
+        &(struct fulcrum_recorder_span){
+            FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_GPU, 0.0, 1.0});
     fulcrum_recorder_detach(NULL, 7);
     fulcrum_recorder_stop(NULL);
     fulcrum_recorder_free(NULL);
@@ -232,10 +234,12 @@ static void test_spans_of_a_device_do_not_stop_the_thread(void)
     double begin_s = fulcrum_wall_s();
     fulcrum_spin_s(1e-4);
     double end_s = fulcrum_wall_s();
-    fulcrum_recorder_add(
-        recorder, 0, FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_GPU, begin_s, end_s);
-    fulcrum_recorder_add(
-        recorder, 0, FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_GPU, 0.0, 1e-9);
+    struct fulcrum_recorder_span span = {
+        FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_GPU, begin_s, end_s};
+    fulcrum_recorder_add(recorder, 0, &span);
+    span.begin_s = 0.0; /* long before the window */
+    span.end_s = 1e-9;
+    fulcrum_recorder_add(recorder, 0, &span);
     fulcrum_recorder_end(recorder, 0);
     fulcrum_recorder_stop(recorder);
     struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, 0);

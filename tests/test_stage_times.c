@@ -300,14 +300,18 @@ static struct fulcrum_recorder *record_known(void)
     struct fulcrum_recorder *recorder = new_recorder(2, 16);
     double from_s = fulcrum_wall_s() + 1e-3;
     fulcrum_recorder_start(recorder);
-    fulcrum_recorder_add(recorder, 0, FULCRUM_STAGE_SIMULATION, FULCRUM_STAGE_CPU,
-        from_s, from_s + 4e-3);
-    fulcrum_recorder_add(recorder, 0, FULCRUM_STAGE_WAIT, FULCRUM_STAGE_CPU,
-        from_s + 4e-3, from_s + 9e-3);
-    fulcrum_recorder_add(recorder, 1, FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_CPU,
-        from_s + 4e-3, from_s + 6e-3);
-    fulcrum_recorder_add(recorder, 1, FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_GPU,
-        from_s + 5e-3, from_s + 8e-3);
+    fulcrum_recorder_add(recorder, 0,
+        &(struct fulcrum_recorder_span){
+            FULCRUM_STAGE_SIMULATION, FULCRUM_STAGE_CPU, from_s, from_s + 4e-3});
+    fulcrum_recorder_add(recorder, 0,
+        &(struct fulcrum_recorder_span){
+            FULCRUM_STAGE_WAIT, FULCRUM_STAGE_CPU, from_s + 4e-3, from_s + 9e-3});
+    fulcrum_recorder_add(recorder, 1,
+        &(struct fulcrum_recorder_span){
+            FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_CPU, from_s + 4e-3, from_s + 6e-3});
+    fulcrum_recorder_add(recorder, 1,
+        &(struct fulcrum_recorder_span){
+            FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_GPU, from_s + 5e-3, from_s + 8e-3});
     while (fulcrum_wall_s() < from_s + 9e-3) {
         fulcrum_sleep_s(1e-3);
     }

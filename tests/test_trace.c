@@ -184,8 +184,9 @@ static struct fulcrum_recorder *record(size_t cycles)
         fulcrum_recorder_begin(recorder, 0, FULCRUM_STAGE_WAIT);
         fulcrum_recorder_end(recorder, 0);
         double now_s = fulcrum_wall_s();
-        fulcrum_recorder_add(recorder, 1, FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_GPU,
-            now_s, now_s + 2e-6);
+        fulcrum_recorder_add(recorder, 1,
+            &(struct fulcrum_recorder_span){
+                FULCRUM_STAGE_INFERENCE, FULCRUM_STAGE_GPU, now_s, now_s + 2e-6});
     }
     fulcrum_recorder_end(recorder, 0);
     fulcrum_recorder_stop(recorder);
