@@ -393,15 +393,11 @@ static enum fulcrum_status sample_handed(
         return status;
     }
     double begin_s = stepping_cpu_s(state);
-    enum fulcrum_step_result result = FULCRUM_STEP_ON;
-    for (size_t i = 0; i < (size_t)count && result != FULCRUM_STEP_FAILED; i++) {
-        result = fulcrum_stepper_step(&state->stepper);
-        if (result == FULCRUM_STEP_END) {
-            result = fulcrum_stepper_reset(&state->stepper);
-        }
+    for (size_t i = 0; i < (size_t)count && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_run(&state->stepper, 1, NULL, err);
     }
-    if (result == FULCRUM_STEP_FAILED) {
-        return fulcrum_stepper_failure(&state->stepper, err);
+    if (status != FULCRUM_OK) {
+        return status;
     }
     sample.value = (stepping_cpu_s(state) - begin_s) / count;
     status = fulcrum_canary_close(
