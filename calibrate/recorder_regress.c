@@ -124,15 +124,16 @@ static enum fulcrum_status system_new(
 static void system_fill(const struct system *system, const struct design *design,
     const struct fulcrum_recorder_run *runs, size_t count)
 {
+    size_t column = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t column = 0;
         gsl_vector_set(system->time_s, i, runs[i].time_s);
-        for (size_t k = 0; k < COLUMNS; k++) {
-            if (design->scale[k] > 0.0) {
-                gsl_matrix_set(
-                    system->rows, i, column++, entry(&runs[i], k) / design->scale[k]);
-            }
+    }
+    for (size_t k = 0; k < COLUMNS; k++) {
+        for (size_t i = 0; i < count && design->scale[k] > 0.0; i++) {
+            gsl_matrix_set(
+                system->rows, i, column, entry(&runs[i], k) / design->scale[k]);
         }
+        column += design->scale[k] > 0.0 ? 1 : 0;
     }
 }
 

@@ -7,11 +7,15 @@
 #include "calibrate/stage_lane.h"
 #include "model/stage_kind.h"
 
+struct spans {
+    struct fulcrum_trace_span *items; /* owned */
+};
+
 /* Two for each track: its thread's, then its device's. */
 struct lanes {
     size_t track_count;
     struct fulcrum_recorder_track *tracks; /* owned, as is all below */
-    struct fulcrum_trace_span **spans;
+    struct spans *spans;
     struct fulcrum_trace_lane *lanes; /* those with a place in the trace */
     size_t count;
 };
@@ -19,7 +23,7 @@ struct lanes {
 static void lanes_free(struct lanes *lanes)
 {
     for (size_t i = 0; lanes->spans != NULL && i < 2 * lanes->track_count; i++) {
-        free(lanes->spans[i]);
+        free(lanes->spans[i].items);
     }
     free(lanes->spans);
     free(lanes->tracks);
@@ -95,7 +99,7 @@ static enum fulcrum_status fill(
 {
     const struct fulcrum_recorder_track *track = &lanes->tracks[i % lanes->track_count];
     struct fulcrum_trace_span *spans = calloc(track->event_count + 1, sizeof *spans);
-    lanes->spans[i] = spans;
+    lanes->spans[i].items = spans;
     if (spans == NULL) {
         return fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "a trace of %zu events", track->event_count);

@@ -36,23 +36,28 @@ static double edge_s(const struct cursor *cursor)
     return cursor->is_inside ? segment->end_s : segment->begin_s;
 }
 
+/* The one with the earliest edge of a place in the heap and the two below it. */
+static size_t earliest(const struct sweep *sweep, size_t i)
+{
+    size_t least = i;
+    for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < sweep->count;
+         child++) {
+        if (edge_s(&sweep->heap[child]) < edge_s(&sweep->heap[least])) {
+            least = child;
+        }
+    }
+    return least;
+}
+
 static void sift_down(struct sweep *sweep, size_t i)
 {
-    for (;;) {
-        size_t least = i;
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < sweep->count;
-             child++) {
-            if (edge_s(&sweep->heap[child]) < edge_s(&sweep->heap[least])) {
-                least = child;
-            }
-        }
-        if (least == i) {
-            return;
-        }
+    size_t least = earliest(sweep, i);
+    while (least != i) {
         struct cursor moved = sweep->heap[i];
         sweep->heap[i] = sweep->heap[least];
         sweep->heap[least] = moved;
         i = least;
+        least = earliest(sweep, i);
     }
 }
 

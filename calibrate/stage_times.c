@@ -158,9 +158,8 @@ static void find_unknown(
     for (size_t i = 0; i < fulcrum_recorder_track_count(recorder); i++) {
         struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, i);
         for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT && is_sampled(&track); k++) {
-            if (track.totals[FULCRUM_STAGE_CPU][k].event_count > 0.0) {
-                unknown[k] = 1;
-            }
+            unknown[k] =
+                unknown[k] || track.totals[FULCRUM_STAGE_CPU][k].event_count > 0.0;
         }
     }
 }
@@ -177,7 +176,7 @@ static enum fulcrum_status sweep(struct fulcrum_stage_times *times,
     const struct fulcrum_recorder *recorder, struct fulcrum_error *err)
 {
     size_t count = times->track_count * FULCRUM_STAGE_RESOURCE_COUNT;
-    struct fulcrum_stage_swept *lanes = calloc(count, sizeof *lanes);
+    struct fulcrum_stage_swept *lanes = calloc(count + 1, sizeof *lanes);
     if (lanes == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu lanes", count);
     }

@@ -87,15 +87,14 @@ static const struct plotter *fitting(
 
 static int is_observed(const struct fulcrum_reference *reference, const char *quantity)
 {
+    int found = 0;
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
         for (size_t k = 0; k < point->observation_count; k++) {
-            if (strcmp(point->observations[k].quantity, quantity) == 0) {
-                return 1;
-            }
+            found |= strcmp(point->observations[k].quantity, quantity) == 0;
         }
     }
-    return 0;
+    return found;
 }
 
 /* By what the file holds: columns of a sweep, quantities of a reference. */

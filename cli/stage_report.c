@@ -347,8 +347,8 @@ void fulcrum_stage_report_notes(
         print_limits(stream, &runs[i]);
     }
     for (size_t i = 0; i < count; i++) {
-        char sentence[FULCRUM_STAGE_SENTENCE_SIZE];
         if (!isnan(runs[i].times->gpu_busy_frac)) {
+            char sentence[FULCRUM_STAGE_SENTENCE_SIZE];
             fulcrum_stage_times_busy_sentence(runs[i].times, sentence);
             (void)fprintf(stream, "%s: %s\n", runs[i].name, sentence);
         }

@@ -83,14 +83,13 @@ static void fill_row(struct picture *picture, size_t i)
 
 static int has_stage(const struct fulcrum_stages_data *data, size_t k)
 {
+    double sum = 0.0;
     for (size_t i = 0; i < data->count; i++) {
         for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
-            if (data->rows[i].share_frac[k][w] > 0.0) {
-                return 1;
-            }
+            sum += data->rows[i].share_frac[k][w];
         }
     }
-    return 0;
+    return sum > 0.0;
 }
 
 /* Returns whether some row tells CPU and GPU apart. */
@@ -141,7 +140,8 @@ static enum fulcrum_status check_row(
 {
     double sum = row->idle_frac;
     double least = row->idle_frac;
-    for (size_t i = 0; i < FULCRUM_STAGE_WORK_COUNT * FULCRUM_STAGE_WHERE_COUNT; i++) {
+    const size_t count = (size_t)FULCRUM_STAGE_WORK_COUNT * FULCRUM_STAGE_WHERE_COUNT;
+    for (size_t i = 0; i < count; i++) {
         double share = row->share_frac[i / FULCRUM_STAGE_WHERE_COUNT]
                                       [i % FULCRUM_STAGE_WHERE_COUNT];
         sum += share;

@@ -159,17 +159,14 @@ static void put_gap(struct writer *writer, const struct gap *gap, size_t left_ou
     put_span(writer, &span, 0, 0);
 }
 
-static void put_lanes(
-    struct writer *writer, const struct fulcrum_trace *trace, const struct gap *gap)
+static void put_lane(struct writer *writer, const struct fulcrum_trace_lane *lane,
+    size_t thread, const struct gap *gap)
 {
-    for (size_t i = 0; i < trace->lane_count; i++) {
-        const struct fulcrum_trace_lane *lane = &trace->lanes[i];
-        put_name(writer, "thread_name", lane->process, i + 1, lane->name);
-        put_order(writer, lane->process, i + 1);
-        for (size_t j = 0; j < lane->count && writer->status == FULCRUM_OK; j++) {
-            if (is_kept(&lane->spans[j], gap)) {
-                put_span(writer, &lane->spans[j], lane->process, i + 1);
-            }
+    put_name(writer, "thread_name", lane->process, thread, lane->name);
+    put_order(writer, lane->process, thread);
+    for (size_t j = 0; j < lane->count && writer->status == FULCRUM_OK; j++) {
+        if (is_kept(&lane->spans[j], gap)) {
+            put_span(writer, &lane->spans[j], lane->process, thread);
         }
     }
 }
@@ -198,7 +195,9 @@ enum fulcrum_status fulcrum_trace_save(const char *path,
         counts.left_out_end_s = gap.end_s;
         put_gap(&writer, &gap, counts.left_out_count);
     }
-    put_lanes(&writer, trace, &gap);
+    for (size_t i = 0; i < trace->lane_count; i++) {
+        put_lane(&writer, &trace->lanes[i], i + 1, &gap);
+    }
     (void)fputs("\n]}\n", writer.stream);
     if (writer.status != FULCRUM_OK) {
         fulcrum_output_discard(output);
