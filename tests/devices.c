@@ -4,6 +4,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "calibrate/device_record.h"
 #include "tests/device_plain.h"
@@ -28,7 +30,7 @@ static const struct fulcrum_device *opencl_wide(void)
     return &wide;
 }
 
-const struct fulcrum_device *devices_at(size_t i)
+static const struct fulcrum_device *any_at(size_t i)
 {
     static const struct fulcrum_device *const devices[] = {&device_plain,
         &device_plain_wide, &fulcrum_device_cuda, &fulcrum_device_opencl};
@@ -37,6 +39,20 @@ const struct fulcrum_device *devices_at(size_t i)
         return opencl_wide();
     }
     return i < count ? devices[i] : NULL;
+}
+
+const struct fulcrum_device *devices_at(size_t i)
+{
+    const char *only = getenv("FULCRUM_TEST_DEVICE");
+    for (size_t j = 0; any_at(j) != NULL; j++) {
+        if (only == NULL || strcmp(any_at(j)->name, only) == 0) {
+            if (i == 0) {
+                return any_at(j);
+            }
+            i--;
+        }
+    }
+    return NULL;
 }
 
 int devices_open(const struct fulcrum_device *device, struct fulcrum_compute *out)

@@ -9,7 +9,7 @@
 
 /*
  * Plain C, plain C as a GPU, and real ones; NULL beyond the last. A real one may not be
- * available here.
+ * available here. FULCRUM_TEST_DEVICE in the environment names the only one.
  */
 const struct fulcrum_device *devices_at(size_t i);
 
