@@ -39,6 +39,7 @@ static const struct plotter {
     {&fulcrum_chart_ratio, FULCRUM_PLOT_SWEEP, 0, NULL, fulcrum_plot_ratio},
     {&fulcrum_chart_runtime, FULCRUM_PLOT_SWEEP, 1, NULL, fulcrum_plot_runtime},
     {&fulcrum_chart_power, FULCRUM_PLOT_SWEEP, 1, NULL, fulcrum_plot_power},
+    {&fulcrum_chart_measured, FULCRUM_PLOT_MEASURED, 0, NULL, fulcrum_plot_measured},
     {&fulcrum_chart_stages, FULCRUM_PLOT_STAGES, 0, NULL, fulcrum_plot_stages},
     {&fulcrum_chart_stages, FULCRUM_PLOT_REFERENCE, 0, "simulation_frac",
         fulcrum_plot_stages},
@@ -204,9 +205,8 @@ static const char *chart_name(int index)
 
 static const struct fulcrum_argument arguments[] = {
     {"FILE", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, input), NULL,
-        "CSV or JSON of 'fulcrum explore' or 'fulcrum validate', JSON of 'fulcrum "
-        "fit', "
-        "or a calibration or reference (file or preset)"},
+        "CSV or JSON of 'fulcrum explore', 'fulcrum validate' or 'fulcrum measure', "
+        "JSON of 'fulcrum fit', or a calibration or reference (file or preset)"},
     {.name = NULL},
 };
 
@@ -277,6 +277,8 @@ static const struct fulcrum_example examples[] = {
     {"fulcrum plot actors.csv --chart runtime --reference inci2020-fig3-text -o f.svg",
         "predicted runtime over actors with published points"},
     {"fulcrum plot validation.json -o parity.svg", "predicted against measured"},
+    {"fulcrum plot m.json -o measured.svg",
+        "throughput of the real pipeline, measured against predicted"},
     {"fulcrum plot inci2020-fig2-text -o gpu-time.svg", "where a GPU's time goes"},
     {"fulcrum plot rlscope-fig5-stage-shares -o stages.svg",
         "where the time of training goes"},
@@ -293,9 +295,12 @@ const struct fulcrum_command fulcrum_command_plot = {
         "runtime and --chart power are those of the paper, with published points); one "
         "over the SMs in use a chart of the slowdown; any other sweep a chart against "
         "the CPU/GPU ratio with known machines at their ratios. A validation becomes a "
-        "chart of predicted against measured, a fit one of priors and posteriors, a "
+        "chart of predicted against measured, what 'fulcrum measure' wrote one of the "
+        "throughput over the actors with its prediction, a fit one of priors and "
+        "posteriors, a "
         "reference of GPU time one of its parts and what other GPUs would make of "
-        "them, one of shares by stage, or what 'fulcrum measure' recorded, a bar of "
+        "them, one of shares by stage, or stages that 'fulcrum measure' recorded, a "
+        "bar of "
         "stages for each run, a calibration a page of samples with the fitted curves "
         "and their "
         "residuals.\n\n"

@@ -11,6 +11,7 @@
 #include "plots/chart_calibration.h"
 #include "plots/chart_curves.h"
 #include "plots/chart_gpu_time.h"
+#include "plots/chart_measured.h"
 #include "plots/chart_parity.h"
 #include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
@@ -223,5 +224,23 @@ void fulcrum_plot_stages_free(struct fulcrum_plot_stages *plot);
 
 struct fulcrum_stages_data fulcrum_plot_stages_data(
     const struct fulcrum_plot_stages *plot, const struct fulcrum_plot_words *words);
+
+/* Measured points and their predictions. Owns what the chart data borrow. */
+struct fulcrum_plot_measured;
+
+/*
+ *   points   of `fulcrum measure`
+ *   out      the caller frees it with fulcrum_plot_measured_free
+ *   fails    FULCRUM_ERR_FORMAT (a cell is no number, actors are not above 0),
+ *            FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_new(
+    const struct fulcrum_plot_rows *points, struct fulcrum_plot_measured **out,
+    struct fulcrum_error *err);
+/* Accepts NULL. */
+void fulcrum_plot_measured_free(struct fulcrum_plot_measured *plot);
+
+struct fulcrum_measured_data fulcrum_plot_measured_data(
+    const struct fulcrum_plot_measured *plot, const struct fulcrum_plot_words *words);
 
 #endif

@@ -106,6 +106,26 @@ enum fulcrum_status fulcrum_plot_parity(
     return status;
 }
 
+enum fulcrum_status fulcrum_plot_measured(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_rows *points = NULL;
+    struct fulcrum_plot_measured *plot = NULL;
+    enum fulcrum_status status =
+        fulcrum_plot_source_rows(&job->source, "points", &points, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_plot_measured_new(points, &plot, err);
+    }
+    if (status == FULCRUM_OK) {
+        struct fulcrum_measured_data data =
+            fulcrum_plot_measured_data(plot, &job->words);
+        status = fulcrum_plot_save(job, &fulcrum_chart_measured, &data, err);
+    }
+    fulcrum_plot_measured_free(plot);
+    fulcrum_plot_rows_free(points);
+    return status;
+}
+
 static enum fulcrum_status read_fit(struct fulcrum_plot_job *job,
     struct fulcrum_plot_rows **parameters, struct fulcrum_plot_rows **figures,
     struct fulcrum_error *err)

@@ -45,6 +45,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_parity(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_posterior(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err);
 /* Of a reference or of rows, as the source has it. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);

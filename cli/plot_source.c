@@ -22,6 +22,7 @@ static const struct kind {
     [FULCRUM_PLOT_VALIDATION] = {"fulcrum-validate",
         "the points of 'fulcrum validate'"},
     [FULCRUM_PLOT_FIT] = {"fulcrum-fit", "the JSON of 'fulcrum fit'"},
+    [FULCRUM_PLOT_MEASURED] = {"fulcrum-measure", "the points of 'fulcrum measure'"},
     [FULCRUM_PLOT_STAGES] = {"fulcrum-measure",
         "the stages that 'fulcrum measure' recorded"},
     [FULCRUM_PLOT_CALIBRATION] = {"fulcrum-calibration", "a calibration"},
@@ -70,13 +71,26 @@ static enum fulcrum_status open_table(
     int has_stages = fulcrum_table_find(source->table, "stage") < columns &&
                      fulcrum_table_find(source->table, "cpu_only_frac") < columns;
     source->content = is_validation ? FULCRUM_PLOT_VALIDATION : FULCRUM_PLOT_SWEEP;
+    int is_measured =
+        fulcrum_table_find(source->table, "measured_steps_per_s") < columns;
     source->content = has_stages ? FULCRUM_PLOT_STAGES : source->content;
+    source->content = is_measured ? FULCRUM_PLOT_MEASURED : source->content;
     return FULCRUM_OK;
 }
 
+/* Points, stages or both: what is asked for, else points. */
+static enum fulcrum_plot_content measured_content(
+    const struct fulcrum_node *root, enum fulcrum_plot_content expected)
+{
+    int has_points = fulcrum_node_member(root, "points").json != NULL;
+    int has_stages = fulcrum_node_member(root, "stages").json != NULL;
+    int is_stages = has_stages && (!has_points || expected == FULCRUM_PLOT_STAGES);
+    return is_stages ? FULCRUM_PLOT_STAGES : FULCRUM_PLOT_MEASURED;
+}
+
 /* References name their kind beside the schema; old ones may have the kind alone. */
-static enum fulcrum_status find_content(
-    struct fulcrum_plot_source *source, struct fulcrum_error *err)
+static enum fulcrum_status find_content(struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
     char name[64] = "";
     char kind[64] = "";
@@ -91,7 +105,9 @@ static enum fulcrum_status find_content(
         const char *known = kinds[i].schema;
         if (strcmp(name, known) == 0 ||
             (name[0] == '\0' && strcmp(kind, known + strlen("fulcrum-")) == 0)) {
-            source->content = (enum fulcrum_plot_content)i;
+            source->content = i == FULCRUM_PLOT_MEASURED
+                                  ? measured_content(&root, expected)
+                                  : (enum fulcrum_plot_content)i;
             return FULCRUM_OK;
         }
     }
@@ -106,12 +122,12 @@ static enum fulcrum_status find_content(
         name[0] != '\0' ? name : kind);
 }
 
-static enum fulcrum_status open_document(
-    struct fulcrum_plot_source *source, struct fulcrum_error *err)
+static enum fulcrum_status open_document(struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
     enum fulcrum_status status =
         fulcrum_document_read(source->name, &source->document, err);
-    return status == FULCRUM_OK ? find_content(source, err) : status;
+    return status == FULCRUM_OK ? find_content(source, expected, err) : status;
 }
 
 /* Whether there is a preset of that kind and name. */
@@ -136,10 +152,11 @@ static enum fulcrum_status open_as(struct fulcrum_plot_source *source,
     switch (expected) {
     case FULCRUM_PLOT_SWEEP:
     case FULCRUM_PLOT_VALIDATION:
+    case FULCRUM_PLOT_MEASURED:
     case FULCRUM_PLOT_STAGES:
         return open_table(source, err);
     case FULCRUM_PLOT_FIT:
-        return open_document(source, err);
+        return open_document(source, expected, err);
     case FULCRUM_PLOT_REFERENCE:
         source->content = FULCRUM_PLOT_REFERENCE;
         return FULCRUM_OK;
@@ -181,7 +198,7 @@ enum fulcrum_status fulcrum_plot_source_open(const char *name,
     if (ends_with(name, ".csv") || (first != EOF && first != '{')) {
         status = open_table(&source, err);
     } else if (first == '{') {
-        status = open_document(&source, err);
+        status = open_document(&source, expected, err);
     } else if (stat(name, &there) == 0) {
         status = open_as(&source, expected, err);
     } else {

@@ -10,6 +10,7 @@ enum fulcrum_plot_content {
     FULCRUM_PLOT_SWEEP,
     FULCRUM_PLOT_VALIDATION,
     FULCRUM_PLOT_FIT,
+    FULCRUM_PLOT_MEASURED,
     FULCRUM_PLOT_STAGES,
     FULCRUM_PLOT_CALIBRATION, /* read by its own loader, as is */
     FULCRUM_PLOT_REFERENCE,   /* this */
@@ -27,7 +28,8 @@ struct fulcrum_plot_source {
 
 /*
  * Opens what a chart is drawn from. Calibrations and references are only told apart;
- * what can be read but once, such as a pipe, is taken for `expected`.
+ * what can be read but once, such as a pipe, is taken for `expected`, and of a document
+ * with points and stages those that are expected.
  *   expected  what the chart asked for needs; FULCRUM_PLOT_CONTENTS: any will do
  *   fails     FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT (no CSV, no JSON, or none that
  *             fulcrum wrote), FULCRUM_ERR_UNKNOWN_NAME, FULCRUM_ERR_NO_MEMORY

@@ -60,6 +60,14 @@ static void add_panel(const struct fulcrum_panel *panel, struct fulcrum_limits *
     }
 }
 
+static void add_reach(struct fulcrum_limits *span, const struct fulcrum_limits *reach)
+{
+    if (reach != NULL && reach->lo <= reach->hi) {
+        fulcrum_limits_add(span, reach->lo);
+        fulcrum_limits_add(span, reach->hi);
+    }
+}
+
 int fulcrum_panel_is_empty(const struct fulcrum_panel *panel)
 {
     struct fulcrum_limits x_span = fulcrum_limits_none();
@@ -172,6 +180,7 @@ static void fit_y(struct fulcrum_panel *panel)
     struct fulcrum_limits x_span = fulcrum_limits_none();
     struct fulcrum_limits y_span = fulcrum_limits_none();
     add_panel(panel, &x_span, &y_span);
+    add_reach(&y_span, panel->y_reach);
     struct fulcrum_axis_options options = panel->y_options;
     options.ticks_wanted =
         fmax(least_y_ticks, (panel->frame.y1 - panel->frame.y0) / pt_per_y_tick);
@@ -192,6 +201,7 @@ void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack
             stack->left_pt = fmax(stack->left_pt, label_pt + tick_gap_pt);
         }
         add_panel(&stack->panels[i], &x_span, &y_span);
+        add_reach(&x_span, stack->panels[i].x_reach);
     }
     struct fulcrum_axis_options options = stack->panels[0].x_options;
     options.ticks_wanted = (rect.x1 - rect.x0 - stack->left_pt) / pt_per_x_tick;

@@ -59,9 +59,12 @@ struct fulcrum_panel {
     const struct fulcrum_panel_note *notes;
     size_t note_count;
     const struct fulcrum_panel_top *top; /* NULL: none */
-    double strip_pt;                     /* room kept free between header and frame */
-    double weight;                       /* share of the height in a stack */
-    struct fulcrum_axis x;               /* set by fulcrum_stack_fit, as is */
+    /* Shown beside the panel's own values, so that panels of a page can be compared. */
+    const struct fulcrum_limits *x_reach; /* NULL: its own alone, likewise */
+    const struct fulcrum_limits *y_reach;
+    double strip_pt;       /* room kept free between header and frame */
+    double weight;         /* share of the height in a stack */
+    struct fulcrum_axis x; /* set by fulcrum_stack_fit, as is */
     struct fulcrum_axis y;
     struct fulcrum_rect frame;  /* inside of the axes; set by fulcrum_stack_place, */
     struct fulcrum_rect header; /* as is the room of title and finding */

@@ -232,13 +232,19 @@ static struct fulcrum_spot spot_of(
         fulcrum_axis_at(&panel->x, x), fulcrum_axis_at(&panel->y, y)};
 }
 
-/* Thin, so that many of them leave their markers readable. */
-static struct fulcrum_pen bar_pen(const struct fulcrum_panel_series *series)
+static int is_disturbed(const struct fulcrum_panel_series *series, size_t i)
+{
+    return series->disturbed != NULL && series->disturbed[i];
+}
+
+/* Thin, so that many of them leave their markers readable; grey as the marker. */
+static struct fulcrum_pen bar_pen(const struct fulcrum_panel_series *series, size_t i)
 {
     struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
     pen.width_pt = series->count <= few_points ? 1.0 : 0.6;
     pen.opacity = series->count <= few_points ? 1.0 : 0.6;
     pen.dash = FULCRUM_DASH_SOLID;
+    pen.rgb = is_disturbed(series, i) ? (unsigned)FULCRUM_TONE_MUTED : pen.rgb;
     return pen;
 }
 
@@ -247,7 +253,7 @@ static void draw_error_bar(struct fulcrum_canvas *canvas,
     const struct fulcrum_panel *panel, const struct fulcrum_panel_series *series,
     size_t i)
 {
-    struct fulcrum_pen pen = bar_pen(series);
+    struct fulcrum_pen pen = bar_pen(series, i);
     draw_line(canvas, &pen, spot_of(panel, series->x[i], series->lo[i]),
         spot_of(panel, series->x[i], series->hi[i]));
 }
@@ -262,7 +268,6 @@ static int shows_bar(const struct fulcrum_axis *axis, double lo, double hi)
 static void draw_bars(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
     const struct fulcrum_panel_series *series)
 {
-    struct fulcrum_pen pen = bar_pen(series);
     for (size_t i = 0; i < series->count; i++) {
         if (!shows(panel, series, i)) {
             continue;
@@ -273,6 +278,7 @@ static void draw_bars(struct fulcrum_canvas *canvas, const struct fulcrum_panel 
         }
         if (series->x_lo != NULL && series->x_hi != NULL &&
             shows_bar(&panel->x, series->x_lo[i], series->x_hi[i])) {
+            struct fulcrum_pen pen = bar_pen(series, i);
             draw_line(canvas, &pen, spot_of(panel, series->x_lo[i], series->y[i]),
                 spot_of(panel, series->x_hi[i], series->y[i]));
         }
@@ -363,7 +369,7 @@ static void draw_markers(struct fulcrum_canvas *canvas,
         if (!has_marker(panel, series, i)) {
             continue;
         }
-        int disturbed = series->disturbed != NULL && series->disturbed[i];
+        int disturbed = is_disturbed(series, i);
         struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
         pen.dash = FULCRUM_DASH_SOLID;
         int hollow = disturbed || (series->hollow != NULL && series->hollow[i]);

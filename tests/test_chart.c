@@ -12,6 +12,7 @@
 #include "plots/chart_calibration.h"
 #include "plots/chart_curves.h"
 #include "plots/chart_gpu_time.h"
+#include "plots/chart_measured.h"
 #include "plots/chart_parity.h"
 #include "plots/chart_posterior.h"
 #include "plots/chart_ratio.h"
@@ -58,6 +59,7 @@ struct store {
     double mid[3][POINTS_MAX];
     double hi[3][POINTS_MAX];
     unsigned char disturbed[POINTS_MAX];
+    unsigned char failed[POINTS_MAX];
     struct fulcrum_parity_point parity[POINTS_MAX];
     struct fulcrum_posterior_row rows[POINTS_MAX];
     struct fulcrum_posterior_figure figures[POINTS_MAX];
@@ -134,6 +136,7 @@ static void fill(struct store *store, const struct data_case *data_case)
         double value = shaped(data_case->shape, share, i);
         store->x[i] = pow(2.0, 10.0 * share - 6.0);
         store->disturbed[i] = i % 7 == 3;
+        store->failed[i] = i % 11 == 5;
         for (size_t j = 0; j < 3; j++) {
             double watts = j == 0 ? 1.0 : 120.0 + 900.0 * pow(share, 1.0 + (double)j);
             store->mid[j][i] = value / watts;
@@ -302,6 +305,34 @@ static enum fulcrum_status draw_stages(struct fulcrum_canvas *canvas,
     return fulcrum_chart_stages.draw(canvas, &data, NULL);
 }
 
+static struct fulcrum_measured_panel measured_panel(
+    const struct store *store, const char *name, size_t j, size_t count)
+{
+    return (struct fulcrum_measured_panel){.name = name,
+        .actor_count = store->x,
+        .steps_per_s = store->mid[j],
+        .lo = store->lo[j],
+        .hi = store->hi[j],
+        .disturbed = store->disturbed,
+        .failed = store->failed,
+        .predicted = estimate(store, 1),
+        .count = count};
+}
+
+/* Predicted far off, and exactly. */
+static enum fulcrum_status draw_measured(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_measured_panel panels[] = {
+        measured_panel(store, "greedy, 4 environments per actor", 0, data_case->count),
+        measured_panel(store, long_text, 1, data_case->count)};
+    const struct fulcrum_measured_data data = {.text = text_of(data_case),
+        .panels = panels,
+        .panel_count = 2,
+        .interval_name = "90 % interval"};
+    return fulcrum_chart_measured.draw(canvas, &data, NULL);
+}
+
 static enum fulcrum_status draw_parity(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
@@ -333,7 +364,8 @@ static const struct chart_case {
 } chart_cases[] = {{"ratio", draw_ratio}, {"actors", draw_actors},
     {"calibration", draw_calibration}, {"runtime", draw_runtime}, {"power", draw_power},
     {"sm", draw_sm}, {"gpu-time", draw_gpu_time}, {"parity", draw_parity},
-    {"posterior", draw_posterior}, {"sm-time", draw_sm_time}, {"stages", draw_stages}};
+    {"posterior", draw_posterior}, {"sm-time", draw_sm_time}, {"stages", draw_stages},
+    {"measured", draw_measured}};
 
 /* Rounding aside: texts may touch, not meet. */
 static struct fulcrum_rect shrunk(struct fulcrum_rect rect)
@@ -791,6 +823,168 @@ static void test_stages_that_are_no_shares_are_refused(void)
 }
 
 /* Draws a case into an SVG; NULL in a build without Cairo. The caller frees it. */
+/* Two actors predicted 10 % too high and 20 % too low, a third one disturbed. */
+struct two_rates {
+    double actors[3];
+    double measured[3];
+    double lo[3];
+    double hi[3];
+    double predicted[3];
+    unsigned char disturbed[3];
+    unsigned char failed[3];
+    struct fulcrum_measured_panel panel;
+};
+
+static void fill_two_rates(struct two_rates *out, double scale)
+{
+    *out = (struct two_rates){.actors = {1.0, 2.0, 4.0},
+        .measured = {1000.0 * scale, 1500.0 * scale, 10.0 * scale},
+        .lo = {900.0 * scale, 1400.0 * scale, 5.0 * scale},
+        .hi = {1050.0 * scale, 1600.0 * scale, 1800.0 * scale},
+        .predicted = {1100.0 * scale, 1200.0 * scale, 2000.0 * scale},
+        .disturbed = {0, 0, 1}};
+    out->panel = (struct fulcrum_measured_panel){.name = "greedy",
+        .actor_count = out->actors,
+        .steps_per_s = out->measured,
+        .lo = out->lo,
+        .hi = out->hi,
+        .disturbed = out->disturbed,
+        .failed = out->failed,
+        .predicted = {out->predicted, NULL, NULL},
+        .count = 3};
+}
+
+static struct fulcrum_canvas *drawn_measured(
+    const struct fulcrum_measured_panel *panels, size_t count)
+{
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    const struct fulcrum_measured_data data = {.panels = panels, .panel_count = count};
+    CU_ASSERT_EQUAL(fulcrum_chart_measured_draw(canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_faults(canvas), 0);
+    return canvas;
+}
+
+static void test_measured_errors_leave_disturbed_points_out(void)
+{
+    struct two_rates rates;
+    struct fulcrum_measured_errors errors = {.count = 0};
+    size_t at = 9;
+    fill_two_rates(&rates, 1.0);
+    fulcrum_measured_errors_add(&errors, &at, &rates.panel);
+    CU_ASSERT_EQUAL(errors.count, 2);
+    CU_ASSERT_EQUAL(at, 1);
+    suite_assert_close("sum", errors.sum_frac, 0.3, 1e-12);
+    suite_assert_close("largest", errors.largest_frac, -0.2, 1e-12);
+    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "mean |error| 15 %, largest -20 %"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "greedy, steps/s"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "disturbed, not among the errors"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "failed"), 0);
+    /* The disturbed point is 19900 % off: the scale of the others does not show it. */
+    CU_ASSERT_EQUAL(count_texts(canvas, "20k"), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_measured_points_may_all_be_disturbed(void)
+{
+    struct two_rates rates;
+    fill_two_rates(&rates, 1.0);
+    rates.disturbed[0] = rates.disturbed[1] = 1;
+    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "all disturbed"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "median of the windows"), 0);
+    CU_ASSERT_EQUAL(count_texts(canvas, "20k"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_measured_needs_no_prediction(void)
+{
+    struct two_rates rates;
+    fill_two_rates(&rates, 1.0);
+    rates.panel.predicted = (struct fulcrum_estimate){NULL, NULL, NULL};
+    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "predicted"), 0);
+    CU_ASSERT_EQUAL(
+        count_texts(canvas, "error"), 1); /* of the disturbed, in the legend */
+    fulcrum_canvas_free(canvas);
+}
+
+/* A rule that nothing ran with still has its panel, with a line for each failure. */
+static void test_measured_marks_failures(void)
+{
+    struct two_rates rates[2];
+    fill_two_rates(&rates[0], 1.0);
+    fill_two_rates(&rates[1], 1.0);
+    for (size_t i = 0; i < 3; i++) {
+        rates[1].measured[i] = rates[1].predicted[i] = (double)NAN;
+        rates[1].failed[i] = 1;
+    }
+    const struct fulcrum_measured_panel panels[] = {rates[0].panel, rates[1].panel};
+    struct fulcrum_canvas *canvas = drawn_measured(panels, 2);
+    CU_ASSERT_EQUAL(count_texts(canvas, "failed"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "nothing measured"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "nothing to compare"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_GUIDE), 0);
+    fulcrum_canvas_free(canvas);
+    rates[1].measured[0] = 800.0;
+    canvas = drawn_measured(panels, 2);
+    CU_ASSERT(
+        count_kind(canvas, FULCRUM_BOX_GUIDE) >= 3); /* lines are kept in pieces */
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_measured_rates_share_a_scale_where_they_are_alike(void)
+{
+    static const struct {
+        double scale;
+        const char *tick; /* near the upper end of the larger rates */
+        size_t count;
+    } cases[] = {
+        {0.5, "1.8k", 2}, {2.0, "3.5k", 2}, {1e-9, "1.8k", 1}, {1e12, "1.8k", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct two_rates rates[2];
+        fill_two_rates(&rates[0], 1.0);
+        fill_two_rates(&rates[1], cases[i].scale);
+        const struct fulcrum_measured_panel panels[] = {rates[0].panel, rates[1].panel};
+        struct fulcrum_canvas *canvas = drawn_measured(panels, 2);
+        CU_ASSERT_EQUAL(count_texts(canvas, cases[i].tick), cases[i].count);
+        fulcrum_canvas_free(canvas);
+    }
+}
+
+/* As many cells as a page has room for, in columns and rows; no more. */
+static void test_measured_panels_fit_or_are_refused(void)
+{
+    struct two_rates rates;
+    struct fulcrum_measured_panel panels[FULCRUM_MEASURED_PANELS_MAX + 1];
+    fill_two_rates(&rates, 1.0);
+    for (size_t i = 0; i <= FULCRUM_MEASURED_PANELS_MAX; i++) {
+        panels[i] = rates.panel;
+    }
+    for (size_t count = 1; count <= FULCRUM_MEASURED_PANELS_MAX; count++) {
+        struct fulcrum_canvas *canvas = drawn_measured(panels, count);
+        CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2 * count);
+        fulcrum_canvas_free(canvas);
+    }
+    struct fulcrum_measured_data data = {
+        .panels = panels, .panel_count = FULCRUM_MEASURED_PANELS_MAX + 1};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_measured_draw(canvas, &data, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "at most 12"));
+    fulcrum_canvas_free(canvas);
+    data.panel_count = FULCRUM_MEASURED_PANELS_MAX;
+    canvas = new_canvas(pages[3]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_measured_draw(canvas, &data, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "12 panels on a page of 300 x 340"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "a larger page has room"));
+    fulcrum_canvas_free(canvas);
+}
+
 static char *svg_of(const struct chart_case *chart, const struct scratch *scratch)
 {
     struct store *store = new_store(&data_cases[3]);
@@ -847,6 +1041,12 @@ int main(int argc, char **argv)
         SUITE_CASE(test_gpu_time_labels_every_share),
         SUITE_CASE(test_stages_show_halves_only_where_they_are_known),
         SUITE_CASE(test_stages_that_are_no_shares_are_refused),
+        SUITE_CASE(test_measured_errors_leave_disturbed_points_out),
+        SUITE_CASE(test_measured_points_may_all_be_disturbed),
+        SUITE_CASE(test_measured_needs_no_prediction),
+        SUITE_CASE(test_measured_marks_failures),
+        SUITE_CASE(test_measured_rates_share_a_scale_where_they_are_alike),
+        SUITE_CASE(test_measured_panels_fit_or_are_refused),
         SUITE_CASE(test_the_same_data_give_the_same_bytes),
     };
     return suite_run("chart", cases, sizeof cases / sizeof cases[0], argc, argv);

@@ -812,6 +812,174 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     fulcrum_calibration_free(calibration);
 }
 
+/* Two rules over unsorted actors, a failure, a disturbed point, one not reached. */
+#define MEASURED_HEAD                                                                  \
+    "batching,actors,envs_per_actor,measured_steps_per_s,measured_lo,measured_hi,"     \
+    "predicted_steps_per_s,predicted_lo,predicted_hi,windows,disturbed_windows,note\n"
+static const char measured_points[] =
+    MEASURED_HEAD "greedy K=4,8,4,2000,1900,2100,2100,2000,2200,5,1,\n"
+                  "greedy K=4,2,4,1000,900,1100,900,800,1000,5,0,\n"
+                  "fixed share 0.5 K=1,2,1,500,400,600,750,700,800,5,4,disturbed\n"
+                  "fixed share 0.5 K=1,4,1,,,,,,,0,0,environment 3: it crashed\n"
+                  "greedy K=4,16,4,,,,,,,0,0,not measured\n"
+                  "greedy K=4,32,4,10,9,11,40,30,50,3,2,environment 1: late\n";
+
+static enum fulcrum_status read_measured(const char *file, const char *text,
+    struct opened *opened, struct fulcrum_plot_measured **plot,
+    struct fulcrum_error *err)
+{
+    CU_ASSERT_EQUAL_FATAL(open_text(opened, file, text, "points", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_MEASURED);
+    return fulcrum_plot_measured_new(opened->rows, plot, err);
+}
+
+static void test_measured_points_make_a_panel_for_each_rule(void)
+{
+    struct opened opened;
+    struct fulcrum_plot_measured *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        read_measured("m.csv", measured_points, &opened, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.panel_count, 2);
+    const struct fulcrum_measured_panel *greedy = &data.panels[0];
+    CU_ASSERT_STRING_EQUAL(greedy->name, "greedy, 4 envs per actor");
+    CU_ASSERT_STRING_EQUAL(data.panels[1].name, "fixed share 0.5, 1 env per actor");
+    CU_ASSERT_EQUAL_FATAL(greedy->count, 4);
+    for (size_t i = 1; i < greedy->count; i++) {
+        CU_ASSERT(greedy->actor_count[i - 1] < greedy->actor_count[i]);
+    }
+    suite_assert_close("measured", greedy->steps_per_s[0], 1000.0, 0.0);
+    suite_assert_close("least", greedy->lo[1], 1900.0, 0.0);
+    suite_assert_close("predicted", greedy->predicted.hi[1], 2200.0, 0.0);
+    static const unsigned char failed[] = {0, 0, 0, 1};
+    static const unsigned char disturbed[] = {0, 0, 0, 1};
+    CU_ASSERT_EQUAL(memcmp(greedy->failed, failed, sizeof failed), 0);
+    CU_ASSERT_EQUAL(memcmp(greedy->disturbed, disturbed, sizeof disturbed), 0);
+    CU_ASSERT_EQUAL(data.panels[1].disturbed[0], 1);
+    CU_ASSERT_EQUAL(data.panels[1].failed[1], 1);
+    fulcrum_plot_measured_free(plot);
+    close_text(&opened);
+}
+
+static void test_measured_points_are_told_of_around_the_chart(void)
+{
+    struct opened opened;
+    struct fulcrum_plot_measured *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        read_measured("m.csv", measured_points, &opened, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+    CU_ASSERT_STRING_EQUAL(data.text.title, "Measured against predicted");
+    CU_ASSERT_STRING_EQUAL(data.text.subtitle,
+        "2 undisturbed points: mean |error| 7.5 %, largest -10 % (greedy, 4 envs per "
+        "actor, 2 actors)");
+    expect_part(data.text.footnote, "2 of 6 points disturbed");
+    expect_part(data.text.footnote, "1 of 6 points not measured");
+    expect_part(data.text.footnote,
+        "2 of 6 points failed, the first: environment 3: it crashed");
+    const struct fulcrum_plot_words words = {"mine", "below"};
+    data = fulcrum_plot_measured_data(plot, &words);
+    CU_ASSERT_STRING_EQUAL(data.text.title, "mine");
+    CU_ASSERT_STRING_EQUAL(data.text.subtitle, "below");
+    fulcrum_plot_measured_free(plot);
+    close_text(&opened);
+}
+
+#define MEASURED_SCHEMA "{\"schema\":{\"name\":\"fulcrum-measure\",\"version\":1},"
+
+static void test_measured_documents_name_what_ran(void)
+{
+    static const struct {
+        const char *points;
+        const char *title;
+        const char *subtitle;
+    } cases[] = {
+        {"", "Measured end to end", "nothing was predicted"},
+        {"{\"batching\":\"greedy K=1\",\"actors\":1,\"envs_per_actor\":1,"
+         "\"measured_steps_per_s\":100,\"predicted_steps_per_s\":null}",
+            "pole on a CPU: measured end to end",
+            "learner cpu, calibration c; nothing was predicted"},
+        {"{\"batching\":\"greedy K=1\",\"actors\":1,\"envs_per_actor\":1,"
+         "\"measured_steps_per_s\":100,\"predicted_steps_per_s\":50,"
+         "\"windows\":1,\"disturbed_windows\":1,\"note\":\"disturbed\"}",
+            "pole on a CPU: measured against predicted",
+            "learner cpu, calibration c; no undisturbed point to compare"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        struct fulcrum_plot_measured *plot = NULL;
+        char text[600];
+        (void)snprintf(text, sizeof text,
+            MEASURED_SCHEMA "\"actor\":\"pole\",\"machine\":\"a CPU\","
+                            "\"learner\":\"cpu\",\"calibration\":\"c\","
+                            "\"points\":[%s],\"stages\":[]}",
+            cases[i].points);
+        CU_ASSERT_EQUAL_FATAL(
+            read_measured("m.json", text, &opened, &plot, NULL), FULCRUM_OK);
+        struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+        CU_ASSERT_STRING_EQUAL(data.text.title, cases[i].title);
+        expect_part(data.text.subtitle, cases[i].subtitle);
+        fulcrum_plot_measured_free(plot);
+        close_text(&opened);
+    }
+}
+
+static void test_measured_points_with_odd_cells_are_refused(void)
+{
+    static const struct {
+        const char *row;
+        const char *part;
+    } cases[] = {
+        {"greedy,many,1,1,1,1,1,1,1,1,0,\n", "actors = many"},
+        {"greedy,0,1,1,1,1,1,1,1,1,0,\n", "actors = 0: expected a number above 0"},
+        {"greedy,,1,1,1,1,1,1,1,1,0,\n", "expected a number above 0"},
+        {"greedy,1,some,1,1,1,1,1,1,1,0,\n", "envs_per_actor = some"},
+        {"greedy,1,1,fast,1,1,1,1,1,1,0,\n", "measured_steps_per_s = fast"},
+        {"greedy,1,1,1,1,1,1,1,1,few,0,\n", "windows = few"},
+        {"greedy,1,1,1,1,1,1,1,1,1,few,\n", "disturbed_windows = few"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct opened opened;
+        struct fulcrum_plot_measured *plot = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        char text[400];
+        (void)snprintf(text, sizeof text, MEASURED_HEAD "%s", cases[i].row);
+        CU_ASSERT_EQUAL(
+            read_measured("m.csv", text, &opened, &plot, &err), FULCRUM_ERR_FORMAT);
+        expect_part(err.detail, cases[i].part);
+        close_text(&opened);
+    }
+}
+
+/* Of a document with both, stages are drawn where they are asked for. */
+static void test_documents_of_points_and_stages_give_what_is_asked_for(void)
+{
+    static const struct {
+        const char *rest;
+        enum fulcrum_plot_content expected;
+        enum fulcrum_plot_content content;
+    } cases[] = {
+        {"\"points\":[],\"stages\":[]}", FULCRUM_PLOT_CONTENTS, FULCRUM_PLOT_MEASURED},
+        {"\"points\":[],\"stages\":[]}", FULCRUM_PLOT_STAGES, FULCRUM_PLOT_STAGES},
+        {"\"points\":[]}", FULCRUM_PLOT_STAGES, FULCRUM_PLOT_MEASURED},
+        {"\"stages\":[]}", FULCRUM_PLOT_MEASURED, FULCRUM_PLOT_STAGES},
+        {"\"stages\":[]}", FULCRUM_PLOT_CONTENTS, FULCRUM_PLOT_STAGES},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct scratch scratch = scratch_new();
+        struct fulcrum_plot_source source;
+        char text[200];
+        (void)snprintf(text, sizeof text, MEASURED_SCHEMA "%s", cases[i].rest);
+        char *path = scratch_write(&scratch, "m.json", text);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_plot_source_open(path, cases[i].expected, &source, NULL),
+            FULCRUM_OK);
+        CU_ASSERT_EQUAL(source.content, cases[i].content);
+        fulcrum_plot_source_close(&source);
+        free(path);
+        scratch_free(&scratch);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -840,6 +1008,11 @@ int main(int argc, char **argv)
         SUITE_CASE(test_measured_stages_are_a_bar_for_each_run),
         SUITE_CASE(test_stages_without_shares_have_no_chart),
         SUITE_CASE(test_sm_time_has_samples_and_the_fitted_curve),
+        SUITE_CASE(test_measured_points_make_a_panel_for_each_rule),
+        SUITE_CASE(test_measured_points_are_told_of_around_the_chart),
+        SUITE_CASE(test_measured_documents_name_what_ran),
+        SUITE_CASE(test_measured_points_with_odd_cells_are_refused),
+        SUITE_CASE(test_documents_of_points_and_stages_give_what_is_asked_for),
     };
     return suite_run("plot_data", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
