@@ -271,7 +271,8 @@ static void test_sampled_cycles_are_one_in_so_many(void)
     struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, 0);
     suite_assert_close("cycles", track.cycle_count, CYCLES, 0.0);
     /* Gaps of 1 to 19: the mean over 2000 of them is within 0.13 (sd 5.5). */
-    suite_assert_close("recorded", track.recorded_cycle_count, CYCLES / EVERY, 0.05);
+    suite_assert_close(
+        "recorded", track.recorded_cycle_count, (double)CYCLES / EVERY, 0.05);
     suite_assert_close(
         "events", (double)track.event_count, 2.0 * track.recorded_cycle_count, 0.0);
     fulcrum_recorder_free(recorder);

@@ -221,16 +221,33 @@ static void draw_lanes(struct random_lanes *out)
 static unsigned places_at(const struct random_lanes *lanes, size_t kind, double at_s)
 {
     unsigned places = 0;
-    for (size_t i = 0; i < LANES; i++) {
-        for (size_t j = 0; j < SEGMENTS; j++) {
-            const struct fulcrum_stage_segment *segment = &lanes->segments[i][j];
-            if ((size_t)segment->kind == kind && segment->begin_s < at_s &&
-                at_s < segment->end_s) {
-                places |= 1U << lanes->lanes[i].resource;
-            }
+    for (size_t i = 0; i < (size_t)LANES * SEGMENTS; i++) {
+        const struct fulcrum_stage_segment *segment =
+            &lanes->segments[i / SEGMENTS][i % SEGMENTS];
+        if ((size_t)segment->kind == kind && segment->begin_s < at_s &&
+            at_s < segment->end_s) {
+            places |= 1U << lanes->lanes[i / SEGMENTS].resource;
         }
     }
     return places;
+}
+
+static void add_moment(struct fulcrum_stage_overlap *expected,
+    const struct random_lanes *lanes, double at_s)
+{
+    unsigned places[FULCRUM_STAGE_WORK_COUNT];
+    double active = 0.0;
+    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
+        places[k] = places_at(lanes, k, at_s);
+        active += places[k] != 0 ? 1.0 : 0.0;
+    }
+    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
+        if (places[k] != 0) {
+            expected->wall_s[k][places[k] - 1] += 1.0 / active;
+            expected->active_s[k][places[k] - 1] += 1.0;
+        }
+    }
+    expected->idle_s += active > 0.0 ? 0.0 : 1.0;
 }
 
 static void test_sweep_agrees_with_a_look_at_every_moment(void)
@@ -242,27 +259,16 @@ static void test_sweep_agrees_with_a_look_at_every_moment(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_stage_sweep(&found, lanes.lanes, LANES, GRID, NULL), FULCRUM_OK);
     for (size_t i = 0; i < GRID; i++) {
-        unsigned places[FULCRUM_STAGE_WORK_COUNT];
-        double active = 0.0;
-        for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-            places[k] = places_at(&lanes, k, (double)i + 0.5);
-            active += places[k] != 0 ? 1.0 : 0.0;
-        }
-        for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-            if (places[k] != 0) {
-                expected.wall_s[k][places[k] - 1] += 1.0 / active;
-                expected.active_s[k][places[k] - 1] += 1.0;
-            }
-        }
-        expected.idle_s += active > 0.0 ? 0.0 : 1.0;
+        add_moment(&expected, &lanes, (double)i + 0.5);
     }
-    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-        for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
-            CU_ASSERT(expected.active_s[k][w] > 0.0);
-            suite_assert_close(
-                "active", found.active_s[k][w], expected.active_s[k][w], 1e-9);
-            suite_assert_close("wall", found.wall_s[k][w], expected.wall_s[k][w], 1e-9);
-        }
+    const size_t places = (size_t)FULCRUM_STAGE_WORK_COUNT * FULCRUM_STAGE_WHERE_COUNT;
+    for (size_t i = 0; i < places; i++) {
+        size_t k = i / FULCRUM_STAGE_WHERE_COUNT;
+        size_t w = i % FULCRUM_STAGE_WHERE_COUNT;
+        CU_ASSERT(expected.active_s[k][w] > 0.0);
+        suite_assert_close(
+            "active", found.active_s[k][w], expected.active_s[k][w], 1e-9);
+        suite_assert_close("wall", found.wall_s[k][w], expected.wall_s[k][w], 1e-9);
     }
     suite_assert_close("idle", found.idle_s, expected.idle_s, 1e-9);
 }
@@ -366,7 +372,7 @@ static void test_shares_and_idle_time_add_up_to_one(void)
 static void test_cost_of_the_busiest_processor_is_taken_off_the_window(void)
 {
     enum { EVENTS = 100 };
-    struct fulcrum_recorder *recorder = new_recorder(3, 2 * EVENTS);
+    struct fulcrum_recorder *recorder = new_recorder(3, (size_t)2 * EVENTS);
     const struct fulcrum_recorder_role shared = {.name = "a", .processor_group = 9};
     const struct fulcrum_recorder_role alone = {.name = "b", .processor_group = 7};
     fulcrum_recorder_attach(recorder, 0, &shared);
