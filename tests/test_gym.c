@@ -201,18 +201,6 @@ static void test_what_cannot_be_made_is_named(void)
     expect_refused(&options, "observations of Text are not supported");
     options = gym_options("no_such_module:Name-v0");
     expect_refused(&options, "No module named 'no_such_module'");
-    /* -S leaves installed packages out. */
-    struct scratch scratch = scratch_new();
-    char text[5000];
-    (void)snprintf(text, sizeof text, "#!/bin/sh\nexec '%s' -I -S \"$@\"\n", python());
-    char *bare = scratch_write(&scratch, "python", text);
-    (void)snprintf(text, sizeof text, "chmod +x '%s'", bare);
-    CU_ASSERT_EQUAL(system(text), 0); /* NOLINT(cert-env33-c) */
-    options = gym_options("CartPole-v1");
-    options.python = bare;
-    expect_refused(&options, "has no Gymnasium");
-    free(bare);
-    scratch_free(&scratch);
 }
 
 /* The loop of plain_loop.py in a process of its own, told by lines how far to go. */

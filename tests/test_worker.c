@@ -531,6 +531,19 @@ static void test_worker_faults_are_named(void)
     }
 }
 
+static void test_python_without_gymnasium_is_told_so(void)
+{
+    if (!has_python()) {
+        return;
+    }
+    struct fulcrum_actor_options options = pendulum_options("CartPole-v1");
+    options.python = "tests/workers/bare_python.sh";
+    expect_refused("gym", &options, FULCRUM_ERR_ENVIRONMENT,
+        "has no Gymnasium (No module named 'gymnasium'): pip install gymnasium");
+    options.env_id = "ALE/Pong-v5";
+    expect_refused("gym", &options, FULCRUM_ERR_ENVIRONMENT, "has no Gymnasium");
+}
+
 /* One step of a pendulum by hand, from what it shows of itself. */
 static void expect_pendulum(struct trial *trial)
 {
@@ -795,6 +808,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_options_that_cannot_be_are_refused),
         SUITE_CASE(test_frame_skip_is_the_plugins_to_keep),
         SUITE_CASE(test_worker_faults_are_named),
+        SUITE_CASE(test_python_without_gymnasium_is_told_so),
         SUITE_CASE(test_protocol_needs_nothing_but_the_standard_library),
         SUITE_CASE(test_calibration_keeps_what_was_measured),
         SUITE_CASE(test_calibration_measures_a_plugin),
