@@ -707,6 +707,23 @@ static enum fulcrum_status report_handed(const struct fulcrum_probe_state *state
     return FULCRUM_OK;
 }
 
+static void report_means(const struct fulcrum_probe_state *state,
+    const struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    struct fulcrum_quantity mean = fulcrum_quantity_log("actor_step_mean_s", "s",
+        figures->mean_s, figures->without_reset.standard_error);
+    fulcrum_findings_quantity(findings, &mean);
+    fulcrum_findings_summary(
+        findings, "actor_step_without_reset_s", "s", &figures->without_reset);
+    if (figures->reset.used > 0) {
+        fulcrum_findings_value(findings, "reset_mean_s", "s", figures->reset.mean);
+    }
+    if (state->reset_count > 0.0) {
+        fulcrum_findings_value(
+            findings, "steps_per_episode", "", 1.0 / figures->reset_per_step);
+    }
+}
+
 static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
@@ -731,18 +748,7 @@ static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
     double reset_s = figures.reset.used > 0 ? figures.reset.mean : 0.0;
     figures.reset_per_step = state->reset_count / state->step_count;
     figures.mean_s = figures.without_reset.median + figures.reset_per_step * reset_s;
-    struct fulcrum_quantity mean = fulcrum_quantity_log(
-        "actor_step_mean_s", "s", figures.mean_s, figures.without_reset.standard_error);
-    fulcrum_findings_quantity(&findings, &mean);
-    fulcrum_findings_summary(
-        &findings, "actor_step_without_reset_s", "s", &figures.without_reset);
-    if (figures.reset.used > 0) {
-        fulcrum_findings_value(&findings, "reset_mean_s", "s", figures.reset.mean);
-    }
-    if (state->reset_count > 0.0) {
-        fulcrum_findings_value(
-            &findings, "steps_per_episode", "", 1.0 / figures.reset_per_step);
-    }
+    report_means(state, &figures, &findings);
     if (times_singles(state->bench)) {
         report_singles(state, &figures, &findings);
     } else {

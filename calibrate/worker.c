@@ -1,12 +1,9 @@
 /* worker.c - one environment that lives in a process of its own. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One command, one reply, over a socket; actions and observations lie in memory that
- * both sides map (worker_protocol.h). Whatever a worker does, the caller is back within
- * the limit: replies are awaited in short slices, between which the worker's output is
- * taken and its progress looked at. A limit holds for one step or reset, not for the
- * run that it is part of. The first thing that goes wrong is put into words, the
- * process is killed, and every later call fails at once.
+ * One command, one reply, over a socket (worker_talk.c); actions and observations lie
+ * in memory that both sides map (worker_protocol.h). What comes back is believed as far
+ * as it can be true. Where anything goes wrong every later call fails at once.
  */
 #define _GNU_SOURCE
 
@@ -15,9 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,325 +23,15 @@
 #include "calibrate/fulcrum_env.h"
 #include "calibrate/stopwatch.h"
 #include "calibrate/worker_process.h"
-
-/* Longest wait for a reply between two looks at the worker. */
-#define SLICE_S 0.05
-
-/* What a worker may print; more would be part of what is timed. */
-#define OUTPUT_BYTE_MAX ((size_t)1 << 20)
-
-/* So much of its output at once means that it waits to print more; it may, so long. */
-#define FULL_BYTE ((size_t)1 << 15)
-#define REFILL_S  1e-3
+#include "calibrate/worker_talk.h"
 
 /* Exchanges between two looks at what it prints. */
 #define DRAIN_EVERY 256
-
-/* A worker whose end was seen on the socket is about to become a zombie. */
-#define DEATH_S 0.5
 
 /* As much as this of the caller's table of actions is used. */
 #define ROWS_BYTE_MAX ((size_t)1 << 20)
 #define ROW_COUNT_MAX ((size_t)4096)
 #define TIME_COUNT    ((size_t)4096)
-
-/* Where everything lies; the observation ends right before the guard page. */
-struct layout {
-    size_t row_count;
-    size_t action_offset;
-    size_t time_offset;
-    size_t observation_offset;
-    size_t memory_byte;
-    size_t row_byte;
-};
-
-struct fulcrum_worker {
-    const struct fulcrum_worker_job *job;
-    size_t number;
-    struct fulcrum_worker_process process;
-    struct fulcrum_worker_description description;
-    unsigned char *memory; /* NULL before create */
-    struct layout layout;  /* ours: the words in there are the worker's to spoil */
-    size_t observation_byte;
-    const float *table; /* whose rows were copied; NULL: none yet */
-    size_t table_row_count;
-    size_t exchange_count;
-    pid_t caller;         /* the thread of the last exchange */
-    atomic_int is_failed; /* any thread may ask for CPU time meanwhile */
-    char failure[1600];
-};
-
-/* A word of the shared memory, which the worker may write at any time. */
-static volatile uint64_t *word(
-    const struct fulcrum_worker *worker, enum fulcrum_worker_word which)
-{
-    return (volatile uint64_t *)(void *)worker->memory + which;
-}
-
-static void name_it(const struct fulcrum_worker *worker, char *out, size_t out_byte)
-{
-    if (worker->number > 0) {
-        (void)snprintf(
-            out, out_byte, "%s, environment %zu", worker->job->what, worker->number);
-    } else {
-        (void)snprintf(out, out_byte, "%s", worker->job->what);
-    }
-}
-
-/* Keeps the first failure, with the environment's name before it. */
-static void fail(struct fulcrum_worker *worker, const char *format, ...)
-    FULCRUM_PRINTF(2, 3);
-static void fail(struct fulcrum_worker *worker, const char *format, ...)
-{
-    struct fulcrum_error text;
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text.detail, sizeof text.detail, format, args);
-    va_end(args);
-    /* One line: the words may be the environment's own. */
-    for (char *at = text.detail; *at != '\0'; at++) {
-        *at = (char)((unsigned char)*at < ' ' ? ' ' : *at);
-    }
-    char name[260];
-    name_it(worker, name, sizeof name);
-    (void)snprintf(
-        worker->failure, sizeof worker->failure, "%s: %.1300s", name, text.detail);
-    atomic_store(&worker->is_failed, 1);
-    fulcrum_worker_process_end(&worker->process);
-}
-
-/* What the worker is at, by its own account. */
-struct place {
-    enum fulcrum_worker_phase phase;
-    unsigned long long step;
-};
-
-static struct place place_of(const struct fulcrum_worker *worker)
-{
-    struct place place = {FULCRUM_WORKER_WAITS, 0};
-    if (worker->memory != NULL) {
-        uint64_t phase = *word(worker, FULCRUM_WORKER_PHASE);
-        place.step = *word(worker, FULCRUM_WORKER_STEP_NUMBER);
-        if (phase == FULCRUM_WORKER_RESETS || phase == FULCRUM_WORKER_STEPS) {
-            place.phase = (enum fulcrum_worker_phase)phase;
-        }
-    }
-    return place;
-}
-
-/* "in step 12", "in the reset after step 12", "after step 12". */
-static void tell_place(
-    const struct fulcrum_worker *worker, uint32_t code, char *out, size_t out_byte)
-{
-    struct place place = place_of(worker);
-    if (code == FULCRUM_WORKER_DESCRIBE) {
-        (void)snprintf(out, out_byte, "while it started");
-    } else if (place.phase == FULCRUM_WORKER_RESETS && place.step == 0) {
-        (void)snprintf(out, out_byte, "in its first reset");
-    } else if (place.phase == FULCRUM_WORKER_RESETS) {
-        (void)snprintf(out, out_byte, "in the reset after step %llu", place.step);
-    } else if (code == FULCRUM_WORKER_CREATE) {
-        (void)snprintf(out, out_byte, "while it was created");
-    } else if (place.phase == FULCRUM_WORKER_STEPS) {
-        (void)snprintf(out, out_byte, "in step %llu", place.step);
-    } else {
-        (void)snprintf(out, out_byte, "after step %llu", place.step);
-    }
-}
-
-static void fail_dead(struct fulcrum_worker *worker, uint32_t code)
-{
-    char place[80];
-    char words[400];
-    char end[120];
-    tell_place(worker, code, place, sizeof place);
-    (void)fulcrum_worker_process_drain(&worker->process);
-    fulcrum_worker_process_last_words(&worker->process, words, sizeof words);
-    int has_words = words[0] != '\0';
-    if (fulcrum_worker_process_ended(&worker->process, DEATH_S)) {
-        fulcrum_worker_process_describe_end(&worker->process, end, sizeof end);
-    } else {
-        (void)snprintf(end, sizeof end, "closed its end of the connection");
-    }
-    fail(worker, "%s %s%s%s%s", end, place, has_words ? " (last words: " : "", words,
-        has_words ? ")" : "");
-}
-
-static void fail_late(struct fulcrum_worker *worker, uint32_t code)
-{
-    struct place place = place_of(worker);
-    double limit_s = worker->job->limit_s;
-    if (code == FULCRUM_WORKER_DESCRIBE) {
-        fail(worker, "has not started within %.3g s", limit_s);
-    } else if (place.phase == FULCRUM_WORKER_RESETS && place.step == 0) {
-        fail(worker, "its first reset has not returned for %.3g s", limit_s);
-    } else if (place.phase == FULCRUM_WORKER_RESETS) {
-        fail(worker, "the reset after step %llu has not returned for %.3g s",
-            place.step, limit_s);
-    } else if (code == FULCRUM_WORKER_CREATE) {
-        fail(worker, "has not been created within %.3g s", limit_s);
-    } else if (place.phase == FULCRUM_WORKER_STEPS) {
-        fail(worker, "step %llu has not returned for %.3g s", place.step, limit_s);
-    } else {
-        fail(worker, "has not answered for %.3g s, after step %llu", limit_s,
-            place.step);
-    }
-}
-
-/* Returns 0 where it printed more than anyone should. */
-static int stays_quiet(struct fulcrum_worker *worker)
-{
-    const struct fulcrum_worker_output *output = &worker->process.output;
-    /* A full pipe is full again at once where somebody prints for ever. */
-    while (fulcrum_worker_process_drain(&worker->process) >= FULL_BYTE &&
-           output->total_byte <= OUTPUT_BYTE_MAX) {
-        fulcrum_sleep_s(REFILL_S);
-    }
-    if (output->total_byte <= OUTPUT_BYTE_MAX) {
-        return 1;
-    }
-    char words[200];
-    fulcrum_worker_process_last_words(&worker->process, words, sizeof words);
-    fail(worker,
-        "printed more than %zu KiB, which would be timed as part of its steps; the end "
-        "of it: %s",
-        OUTPUT_BYTE_MAX >> 10, words);
-    return 0;
-}
-
-/* Changes with every step and every reset. */
-static uint64_t progress(const struct fulcrum_worker *worker)
-{
-    return worker->memory != NULL ? *word(worker, FULCRUM_WORKER_STEP_NUMBER) +
-                                        *word(worker, FULCRUM_WORKER_RESET_NUMBER)
-                                  : 0;
-}
-
-struct patience {
-    uint64_t progress;
-    double until_s;
-};
-
-/* A slice went by without a reply. Returns 0 where that was the last. */
-static int may_wait(
-    struct fulcrum_worker *worker, struct patience *patience, uint32_t code)
-{
-    if (!stays_quiet(worker)) {
-        return 0;
-    }
-    uint64_t now = progress(worker);
-    if (now != patience->progress) {
-        patience->progress = now;
-        patience->until_s = fulcrum_wall_s() + worker->job->limit_s;
-    }
-    if (fulcrum_wall_s() < patience->until_s) {
-        return 1;
-    }
-    /* Its children may hold the socket of a worker that is dead. */
-    if (fulcrum_worker_process_ended(&worker->process, 0.0)) {
-        fail_dead(worker, code);
-    } else {
-        fail_late(worker, code);
-    }
-    return 0;
-}
-
-/* The other end is closed. */
-static void fail_cut_off(
-    struct fulcrum_worker *worker, uint32_t code, size_t done, size_t byte)
-{
-    if (done > 0) {
-        fail(worker, "ended in the middle of a reply, after %zu of %zu bytes", done,
-            byte);
-    } else {
-        fail_dead(worker, code);
-    }
-}
-
-static int receive(struct fulcrum_worker *worker, void *out, size_t byte, uint32_t code)
-{
-    struct patience patience = {
-        progress(worker), fulcrum_wall_s() + worker->job->limit_s};
-    size_t done = 0;
-    while (done < byte) {
-        ssize_t got = recv(worker->process.socket, (char *)out + done, byte - done, 0);
-        int is_open = got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
-        if (!is_open) {
-            fail_cut_off(worker, code, done, byte);
-        }
-        if (!is_open || (got < 0 && !may_wait(worker, &patience, code))) {
-            return 0;
-        }
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return 1;
-}
-
-/* What is wrong with a reply; NULL where nothing is. */
-static const char *fault_of(
-    const struct fulcrum_worker_reply *reply, uint32_t code, size_t payload_byte)
-{
-    if (reply->magic != FULCRUM_WORKER_MAGIC) {
-        return "is no reply of this protocol";
-    }
-    if (reply->code != code) {
-        return "answers another command";
-    }
-    if (reply->result > FULCRUM_WORKER_FAILED) {
-        return "has an unknown result";
-    }
-    if (reply->result == FULCRUM_WORKER_FAILED) {
-        return reply->payload_byte <= FULCRUM_WORKER_TEXT_BYTE
-                   ? NULL
-                   : "explains a failure in more than 1000 bytes";
-    }
-    return reply->payload_byte == payload_byte ? NULL : "has a payload of another size";
-}
-
-static void fail_told(struct fulcrum_worker *worker, uint32_t code, size_t byte)
-{
-    char text[FULCRUM_WORKER_TEXT_BYTE + 1] = "";
-    if (receive(worker, text, byte, code)) {
-        fail(worker, "%s", text[0] != '\0' ? text : "failed without saying why");
-    }
-}
-
-/* Receives the reply to `code`, with a payload of exactly so many bytes. */
-static int answer(struct fulcrum_worker *worker, uint32_t code,
-    struct fulcrum_worker_reply *reply, void *payload, size_t payload_byte)
-{
-    if (!receive(worker, reply, sizeof *reply, code)) {
-        return 0;
-    }
-    const char *fault = fault_of(reply, code, payload_byte);
-    if (fault != NULL) {
-        fail(worker,
-            "speaks the protocol wrongly: what it sent after command %u %s (magic "
-            "%#x, command %u, result %u, payload of %u bytes)",
-            code, fault, reply->magic, reply->code, reply->result, reply->payload_byte);
-        return 0;
-    }
-    if (reply->result == FULCRUM_WORKER_FAILED) {
-        fail_told(worker, code, reply->payload_byte);
-        return 0;
-    }
-    return receive(worker, payload, payload_byte, code);
-}
-
-static int tell(
-    struct fulcrum_worker *worker, const struct fulcrum_worker_command *command)
-{
-    /* 32 bytes always fit: the last command was answered before. */
-    ssize_t sent = -1;
-    do {
-        sent = send(worker->process.socket, command, sizeof *command, MSG_NOSIGNAL);
-    } while (sent < 0 && errno == EINTR);
-    if (sent == (ssize_t)sizeof *command) {
-        return 1;
-    }
-    fail_dead(worker, command->code);
-    return 0;
-}
 
 static int is_element_finite(const float *values, size_t count, size_t *place)
 {
@@ -380,10 +65,10 @@ static int checks_out(struct fulcrum_worker *worker)
     const unsigned char *observation =
         worker->memory + worker->layout.observation_offset;
     const unsigned char *end = observation + worker->observation_byte;
-    unsigned long long step = *word(worker, FULCRUM_WORKER_STEP_NUMBER);
+    unsigned long long step = *fulcrum_worker_word(worker, FULCRUM_WORKER_STEP_NUMBER);
     if (!guards_hold(observation - FULCRUM_WORKER_GUARD_BYTE, observation) ||
         !guards_hold(end, end + FULCRUM_WORKER_GUARD_BYTE)) {
-        fail(worker,
+        fulcrum_worker_fail(worker,
             "wrote outside of its observation of %zu bytes, in step %llu or before",
             worker->observation_byte, step);
         return 0;
@@ -392,8 +77,9 @@ static int checks_out(struct fulcrum_worker *worker)
     if (worker->description.observation_kind == FULCRUM_ENV_FLOAT32 &&
         !is_element_finite((const float *)(const void *)observation,
             (size_t)worker->description.observation_count, &place)) {
-        fail(worker, "element %zu of the observation after step %llu is %g", place,
-            step, (double)((const float *)(const void *)observation)[place]);
+        fulcrum_worker_fail(worker,
+            "element %zu of the observation after step %llu is %g", place, step,
+            (double)((const float *)(const void *)observation)[place]);
         return 0;
     }
     return 1;
@@ -417,11 +103,13 @@ static int exchange(struct fulcrum_worker *worker,
         return 0;
     }
     follow_caller(worker);
-    if (!tell(worker, command) || !answer(worker, command->code, reply, NULL, 0)) {
+    if (!fulcrum_worker_tell(worker, command) ||
+        !fulcrum_worker_answer(worker, command->code, reply, NULL, 0)) {
         return 0;
     }
     worker->exchange_count++;
-    if (worker->exchange_count % DRAIN_EVERY == 0 && !stays_quiet(worker)) {
+    if (worker->exchange_count % DRAIN_EVERY == 0 &&
+        !fulcrum_worker_stays_quiet(worker)) {
         return 0;
     }
     return checks_out(worker);
@@ -455,8 +143,8 @@ enum fulcrum_status fulcrum_worker_start(struct fulcrum_worker **out,
         free(worker);
         return status;
     }
-    double slice_s = fmin(SLICE_S, 0.25 * job->limit_s);
-    struct timeval slice = {0, (suseconds_t)fmax(1e6 * slice_s, 1.0)};
+    struct timeval slice = {
+        0, (suseconds_t)fmax(1e6 * fulcrum_worker_slice_s(job), 1.0)};
     (void)setsockopt(
         worker->process.socket, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof slice);
     struct fulcrum_worker_command command = command_of(
@@ -484,21 +172,24 @@ static int is_sane(struct fulcrum_worker *worker)
     unsigned long long actions = told->action_count;
     if (told->observation_kind != FULCRUM_ENV_FLOAT32 &&
         told->observation_kind != FULCRUM_ENV_UINT8) {
-        fail(worker, "describes observations of kind %u, expected 1 or 2",
+        fulcrum_worker_fail(worker,
+            "describes observations of kind %u, expected 1 or 2",
             told->observation_kind);
     } else if (count == 0 || count > FULCRUM_ENV_OBSERVATION_BYTE_MAX ||
                observation_byte(told) > FULCRUM_ENV_OBSERVATION_BYTE_MAX) {
-        fail(worker, "describes observations of %llu elements, expected 1 to %d bytes",
-            count, FULCRUM_ENV_OBSERVATION_BYTE_MAX);
+        fulcrum_worker_fail(worker,
+            "describes observations of %llu elements, expected 1 to %d bytes", count,
+            FULCRUM_ENV_OBSERVATION_BYTE_MAX);
     } else if (actions == 0 || actions > FULCRUM_ENV_ACTION_MAX) {
-        fail(worker, "describes %llu actions, expected 1 to %d", actions,
+        fulcrum_worker_fail(worker, "describes %llu actions, expected 1 to %d", actions,
             FULCRUM_ENV_ACTION_MAX);
     } else if (!(told->frame_skip >= 1.0 && told->frame_skip <= 1000.0)) {
-        fail(worker, "describes a frame skip of %g, expected 1 to 1000",
+        fulcrum_worker_fail(worker, "describes a frame skip of %g, expected 1 to 1000",
             told->frame_skip);
     } else if (worker->job->frame_skip > 0.0 &&
                fabs(told->frame_skip - worker->job->frame_skip) > 0.0) {
-        fail(worker, "has a frame skip of %g and takes no other (asked for: %g)",
+        fulcrum_worker_fail(worker,
+            "has a frame skip of %g and takes no other (asked for: %g)",
             told->frame_skip, worker->job->frame_skip);
     } else {
         return 1;
@@ -517,8 +208,8 @@ enum fulcrum_status fulcrum_worker_describe(struct fulcrum_worker *worker,
     struct fulcrum_worker_description *out, struct fulcrum_error *err)
 {
     struct fulcrum_worker_reply reply;
-    int is_good = answer(worker, FULCRUM_WORKER_DESCRIBE, &reply, &worker->description,
-                      sizeof worker->description) &&
+    int is_good = fulcrum_worker_answer(worker, FULCRUM_WORKER_DESCRIBE, &reply,
+                      &worker->description, sizeof worker->description) &&
                   is_sane(worker);
     if (is_good) {
         *out = worker->description;
@@ -531,11 +222,11 @@ static size_t round_up(size_t value, size_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-static struct layout lay_out(const struct fulcrum_worker *worker)
+static struct fulcrum_worker_layout lay_out(const struct fulcrum_worker *worker)
 {
     size_t row_byte = (size_t)worker->description.action_count * sizeof(float);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    struct layout layout = {
+    struct fulcrum_worker_layout layout = {
         .row_count = ROWS_BYTE_MAX / row_byte, .row_byte = row_byte};
     if (layout.row_count > ROW_COUNT_MAX) {
         layout.row_count = ROW_COUNT_MAX;
@@ -552,19 +243,21 @@ static struct layout lay_out(const struct fulcrum_worker *worker)
 
 static void fill_memory(struct fulcrum_worker *worker)
 {
-    const struct layout *layout = &worker->layout;
+    const struct fulcrum_worker_layout *layout = &worker->layout;
     unsigned char *observation = worker->memory + layout->observation_offset;
     unsigned char *end = worker->memory + layout->memory_byte;
     memset(observation - FULCRUM_WORKER_GUARD_BYTE, FULCRUM_WORKER_GUARD,
         (size_t)(end - observation) + FULCRUM_WORKER_GUARD_BYTE);
     memset(observation, 0, worker->observation_byte);
-    *word(worker, FULCRUM_WORKER_MEMORY_BYTE) = layout->memory_byte;
-    *word(worker, FULCRUM_WORKER_ACTION_OFFSET) = layout->action_offset;
-    *word(worker, FULCRUM_WORKER_ROW_COUNT) = layout->row_count;
-    *word(worker, FULCRUM_WORKER_TIME_OFFSET) = layout->time_offset;
-    *word(worker, FULCRUM_WORKER_TIME_COUNT) = TIME_COUNT;
-    *word(worker, FULCRUM_WORKER_OBSERVATION_OFFSET) = layout->observation_offset;
-    *word(worker, FULCRUM_WORKER_OBSERVATION_BYTE) = worker->observation_byte;
+    *fulcrum_worker_word(worker, FULCRUM_WORKER_MEMORY_BYTE) = layout->memory_byte;
+    *fulcrum_worker_word(worker, FULCRUM_WORKER_ACTION_OFFSET) = layout->action_offset;
+    *fulcrum_worker_word(worker, FULCRUM_WORKER_ROW_COUNT) = layout->row_count;
+    *fulcrum_worker_word(worker, FULCRUM_WORKER_TIME_OFFSET) = layout->time_offset;
+    *fulcrum_worker_word(worker, FULCRUM_WORKER_TIME_COUNT) = TIME_COUNT;
+    *fulcrum_worker_word(worker, FULCRUM_WORKER_OBSERVATION_OFFSET) =
+        layout->observation_offset;
+    *fulcrum_worker_word(worker, FULCRUM_WORKER_OBSERVATION_BYTE) =
+        worker->observation_byte;
 }
 
 static enum fulcrum_status share_memory(
@@ -606,7 +299,7 @@ enum fulcrum_status fulcrum_worker_create(
 
 static unsigned char *row_at(const struct fulcrum_worker *worker, size_t row)
 {
-    const struct layout *layout = &worker->layout;
+    const struct fulcrum_worker_layout *layout = &worker->layout;
     return worker->memory + layout->action_offset + row * layout->row_byte;
 }
 
@@ -648,7 +341,7 @@ static size_t bring_rows(
     if (worker->table != rows->values) {
         size_t count = rows->row_count < room ? rows->row_count : room;
         memcpy(row_at(worker, 0), rows->values, count * worker->layout.row_byte);
-        *word(worker, FULCRUM_WORKER_ROW_COUNT) = count;
+        *fulcrum_worker_word(worker, FULCRUM_WORKER_ROW_COUNT) = count;
         worker->table = rows->values;
         worker->table_row_count = count;
     }
@@ -665,7 +358,8 @@ static int run_piece(struct fulcrum_worker *worker,
     }
     unsigned long long step_count = command->value[0];
     if (reply.reset_count > step_count) {
-        fail(worker, "speaks the protocol wrongly: %llu resets in %llu steps",
+        fulcrum_worker_fail(worker,
+            "speaks the protocol wrongly: %llu resets in %llu steps",
             (unsigned long long)reply.reset_count, step_count);
         return 0;
     }
