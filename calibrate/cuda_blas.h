@@ -60,7 +60,7 @@ void fulcrum_cuda_blas_close(struct fulcrum_cuda_blas *blas);
 
 /*
  * A handle for the context that is current, its products queued on `stream`, in
- * float32 throughout, and its choice of kernels made for `sm_count` SMs.
+ * float32 throughout, and its choice of kernels made for `sm_count` SMs (0: for all).
  *   out      set on success only; given back with blas->destroy in the same context
  *   fails    FULCRUM_ERR_UNSUPPORTED
  */

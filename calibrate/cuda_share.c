@@ -110,8 +110,9 @@ static enum fulcrum_status furnish(struct fulcrum_cuda_share *share,
             driver, driver->event_create(&share->mark[i], 0), "cuEventCreate", err);
     }
     if (status == FULCRUM_OK && gpu->blas.library != NULL) {
+        double target = share->green != NULL ? share->sm_count : 0.0;
         status = fulcrum_cuda_blas_handle(
-            &gpu->blas, &share->blas, share->stream, share->sm_count, err);
+            &gpu->blas, &share->blas, share->stream, target, err);
     }
     return status;
 }

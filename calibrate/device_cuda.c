@@ -42,6 +42,17 @@ static int is_ready(struct fulcrum_device_state *state)
                "cuCtxSetCurrent", &state->failure) == FULCRUM_OK;
 }
 
+/*
+ * A green context may be current to one thread at a time, and the next call may come
+ * from another one; the primary context may be current to all of them.
+ */
+static void step_out(const struct fulcrum_device_state *state)
+{
+    if (state->share.green != NULL) {
+        (void)state->gpu.driver.context_set_current(state->gpu.context);
+    }
+}
+
 static void keep(struct fulcrum_device_state *state, int result, const char *what)
 {
     if (state->failure.status == FULCRUM_OK) {
@@ -258,6 +269,7 @@ static enum fulcrum_status cuda_open(const struct fulcrum_device_options *option
         return status;
     }
     describe(state, info);
+    step_out(state);
     *out = state;
     return FULCRUM_OK;
 }
@@ -391,6 +403,7 @@ static enum fulcrum_status cuda_finish(
             "cuStreamSynchronize");
     }
     state->staged_byte = 0;
+    step_out(state);
     enum fulcrum_status status = state->failure.status;
     if (status != FULCRUM_OK) {
         (void)fulcrum_fail(err, status, "%s", state->failure.detail);
@@ -412,6 +425,7 @@ static enum fulcrum_status cuda_grant(struct fulcrum_device_state *state,
     }
     fulcrum_cuda_share_close(&state->gpu, &state->share);
     state->share = share;
+    step_out(state);
     *granted = share.sm_count;
     return FULCRUM_OK;
 }
@@ -432,6 +446,7 @@ static double cuda_elapsed_s(struct fulcrum_device_state *state)
     int result = is_ready(state) ? state->gpu.driver.event_elapsed_time(&elapsed_ms,
                                        state->share.mark[0], state->share.mark[1])
                                  : FULCRUM_CU_OUT_OF_MEMORY;
+    step_out(state);
     return result == FULCRUM_CU_SUCCESS ? (double)elapsed_ms / KILO : (double)NAN;
 }
 

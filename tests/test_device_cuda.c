@@ -266,7 +266,8 @@ static void test_grants_tell_what_was_really_given(void)
         float seen = 0.0F;
         CU_ASSERT_EQUAL(cuda->grant(state, requested, &granted, &err), FULCRUM_OK);
         CU_ASSERT_EQUAL(granted, granted_of(requested));
-        CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->sm_count_target, (int)granted);
+        CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->sm_count_target,
+            granted < 132.0 ? (int)granted : 0);
         /* Memory and kernels are those of the whole GPU. */
         struct fulcrum_device_launch launch = fill_with(4, 1, (float)requested);
         cuda->launch(state, &launch);
@@ -275,6 +276,8 @@ static void test_grants_tell_what_was_really_given(void)
         finish(state);
         CU_ASSERT_EQUAL(seen, 7.0F);
         CU_ASSERT_EQUAL(value, (float)requested);
+        /* The next call may come from another thread. */
+        CU_ASSERT_FALSE(fake_counts(FAKE_CUDA)->is_in_green);
     }
     close_clean(state, FAKE_CUDA);
 }

@@ -299,6 +299,8 @@ int cuCtxSetCurrent(struct context *context)
 {
     int result = is_to_fail("cuCtxSetCurrent") ? ILLEGAL_ADDRESS : SUCCESS;
     driver()->current = result == SUCCESS ? context : driver()->current;
+    driver()->counts.is_in_green =
+        driver()->current != NULL && driver()->current->is_green;
     return result;
 }
 

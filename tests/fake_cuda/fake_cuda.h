@@ -26,6 +26,7 @@ struct fake_cuda_counts {
     size_t launches;  /* kernels that ran */
     size_t jit_calls; /* how often kernels were compiled */
     size_t greens;    /* green contexts made so far */
+    int is_in_green;  /* 1: the current context is a green one */
 };
 
 typedef const struct fake_cuda_counts *fake_cuda_counts_function(void);
