@@ -44,15 +44,14 @@ static const struct fulcrum_device *any_at(size_t i)
 const struct fulcrum_device *devices_at(size_t i)
 {
     const char *only = getenv("FULCRUM_TEST_DEVICE");
-    for (size_t j = 0; any_at(j) != NULL; j++) {
-        if (only == NULL || strcmp(any_at(j)->name, only) == 0) {
-            if (i == 0) {
-                return any_at(j);
-            }
-            i--;
-        }
+    if (only == NULL) {
+        return any_at(i);
     }
-    return NULL;
+    size_t j = 0;
+    while (any_at(j) != NULL && strcmp(any_at(j)->name, only) != 0) {
+        j++;
+    }
+    return i == 0 ? any_at(j) : NULL;
 }
 
 int devices_open(const struct fulcrum_device *device, struct fulcrum_compute *out)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "calibrate/bench.h"
+#include "calibrate/drill.h"
 #include "calibrate/host.h"
 #include "tests/device_plain.h"
 #include "tests/suite.h"
@@ -188,6 +189,32 @@ static void test_every_failure_of_a_device_is_told(void)
     }
 }
 
+/* The learner beside the actors may fail on its own thread: its end tells. */
+static void test_a_busy_learner_that_fails_is_told_at_its_end(void)
+{
+    static const struct fulcrum_learner learner = {
+        .name = "plain", .forward = fulcrum_learner_device_forward};
+    struct fulcrum_learner_info info;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_drill *drill = NULL;
+    int action[2];
+    struct fulcrum_bench bench = {.learner = &learner,
+        .learner_options = small_mlp,
+        .state = open_plain(&small_mlp, &info),
+        .action = action};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_drill_start(&drill, &bench, NULL), FULCRUM_OK);
+    fulcrum_sleep_s(0.02);
+    CU_ASSERT_EQUAL(fulcrum_drill_end(drill, &err), FULCRUM_OK);
+    device_plain_fail_at(40);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_drill_start(&drill, &bench, NULL), FULCRUM_OK);
+    fulcrum_sleep_s(0.2);
+    CU_ASSERT_EQUAL(fulcrum_drill_end(drill, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_STRING_EQUAL(err.detail, "the device fell off the bus");
+    CU_ASSERT_EQUAL(fulcrum_drill_end(NULL, NULL), FULCRUM_OK);
+    device_plain_fail_at(0);
+    fulcrum_learner_device_close(bench.state);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -197,6 +224,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_gpu_is_the_machines_accelerator_and_cores_are_not),
         SUITE_CASE(test_options_are_checked_before_a_device_is_opened),
         SUITE_CASE(test_every_failure_of_a_device_is_told),
+        SUITE_CASE(test_a_busy_learner_that_fails_is_told_at_its_end),
     };
     return suite_run(
         "learner_device", cases, sizeof cases / sizeof cases[0], argc, argv);
