@@ -159,6 +159,24 @@ static enum fulcrum_status load_presets(const struct fulcrum_design_settings *se
     return fulcrum_workload_load(settings->workload, &out->base, &out->sources, err);
 }
 
+/*
+ * A GPU is not looked for: that this machine has one is known from the calibration that
+ * was measured on it.
+ */
+static void adopt_gpu(struct fulcrum_design_inputs *inputs)
+{
+    struct fulcrum_machine *machine = &inputs->base.machine;
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
+        const struct fulcrum_machine *measured = &inputs->calibrations[i]->machine;
+        if (measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
+            strcmp(machine->name, "this") == 0 && strcmp(measured->name, "this") == 0 &&
+            strcmp(measured->cpu.name, machine->cpu.name) == 0) {
+            machine->accelerator = FULCRUM_ACCELERATOR_GPU;
+            machine->gpu = measured->gpu;
+        }
+    }
+}
+
 /* Would the named calibrations leave the learner of this machine without times? */
 static int lacks_learner(const struct fulcrum_design_inputs *inputs)
 {
@@ -204,6 +222,7 @@ static enum fulcrum_status load_calibrations(
         status = fulcrum_calibration_load(names->items[i], &out->calibrations[i], err);
         out->calibration_count += status == FULCRUM_OK;
     }
+    adopt_gpu(out);
     if (status == FULCRUM_OK && out->base.workload.calibration[0] != '\0' &&
         lacks_learner(out)) {
         status = add_own_calibration(out, err);

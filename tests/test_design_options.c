@@ -4,8 +4,13 @@
 #include "cli/design_options.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/host.h"
+#include "presets/preset.h"
+#include "tests/scratch.h"
 #include "tests/suite.h"
 
 /* Options as the parser leaves them where none was given. */
@@ -117,6 +122,50 @@ static void test_this_machine_is_found_out(void)
     fulcrum_sources_free(&sources);
 }
 
+/* A calibration of this machine, or of one with another processor, with a GPU. */
+static void save_with_gpu(const char *path, const char *cpu_name)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    struct fulcrum_machine *machine = &calibration->machine;
+    fulcrum_host_detect(machine);
+    machine->accelerator = FULCRUM_ACCELERATOR_GPU;
+    machine->gpu.count = 1.0;
+    machine->gpu.sm_count = 46.0;
+    if (cpu_name != NULL) {
+        (void)snprintf(machine->cpu.name, sizeof machine->cpu.name, "%s", cpu_name);
+    }
+    (void)snprintf(calibration->name, sizeof calibration->name, "with-gpu");
+    CU_ASSERT_EQUAL(fulcrum_calibration_save(calibration, path, NULL), FULCRUM_OK);
+    fulcrum_calibration_free(calibration);
+}
+
+/* GPUs are not looked for: one that was measured here is this machine's. */
+static void test_this_machine_has_the_gpu_that_was_measured_on_it(void)
+{
+    const char *const cpu_names[] = {NULL, "Another Processor"};
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "gpu.json");
+    for (size_t i = 0; i < 2; i++) {
+        const char *calibrations[] = {path};
+        struct fulcrum_design_settings settings = bare_settings();
+        struct fulcrum_context context = {.exit_code = 0};
+        struct fulcrum_design_inputs inputs;
+        settings.machine = "this";
+        settings.calibrations = (struct fulcrum_text_list){1, calibrations};
+        save_with_gpu(path, cpu_names[i]);
+        CU_ASSERT_EQUAL(
+            fulcrum_design_inputs_load(&settings, &context, &inputs, NULL), FULCRUM_OK);
+        const struct fulcrum_machine *machine = &inputs.base.machine;
+        CU_ASSERT_EQUAL(machine->accelerator,
+            i == 0 ? FULCRUM_ACCELERATOR_GPU : FULCRUM_ACCELERATOR_CPU);
+        CU_ASSERT_TRUE(i != 0 || fabs(machine->gpu.sm_count - 46.0) < 0.5);
+        fulcrum_design_inputs_free(&inputs);
+    }
+    free(path);
+    scratch_free(&scratch);
+}
+
 static void test_wrong_options_fail_and_leave_nothing_behind(void)
 {
     static const struct {
@@ -165,6 +214,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_priors_of_the_presets_reach_the_scenario),
         SUITE_CASE(test_settings_come_in_order_and_actors_last),
         SUITE_CASE(test_this_machine_is_found_out),
+        SUITE_CASE(test_this_machine_has_the_gpu_that_was_measured_on_it),
         SUITE_CASE(test_wrong_options_fail_and_leave_nothing_behind),
     };
     return suite_run(
