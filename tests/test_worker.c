@@ -31,8 +31,8 @@
 #define EXAMPLE   PLUGIN_FOLDER "/libpendulum.so"
 
 /* What an environment is given here, and what nobody may be kept waiting for. */
-#define LIMIT_S   0.5
-#define AT_MOST_S 5.0
+#define LIMIT_S   1.0
+#define AT_MOST_S 10.0
 
 static struct fulcrum_actor_options plugin_options(const char *path)
 {
@@ -43,7 +43,7 @@ static struct fulcrum_actor_options pendulum_options(const char *name)
 {
     /* Starting an interpreter takes its time on a busy machine. */
     return (struct fulcrum_actor_options){
-        .env_id = name, .python = PENDULUM, .limit_s = 4.0 * LIMIT_S};
+        .env_id = name, .python = PENDULUM, .limit_s = 3.0 * LIMIT_S};
 }
 
 static int has_python(void)
@@ -258,9 +258,9 @@ static const struct fault_case plugin_faults[] = {
     {"overrun@9", "wrote outside of its observation of 96 bytes"},
     {"underrun", "wrote outside of its observation of 96 bytes"},
     {"overflow@3", "wrote past the end of its observation of 96 bytes in step 3"},
-    {"block@77", "step 77 has not returned for 0.5 s"},
-    {"spin@20", "step 20 has not returned for 0.5 s"},
-    {"reset-block", "the reset after step 50 has not returned for 0.5 s"},
+    {"block@77", "step 77 has not returned for 1 s"},
+    {"spin@20", "step 20 has not returned for 1 s"},
+    {"reset-block", "the reset after step 50 has not returned for 1 s"},
     {"exit@4", "exited with code 3 in step 4"},
     {"abort@5", "died of signal 6 (abort) in step 5"},
     {"kill@6", "died of signal 9"},
@@ -273,7 +273,7 @@ static const struct fault_case plugin_faults[] = {
     {"no-actions", "describes 0 actions, expected 1 to"},
     {"skip-0", "describes a frame skip of 0, expected 1 to 1000"},
     {"undescribed", "cannot be described: describe returned 5"},
-    {"start-block", "has not started within 0.5 s"},
+    {"start-block", "has not started within 1 s"},
     {"start-crash", " while it started"},
     {"uncreated", "cannot be created: the moon is in the wrong place"},
     {"version", "was built for version 2 of fulcrum_env.h; this is version 1"},
@@ -307,7 +307,11 @@ static void expect_fault(const char *actor, const struct fulcrum_actor_options *
         CU_ASSERT_PTR_NULL(strchr(trial.err.detail, '\n'));
     }
     trial_close(&trial);
-    CU_ASSERT(fulcrum_wall_s() - begin_s < AT_MOST_S);
+    double spent_s = fulcrum_wall_s() - begin_s;
+    if (!(spent_s < AT_MOST_S)) {
+        (void)fprintf(stderr, "%s took %.1f s\n", fault->fault, spent_s);
+    }
+    CU_ASSERT(spent_s < AT_MOST_S);
     assert_no_children();
 }
 
@@ -508,8 +512,8 @@ static const struct fault_case worker_faults[] = {
     {"pendulum@raise", "the string is torn"},
     {"pendulum@garbage", "is no reply of this protocol"},
     {"pendulum@truncated", "ended in the middle of a reply, after 5 of 32 bytes"},
-    {"pendulum@half", "has not answered for 2 s, after step 0"},
-    {"pendulum@silent", "has not answered for 2 s, after step 0"},
+    {"pendulum@half", "has not answered for 3 s, after step 0"},
+    {"pendulum@silent", "has not answered for 3 s, after step 0"},
     {"pendulum@dies",
         "exited with code 9 after step 0 (last words: I have had enough)"},
     {"pendulum@deaf", "closed its end of the connection after step 0"},
@@ -642,7 +646,7 @@ static void test_calibration_keeps_what_was_measured(void)
         return;
     }
     CU_ASSERT_EQUAL(status, FULCRUM_ERR_ENVIRONMENT);
-    expect_part(err.detail, "environment 2: step 20 has not returned for 0.5 s");
+    expect_part(err.detail, "environment 2: step 20 has not returned for 1 s");
     CU_ASSERT_PTR_NOT_NULL(calibration);
     if (calibration != NULL) {
         expect_kept(calibration);
