@@ -28,3 +28,13 @@ fake_kernel *fake_kernel_find(const char *name)
     }
     return NULL;
 }
+
+int fake_kernel_run(const char *name, float *arena,
+    const struct fulcrum_kernel_arguments *arguments, unsigned item_count)
+{
+    fake_kernel *kernel = fake_kernel_find(name);
+    for (unsigned i = 0; kernel != NULL && i < item_count; i++) {
+        kernel(arena, *arguments, i);
+    }
+    return kernel != NULL;
+}

@@ -8,6 +8,10 @@
 typedef void fake_kernel(
     float *arena, struct fulcrum_kernel_arguments arguments, unsigned item);
 
+/* Runs `item_count` items of a kernel, one after the other; 0 where there is none. */
+int fake_kernel_run(const char *name, float *arena,
+    const struct fulcrum_kernel_arguments *arguments, unsigned item_count);
+
 /* NULL where there is none of that name ("fulcrum_fill"). */
 fake_kernel *fake_kernel_find(const char *name);
 
