@@ -421,6 +421,7 @@ static void test_a_lone_actor_is_predicted_by_hand(void)
     double cycle_s = 9e-4 + 5e-6 + 2e-5 + 1e-5 + 3e-6 + 2e-7 + 4e-5 + 6e-6 + 3e-5;
     suite_assert_close(
         "X(1)", predicted[0].value[FULCRUM_OUTPUT_steps_per_s], 1.0 / cycle_s, 0.005);
+    free(predicted);
     fulcrum_reference_free(reference);
     fulcrum_calibration_free(calibration);
 }
