@@ -258,7 +258,7 @@ static enum fulcrum_status summarise_copies(const struct fulcrum_probe_state *st
 static void report_bandwidth(
     const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    struct fulcrum_summary summary;
+    struct fulcrum_summary summary = {0};
     if (findings->status == FULCRUM_OK) {
         findings->status = summarise_copies(state, &summary, findings->err);
     }

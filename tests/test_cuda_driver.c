@@ -37,7 +37,8 @@ static void assert_refused(const char *says)
 static void test_library_that_cannot_be_loaded_is_named(void)
 {
     static const struct loader_case cases[] = {
-        {"/no/libcuda.so.1", "FULCRUM_CUDA_LIBRARY = /no/libcuda.so.1: not found: no NVIDIA driver"},
+        {"/no/libcuda.so.1",
+            "FULCRUM_CUDA_LIBRARY = /no/libcuda.so.1: not found: no NVIDIA driver"},
         {"tests/suite.h", "no NVIDIA driver here"},
         {PLAIN_LIBRARY, "the library has no function cuGetErrorName"},
         {FAKE_CUBLAS, "too old or none"},
