@@ -352,6 +352,18 @@ static struct fulcrum_live_plan plan_of(
         .recorder = room->recorder};
 }
 
+/* A size below one request would be taken for none at all. */
+static enum fulcrum_status check_size(
+    const struct fulcrum_measure_config *config, struct fulcrum_error *err)
+{
+    int has_room = !(config->batch_size > 0.0) ||
+                   config->batch_size >= (double)config->envs_per_actor;
+    return has_room ? FULCRUM_OK
+                    : fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+                          "a batch of %g observations has no room for a request of %zu",
+                          config->batch_size, config->envs_per_actor);
+}
+
 enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
     struct fulcrum_error *err)
@@ -360,7 +372,10 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     struct fulcrum_live *live = NULL;
     struct passage passage = {.own_cpu_s = 0.0};
     double canary_rel = 0.0;
-    enum fulcrum_status status = run_canaries(room, &canary_rel, err);
+    enum fulcrum_status status = check_size(config, err);
+    if (status == FULCRUM_OK) {
+        status = run_canaries(room, &canary_rel, err);
+    }
     if (status == FULCRUM_OK) {
         status = fulcrum_live_new(&live, &plan, err);
     }

@@ -171,6 +171,20 @@ static void test_a_configuration_that_cannot_run_keeps_its_reason(void)
     fulcrum_measurement_free(found);
 }
 
+/* It is not taken for no limit at all. */
+static void test_a_batch_smaller_than_a_request_keeps_its_reason(void)
+{
+    const struct fulcrum_measure_config configs[] = {
+        {2, 4, FULCRUM_BATCH_GREEDY, 3.0, 0.0}, {2, 4, FULCRUM_BATCH_FIXED, 2.0, 0.0}};
+    struct fulcrum_measure_options options = small_options(configs, 2);
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    for (size_t i = 0; i < 2; i++) {
+        expect_part(found->items[i].failure, "observations has no room for a request");
+        CU_ASSERT_EQUAL(found->items[i].window_count, 0);
+    }
+    fulcrum_measurement_free(found);
+}
+
 /* The second environment crashes after some steps; the first alone does not. */
 static void test_an_environment_that_crashes_is_named_and_the_rest_goes_on(void)
 {
@@ -331,6 +345,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_every_configuration_gets_its_windows),
         SUITE_CASE(test_what_ran_is_described),
         SUITE_CASE(test_a_configuration_that_cannot_run_keeps_its_reason),
+        SUITE_CASE(test_a_batch_smaller_than_a_request_keeps_its_reason),
         SUITE_CASE(test_an_environment_that_crashes_is_named_and_the_rest_goes_on),
         SUITE_CASE(test_training_runs_beside_inference),
         SUITE_CASE(test_progress_ends_at_the_end),
