@@ -5,10 +5,14 @@
  * configuration after the other. A calibration that was taken beforehand, and has seen
  * none of it, says what to expect; the errors are what the model is worth here.
  */
+#define _POSIX_C_SOURCE 200809L /* access, getcwd */
+
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "calibrate/measure.h"
 #include "calibrate/measured_reference.h"
@@ -76,6 +80,7 @@ struct job {
     struct fulcrum_reference *reference;
     struct fulcrum_prediction *predictions;
     struct fulcrum_measure_record record;
+    char *calibration_path; /* from the root; owned */
 };
 
 struct watch {
@@ -293,6 +298,7 @@ static void clear_job(struct job *job)
     free(job->envs);
     free(job->configs);
     free(job->predictions);
+    free(job->calibration_path);
     fulcrum_reference_free(job->reference);
     fulcrum_calibration_free(job->calibration);
     fulcrum_measurement_free(job->found);
@@ -305,17 +311,36 @@ static const char *output_path(const struct fulcrum_context *context)
     return context->output_path != NULL ? context->output_path : standard_path;
 }
 
+/* NULL: a path from the root already, or a preset's name, which is that of no file. */
+static char *path_from_root(const char *name)
+{
+    char folder[1024];
+    if (name[0] == '/' || access(name, R_OK) != 0 ||
+        getcwd(folder, sizeof folder) == NULL) {
+        return NULL;
+    }
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = calloc(size, sizeof *path);
+    if (path != NULL) {
+        (void)snprintf(path, size, "%s/%s", folder, name);
+    }
+    return path;
+}
+
 /*
  * The calibration as the reference's file names it: relative paths of a file start in
- * its folder, so one that lies there is named alone.
+ * its folder, so one that lies there is named alone, and another from the root.
  */
-static const char *calibration_name(const struct job *job, const char *path)
+static const char *calibration_name(struct job *job, const char *path)
 {
     const char *name = job->settings->calibration;
     const char *slash = strrchr(path, '/');
     size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-    int lies_there = name != NULL && strncmp(name, path, folder) == 0;
-    return lies_there ? name + folder : name;
+    if (name == NULL || strncmp(name, path, folder) == 0) {
+        return name != NULL ? name + folder : NULL;
+    }
+    job->calibration_path = path_from_root(name);
+    return job->calibration_path != NULL ? job->calibration_path : name;
 }
 
 static enum fulcrum_status predict(

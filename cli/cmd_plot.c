@@ -40,6 +40,8 @@ static const struct plotter {
     {&fulcrum_chart_runtime, FULCRUM_PLOT_SWEEP, 1, NULL, fulcrum_plot_runtime},
     {&fulcrum_chart_power, FULCRUM_PLOT_SWEEP, 1, NULL, fulcrum_plot_power},
     {&fulcrum_chart_measured, FULCRUM_PLOT_MEASURED, 0, NULL, fulcrum_plot_measured},
+    {&fulcrum_chart_measured, FULCRUM_PLOT_REFERENCE, 0, "steps_per_s",
+        fulcrum_plot_measured},
     {&fulcrum_chart_stages, FULCRUM_PLOT_STAGES, 0, NULL, fulcrum_plot_stages},
     {&fulcrum_chart_stages, FULCRUM_PLOT_REFERENCE, 0, "simulation_frac",
         fulcrum_plot_stages},
@@ -295,14 +297,13 @@ const struct fulcrum_command fulcrum_command_plot = {
         "runtime and --chart power are those of the paper, with published points); one "
         "over the SMs in use a chart of the slowdown; any other sweep a chart against "
         "the CPU/GPU ratio with known machines at their ratios. A validation becomes a "
-        "chart of predicted against measured, what 'fulcrum measure' wrote one of the "
-        "throughput over the actors with its prediction, a fit one of priors and "
-        "posteriors, a "
-        "reference of GPU time one of its parts and what other GPUs would make of "
-        "them, one of shares by stage, or stages that 'fulcrum measure' recorded, a "
-        "bar of "
-        "stages for each run, a calibration a page of samples with the fitted curves "
-        "and their "
+        "chart of predicted against measured, a fit one of priors and posteriors, what "
+        "'fulcrum measure' wrote one of the throughput over the actors beside its "
+        "prediction, as does a reference of throughput, which is predicted for it. A "
+        "reference of GPU time becomes one of its parts and what other GPUs would make "
+        "of them; one of shares by stage, or stages that 'fulcrum measure' recorded, a "
+        "bar of stages for each run; a calibration a page of samples with the fitted "
+        "curves and their "
         "residuals.\n\n"
         "Published ratios are carried over to the point that the sweep's own refer to "
         "(--relative-to of 'fulcrum explore'); where they refer to another, they are "

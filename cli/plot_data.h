@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CLI_PLOT_DATA_H
 #define FULCRUM_CLI_PLOT_DATA_H
 
+#include "calibrate/validation.h"
 #include "cli/plot_rows.h"
 #include "model/calibration.h"
 #include "model/reference.h"
@@ -236,6 +237,17 @@ struct fulcrum_plot_measured;
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_new(
     const struct fulcrum_plot_rows *points, struct fulcrum_plot_measured **out,
+    struct fulcrum_error *err);
+
+/*
+ * Points of a reference of throughput, as fulcrum_validate predicts them: a panel for
+ * each series. Names the reference's actors, or its environments where it has none.
+ *   validation  borrowed during the call
+ *   out         as above
+ *   fails       FULCRUM_ERR_UNSUPPORTED (no such point), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured_of_reference(
+    const struct fulcrum_validation *validation, struct fulcrum_plot_measured **out,
     struct fulcrum_error *err);
 /* Accepts NULL. */
 void fulcrum_plot_measured_free(struct fulcrum_plot_measured *plot);

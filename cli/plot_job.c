@@ -106,23 +106,52 @@ enum fulcrum_status fulcrum_plot_parity(
     return status;
 }
 
-enum fulcrum_status fulcrum_plot_measured(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+/* A reference is predicted here; what `fulcrum measure` wrote has its predictions. */
+static enum fulcrum_status predict_reference(struct fulcrum_plot_job *job,
+    struct fulcrum_plot_measured **out, struct fulcrum_error *err)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_validation validation = {.reference = NULL};
+    enum fulcrum_status status =
+        fulcrum_reference_load(job->source.name, &reference, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_validate(reference, NULL, &validation, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_plot_measured_of_reference(&validation, out, err);
+    }
+    fulcrum_validation_clear(&validation);
+    fulcrum_reference_free(reference);
+    return status;
+}
+
+static enum fulcrum_status read_measured(struct fulcrum_plot_job *job,
+    struct fulcrum_plot_measured **out, struct fulcrum_error *err)
 {
     struct fulcrum_plot_rows *points = NULL;
-    struct fulcrum_plot_measured *plot = NULL;
+    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
+        return predict_reference(job, out, err);
+    }
     enum fulcrum_status status =
         fulcrum_plot_source_rows(&job->source, "points", &points, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_plot_measured_new(points, &plot, err);
+        status = fulcrum_plot_measured_new(points, out, err);
     }
+    fulcrum_plot_rows_free(points);
+    return status;
+}
+
+enum fulcrum_status fulcrum_plot_measured(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_measured *plot = NULL;
+    enum fulcrum_status status = read_measured(job, &plot, err);
     if (status == FULCRUM_OK) {
         struct fulcrum_measured_data data =
             fulcrum_plot_measured_data(plot, &job->words);
         status = fulcrum_plot_save(job, &fulcrum_chart_measured, &data, err);
     }
     fulcrum_plot_measured_free(plot);
-    fulcrum_plot_rows_free(points);
     return status;
 }
 

@@ -59,6 +59,8 @@ struct picture {
     int has_interval;
     int has_measured;
     int has_disturbed;
+    int has_range;
+    int has_seen;
     int has_failed;
     struct cell cells[FULCRUM_MEASURED_PANELS_MAX];
 };
@@ -76,7 +78,8 @@ void fulcrum_measured_errors_add(struct fulcrum_measured_errors *errors, size_t 
 {
     for (size_t i = 0; i < panel->count; i++) {
         double error = fulcrum_measured_error(panel, i);
-        if (!isfinite(error) || panel->disturbed[i]) {
+        int is_seen = panel->seen != NULL && panel->seen[i];
+        if (!isfinite(error) || panel->disturbed[i] || is_seen) {
             continue;
         }
         if (errors->count == 0 || fabs(error) > fabs(errors->largest_frac)) {
@@ -145,12 +148,15 @@ static void write_finding(struct cell *cell)
             100.0 * errors.largest_frac);
         return;
     }
-    int any = 0;
+    size_t known = 0;
+    size_t disturbed = 0;
     for (size_t i = 0; i < cell->data->count; i++) {
-        any = any || isfinite(fulcrum_measured_error(cell->data, i));
+        int is_known = isfinite(fulcrum_measured_error(cell->data, i));
+        known += is_known ? 1U : 0U;
+        disturbed += is_known && cell->data->disturbed[i] ? 1U : 0U;
     }
-    (void)snprintf(
-        cell->finding, sizeof cell->finding, "%s", any ? "all disturbed" : "");
+    const char *why = disturbed == known ? "all disturbed" : "all seen by the fit";
+    (void)snprintf(cell->finding, sizeof cell->finding, "%s", known > 0 ? why : "");
 }
 
 static void fill_throughput(struct picture *picture, struct cell *cell)
@@ -185,6 +191,7 @@ static void fill_throughput(struct picture *picture, struct cell *cell)
             .lo = data->lo,
             .hi = data->hi,
             .disturbed = data->disturbed,
+            .hollow = data->seen,
             .count = data->count,
             .style = STYLE_MEASURED,
             .look = FULCRUM_LOOK_POINTS};
@@ -208,6 +215,7 @@ static void fill_errors(struct picture *picture, struct cell *cell)
         .lo = cell->error + data->count,
         .hi = cell->error + 2 * data->count,
         .disturbed = data->disturbed,
+        .hollow = data->seen,
         .count = data->count,
         .style = STYLE_PREDICTED,
         .look = FULCRUM_LOOK_POINTS};
@@ -259,6 +267,8 @@ static void add_marks(struct picture *picture, const struct cell *cell)
         picture->has_measured |= is_measured && !data->disturbed[i];
         picture->has_disturbed |= is_measured && data->disturbed[i];
         picture->has_failed |= data->failed[i];
+        picture->has_range |= is_measured && data->hi[i] > data->lo[i];
+        picture->has_seen |= is_measured && data->seen != NULL && data->seen[i];
     }
     picture->has_prediction |= fulcrum_estimate_is_known(predicted, data->count);
     picture->has_interval |= fulcrum_estimate_has_interval(predicted, data->count);
@@ -354,22 +364,35 @@ static struct fulcrum_rect cell_rect(
     return (struct fulcrum_rect){x0, y0, x0 + grid->width_pt, y0 + grid->height_pt};
 }
 
-static void fill_legend(struct picture *picture)
+static void explain_measured(struct picture *picture)
 {
     struct fulcrum_page *page = &picture->page;
-    const char *interval = picture->data->interval_name;
+    const struct fulcrum_measured_data *data = picture->data;
     if (picture->has_measured) {
         fulcrum_page_explain(page, FULCRUM_SWATCH_MARKER, STYLE_MEASURED,
-            "measured: median of the windows");
+            data->measured_name != NULL ? data->measured_name
+                                        : "measured: median of the windows");
     }
     if (picture->has_disturbed) {
         fulcrum_page_explain(page, FULCRUM_SWATCH_DISTURBED, STYLE_MEASURED,
             picture->has_measured ? "disturbed, not among the errors" : "disturbed");
     }
-    if (picture->has_measured || picture->has_disturbed) {
+    if (picture->has_seen) {
         fulcrum_page_explain(
-            page, FULCRUM_SWATCH_INTERVAL, STYLE_MEASURED, "least to largest window");
+            page, FULCRUM_SWATCH_HOLLOW, STYLE_MEASURED, "hollow: the fit has seen it");
     }
+    if (picture->has_range) {
+        fulcrum_page_explain(page, FULCRUM_SWATCH_INTERVAL,
+            picture->has_measured ? STYLE_MEASURED : STYLE_ZERO,
+            data->range_name != NULL ? data->range_name : "least to largest window");
+    }
+}
+
+static void fill_legend(struct picture *picture)
+{
+    struct fulcrum_page *page = &picture->page;
+    const char *interval = picture->data->interval_name;
+    explain_measured(picture);
     if (picture->has_prediction) {
         fulcrum_page_explain(
             page, FULCRUM_SWATCH_LINE_AND_MARKER, STYLE_PREDICTED, "predicted");
@@ -388,13 +411,15 @@ static void place_cells(const struct fulcrum_canvas *canvas, struct picture *pic
     struct fulcrum_rect body, const struct grid *grid)
 {
     size_t count = picture->data->panel_count;
+    const char *x_label =
+        picture->data->x_label != NULL ? picture->data->x_label : "actors";
     /* A row above an empty place names its axis in all cells: frames stay in line. */
     size_t first_named = grid->rows - (count % grid->columns != 0 ? 2 : 1);
     double left_pt = 0.0;
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
         struct fulcrum_panel *lowest = &stack->panels[stack->count - 1];
-        lowest->x_label = i / grid->columns >= first_named ? "actors" : "";
+        lowest->x_label = i / grid->columns >= first_named ? x_label : "";
         fulcrum_stack_fit(canvas, stack, cell_rect(body, grid, i));
         left_pt = fmax(left_pt, stack->left_pt);
     }

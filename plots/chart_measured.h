@@ -16,6 +16,8 @@ struct fulcrum_measured_panel {
     const double *hi;
     const unsigned char *disturbed; /* 1: drawn hollow and left out of errors */
     const unsigned char *failed;    /* 1: a dotted line at its number of actors */
+    const unsigned char
+        *seen; /* 1: hollow, the fit that predicts has seen it; or NULL */
     struct fulcrum_estimate predicted;
     size_t count;
 };
@@ -24,10 +26,14 @@ struct fulcrum_measured_data {
     struct fulcrum_chart_text text;
     const struct fulcrum_measured_panel *panels;
     size_t panel_count;        /* at most FULCRUM_MEASURED_PANELS_MAX */
-    const char *interval_name; /* legend of the bands; NULL: "interval" */
+    const char *x_label;       /* NULL: "actors" */
+    const char *measured_name; /* in the legend; NULL: the median of windows */
+    const char *range_name;    /* of lo to hi; NULL: the least and the largest window */
+    const char *interval_name; /* of the bands; NULL: "interval" */
 };
 
-/* How far predictions of undisturbed points are off. Start with zeros. */
+/* How far points are off that are undisturbed, and that no fit has seen. Start with
+ * zeros. */
 struct fulcrum_measured_errors {
     size_t count;
     double sum_frac;     /* of their sizes: the mean is sum_frac / count */

@@ -192,7 +192,18 @@ static void read_workload(
         sizeof reference->workload);
 }
 
-/* Whether it is there is asked now, what it holds when a prediction starts from it. */
+/* A path as it was found ends with what was asked for; a preset's file does not. */
+static int is_path_of(const char *path, const char *name)
+{
+    size_t path_length = strlen(path);
+    size_t length = strlen(name);
+    return path_length >= length && strcmp(path + path_length - length, name) == 0;
+}
+
+/*
+ * Whether it is there is asked now, what it holds when a prediction starts from it. A
+ * path is kept as seen from here, for whoever predicts.
+ */
 static int read_calibration_name(
     const struct fulcrum_node *node, char out[FULCRUM_REFERENCE_CALIBRATION_SIZE])
 {
@@ -206,6 +217,16 @@ static int read_calibration_name(
         fulcrum_node_fault(node, failure.status, "%s", failure.detail);
         return 0;
     }
+    if (!is_path_of(path, out)) {
+        return 1;
+    }
+    if (strlen(path) >= FULCRUM_REFERENCE_CALIBRATION_SIZE) {
+        fulcrum_node_fault(node, FULCRUM_ERR_FILE,
+            "expected a path of at most %d bytes",
+            FULCRUM_REFERENCE_CALIBRATION_SIZE - 1);
+        return 0;
+    }
+    memcpy(out, path, strlen(path) + 1);
     return 1;
 }
 

@@ -898,6 +898,22 @@ static void test_measured_points_may_all_be_disturbed(void)
     fulcrum_canvas_free(canvas);
 }
 
+static void test_measured_points_that_a_fit_has_seen_prove_nothing(void)
+{
+    struct two_rates rates;
+    unsigned char seen[3] = {0, 1, 0};
+    fill_two_rates(&rates, 1.0);
+    rates.panel.seen = seen;
+    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "mean |error| 10 %, largest +10 %"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "hollow: the fit has seen it"), 1);
+    fulcrum_canvas_free(canvas);
+    seen[0] = 1;
+    canvas = drawn_measured(&rates.panel, 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "all seen by the fit"), 1);
+    fulcrum_canvas_free(canvas);
+}
+
 static void test_measured_needs_no_prediction(void)
 {
     struct two_rates rates;
@@ -1043,6 +1059,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_stages_that_are_no_shares_are_refused),
         SUITE_CASE(test_measured_errors_leave_disturbed_points_out),
         SUITE_CASE(test_measured_points_may_all_be_disturbed),
+        SUITE_CASE(test_measured_points_that_a_fit_has_seen_prove_nothing),
         SUITE_CASE(test_measured_needs_no_prediction),
         SUITE_CASE(test_measured_marks_failures),
         SUITE_CASE(test_measured_rates_share_a_scale_where_they_are_alike),

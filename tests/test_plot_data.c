@@ -902,7 +902,7 @@ static void test_measured_documents_name_what_ran(void)
          "\"measured_steps_per_s\":100,\"predicted_steps_per_s\":50,"
          "\"windows\":1,\"disturbed_windows\":1,\"note\":\"disturbed\"}",
             "pole on a CPU: measured against predicted",
-            "learner cpu, calibration c; no undisturbed point to compare"},
+            "learner cpu, calibration c; no point to compare: all disturbed"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct opened opened;
@@ -948,6 +948,80 @@ static void test_measured_points_with_odd_cells_are_refused(void)
         expect_part(err.detail, cases[i].part);
         close_text(&opened);
     }
+}
+
+/* As `fulcrum validate` predicts it: every other point of a published curve was fitted.
+ */
+static void test_measured_references_are_predicted_anew(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_validation validation = {.reference = NULL};
+    struct fulcrum_plot_measured *plot = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("sf-fig3-10-core-atari", &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_keep_series(reference, "DeepMind IMPALA", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_measured_of_reference(&validation, &plot, &err), FULCRUM_OK);
+    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
+    const struct fulcrum_measured_panel *panel = &data.panels[0];
+    CU_ASSERT_STRING_EQUAL(panel->name, "DeepMind IMPALA");
+    CU_ASSERT_STRING_EQUAL(data.x_label, "environments");
+    CU_ASSERT_EQUAL_FATAL(panel->count, validation.comparison.count);
+    for (size_t i = 0; i < panel->count; i++) {
+        const struct fulcrum_compared *item = &validation.comparison.items[i];
+        suite_assert_close("observed", panel->steps_per_s[i], item->observed, 0.0);
+        suite_assert_close(
+            "predicted", panel->predicted.value[i], item->predicted, 0.0);
+        CU_ASSERT_EQUAL(panel->seen[i], item->is_fitted);
+        CU_ASSERT_EQUAL(panel->disturbed[i], 0);
+    }
+    expect_part(data.text.footnote, "2 of 4 points were seen by the fit");
+    expect_part(data.text.subtitle, "2 points that no fit has seen: mean |error|");
+    fulcrum_plot_measured_free(plot);
+    fulcrum_validation_clear(&validation);
+    fulcrum_reference_free(reference);
+}
+
+/* What `fulcrum measure -o` writes names its disturbed points by their series. */
+static void test_measured_references_keep_disturbed_points_apart(void)
+{
+    static struct fulcrum_reference_setting settings[][2] = {
+        {{"run.actor_count", 8.0, ""}, {"run.envs_per_actor", 4.0, ""}},
+        {{"run.actor_count", 2.0, ""}, {"run.envs_per_actor", 4.0, ""}}};
+    static struct fulcrum_observation rates[] = {
+        {"steps_per_s", 900.0, 50.0}, {"steps_per_s", 300.0, 100.0}};
+    struct fulcrum_reference_point points[] = {
+        {0, "greedy K=4 disturbed", 2, settings[0], 1, &rates[0]},
+        {1, "greedy K=4", 2, settings[1], 1, &rates[1]}};
+    struct fulcrum_reference reference = {
+        .name = "mine", .title = "Mine", .points = points, .point_count = 2};
+    struct fulcrum_validation validation = {
+        .reference = &reference, .reason = "no calibration is named"};
+    struct fulcrum_plot_measured *plot = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_measured_of_reference(&validation, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
+    CU_ASSERT_STRING_EQUAL(data.panels[0].name, "greedy, 4 envs per actor");
+    CU_ASSERT_STRING_EQUAL(data.text.title, "Mine");
+    CU_ASSERT_STRING_EQUAL(data.text.subtitle, "nothing was predicted");
+    expect_part(data.text.footnote, "no calibration is named");
+    CU_ASSERT_EQUAL(data.panels[0].disturbed[0], 0);
+    CU_ASSERT_EQUAL(data.panels[0].disturbed[1], 1);
+    suite_assert_close("least", data.panels[0].lo[0], 200.0, 0.0);
+    suite_assert_close("most", data.panels[0].hi[1], 950.0, 0.0);
+    fulcrum_plot_measured_free(plot);
+    (void)snprintf(rates[0].quantity, sizeof rates[0].quantity, "gpu_w");
+    (void)snprintf(rates[1].quantity, sizeof rates[1].quantity, "gpu_w");
+    CU_ASSERT_EQUAL(fulcrum_plot_measured_of_reference(&validation, &plot, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    expect_part(err.detail, "reference mine: no point gives steps_per_s");
 }
 
 /* Of a document with both, stages are drawn where they are asked for. */
@@ -1012,6 +1086,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_measured_points_are_told_of_around_the_chart),
         SUITE_CASE(test_measured_documents_name_what_ran),
         SUITE_CASE(test_measured_points_with_odd_cells_are_refused),
+        SUITE_CASE(test_measured_references_are_predicted_anew),
+        SUITE_CASE(test_measured_references_keep_disturbed_points_apart),
         SUITE_CASE(test_documents_of_points_and_stages_give_what_is_asked_for),
     };
     return suite_run("plot_data", cases, sizeof cases / sizeof cases[0], argc, argv);

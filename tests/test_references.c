@@ -342,6 +342,26 @@ static void test_series_have_calibrations_of_their_own(void)
     fulcrum_reference_free(reference);
 }
 
+/* Wherever the program runs, a path is seen from the file that names it. */
+static void test_calibrations_lie_beside_the_reference(void)
+{
+    struct scratch scratch = scratch_new();
+    struct fulcrum_reference *reference = NULL;
+    char *path = scratch_write(&scratch, "my.json",
+        HEAD
+        "\"calibration\":\"c.json\",\"calibrations\":{\"one\":\"/d/c.json\"}," SERIES
+        "}");
+    char *beside = scratch_write(&scratch, "c.json", "");
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(path, &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(reference->calibration, beside);
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_reference_calibration(reference, "one"), "/d/c.json");
+    fulcrum_reference_free(reference);
+    free(beside);
+    free(path);
+    scratch_free(&scratch);
+}
+
 static void test_machine_and_workload_fill_the_design(void)
 {
     struct fulcrum_reference *reference = load_good(
@@ -467,6 +487,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_points_keep_series_settings_and_base),
         SUITE_CASE(test_one_series_can_be_taken_by_itself),
         SUITE_CASE(test_series_have_calibrations_of_their_own),
+        SUITE_CASE(test_calibrations_lie_beside_the_reference),
         SUITE_CASE(test_machine_and_workload_fill_the_design),
         SUITE_CASE(test_every_shipped_reference_loads),
         SUITE_CASE(test_every_shipped_reference_is_documented),
