@@ -55,6 +55,7 @@ static void add_training(
         out, "env_steps_per_train_step", training->env_steps_per_train_step);
     fulcrum_json_add_number(out, "train_step_s", training->train_step_s);
     fulcrum_json_add_number(out, "queue_train_steps", training->queue_train_steps);
+    fulcrum_json_add_number(out, "sharing_frac", training->sharing_frac);
 }
 
 void fulcrum_network_to_json(

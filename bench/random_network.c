@@ -155,7 +155,7 @@ static struct fulcrum_network draw_machine(struct source *source)
 
 static struct fulcrum_training draw_training(struct source *source)
 {
-    return (struct fulcrum_training){3360.0, prior(source, 0.2, 1.6), 2.4};
+    return (struct fulcrum_training){3360.0, prior(source, 0.2, 1.6), 2.4, 1.0};
 }
 
 /* One GPU of the paper's machine, every parameter from its prior. */
@@ -274,7 +274,7 @@ static struct fulcrum_network draw_corners(struct source *source)
     }
     if (chance(source, 0.3)) {
         network.training = (struct fulcrum_training){between(source, 1.0, 1e5),
-            between(source, 1e-5, 10.0), extreme(source, 1.0, 100.0)};
+            between(source, 1e-5, 10.0), extreme(source, 1.0, 100.0), 1.0};
     }
     /* Without a service time there is nothing to solve. */
     if (network.step.mean_s <= 0.0 &&
@@ -309,7 +309,7 @@ static struct fulcrum_network draw_learner(struct source *source)
     double period = between(source, 6.0, 3000.0);
     double load = between(source, 0.03, 2.0);
     network.training = (struct fulcrum_training){
-        period, load * period / most_steps_per_s(&network), 10.0};
+        period, load * period / most_steps_per_s(&network), 10.0, 1.0};
     return network;
 }
 
@@ -329,7 +329,7 @@ static struct fulcrum_network draw_perceptron(struct source *source)
     network.gpu.per_batch_s = 1.05e-5;
     network.gpu.per_item_s = 5.3e-6;
     network.delay_s = 1.26e-5;
-    network.training = (struct fulcrum_training){51.2, 3.4e-3, 10.0};
+    network.training = (struct fulcrum_training){51.2, 3.4e-3, 10.0, 1.0};
     return network;
 }
 

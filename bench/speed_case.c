@@ -72,7 +72,7 @@ static struct fulcrum_network build_fixed(double actors)
 static struct fulcrum_network build_fixed_training(double actors)
 {
     struct fulcrum_network network = build_fixed(actors);
-    network.training = (struct fulcrum_training){3360.0, 0.19, 2.4};
+    network.training = (struct fulcrum_training){3360.0, 0.19, 2.4, 1.0};
     return network;
 }
 

@@ -78,7 +78,9 @@ double fulcrum_ceiling_per_s(
     if (training->env_steps_per_train_step > 0.0) {
         /* On the GPU alone: the host has nothing to do with it. */
         double train_s = training->train_step_s / training->env_steps_per_train_step;
-        served_s = fmax(served_s, gpu.item_s + train_s);
+        /* Where sharing gains, inference may run beside training for less. */
+        double beside = fmin(fulcrum_sharing_stretch(training) - 1.0, 1.0);
+        served_s = fmax(served_s, beside * gpu.item_s + train_s);
     }
     double needed_s = fmax(served_s, network->step.mean_s / most_rate(network, drain));
     double round_s = network->step.mean_s / most_alone(network, drain) + host.batch_s +

@@ -207,7 +207,8 @@ static void set_times(const struct fulcrum_workload *workload, double envs,
             .env_steps_per_train_step =
                 workload->training.env_steps_per_train_step / envs,
             .train_step_s = workload->training.train_step_s,
-            .queue_train_steps = workload->training.queue_train_steps};
+            .queue_train_steps = workload->training.queue_train_steps,
+            .sharing_frac = workload->training.sharing_frac};
     }
 }
 

@@ -43,6 +43,11 @@ double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size)
     return time->time_s[low] + share * (time->time_s[high] - time->time_s[low]);
 }
 
+double fulcrum_sharing_stretch(const struct fulcrum_training *training)
+{
+    return training->sharing_frac > 0.0 ? 2.0 / training->sharing_frac : 2.0;
+}
+
 const char *fulcrum_step_law_name(enum fulcrum_step_law law)
 {
     static const char *const names[] = {"lognormal", "exponential", "deterministic",

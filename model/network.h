@@ -70,6 +70,8 @@ struct fulcrum_training {
     double env_steps_per_train_step; /* K > 0; 0 where nothing trains */
     double train_step_s;             /* alone on the GPU, > 0 */
     double queue_train_steps;        /* backlog that blocks new batches, >= 1 */
+    double sharing_frac; /* work done while inference and training are both active, over
+                            that of one alone, in (0, 2]; 0 stands for 1 */
 };
 
 struct fulcrum_network {
@@ -110,6 +112,10 @@ double fulcrum_cpu_servers(const struct fulcrum_cpu_station *cpu);
 
 /* Service time of a batch of `size` >= 1 items, in seconds. */
 double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size);
+
+/* How much longer inference, or training, takes while both are active: 2 where nothing
+ * is lost by sharing. */
+double fulcrum_sharing_stretch(const struct fulcrum_training *training);
 
 /* Names as they stand in files; NULL beyond the last one. Borrowed, static. */
 const char *fulcrum_step_law_name(enum fulcrum_step_law law);

@@ -23,6 +23,9 @@
 #define MOST_RATE    1e6
 #define LEAST_RATE   1e-6
 
+/* A twentieth of the work: beyond it something else is wrong. */
+#define LEAST_SHARING 0.05
+
 /* Any less often would be rounded off a count of steps; 0 stands for no training. */
 #define LEAST_TRAIN_PERIOD 1e-6
 
@@ -77,6 +80,7 @@ static const struct range training[] = {
     {FIELD(training.env_steps_per_train_step), LEAST_TRAIN_PERIOD, 1e12, RANGE_REAL},
     {FIELD(training.train_step_s), LEAST_TIME_S, MOST_TIME_S, RANGE_REAL},
     {FIELD(training.queue_train_steps), 1.0, 1e9, RANGE_REAL},
+    {FIELD(training.sharing_frac), LEAST_SHARING, 2.0, RANGE_OR_ZERO},
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])

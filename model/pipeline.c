@@ -74,6 +74,7 @@ enum fulcrum_status fulcrum_pipeline_init(struct fulcrum_pipeline *pipeline,
 {
     *pipeline = (struct fulcrum_pipeline){.network = network,
         .has_host = has_host(network),
+        .shared_stretch = fulcrum_sharing_stretch(&network->training),
         .host_end_s = (double)INFINITY,
         .delay_end_s = (double)INFINITY,
         .next_s = (double)INFINITY};
@@ -99,7 +100,8 @@ void fulcrum_pipeline_clear(struct fulcrum_pipeline *pipeline)
 static double gpu_left_s(const struct fulcrum_pipeline *pipeline)
 {
     if (pipeline->on_gpu > 0 && pipeline->training) {
-        return 2.0 * lesser(pipeline->inference_left_s, pipeline->train_left_s);
+        return pipeline->shared_stretch *
+               lesser(pipeline->inference_left_s, pipeline->train_left_s);
     }
     if (pipeline->on_gpu > 0) {
         return pipeline->inference_left_s;
@@ -118,8 +120,9 @@ void fulcrum_pipeline_advance(struct fulcrum_pipeline *pipeline, double now_s)
 {
     double passed_s = now_s - pipeline->now_s;
     struct fulcrum_pipeline_sums *sums = &pipeline->sums;
-    double worked_s =
-        pipeline->on_gpu > 0 && pipeline->training ? 0.5 * passed_s : passed_s;
+    double worked_s = pipeline->on_gpu > 0 && pipeline->training
+                          ? passed_s / pipeline->shared_stretch
+                          : passed_s;
     if (pipeline->on_gpu > 0) {
         pipeline->inference_left_s -= worked_s;
         sums->inference_busy_s += worked_s;

@@ -53,7 +53,8 @@ struct fulcrum_pipeline {
     double inference_left_s; /* work, alone on the GPU */
     int training;
     double train_left_s;
-    double trained_steps; /* env steps handed to the learner, K per train step */
+    double trained_steps;  /* env steps handed to the learner, K per train step */
+    double shared_stretch; /* of either while both are active */
     struct fulcrum_batch_queue delayed;
     double delay_end_s; /* of the first batch in it */
     size_t delayed_items;

@@ -478,7 +478,9 @@ static void report(const struct simulation *sim, const struct measurement *measu
     out->host_busy_frac = sums->host_busy_s / time_s;
     out->gpu_inference_busy_frac = sums->inference_busy_s / time_s;
     out->gpu_train_busy_frac = sums->train_busy_s / time_s;
-    out->gpu_busy_frac = out->gpu_inference_busy_frac + out->gpu_train_busy_frac;
+    /* Of work: beside each other the two may do more than one alone. */
+    out->gpu_busy_frac =
+        fmin(out->gpu_inference_busy_frac + out->gpu_train_busy_frac, 1.0);
     report_cpu(sim, time_s, steps, out);
     double elsewhere_s = sim->cpu_item_s + sums->gpu_item_s + sums->delay_item_s;
     /* A difference of large numbers: no less than 0, whatever was rounded. */

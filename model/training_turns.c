@@ -14,9 +14,6 @@
 
 #include "model/solver.h"
 
-/* A batch beside a train step: each gets half of the GPU. */
-#define SHARED_STRETCH 2.0
-
 /* A train step this many cycles long counts as half long, half short. */
 #define EVEN_CYCLES 0.3
 /* From this many on it counts as long: the other answer is not even worked out. */
@@ -73,26 +70,36 @@ static double train_s(const struct fulcrum_network *network, double batch,
     double size = fmax(1.0, batch);
     double gpu_s = fulcrum_batch_time(&network->gpu, size);
     double used = fmin(1.0, steps_per_s / size * gpu_stretch * gpu_s);
-    return network->training.train_step_s / (1.0 - 0.5 * used);
+    double lost = 1.0 - 1.0 / fulcrum_sharing_stretch(&network->training);
+    return network->training.train_step_s / (1.0 - lost * used);
+}
+
+/* Of a batch that meets training for this share of the time. */
+static double averaged_stretch(double share, double most)
+{
+    return 1.0 / (1.0 - share * (1.0 - 1.0 / most));
 }
 
 /*
  * The share of time with training where train steps are so short that each batch sees
- * their average: a batch then takes 1 / (1 - share / 2) times as long. The time per
- * step of an actor is taken as a line between the solutions at 1 and 2.
+ * their average: a batch then takes 1 / (1 - share / 2) times as long, or, where
+ * sharing costs something, 1 / (1 - share (1 - 1 / S)) with the stretch S of both. The
+ * time per step of an actor is taken as a line between the solutions at 1 and S.
  */
 static double averaged_share(
     const struct fulcrum_network *network, const struct turns *turns)
 {
     double period = network->training.env_steps_per_train_step;
+    double most = fulcrum_sharing_stretch(&network->training);
     double low = 0.0;
     double high = 1.0;
     for (int i = 0; i < SHARE_STEPS; i++) {
         double share = 0.5 * (low + high);
-        double stretch = 1.0 / (1.0 - 0.5 * share);
+        double stretch = averaged_stretch(share, most);
+        double way = most > 1.0 ? (stretch - 1.0) / (most - 1.0) : 0.0;
         double rate = 1.0 / between(1.0 / turns->alone.steps_per_s,
-                                1.0 / turns->shared.steps_per_s, stretch - 1.0);
-        double batch = between(turns->alone.batch, turns->shared.batch, stretch - 1.0);
+                                1.0 / turns->shared.steps_per_s, way);
+        double batch = between(turns->alone.batch, turns->shared.batch, way);
         if (rate * train_s(network, batch, rate, stretch) > share * period) {
             low = share;
         } else {
@@ -134,7 +141,8 @@ static enum fulcrum_status solve_keeping_up(struct fulcrum_steady *steady,
         slow =
             training->train_step_s / (training->train_step_s + EVEN_CYCLES * length_s);
         struct fulcrum_cycle even;
-        double stretch = 1.0 / (1.0 - 0.5 * averaged_share(network, turns));
+        double stretch = averaged_stretch(
+            averaged_share(network, turns), fulcrum_sharing_stretch(training));
         enum fulcrum_status status =
             fulcrum_steady_solve(steady, stretch, &even, flags, err);
         if (status != FULCRUM_OK) {
@@ -148,12 +156,16 @@ static enum fulcrum_status solve_keeping_up(struct fulcrum_steady *steady,
     return FULCRUM_OK;
 }
 
-/* Throughput of a GPU that never rests: work is conserved. */
+/*
+ * Throughput of a GPU that never rests: work is conserved, but for what sharing costs
+ * while inference is active.
+ */
 static double held_up_rate(const struct fulcrum_network *network, double batch)
 {
     const struct fulcrum_training *training = &network->training;
+    double beside = fulcrum_sharing_stretch(training) - 1.0;
     return 1.0 / (training->train_step_s / training->env_steps_per_train_step +
-                     fulcrum_batch_time(&network->gpu, batch) / batch);
+                     beside * fulcrum_batch_time(&network->gpu, batch) / batch);
 }
 
 /* The largest batch there can be. */
@@ -259,8 +271,9 @@ enum fulcrum_status fulcrum_training_turns(struct fulcrum_steady *steady,
     const struct fulcrum_training *training = &network->training;
     double period = training->env_steps_per_train_step;
     struct turns turns = {.alone = *alone};
+    double stretch = fulcrum_sharing_stretch(training);
     enum fulcrum_status status =
-        fulcrum_steady_solve(steady, SHARED_STRETCH, &turns.shared, flags, err);
+        fulcrum_steady_solve(steady, stretch, &turns.shared, flags, err);
     if (status != FULCRUM_OK) {
         return status;
     }
@@ -269,7 +282,7 @@ enum fulcrum_status fulcrum_training_turns(struct fulcrum_steady *steady,
         training->queue_train_steps * period < LEAST_QUEUE_BATCHES * alone->batch;
     *flags |= short_queue ? FULCRUM_FLAG_TRAINING_MIX : 0U;
     turns.train_s =
-        train_s(network, turns.shared.batch, turns.shared.steps_per_s, SHARED_STRETCH);
+        train_s(network, turns.shared.batch, turns.shared.steps_per_s, stretch);
     if (turns.shared.steps_per_s * turns.train_s < period) {
         return solve_keeping_up(steady, &turns, out, flags, err);
     }

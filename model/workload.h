@@ -47,6 +47,7 @@ struct fulcrum_workload_training {
     double train_step_s;
     double train_step_flop;
     double queue_train_steps;
+    double sharing_frac;
     double batch_size;
     double unroll_length;
     double burn_in_length;
@@ -113,6 +114,7 @@ struct fulcrum_run {
     X(workload.training.train_step_s,  NUMBER, 0, 1e6,  NAN,  "s",     "one training step alone on the GPU") \
     X(workload.training.train_step_flop, NUMBER, 0, 1e21, NAN, "",     "operations of one training step")   \
     X(workload.training.queue_train_steps, NUMBER, 1, 1e6, 2, "",  "backlog of training steps that blocks new batches") \
+    X(workload.training.sharing_frac,  NUMBER, 0.05, 2, 1,  "",      "work done while inference and training both run, over that of one alone") \
     X(workload.training.batch_size,    COUNT,  1, 1e9,  NAN,  "",      "sequences or samples in a training step") \
     X(workload.training.unroll_length, COUNT,  1, 1e6,  NAN,  "",      "trained steps of a sequence")       \
     X(workload.training.burn_in_length, COUNT, 0, 1e6,  NAN,  "",      "steps before them that only warm the state up") \

@@ -70,6 +70,7 @@ static const struct fulcrum_section_row training_rows[] = {
         1.0},
     {"train_step_s", MEMBER(training.train_step_s), REQUIRED, 1.0},
     {"queue_train_steps", MEMBER(training.queue_train_steps), REQUIRED, 1.0},
+    {"sharing_frac", MEMBER(training.sharing_frac), 0.0, 1.0},
 };
 
 static const char *law_name(int index)

@@ -53,7 +53,7 @@ static void test_host_and_gpu_serve_no_more_than_the_largest_batches(void)
     suite_assert_close("host", ceiling(&network), 1000.0 / 40.1, 1e-9);
     network.batch_size = 10; /* h = 0.5 s, g = 0.5 s */
     suite_assert_close("limit", ceiling(&network), 20.0, 1e-9);
-    network.training = (struct fulcrum_training){100, 5.0, 10.0};
+    network.training = (struct fulcrum_training){100, 5.0, 10.0, 1.0};
     suite_assert_close("training", ceiling(&network), 1.0 / (0.05 + 0.05), 1e-9);
     /* Train steps run while the host works, which keeps the GPU idle for 0.5 of 1 s. */
     network.depth = 1;

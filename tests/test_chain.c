@@ -414,7 +414,7 @@ static void test_refusals_say_why(void)
     struct fulcrum_network delayed = plain(8, 4, 0.5, 0.1);
     delayed.delay_s = 0.1;
     struct fulcrum_network training = plain(8, 4, 0.5, 0.1);
-    training.training = (struct fulcrum_training){100, 1.0, 1.0};
+    training.training = (struct fulcrum_training){100, 1.0, 1.0, 1.0};
     struct fulcrum_network deep = hosted(plain(8, 4, 0.5, 0.1));
     deep.depth = 2;
     const struct {

@@ -179,7 +179,7 @@ static struct fulcrum_network with_host(
 static struct fulcrum_network with_training(
     struct fulcrum_network network, double period, double train_s)
 {
-    network.training = (struct fulcrum_training){period, train_s, 10.0};
+    network.training = (struct fulcrum_training){period, train_s, 10.0, 1.0};
     return network;
 }
 

@@ -49,7 +49,7 @@ static void simplify(struct fulcrum_network *network)
     network->step.mean_s = fmax(network->step.mean_s, 1e-6);
     network->depth = 1.0;
     network->delay_s = 0.0;
-    network->training = (struct fulcrum_training){0.0, 0.0, 0.0};
+    network->training = (struct fulcrum_training){0.0, 0.0, 0.0, 1.0};
 }
 
 static void keep(struct fulcrum_network *network)

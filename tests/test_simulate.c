@@ -109,7 +109,7 @@ static void test_training_takes_its_share_of_the_gpu(void)
        stretches the batches it meets, by as much GPU time as it gets from them. */
     struct fulcrum_network network = plain(1, 1);
     network.step = (struct fulcrum_step){0.6, 0.0, FULCRUM_LAW_DETERMINISTIC};
-    network.training = (struct fulcrum_training){10, 0.3, 2};
+    network.training = (struct fulcrum_training){10, 0.3, 2, 1.0};
     struct fulcrum_solution out = simulated(&network, 0.001);
     /* It starts with a batch and both share: .3 of it by .6 s, then .1 alone: .7 s. */
     suite_assert_close("X", out.steps_per_s, 10.0 / 10.3, 1e-9);
@@ -120,7 +120,7 @@ static void test_training_takes_its_share_of_the_gpu(void)
     network = plain(16, 16);
     network.step.law = FULCRUM_LAW_EXPONENTIAL;
     network.step.mean_s = 0.1;
-    network.training = (struct fulcrum_training){100, 500, 2.4};
+    network.training = (struct fulcrum_training){100, 500, 2.4, 1.0};
     out = simulated(&network, 0.002);
     suite_assert_close("gpu", out.gpu_busy_frac, 1.0, 0.002);
     suite_assert_close("learner", out.steps_per_s,
@@ -259,7 +259,7 @@ static void test_many_train_steps_for_an_env_step_take_no_longer(void)
         struct fulcrum_network network = plain(6, 6);
         network.step.mean_s = 0.001;
         network.gpu = (struct fulcrum_batch_time){.per_item_s = 0.1};
-        network.training = (struct fulcrum_training){periods[i], 0.5 * periods[i], 1.0};
+        network.training = (struct fulcrum_training){periods[i], 0.5 * periods[i], 1.0, 1.0};
         struct fulcrum_solver_options options = {.max_steps = 2e5};
         struct fulcrum_solution out = {.steps_per_s = 0.0};
         CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);

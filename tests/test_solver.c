@@ -77,7 +77,7 @@ static void test_each_method_runs_and_says_so(void)
 static void test_a_method_says_why_it_cannot(void)
 {
     struct fulcrum_network network = greedy();
-    network.training = (struct fulcrum_training){100, 1.0, 1.0};
+    network.training = (struct fulcrum_training){100, 1.0, 1.0, 1.0};
     struct fulcrum_solver_options options = {.method = FULCRUM_METHOD_CHAIN};
     struct fulcrum_solution out = {.steps_per_s = -1.0};
     struct fulcrum_error err = {FULCRUM_OK, ""};

@@ -114,7 +114,7 @@ static void test_intervals_cover_the_truth(void)
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 32;
     network.depth = 2;
-    network.training = (struct fulcrum_training){3360, 0.2, 2.4};
+    network.training = (struct fulcrum_training){3360, 0.2, 2.4, 1.0};
     for (int trains = 0; trains < 2; trains++) {
         network.training.env_steps_per_train_step = trains ? 3360 : 0;
         double truth = simulated(&network, 0.0003, 1).steps_per_s;

@@ -73,7 +73,7 @@ static void test_stages_add_up(void)
     suite_assert_close("overlap", out.steps_per_s, 1.0 / 0.1, 1e-9);
     suite_assert_close("host", out.host_busy_frac, 0.5, 1e-9);
     CU_ASSERT(out.residence.gpu_s > 4.0 && out.residence.host_s < 0.2);
-    network.training = (struct fulcrum_training){10, 1.5, 2};
+    network.training = (struct fulcrum_training){10, 1.5, 2, 1.0};
     out = solved(&network);
     suite_assert_close("training", out.steps_per_s, 1.0 / 0.25, 1e-9);
     suite_assert_close("train", out.gpu_train_busy_frac, 0.6, 1e-9);

@@ -21,7 +21,7 @@ static struct fulcrum_network plain(double actors)
 static struct fulcrum_network training(double actors, double period, double train_s)
 {
     struct fulcrum_network network = plain(actors);
-    network.training = (struct fulcrum_training){period, train_s, 10.0};
+    network.training = (struct fulcrum_training){period, train_s, 10.0, 1.0};
     return network;
 }
 
