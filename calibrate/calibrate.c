@@ -45,6 +45,7 @@ const struct fulcrum_probe *const *fulcrum_probes(void)
         &fulcrum_probe_threads,
         &fulcrum_probe_inference,
         &fulcrum_probe_train,
+        &fulcrum_probe_share,
         &fulcrum_probe_handoff,
         &fulcrum_probe_power,
         &fulcrum_probe_sm,

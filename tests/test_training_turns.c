@@ -187,6 +187,71 @@ static void test_rough_training_is_flagged(void)
     CU_ASSERT((solve(&network).flags & mix) != 0U);
 }
 
+static double steps_per_s(
+    const struct fulcrum_network *network, enum fulcrum_method method)
+{
+    const struct fulcrum_solver_options options = {
+        .method = method, .seed = 3, .half_width_rel = 0.004};
+    struct fulcrum_solution solution = {.steps_per_s = 0.0};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_solve(network, &options, &solution, NULL), FULCRUM_OK);
+    return solution.steps_per_s;
+}
+
+/* Inference of b takes g(b), with training beside it 2 / e times as long. */
+static void test_a_lone_actor_shares_by_hand(void)
+{
+    /* Long train steps one after the other: inference never has the GPU alone. */
+    static const double sharing[] = {0.5, 0.8, 1.0, 1.6};
+    for (size_t i = 0; i < sizeof sharing / sizeof sharing[0]; i++) {
+        struct fulcrum_network network = training(1, 1.0, 1.0);
+        network.step = (struct fulcrum_step){1.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
+        network.gpu = (struct fulcrum_batch_time){.per_batch_s = 0.5};
+        network.training.env_steps_per_train_step = 1000.0;
+        network.training.train_step_s = 1e5;
+        network.training.sharing_frac = sharing[i];
+        /* K steps take t_T and what inference takes from it: work that sharing loses.
+         */
+        double train_s = 1e5 + 1000.0 * 0.5 * (2.0 / sharing[i] - 1.0);
+        suite_assert_close("held up", steps_per_s(&network, FULCRUM_METHOD_SIMULATE),
+            1000.0 / train_s, 0.02);
+    }
+}
+
+static void test_sharing_is_the_same_to_both_solvers(void)
+{
+    static const double sharing[] = {0.6, 0.85, 1.4};
+    static const double periods[] = {30.0, 400.0, 5000.0};
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; k < 3; k++) {
+            struct fulcrum_network network = training(16, periods[k], 0.0);
+            network.training.train_step_s = 0.04 * periods[k];
+            network.training.sharing_frac = sharing[i];
+            suite_assert_close("fast", steps_per_s(&network, FULCRUM_METHOD_FAST),
+                steps_per_s(&network, FULCRUM_METHOD_SIMULATE), 0.03);
+        }
+    }
+}
+
+static void test_sharing_that_costs_more_slows_down(void)
+{
+    static const double sharing[] = {1.8, 1.0, 0.8, 0.6, 0.3};
+    double before = (double)INFINITY;
+    for (size_t i = 0; i < sizeof sharing / sizeof sharing[0]; i++) {
+        struct fulcrum_network network = training(16, 400, 16.0);
+        network.training.sharing_frac = sharing[i];
+        double rate = steps_per_s(&network, FULCRUM_METHOD_FAST);
+        CU_ASSERT(rate < before);
+        before = rate;
+    }
+    /* 0 stands for 1, which a network of an earlier version has. */
+    struct fulcrum_network zero = training(16, 400, 16.0);
+    struct fulcrum_network one = zero;
+    zero.training.sharing_frac = 0.0;
+    suite_assert_close("zero", steps_per_s(&zero, FULCRUM_METHOD_FAST),
+        steps_per_s(&one, FULCRUM_METHOD_FAST), 0.0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -198,6 +263,9 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_learner_that_holds_up_conserves_work),
         SUITE_CASE(test_throughput_falls_evenly_with_training),
         SUITE_CASE(test_rough_training_is_flagged),
+        SUITE_CASE(test_a_lone_actor_shares_by_hand),
+        SUITE_CASE(test_sharing_is_the_same_to_both_solvers),
+        SUITE_CASE(test_sharing_that_costs_more_slows_down),
     };
     return suite_run(
         "training_turns", cases, sizeof cases / sizeof cases[0], argc, argv);
