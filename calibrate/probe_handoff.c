@@ -197,7 +197,7 @@ static enum fulcrum_status sample(struct fulcrum_probe_state *state, double acto
 static enum fulcrum_status sample_next(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    if (state->items.count * SIZE_COUNT < state->server.count) {
+    if ((state->items.count + 1) * SIZE_COUNT <= state->server.count) {
         return sample(state, ITEM_ACTORS, ITEMS, err);
     }
     return sample(
