@@ -55,7 +55,8 @@ void lab_plan_training(
     struct fulcrum_live_plan *plan, double env_steps, double queue_train_steps);
 
 /*
- * Nothing was lost, doubled or given to somebody else, and everybody was served.
+ * Nothing was lost, doubled or given to somebody else; at most the last step of each
+ * environment was not taken any more.
  * Returns the observations that were inferred.
  */
 size_t lab_assert_in_order(const struct lab *lab);

@@ -38,7 +38,7 @@ static struct fulcrum_measure_options small_options(
         .seed = 2,
         .configs = configs,
         .config_count = count,
-        .window_s = 0.05,
+        .window_s = 0.1,
         .window_count = 1,
         .most_windows = 2,
         .meter_root = "/nonexistent"};
