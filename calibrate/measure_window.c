@@ -67,7 +67,7 @@ static enum fulcrum_status make_steppers(
         size_t count = config->actor_count * config->envs_per_actor;
         most = count > most ? count : most;
     }
-    room->steppers = calloc(most, sizeof *room->steppers);
+    room->steppers = calloc(most + 1, sizeof *room->steppers);
     if (room->steppers == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu environments", most);
     }
