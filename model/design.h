@@ -20,7 +20,13 @@ struct fulcrum_design {
     const double *batch_size; /* t(b) of inference, in observations */
     const double *batch_time_s;
     size_t batch_count;
-    double batch_time_rel; /* the table's times are multiplied by this */
+    /*
+     * The line of the calibration that the table's times go with; 0: none. Where the
+     * workload's line in force is another one, scaled to a machine, drawn or set, the
+     * times are moved by as much.
+     */
+    double batch_line_per_batch_s;
+    double batch_line_per_item_s;
     unsigned flags;        /* of enum fulcrum_flag: how its values came about */
 };
 

@@ -122,6 +122,18 @@ static void shrink_to_sms(
     fulcrum_scale_gpu_times(workload, &scale, 1.0);
 }
 
+/* What the line in force is at a middle batch of the table, over the table's own. */
+static double table_factor(const struct fulcrum_design *design)
+{
+    const struct fulcrum_workload_network *network = &design->workload.network;
+    double middle =
+        sqrt(design->batch_size[0] * design->batch_size[design->batch_count - 1]);
+    double line =
+        design->batch_line_per_batch_s + design->batch_line_per_item_s * middle;
+    double now = network->per_batch_s + network->per_item_s * middle;
+    return line > 0.0 && now > 0.0 ? now / line : 1.0;
+}
+
 /* The table holds times of the machine at full width: only there does it stand. */
 static void use_table(const struct fulcrum_design *design, struct fulcrum_shards *out)
 {
@@ -137,18 +149,17 @@ static void use_table(const struct fulcrum_design *design, struct fulcrum_shards
         .count = design->batch_count,
     };
     double envs = out->steps_per_request;
+    double factor = table_factor(design);
     size_t count = 0;
     /* The smallest batch is one request, which may lie between two sizes measured. */
     if (design->batch_size[0] < envs) {
         out->table_size[0] = 1.0;
-        out->table_time_s[count++] =
-            fulcrum_batch_time(&measured, envs) * design->batch_time_rel;
+        out->table_time_s[count++] = fulcrum_batch_time(&measured, envs) * factor;
     }
     for (size_t i = 0; i < design->batch_count; i++) {
         if (count == 0 || design->batch_size[i] > envs) {
             out->table_size[count] = design->batch_size[i] / envs;
-            out->table_time_s[count++] =
-                design->batch_time_s[i] * design->batch_time_rel;
+            out->table_time_s[count++] = design->batch_time_s[i] * factor;
         }
     }
     out->network.gpu.size = out->table_size;

@@ -150,22 +150,13 @@ static unsigned scale_times(const struct fulcrum_machine *reference,
     return flags;
 }
 
-/* What t(b) at a middle batch became relative to the calibration's own line. */
-static double table_factor(const struct fulcrum_calibration *calibration,
-    const struct fulcrum_workload *workload)
+/* The line that a table goes with; 0 where the calibration gives none. */
+static double line_value(
+    const struct fulcrum_calibration *calibration, const char *path)
 {
-    const struct fulcrum_parameter *t0 =
-        fulcrum_calibration_parameter(calibration, "workload.network.per_batch_s");
-    const struct fulcrum_parameter *t1 =
-        fulcrum_calibration_parameter(calibration, "workload.network.per_item_s");
-    if (t0 == NULL || t1 == NULL) {
-        return 1.0;
-    }
-    size_t last = calibration->batch_count - 1;
-    double middle = sqrt(calibration->batch_size[0] * calibration->batch_size[last]);
-    double line = t0->value + t1->value * middle;
-    double now = workload->network.per_batch_s + workload->network.per_item_s * middle;
-    return line > 0.0 && now > 0.0 ? now / line : 1.0;
+    const struct fulcrum_parameter *parameter =
+        fulcrum_calibration_parameter(calibration, path);
+    return parameter != NULL ? parameter->value : 0.0;
 }
 
 static void take_tables(const struct fulcrum_calibration *calibration,
@@ -191,7 +182,10 @@ static void take_tables(const struct fulcrum_calibration *calibration,
         design->batch_size = calibration->batch_size;
         design->batch_time_s = calibration->batch_time_s;
         design->batch_count = calibration->batch_count;
-        design->batch_time_rel = table_factor(calibration, &design->workload);
+        design->batch_line_per_batch_s =
+            line_value(calibration, "workload.network.per_batch_s");
+        design->batch_line_per_item_s =
+            line_value(calibration, "workload.network.per_item_s");
     }
 }
 

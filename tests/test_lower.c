@@ -164,7 +164,11 @@ static void test_a_measured_table_counts_requests(void)
     design.batch_size = size;
     design.batch_time_s = time_s;
     design.batch_count = 3;
-    design.batch_time_rel = 2.0;
+    /* The table's line is half of that in force. */
+    design.workload.network.per_batch_s = 2e-3;
+    design.workload.network.per_item_s = 1e-4;
+    design.batch_line_per_batch_s = 1e-3;
+    design.batch_line_per_item_s = 5e-5;
     design.run.envs_per_actor = 4;
     struct fulcrum_shards shards = lower(&design);
     suite_assert_close(

@@ -183,7 +183,8 @@ static void test_tables_hold_only_where_they_were_measured(void)
     CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_TABLE);
     CU_ASSERT_EQUAL(design.capacity_count, 3);
     CU_ASSERT_EQUAL(design.batch_count, 2);
-    suite_assert_close("table factor", design.batch_time_rel, 1.0, 1e-12);
+    suite_assert_close("table's t0", design.batch_line_per_batch_s, 1e-3, 0.0);
+    suite_assert_close("table's t1", design.batch_line_per_item_s, 1e-4, 0.0);
     struct fulcrum_setting varied = {
         fulcrum_field_find("machine.cpu.thread_count"), 16, NULL};
     struct fulcrum_point point = {&varied, 1, 0, 0};
@@ -301,7 +302,8 @@ static int same_designs(const struct fulcrum_design *a, const struct fulcrum_des
     int same = a->flags == b->flags && a->capacity == b->capacity &&
                a->capacity_count == b->capacity_count &&
                a->batch_size == b->batch_size && a->batch_count == b->batch_count &&
-               a->batch_time_rel == b->batch_time_rel;
+               a->batch_line_per_batch_s == b->batch_line_per_batch_s &&
+               a->batch_line_per_item_s == b->batch_line_per_item_s;
     for (size_t i = 0; i < count; i++) {
         double x = fulcrum_field_number(&fields[i], a);
         double y = fulcrum_field_number(&fields[i], b);
