@@ -88,7 +88,12 @@ int fulcrum_desk_await(struct fulcrum_desk *desk, size_t seat)
 {
     while (sem_wait(&desk->answers[seat]) != 0 && errno == EINTR) {
     }
-    return !atomic_load(&desk->is_closed);
+    int is_open = !atomic_load(&desk->is_closed);
+    if (!is_open) {
+        /* Whoever waits here again is sent home too. */
+        (void)sem_post(&desk->answers[seat]);
+    }
+    return is_open;
 }
 
 /* With the lock held. */

@@ -165,22 +165,32 @@ static enum fulcrum_status measure_item(
                : FULCRUM_OK;
 }
 
+/* One window of each item that wants one; `took_any`: whether there was such. */
+static enum fulcrum_status measure_round(
+    struct session *session, int *took_any, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    *took_any = 0;
+    for (size_t i = 0; i < session->found->count && status == FULCRUM_OK; i++) {
+        struct fulcrum_measured *item = &session->found->items[i];
+        if (looks_around(session)) {
+            break;
+        }
+        if (is_wanted(session->options, item)) {
+            *took_any = 1;
+            status = measure_item(session, item, err);
+        }
+    }
+    return status;
+}
+
 static enum fulcrum_status measure_all(
     struct session *session, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
-    int is_wanting = 1;
-    while (is_wanting && status == FULCRUM_OK && !session->is_stopped) {
-        is_wanting = 0;
-        for (size_t i = 0; i < session->found->count && status == FULCRUM_OK &&
-                           !looks_around(session);
-             i++) {
-            struct fulcrum_measured *item = &session->found->items[i];
-            if (is_wanted(session->options, item)) {
-                is_wanting = 1;
-                status = measure_item(session, item, err);
-            }
-        }
+    int took_any = 1;
+    while (took_any && status == FULCRUM_OK && !session->is_stopped) {
+        status = measure_round(session, &took_any, err);
     }
     return status;
 }

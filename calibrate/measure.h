@@ -103,10 +103,10 @@ struct fulcrum_measurement {
     double input_byte;
     double parameter_count;
     double forward_flop;
-    double train_step_flop;  /* NAN: nothing trains */
-    double usual_canary_s;   /* the slower core's; a calibration has its own */
-    char energy_reason[240]; /* why watts are missing; "" */
-    int is_complete;         /* 0: stopped before every configuration had its windows */
+    double train_step_flop;   /* NAN: nothing trains */
+    double usual_canary_s;    /* the slower core's; a calibration has its own */
+    char energy_reason[1200]; /* why watts are missing; "" */
+    int is_complete; /* 0: stopped before every configuration had its windows */
     size_t count;
     struct fulcrum_measured *items;
 };

@@ -25,7 +25,7 @@ struct fulcrum_window_room {
         canaries[2]; /* on a core of the actors, on one of the server */
     struct fulcrum_recorder *recorder; /* of the next window; NULL: none; borrowed */
     struct fulcrum_energy_meterset *energy;
-    char energy_reason[240];
+    char energy_reason[1200];
     int (*stops)(void *user); /* NULL: never */
     void *user;
 };

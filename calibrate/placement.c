@@ -152,7 +152,7 @@ struct cores {
 
 static struct cores cores_of_host(void)
 {
-    struct cores cores;
+    struct cores cores = {{0}};
     fulcrum_host_find_cores(cores.core_of, CPU_SETSIZE);
     return cores;
 }

@@ -32,10 +32,11 @@ enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
 {
     size_t capacity = SEQUENCES * options->length;
     size_t most_rows = MOST_BYTE / (options->row_byte + 1);
-    if (options->length > most_rows / SEQUENCES ||
+    if (options->length == 0 || options->length > most_rows / SEQUENCES ||
         options->env_count > most_rows / capacity) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "a replay of %zu environments, %zu steps of %zu bytes, takes over 16 GiB",
+            "a replay of %zu environments, %zu steps of %zu bytes: expected steps, and "
+            "at most 16 GiB",
             options->env_count, capacity, options->row_byte);
     }
     struct fulcrum_replay *replay = calloc(1, sizeof *replay);

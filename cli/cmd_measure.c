@@ -146,15 +146,36 @@ static enum fulcrum_status read_rules(
     return status;
 }
 
-static enum fulcrum_status read_range(const char *option, const char *path,
-    const char *text, double **out, size_t *count, struct fulcrum_error *err)
+/* A range of counts as on the command line. */
+struct count_range {
+    const char *option;
+    const char *path; /* of the field whose range holds */
+    const char *text;
+    double **values;
+    size_t *count;
+};
+
+static enum fulcrum_status read_ranges(
+    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_error why = {FULCRUM_OK, ""};
-    enum fulcrum_status status =
-        fulcrum_range_parse(fulcrum_field_find(path), text, out, count, &why);
-    return status == FULCRUM_OK
-               ? FULCRUM_OK
-               : fulcrum_fail(err, status, "%s %s: %s", option, text, why.detail);
+    const struct settings *settings = job->settings;
+    const struct count_range ranges[] = {
+        {"--actors", "run.actor_count", settings->actors, &job->actors,
+            &job->actor_count},
+        {"--envs", "run.envs_per_actor", settings->envs, &job->envs, &job->env_count},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        const struct count_range *range = &ranges[i];
+        struct fulcrum_error why = {FULCRUM_OK, ""};
+        enum fulcrum_status status =
+            fulcrum_range_parse(fulcrum_field_find(range->path), range->text,
+                range->values, range->count, &why);
+        if (status != FULCRUM_OK) {
+            return fulcrum_usage_fail(context, err, status, "%s %s: %s", range->option,
+                range->text, why.detail);
+        }
+    }
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status make_configs(struct job *job, struct fulcrum_error *err)
@@ -204,18 +225,67 @@ static enum fulcrum_status read_training(
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status read_placement(struct job *job, struct fulcrum_error *err)
+static enum fulcrum_status read_cpus(const char *option, const char *text,
+    struct fulcrum_cpu_list *out, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    if (text == NULL) {
+        return FULCRUM_OK;
+    }
+    enum fulcrum_status status = fulcrum_cpu_list_read(out, text, &why);
+    return status == FULCRUM_OK
+               ? status
+               : fulcrum_usage_fail(context, err, status, "%s: %s", option, why.detail);
+}
+
+static enum fulcrum_status read_placement(
+    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = job->settings;
     struct fulcrum_placement *placement = &job->options.placement;
-    enum fulcrum_status status = FULCRUM_OK;
-    if (settings->actor_cpus != NULL) {
-        status = fulcrum_cpu_list_read(&placement->actors, settings->actor_cpus, err);
+    enum fulcrum_status status = read_cpus(
+        "--actor-cpus", settings->actor_cpus, &placement->actors, context, err);
+    return status == FULCRUM_OK ? read_cpus("--server-cpus", settings->server_cpus,
+                                      &placement->server, context, err)
+                                : status;
+}
+
+static const char *note_of(
+    const struct fulcrum_calibration *calibration, const char *key)
+{
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, key) == 0) {
+            return calibration->notes[i].text;
+        }
     }
-    if (status == FULCRUM_OK && settings->server_cpus != NULL) {
-        status = fulcrum_cpu_list_read(&placement->server, settings->server_cpus, err);
+    return "";
+}
+
+/* One of another environment or network says nothing of this run. */
+static enum fulcrum_status check_calibration(
+    const struct job *job, struct fulcrum_error *err)
+{
+    char wanted[96];
+    const char *actor = job->settings->actor.actor;
+    const char *has_actor = note_of(job->calibration, "actor");
+    const char *has_learner = note_of(job->calibration, "learner");
+    (void)snprintf(wanted, sizeof wanted, "%s, network %s",
+        job->settings->learner.learner,
+        fulcrum_learner_network_name(job->options.network));
+    if (has_learner[0] != '\0' && strcmp(has_learner, wanted) != 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "%s was taken with learner %s; this run has %s", job->settings->calibration,
+            has_learner, wanted);
     }
-    return status;
+    size_t length = strcspn(has_actor, " :");
+    if (actor != NULL && length > 0 &&
+        (strlen(actor) != length || strncmp(has_actor, actor, length) != 0)) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "%s was taken with actor %.*s; this run has %s", job->settings->calibration,
+            (int)length, has_actor, actor);
+    }
+    return FULCRUM_OK;
 }
 
 /* Later it is too late to find out that there is no such file. */
@@ -224,7 +294,9 @@ static enum fulcrum_status read_calibration(struct job *job, struct fulcrum_erro
     if (job->settings->calibration == NULL) {
         return FULCRUM_OK;
     }
-    return fulcrum_calibration_load(job->settings->calibration, &job->calibration, err);
+    enum fulcrum_status status =
+        fulcrum_calibration_load(job->settings->calibration, &job->calibration, err);
+    return status == FULCRUM_OK ? check_calibration(job, err) : status;
 }
 
 /* Priors of the machine, and the workload; one that fits the network where none is
@@ -276,18 +348,13 @@ static enum fulcrum_status read_job(
         status = read_rules(job, context, err);
     }
     if (status == FULCRUM_OK) {
-        status = read_range("--actors", "run.actor_count", settings->actors,
-            &job->actors, &job->actor_count, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_range("--envs", "run.envs_per_actor", settings->envs, &job->envs,
-            &job->env_count, err);
+        status = read_ranges(job, context, err);
     }
     if (status == FULCRUM_OK) {
         status = make_configs(job, err);
     }
     if (status == FULCRUM_OK) {
-        status = read_placement(job, err);
+        status = read_placement(job, context, err);
     }
     return status == FULCRUM_OK ? read_calibration(job, err) : status;
 }
@@ -343,27 +410,50 @@ static const char *calibration_name(struct job *job, const char *path)
     return job->calibration_path != NULL ? job->calibration_path : name;
 }
 
-static enum fulcrum_status predict(
+static enum fulcrum_status make_reference(
     struct job *job, const char *path, struct fulcrum_error *err)
 {
     const char *name = job->settings->name;
-    const struct fulcrum_measured_plan plan = {.measurement = job->found,
+    struct fulcrum_measured_plan plan = {.measurement = job->found,
         .calibration = job->calibration,
         .calibration_name = calibration_name(job, path),
         .base = &job->base,
         .training = &job->options.training,
         .name = name != NULL ? name : "measured"};
+    struct fulcrum_error why = {FULCRUM_OK, ""};
     enum fulcrum_status status =
-        fulcrum_measured_reference(&plan, &job->reference, err);
-    if (status != FULCRUM_OK || job->calibration == NULL) {
-        return status;
+        fulcrum_measured_reference(&plan, &job->reference, &why);
+    if (status != FULCRUM_ERR_MISSING || job->calibration == NULL) {
+        return status == FULCRUM_OK ? status
+                                    : fulcrum_fail(err, status, "%s", why.detail);
+    }
+    /* What was measured is kept, whatever the calibration lacks. */
+    fulcrum_message_warn("nothing is predicted: %s", why.detail);
+    fulcrum_calibration_free(job->calibration);
+    job->calibration = NULL;
+    plan.calibration = NULL;
+    return fulcrum_measured_reference(&plan, &job->reference, err);
+}
+
+/* What cannot be predicted is told, and costs nothing that was measured. */
+static void predict(struct job *job, struct fulcrum_context *context)
+{
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    if (job->calibration == NULL) {
+        return;
     }
     job->predictions = calloc(job->reference->point_count, sizeof *job->predictions);
-    if (job->predictions == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "predictions");
+    enum fulcrum_status status =
+        job->predictions != NULL
+            ? fulcrum_measured_predict(
+                  job->reference, job->calibration, job->predictions, &why)
+            : fulcrum_fail(&why, FULCRUM_ERR_NO_MEMORY, "predictions");
+    if (status != FULCRUM_OK) {
+        fulcrum_message_warn("nothing is predicted: %s", why.detail);
+        free(job->predictions);
+        job->predictions = NULL;
+        context->exit_code = context->exit_code == 0 ? 1 : context->exit_code;
     }
-    return fulcrum_measured_predict(
-        job->reference, job->calibration, job->predictions, err);
 }
 
 static enum fulcrum_status print(
@@ -381,7 +471,10 @@ static enum fulcrum_status print(
         }
         return fulcrum_report_print_document(document, context, err);
     }
-    struct fulcrum_report *points = fulcrum_measure_report_points(&result);
+    struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
+    int is_for_people = context->format == FULCRUM_FORMAT_TABLE;
+    struct fulcrum_report *points =
+        fulcrum_measure_report_points(&result, is_for_people, room);
     enum fulcrum_status status =
         fulcrum_report_print(points, "fulcrum-measure", context, err);
     fulcrum_report_free(points);
@@ -417,15 +510,19 @@ static enum fulcrum_status hand_out(
 {
     const char *path = output_path(context);
     tell_failures(job, context);
-    enum fulcrum_status status = predict(job, path, err);
+    enum fulcrum_status status = make_reference(job, path, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_reference_save(job->reference, path, err);
     }
-    if (status != FULCRUM_OK) {
+    if (status != FULCRUM_OK || strcmp(path, "-") == 0) {
         return status;
     }
-    fulcrum_message_note(context, "%s: `fulcrum validate %s` predicts it again%s", path,
-        path, job->found->is_complete ? "" : "; stopped early");
+    fulcrum_message_note(context, "%s%s%s%s%s", path,
+        job->calibration != NULL ? ": `fulcrum validate " : "",
+        job->calibration != NULL ? path : "",
+        job->calibration != NULL ? "` predicts it again" : "",
+        job->found->is_complete ? "" : "; stopped early");
+    predict(job, context);
     return print(job, context, err);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/measure_report.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "calibrate/canary.h"
 #include "calibrate/measured_reference.h"
@@ -38,6 +39,9 @@ static const struct fulcrum_column columns[] = {
 
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
 
+_Static_assert(
+    (int)COLUMN_COUNT == (int)FULCRUM_MEASURE_COLUMNS, "room for every column");
+
 static double relative_error(
     const struct fulcrum_measured *item, const struct fulcrum_prediction *prediction)
 {
@@ -45,22 +49,42 @@ static double relative_error(
            1.0;
 }
 
-static void add_prediction(struct fulcrum_report *report,
-    const struct fulcrum_measured *item, const struct fulcrum_prediction *prediction)
+/* Cells in the order of the columns; those of columns that are left out go nowhere. */
+struct writer {
+    struct fulcrum_report *report;
+    const unsigned char *is_shown;
+    size_t next; /* column of the next cell */
+};
+
+static void add_number(struct writer *writer, double value)
+{
+    if (writer->is_shown[writer->next++]) {
+        fulcrum_report_add_number(writer->report, value);
+    }
+    writer->next %= COLUMN_COUNT;
+}
+
+static void add_text(struct writer *writer, const char *text)
+{
+    if (writer->is_shown[writer->next++]) {
+        fulcrum_report_add_text(writer->report, text);
+    }
+    writer->next %= COLUMN_COUNT;
+}
+
+static void add_prediction(struct writer *writer, const struct fulcrum_measured *item,
+    const struct fulcrum_prediction *prediction)
 {
     enum { RATE = FULCRUM_OUTPUT_steps_per_s };
     int has = prediction != NULL;
     int has_interval = has && prediction->has_interval;
-    fulcrum_report_add_number(report, has ? prediction->value[RATE] : (double)NAN);
-    fulcrum_report_add_number(
-        report, has_interval ? prediction->lo[RATE] : (double)NAN);
-    fulcrum_report_add_number(
-        report, has_interval ? prediction->hi[RATE] : (double)NAN);
-    fulcrum_report_add_number(
-        report, has ? relative_error(item, prediction) : (double)NAN);
-    fulcrum_report_add_number(report, item->median.mean_batch);
-    fulcrum_report_add_number(
-        report, has ? prediction->value[FULCRUM_OUTPUT_mean_batch] : (double)NAN);
+    add_number(writer, has ? prediction->value[RATE] : (double)NAN);
+    add_number(writer, has_interval ? prediction->lo[RATE] : (double)NAN);
+    add_number(writer, has_interval ? prediction->hi[RATE] : (double)NAN);
+    add_number(writer, has ? relative_error(item, prediction) : (double)NAN);
+    add_number(writer, item->median.mean_batch);
+    add_number(
+        writer, has ? prediction->value[FULCRUM_OUTPUT_mean_batch] : (double)NAN);
 }
 
 static double disturbed_count(const struct fulcrum_measured *item)
@@ -72,33 +96,33 @@ static double disturbed_count(const struct fulcrum_measured *item)
     return count;
 }
 
-static void add_item(struct fulcrum_report *report, const struct fulcrum_measured *item,
+static void add_item(struct writer *writer, const struct fulcrum_measured *item,
     const struct fulcrum_prediction *prediction)
 {
     char batching[48];
     struct fulcrum_measure_config rule = item->config;
     fulcrum_measured_series(&rule, batching, sizeof batching);
-    fulcrum_report_add_text(report, batching);
-    fulcrum_report_add_number(report, (double)item->config.actor_count);
-    fulcrum_report_add_number(report, (double)item->config.envs_per_actor);
-    fulcrum_report_add_number(report, item->median.steps_per_s);
-    fulcrum_report_add_number(report, item->lo);
-    fulcrum_report_add_number(report, item->hi);
-    add_prediction(report, item, prediction);
-    fulcrum_report_add_number(report, item->median.actor_busy_frac);
-    fulcrum_report_add_number(report, item->median.server_busy_frac);
-    fulcrum_report_add_number(report, item->median.train_busy_frac);
-    fulcrum_report_add_number(report, item->median.train_step_count);
-    fulcrum_report_add_number(report, item->median.cpu_w);
-    fulcrum_report_add_number(report, item->median.gpu_w);
-    fulcrum_report_add_number(report, item->median.j_per_step);
-    fulcrum_report_add_number(report, (double)item->window_count);
-    fulcrum_report_add_number(report, disturbed_count(item));
+    add_text(writer, batching);
+    add_number(writer, (double)item->config.actor_count);
+    add_number(writer, (double)item->config.envs_per_actor);
+    add_number(writer, item->median.steps_per_s);
+    add_number(writer, item->lo);
+    add_number(writer, item->hi);
+    add_prediction(writer, item, prediction);
+    add_number(writer, item->median.actor_busy_frac);
+    add_number(writer, item->median.server_busy_frac);
+    add_number(writer, item->median.train_busy_frac);
+    add_number(writer, item->median.train_step_count);
+    add_number(writer, item->median.cpu_w);
+    add_number(writer, item->median.gpu_w);
+    add_number(writer, item->median.j_per_step);
+    add_number(writer, (double)item->window_count);
+    add_number(writer, disturbed_count(item));
     const char *note = item->failure;
     if (note[0] == '\0' && item->is_disturbed) {
         note = item->window_count > 0 ? "disturbed" : "not measured";
     }
-    fulcrum_report_add_text(report, note);
+    add_text(writer, note);
 }
 
 /* The prediction of the item at hand; `next` counts those with windows. */
@@ -112,29 +136,76 @@ static const struct fulcrum_prediction *prediction_of(
     return &result->predictions[(*next)++];
 }
 
-struct fulcrum_report *fulcrum_measure_report_points(
-    const struct fulcrum_measure_result *result)
+static int has_watts(const struct fulcrum_measurement *found)
 {
-    struct fulcrum_report *report = fulcrum_report_new("points", columns, COLUMN_COUNT);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct fulcrum_measured *item = &found->items[i];
+        if (item->window_count > 0 &&
+            !(isnan(item->median.cpu_w) && isnan(item->median.gpu_w))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Columns that would be empty, or say one thing throughout, are not for a table. */
+static int is_of_interest(
+    const struct fulcrum_measure_result *result, const struct fulcrum_column *column)
+{
+    const char *key = column->key;
+    if (strncmp(key, "predicted_", 10) == 0 || strcmp(key, "error_frac") == 0) {
+        return result->predictions != NULL;
+    }
+    if (strncmp(key, "train_", 6) == 0) {
+        return !isnan(result->measurement->train_step_flop);
+    }
+    if (strcmp(key, "cpu_w") == 0 || strcmp(key, "gpu_w") == 0 ||
+        strcmp(key, "j_per_step") == 0) {
+        return has_watts(result->measurement);
+    }
+    return 1;
+}
+
+/* What has no window has NAN throughout. */
+static struct fulcrum_measured without_windows(const struct fulcrum_measured *item)
+{
+    struct fulcrum_measured empty = *item;
+    empty.median = (struct fulcrum_measure_window){.steps_per_s = (double)NAN,
+        .mean_batch = (double)NAN,
+        .actor_busy_frac = (double)NAN,
+        .server_busy_frac = (double)NAN,
+        .train_busy_frac = (double)NAN,
+        .train_step_count = (double)NAN,
+        .cpu_w = (double)NAN,
+        .gpu_w = (double)NAN,
+        .j_per_step = (double)NAN};
+    empty.lo = empty.hi = (double)NAN;
+    return empty;
+}
+
+struct fulcrum_report *fulcrum_measure_report_points(
+    const struct fulcrum_measure_result *result, int is_for_people,
+    struct fulcrum_column *room)
+{
+    const struct fulcrum_measurement *found = result->measurement;
+    unsigned char is_shown[COLUMN_COUNT];
+    size_t shown_count = 0;
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        is_shown[i] = !is_for_people || is_of_interest(result, &columns[i]);
+        if (is_shown[i]) {
+            room[shown_count++] = columns[i];
+        }
+    }
+    struct writer writer = {.report = fulcrum_report_new("points", room, shown_count),
+        .is_shown = is_shown};
     size_t next = 0;
-    for (size_t i = 0; i < result->measurement->count; i++) {
-        const struct fulcrum_measured *item = &result->measurement->items[i];
-        /* What has no window has NAN throughout. */
-        struct fulcrum_measured empty = *item;
-        empty.median = (struct fulcrum_measure_window){.steps_per_s = (double)NAN,
-            .mean_batch = (double)NAN,
-            .actor_busy_frac = (double)NAN,
-            .server_busy_frac = (double)NAN,
-            .train_busy_frac = (double)NAN,
-            .train_step_count = (double)NAN,
-            .cpu_w = (double)NAN,
-            .gpu_w = (double)NAN,
-            .j_per_step = (double)NAN};
-        empty.lo = empty.hi = (double)NAN;
-        add_item(report, item->window_count > 0 ? item : &empty,
+    for (size_t i = 0; i < found->count; i++) {
+        const struct fulcrum_measured *item = &found->items[i];
+        struct fulcrum_measured empty = without_windows(item);
+        add_item(&writer, item->window_count > 0 ? item : &empty,
             prediction_of(result, item, &next));
     }
-    return report;
+    return writer.report;
 }
 
 struct fulcrum_measure_errors fulcrum_measure_errors_of(
@@ -236,8 +307,8 @@ void fulcrum_measure_report_notes(
             "machine is in another state\n",
             100.0 * fabs(drift_rel), drift_rel > 0.0 ? "longer" : "less");
     }
-    if (found->energy_reason[0] != '\0') {
-        (void)fprintf(stream, "power not measured: %s\n", found->energy_reason);
+    if (!has_watts(found)) {
+        (void)fprintf(stream, "power not measured: `fulcrum list meters` says why\n");
     }
 }
 
@@ -311,7 +382,8 @@ void fulcrum_measure_report_to_json(
     } else {
         fulcrum_json_add_null(document, "calibration");
     }
-    struct fulcrum_report *points = fulcrum_measure_report_points(result);
+    struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
+    struct fulcrum_report *points = fulcrum_measure_report_points(result, 0, room);
     fulcrum_report_to_json(points, document);
     fulcrum_report_free(points);
     if (result->predictions != NULL) {

@@ -31,9 +31,16 @@ struct fulcrum_measure_errors {
 struct fulcrum_measure_errors fulcrum_measure_errors_of(
     const struct fulcrum_measure_result *result, int takes_all);
 
-/* One row a configuration, the array "points" of the JSON. */
+enum { FULCRUM_MEASURE_COLUMNS = 22 };
+
+/*
+ * One row a configuration, the array "points" of the JSON.
+ *   is_for_people   1: without columns that say nothing here
+ *   room            for FULCRUM_MEASURE_COLUMNS; stays as long as the report
+ */
 struct fulcrum_report *fulcrum_measure_report_points(
-    const struct fulcrum_measure_result *result);
+    const struct fulcrum_measure_result *result, int is_for_people,
+    struct fulcrum_column *room);
 
 /* The sentences below the table: errors, what was disturbed, what failed, watts. */
 void fulcrum_measure_report_notes(

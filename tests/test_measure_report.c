@@ -130,7 +130,9 @@ static char *print_points(const struct scene *scene, enum fulcrum_format format)
     size_t size = 0;
     const struct fulcrum_context context = {
         .out = open_memstream(&text, &size), .format = format};
-    struct fulcrum_report *report = fulcrum_measure_report_points(&scene->result);
+    struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
+    struct fulcrum_report *report =
+        fulcrum_measure_report_points(&scene->result, 0, room);
     CU_ASSERT_FATAL(context.out != NULL);
     CU_ASSERT_EQUAL(
         fulcrum_report_print(report, "fulcrum-measure", &context, NULL), FULCRUM_OK);
@@ -180,10 +182,35 @@ static void test_sentences_below_the_table(void)
     expect_part(text, "3 points: mean |error| 11.7 %, largest 20.0 %");
     expect_part(text, "1 of 4 points disturbed: a canary above 1.08");
     expect_part(text, "other programs above 3 % of the machine");
-    expect_part(text, "power not measured: no meter");
+    expect_part(text, "power not measured: `fulcrum list meters` says why");
     CU_ASSERT_PTR_NULL(strstr(text, "share cores"));
     CU_ASSERT_PTR_NULL(strstr(text, "nothing predicted"));
     free(text);
+    clear_scene(&scene);
+}
+
+static void test_a_table_has_no_column_that_says_nothing(void)
+{
+    struct scene scene;
+    set_scene(&scene);
+    struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
+    char *text = NULL;
+    size_t size = 0;
+    for (int predicts = 1; predicts >= 0; predicts--) {
+        scene.result.predictions = predicts ? scene.result.predictions : NULL;
+        FILE *stream = open_memstream(&text, &size);
+        CU_ASSERT_FATAL(stream != NULL);
+        struct fulcrum_report *report =
+            fulcrum_measure_report_points(&scene.result, 1, room);
+        fulcrum_report_print_table(report, stream, 0);
+        fulcrum_report_free(report);
+        (void)fclose(stream);
+        CU_ASSERT_EQUAL(strstr(text, "predicted") != NULL, predicts);
+        CU_ASSERT_PTR_NULL(strstr(text, "GPU W"));
+        expect_part(text, "actors busy");
+        expect_part(text, "the left wheel came off");
+        free(text);
+    }
     clear_scene(&scene);
 }
 
@@ -193,7 +220,7 @@ static void test_sentences_that_are_not_needed_are_left_out(void)
     set_scene(&scene);
     scene.result.predictions = NULL;
     scene.items[3].is_disturbed = 0;
-    scene.found.energy_reason[0] = '\0';
+    scene.items[0].median.cpu_w = 50.0;
     scene.found.placement.is_apart = 0;
     char *text = print_notes(&scene);
     expect_part(text, "server on 7: they share cores, which the model does not");
@@ -271,6 +298,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_errors_of_nothing_are_not_known),
         SUITE_CASE(test_rows_have_what_was_measured_and_what_was_not),
         SUITE_CASE(test_sentences_below_the_table),
+        SUITE_CASE(test_a_table_has_no_column_that_says_nothing),
         SUITE_CASE(test_sentences_that_are_not_needed_are_left_out),
         SUITE_CASE(test_a_machine_in_another_state_is_told),
         SUITE_CASE(test_the_document_has_every_window),
