@@ -25,7 +25,6 @@ struct session {
     struct fulcrum_window_room room;
     struct fulcrum_measurement *found;
     double start_s;
-    size_t window_count; /* taken so far */
     int is_stopped;
 };
 

@@ -102,7 +102,7 @@ static int compare(const void *a, const void *b)
 enum fulcrum_status fulcrum_cpu_list_read(
     struct fulcrum_cpu_list *out, const char *text, struct fulcrum_error *err)
 {
-    struct fulcrum_cpu_list allowed;
+    struct fulcrum_cpu_list allowed = {.count = 0};
     const char *at = text;
     enum fulcrum_status status = fulcrum_cpu_list_allowed(&allowed, err);
     out->count = 0;
@@ -195,7 +195,7 @@ static void take_rest(const struct cores *cores, const struct fulcrum_cpu_list *
 static void place_server(const struct cores *cores,
     const struct fulcrum_cpu_list *allowed, struct fulcrum_placement *placement)
 {
-    struct fulcrum_cpu_list rest;
+    struct fulcrum_cpu_list rest = {.count = 0};
     take_rest(cores, allowed, &placement->actors, &rest);
     placement->server.count = 0;
     for (size_t i = 0; i < rest.count; i++) {
@@ -209,7 +209,7 @@ static void place_server(const struct cores *cores,
 enum fulcrum_status fulcrum_placement_complete(
     struct fulcrum_placement *placement, struct fulcrum_error *err)
 {
-    struct fulcrum_cpu_list allowed;
+    struct fulcrum_cpu_list allowed = {.count = 0};
     enum fulcrum_status status = fulcrum_cpu_list_allowed(&allowed, err);
     if (status != FULCRUM_OK) {
         return status;

@@ -155,8 +155,8 @@ static enum fulcrum_status add_laps(struct fulcrum_probe_state *state,
                                 : status;
 }
 
-static enum fulcrum_status sample(struct fulcrum_probe_state *state, double actors,
-    double items, struct fulcrum_error *err)
+static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
+    double actors, double items, struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
     struct fulcrum_exchange *exchange = NULL;
@@ -198,7 +198,7 @@ static enum fulcrum_status sample_next(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     if ((state->items.count + 1) * SIZE_COUNT <= state->server.count) {
-        return sample(state, ITEM_ACTORS, ITEMS, err);
+        return sample_exchange(state, ITEM_ACTORS, ITEMS, err);
     }
     return sample(
         state, fulcrum_recording_neediest(&state->server, sizes, SIZE_COUNT), 1.0, err);
@@ -389,8 +389,8 @@ static enum fulcrum_status handoff_report(struct fulcrum_probe_state *state,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
     struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
-    struct batch_medians server;
-    struct batch_medians ask;
+    struct batch_medians server = {.count = 0};
+    struct batch_medians ask = {.count = 0};
     struct hand_off found = {.line = {.per_batch_s = 0.0}};
     enum fulcrum_status status = gather(&state->server, &server, err);
     if (status == FULCRUM_OK) {

@@ -123,13 +123,13 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state,
     double *rough_s = &state->rough_s[index_of(state, size)];
     int is_warm_up = !(*rough_s > 0.0);
     size_t repeats = is_warm_up ? 1 : (size_t)fmax(BLOCK_S / *rough_s, 1.0);
-    size_t warm_up = is_warm_up ? 0 : (size_t)fmax(WARM_UP_S / *rough_s, 1.0);
+    size_t warm_count = is_warm_up ? 0 : (size_t)fmax(WARM_UP_S / *rough_s, 1.0);
     enum fulcrum_status status = fulcrum_canary_open(canary, &bench->stopwatch, err);
     if (status != FULCRUM_OK) {
         return status;
     }
     struct fulcrum_sample sample = {.x = size};
-    status = time_batches(bench, (size_t)size, warm_up, &sample.value, err);
+    status = time_batches(bench, (size_t)size, warm_count, &sample.value, err);
     if (status == FULCRUM_OK) {
         status = time_batches(bench, (size_t)size, repeats, &sample.value, err);
     }

@@ -125,7 +125,7 @@ static enum fulcrum_status time_training(
 
 /* Batches on the calling thread until the trainer is done, or for SAMPLE_S without. */
 static enum fulcrum_status infer(const struct fulcrum_probe_state *state,
-    struct trainer *trainer, double *count, struct fulcrum_span *span,
+    struct trainer *trainer, size_t *count, struct fulcrum_span *span,
     struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = state->bench;
@@ -133,7 +133,7 @@ static enum fulcrum_status infer(const struct fulcrum_probe_state *state,
     double until_s = fulcrum_wall_s() + SAMPLE_S;
     struct fulcrum_span begin = fulcrum_span_begin();
     int goes_on = 1;
-    for (*count = 0.0; goes_on && status == FULCRUM_OK; *count += 1.0) {
+    for (*count = 0; goes_on && status == FULCRUM_OK; (*count)++) {
         status = bench->learner->forward(bench->state, BATCH, bench->action, err);
         goes_on = trainer != NULL ? !atomic_load(&trainer->is_done)
                                   : fulcrum_wall_s() < until_s;
@@ -158,7 +158,7 @@ static enum fulcrum_status share(const struct fulcrum_probe_state *state,
         .cpus = is_bound ? &placement.server : NULL,
         .step_count = (size_t)fmax(ceil(SAMPLE_S / fmax(train_s, 1e-6)), 2.0)};
     struct fulcrum_span inference;
-    double batches = 0.0;
+    size_t batches = 0;
     pthread_t thread;
     atomic_init(&trainer.is_done, 0);
     if (pthread_create(&thread, NULL, train, &trainer) != 0) {
@@ -174,7 +174,7 @@ static enum fulcrum_status share(const struct fulcrum_probe_state *state,
     }
     double spent_s =
         is_cpu ? inference.cpu_s + trainer.span.cpu_s : trainer.span.wall_s;
-    *out = ((double)trainer.step_count * train_s + batches * batch_s) / spent_s;
+    *out = ((double)trainer.step_count * train_s + (double)batches * batch_s) / spent_s;
     return status;
 }
 
@@ -184,7 +184,7 @@ static enum fulcrum_status sample(
     struct fulcrum_bench *bench = state->bench;
     struct fulcrum_sample out = {.value = 0.0};
     struct fulcrum_span span;
-    double batches = 0.0;
+    size_t batches = 0;
     double train_s = 0.0;
     enum fulcrum_status status =
         fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
@@ -195,7 +195,7 @@ static enum fulcrum_status sample(
         status = infer(state, NULL, &batches, &span, err);
     }
     if (status == FULCRUM_OK) {
-        double batch_s = fulcrum_span_on(span, bench->learner->clock) / batches;
+        double batch_s = fulcrum_span_on(span, bench->learner->clock) / (double)batches;
         status = share(state, train_s, batch_s, &out.value, err);
     }
     if (status == FULCRUM_OK) {

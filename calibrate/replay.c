@@ -7,6 +7,7 @@
  */
 #include "calibrate/replay.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ void fulcrum_replay_free(struct fulcrum_replay *replay)
 
 static unsigned char *row_of(const struct fulcrum_replay *replay, size_t env, size_t at)
 {
+    assert(replay->capacity > 0);
     size_t row = env * replay->capacity + at % replay->capacity;
     return replay->rows + row * replay->options.row_byte;
 }

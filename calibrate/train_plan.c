@@ -37,7 +37,7 @@ static struct fulcrum_train_plan around_nominal(
     const struct fulcrum_train_size *nominal)
 {
     struct fulcrum_train_plan plan = {.is_nominal = 1};
-    for (double part = 4.0; part >= 1.0; part /= 2.0) {
+    for (int part = 4; part >= 1; part /= 2) {
         double batch = floor(nominal->batch / part);
         if (batch >= 1.0 &&
             (plan.count == 0 || batch > plan.size[plan.count - 1].batch)) {

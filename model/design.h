@@ -27,7 +27,7 @@ struct fulcrum_design {
      */
     double batch_line_per_batch_s;
     double batch_line_per_item_s;
-    unsigned flags;        /* of enum fulcrum_flag: how its values came about */
+    unsigned flags; /* of enum fulcrum_flag: how its values came about */
 };
 
 enum fulcrum_field_kind {

@@ -259,7 +259,8 @@ static void test_many_train_steps_for_an_env_step_take_no_longer(void)
         struct fulcrum_network network = plain(6, 6);
         network.step.mean_s = 0.001;
         network.gpu = (struct fulcrum_batch_time){.per_item_s = 0.1};
-        network.training = (struct fulcrum_training){periods[i], 0.5 * periods[i], 1.0, 1.0};
+        network.training =
+            (struct fulcrum_training){periods[i], 0.5 * periods[i], 1.0, 1.0};
         struct fulcrum_solver_options options = {.max_steps = 2e5};
         struct fulcrum_solution out = {.steps_per_s = 0.0};
         CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
