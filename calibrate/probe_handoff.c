@@ -200,7 +200,7 @@ static enum fulcrum_status sample_next(
     if ((state->items.count + 1) * SIZE_COUNT <= state->server.count) {
         return sample_exchange(state, ITEM_ACTORS, ITEMS, err);
     }
-    return sample(
+    return sample_exchange(
         state, fulcrum_recording_neediest(&state->server, sizes, SIZE_COUNT), 1.0, err);
 }
 

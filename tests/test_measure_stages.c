@@ -99,8 +99,8 @@ static void test_options_that_measure_nothing_are_refused(void)
     CU_ASSERT_EQUAL(fulcrum_measure_stages(&found, &options, &err), FULCRUM_ERR_RANGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "0 environments"));
     measure = small_options();
-    measure.actor =
-        "nobody"; /* cppcheck-suppress unreadVariable; options point to it */
+    /* cppcheck-suppress unreadVariable; options point to it */
+    measure.actor = "nobody";
     CU_ASSERT_EQUAL(
         fulcrum_measure_stages(&found, &options, &err), FULCRUM_ERR_UNKNOWN_NAME);
     CU_ASSERT_PTR_NULL(found);
