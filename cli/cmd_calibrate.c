@@ -8,11 +8,10 @@
 #include "calibrate/calibrate.h"
 #include "cli/actor_options.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
 #include "cli/learner_options.h"
 #include "cli/message.h"
-#include "cli/progress.h"
 #include "cli/show.h"
+#include "cli/watch.h"
 #include "presets/output.h"
 #include "presets/preset.h"
 
@@ -26,24 +25,6 @@ struct settings {
     double threads;
     double seed;
 };
-
-/* What the run asks and tells through its callbacks. */
-struct watch {
-    struct fulcrum_progress progress;
-    const volatile sig_atomic_t *interrupted;
-};
-
-static int is_interrupted(void *user)
-{
-    const struct watch *watch = user;
-    return *watch->interrupted != 0;
-}
-
-static void show_progress(void *user, const struct fulcrum_calibrate_progress *progress)
-{
-    struct watch *watch = user;
-    fulcrum_progress_update(&watch->progress, progress->done_frac, progress->what);
-}
 
 /* 0, the probe's own choice, where a workload does not say. */
 static double or_zero(double value)
@@ -118,7 +99,7 @@ static enum fulcrum_status run(
 {
     const struct settings *settings = data;
     struct fulcrum_design design;
-    struct watch watch;
+    struct fulcrum_watch watch;
     enum fulcrum_status status =
         fulcrum_actor_settings_check(&settings->actor, context, err);
     if (status == FULCRUM_OK) {
@@ -132,14 +113,13 @@ static enum fulcrum_status run(
         return status;
     }
     struct fulcrum_calibrate_options options = options_of(settings, &design);
-    watch.interrupted = fulcrum_interrupt_watch();
-    fulcrum_progress_start(&watch.progress, context);
-    options.stop = is_interrupted;
-    options.progress = show_progress;
+    fulcrum_watch_start(&watch, context);
+    options.stop = fulcrum_watch_stops;
+    options.progress = fulcrum_watch_show;
     options.user = &watch;
     struct fulcrum_calibration *calibration = NULL;
     status = fulcrum_calibrate(&calibration, &options, err);
-    fulcrum_progress_end(&watch.progress);
+    fulcrum_watch_end(&watch);
     if (calibration == NULL) {
         return status;
     }

@@ -19,13 +19,12 @@
 #include "cli/actor_options.h"
 #include "cli/command.h"
 #include "cli/design_options.h"
-#include "cli/interrupt.h"
 #include "cli/learner_options.h"
 #include "cli/measure_record.h"
 #include "cli/measure_report.h"
 #include "cli/message.h"
-#include "cli/progress.h"
 #include "cli/range.h"
+#include "cli/watch.h"
 #include "presets/json.h"
 #include "presets/output.h"
 #include "presets/preset.h"
@@ -82,23 +81,6 @@ struct job {
     struct fulcrum_measure_record record;
     char *calibration_path; /* from the root; owned */
 };
-
-struct watch {
-    struct fulcrum_progress progress;
-    const volatile sig_atomic_t *interrupted;
-};
-
-static int is_interrupted(void *user)
-{
-    const struct watch *watch = user;
-    return *watch->interrupted != 0;
-}
-
-static void show_progress(void *user, const struct fulcrum_calibrate_progress *progress)
-{
-    struct watch *watch = user;
-    fulcrum_progress_update(&watch->progress, progress->done_frac, progress->what);
-}
 
 /* "greedy", "half", "fixed:32", "greedy:64". */
 static enum fulcrum_status read_rule(const char *text, struct rule *out,
@@ -540,21 +522,21 @@ static enum fulcrum_status take_record(struct job *job, struct fulcrum_error *er
 static enum fulcrum_status measure(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct watch watch = {.interrupted = fulcrum_interrupt_watch()};
-    fulcrum_progress_start(&watch.progress, context);
-    job->options.stop = is_interrupted;
-    job->options.progress = show_progress;
+    struct fulcrum_watch watch;
+    fulcrum_watch_start(&watch, context);
+    job->options.stop = fulcrum_watch_stops;
+    job->options.progress = fulcrum_watch_show;
     job->options.user = &watch;
     enum fulcrum_status status = fulcrum_measure(&job->found, &job->options, err);
     if (status == FULCRUM_OK) {
         status = take_record(job, err);
     }
-    fulcrum_progress_end(&watch.progress);
+    fulcrum_watch_end(&watch);
     if (job->found == NULL) {
         return status;
     }
     if (status == FULCRUM_ERR_INTERRUPTED) {
-        context->exit_code = 130;
+        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
         fulcrum_message_note(context, "%s", err != NULL ? err->detail : "stopped");
         status = FULCRUM_OK;
     }

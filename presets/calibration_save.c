@@ -1,11 +1,9 @@
 /* calibration_save.c - calibrations into files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
 #include "presets/calibration_file.h"
 #include "presets/json.h"
-#include "presets/output.h"
 #include "presets/preset.h"
 #include "presets/sheet.h"
 
@@ -207,14 +205,5 @@ enum fulcrum_status fulcrum_calibration_save(
             "%s: a calibration needs a name before it is saved",
             path != NULL ? path : "-");
     }
-    struct fulcrum_json *root = build(calibration);
-    char *text = NULL;
-    enum fulcrum_status status =
-        fulcrum_json_text(root, FULCRUM_JSON_PRETTY, &text, err);
-    fulcrum_json_free(root);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_output_text(path, text, err);
-    }
-    free(text);
-    return status;
+    return fulcrum_json_save(build(calibration), path, err);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/output.h"
 #include "presets/utf8.h"
 
 enum kind { KIND_OBJECT, KIND_ARRAY, KIND_SCALAR };
@@ -364,4 +365,18 @@ enum fulcrum_status fulcrum_json_text(const struct fulcrum_json *json,
     }
     *out = text;
     return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_json_save(
+    struct fulcrum_json *json, const char *path, struct fulcrum_error *err)
+{
+    char *text = NULL;
+    enum fulcrum_status status =
+        fulcrum_json_text(json, FULCRUM_JSON_PRETTY, &text, err);
+    fulcrum_json_free(json);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_output_text(path, text, err);
+    }
+    free(text);
+    return status;
 }

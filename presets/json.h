@@ -61,4 +61,12 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_json_text(
     const struct fulcrum_json *json, enum fulcrum_json_layout layout, char **out,
     struct fulcrum_error *err);
 
+/*
+ * Writes a document as a file of its own, pretty, and frees it either way.
+ *   path     "-" or NULL: standard output
+ *   fails    FULCRUM_ERR_NO_MEMORY, or as fulcrum_output_open
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_json_save(
+    struct fulcrum_json *json, const char *path, struct fulcrum_error *err);
+
 #endif

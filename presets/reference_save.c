@@ -3,11 +3,9 @@
 #include "presets/reference_save.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "presets/json.h"
-#include "presets/output.h"
 #include "presets/preset.h"
 #include "presets/reference_file.h"
 #include "presets/sheet.h"
@@ -121,14 +119,5 @@ enum fulcrum_status fulcrum_reference_save(const struct fulcrum_reference *refer
             "%s: a reference needs a name and a source before it is saved",
             path != NULL ? path : "-");
     }
-    struct fulcrum_json *root = build(reference);
-    char *text = NULL;
-    enum fulcrum_status status =
-        fulcrum_json_text(root, FULCRUM_JSON_PRETTY, &text, err);
-    fulcrum_json_free(root);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_output_text(path, text, err);
-    }
-    free(text);
-    return status;
+    return fulcrum_json_save(build(reference), path, err);
 }

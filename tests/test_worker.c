@@ -18,6 +18,7 @@
 
 #include "calibrate/calibrate.h"
 #include "calibrate/crew.h"
+#include "calibrate/learner.h"
 #include "calibrate/stopwatch.h"
 #include "calibrate/worker_process.h"
 #include "tests/expect.h"
@@ -743,9 +744,30 @@ static pid_t start_program(const char *pid_file)
     return child;
 }
 
+/* A build without OpenBLAS calibrates with no learner of its own. */
+static int has_learner(void)
+{
+    const struct fulcrum_learner *learner = fulcrum_learner_find("cpu");
+    const struct fulcrum_learner_options options = {.network = FULCRUM_NETWORK_MLP,
+        .max_batch = 1,
+        .input_count = 1,
+        .action_count = 1,
+        .train_batch = 1};
+    struct fulcrum_learner_state *state = NULL;
+    struct fulcrum_learner_info info;
+    if (learner->open(&options, &state, &info, NULL) != FULCRUM_OK) {
+        return 0;
+    }
+    learner->close(state);
+    return 1;
+}
+
 /* Even a program that is killed takes its workers along. */
 static void test_workers_die_with_the_program(void)
 {
+    if (!has_learner()) {
+        return;
+    }
     struct scratch scratch = scratch_new();
     char *pid_file = scratch_path(&scratch, "pids");
     pid_t program = start_program(pid_file);
