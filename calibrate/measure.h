@@ -17,7 +17,8 @@
 /*
  * Windows in which other programs had more than this share of the machine, or beside
  * which a canary on one of the cores took FULCRUM_CANARY_LIMIT_REL of its usual time,
- * are disturbed. Both limits were fixed before anything was measured with them.
+ * are disturbed. Both limits were fixed beforehand; how the canary is run and what is
+ * usual of it (docs/measure.md) were settled after first runs.
  */
 #define FULCRUM_MEASURE_OTHERS_MOST_FRAC 0.03
 
