@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calibrate/stopwatch.h"
 #include "model/design.h"
 
 #if FULCRUM_HAVE_HWLOC
@@ -187,23 +188,49 @@ double fulcrum_host_quota_cores(const char *root)
     return given ? quota_us / period_us : (double)NAN;
 }
 
-double fulcrum_host_busy_s(const char *root)
+/* Lines "cpu0", "cpu1", ... of /proc/stat: one of each processor that is in use. */
+static double count_processors(FILE *file)
 {
-    /* user nice system idle iowait irq softirq steal; guests are within user. */
-    enum { IDLE = 3, IO_WAIT = 4, FIELD_COUNT = 8 };
     char line[512];
-    double ticks = 0.0;
+    double count = 0.0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        count += strncmp(line, "cpu", 3) == 0 && line[3] >= '0' && line[3] <= '9';
+    }
+    return count;
+}
+
+/*
+ * Idle time is counted to the microsecond, while user and system time go to whoever
+ * runs when the clock ticks: threads that yield at ticks, as two that share a core do,
+ * would get more than they use.
+ */
+struct fulcrum_host_idle fulcrum_host_idle(const char *root)
+{
+    struct fulcrum_host_idle idle = {.wall_s = fulcrum_wall_s(), .idle_s = (double)NAN};
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/proc/stat", root);
+    FILE *file = fopen(path, "r");
     long per_s = sysconf(_SC_CLK_TCK);
-    if (!fulcrum_host_read_line(root, "/proc/stat", line, sizeof line) ||
-        strncmp(line, "cpu ", 4) != 0 || per_s <= 0) {
-        return (double)NAN;
+    double idle_ticks = 0.0;
+    double wait_ticks = 0.0;
+    if (file == NULL) {
+        return idle;
     }
-    char *at = line + 4;
-    for (int i = 0; i < FIELD_COUNT; i++) {
-        double field = strtod(at, &at);
-        ticks += i == IDLE || i == IO_WAIT ? 0.0 : field;
+    /* user nice system idle iowait: waiting for a disk is idle, too. */
+    if (fscanf(file, "cpu %*f %*f %*f %lf %lf", &idle_ticks, &wait_ticks) == 2 &&
+        per_s > 0) {
+        idle.idle_s = (idle_ticks + wait_ticks) / (double)per_s;
+        idle.processor_count = count_processors(file);
     }
-    return ticks / (double)per_s;
+    (void)fclose(file);
+    return idle;
+}
+
+double fulcrum_host_busy_s(
+    const struct fulcrum_host_idle *begin, const struct fulcrum_host_idle *end)
+{
+    double passed_s = end->processor_count * (end->wall_s - begin->wall_s);
+    return passed_s - (end->idle_s - begin->idle_s);
 }
 
 #if FULCRUM_HAVE_HWLOC

@@ -48,11 +48,22 @@ int fulcrum_host_read_line(const char *root, const char *path, char *line, size_
  */
 double fulcrum_host_quota_cores(const char *root);
 
+/* How long the processors have been idle, at a moment. */
+struct fulcrum_host_idle {
+    double wall_s;
+    double idle_s; /* of all processors; NAN where it is not told */
+    double processor_count;
+};
+
+/* Reads `root`/proc/stat. The kernel tells idle times in steps of 10 ms. */
+struct fulcrum_host_idle fulcrum_host_idle(const char *root);
+
 /*
- * CPU seconds that all processors have spent on anything, from `root`/proc/stat, time
- * stolen by a hypervisor included; NAN where it is not told. Ticks of 10 ms.
+ * CPU seconds between two readings that all processors spent on anything, time stolen
+ * by a hypervisor included; NAN where it is not told.
  */
-double fulcrum_host_busy_s(const char *root);
+double fulcrum_host_busy_s(
+    const struct fulcrum_host_idle *begin, const struct fulcrum_host_idle *end);
 
 /*
  * The core that each hardware thread lies on, as the number of the core's first thread:

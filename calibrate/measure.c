@@ -100,6 +100,11 @@ static enum fulcrum_status check_options(
             "windows of %g s, %zu to %zu of them: expected at least one above 0 s",
             options->window_s, options->window_count, options->most_windows);
     }
+    if (!(options->calm_wait_s >= 0.0)) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "a wait of %g s for a calm machine: expected at least 0",
+            options->calm_wait_s);
+    }
     for (size_t i = 0; i < options->config_count; i++) {
         const struct fulcrum_measure_config *config = &options->configs[i];
         if (config->actor_count == 0 || config->envs_per_actor == 0 ||

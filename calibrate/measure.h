@@ -54,6 +54,7 @@ struct fulcrum_measure_options {
     double window_s;                    /* of one measurement, > 0 */
     size_t window_count;      /* undisturbed ones that are wanted of each, >= 1 */
     size_t most_windows;      /* of each, disturbed ones included */
+    double calm_wait_s;       /* longest wait for calm canaries before a window, >= 0 */
     double train_steps_least; /* a window goes on until so many are done */
     const char *meter_root;   /* NULL: this machine's files */
     int (*stop)(void *user);  /* non-zero: end soon; NULL: never */

@@ -28,6 +28,9 @@
 /* How often a window looks whether it is to end. */
 #define LOOK_S 0.02
 
+/* Between two looks at a machine that is not calm. */
+#define CALM_PAUSE_S 0.1
+
 /* A window without its train steps ends all the same. */
 #define TRAIN_WINDOWS_MOST 60.0
 
@@ -75,6 +78,17 @@ static enum fulcrum_status make_steppers(
     return open_steppers(room, err);
 }
 
+/* Sleeps, unless the run is to be stopped. */
+static enum fulcrum_status pause_s(
+    struct fulcrum_window_room *room, double time_s, struct fulcrum_error *err)
+{
+    if (room->stops != NULL && room->stops(room->user)) {
+        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped");
+    }
+    fulcrum_sleep_s(time_s);
+    return FULCRUM_OK;
+}
+
 /* Median of a few runs of a canary on the calling thread's core, over its usual time.
  */
 static enum fulcrum_status run_canary(struct fulcrum_window_room *room,
@@ -113,6 +127,28 @@ static enum fulcrum_status run_canaries(
         *out = fmax(*out, rel);
     }
     (void)fulcrum_cpu_list_bind(&room->before);
+    return status;
+}
+
+/*
+ * Waits until the canaries are as fast as usual, for as long as is allowed. Bursts of
+ * other work, on a virtual machine by its neighbours, last some seconds: a window that
+ * begins in one is lost. The readings have nothing to do with what is measured.
+ */
+static enum fulcrum_status await_calm(
+    struct fulcrum_window_room *room, double *rel, struct fulcrum_error *err)
+{
+    double until_s = fulcrum_wall_s() + room->options->calm_wait_s;
+    enum fulcrum_status status = FULCRUM_OK;
+    int waits = 1;
+    while (waits && status == FULCRUM_OK) {
+        *rel = 0.0;
+        status = run_canaries(room, rel, err);
+        waits = *rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s;
+        if (waits && status == FULCRUM_OK) {
+            status = pause_s(room, CALM_PAUSE_S, err);
+        }
+    }
     return status;
 }
 
@@ -233,14 +269,7 @@ static enum fulcrum_status look(struct fulcrum_window_room *room,
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
     enum fulcrum_status status = fulcrum_live_failure(live, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    if (room->stops != NULL && room->stops(room->user)) {
-        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped");
-    }
-    fulcrum_sleep_s(LOOK_S);
-    return FULCRUM_OK;
+    return status == FULCRUM_OK ? pause_s(room, LOOK_S, err) : status;
 }
 
 /* Until the pipeline has found its stride. */
@@ -277,7 +306,7 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     double window_s =
         fmax(options->window_s, fulcrum_energy_least_window_s(room->energy));
     double own_s = own_cpu_s(room);
-    double host_s = fulcrum_host_busy_s("");
+    struct fulcrum_host_idle idle = fulcrum_host_idle("");
     fulcrum_energy_begin(room->energy);
     fulcrum_recorder_start(room->recorder);
     fulcrum_live_read(live, &out->begin);
@@ -300,7 +329,8 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     fulcrum_energy_end(room->energy,
         out->end.env_step_count - out->begin.env_step_count, &out->energy);
     out->own_cpu_s = own_cpu_s(room) - own_s;
-    out->host_busy_s = fulcrum_host_busy_s("") - host_s;
+    struct fulcrum_host_idle idle_then = fulcrum_host_idle("");
+    out->host_busy_s = fulcrum_host_busy_s(&idle, &idle_then);
     return status;
 }
 
@@ -374,7 +404,7 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     double canary_rel = 0.0;
     enum fulcrum_status status = check_size(config, err);
     if (status == FULCRUM_OK) {
-        status = run_canaries(room, &canary_rel, err);
+        status = await_calm(room, &canary_rel, err);
     }
     if (status == FULCRUM_OK) {
         status = fulcrum_live_new(&live, &plan, err);

@@ -118,12 +118,13 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     if (status != FULCRUM_OK) {
         return status;
     }
-    double begin_s = fulcrum_host_busy_s("");
+    struct fulcrum_host_idle begin = fulcrum_host_idle("");
     status = fulcrum_crew_window(state->crew, (size_t)count, window_s, &reading, err);
     if (status != FULCRUM_OK) {
         return status;
     }
-    double busy_s = fulcrum_host_busy_s("") - begin_s;
+    struct fulcrum_host_idle end = fulcrum_host_idle("");
+    double busy_s = fulcrum_host_busy_s(&begin, &end);
     double share =
         reading.cpu_s / (reading.wall_s * fmin(count, bench->machine.cpu.thread_count));
     *out = (struct fulcrum_sample){.x = count,

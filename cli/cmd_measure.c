@@ -48,6 +48,7 @@ struct settings {
     double window_s;
     double windows;
     double most_windows;
+    double wait_s;
     double train_steps;
     double seed;
     const char *name;
@@ -317,6 +318,7 @@ static enum fulcrum_status read_job(
         .window_s = settings->window_s,
         .window_count = (size_t)settings->windows,
         .most_windows = (size_t)fmax(settings->most_windows, settings->windows),
+        .calm_wait_s = settings->wait_s,
         .train_steps_least = settings->train_steps};
     enum fulcrum_status status =
         fulcrum_actor_settings_check(&settings->actor, context, err);
@@ -664,6 +666,16 @@ static const struct fulcrum_option how_rows[] = {
         .most = 10000.0,
         .help = "windows after which a point that is disturbed again and again is left "
                 "as it is"},
+    {.name = "wait",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = SETTING(wait_s),
+        .value = "SECONDS",
+        .fallback = "10",
+        .least = 0.0,
+        .most = 3600.0,
+        .unit = "s",
+        .help =
+            "longest wait before a window until the canary tells of a calm machine"},
     {.name = "train-steps",
         .kind = FULCRUM_OPTION_COUNT,
         .offset = SETTING(train_steps),

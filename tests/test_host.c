@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "calibrate/provenance.h"
+#include "calibrate/stopwatch.h"
 #include "model/calibration.h"
 #include "tests/scratch.h"
 #include "tests/suite.h"
@@ -108,16 +110,48 @@ static void test_container_quota_is_read(void)
     scratch_free(&scratch);
 }
 
-static void test_busy_time_leaves_idle_and_waiting_out(void)
+static void test_idle_and_waiting_are_read(void)
 {
     struct scratch scratch = scratch_new();
-    CU_ASSERT(isnan(fulcrum_host_busy_s(scratch.folder)));
-    put(&scratch, "proc/stat", "cpu  100 20 30 99999 8888 4 5 6 7 8\n");
-    double busy_s = fulcrum_host_busy_s(scratch.folder);
-    put(&scratch, "proc/stat", "cpu  200 40 60 99999 8888 8 10 12 7 8\n");
-    suite_assert_close(
-        "twice the ticks", fulcrum_host_busy_s(scratch.folder), 2.0 * busy_s, 1e-12);
+    CU_ASSERT(isnan(fulcrum_host_idle(scratch.folder).idle_s));
+    put(&scratch, "proc/stat", "cpu  100 20 30\n");
+    CU_ASSERT(isnan(fulcrum_host_idle(scratch.folder).idle_s));
+    put(&scratch, "proc/stat",
+        "cpu  100 20 30 700 80 4 5 6 7 8\ncpu0 1 2 3 4\ncpu3 1 2 3 4\nintr 5\n");
+    struct fulcrum_host_idle idle = fulcrum_host_idle(scratch.folder);
+    double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    suite_assert_close("idle", idle.idle_s, 780.0 * tick_s, 1e-12);
+    suite_assert_close("processors", idle.processor_count, 2.0, 0.0);
     scratch_free(&scratch);
+}
+
+static void test_busy_is_what_was_not_idle(void)
+{
+    const struct fulcrum_host_idle begin = {
+        .wall_s = 10.0, .idle_s = 100.0, .processor_count = 4.0};
+    const struct fulcrum_host_idle end = {
+        .wall_s = 12.0, .idle_s = 103.0, .processor_count = 4.0};
+    const struct fulcrum_host_idle unknown = {.wall_s = 12.0, .idle_s = (double)NAN};
+    suite_assert_close("busy", fulcrum_host_busy_s(&begin, &end), 5.0, 1e-12);
+    CU_ASSERT(isnan(fulcrum_host_busy_s(&begin, &unknown)));
+}
+
+/* A thread that sleeps and works in turn is told from one that always works. */
+static void test_busy_time_of_this_machine(void)
+{
+    struct fulcrum_host_idle begin = fulcrum_host_idle("");
+    double until_s = begin.wall_s + 0.3;
+    while (fulcrum_wall_s() < until_s) {
+    }
+    struct fulcrum_host_idle end = fulcrum_host_idle("");
+    double passed_s = end.wall_s - begin.wall_s;
+    double busy_s = fulcrum_host_busy_s(&begin, &end);
+    if (isnan(busy_s)) {
+        return; /* no /proc/stat: nothing is told */
+    }
+    CU_ASSERT(end.processor_count >= 1.0);
+    CU_ASSERT(busy_s > 0.8 * passed_s);
+    CU_ASSERT(busy_s < end.processor_count * passed_s + 0.1);
 }
 
 static void test_this_machine_has_at_least_one_of_everything(void)
@@ -169,7 +203,9 @@ int main(int argc, char **argv)
         SUITE_CASE(test_processors_this_process_may_not_use_do_not_count),
         SUITE_CASE(test_cpuinfo_tells_name_and_clock),
         SUITE_CASE(test_container_quota_is_read),
-        SUITE_CASE(test_busy_time_leaves_idle_and_waiting_out),
+        SUITE_CASE(test_idle_and_waiting_are_read),
+        SUITE_CASE(test_busy_is_what_was_not_idle),
+        SUITE_CASE(test_busy_time_of_this_machine),
         SUITE_CASE(test_this_machine_has_at_least_one_of_everything),
         SUITE_CASE(test_provenance_names_what_steers_the_figures),
     };

@@ -283,6 +283,62 @@ static void test_a_stop_keeps_what_there_is(void)
     }
 }
 
+/* So many readings of 1 us that the canaries' usual time is one, come what may. */
+static void make_impatient(struct fulcrum_window_room *room)
+{
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 10000; k++) {
+            CU_ASSERT_EQUAL(
+                fulcrum_canary_add(&room->canaries[i], 1e-6, NULL), FULCRUM_OK);
+        }
+    }
+}
+
+static int counts_to_three(void *user)
+{
+    int *count = user;
+    *count += 1;
+    return *count >= 3;
+}
+
+static void test_a_window_waits_for_a_calm_machine_but_not_for_ever(void)
+{
+    static const double waits_s[] = {0.0, 0.7};
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    options.window_s = 0.02;
+    for (size_t i = 0; i < 2; i++) {
+        struct fulcrum_window_room room;
+        struct fulcrum_measure_window window;
+        options.calm_wait_s = waits_s[i];
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_window_room_open(&room, &options, NULL), FULCRUM_OK);
+        make_impatient(&room);
+        double begin_s = fulcrum_wall_s();
+        CU_ASSERT_EQUAL(
+            fulcrum_window_take(&room, &greedy_two, &window, NULL), FULCRUM_OK);
+        CU_ASSERT(fulcrum_wall_s() - begin_s > waits_s[i]);
+        CU_ASSERT(window.is_disturbed && window.canary_rel > 10.0);
+        fulcrum_window_room_close(&room);
+    }
+}
+
+static void test_a_stop_ends_the_wait(void)
+{
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    struct fulcrum_window_room room;
+    struct fulcrum_measure_window window;
+    int count = 0;
+    options.calm_wait_s = 3600.0;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_window_room_open(&room, &options, NULL), FULCRUM_OK);
+    make_impatient(&room);
+    room.stops = counts_to_three;
+    room.user = &count;
+    CU_ASSERT_EQUAL(fulcrum_window_take(&room, &greedy_two, &window, NULL),
+        FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_EQUAL(count, 3);
+    fulcrum_window_room_close(&room);
+}
+
 static void refuse(const struct fulcrum_measure_options *options,
     enum fulcrum_status expected, const char *part)
 {
@@ -306,6 +362,9 @@ static void test_what_cannot_be_measured_is_refused(void)
     options = small_options(&greedy_two, 1);
     options.window_count = 3;
     refuse(&options, FULCRUM_ERR_RANGE, "3 to 2 of them");
+    options = small_options(&greedy_two, 1);
+    options.calm_wait_s = (double)NAN;
+    refuse(&options, FULCRUM_ERR_RANGE, "a wait of nan s");
     options = small_options(&nobody, 1);
     refuse(&options, FULCRUM_ERR_RANGE, "0 actors with 0 environments: expected 1 to");
     options = small_options(&crowd, 1);
@@ -350,6 +409,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_training_runs_beside_inference),
         SUITE_CASE(test_progress_ends_at_the_end),
         SUITE_CASE(test_a_stop_keeps_what_there_is),
+        SUITE_CASE(test_a_window_waits_for_a_calm_machine_but_not_for_ever),
+        SUITE_CASE(test_a_stop_ends_the_wait),
         SUITE_CASE(test_what_cannot_be_measured_is_refused),
         SUITE_CASE(test_requests_of_a_batch_are_whole),
     };
