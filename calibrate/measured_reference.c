@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As fulcrum_predict_throughput: both commands say the same number. */
-#define SEED           1
-#define HALF_WIDTH_REL 0.002
-#define MOST_STEPS     2e7
-#define DRAWS          200.0
-
 enum { SETTINGS_MOST = 6, SOURCES = 4 };
 
 void fulcrum_measured_series(
@@ -249,65 +243,4 @@ enum fulcrum_status fulcrum_measured_reference(const struct fulcrum_measured_pla
     }
     *out = reference;
     return FULCRUM_OK;
-}
-
-/* The value by simulation, the interval of the fast method moved along with it. */
-static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
-    const struct fulcrum_reference_point *measured, struct fulcrum_prediction *out,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_setting settings[SETTINGS_MOST];
-    for (size_t i = 0; i < measured->setting_count; i++) {
-        const struct fulcrum_reference_setting *setting = &measured->settings[i];
-        settings[i] = (struct fulcrum_setting){fulcrum_field_find(setting->path),
-            setting->number, isnan(setting->number) ? setting->text : NULL};
-    }
-    const struct fulcrum_point point = {
-        .varied = settings, .varied_count = measured->setting_count, .seed = SEED};
-    const struct fulcrum_predict_options exact = {
-        .solver = {.method = FULCRUM_METHOD_SIMULATE,
-            .seed = SEED,
-            .half_width_rel = HALF_WIDTH_REL,
-            .max_steps = MOST_STEPS}};
-    const struct fulcrum_predict_options quick = {
-        .solver = {.method = FULCRUM_METHOD_FAST, .seed = SEED}, .draws = DRAWS};
-    struct fulcrum_prediction drawn;
-    enum fulcrum_status status =
-        fulcrum_predictor_run(predictor, &point, &quick, &drawn, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_predictor_run(predictor, &point, &exact, out, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    out->has_interval = drawn.has_interval;
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        double factor =
-            drawn.value[i] > 0.0 ? out->value[i] / drawn.value[i] : (double)NAN;
-        out->lo[i] = drawn.lo[i] * factor;
-        out->hi[i] = drawn.hi[i] * factor;
-    }
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_measured_predict(const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out,
-    struct fulcrum_error *err)
-{
-    const struct fulcrum_calibration *const calibrations[] = {calibration};
-    const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
-        .calibrations = calibrations,
-        .calibration_count = 1};
-    struct fulcrum_scenario *scenario = NULL;
-    struct fulcrum_predictor *predictor = NULL;
-    enum fulcrum_status status = fulcrum_scenario_new(&inputs, &scenario, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_predictor_new(scenario, &predictor, err);
-    }
-    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
-        status = predict_point(predictor, &reference->points[i], &out[i], err);
-    }
-    fulcrum_predictor_free(predictor);
-    fulcrum_scenario_free(scenario);
-    return status;
 }

@@ -6,7 +6,6 @@
 
 #include "calibrate/measure.h"
 #include "model/calibration.h"
-#include "model/predict.h"
 #include "model/reference.h"
 
 struct fulcrum_measured_plan {
@@ -30,17 +29,6 @@ struct fulcrum_measured_plan {
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measured_reference(
     const struct fulcrum_measured_plan *plan, struct fulcrum_reference **out,
-    struct fulcrum_error *err);
-
-/*
- * Predicts every point of such a reference as `fulcrum validate` does: by simulation,
- * with the intervals of the fast method's draws around it.
- *   out      room for point_count predictions
- *   fails    as fulcrum_predict
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measured_predict(
-    const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out,
     struct fulcrum_error *err);
 
 /* "greedy K=4", "fixed share 0.5 K=1", "fixed 32 K=1". */

@@ -2,24 +2,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/predict_throughput.h"
 
-#include <gsl/gsl_rng.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/formula.h"
+#include "calibrate/reference_prediction.h"
 #include "calibrate/seen.h"
 #include "calibrate/throughput.h"
-#include "model/sampler.h"
-#include "model/stream.h"
-
-enum { DRAWS = 400, SEED = 1 };
-
-/* Of the simulations that correct the fast method. */
-#define HALF_WIDTH_REL 0.002
-#define MOST_STEPS     2e7
+#include "model/interval.h"
 
 /* Of a published point, where its repetitions are not: small formulas weigh it by this.
  */
@@ -28,29 +19,15 @@ enum { DRAWS = 400, SEED = 1 };
 struct job {
     const struct fulcrum_reference *reference;
     const struct fulcrum_calibration *calibration;
-    struct fulcrum_throughput *model;
+    struct fulcrum_throughput
+        *model; /* of the baselines; at the calibration's values */
     struct fulcrum_comparison *out;
+    struct fulcrum_prediction *points;
+    double *drawn_per_s; /* point by point, FULCRUM_POINT_DRAWS each */
+    double *ratio;       /* of one figure, draw by draw */
     size_t figure_count;
-    const char **paths;
-    double *value;     /* of the parameters */
-    double *predicted; /* of the figures */
-    double *drawn;     /* figure by figure, DRAWS each */
+    double *by_rule; /* of the figures */
 };
-
-static enum fulcrum_status allocate(struct job *job, struct fulcrum_error *err)
-{
-    size_t n = job->calibration->parameter_count;
-    job->paths = calloc(n + 1, sizeof *job->paths);
-    job->value = calloc(n + 1, sizeof *job->value);
-    if (job->paths == NULL || job->value == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
-    }
-    for (size_t i = 0; i < n; i++) {
-        job->paths[i] = job->calibration->parameters[i].path;
-        job->value[i] = job->calibration->parameters[i].value;
-    }
-    return FULCRUM_OK;
-}
 
 static enum fulcrum_status make_model(struct job *job, struct fulcrum_error *err)
 {
@@ -58,50 +35,98 @@ static enum fulcrum_status make_model(struct job *job, struct fulcrum_error *err
         .reference_count = 1,
         .calibrations = &job->calibration,
         .calibration_count = 1,
-        .paths = job->paths,
-        .path_count = job->calibration->parameter_count,
         .thread_count = 1};
     enum fulcrum_status status = fulcrum_throughput_new(&plan, &job->model, err);
     if (status != FULCRUM_OK) {
         return status;
     }
+    size_t points = job->reference->point_count;
     (void)fulcrum_throughput_figures(job->model, &job->figure_count);
-    job->predicted = calloc(job->figure_count + 1, sizeof *job->predicted);
-    job->drawn = calloc(job->figure_count * DRAWS + 1, sizeof *job->drawn);
-    return job->predicted != NULL && job->drawn != NULL
+    job->points = calloc(points + 1, sizeof *job->points);
+    job->drawn_per_s =
+        calloc(points * FULCRUM_POINT_DRAWS + 1, sizeof *job->drawn_per_s);
+    job->ratio = calloc(FULCRUM_POINT_DRAWS, sizeof *job->ratio);
+    job->by_rule = calloc(job->figure_count + 1, sizeof *job->by_rule);
+    return job->points != NULL && job->drawn_per_s != NULL && job->ratio != NULL &&
+                   job->by_rule != NULL
                ? FULCRUM_OK
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
 }
 
+/* A value with its interval. */
+struct figure {
+    double value;
+    struct fulcrum_interval interval;
+};
+
+static struct figure output_of(
+    const struct fulcrum_prediction *point, enum fulcrum_predicted output)
+{
+    return (struct figure){
+        point->value[output], {point->lo[output], point->hi[output]}};
+}
+
+/* The rate of one point over that of another, draw by draw: their errors are shared.
+ * Draws that cannot run are left out. */
+static struct figure ratio_of(const struct job *job, size_t over, size_t under)
+{
+    const enum fulcrum_predicted rate = FULCRUM_OUTPUT_steps_per_s;
+    const double *above = job->drawn_per_s + over * FULCRUM_POINT_DRAWS;
+    const double *below = job->drawn_per_s + under * FULCRUM_POINT_DRAWS;
+    size_t count = 0;
+    for (size_t k = 0; k < FULCRUM_POINT_DRAWS; k++) {
+        double ratio = above[k] / below[k];
+        if (!isnan(ratio)) {
+            job->ratio[count++] = ratio;
+        }
+    }
+    return (struct figure){
+        job->points[over].value[rate] / job->points[under].value[rate],
+        fulcrum_interval_of(job->ratio, count)};
+}
+
+/* Other quantities than these the model of throughput has refused. */
+static struct figure predict_figure(
+    const struct job *job, const struct fulcrum_figure *figure)
+{
+    const struct fulcrum_reference *reference = job->reference;
+    const char *quantity =
+        reference->points[figure->point].observations[figure->observation].quantity;
+    if (strcmp(quantity, "speedup") == 0) {
+        return ratio_of(job, figure->point, reference->relative_to);
+    }
+    if (strcmp(quantity, "runtime_rel") == 0) {
+        return ratio_of(job, reference->relative_to, figure->point);
+    }
+    const struct fulcrum_prediction *point = &job->points[figure->point];
+    if (strcmp(quantity, "cpu_w") == 0) {
+        return output_of(point, FULCRUM_OUTPUT_cpu_w);
+    }
+    return output_of(point, strcmp(quantity, "gpu_w") == 0
+                                ? FULCRUM_OUTPUT_gpu_w
+                                : FULCRUM_OUTPUT_steps_per_s);
+}
+
 static enum fulcrum_status predict(struct job *job, struct fulcrum_error *err)
 {
-    const struct fulcrum_solver_options solver = {.method = FULCRUM_METHOD_SIMULATE,
-        .seed = SEED,
-        .half_width_rel = HALF_WIDTH_REL,
-        .max_steps = MOST_STEPS};
-    enum fulcrum_status status =
-        fulcrum_throughput_correct(job->model, job->value, &solver, err);
+    enum fulcrum_status status = fulcrum_reference_predict(
+        job->reference, job->calibration, job->points, job->drawn_per_s, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_comparison_init(job->out, job->reference, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    void *context = fulcrum_throughput_contexts(job->model)[0];
-    if (!fulcrum_throughput_forward(context, job->value, job->predicted)) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "%s: a point cannot run at the calibration's values", job->reference->name);
     }
     size_t count = 0;
     const struct fulcrum_figure *figures =
         fulcrum_throughput_figures(job->model, &count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        struct figure predicted = predict_figure(job, &figures[i]);
         struct fulcrum_compared *item = fulcrum_comparison_add(
-            job->out, figures[i].point, figures[i].observation, job->predicted[i]);
+            job->out, figures[i].point, figures[i].observation, predicted.value);
+        item->lo = predicted.interval.lo;
+        item->hi = predicted.interval.hi;
         item->is_fitted =
             fulcrum_seen_point(job->calibration, job->reference, figures[i].point);
     }
-    return FULCRUM_OK;
+    return status;
 }
 
 static void add_baselines(struct job *job)
@@ -115,12 +140,11 @@ static void add_baselines(struct job *job)
         {FULCRUM_BASELINE_TEXTBOOK, FULCRUM_RULE_TEXTBOOK},
     };
     for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++) {
-        if (!fulcrum_throughput_by_rule(
-                context, job->value, rules[k].rule, job->predicted)) {
+        if (!fulcrum_throughput_by_rule(context, NULL, rules[k].rule, job->by_rule)) {
             continue;
         }
         for (size_t i = 0; i < job->out->count; i++) {
-            job->out->items[i].baseline[rules[k].baseline] = job->predicted[i];
+            job->out->items[i].baseline[rules[k].baseline] = job->by_rule[i];
         }
     }
 }
@@ -234,46 +258,6 @@ static enum fulcrum_status add_formulas(struct job *job, struct fulcrum_error *e
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
 }
 
-static void set_interval(struct job *job, size_t figure, size_t count)
-{
-    double *drawn = job->drawn + figure * DRAWS;
-    gsl_sort(drawn, 1, count);
-    job->out->items[figure].lo =
-        gsl_stats_quantile_from_sorted_data(drawn, 1, count, 0.05);
-    job->out->items[figure].hi =
-        gsl_stats_quantile_from_sorted_data(drawn, 1, count, 0.95);
-}
-
-/* Draws that cannot run are left out. */
-static enum fulcrum_status add_intervals(struct job *job, struct fulcrum_error *err)
-{
-    struct fulcrum_sampler *sampler = NULL;
-    enum fulcrum_status status = fulcrum_sampler_new(job->calibration, &sampler, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    void *context = fulcrum_throughput_contexts(job->model)[0];
-    size_t kept = 0;
-    for (size_t k = 0; k < DRAWS; k++) {
-        gsl_rng_set(rng, fulcrum_stream_gsl_seed(fulcrum_stream_seed(SEED, k, 0)));
-        fulcrum_sampler_draw(sampler, rng, job->value);
-        if (!fulcrum_throughput_forward(context, job->value, job->predicted)) {
-            continue;
-        }
-        for (size_t i = 0; i < job->out->count; i++) {
-            job->drawn[i * DRAWS + kept] = job->predicted[i];
-        }
-        kept++;
-    }
-    for (size_t i = 0; kept > 1 && i < job->out->count; i++) {
-        set_interval(job, i, kept);
-    }
-    gsl_rng_free(rng);
-    fulcrum_sampler_free(sampler);
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_predict_throughput(
     const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_comparison *out,
@@ -282,10 +266,7 @@ enum fulcrum_status fulcrum_predict_throughput(
     struct fulcrum_comparison found = {.count = 0};
     struct job job = {
         .reference = reference, .calibration = calibration, .out = &found};
-    enum fulcrum_status status = allocate(&job, err);
-    if (status == FULCRUM_OK) {
-        status = make_model(&job, err);
-    }
+    enum fulcrum_status status = make_model(&job, err);
     if (status == FULCRUM_OK) {
         status = predict(&job, err);
     }
@@ -293,14 +274,11 @@ enum fulcrum_status fulcrum_predict_throughput(
         add_baselines(&job);
         status = add_formulas(&job, err);
     }
-    if (status == FULCRUM_OK) {
-        status = add_intervals(&job, err);
-    }
     fulcrum_throughput_free(job.model);
-    free((void *)job.paths);
-    free(job.value);
-    free(job.predicted);
-    free(job.drawn);
+    free(job.points);
+    free(job.drawn_per_s);
+    free(job.ratio);
+    free(job.by_rule);
     if (status == FULCRUM_OK) {
         *out = found;
     } else {

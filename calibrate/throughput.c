@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/reference_prediction.h"
 #include "model/ceiling.h"
 #include "model/lower.h"
 #include "model/predict.h"
 
-enum { SETTINGS_MOST = 8, PATHS_MOST = 24 };
+enum { PATHS_MOST = 24 };
 
-enum measure { RATE, SPEEDUP, RUNTIME_REL, GPU_W };
+enum measure { RATE, SPEEDUP, RUNTIME_REL, CPU_W, GPU_W };
 
 static const struct {
     const char *quantity;
@@ -27,13 +28,14 @@ static const struct {
     {"steps_per_s", RATE},
     {"speedup", SPEEDUP},
     {"runtime_rel", RUNTIME_REL},
+    {"cpu_w", CPU_W},
     {"gpu_w", GPU_W},
 };
 
 struct place {
     size_t reference; /* whose design it stands on */
     size_t setting_count;
-    struct fulcrum_setting settings[SETTINGS_MOST];
+    struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
     double factor; /* of its rate: what a simulation makes of it */
 };
 
@@ -43,12 +45,18 @@ struct source {
     size_t relative_to; /* another place; unused for rates and watts */
 };
 
+/* What one design point gives. */
+struct solved {
+    double steps_per_s;
+    double cpu_w;
+    double gpu_w;
+};
+
 /* What one thread works with. */
 struct context {
     struct fulcrum_throughput *model;
     struct fulcrum_predictor **predictors; /* one per reference */
-    double *rate;                          /* one per place */
-    double *gpu_w;
+    struct solved *solved;                 /* one per place */
 };
 
 struct fulcrum_throughput {
@@ -62,12 +70,6 @@ struct fulcrum_throughput {
     size_t figure_count;
     struct context *contexts;
     void **handles; /* the contexts as others see them */
-};
-
-/* What one design point gives. */
-struct solved {
-    double steps_per_s;
-    double gpu_w;
 };
 
 static enum fulcrum_status find_fields(
@@ -89,28 +91,6 @@ static enum fulcrum_status find_fields(
         }
         model->fields[i] = field;
     }
-    return FULCRUM_OK;
-}
-
-/* "run.env_count" counts the environments of all actors. */
-static enum fulcrum_status read_setting(const struct fulcrum_reference *reference,
-    const struct fulcrum_reference_setting *from, struct fulcrum_setting *out,
-    struct fulcrum_error *err)
-{
-    double per_actor = 1.0;
-    const struct fulcrum_field *field = fulcrum_field_find(from->path);
-    if (strcmp(from->path, "run.env_count") == 0) {
-        field = fulcrum_field_find("run.actor_count");
-        per_actor = reference->design.run.envs_per_actor;
-    }
-    if (field == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
-            "%s: points are set by '%s', which is no field of a design",
-            reference->name, from->path);
-    }
-    *out = (struct fulcrum_setting){.field = field,
-        .number = from->number / per_actor,
-        .text = from->text[0] != '\0' ? from->text : NULL};
     return FULCRUM_OK;
 }
 
@@ -161,20 +141,11 @@ static enum fulcrum_status find_place(struct fulcrum_throughput *model,
     size_t reference, size_t point, size_t *out, struct fulcrum_error *err)
 {
     const struct fulcrum_reference *const *references = model->plan.references;
-    const struct fulcrum_reference_point *from = &references[reference]->points[point];
     struct place place = {.reference = reference, .factor = 1.0};
-    if (from->setting_count > SETTINGS_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s: point %zu sets %zu fields: expected at most %d",
-            references[reference]->name, point, from->setting_count,
-            (int)SETTINGS_MOST);
-    }
-    for (size_t i = 0; i < from->setting_count; i++) {
-        enum fulcrum_status status = read_setting(references[reference],
-            &from->settings[i], &place.settings[place.setting_count++], err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+    enum fulcrum_status status = fulcrum_point_settings(
+        references[reference], point, place.settings, &place.setting_count, err);
+    if (status != FULCRUM_OK) {
+        return status;
     }
     size_t i = 0;
     while (i < model->place_count &&
@@ -205,8 +176,8 @@ static enum fulcrum_status find_measure(const struct fulcrum_reference *referenc
         }
     }
     return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-        "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel or "
-        "gpu_w)",
+        "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel, "
+        "cpu_w or gpu_w)",
         reference->name, quantity);
 }
 
@@ -303,10 +274,8 @@ static enum fulcrum_status allocate(
         struct context *context = &model->contexts[i];
         context->model = model;
         context->predictors = calloc(references, sizeof(struct fulcrum_predictor *));
-        context->rate = calloc(most, sizeof *context->rate);
-        context->gpu_w = calloc(most, sizeof *context->gpu_w);
-        ok = context->predictors != NULL && context->rate != NULL &&
-             context->gpu_w != NULL;
+        context->solved = calloc(most, sizeof *context->solved);
+        ok = context->predictors != NULL && context->solved != NULL;
         model->handles[i] = context;
     }
     return ok ? FULCRUM_OK
@@ -375,8 +344,7 @@ void fulcrum_throughput_free(struct fulcrum_throughput *model)
             fulcrum_predictor_free(context->predictors[r]);
         }
         free((void *)context->predictors);
-        free(context->rate);
-        free(context->gpu_w);
+        free(context->solved);
     }
     for (size_t r = 0; model->scenarios != NULL && r < model->plan.reference_count;
          r++) {
@@ -427,6 +395,7 @@ static enum fulcrum_status bound_place(struct fulcrum_predictor *predictor,
             &drain, &network->cpu, network->actors, network->step.mean_s);
         out->steps_per_s = shards.count * shards.steps_per_request *
                            fulcrum_ceiling_per_s(network, &drain);
+        out->cpu_w = NAN;
         out->gpu_w = NAN;
     }
     return status;
@@ -437,7 +406,7 @@ static enum fulcrum_status solve_place(const struct context *context,
     struct fulcrum_error *err)
 {
     const struct fulcrum_throughput *model = context->model;
-    struct fulcrum_setting settings[SETTINGS_MOST + PATHS_MOST];
+    struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST + PATHS_MOST];
     size_t count = 0;
     for (size_t i = 0; i < model->plan.path_count; i++) {
         const struct fulcrum_field *field = model->fields[i];
@@ -457,6 +426,7 @@ static enum fulcrum_status solve_place(const struct context *context,
         context->predictors[place->reference], &point, &options, &prediction, err);
     if (status == FULCRUM_OK) {
         out->steps_per_s = prediction.value[FULCRUM_OUTPUT_steps_per_s];
+        out->cpu_w = prediction.value[FULCRUM_OUTPUT_cpu_w];
         out->gpu_w = prediction.value[FULCRUM_OUTPUT_gpu_w];
     }
     return status;
@@ -464,16 +434,20 @@ static enum fulcrum_status solve_place(const struct context *context,
 
 static double figure_value(const struct context *context, const struct source *source)
 {
+    const struct solved *solved = &context->solved[source->place];
+    const struct solved *other = &context->solved[source->relative_to];
     switch (source->measure) {
     case SPEEDUP:
-        return context->rate[source->place] / context->rate[source->relative_to];
+        return solved->steps_per_s / other->steps_per_s;
     case RUNTIME_REL:
-        return context->rate[source->relative_to] / context->rate[source->place];
+        return other->steps_per_s / solved->steps_per_s;
+    case CPU_W:
+        return solved->cpu_w;
     case GPU_W:
-        return context->gpu_w[source->place];
+        return solved->gpu_w;
     case RATE:
     default:
-        return context->rate[source->place];
+        return solved->steps_per_s;
     }
 }
 
@@ -483,12 +457,10 @@ static int fill_figures(
     const struct fulcrum_throughput *model = own->model;
     for (size_t i = 0; i < model->place_count; i++) {
         const struct place *place = &model->places[i];
-        struct solved solved;
-        if (solve_place(own, place, trial, &solved, NULL) != FULCRUM_OK) {
+        if (solve_place(own, place, trial, &own->solved[i], NULL) != FULCRUM_OK) {
             return 0;
         }
-        own->rate[i] = (is_corrected ? place->factor : 1.0) * solved.steps_per_s;
-        own->gpu_w[i] = solved.gpu_w;
+        own->solved[i].steps_per_s *= is_corrected ? place->factor : 1.0;
     }
     for (size_t i = 0; i < model->figure_count; i++) {
         out[i] = figure_value(own, &model->sources[i]);

@@ -16,6 +16,7 @@
 
 #include "calibrate/measure.h"
 #include "calibrate/measured_reference.h"
+#include "calibrate/reference_prediction.h"
 #include "cli/actor_options.h"
 #include "cli/command.h"
 #include "cli/design_options.h"
@@ -429,8 +430,8 @@ static void predict(struct job *job, struct fulcrum_context *context)
     job->predictions = calloc(job->reference->point_count, sizeof *job->predictions);
     enum fulcrum_status status =
         job->predictions != NULL
-            ? fulcrum_measured_predict(
-                  job->reference, job->calibration, job->predictions, &why)
+            ? fulcrum_reference_predict(
+                  job->reference, job->calibration, job->predictions, NULL, &why)
             : fulcrum_fail(&why, FULCRUM_ERR_NO_MEMORY, "predictions");
     if (status != FULCRUM_OK) {
         fulcrum_message_warn("nothing is predicted: %s", why.detail);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "calibrate/predict_throughput.h"
+#include "calibrate/reference_prediction.h"
 #include "presets/preset.h"
 #include "presets/reference_load.h"
 #include "presets/reference_save.h"
@@ -335,7 +336,7 @@ static struct fulcrum_prediction *predict(const struct fulcrum_reference *refere
         abort();
     }
     CU_ASSERT_EQUAL(
-        fulcrum_measured_predict(reference, calibration, out, &err), FULCRUM_OK);
+        fulcrum_reference_predict(reference, calibration, out, NULL, &err), FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(err.detail, "");
     return out;
 }
@@ -353,12 +354,11 @@ static void assert_predicted(const struct fulcrum_reference *reference,
         suite_assert_close("predicted", rate, there.items[i].predicted, 1e-9);
         CU_ASSERT(rate > 0.3 * there.items[i].observed);
         CU_ASSERT(rate < 3.0 * there.items[i].observed);
-        /* 200 draws here, 400 there. */
         double lo = here[i].lo[FULCRUM_OUTPUT_steps_per_s];
         double hi = here[i].hi[FULCRUM_OUTPUT_steps_per_s];
         CU_ASSERT(here[i].has_interval && lo < rate && rate < hi);
-        suite_assert_close("lo", lo, there.items[i].lo, 0.02);
-        suite_assert_close("hi", hi, there.items[i].hi, 0.02);
+        suite_assert_close("lo", lo, there.items[i].lo, 1e-9);
+        suite_assert_close("hi", hi, there.items[i].hi, 1e-9);
     }
     fulcrum_comparison_clear(&there);
     free(here);
