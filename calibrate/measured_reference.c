@@ -4,11 +4,12 @@
 #include "calibrate/measured_reference.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTINGS_MOST = 6, SOURCES = 4 };
+enum { SETTINGS_MOST = 6, OBSERVATIONS_MOST = 3, SOURCES = 4 };
 
 void fulcrum_measured_series(
     const struct fulcrum_measure_config *config, char *out, size_t size)
@@ -53,6 +54,43 @@ static void observe(struct fulcrum_reference_point *point, const char *quantity,
     observation->half_width = half_width;
 }
 
+/* Whether a window is among those that a point's medians are of. */
+static int counts(const struct fulcrum_measured *item, size_t window)
+{
+    int has_calm = 0;
+    for (size_t i = 0; i < item->window_count; i++) {
+        has_calm |= !item->windows[i].is_disturbed;
+    }
+    return !has_calm || !item->windows[window].is_disturbed;
+}
+
+/* Half of the range over the windows that count, as of the rates. */
+static double half_range(const struct fulcrum_measured *item, size_t offset)
+{
+    double lo = (double)NAN;
+    double hi = (double)NAN;
+    for (size_t i = 0; i < item->window_count; i++) {
+        double value = 0.0;
+        memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
+        if (counts(item, i)) {
+            lo = fmin(lo, value); /* of two, the one that is a number */
+            hi = fmax(hi, value);
+        }
+    }
+    return 0.5 * (hi - lo);
+}
+
+/* Watts that no meter read are no observation. */
+static void observe_watts(struct fulcrum_reference_point *point,
+    const struct fulcrum_measured *item, const char *quantity, size_t offset)
+{
+    double watts = 0.0;
+    memcpy(&watts, (const char *)&item->median + offset, sizeof watts);
+    if (watts > 0.0) {
+        observe(point, quantity, watts, half_range(item, offset));
+    }
+}
+
 static void fill_point(struct fulcrum_reference_point *point,
     const struct fulcrum_measured *item, double train_step_s)
 {
@@ -75,6 +113,8 @@ static void fill_point(struct fulcrum_reference_point *point,
     }
     observe(
         point, "steps_per_s", item->median.steps_per_s, 0.5 * (item->hi - item->lo));
+    observe_watts(point, item, "cpu_w", offsetof(struct fulcrum_measure_window, cpu_w));
+    observe_watts(point, item, "gpu_w", offsetof(struct fulcrum_measure_window, gpu_w));
 }
 
 static enum fulcrum_status add_point(struct fulcrum_reference *reference,
@@ -82,7 +122,7 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
 {
     struct fulcrum_reference_point *point = &reference->points[reference->point_count];
     point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
-    point->observations = calloc(1, sizeof *point->observations);
+    point->observations = calloc(OBSERVATIONS_MOST, sizeof *point->observations);
     point->index = reference->point_count++;
     if (point->settings == NULL || point->observations == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a measured point");
@@ -150,6 +190,17 @@ static void describe(
     add_source(reference, "workload", text);
 }
 
+/* What was measured is to be held against watts that were measured, not assumed. */
+static void forget_watts(struct fulcrum_machine *machine)
+{
+    machine->cpu.idle_w = (double)NAN;
+    machine->cpu.core_idle_w = (double)NAN;
+    machine->cpu.core_dynamic_w = (double)NAN;
+    machine->gpu.idle_w = (double)NAN;
+    machine->gpu.floor_w = (double)NAN;
+    machine->gpu.dynamic_w = (double)NAN;
+}
+
 /* Priors where nothing was detected; counts as the placement uses them. */
 static struct fulcrum_machine machine_of(const struct fulcrum_measured_plan *plan)
 {
@@ -165,6 +216,7 @@ static struct fulcrum_machine machine_of(const struct fulcrum_measured_plan *pla
     if (found->accelerator == FULCRUM_ACCELERATOR_GPU) {
         machine.gpu = found->gpu;
     }
+    forget_watts(&machine);
     return machine;
 }
 

@@ -15,6 +15,7 @@
 #include "calibrate/reference_prediction.h"
 #include "model/ceiling.h"
 #include "model/lower.h"
+#include "model/overlay.h"
 #include "model/predict.h"
 
 enum { PATHS_MOST = 24 };
@@ -211,6 +212,57 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     return status;
 }
 
+static int sets_path(const struct fulcrum_throughput_plan *plan, const char *path)
+{
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    for (size_t i = 0; i < plan->path_count; i++) {
+        if (strcmp(plan->paths[i], path) == 0) {
+            return 1;
+        }
+    }
+    for (size_t i = 0; i < plan->setting_count; i++) {
+        if (plan->settings[i].field == field) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether the machine, a calibration that holds for it or the plan gives a field. */
+static int is_given(const struct fulcrum_throughput_plan *plan,
+    const struct fulcrum_design *design, const char *path)
+{
+    for (size_t i = 0; i < plan->calibration_count; i++) {
+        const struct fulcrum_calibration *calibration = plan->calibrations[i];
+        if (fulcrum_calibration_parameter(calibration, path) != NULL &&
+            fulcrum_overlay_holds(calibration, &design->machine, path)) {
+            return 1;
+        }
+    }
+    return sets_path(plan, path) ||
+           !isnan(fulcrum_field_number(fulcrum_field_find(path), design));
+}
+
+/* Watts that nothing gives are not predicted: (12) and (13) need all of their fields.
+ */
+static int knows_watts(const struct fulcrum_throughput_plan *plan,
+    const struct fulcrum_design *design, const char *quantity)
+{
+    static const char *const needed[2][3] = {
+        {"machine.cpu.idle_w", "machine.cpu.core_idle_w", "machine.cpu.core_dynamic_w"},
+        {"machine.gpu.idle_w", "machine.gpu.floor_w", "machine.gpu.dynamic_w"}};
+    int is_gpu = strcmp(quantity, "gpu_w") == 0;
+    if (!is_gpu && strcmp(quantity, "cpu_w") != 0) {
+        return 1;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (!is_given(plan, design, needed[is_gpu][i])) {
+            return 0;
+        }
+    }
+    return !is_gpu || design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+}
+
 static enum fulcrum_status list_point(struct fulcrum_throughput *model,
     size_t reference, size_t point, struct fulcrum_error *err)
 {
@@ -223,7 +275,10 @@ static enum fulcrum_status list_point(struct fulcrum_throughput *model,
          i < from->points[point].observation_count && status == FULCRUM_OK; i++) {
         struct fulcrum_figure figure = {
             .reference = reference, .point = point, .observation = i};
-        status = add_figure(model, &figure, err);
+        if (knows_watts(&model->plan, &from->design,
+                from->points[point].observations[i].quantity)) {
+            status = add_figure(model, &figure, err);
+        }
     }
     return status;
 }

@@ -58,7 +58,8 @@ void fulcrum_throughput_free(struct fulcrum_throughput *model);
 
 /*
  * Every observation of every reference, in order, but those of a point that the others
- * refer to, which are 1 whatever the model. Borrowed.
+ * refer to, which are 1 whatever the model, and watts of processors or GPUs that
+ * neither the reference's machine nor a calibration gives. Borrowed.
  */
 const struct fulcrum_figure *fulcrum_throughput_figures(
     const struct fulcrum_throughput *model, size_t *count);

@@ -98,6 +98,52 @@ static void take_over(struct fulcrum_comparison *out, const struct part *part,
     }
 }
 
+static int is_of(const struct fulcrum_reference_point *point, size_t observation,
+    const char *quantity)
+{
+    return strcmp(point->observations[observation].quantity, quantity) == 0;
+}
+
+static size_t count_observed(
+    const struct fulcrum_reference *reference, const char *quantity)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const struct fulcrum_reference_point *point = &reference->points[i];
+        int is_base = reference->is_relative && i == reference->relative_to;
+        for (size_t k = 0; k < point->observation_count && !is_base; k++) {
+            count += is_of(point, k, quantity) ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+/* "cpu_w: neither the machine nor NAME says how many watts it draws" */
+static void note_unknown_watts(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_comparison *found, struct fulcrum_validation *out)
+{
+    static const char *const quantities[] = {"cpu_w", "gpu_w"};
+    for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
+        size_t observed = count_observed(reference, quantities[i]);
+        size_t predicted = 0;
+        for (size_t k = 0; k < found->count; k++) {
+            const struct fulcrum_compared *item = &found->items[k];
+            predicted +=
+                is_of(&reference->points[item->point], item->observation, quantities[i])
+                    ? 1
+                    : 0;
+        }
+        if (predicted < observed) {
+            char why[200];
+            (void)snprintf(why, sizeof why,
+                "%s: neither the machine nor %s says how much it draws", quantities[i],
+                calibration->name);
+            add_reason(out, why);
+        }
+    }
+}
+
 static void note_calibration(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_validation *out)
 {
@@ -133,6 +179,7 @@ static enum fulcrum_status predict_part(const struct part *part,
         return FULCRUM_OK;
     }
     note_calibration(&part->view, calibration, out);
+    note_unknown_watts(&part->view, calibration, &found, out);
     take_over(&out->comparison, part, &found);
     fulcrum_comparison_clear(&found);
     return FULCRUM_OK;
@@ -221,15 +268,27 @@ static enum fulcrum_status predict_by_series(const struct fulcrum_reference *ref
     return status;
 }
 
+/* All series from one calibration. */
+static enum fulcrum_status predict_throughput(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
+    struct fulcrum_error *err)
+{
+    note_calibration(reference, calibration, out);
+    enum fulcrum_status status =
+        fulcrum_predict_throughput(reference, calibration, &out->comparison, err);
+    if (status == FULCRUM_OK) {
+        note_unknown_watts(reference, calibration, &out->comparison, out);
+    }
+    return status;
+}
+
 static enum fulcrum_status predict(const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
     struct fulcrum_error *err)
 {
     switch (reference->predictor) {
     case FULCRUM_PREDICTOR_THROUGHPUT:
-        note_calibration(reference, calibration, out);
-        return fulcrum_predict_throughput(
-            reference, calibration, &out->comparison, err);
+        return predict_throughput(reference, calibration, out, err);
     case FULCRUM_PREDICTOR_CPU_CURVE:
         return fulcrum_predict_curve(reference, &out->comparison, err);
     case FULCRUM_PREDICTOR_GPU_POWER:

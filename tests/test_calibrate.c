@@ -1,21 +1,13 @@
 /* test_calibrate.c - short real calibrations are complete, consistent and stoppable. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
-
 #include "calibrate/calibrate.h"
 
-#include <fcntl.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "calibrate/stopwatch.h"
-#include "tests/scratch.h"
+#include "tests/fake_powercap.h"
 #include "tests/suite.h"
 
 /* Long enough for every probe to take its first samples. */
@@ -226,58 +218,6 @@ static void test_stop_at_once_gives_an_empty_calibration(void)
     fulcrum_calibration_free(calibration);
 }
 
-/* An energy counter in a file that a thread keeps raising by so many watts. */
-#define COUNTER_W 40.0
-
-struct counter {
-    int file;
-    atomic_int ends;
-};
-
-static void write_energy(const struct counter *counter, double energy_j)
-{
-    char text[32];
-    /* One width: a reader never sees half a number. */
-    (void)snprintf(text, sizeof text, "%015.0f\n", 1e6 * energy_j);
-    CU_ASSERT(pwrite(counter->file, text, strlen(text), 0) > 0);
-}
-
-static void *count_energy(void *argument)
-{
-    struct counter *counter = argument;
-    double begin_s = fulcrum_wall_s();
-    while (!atomic_load(&counter->ends)) {
-        write_energy(counter, COUNTER_W * (fulcrum_wall_s() - begin_s));
-        fulcrum_sleep_s(1e-3);
-    }
-    return NULL;
-}
-
-static struct scratch powercap_folder(struct counter *counter)
-{
-    static const char zone[] = "sys/class/powercap/intel-rapl:0";
-    struct scratch scratch = scratch_new();
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s/sys", scratch.folder);
-    (void)mkdir(path, 0700);
-    (void)snprintf(path, sizeof path, "%s/sys/class", scratch.folder);
-    (void)mkdir(path, 0700);
-    (void)snprintf(path, sizeof path, "%s/sys/class/powercap", scratch.folder);
-    (void)mkdir(path, 0700);
-    (void)snprintf(path, sizeof path, "%s/%s", scratch.folder, zone);
-    (void)mkdir(path, 0700);
-    (void)snprintf(path, sizeof path, "%s/name", zone);
-    free(scratch_write(&scratch, path, "package-0\n"));
-    (void)snprintf(path, sizeof path, "%s/max_energy_range_uj", zone);
-    free(scratch_write(&scratch, path, "262143328850\n"));
-    (void)snprintf(path, sizeof path, "%s/energy_uj", zone);
-    char *file = scratch_write(&scratch, path, "000000000000000\n");
-    counter->file = open(file, O_WRONLY);
-    CU_ASSERT_FATAL(counter->file >= 0);
-    free(file);
-    return scratch;
-}
-
 /* A busy machine may take longer to see every level: up to three times, ever longer. */
 static struct fulcrum_calibration *calibrate_with_watts(const char *meter_root)
 {
@@ -301,15 +241,10 @@ static struct fulcrum_calibration *calibrate_with_watts(const char *meter_root)
 
 static void test_meter_that_opens_gives_watts(void)
 {
-    struct counter counter = {.file = -1};
-    struct scratch scratch = powercap_folder(&counter);
-    pthread_t thread;
-    atomic_init(&counter.ends, 0);
-    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, count_energy, &counter), 0);
-    struct fulcrum_calibration *calibration = calibrate_with_watts(scratch.folder);
-    atomic_store(&counter.ends, 1);
-    (void)pthread_join(thread, NULL);
-    (void)close(counter.file);
+    struct fake_powercap *fake = fake_powercap_new();
+    struct fulcrum_calibration *calibration =
+        calibrate_with_watts(fake_powercap_root(fake));
+    fake_powercap_free(fake);
     const struct fulcrum_parameter *idle =
         calibration != NULL
             ? fulcrum_calibration_parameter(calibration, "machine.cpu.idle_w")
@@ -319,11 +254,10 @@ static void test_meter_that_opens_gives_watts(void)
         return;
     }
     /* The counter's thread may be late by some of the 0.3 s of a window. */
-    suite_assert_close("idle", idle->value, COUNTER_W, 0.4);
+    suite_assert_close("idle", idle->value, FAKE_POWERCAP_W, 0.4);
     suite_assert_close("machine", calibration->machine.cpu.idle_w, idle->value, 0.0);
     CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
     fulcrum_calibration_free(calibration);
-    scratch_free(&scratch);
 }
 
 static void test_bad_options_are_refused(void)

@@ -13,6 +13,7 @@
 #include "calibrate/measure_window.h"
 #include "calibrate/stopwatch.h"
 #include "tests/expect.h"
+#include "tests/fake_powercap.h"
 #include "tests/suite.h"
 
 enum { NOT_HERE = 77 };
@@ -112,6 +113,27 @@ static void assert_item(
     CU_ASSERT(item->lo <= item->median.steps_per_s);
     CU_ASSERT(item->hi >= item->median.steps_per_s);
     CU_ASSERT(isnan(item->median.cpu_w));
+}
+
+/* Each window is metered; the counter's thread may be late by some milliseconds. */
+static void test_a_meter_that_opens_gives_watts_of_every_window(void)
+{
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    struct fake_powercap *fake = fake_powercap_new();
+    options.meter_root = fake_powercap_root(fake);
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    const struct fulcrum_measured *item = &found->items[0];
+    CU_ASSERT_FATAL(item->window_count > 0);
+    for (size_t i = 0; i < item->window_count; i++) {
+        const struct fulcrum_measure_window *window = &item->windows[i];
+        suite_assert_close("cpu_w", window->cpu_w, FAKE_POWERCAP_W, 0.3);
+        suite_assert_close(
+            "joules", window->j_per_step, window->cpu_w / window->steps_per_s, 0.3);
+        CU_ASSERT(isnan(window->gpu_w));
+    }
+    suite_assert_close("median", item->median.cpu_w, FAKE_POWERCAP_W, 0.3);
+    fulcrum_measurement_free(found);
+    fake_powercap_free(fake);
 }
 
 static void test_every_configuration_gets_its_windows(void)
@@ -402,6 +424,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_every_configuration_gets_its_windows),
+        SUITE_CASE(test_a_meter_that_opens_gives_watts_of_every_window),
         SUITE_CASE(test_what_ran_is_described),
         SUITE_CASE(test_a_configuration_that_cannot_run_keeps_its_reason),
         SUITE_CASE(test_a_batch_smaller_than_a_request_keeps_its_reason),

@@ -11,6 +11,7 @@
 
 #include "calibrate/predict_throughput.h"
 #include "calibrate/reference_prediction.h"
+#include "calibrate/validation.h"
 #include "presets/preset.h"
 #include "presets/reference_load.h"
 #include "presets/reference_save.h"
@@ -310,6 +311,145 @@ static void test_training_of_the_same_size_is_the_calibrations(void)
     fulcrum_calibration_free(calibration);
 }
 
+/* The caller gives it back with free(). */
+static struct fulcrum_prediction *predict(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration)
+{
+    struct fulcrum_prediction *out = calloc(POINTS, sizeof *out);
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    if (out == NULL) {
+        abort();
+    }
+    CU_ASSERT_EQUAL(
+        fulcrum_reference_predict(reference, calibration, out, NULL, &err), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    return out;
+}
+
+enum { WINDOWS = 3 };
+
+/* Of the first point: two calm windows with a meter, one beside other programs. */
+static void meter_first_point(
+    struct found *found, struct fulcrum_measure_window windows[WINDOWS])
+{
+    for (size_t i = 0; i < WINDOWS; i++) {
+        windows[i] = (struct fulcrum_measure_window){
+            .cpu_w = 61.0 + 4.0 * (double)i, .gpu_w = (double)NAN};
+    }
+    windows[2].is_disturbed = 1;
+    found->items[0].windows = windows;
+    found->items[0].median.cpu_w = 63.0;
+    found->items[0].median.gpu_w = (double)NAN;
+}
+
+/* Half of the range of the windows that the median is of. */
+static void test_watts_are_observed_where_they_were_measured(void)
+{
+    struct found found;
+    struct fulcrum_measure_window windows[WINDOWS];
+    find(&found);
+    meter_first_point(&found, windows);
+    struct fulcrum_reference *reference = reference_of(&found, NULL);
+    const struct fulcrum_reference_point *point = &reference->points[0];
+    CU_ASSERT_EQUAL_FATAL(point->observation_count, 2);
+    CU_ASSERT_STRING_EQUAL(point->observations[1].quantity, "cpu_w");
+    suite_assert_close("watts", point->observations[1].value, 63.0, 0.0);
+    suite_assert_close("half width", point->observations[1].half_width, 2.0, 1e-12);
+    for (size_t i = 1; i < POINTS; i++) {
+        CU_ASSERT_EQUAL(reference->points[i].observation_count, 1);
+    }
+    /* Assumed watts are nothing to hold them against. */
+    CU_ASSERT(isnan(reference->design.machine.cpu.core_dynamic_w));
+    CU_ASSERT(isnan(reference->design.machine.gpu.dynamic_w));
+    fulcrum_reference_free(reference);
+    /* Where every window was disturbed, all of them count. */
+    windows[0].is_disturbed = windows[1].is_disturbed = 1;
+    found.items[0].median.gpu_w = 250.0;
+    windows[1].gpu_w = 240.0;
+    windows[2].gpu_w = 260.0;
+    reference = reference_of(&found, NULL);
+    point = &reference->points[0];
+    CU_ASSERT_EQUAL_FATAL(point->observation_count, 3);
+    suite_assert_close("all", point->observations[1].half_width, 4.0, 1e-12);
+    CU_ASSERT_STRING_EQUAL(point->observations[2].quantity, "gpu_w");
+    suite_assert_close("gpu", point->observations[2].half_width, 10.0, 1e-12);
+    fulcrum_reference_free(reference);
+}
+
+/* (13): idle watts and those of the busy cores, of which one is the learner's. */
+static double watts_by_hand(const struct fulcrum_prediction *prediction)
+{
+    double actors_busy = prediction->value[FULCRUM_OUTPUT_cpu_core_busy_frac];
+    double learner_busy = prediction->value[FULCRUM_OUTPUT_gpu_busy_frac];
+    return 30.0 + 9.0 * (8.0 * actors_busy + learner_busy);
+}
+
+static void add_watts(struct fulcrum_calibration *calibration)
+{
+    static const struct {
+        const char *path;
+        double value;
+        double standard_error;
+    } watts[] = {
+        {"machine.cpu.idle_w", 30.0, 1.0},
+        {"machine.cpu.core_idle_w", 0.0, 0.0},
+        {"machine.cpu.core_dynamic_w", 9.0, 0.5},
+    };
+    for (size_t i = 0; i < sizeof watts / sizeof watts[0]; i++) {
+        designs_add_parameter(calibration, watts[i].path, watts[i].value,
+            watts[i].standard_error, FULCRUM_SCALE_LINEAR);
+    }
+}
+
+/* The set as `fulcrum validate` prints it, from the file. */
+static struct fulcrum_validation validate_file(const struct fulcrum_reference *saved,
+    const struct fulcrum_calibration *calibration, struct fulcrum_reference **read)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "watts.json");
+    struct fulcrum_validation out;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_save(saved, path, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_load(path, read, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_validate(*read, calibration, &out, NULL), FULCRUM_OK);
+    free(path);
+    scratch_free(&scratch);
+    return out;
+}
+
+/* Beside a calibration without a power curve they are named and left out. */
+static void test_watts_are_compared_where_the_calibration_has_them(void)
+{
+    struct found found;
+    struct fulcrum_measure_window windows[WINDOWS];
+    find(&found);
+    meter_first_point(&found, windows);
+    struct fulcrum_calibration *calibration = calibration_of(&found);
+    struct fulcrum_reference *saved = reference_of(&found, calibration);
+    struct fulcrum_reference *read = NULL;
+    struct fulcrum_validation set = validate_file(saved, calibration, &read);
+    CU_ASSERT_EQUAL(set.comparison.count, POINTS);
+    CU_ASSERT_STRING_EQUAL(
+        set.reason, "cpu_w: neither the machine nor hand says how much it draws");
+    CU_ASSERT_EQUAL(set.has_failed, 0);
+    fulcrum_validation_clear(&set);
+    fulcrum_reference_free(read);
+    add_watts(calibration);
+    set = validate_file(saved, calibration, &read);
+    CU_ASSERT_STRING_EQUAL(set.reason, "");
+    CU_ASSERT_EQUAL_FATAL(set.comparison.count, POINTS + 1);
+    struct fulcrum_prediction *predicted = predict(read, calibration);
+    const struct fulcrum_compared *watts = &set.comparison.items[1];
+    suite_assert_close("observed", watts->observed, 63.0, 0.0);
+    suite_assert_close(
+        "predicted", watts->predicted, watts_by_hand(&predicted[0]), 1e-9);
+    CU_ASSERT(watts->lo < watts->predicted - 1.0 && watts->hi > watts->predicted + 1.0);
+    free(predicted);
+    fulcrum_validation_clear(&set);
+    fulcrum_reference_free(read);
+    fulcrum_reference_free(saved);
+    fulcrum_calibration_free(calibration);
+}
+
 static void test_nothing_measured_is_no_reference(void)
 {
     struct found found;
@@ -324,21 +464,6 @@ static void test_nothing_measured_is_no_reference(void)
         fulcrum_measured_reference(&plan, &reference, &err), FULCRUM_ERR_MISSING);
     CU_ASSERT_STRING_EQUAL(err.detail, "nothing was measured");
     CU_ASSERT_PTR_NULL(reference);
-}
-
-/* The caller gives it back with free(). */
-static struct fulcrum_prediction *predict(const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration)
-{
-    struct fulcrum_prediction *out = calloc(POINTS, sizeof *out);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    if (out == NULL) {
-        abort();
-    }
-    CU_ASSERT_EQUAL(
-        fulcrum_reference_predict(reference, calibration, out, NULL, &err), FULCRUM_OK);
-    CU_ASSERT_STRING_EQUAL(err.detail, "");
-    return out;
 }
 
 static void assert_predicted(const struct fulcrum_reference *reference,
@@ -434,6 +559,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_the_design_is_what_was_found),
         SUITE_CASE(test_training_of_another_size_lies_on_the_line),
         SUITE_CASE(test_training_of_the_same_size_is_the_calibrations),
+        SUITE_CASE(test_watts_are_observed_where_they_were_measured),
+        SUITE_CASE(test_watts_are_compared_where_the_calibration_has_them),
         SUITE_CASE(test_nothing_measured_is_no_reference),
         SUITE_CASE(test_predictions_are_those_of_validate),
         SUITE_CASE(test_predictions_survive_the_file),

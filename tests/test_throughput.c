@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/predict.h"
+#include "tests/designs.h"
 #include "tests/hand_reference.h"
 #include "tests/suite.h"
 
@@ -144,6 +145,50 @@ static void test_what_nothing_predicts_is_refused(void)
     fulcrum_calibration_free(calibration);
 }
 
+static size_t count_figures(const struct fulcrum_throughput_plan *plan)
+{
+    struct fulcrum_throughput *model = NULL;
+    size_t count = 99;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_throughput_new(plan, &model, NULL), FULCRUM_OK);
+    (void)fulcrum_throughput_figures(model, &count);
+    fulcrum_throughput_free(model);
+    return count;
+}
+
+/* Nothing predicts watts that neither machine, calibration nor user gives. */
+static void test_watts_that_nothing_gives_are_no_figures(void)
+{
+    static const double actors[] = {4.0, 8.0};
+    static const char *const watts[] = {"machine.cpu.core_dynamic_w"};
+    struct fulcrum_calibration *calibration = hand_priors();
+    const struct fulcrum_calibration *calibrations[] = {calibration};
+    struct fulcrum_reference *two = hand_reference(actors, 2, "cpu_w");
+    const struct fulcrum_reference *references[] = {two};
+    struct fulcrum_throughput_plan plan = plan_of(references, calibrations);
+    CU_ASSERT_EQUAL(count_figures(&plan), 2);
+    two->design.machine.cpu.core_dynamic_w = (double)NAN;
+    CU_ASSERT_EQUAL(count_figures(&plan), 0);
+    plan.paths = watts;
+    CU_ASSERT_EQUAL(count_figures(&plan), 2);
+    plan.path_count = 0;
+    const struct fulcrum_setting set = {fulcrum_field_find(watts[0]), 5.0, NULL};
+    plan.settings = &set;
+    plan.setting_count = 1;
+    CU_ASSERT_EQUAL(count_figures(&plan), 2);
+    plan.setting_count = 0;
+    designs_add_parameter(calibration, watts[0], 5.0, 0.0, FULCRUM_SCALE_LINEAR);
+    CU_ASSERT_EQUAL(count_figures(&plan), 2);
+    /* Of another processor: it does not hold here. */
+    (void)strcpy(two->design.machine.cpu.name, "another");
+    CU_ASSERT_EQUAL(count_figures(&plan), 0);
+    (void)strcpy(two->points[0].observations[0].quantity, "gpu_w");
+    CU_ASSERT_EQUAL(count_figures(&plan), 1);
+    two->design.machine.accelerator = FULCRUM_ACCELERATOR_CPU;
+    CU_ASSERT_EQUAL(count_figures(&plan), 0);
+    fulcrum_reference_free(two);
+    fulcrum_calibration_free(calibration);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -151,6 +196,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_ratios_are_those_of_the_rates),
         SUITE_CASE(test_a_corrected_model_is_the_simulation_there),
         SUITE_CASE(test_what_nothing_predicts_is_refused),
+        SUITE_CASE(test_watts_that_nothing_gives_are_no_figures),
     };
     return suite_run("throughput", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
