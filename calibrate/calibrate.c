@@ -44,6 +44,7 @@ const struct fulcrum_probe *const *fulcrum_probes(void)
         &fulcrum_probe_step,
         &fulcrum_probe_threads,
         &fulcrum_probe_inference,
+        &fulcrum_probe_pause,
         &fulcrum_probe_train,
         &fulcrum_probe_share,
         &fulcrum_probe_handoff,

@@ -91,6 +91,7 @@ extern const struct fulcrum_probe fulcrum_probe_threads;
 extern const struct fulcrum_probe fulcrum_probe_inference;
 extern const struct fulcrum_probe fulcrum_probe_train;
 extern const struct fulcrum_probe fulcrum_probe_share;
+extern const struct fulcrum_probe fulcrum_probe_pause;
 extern const struct fulcrum_probe fulcrum_probe_handoff;
 extern const struct fulcrum_probe fulcrum_probe_power;
 extern const struct fulcrum_probe fulcrum_probe_sm;

@@ -9,8 +9,13 @@
  * bound.
  *
  * Resets are kept apart from steps, as they may take a hundred times as long: a step of
- * the model is a step and its share of a reset. Part of the time another core runs the
- * learner, which shows how much the two get in each other's way.
+ * the model is a step and its share of a reset.
+ *
+ * Steps are wanted as a run has them: a thread steps one environment after the other,
+ * each of which finds caches full of the others, while the learner works on another
+ * core. So several environments take turns, and half of the time the learner is busy;
+ * from that half comes the mean. The other half shows how much the two get in each
+ * other's way.
  */
 #include "calibrate/probe.h"
 
@@ -27,6 +32,13 @@
 /* Blocks of steps last about this long: far above a clock read and a time slice's end.
  */
 #define BLOCK_S 0.005
+
+/*
+ * Of long steps a block has so many, unless it would last too long: the median over
+ * blocks of a few is below the mean where some steps are much longer than others.
+ */
+#define BLOCK_STEPS  16.0
+#define BLOCK_MOST_S 0.05
 
 /* The same where each block is an exchange with another process, whose caches are cold
  * at first. */
@@ -52,7 +64,10 @@
 #define WINSOR_QUANTILE 0.999
 
 /* Part of a visit with the learner busy on another core. */
-#define BUSY_FRAC 0.3
+#define BUSY_FRAC 0.5
+
+/* Environments that take turns, unless each has a process of its own. */
+#define ENV_COUNT 16
 
 /* Resets in a block where one of them is too short to time. */
 #define RESET_BLOCK_COUNT 256
@@ -76,11 +91,15 @@
 
 struct fulcrum_probe_state {
     struct fulcrum_bench *bench;
-    struct fulcrum_stepper stepper;
+    struct fulcrum_stepper stepper; /* the one whose steps are timed one by one */
+    struct fulcrum_stepper others[ENV_COUNT - 1];
+    size_t other_count; /* that take turns with it in blocks */
+    size_t turn;
     struct fulcrum_recording block;  /* mean step of a block, resets included */
     struct fulcrum_recording busy;   /* the same beside a busy learner */
     struct fulcrum_recording reset;  /* one reset, or the mean of a block of them */
     struct fulcrum_recording resets; /* resets per step in each block of `block` */
+    struct fulcrum_recording busy_resets; /* likewise of `busy` */
     struct fulcrum_recording single; /* one step without its reset, or short blocks */
     struct fulcrum_recording handed; /* as block, each step with a hand-over */
     double step_count;               /* all steps so far, and the resets in them */
@@ -101,10 +120,28 @@ static void step_close(struct fulcrum_probe_state *state)
     fulcrum_recording_free(&state->busy);
     fulcrum_recording_free(&state->reset);
     fulcrum_recording_free(&state->resets);
+    fulcrum_recording_free(&state->busy_resets);
     fulcrum_recording_free(&state->single);
     fulcrum_recording_free(&state->handed);
     fulcrum_stepper_close(&state->stepper);
+    for (size_t i = 0; i < state->other_count; i++) {
+        fulcrum_stepper_close(&state->others[i]);
+    }
     free(state);
+}
+
+/* What has a process of its own shares no caches worth the name with the others. */
+static enum fulcrum_status open_steppers(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    const struct fulcrum_stage *stage = &state->bench->stage;
+    enum fulcrum_status status = fulcrum_stepper_open(&state->stepper, stage, 0, err);
+    int takes_turns = status == FULCRUM_OK && !fulcrum_stepper_has_log(&state->stepper);
+    for (size_t i = 0; takes_turns && i + 1 < ENV_COUNT && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_open(&state->others[i], stage, i + 1, err);
+        state->other_count += status == FULCRUM_OK;
+    }
+    return status;
 }
 
 static enum fulcrum_status step_open(struct fulcrum_bench *bench,
@@ -129,6 +166,10 @@ static enum fulcrum_status step_open(struct fulcrum_bench *bench,
     fulcrum_recording_init(&state->resets,
         &(struct fulcrum_series){.name = "resets_per_step", .condition = "alone"},
         &bench->alone);
+    fulcrum_recording_init(&state->busy_resets,
+        &(struct fulcrum_series){
+            .name = "resets_per_step", .condition = "other side busy"},
+        &bench->busy);
     fulcrum_recording_init(&state->single,
         &(struct fulcrum_series){
             .name = "actor_step_single", .unit = "s", .condition = "alone"},
@@ -141,8 +182,7 @@ static enum fulcrum_status step_open(struct fulcrum_bench *bench,
         (void)snprintf(state->single.header.name, sizeof state->single.header.name,
             "actor_step_short_block");
     }
-    enum fulcrum_status status =
-        fulcrum_stepper_open(&state->stepper, &bench->stage, 0, err);
+    enum fulcrum_status status = open_steppers(state, err);
     if (status != FULCRUM_OK) {
         step_close(state);
         return status;
@@ -153,7 +193,29 @@ static enum fulcrum_status step_open(struct fulcrum_bench *bench,
 
 static double block_s(const struct fulcrum_probe_state *state)
 {
-    return fulcrum_stepper_has_log(&state->stepper) ? BLOCK_ELSEWHERE_S : BLOCK_S;
+    double steps_s = fmin(BLOCK_STEPS * state->bench->step_s, BLOCK_MOST_S);
+    return fulcrum_stepper_has_log(&state->stepper) ? BLOCK_ELSEWHERE_S
+                                                    : fmax(BLOCK_S, steps_s);
+}
+
+/* Steps of one environment after the other, as an actor's thread makes them. */
+static enum fulcrum_status run_in_turn(struct fulcrum_probe_state *state, size_t count,
+    size_t *resets, struct fulcrum_error *err)
+{
+    if (state->other_count == 0) {
+        return fulcrum_stepper_run(&state->stepper, count, resets, err);
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    *resets = 0;
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        size_t ended = 0;
+        struct fulcrum_stepper *stepper =
+            state->turn == 0 ? &state->stepper : &state->others[state->turn - 1];
+        status = fulcrum_stepper_run(stepper, 1, &ended, err);
+        *resets += ended;
+        state->turn = state->turn < state->other_count ? state->turn + 1 : 0;
+    }
+    return status;
 }
 
 /* The mean of a block of steps, the clock read only at its ends. */
@@ -169,7 +231,7 @@ static enum fulcrum_status sample_block(struct fulcrum_probe_state *state,
     size_t resets = 0;
     double elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper);
     struct fulcrum_span begin = fulcrum_span_begin();
-    status = fulcrum_stepper_run(&state->stepper, (size_t)count, &resets, err);
+    status = run_in_turn(state, (size_t)count, &resets, err);
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
     elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper) - elsewhere_s;
     if (status != FULCRUM_OK) {
@@ -183,13 +245,14 @@ static enum fulcrum_status sample_block(struct fulcrum_probe_state *state,
     }
     state->step_count += count;
     state->reset_count += (double)resets;
-    if (canary == &bench->busy) {
-        return fulcrum_recording_add(&state->busy, &sample, err);
-    }
-    status = fulcrum_recording_add(&state->block, &sample, err);
+    int is_busy = canary == &bench->busy;
+    status =
+        fulcrum_recording_add(is_busy ? &state->busy : &state->block, &sample, err);
     sample.value = (double)resets / count;
-    return status == FULCRUM_OK ? fulcrum_recording_add(&state->resets, &sample, err)
-                                : status;
+    return status == FULCRUM_OK
+               ? fulcrum_recording_add(
+                     is_busy ? &state->busy_resets : &state->resets, &sample, err)
+               : status;
 }
 
 /* Steps that were timed one by one, and the resets between them. */
@@ -465,7 +528,9 @@ static enum fulcrum_status step_visit(
 
 /* What the samples add up to. Times in seconds per step or per reset. */
 struct step_figures {
-    struct fulcrum_summary without_reset; /* of blocks */
+    struct fulcrum_summary alone; /* of blocks, without resets, as the next */
+    struct fulcrum_summary busy;
+    const struct fulcrum_summary *used; /* the one of them that the mean is from */
     struct fulcrum_summary reset;
     double reset_per_step;
     double mean_s; /* with its share of the resets */
@@ -473,23 +538,38 @@ struct step_figures {
 };
 
 /* Mean block without its resets, so that blocks with many of them are no outliers. */
-static enum fulcrum_status summarise_blocks(struct fulcrum_probe_state *state,
-    struct step_figures *figures, struct fulcrum_error *err)
+static enum fulcrum_status summarise_blocks(const struct fulcrum_recording *block,
+    const struct fulcrum_recording *resets, double reset_s, struct fulcrum_summary *out,
+    struct fulcrum_error *err)
 {
-    struct fulcrum_recording bare = state->block;
-    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
+    struct fulcrum_recording bare = *block;
     bare.samples = calloc(bare.count + 1, sizeof *bare.samples);
     if (bare.samples == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "blocks of steps");
     }
     for (size_t i = 0; i < bare.count; i++) {
-        bare.samples[i] = state->block.samples[i];
+        bare.samples[i] = block->samples[i];
         bare.samples[i].value =
-            fmax(bare.samples[i].value - reset_s * state->resets.samples[i].value, 0.0);
+            fmax(bare.samples[i].value - reset_s * resets->samples[i].value, 0.0);
     }
-    enum fulcrum_status status =
-        fulcrum_recording_summary(&bare, 0.0, &figures->without_reset, err);
+    enum fulcrum_status status = fulcrum_recording_summary(&bare, 0.0, out, err);
     free(bare.samples);
+    return status;
+}
+
+/* Blocks beside a busy learner where there are as many of them as are worth it. */
+static enum fulcrum_status summarise_both(struct fulcrum_probe_state *state,
+    struct step_figures *figures, struct fulcrum_error *err)
+{
+    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
+    enum fulcrum_status status =
+        summarise_blocks(&state->block, &state->resets, reset_s, &figures->alone, err);
+    if (status == FULCRUM_OK) {
+        status = summarise_blocks(
+            &state->busy, &state->busy_resets, reset_s, &figures->busy, err);
+    }
+    figures->used =
+        figures->busy.used >= CALM_ENOUGH ? &figures->busy : &figures->alone;
     return status;
 }
 
@@ -615,8 +695,7 @@ static void report_blocks(struct fulcrum_probe_state *state,
     struct step_figures *figures, struct fulcrum_findings *findings)
 {
     figures->cv = short_block_cv(state, figures->mean_s);
-    fulcrum_findings_value(
-        findings, "actor_step_median_s", "s", figures->without_reset.median);
+    fulcrum_findings_value(findings, "actor_step_median_s", "s", figures->used->median);
     fulcrum_findings_note(findings, "actor_step_distribution",
         "steps too short to time one by one (a clock read costs %.2g s): the cv is "
         "from "
@@ -647,17 +726,18 @@ static void report_parameters(const struct fulcrum_probe_state *state,
     struct fulcrum_parameter mean = {
         .path = "workload.step.mean_s",
         .value = figures->mean_s,
-        .standard_error = figures->without_reset.standard_error,
+        .standard_error = figures->used->standard_error,
         .scale = FULCRUM_SCALE_LOG,
         .origin = FULCRUM_ORIGIN_MEASURED,
     };
     (void)snprintf(mean.source, sizeof mean.source,
-        "median of %zu blocks of %g ms on one thread, CPU time, plus %.3g resets per "
-        "step; %zu disturbed blocks set aside%s",
-        figures->without_reset.used, 1e3 * block_s(state), figures->reset_per_step,
-        figures->without_reset.took_all ? 0 : figures->without_reset.disturbed,
-        figures->without_reset.took_all ? "; too few were undisturbed, so all count"
-                                        : "");
+        "median of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
+        "plus %.3g resets per step; %zu disturbed blocks set aside%s",
+        figures->used->used,
+        figures->used == &figures->busy ? " beside a busy learner" : "",
+        state->other_count + 1, figures->reset_per_step,
+        figures->used->took_all ? 0 : figures->used->disturbed,
+        figures->used->took_all ? "; too few were undisturbed, so all count" : "");
     fulcrum_findings_parameter(findings, &mean);
     struct fulcrum_parameter cv = {
         .path = "workload.step.cv",
@@ -675,15 +755,16 @@ static void report_parameters(const struct fulcrum_probe_state *state,
     }
 }
 
-static void report_busy(const struct fulcrum_summary *busy,
-    const struct fulcrum_summary *alone, struct fulcrum_findings *findings)
+static void report_busy(
+    const struct step_figures *figures, struct fulcrum_findings *findings)
 {
-    if (busy->used == 0 || !(alone->median > 0.0)) {
+    if (figures->busy.used == 0 || !(figures->alone.median > 0.0)) {
         return;
     }
-    fulcrum_findings_summary(findings, "actor_step_busy_s", "s", busy);
-    fulcrum_findings_value(
-        findings, "actor_step_busy_rel", "", busy->median / alone->median);
+    fulcrum_findings_summary(findings, "actor_step_alone_s", "s", &figures->alone);
+    fulcrum_findings_summary(findings, "actor_step_busy_s", "s", &figures->busy);
+    fulcrum_findings_value(findings, "actor_step_busy_rel", "",
+        figures->busy.median / figures->alone.median);
 }
 
 /* What a real run pays on top of each step of an environment in another process. */
@@ -710,11 +791,11 @@ static enum fulcrum_status report_handed(const struct fulcrum_probe_state *state
 static void report_means(const struct fulcrum_probe_state *state,
     const struct step_figures *figures, struct fulcrum_findings *findings)
 {
-    struct fulcrum_quantity mean = fulcrum_quantity_log("actor_step_mean_s", "s",
-        figures->mean_s, figures->without_reset.standard_error);
+    struct fulcrum_quantity mean = fulcrum_quantity_log(
+        "actor_step_mean_s", "s", figures->mean_s, figures->used->standard_error);
     fulcrum_findings_quantity(findings, &mean);
     fulcrum_findings_summary(
-        findings, "actor_step_without_reset_s", "s", &figures->without_reset);
+        findings, "actor_step_without_reset_s", "s", figures->used);
     if (figures->reset.used > 0) {
         fulcrum_findings_value(findings, "reset_mean_s", "s", figures->reset.mean);
     }
@@ -729,25 +810,24 @@ static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
 {
     struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
     struct step_figures figures = {.cv = 0.0};
-    struct fulcrum_summary busy;
-    struct fulcrum_summary alone;
+    struct fulcrum_summary whole; /* blocks with their resets */
     enum fulcrum_status status =
         fulcrum_recording_summary(&state->reset, 0.0, &figures.reset, err);
     if (status == FULCRUM_OK) {
-        status = summarise_blocks(state, &figures, err);
+        status = summarise_both(state, &figures, err);
     }
     if (status == FULCRUM_OK) {
-        status = fulcrum_recording_summary(&state->busy, 0.0, &busy, err);
+        status = fulcrum_recording_summary(&state->block, 0.0, &whole, err);
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_recording_summary(&state->block, 0.0, &alone, err);
-    }
-    if (status != FULCRUM_OK || figures.without_reset.used == 0) {
+    if (status != FULCRUM_OK || figures.alone.used == 0) {
         return status;
     }
+    /* Resets were timed alone; beside a busy learner they suffer as steps do. */
+    double slowdown =
+        figures.alone.median > 0.0 ? figures.used->median / figures.alone.median : 1.0;
     double reset_s = figures.reset.used > 0 ? figures.reset.mean : 0.0;
     figures.reset_per_step = state->reset_count / state->step_count;
-    figures.mean_s = figures.without_reset.median + figures.reset_per_step * reset_s;
+    figures.mean_s = figures.used->median + slowdown * figures.reset_per_step * reset_s;
     report_means(state, &figures, &findings);
     if (times_singles(state->bench)) {
         report_singles(state, &figures, &findings);
@@ -755,8 +835,8 @@ static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
         report_blocks(state, &figures, &findings);
     }
     report_parameters(state, &figures, &findings);
-    report_busy(&busy, &alone, &findings);
-    status = report_handed(state, &alone, &findings);
+    report_busy(&figures, &findings);
+    status = report_handed(state, &whole, &findings);
     if (status != FULCRUM_OK) {
         return status;
     }

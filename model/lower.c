@@ -252,6 +252,8 @@ enum fulcrum_status fulcrum_design_lower(const struct fulcrum_design *design,
     out->count = shards;
     out->steps_per_request = design->run.envs_per_actor;
     out->wake_s = design->workload.host.wake_s;
+    out->cold_s = design->workload.network.cold_s;
+    out->cooling_s = design->workload.network.cooling_s;
     out->network.cpu = cpu_station(design, shards, &out->reserved_threads);
     set_times_of(design, out->steps_per_request, &out->network);
     use_table(design, out);

@@ -95,6 +95,7 @@ static void forget_times(struct fulcrum_workload *workload)
     workload->host.delay_s = FULCRUM_UNKNOWN;
     workload->network.per_batch_s = FULCRUM_UNKNOWN;
     workload->network.per_item_s = FULCRUM_UNKNOWN;
+    workload->network.cold_s = FULCRUM_UNKNOWN;
     workload->training.train_step_s = FULCRUM_UNKNOWN;
 }
 
@@ -123,6 +124,7 @@ static void scale_cpu_learner(struct fulcrum_workload *workload, double factor)
 {
     workload->network.per_batch_s *= factor;
     workload->network.per_item_s *= factor;
+    workload->network.cold_s *= factor;
     workload->training.train_step_s *= factor;
 }
 

@@ -14,10 +14,10 @@
 
 #include "model/interval.h"
 #include "model/lower.h"
+#include "model/pauses.h"
 #include "model/power.h"
 #include "model/quantity.h"
 #include "model/stream.h"
-#include "model/waking.h"
 
 /* Simulations of draws: their noise must only be small beside the spread of the draws.
  */
@@ -94,7 +94,7 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
     if (status == FULCRUM_OK) {
         struct fulcrum_solver_options with_memory = *options;
         with_memory.memory = predictor->memory;
-        status = fulcrum_solve_waking(&out->shards, &with_memory, &out->solution, err);
+        status = fulcrum_solve_pausing(&out->shards, &with_memory, &out->solution, err);
     }
     out->flags = out->design.flags | out->shards.flags | out->solution.flags;
     return status;

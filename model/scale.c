@@ -100,11 +100,13 @@ void fulcrum_scale_gpu_times(struct fulcrum_workload *workload,
     scale_partly(&network->per_batch_s, &network->launch_bound_frac, phi);
     scale_partly(&training->train_step_s, &training->launch_bound_frac, phi);
     network->per_item_s *= phi;
+    network->cold_s *= phi;
     network->math_frac = scale->math / phi;
     network->sm_frac = scale->sm / phi;
     network->dram_frac = scale->dram / phi;
     network->latency_frac = scale->latency / phi;
     network->per_batch_s *= spread;
     network->per_item_s *= spread;
+    network->cold_s *= spread;
     training->train_step_s *= spread;
 }

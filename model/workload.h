@@ -26,6 +26,8 @@ struct fulcrum_workload_network {
     double observation_byte;
     double per_batch_s;
     double per_item_s;
+    double cold_s;
+    double cooling_s;
     double launch_bound_frac;
     double math_frac;
     double sm_frac;
@@ -99,6 +101,8 @@ struct fulcrum_run {
     X(workload.network.observation_byte, NUMBER, 1, 1e12, NAN, "byte", "one observation")                   \
     X(workload.network.per_batch_s,    NUMBER, 0, 1e4,  NAN,  "s",     "inference, part per batch")         \
     X(workload.network.per_item_s,     NUMBER, 0, 1e4,  NAN,  "s",     "inference, part per observation")   \
+    X(workload.network.cold_s,         NUMBER, 0, 1e4,  0,    "s",     "inference, more of a batch after a long pause of the learner") \
+    X(workload.network.cooling_s,      NUMBER, 1e-9, 1e4, 0.01, "s",  "pause after which half of cold_s is due") \
     X(workload.network.launch_bound_frac, NUMBER, 0, 1, 0.7,  "",      "share of per_batch_s that no GPU resource shortens") \
     X(workload.network.math_frac,      NUMBER, 0, 1,    0.57, "",      "share of GPU time bound by math")   \
     X(workload.network.sm_frac,        NUMBER, 0, 1,    0.15, "",      "share of GPU time lost to partly filled SMs") \

@@ -1,8 +1,8 @@
-/* test_waking.c - who pays for waking a server that waits: forms that are known, and
- * what lies between them.
+/* test_pauses.c - who pays for a server that waits, which has to be woken and goes
+ * cold: forms that are known, and what lies between them.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/waking.h"
+#include "model/pauses.h"
 
 #include <math.h>
 
@@ -39,7 +39,7 @@ static struct fulcrum_solution solve(struct fulcrum_shards shards)
 {
     struct fulcrum_solution solution = {.steps_per_s = 0.0};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_waking(&shards, &fast, &solution, NULL), FULCRUM_OK);
+        fulcrum_solve_pausing(&shards, &fast, &solution, NULL), FULCRUM_OK);
     return solution;
 }
 
@@ -138,7 +138,7 @@ static void test_nothing_to_wake_is_the_solver_itself(void)
         CU_ASSERT_EQUAL_FATAL(
             fulcrum_solve(&shards.network, &options, &expected, NULL), FULCRUM_OK);
         CU_ASSERT_EQUAL_FATAL(
-            fulcrum_solve_waking(&shards, &options, &found, NULL), FULCRUM_OK);
+            fulcrum_solve_pausing(&shards, &options, &found, NULL), FULCRUM_OK);
         assert_same(&found, &expected);
         suite_assert_close("step", shards.network.step.mean_s, STEP_S, 0.0);
     }
@@ -176,7 +176,7 @@ static void test_a_request_pays_less_among_more_actors(void)
         struct fulcrum_shards shards = shards_of(actors[i]);
         struct fulcrum_solution solution;
         CU_ASSERT_EQUAL_FATAL(
-            fulcrum_solve_waking(&shards, &fast, &solution, NULL), FULCRUM_OK);
+            fulcrum_solve_pausing(&shards, &fast, &solution, NULL), FULCRUM_OK);
         double share = (shards.network.step.mean_s - STEP_S) / WAKE_S;
         CU_ASSERT(share >= 0.0 && share <= 1.05 / solution.mean_batch);
         CU_ASSERT(share <= last_share);
@@ -195,10 +195,10 @@ static void test_overlapping_batches_are_woken_for_by_the_host_alone(void)
     (void)solve(serial);
     struct fulcrum_solution solution;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_waking(&serial, &fast, &solution, NULL), FULCRUM_OK);
+        fulcrum_solve_pausing(&serial, &fast, &solution, NULL), FULCRUM_OK);
     double serial_s = serial.network.step.mean_s - STEP_S;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_waking(&overlapping, &fast, &solution, NULL), FULCRUM_OK);
+        fulcrum_solve_pausing(&overlapping, &fast, &solution, NULL), FULCRUM_OK);
     double overlapping_s = overlapping.network.step.mean_s - STEP_S;
     CU_ASSERT(overlapping_s > serial_s);
 }
@@ -210,7 +210,7 @@ static void test_what_the_solver_refuses_is_refused(void)
     const struct fulcrum_solver_options chain = {.method = FULCRUM_METHOD_CHAIN};
     struct fulcrum_solution solution;
     enum fulcrum_status alone = fulcrum_solve(&shards.network, &chain, &solution, NULL);
-    CU_ASSERT_EQUAL(fulcrum_solve_waking(&shards, &chain, &solution, NULL), alone);
+    CU_ASSERT_EQUAL(fulcrum_solve_pausing(&shards, &chain, &solution, NULL), alone);
     CU_ASSERT_EQUAL(alone, FULCRUM_ERR_UNSUPPORTED); /* lognormal steps */
 }
 
@@ -224,10 +224,130 @@ static void test_a_simulation_wakes_as_the_fast_method_does(void)
         .max_steps = 2e5};
     struct fulcrum_solution solution;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_waking(&one, &exact, &solution, NULL), FULCRUM_OK);
+        fulcrum_solve_pausing(&one, &exact, &solution, NULL), FULCRUM_OK);
     double cycle_s = STEP_S + WAKE_S + HOST_S + GPU_S + ITEM_S + DELAY_S;
     suite_assert_close("simulated", solution.steps_per_s, 1.0 / cycle_s, 0.01);
     CU_ASSERT_EQUAL(solution.method, FULCRUM_METHOD_SIMULATE);
+}
+
+#define COLD_S    3e-5
+#define COOLING_S 2e-4
+
+/* As shards_of, where nobody has to be woken but batches find cold caches. */
+static struct fulcrum_shards cold_shards_of(double actors)
+{
+    struct fulcrum_shards shards = shards_of(actors);
+    shards.wake_s = 0.0;
+    shards.cold_s = COLD_S;
+    shards.cooling_s = COOLING_S;
+    return shards;
+}
+
+static void test_half_of_the_cold_comes_with_the_cooling_time(void)
+{
+    suite_assert_close("none", fulcrum_cold_s(2.0, 3.0, 0.0), 0.0, 0.0);
+    suite_assert_close("half", fulcrum_cold_s(2.0, 3.0, 3.0), 1.0, 1e-15);
+    suite_assert_close("a tenth", fulcrum_cold_s(2.0, 3.0, 1.0), 0.2, 1e-15);
+    suite_assert_close("nearly all", fulcrum_cold_s(2.0, 3.0, 9.0), 1.8, 1e-15);
+    suite_assert_close("all", fulcrum_cold_s(2.0, 1e-9, 1e4), 2.0, 1e-12);
+    suite_assert_close(
+        "for ever", fulcrum_cold_s(2.0, 3.0, (double)INFINITY), 2.0, 0.0);
+}
+
+/* A lone actor's server pauses while it steps: the step itself, nothing more. */
+static void test_a_lone_actors_batches_are_cold(void)
+{
+    static const double coolings_s[] = {1e-9, 1e-5, 1e-4, 1e-3, 1.0};
+    for (size_t i = 0; i < sizeof coolings_s / sizeof coolings_s[0]; i++) {
+        struct fulcrum_shards one = cold_shards_of(1.0);
+        one.cooling_s = coolings_s[i];
+        double pause_s = STEP_S + DELAY_S;
+        double rel = pause_s / coolings_s[i];
+        double cold_s = COLD_S * rel * rel / (rel * rel + 1.0);
+        double cycle_s = STEP_S + cold_s + HOST_S + GPU_S + ITEM_S + DELAY_S;
+        suite_assert_close("X(1)", solve(one).steps_per_s, 1.0 / cycle_s, 1e-7);
+    }
+}
+
+/* A batch of all actors: the server pauses for as long as they step. */
+static void test_a_fixed_batch_pays_by_the_pause_before_it(void)
+{
+    struct fulcrum_shards fixed = cold_shards_of(8.0);
+    fixed.network.policy = FULCRUM_BATCH_FIXED;
+    fixed.network.batch_size = 8.0;
+    fixed.network.step = (struct fulcrum_step){1e-3, 0.0, FULCRUM_LAW_DETERMINISTIC};
+    double batch_s = HOST_S + GPU_S + 8.0 * ITEM_S;
+    double rel = (1e-3 + DELAY_S) / COOLING_S;
+    double cold_s = COLD_S * rel * rel / (rel * rel + 1.0);
+    double expected = 8.0 / (1e-3 + DELAY_S + batch_s + cold_s);
+    suite_assert_close("all together", solve(fixed).steps_per_s, expected, 1e-6);
+}
+
+static void test_a_saturated_server_stays_warm(void)
+{
+    struct fulcrum_shards many = cold_shards_of(60.0);
+    many.network.gpu = (struct fulcrum_batch_time){.per_item_s = 1e-4};
+    double without = lengthened_rate(many, 0.0);
+    suite_assert_close("saturated", solve(many).steps_per_s, without, 1e-3);
+}
+
+/* Training keeps the learner warm as inference does. */
+static void test_training_leaves_no_pause(void)
+{
+    struct fulcrum_shards shards = cold_shards_of(4.0);
+    double cold_s = shards.network.gpu.per_batch_s;
+    (void)solve(shards);
+    shards.network.training = (struct fulcrum_training){.env_steps_per_train_step = 1.0,
+        .train_step_s = 1e-3,
+        .queue_train_steps = 1.0};
+    struct fulcrum_solution solution;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_solve_pausing(&shards, &fast, &solution, NULL), FULCRUM_OK);
+    CU_ASSERT(solution.gpu_train_busy_frac > 0.8);
+    CU_ASSERT(shards.network.gpu.per_batch_s - cold_s < 0.1 * COLD_S);
+}
+
+/* The line and the table are longer by the same, and both by no more than cold_s. */
+static void test_line_and_table_go_cold_alike(void)
+{
+    struct fulcrum_shards shards = cold_shards_of(2.0);
+    shards.cooling_s = 5e-5;
+    static const double times_s[] = {2.2e-5, 2.5e-5, 3.7e-5};
+    for (size_t i = 0; i < 3; i++) {
+        shards.table_size[i] = (double)(1 << (2 * i));
+        shards.table_time_s[i] = times_s[i];
+    }
+    shards.network.gpu.size = shards.table_size;
+    shards.network.gpu.time_s = shards.table_time_s;
+    shards.network.gpu.count = 3;
+    struct fulcrum_solution solution;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_solve_pausing(&shards, &fast, &solution, NULL), FULCRUM_OK);
+    double added_s = shards.network.gpu.per_batch_s - GPU_S;
+    CU_ASSERT(added_s > 0.1 * COLD_S && added_s < COLD_S);
+    for (size_t i = 0; i < 3; i++) {
+        suite_assert_close(
+            "table", shards.table_time_s[i] - times_s[i], added_s, 1e-12);
+    }
+}
+
+static void test_rates_fall_with_the_cold_within_their_bounds(void)
+{
+    static const double actors[] = {1.0, 3.0, 8.0, 48.0};
+    static const double colds_s[] = {1e-6, 1e-5, 1e-4};
+    for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
+        struct fulcrum_shards shards = cold_shards_of(actors[i]);
+        double last = lengthened_rate(shards, 0.0);
+        for (size_t k = 0; k < sizeof colds_s / sizeof colds_s[0]; k++) {
+            shards.cold_s = colds_s[k];
+            struct fulcrum_shards worst = shards;
+            worst.network.gpu.per_batch_s += colds_s[k];
+            double rate = solve(shards).steps_per_s;
+            CU_ASSERT(rate <= last * (1.0 + 1e-9));
+            CU_ASSERT(rate >= lengthened_rate(worst, 0.0) * (1.0 - 1e-9));
+            last = rate;
+        }
+    }
 }
 
 int main(int argc, char **argv)
@@ -243,6 +363,13 @@ int main(int argc, char **argv)
         SUITE_CASE(test_overlapping_batches_are_woken_for_by_the_host_alone),
         SUITE_CASE(test_what_the_solver_refuses_is_refused),
         SUITE_CASE(test_a_simulation_wakes_as_the_fast_method_does),
+        SUITE_CASE(test_half_of_the_cold_comes_with_the_cooling_time),
+        SUITE_CASE(test_a_lone_actors_batches_are_cold),
+        SUITE_CASE(test_a_fixed_batch_pays_by_the_pause_before_it),
+        SUITE_CASE(test_a_saturated_server_stays_warm),
+        SUITE_CASE(test_training_leaves_no_pause),
+        SUITE_CASE(test_line_and_table_go_cold_alike),
+        SUITE_CASE(test_rates_fall_with_the_cold_within_their_bounds),
     };
-    return suite_run("waking", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run("pauses", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -1,0 +1,107 @@
+/* test_probe_pause.c - batches timed after pauses of the learner. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Nothing is asked of times but their signs and orders: a busy machine has any. */
+#include <math.h>
+#include <string.h>
+
+#include "calibrate/bench.h"
+#include "calibrate/probe.h"
+#include "calibrate/stopwatch.h"
+#include "tests/expect.h"
+#include "tests/suite.h"
+
+enum { NOT_HERE = 77, PAUSES = 7 };
+
+static const struct fulcrum_calibrate_options cheap = {
+    .actor = "cartpole", .network = FULCRUM_NETWORK_MLP, .seed = 5};
+
+/* Visits the probe so often, with no time beyond one sample. */
+static struct fulcrum_calibration *probe(struct fulcrum_bench *bench, int visits)
+{
+    const struct fulcrum_probe *pause = &fulcrum_probe_pause;
+    struct fulcrum_probe_state *state = NULL;
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(pause->open(bench, &state, NULL), FULCRUM_OK);
+    for (int i = 0; i < visits; i++) {
+        CU_ASSERT_EQUAL(pause->visit(state, fulcrum_wall_s(), NULL), FULCRUM_OK);
+    }
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(pause->report(state, calibration, &err), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    pause->close(state);
+    pause->close(NULL);
+    return calibration;
+}
+
+static const struct fulcrum_series *series_of(
+    const struct fulcrum_calibration *calibration, const char *name)
+{
+    for (size_t i = 0; i < calibration->series_count; i++) {
+        if (strcmp(calibration->series[i].name, name) == 0) {
+            return &calibration->series[i];
+        }
+    }
+    return NULL;
+}
+
+/* Every pause once: seven ratios beside seven warm times, and the two parameters. */
+static void test_a_round_tells_both_parameters(void)
+{
+    struct fulcrum_bench bench;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_bench_open(&bench, &cheap, NULL), FULCRUM_OK);
+    struct fulcrum_calibration *calibration = probe(&bench, 3 * PAUSES);
+    const struct fulcrum_series *after =
+        series_of(calibration, "inference_after_pause");
+    const struct fulcrum_series *warm =
+        series_of(calibration, "inference_before_pause");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(after);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(warm);
+    CU_ASSERT_EQUAL(after->count, warm->count);
+    CU_ASSERT(after->count >= 2 * PAUSES);
+    for (size_t i = 0; i < after->count; i++) {
+        CU_ASSERT(after->x[i] >= 0.5e-3 && after->x[i] <= 32e-3);
+        CU_ASSERT(after->value[i] > 0.0 && warm->value[i] > 0.0);
+    }
+    const struct fulcrum_parameter *cold =
+        fulcrum_calibration_parameter(calibration, "workload.network.cold_s");
+    const struct fulcrum_parameter *cooling =
+        fulcrum_calibration_parameter(calibration, "workload.network.cooling_s");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(cold);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(cooling);
+    CU_ASSERT(cold->value >= 0.0 && cold->value < 1.0);
+    CU_ASSERT(cooling->value > 0.0 && cooling->value <= 1.0);
+    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    fulcrum_calibration_free(calibration);
+    fulcrum_bench_close(&bench);
+}
+
+static void test_too_little_is_said_not_guessed(void)
+{
+    struct fulcrum_bench bench;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_bench_open(&bench, &cheap, NULL), FULCRUM_OK);
+    struct fulcrum_calibration *none = probe(&bench, 0);
+    CU_ASSERT_EQUAL(none->parameter_count, 0);
+    CU_ASSERT_EQUAL(none->series_count, 0);
+    fulcrum_calibration_free(none);
+    struct fulcrum_calibration *one = probe(&bench, 1);
+    CU_ASSERT_EQUAL(one->parameter_count, 0);
+    expect_part(fulcrum_calibration_note(one, "inference_after_pause"), "pause");
+    fulcrum_calibration_free(one);
+    fulcrum_bench_close(&bench);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_a_round_tells_both_parameters),
+        SUITE_CASE(test_too_little_is_said_not_guessed),
+    };
+    struct fulcrum_bench bench;
+    enum fulcrum_status status = fulcrum_bench_open(&bench, &cheap, NULL);
+    fulcrum_bench_close(&bench);
+    if (status == FULCRUM_ERR_UNSUPPORTED) {
+        return NOT_HERE;
+    }
+    return suite_run("probe_pause", cases, sizeof cases / sizeof cases[0], argc, argv);
+}
