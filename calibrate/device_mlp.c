@@ -39,6 +39,7 @@ struct fulcrum_device_mlp {
     fulcrum_place action;
     fulcrum_place inferred[LAYER_COUNT];
     struct minibatch minibatch;
+    struct fulcrum_mlp_minibatch host_minibatch; /* NULL until somebody asks for it */
     fulcrum_place trained[LAYER_COUNT];
     fulcrum_place trained_gradient[LAYER_COUNT];
     fulcrum_place log_std_gradient; /* of every sample */
@@ -258,6 +259,9 @@ void fulcrum_device_mlp_free(struct fulcrum_device_mlp *network)
     if (network != NULL) {
         free(network->host_input);
         free(network->host_action);
+        free(network->host_minibatch.input);
+        free(network->host_minibatch.action);
+        free(network->host_minibatch.old_log_probability);
         free(network);
     }
 }
@@ -371,6 +375,47 @@ enum fulcrum_status fulcrum_device_mlp_train(
         *loss = (double)mean;
     }
     return status;
+}
+
+enum fulcrum_status fulcrum_device_mlp_host_minibatch(
+    struct fulcrum_device_mlp *network, struct fulcrum_mlp_minibatch *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_mlp_options *options = &network->options;
+    struct fulcrum_mlp_minibatch *host = &network->host_minibatch;
+    size_t rows = options->train_batch;
+    if (host->input == NULL) {
+        host->input = calloc(rows * options->input_count, sizeof *host->input);
+    }
+    if (host->action == NULL) {
+        host->action = calloc(rows * options->action_count, sizeof *host->action);
+    }
+    if (host->old_log_probability == NULL) {
+        host->old_log_probability = calloc(rows, sizeof *host->old_log_probability);
+    }
+    if (host->input == NULL || host->action == NULL ||
+        host->old_log_probability == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "no memory for a minibatch of %zu rows", rows);
+    }
+    *out = *host;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_device_mlp_load_minibatch(
+    struct fulcrum_device_mlp *network, struct fulcrum_error *err)
+{
+    const struct fulcrum_compute *compute = &network->compute;
+    const struct fulcrum_mlp_options *options = &network->options;
+    const struct fulcrum_mlp_minibatch *host = &network->host_minibatch;
+    size_t rows = options->train_batch;
+    assert(host->input != NULL && host->old_log_probability != NULL);
+    upload(network, network->minibatch.input, host->input, rows * options->input_count);
+    upload(
+        network, network->minibatch.action, host->action, rows * options->action_count);
+    upload(network, network->minibatch.old_log_probability, host->old_log_probability,
+        rows);
+    return compute->device->finish(compute->state, err);
 }
 
 struct fulcrum_network_cost fulcrum_device_mlp_cost(

@@ -41,11 +41,27 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_device_mlp_infer(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_device_mlp_train(
     struct fulcrum_device_mlp *network, double *loss, struct fulcrum_error *err);
 
+/*
+ * Observations, actions and old probabilities of a minibatch for the caller to write
+ * to, in the host's memory, which is taken with the first call; borrowed. Advantages
+ * and targets stay as they are: NULL here. fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_device_mlp_host_minibatch(
+    struct fulcrum_device_mlp *network, struct fulcrum_mlp_minibatch *out,
+    struct fulcrum_error *err);
+
+/*
+ * Uploads that minibatch in place of the one on the device, and waits.
+ *   fails    as the device
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_device_mlp_load_minibatch(
+    struct fulcrum_device_mlp *network, struct fulcrum_error *err);
+
 /* Work, and memory on the device. */
 struct fulcrum_network_cost fulcrum_device_mlp_cost(
     const struct fulcrum_device_mlp *network);
 
-/* For tests: places of arrays, laid out as those of struct fulcrum_mlp. */
+/* Places of arrays, laid out as those of struct fulcrum_mlp. */
 struct fulcrum_device_mlp_places {
     fulcrum_place parameters;
     fulcrum_place gradients;

@@ -41,6 +41,7 @@ struct fulcrum_device_r2d2 {
     struct fulcrum_device_r2d2_trace inference;
     /* Training. */
     struct replay replay;
+    struct fulcrum_r2d2_replay host_replay; /* NULL until somebody asks for it */
     struct fulcrum_device_r2d2_trace online;
     struct fulcrum_device_r2d2_trace target; /* the burn-in of both networks as well */
     fulcrum_place row_loss;
@@ -232,6 +233,8 @@ void fulcrum_device_r2d2_free(struct fulcrum_device_r2d2 *network)
     if (network != NULL) {
         free(network->host_input);
         free(network->host_action);
+        free(network->host_replay.image);
+        free(network->host_replay.action);
         free(network);
     }
 }
@@ -402,6 +405,39 @@ enum fulcrum_status fulcrum_device_r2d2_train(
         *loss = (double)mean;
     }
     return status;
+}
+
+enum fulcrum_status fulcrum_device_r2d2_host_replay(struct fulcrum_device_r2d2 *network,
+    struct fulcrum_r2d2_replay *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_r2d2_options *options = &network->options;
+    struct fulcrum_r2d2_replay *replay = &network->host_replay;
+    size_t rows = fulcrum_r2d2_replay_rows(options);
+    if (replay->image == NULL) {
+        replay->image = calloc(rows, fulcrum_r2d2_image_byte(options));
+    }
+    if (replay->action == NULL) {
+        replay->action = calloc(rows + options->train_batch, sizeof *replay->action);
+    }
+    if (replay->image == NULL || replay->action == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "no memory for a replay of %zu images", rows);
+    }
+    *out = *replay;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_device_r2d2_load_replay(
+    struct fulcrum_device_r2d2 *network, struct fulcrum_error *err)
+{
+    const struct fulcrum_compute *compute = &network->net.compute;
+    const struct fulcrum_r2d2_options *options = &network->options;
+    size_t rows = fulcrum_r2d2_replay_rows(options);
+    assert(network->host_replay.image != NULL && network->host_replay.action != NULL);
+    upload(network, network->replay.image, network->host_replay.image,
+        rows * fulcrum_r2d2_image_byte(options));
+    upload_actions(network, network->host_replay.action, rows + options->train_batch);
+    return compute->device->finish(compute->state, err);
 }
 
 struct fulcrum_network_cost fulcrum_device_r2d2_cost(

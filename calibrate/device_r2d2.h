@@ -41,11 +41,27 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_device_r2d2_infer(
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_device_r2d2_train(
     struct fulcrum_device_r2d2 *network, double *loss, struct fulcrum_error *err);
 
+/*
+ * Images and actions of a replay for the caller to write to, in the host's memory,
+ * which is taken with the first call; borrowed. Rewards stay as they are: NULL here.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_device_r2d2_host_replay(
+    struct fulcrum_device_r2d2 *network, struct fulcrum_r2d2_replay *out,
+    struct fulcrum_error *err);
+
+/*
+ * Uploads that replay in place of the one on the device, and waits.
+ *   fails    as the device
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_device_r2d2_load_replay(
+    struct fulcrum_device_r2d2 *network, struct fulcrum_error *err);
+
 /* Work, and memory on the device. */
 struct fulcrum_network_cost fulcrum_device_r2d2_cost(
     const struct fulcrum_device_r2d2 *network);
 
-/* For tests: places of arrays, laid out as those of struct fulcrum_r2d2. */
+/* Places of arrays, laid out as those of struct fulcrum_r2d2. */
 struct fulcrum_device_r2d2_places {
     fulcrum_place parameters;
     fulcrum_place gradients;

@@ -150,3 +150,26 @@ size_t fulcrum_learner_input_byte(const struct fulcrum_learner_options *options)
                ? fulcrum_r2d2_image_byte(&r2d2)
                : options->input_count * sizeof(float);
 }
+
+struct fulcrum_train_rows fulcrum_learner_r2d2_rows(
+    const struct fulcrum_learner_options *options,
+    const struct fulcrum_r2d2_replay *replay)
+{
+    struct fulcrum_r2d2_options r2d2 = fulcrum_learner_r2d2_options(options);
+    return (struct fulcrum_train_rows){.batch_count = options->train_batch,
+        .step_count = options->train_burn_in + fulcrum_r2d2_segment_steps(&r2d2),
+        .observation = replay->image,
+        .index = replay->action};
+}
+
+struct fulcrum_train_rows fulcrum_learner_mlp_rows(
+    const struct fulcrum_learner_options *options,
+    const struct fulcrum_mlp_minibatch *minibatch)
+{
+    return (struct fulcrum_train_rows){.batch_count = options->train_batch,
+        .step_count = 1,
+        .observation = (unsigned char *)minibatch->input,
+        .action = minibatch->action,
+        .action_count = options->action_count,
+        .log_probability = minibatch->old_log_probability};
+}

@@ -53,6 +53,27 @@ struct fulcrum_learner_info {
     double memory_byte;
 };
 
+/*
+ * What training steps are made on, in the host's memory. Step t of sequence i is row
+ * t * batch_count + i. Rewards (R2D2), advantages and targets of values (MLP) are not
+ * among it: they stay the learner's own random ones.
+ */
+struct fulcrum_train_rows {
+    size_t batch_count; /* sequences (R2D2) or samples (MLP) */
+    size_t step_count;  /* observations of one: R2D2: burn-in, unroll and one; MLP: 1 */
+    unsigned char *observation; /* rows of input_byte */
+    /*
+     * R2D2: the action in [0, action_count) before each observation and, one step more
+     * than there are observations, the one after the last; MLP: NULL.
+     */
+    int *index;
+    /* MLP: the action after each observation, action_count floats; R2D2: NULL. */
+    float *action;
+    size_t action_count;
+    /* MLP: of that action under the policy that chose it, a logarithm; R2D2: NULL. */
+    float *log_probability;
+};
+
 struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
 
 struct fulcrum_device;
@@ -84,13 +105,38 @@ struct fulcrum_learner {
     enum fulcrum_status (*forward)(struct fulcrum_learner_state *state, size_t batch,
         int *action, struct fulcrum_error *err);
     /*
-     * One training step: forward, backward and Adam; returns when it is done. The
-     * replay is random and the same in each step: equal work, not learning.
+     * One training step: forward, backward and Adam; returns when it is done. Without
+     * take_rows its rows are random and the same in each step: equal work, not
+     * learning.
      *   loss     set on success only
      *   fails    as forward
      */
     enum fulcrum_status (*train)(
         struct fulcrum_learner_state *state, double *loss, struct fulcrum_error *err);
+    /*
+     * Where to write what is to be trained on: all of it, then take_rows. A learner on
+     * a device takes the host's memory for it with the first call. out      borrowed,
+     * as long as the state fails    FULCRUM_ERR_NO_MEMORY
+     */
+    enum fulcrum_status (*train_rows)(struct fulcrum_learner_state *state,
+        struct fulcrum_train_rows *out, struct fulcrum_error *err);
+    /*
+     * Training steps from now on are made on those rows as they are now, which a device
+     * is sent.
+     *   fails    as forward
+     */
+    enum fulcrum_status (*take_rows)(
+        struct fulcrum_learner_state *state, struct fulcrum_error *err);
+    /*
+     * Copies the weights to and from parameter_count floats, which every learner lays
+     * out alike: so weights that one state trained infer in another. Moments of the
+     * optimiser and R2D2's target network stay.
+     *   fails    as forward
+     */
+    enum fulcrum_status (*read_weights)(
+        struct fulcrum_learner_state *state, float *out, struct fulcrum_error *err);
+    enum fulcrum_status (*write_weights)(struct fulcrum_learner_state *state,
+        const float *weights, struct fulcrum_error *err);
     /*
      * On which clock forward and train are to be timed: CPU where the calling thread
      * does the work, wall where a device does.

@@ -3,13 +3,16 @@
 #include "calibrate/learner_record.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "calibrate/denormal.h"
 #include "calibrate/gemm.h"
 #include "calibrate/network_mlp.h"
 #include "calibrate/network_r2d2.h"
 
 /* One of the two networks; the other is NULL. */
 struct fulcrum_learner_state {
+    struct fulcrum_learner_options options;
     struct fulcrum_r2d2 *r2d2;
     struct fulcrum_mlp *mlp;
 };
@@ -62,6 +65,7 @@ static enum fulcrum_status cpu_open(const struct fulcrum_learner_options *option
     if (state == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a learner");
     }
+    state->options = *options;
     fulcrum_gemm_use_one_thread();
     status = open_network(options, state, err);
     if (status != FULCRUM_OK) {
@@ -95,8 +99,63 @@ static enum fulcrum_status cpu_train(
     struct fulcrum_learner_state *state, double *loss, struct fulcrum_error *err)
 {
     (void)err;
+    unsigned before = fulcrum_denormal_flush();
     *loss = state->r2d2 != NULL ? fulcrum_r2d2_train(state->r2d2)
                                 : fulcrum_mlp_train(state->mlp);
+    fulcrum_denormal_restore(before);
+    return FULCRUM_OK;
+}
+
+/* The network's own arrays: what is written to them is there. */
+static enum fulcrum_status cpu_train_rows(struct fulcrum_learner_state *state,
+    struct fulcrum_train_rows *out, struct fulcrum_error *err)
+{
+    (void)err;
+    if (state->r2d2 != NULL) {
+        struct fulcrum_r2d2_replay replay = fulcrum_r2d2_replay_data(state->r2d2);
+        *out = fulcrum_learner_r2d2_rows(&state->options, &replay);
+    } else {
+        struct fulcrum_mlp_minibatch minibatch = fulcrum_mlp_minibatch_data(state->mlp);
+        *out = fulcrum_learner_mlp_rows(&state->options, &minibatch);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status cpu_take_rows(
+    struct fulcrum_learner_state *state, struct fulcrum_error *err)
+{
+    (void)state;
+    (void)err;
+    return FULCRUM_OK;
+}
+
+static float *weights_of(const struct fulcrum_learner_state *state)
+{
+    return state->r2d2 != NULL ? fulcrum_r2d2_parameters(state->r2d2)
+                               : fulcrum_mlp_parameters(state->mlp);
+}
+
+static size_t weight_byte(const struct fulcrum_learner_state *state)
+{
+    struct fulcrum_network_cost cost = state->r2d2 != NULL
+                                           ? fulcrum_r2d2_cost(state->r2d2)
+                                           : fulcrum_mlp_cost(state->mlp);
+    return cost.parameter_count * sizeof(float);
+}
+
+static enum fulcrum_status cpu_read_weights(
+    struct fulcrum_learner_state *state, float *out, struct fulcrum_error *err)
+{
+    (void)err;
+    memcpy(out, weights_of(state), weight_byte(state));
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status cpu_write_weights(struct fulcrum_learner_state *state,
+    const float *weights, struct fulcrum_error *err)
+{
+    (void)err;
+    memcpy(weights_of(state), weights, weight_byte(state));
     return FULCRUM_OK;
 }
 
@@ -108,5 +167,9 @@ const struct fulcrum_learner fulcrum_learner_cpu = {
     .input = cpu_input,
     .forward = cpu_forward,
     .train = cpu_train,
+    .train_rows = cpu_train_rows,
+    .take_rows = cpu_take_rows,
+    .read_weights = cpu_read_weights,
+    .write_weights = cpu_write_weights,
     .clock = FULCRUM_CLOCK_CPU,
 };

@@ -11,6 +11,7 @@
 
 /* One of the two networks; the other is NULL. */
 struct fulcrum_learner_state {
+    struct fulcrum_learner_options options;
     struct fulcrum_compute compute;
     struct fulcrum_device_r2d2 *r2d2;
     struct fulcrum_device_mlp *mlp;
@@ -101,6 +102,7 @@ enum fulcrum_status fulcrum_learner_device_open(const struct fulcrum_device *dev
     if (state == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a learner");
     }
+    state->options = *options;
     status = open_device(device, options, state, &device_info, err);
     if (status == FULCRUM_OK) {
         status = open_network(options, state, err);
@@ -133,6 +135,63 @@ enum fulcrum_status fulcrum_learner_device_train(
 {
     return state->r2d2 != NULL ? fulcrum_device_r2d2_train(state->r2d2, loss, err)
                                : fulcrum_device_mlp_train(state->mlp, loss, err);
+}
+
+enum fulcrum_status fulcrum_learner_device_train_rows(
+    struct fulcrum_learner_state *state, struct fulcrum_train_rows *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_r2d2_replay replay = {.image = NULL};
+    struct fulcrum_mlp_minibatch minibatch = {.input = NULL};
+    enum fulcrum_status status =
+        state->r2d2 != NULL
+            ? fulcrum_device_r2d2_host_replay(state->r2d2, &replay, err)
+            : fulcrum_device_mlp_host_minibatch(state->mlp, &minibatch, err);
+    if (status == FULCRUM_OK) {
+        *out = state->r2d2 != NULL
+                   ? fulcrum_learner_r2d2_rows(&state->options, &replay)
+                   : fulcrum_learner_mlp_rows(&state->options, &minibatch);
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_learner_device_take_rows(
+    struct fulcrum_learner_state *state, struct fulcrum_error *err)
+{
+    return state->r2d2 != NULL ? fulcrum_device_r2d2_load_replay(state->r2d2, err)
+                               : fulcrum_device_mlp_load_minibatch(state->mlp, err);
+}
+
+/* Where the weights are, and how many bytes of them. */
+static fulcrum_place weights_of(const struct fulcrum_learner_state *state, size_t *byte)
+{
+    struct fulcrum_network_cost cost = state->r2d2 != NULL
+                                           ? fulcrum_device_r2d2_cost(state->r2d2)
+                                           : fulcrum_device_mlp_cost(state->mlp);
+    *byte = cost.parameter_count * sizeof(float);
+    return state->r2d2 != NULL ? fulcrum_device_r2d2_places_of(state->r2d2).parameters
+                               : fulcrum_device_mlp_places_of(state->mlp).parameters;
+}
+
+enum fulcrum_status fulcrum_learner_device_read_weights(
+    struct fulcrum_learner_state *state, float *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_compute *compute = &state->compute;
+    size_t byte = 0;
+    fulcrum_place weights = weights_of(state, &byte);
+    compute->device->download(compute->state, out, weights, byte);
+    return compute->device->finish(compute->state, err);
+}
+
+enum fulcrum_status fulcrum_learner_device_write_weights(
+    struct fulcrum_learner_state *state, const float *weights,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_compute *compute = &state->compute;
+    size_t byte = 0;
+    fulcrum_place to = weights_of(state, &byte);
+    compute->device->upload(compute->state, to, weights, byte);
+    return compute->device->finish(compute->state, err);
 }
 
 enum fulcrum_status fulcrum_learner_device_grant(struct fulcrum_learner_state *state,

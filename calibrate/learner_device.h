@@ -25,6 +25,17 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_device_forward(
     struct fulcrum_error *err);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_device_train(
     struct fulcrum_learner_state *state, double *loss, struct fulcrum_error *err);
+/* Borrowed, in the host's memory. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_device_train_rows(
+    struct fulcrum_learner_state *state, struct fulcrum_train_rows *out,
+    struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_device_take_rows(
+    struct fulcrum_learner_state *state, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_device_read_weights(
+    struct fulcrum_learner_state *state, float *out, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_device_write_weights(
+    struct fulcrum_learner_state *state, const float *weights,
+    struct fulcrum_error *err);
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_device_grant(
     struct fulcrum_learner_state *state, double sm_count, double *granted,
     struct fulcrum_error *err);

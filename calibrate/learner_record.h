@@ -33,6 +33,14 @@ struct fulcrum_r2d2_options fulcrum_learner_r2d2_options(
 struct fulcrum_mlp_options fulcrum_learner_mlp_options(
     const struct fulcrum_learner_options *options);
 
+/* The layouts of rows, with the arrays of a network in their places. */
+struct fulcrum_train_rows fulcrum_learner_r2d2_rows(
+    const struct fulcrum_learner_options *options,
+    const struct fulcrum_r2d2_replay *replay);
+struct fulcrum_train_rows fulcrum_learner_mlp_rows(
+    const struct fulcrum_learner_options *options,
+    const struct fulcrum_mlp_minibatch *minibatch);
+
 /* Bytes of one observation. */
 size_t fulcrum_learner_input_byte(const struct fulcrum_learner_options *options);
 

@@ -6,15 +6,16 @@
  * the same table of random actions that the calibration steps with, so that every step
  * depends on its inference and costs what an untrained policy's steps cost.
  *
- * Inference and training have a learner state each, as they would on two streams: the
- * weights are not carried over, which a real learner does once in many steps.
+ * Inference and training have a learner state each, as they would on two streams, and a
+ * thread each; what passes between them are observations with what was done before them
+ * (replay.c) and trained weights (weights.c).
  */
 #define _GNU_SOURCE /* pthread_getcpuclockid */
 
 #include "calibrate/live.h"
 
+#include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "calibrate/desk.h"
 #include "calibrate/replay.h"
 #include "calibrate/stopwatch.h"
+#include "calibrate/weights.h"
 
 struct actor {
     struct fulcrum_live *live;
@@ -38,6 +40,9 @@ struct ledger {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct fulcrum_live_reading totals; /* but for the CPU times; guarded by lock */
+    /* Env steps before the first whole sequence, which earn no train step. */
+    double idle_step_count;
+    int has_sequence;
     int ends;
 };
 
@@ -51,8 +56,12 @@ struct fulcrum_live {
     size_t *seats; /* of the batch at hand; the server's, as are the next two */
     int *inferred;
     size_t copied_byte; /* of an observation: what fits the network's input */
-    struct fulcrum_replay *replay; /* NULL: nothing trains */
-    unsigned char *drawn;          /* a batch of sequences; the trainer's */
+    struct fulcrum_replay *replay;   /* NULL: nothing trains */
+    struct fulcrum_weights *weights; /* NULL: they stay where they are */
+    struct fulcrum_train_rows rows;  /* the trainer's, as the next one */
+    float *drawn_notes;
+    float *note;       /* of the observation at hand; the server's */
+    size_t note_count; /* floats: the answer before an observation, and its action */
     struct ledger ledger;
     struct fulcrum_error failure; /* guarded by the ledger's lock */
     pthread_t server;
@@ -148,15 +157,27 @@ static void hand_out(struct fulcrum_live *live, size_t request_count)
     }
 }
 
-/* What the actors saw goes into the replay. */
+/* What was answered and done before the observation that an environment shows. */
+static void write_note(struct fulcrum_live *live, const struct actor *actor, size_t env)
+{
+    const struct fulcrum_stepper *stepper = &actor->steppers[env];
+    const struct fulcrum_actions *actions = &stepper->stage->actions;
+    size_t done = (stepper->row + actions->row_count - 1) % actions->row_count;
+    live->note[0] = (float)actor->answers[env];
+    memcpy(live->note + 1, actions->values + done * actions->column_count,
+        actions->column_count * sizeof *live->note);
+}
+
+/* What the actors saw and did goes into the replay. */
 static void store(struct fulcrum_live *live, size_t request_count)
 {
     size_t envs = live->plan.envs_per_actor;
     for (size_t i = 0; i < request_count; i++) {
         const struct actor *actor = &live->actors[live->seats[i]];
         for (size_t k = 0; k < envs; k++) {
-            fulcrum_replay_store(
-                live->replay, actor->seat * envs + k, actor->steppers[k].observation);
+            write_note(live, actor, k);
+            fulcrum_replay_store(live->replay, actor->seat * envs + k,
+                actor->steppers[k].observation, live->note);
         }
     }
 }
@@ -164,9 +185,22 @@ static void store(struct fulcrum_live *live, size_t request_count)
 /* Train steps that the environments' steps have earned and that are not done. */
 static double backlog(const struct fulcrum_live *live)
 {
-    const struct fulcrum_live_reading *totals = &live->ledger.totals;
-    return totals->env_step_count / live->plan.env_steps_per_train_step -
-           totals->train_step_count;
+    const struct ledger *ledger = &live->ledger;
+    double earning = ledger->totals.env_step_count - ledger->idle_step_count;
+    return ledger->has_sequence ? earning / live->plan.env_steps_per_train_step -
+                                      ledger->totals.train_step_count
+                                : 0.0;
+}
+
+/* Nothing is due before there is something to train on. */
+static void look_for_sequence(struct fulcrum_live *live)
+{
+    struct ledger *ledger = &live->ledger;
+    if (!ledger->has_sequence) {
+        ledger->has_sequence =
+            fulcrum_replay_holds(live->replay, live->rows.step_count + 1);
+        ledger->idle_step_count = ledger->totals.env_step_count;
+    }
 }
 
 /* Books a batch, and holds the server up where training lags behind. */
@@ -180,6 +214,7 @@ static void book_batch(struct fulcrum_live *live, size_t request_count)
     ledger->totals.observation_count += count;
     ledger->totals.env_step_count += count;
     if (live->has_trainer) {
+        look_for_sequence(live);
         (void)pthread_cond_broadcast(&ledger->changed);
         fulcrum_recorder_begin(
             live->plan.recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_WAIT);
@@ -189,6 +224,26 @@ static void book_batch(struct fulcrum_live *live, size_t request_count)
         fulcrum_recorder_end(live->plan.recorder, FULCRUM_LIVE_SERVER);
     }
     (void)pthread_mutex_unlock(&ledger->lock);
+}
+
+/* New weights, where there are any, before the next batch. Returns 0 after a failure.
+ */
+static int take_weights(struct fulcrum_live *live)
+{
+    const struct fulcrum_live_learner *inference = &live->plan.inference;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    int is_taken = 0;
+    if (fulcrum_weights_take(live->weights, inference->learner, inference->state,
+            &is_taken, &why) != FULCRUM_OK) {
+        fail(live, &why);
+        return 0;
+    }
+    if (is_taken) {
+        (void)pthread_mutex_lock(&live->ledger.lock);
+        live->ledger.totals.weight_copy_count += 1.0;
+        (void)pthread_mutex_unlock(&live->ledger.lock);
+    }
+    return 1;
 }
 
 /* One batch from the first request to the last answer. Returns 0 at the end. */
@@ -219,7 +274,7 @@ static int serve_batch(struct fulcrum_live *live)
     hand_out(live, count);
     fulcrum_desk_answer(live->desk, live->seats, count);
     book_batch(live, count);
-    return 1;
+    return live->weights == NULL || take_weights(live);
 }
 
 static void *serve(void *argument)
@@ -247,33 +302,72 @@ static int await_due(struct fulcrum_live *live)
     return goes_on;
 }
 
-/* Draws a batch of sequences; nothing while there is too little to draw from. */
-static void draw(struct fulcrum_live *live)
+/* What was done, from the notes to where the learner wants it. */
+static void fill_actions(struct fulcrum_live *live)
 {
-    const struct fulcrum_live_plan *plan = &live->plan;
-    const struct fulcrum_replay_target target = {.rows = live->drawn,
-        .row_byte = fulcrum_observation_byte(&plan->steppers[0].stage->info),
-        .batch_count = plan->train_batch,
-        .step_count = plan->train_length};
+    const struct fulcrum_train_rows *rows = &live->rows;
+    size_t pitch = live->note_count;
+    size_t count = rows->step_count * rows->batch_count;
+    const float *after = live->drawn_notes + rows->batch_count * pitch;
+    size_t action_count =
+        pitch - 1 < rows->action_count ? pitch - 1 : rows->action_count;
+    for (size_t i = 0; rows->index != NULL && i < count + rows->batch_count; i++) {
+        rows->index[i] = (int)live->drawn_notes[i * pitch];
+    }
+    for (size_t i = 0; rows->action != NULL && i < count; i++) {
+        memcpy(rows->action + i * rows->action_count, after + i * pitch + 1,
+            action_count * sizeof *rows->action);
+    }
+}
+
+/* Draws a batch of sequences and gives it to the learner. */
+static enum fulcrum_status draw(struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    const struct fulcrum_live_learner *training = &live->plan.training;
+    const struct fulcrum_replay_target target = {.rows = live->rows.observation,
+        .row_byte = training->info.input_byte,
+        .batch_count = live->rows.batch_count,
+        .step_count = live->rows.step_count,
+        .notes = (unsigned char *)live->drawn_notes};
     (void)fulcrum_replay_draw(live->replay, &target);
+    fill_actions(live);
+    return training->learner->take_rows(training->state, err);
+}
+
+/* One train step, and its weights where inference is to have them. */
+static enum fulcrum_status train_once(
+    struct fulcrum_live *live, size_t number, struct fulcrum_error *err)
+{
+    const struct fulcrum_live_learner *training = &live->plan.training;
+    struct fulcrum_recorder *recorder = live->plan.recorder;
+    double loss = 0.0;
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_REPLAY);
+    enum fulcrum_status status = draw(live, err);
+    if (status == FULCRUM_OK) {
+        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
+        status = training->learner->train(training->state, &loss, err);
+    }
+    int is_published = status == FULCRUM_OK && live->weights != NULL &&
+                       number % live->plan.train_steps_per_copy == 0;
+    if (is_published) {
+        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_HANDOFF);
+        status = fulcrum_weights_publish(
+            live->weights, training->learner, training->state, err);
+    }
+    return status;
 }
 
 static void *train(void *argument)
 {
     struct fulcrum_live *live = argument;
-    const struct fulcrum_live_learner *training = &live->plan.training;
     struct fulcrum_recorder *recorder = live->plan.recorder;
     struct ledger *ledger = &live->ledger;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
     (void)fulcrum_cpu_list_bind(&live->plan.placement->server);
     attach(live, FULCRUM_LIVE_TRAINER, "trainer", 0);
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_WAIT);
-    while (await_due(live)) {
-        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_REPLAY);
-        draw(live);
-        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
-        double loss = 0.0;
-        struct fulcrum_error why = {FULCRUM_OK, ""};
-        if (training->learner->train(training->state, &loss, &why) != FULCRUM_OK) {
+    for (size_t number = 1; await_due(live); number++) {
+        if (train_once(live, number, &why) != FULCRUM_OK) {
             fail(live, &why);
             break;
         }
@@ -365,21 +459,53 @@ static enum fulcrum_status allocate(
     return fulcrum_desk_new(&live->desk, live->plan.actor_count, err);
 }
 
+/* What nothing fills stays zero; actions come from a table of uniform ones. */
+static void prepare_rows(struct fulcrum_live *live)
+{
+    const struct fulcrum_train_rows *rows = &live->rows;
+    size_t count = rows->step_count * rows->batch_count;
+    memset(rows->observation, 0, count * live->plan.training.info.input_byte);
+    if (rows->action != NULL) {
+        memset(rows->action, 0, count * rows->action_count * sizeof *rows->action);
+    }
+    for (size_t i = 0; rows->log_probability != NULL && i < count; i++) {
+        rows->log_probability[i] = -(float)((double)(live->note_count - 1) * log(2.0));
+    }
+}
+
 static enum fulcrum_status allocate_replay(
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
     const struct fulcrum_live_plan *plan = &live->plan;
     const struct fulcrum_stage *stage = plan->steppers[0].stage;
+    const struct fulcrum_live_learner *training = &plan->training;
+    enum fulcrum_status status =
+        training->learner->train_rows(training->state, &live->rows, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    live->note_count = 1 + stage->actions.column_count;
     const struct fulcrum_replay_options options = {
         .env_count = plan->actor_count * plan->envs_per_actor,
-        .length = plan->train_length,
+        .length = live->rows.step_count + 1,
+        .least_row_count = 2 * live->rows.batch_count * live->rows.step_count,
         .row_byte = fulcrum_observation_byte(&stage->info),
+        .note_byte = live->note_count * sizeof *live->note,
         .seed = stage->seed};
-    live->drawn =
-        calloc(plan->train_length * plan->train_batch + 1, options.row_byte + 1);
-    return live->drawn != NULL ? fulcrum_replay_new(&live->replay, &options, err)
-                               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-                                     "a batch of %zu sequences", plan->train_batch);
+    live->note = calloc(live->note_count, sizeof *live->note);
+    live->drawn_notes =
+        calloc(options.length * live->rows.batch_count, options.note_byte);
+    if (live->note == NULL || live->drawn_notes == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a batch of %zu sequences",
+            live->rows.batch_count);
+    }
+    prepare_rows(live);
+    if (plan->train_steps_per_copy > 0) {
+        status =
+            fulcrum_weights_new(&live->weights, training->info.parameter_count, err);
+    }
+    return status == FULCRUM_OK ? fulcrum_replay_new(&live->replay, &options, err)
+                                : status;
 }
 
 enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
@@ -443,7 +569,9 @@ void fulcrum_live_free(struct fulcrum_live *live)
     stop_threads(live);
     fulcrum_desk_free(live->desk);
     fulcrum_replay_free(live->replay);
-    free(live->drawn);
+    fulcrum_weights_free(live->weights);
+    free(live->drawn_notes);
+    free(live->note);
     (void)pthread_cond_destroy(&live->ledger.changed);
     (void)pthread_mutex_destroy(&live->ledger.lock);
     free(live->actors);

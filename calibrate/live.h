@@ -24,9 +24,11 @@ struct fulcrum_live_learner {
  * One configuration. Actors step their environments one after the other, hand all
  * observations in together and wait for the actions. The server takes requests by the
  * batching rule, copies their observations into the network's input, infers, and
- * answers. A train step is due whenever the environments have made so many steps; a
- * thread beside the server runs it, on the server's processors, and a backlog holds
- * inference up.
+ * answers. A train step is due whenever the environments have made so many steps after
+ * the first whole sequence; a thread beside the server draws its rows from what the
+ * actors saw and did, and runs it, on the server's processors. A backlog holds
+ * inference up. Now and then the server takes the trained weights over, between two
+ * batches.
  */
 struct fulcrum_live_plan {
     struct fulcrum_stepper *steppers; /* actor_count x envs_per_actor, open; borrowed */
@@ -39,9 +41,8 @@ struct fulcrum_live_plan {
     size_t batch_requests; /* fixed: exactly; greedy: at most, 0: whatever fits */
     double env_steps_per_train_step; /* > 0 where something trains */
     double queue_train_steps;        /* backlog that holds inference up, >= 1 */
-    /* Steps of the sequences that training draws, and how many of them. */
-    size_t train_length;
-    size_t train_batch;
+    /* Trained weights go to inference after so many train steps; 0: never. */
+    size_t train_steps_per_copy;
     const struct fulcrum_placement *placement;
     /* Tracks as fulcrum_live_track numbers them; NULL: nothing is recorded. */
     struct fulcrum_recorder *recorder;
@@ -73,7 +74,8 @@ struct fulcrum_live_reading {
     double batch_count;
     double observation_count; /* inferred */
     double train_step_count;
-    double wall_s; /* when the CPU times below were read */
+    double weight_copy_count; /* times that inference got new weights */
+    double wall_s;            /* when the CPU times below were read */
     double actor_cpu_s;
     double server_cpu_s;
     double train_cpu_s;

@@ -37,6 +37,8 @@ struct fulcrum_measure_training {
     size_t batch;
     size_t unroll; /* networks with memory */
     size_t burn_in;
+    size_t steps_per_copy; /* train steps after which inference gets the weights; 0:
+                              never */
 };
 
 struct fulcrum_measure_options {

@@ -365,7 +365,6 @@ static struct fulcrum_live_plan plan_of(
     struct fulcrum_window_room *room, const struct fulcrum_measure_config *config)
 {
     const struct fulcrum_measure_training *training = &room->options->training;
-    size_t unroll = training->unroll > 0 ? training->unroll : 1;
     return (struct fulcrum_live_plan){.steppers = room->steppers,
         .actor_count = config->actor_count,
         .envs_per_actor = config->envs_per_actor,
@@ -376,8 +375,7 @@ static struct fulcrum_live_plan plan_of(
         .batch_requests = fulcrum_measure_batch_requests(config),
         .env_steps_per_train_step = training->env_steps_per_train_step,
         .queue_train_steps = training->queue_train_steps,
-        .train_length = unroll + training->burn_in,
-        .train_batch = training->batch,
+        .train_steps_per_copy = training->steps_per_copy,
         .placement = &room->placement,
         .recorder = room->recorder};
 }

@@ -183,6 +183,12 @@ double fulcrum_mlp_train(struct fulcrum_mlp *network)
     return loss;
 }
 
+struct fulcrum_mlp_minibatch fulcrum_mlp_minibatch_data(
+    const struct fulcrum_mlp *network)
+{
+    return network->minibatch;
+}
+
 float *fulcrum_mlp_parameters(struct fulcrum_mlp *network)
 {
     return network->parameters;

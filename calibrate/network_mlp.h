@@ -13,8 +13,9 @@ struct fulcrum_mlp; /* opaque */
 
 /*
  * The minibatch is one batch of random observations, actions and advantages, the same
- * in every training step: equal work, not learning. Its old probabilities are near
- * those of the first policy, so that some samples are clipped and some are not.
+ * in every training step unless the caller writes others: equal work, not learning. Its
+ * old probabilities are near those of the first policy, so that some samples are
+ * clipped and some are not.
  *   out      set on success only; the caller frees it with fulcrum_mlp_free
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
@@ -35,6 +36,10 @@ const float *fulcrum_mlp_forward(struct fulcrum_mlp *network, size_t batch);
 
 /* fulcrum_mlp_forward, and the action of the largest mean of each observation. */
 void fulcrum_mlp_infer(struct fulcrum_mlp *network, size_t batch, int *action);
+
+/* Borrowed: what training steps are made on, for the caller to write to. */
+struct fulcrum_mlp_minibatch fulcrum_mlp_minibatch_data(
+    const struct fulcrum_mlp *network);
 
 /* Forward pass of the minibatch. Returns the loss. */
 double fulcrum_mlp_loss(struct fulcrum_mlp *network);

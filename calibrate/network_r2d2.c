@@ -265,6 +265,11 @@ struct fulcrum_r2d2_batch fulcrum_r2d2_replay(const struct fulcrum_r2d2 *network
         network->options.train_burn_in + fulcrum_r2d2_segment_steps(&network->options));
 }
 
+struct fulcrum_r2d2_replay fulcrum_r2d2_replay_data(const struct fulcrum_r2d2 *network)
+{
+    return network->replay;
+}
+
 float *fulcrum_r2d2_parameters(struct fulcrum_r2d2 *network)
 {
     return network->parameters;

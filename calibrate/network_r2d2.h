@@ -12,8 +12,8 @@ struct fulcrum_r2d2; /* opaque */
 
 /*
  * The replay is one batch of random images, actions and rewards, the same in every
- * training step: the work of a step does not depend on what the images show. So this
- * measures training and learns nothing.
+ * training step unless the caller writes others: the work of a step does not depend on
+ * what the images show. So this measures training and learns nothing.
  *   out      set on success only; the caller frees it with fulcrum_r2d2_free
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
@@ -36,6 +36,9 @@ const float *fulcrum_r2d2_forward(struct fulcrum_r2d2 *network, size_t batch);
 
 /* fulcrum_r2d2_forward, and the best action of each image. */
 void fulcrum_r2d2_infer(struct fulcrum_r2d2 *network, size_t batch, int *action);
+
+/* Borrowed: what training steps are made on, for the caller to write to. */
+struct fulcrum_r2d2_replay fulcrum_r2d2_replay_data(const struct fulcrum_r2d2 *network);
 
 /* Forward passes of the replay through both networks. Returns the loss. */
 double fulcrum_r2d2_loss(struct fulcrum_r2d2 *network);

@@ -10,12 +10,17 @@
 
 struct fulcrum_replay_options {
     size_t env_count;
-    size_t length;   /* steps of a sequence that is drawn, >= 1 */
-    size_t row_byte; /* of one observation */
+    size_t length;          /* steps of a sequence that is drawn, >= 1 */
+    size_t least_row_count; /* that all environments together have room for */
+    size_t row_byte;        /* of one observation */
+    size_t note_byte;       /* of what is kept beside each: 0: nothing */
     uint64_t seed;
 };
 
-/* Holds two sequences' length of each environment. Any thread may store and draw. */
+/*
+ * Holds two sequences' length of each environment, or more where so many rows are
+ * wanted. Any thread may store and draw.
+ */
 struct fulcrum_replay; /* opaque */
 
 /*
@@ -28,22 +33,30 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay 
 /* Accepts NULL. */
 void fulcrum_replay_free(struct fulcrum_replay *replay);
 
-/* Stores the next observation of an environment, over its oldest one. */
-void fulcrum_replay_store(
-    struct fulcrum_replay *replay, size_t env, const void *observation);
+/* Stores the next observation of an environment and its note, over its oldest ones. */
+void fulcrum_replay_store(struct fulcrum_replay *replay, size_t env,
+    const void *observation, const void *note);
 
 /* Where a drawn sequence goes: step t of sequence i to row t x batch_count + i. */
 struct fulcrum_replay_target {
     unsigned char *rows;
-    size_t row_byte; /* distance of two rows, at least that of the buffer */
+    size_t row_byte; /* distance of two rows; of longer observations only so much */
     size_t batch_count;
-    size_t step_count; /* at most the buffer's length */
+    size_t step_count; /* observations of a sequence */
+    /*
+     * Notes, laid out as the rows are, with those of one step more; NULL: none, and
+     * that step is not needed. Steps needed are at most the buffer's length.
+     */
+    unsigned char *notes;
 };
+
+/* Whether some environment has so many steps. */
+int fulcrum_replay_holds(struct fulcrum_replay *replay, size_t step_count);
 
 /*
  * Copies batch_count sequences of neighbouring steps, environments and starts drawn
- * with the same chance among what is stored. Returns 0, and leaves the rows alone,
- * while no environment has so many.
+ * with the same chance among what is stored then; stores may come between two
+ * sequences. Returns 0, and leaves the rows alone, while no environment has so many.
  */
 int fulcrum_replay_draw(
     struct fulcrum_replay *replay, const struct fulcrum_replay_target *target);

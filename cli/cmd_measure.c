@@ -51,6 +51,7 @@ struct settings {
     double most_windows;
     double wait_s;
     double train_steps;
+    double steps_per_copy;
     double seed;
     const char *name;
     double record_pairs;
@@ -205,7 +206,8 @@ static enum fulcrum_status read_training(
         .batch = (size_t)training->batch_size,
         .unroll = isnan(training->unroll_length) ? 1 : (size_t)training->unroll_length,
         .burn_in =
-            isnan(training->burn_in_length) ? 0 : (size_t)training->burn_in_length};
+            isnan(training->burn_in_length) ? 0 : (size_t)training->burn_in_length,
+        .steps_per_copy = (size_t)job->settings->steps_per_copy};
     return FULCRUM_OK;
 }
 
@@ -685,6 +687,16 @@ static const struct fulcrum_option how_rows[] = {
         .least = 1.0,
         .most = 1e6,
         .help = "with --train: least training steps of a window"},
+    {.name = "copy-weights",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = SETTING(steps_per_copy),
+        .value = "N",
+        .fallback = "8",
+        .least = 0.0,
+        .most = 1e6,
+        .help =
+            "with --train: inference gets the trained weights after every N training "
+            "steps; 0: never"},
     {.name = "seed",
         .kind = FULCRUM_OPTION_COUNT,
         .offset = SETTING(seed),

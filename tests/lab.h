@@ -8,7 +8,13 @@
 #include "calibrate/live.h"
 #include "calibrate/stepper.h"
 
-enum { LAB_ENVS_MOST = 32, LAB_ROOM = 64 };
+enum {
+    LAB_ENVS_MOST = 32,
+    LAB_ROOM = 64,
+    LAB_BATCH = 2, /* sequences of a train step, and observations of one */
+    LAB_LENGTH = 3,
+    LAB_WEIGHTS = 1000
+};
 
 /*
  * An observation of the laboratory says whose it is and which, and the answer to it is
@@ -21,7 +27,8 @@ struct lab {
     size_t fail_after_steps; /* then environment 1 breaks */
     size_t fail_after_batches;
     size_t fail_after_train_steps;
-    double forward_s; /* sleeps so long */
+    size_t fail_after_copies; /* then weights do not arrive */
+    double forward_s;         /* sleeps so long */
     double train_s;
     /* Findings of the learner. */
     size_t seen[LAB_ENVS_MOST]; /* observations, by environment */
@@ -30,6 +37,10 @@ struct lab {
     size_t least_batch;
     size_t largest_batch;
     size_t train_count;
+    size_t odd_row_count; /* trained on: neighbours, or deeds, that were never there */
+    size_t copy_count;    /* times that weights arrived */
+    size_t torn_count;    /* batches inferred with weights of two ages */
+    float weight;         /* of the last batch: train steps behind it */
     /* Findings of the environments. */
     size_t stepped[LAB_ENVS_MOST];
     size_t wrong_count[LAB_ENVS_MOST]; /* actions that were meant for others */
@@ -38,6 +49,7 @@ struct lab {
     struct fulcrum_stepper steppers[LAB_ENVS_MOST];
     struct fulcrum_placement placement;
     struct fulcrum_live_learner learner;
+    struct fulcrum_live_learner trainer; /* another state of it */
     size_t env_count;
 };
 
@@ -50,7 +62,7 @@ void lab_close(struct lab *lab);
 struct fulcrum_live_plan lab_plan(
     struct lab *lab, size_t actor_count, size_t envs_per_actor);
 
-/* The same learner trains, every `env_steps` steps. */
+/* The lab's other state trains, every `env_steps` steps; no weights are carried. */
 void lab_plan_training(
     struct fulcrum_live_plan *plan, double env_steps, double queue_train_steps);
 

@@ -3,6 +3,7 @@
 #include "calibrate/learner_device.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/bench.h"
@@ -137,7 +138,28 @@ static void test_options_are_checked_before_a_device_is_opened(void)
     fulcrum_learner_device_close(NULL);
 }
 
-/* Opens, infers and trains; returns the first failure. */
+/* Rows in, weights out and in again. */
+static enum fulcrum_status carry(struct fulcrum_learner_state *state,
+    size_t parameter_count, struct fulcrum_error *err)
+{
+    struct fulcrum_train_rows rows;
+    float *weights = calloc(parameter_count, sizeof *weights);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(weights);
+    enum fulcrum_status status = fulcrum_learner_device_train_rows(state, &rows, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_learner_device_take_rows(state, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_learner_device_read_weights(state, weights, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_learner_device_write_weights(state, weights, err);
+    }
+    free(weights);
+    return status;
+}
+
+/* Opens, infers, trains and carries weights; returns the first failure. */
 static enum fulcrum_status work(
     const struct fulcrum_learner_options *options, struct fulcrum_error *err)
 {
@@ -157,6 +179,9 @@ static enum fulcrum_status work(
     if (status == FULCRUM_OK) {
         status = fulcrum_learner_device_train(state, &loss, err);
         CU_ASSERT_TRUE(isfinite(loss) == (status == FULCRUM_OK));
+    }
+    if (status == FULCRUM_OK) {
+        status = carry(state, info.parameter_count, err);
     }
     fulcrum_learner_device_close(state);
     return status;

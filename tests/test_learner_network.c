@@ -6,9 +6,11 @@
 #include "calibrate/td_loss.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/activation.h"
+#include "calibrate/learner_record.h"
 #include "tests/gradient.h"
 #include "tests/suite.h"
 
@@ -345,6 +347,64 @@ static void test_r2d2_training_lowers_its_loss(void)
     fulcrum_r2d2_free(network);
 }
 
+/* A learner of the small network that its user gives rows, and the rows' learner. */
+static const struct fulcrum_learner_options atari = {.network = FULCRUM_NETWORK_R2D2,
+    .max_batch = 1,
+    .action_count = 4,
+    .train_batch = 2,
+    .train_unroll = 2,
+    .train_burn_in = 1,
+    .seed = 7};
+
+static void fill_rows(const struct fulcrum_train_rows *rows, size_t image_byte)
+{
+    struct fulcrum_random random = fulcrum_random_seeded(43);
+    size_t count = rows->batch_count * rows->step_count;
+    for (size_t i = 0; i < count * image_byte; i++) {
+        rows->observation[i] = (unsigned char)(fulcrum_random_bits(&random) & 255U);
+    }
+    for (size_t i = 0; i < count + rows->batch_count; i++) {
+        rows->index[i] = (int)(fulcrum_random_bits(&random) % atari.action_count);
+    }
+}
+
+/* The same rows in the network itself: to the last bit of gradient and weight. */
+static void test_a_learner_trains_as_its_network_does_on_the_same_rows(void)
+{
+    const struct fulcrum_learner *learner = fulcrum_learner_find("cpu");
+    struct fulcrum_r2d2_options options = fulcrum_learner_r2d2_options(&atari);
+    struct fulcrum_r2d2 *network = make_r2d2(&options);
+    struct fulcrum_learner_state *state = NULL;
+    struct fulcrum_learner_info info;
+    struct fulcrum_train_rows rows;
+    double loss = NAN;
+    CU_ASSERT_EQUAL_FATAL(learner->open(&atari, &state, &info, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(learner->train_rows(state, &rows, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(rows.step_count, 4); /* burn-in, two steps and one more */
+    CU_ASSERT_EQUAL(rows.batch_count, 2);
+    fill_rows(&rows, info.input_byte);
+    CU_ASSERT_EQUAL(learner->take_rows(state, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(learner->train(state, &loss, NULL), FULCRUM_OK);
+    struct fulcrum_r2d2_replay replay = fulcrum_r2d2_replay_data(network);
+    rows = fulcrum_learner_r2d2_rows(&atari, &replay);
+    fill_rows(&rows, fulcrum_r2d2_image_byte(&options));
+    suite_assert_close("loss", loss, fulcrum_r2d2_train(network), 0.0);
+    float *weights = calloc(info.parameter_count, sizeof *weights);
+    if (weights == NULL) {
+        abort();
+    }
+    CU_ASSERT_EQUAL(learner->read_weights(state, weights, NULL), FULCRUM_OK);
+    const float *expected = fulcrum_r2d2_parameters(network);
+    double apart = 0.0;
+    for (size_t i = 0; i < info.parameter_count; i++) {
+        apart = fmax(apart, fabs((double)weights[i] - (double)expected[i]));
+    }
+    suite_assert_close("weights", apart, 0.0, 0.0);
+    free(weights);
+    learner->close(state);
+    fulcrum_r2d2_free(network);
+}
+
 static void test_mlp_gradient_matches_differences_in_every_layer(void)
 {
     struct fulcrum_mlp *network = make_mlp(&tiny_mlp);
@@ -441,6 +501,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_r2d2_batch_equals_single_images_with_state),
         SUITE_CASE(test_r2d2_infers_the_action_of_the_largest_value),
         SUITE_CASE(test_r2d2_training_lowers_its_loss),
+        SUITE_CASE(test_a_learner_trains_as_its_network_does_on_the_same_rows),
         SUITE_CASE(test_mlp_gradient_matches_differences_in_every_layer),
         SUITE_CASE(test_mlp_batch_equals_single_observations),
         SUITE_CASE(test_mlp_training_lowers_its_loss),

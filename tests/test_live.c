@@ -182,8 +182,12 @@ static void test_train_steps_follow_the_environments(void)
     fulcrum_live_free(live);
     (void)lab_assert_in_order(&lab);
     double earned = reading.env_step_count / 12.0;
-    CU_ASSERT(reading.train_step_count <= earned);
-    CU_ASSERT(reading.train_step_count > earned - 4.0 - 4.0 / 12.0);
+    /* Before the first sequence four environments make up to as many steps each. */
+    double idle = 4.0 * (LAB_LENGTH + 1) / 12.0;
+    CU_ASSERT(reading.train_step_count <= earned - idle / 4.0);
+    CU_ASSERT(reading.train_step_count > earned - idle - 4.0 - 4.0 / 12.0);
+    CU_ASSERT_EQUAL(lab.odd_row_count, 0);
+    CU_ASSERT_EQUAL(lab.copy_count, 0); /* nobody asked for it */
     CU_ASSERT(reading.train_step_count > 10.0);
     CU_ASSERT((double)lab.train_count >= reading.train_step_count);
     CU_ASSERT(reading.train_cpu_s > 0.0);
@@ -210,7 +214,9 @@ static void test_a_backlog_holds_inference_up(void)
     }
     fulcrum_live_free(live);
     (void)lab_assert_in_order(&lab);
-    CU_ASSERT(worst <= 2.0 + 4.0 / 10.0);
+    /* Two, a batch, and what was stepped before the first sequence. */
+    CU_ASSERT(worst <= 2.0 + 4.0 / 10.0 + 4.0 * (LAB_LENGTH + 1) / 10.0);
+    CU_ASSERT_EQUAL(lab.odd_row_count, 0);
     CU_ASSERT(worst >= 1.0); /* it did wait */
     double rate = (reading.env_step_count - before.env_step_count) /
                   (reading.wall_s - before.wall_s);
@@ -243,28 +249,58 @@ static void test_waiting_for_training_ends_in_time(void)
     lab_close(&lab);
 }
 
+/* Whole weights, never older ones, and as often as was asked for. */
+static void test_trained_weights_reach_inference(void)
+{
+    static const size_t periods[] = {1, 3};
+    for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++) {
+        struct lab lab = {.forward_s = 0.0005};
+        lab_open(&lab, 4);
+        struct fulcrum_live_plan plan = lab_plan(&lab, 4, 1);
+        lab_plan_training(&plan, 6.0, 2.0);
+        plan.train_steps_per_copy = periods[i];
+        struct fulcrum_live *live = start(&plan);
+        fulcrum_live_await_training(live, 60.0, fulcrum_wall_s() + PATIENCE_S);
+        struct fulcrum_live_reading reading = {0};
+        fulcrum_live_read(live, &reading);
+        fulcrum_live_free(live);
+        CU_ASSERT_EQUAL(lab.torn_count, 0);
+        CU_ASSERT_EQUAL((size_t)lab.weight % periods[i], 0);
+        CU_ASSERT(lab.weight > 0.0F && (size_t)lab.weight <= lab.train_count);
+        CU_ASSERT((double)lab.copy_count >= reading.weight_copy_count);
+        CU_ASSERT(reading.weight_copy_count >= 5.0);
+        CU_ASSERT(lab.copy_count <= lab.train_count / periods[i]);
+        CU_ASSERT_EQUAL(lab.odd_row_count, 0);
+        lab_close(&lab);
+    }
+}
+
 struct failing {
     size_t steps;
     size_t batches;
     size_t train_steps;
+    size_t copies;
     enum fulcrum_status status;
     const char *words;
 };
 
 static const struct failing failings[] = {
-    {20, 0, 0, FULCRUM_ERR_ENVIRONMENT, "environment 1: the left wheel came off"},
-    {0, 20, 0, FULCRUM_ERR_UNSUPPORTED, "the device fell off"},
-    {0, 0, 3, FULCRUM_ERR_UNSUPPORTED, "the gradient went away"},
+    {20, 0, 0, 0, FULCRUM_ERR_ENVIRONMENT, "environment 1: the left wheel came off"},
+    {0, 20, 0, 0, FULCRUM_ERR_UNSUPPORTED, "the device fell off"},
+    {0, 0, 3, 0, FULCRUM_ERR_UNSUPPORTED, "the gradient went away"},
+    {0, 0, 0, 2, FULCRUM_ERR_UNSUPPORTED, "the weights got lost"},
 };
 
 static void assert_fails(const struct failing *failing)
 {
     struct lab lab = {.fail_after_steps = failing->steps,
         .fail_after_batches = failing->batches,
-        .fail_after_train_steps = failing->train_steps};
+        .fail_after_train_steps = failing->train_steps,
+        .fail_after_copies = failing->copies};
     lab_open(&lab, 3);
     struct fulcrum_live_plan plan = lab_plan(&lab, 3, 1);
     lab_plan_training(&plan, 5.0, 2.0);
+    plan.train_steps_per_copy = 1;
     struct fulcrum_live *live = start(&plan);
     (void)await_batches(live, HUGE_VAL);
     struct fulcrum_error err = {FULCRUM_OK, ""};
@@ -329,6 +365,7 @@ static void test_every_thread_records_its_own_stages(void)
     lab_open(&lab, 2);
     struct fulcrum_live_plan plan = lab_plan(&lab, 2, 1);
     lab_plan_training(&plan, 4.0, 4.0);
+    plan.train_steps_per_copy = 2;
     const struct fulcrum_recorder_options options = {
         .track_count = FULCRUM_LIVE_ACTORS + 2};
     CU_ASSERT_EQUAL_FATAL(
@@ -343,7 +380,7 @@ static void test_every_thread_records_its_own_stages(void)
     assert_track(plan.recorder, FULCRUM_LIVE_SERVER, "server",
         WAIT | HANDOFF | REPLAY | 1 << FULCRUM_STAGE_INFERENCE);
     assert_track(plan.recorder, FULCRUM_LIVE_TRAINER, "trainer",
-        WAIT | REPLAY | 1 << FULCRUM_STAGE_TRAINING);
+        WAIT | REPLAY | HANDOFF | 1 << FULCRUM_STAGE_TRAINING);
     assert_track(plan.recorder, FULCRUM_LIVE_ACTORS, "actor 0",
         WAIT | HANDOFF | 1 << FULCRUM_STAGE_SIMULATION);
     assert_track(plan.recorder, FULCRUM_LIVE_ACTORS + 1, "actor 1",
@@ -370,7 +407,7 @@ static int open_workshop(struct workshop *shop)
     const struct fulcrum_learner_options options = {.network = FULCRUM_NETWORK_MLP,
         .max_batch = 8,
         .input_count = 4,
-        .action_count = 2,
+        .action_count = 1,
         .train_batch = 16,
         .train_unroll = 1,
         .seed = 9};
@@ -413,6 +450,37 @@ static void close_workshop(struct workshop *shop)
     shop->stage.actor->close(shop->stage.shared);
 }
 
+/*
+ * Inference has weights of training, which the last train steps may have left behind;
+ * and training had rows of the environment: a cart's position is within its track.
+ */
+static void assert_trained(struct workshop *shop)
+{
+    enum { MOST = 1 << 18 };
+    static float before[MOST];
+    static float after[MOST];
+    const struct fulcrum_learner *learner = shop->inference.learner;
+    CU_ASSERT_FATAL(shop->inference.info.parameter_count <= MOST);
+    CU_ASSERT_EQUAL(
+        learner->read_weights(shop->inference.state, before, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        learner->read_weights(shop->training.state, after, NULL), FULCRUM_OK);
+    double apart = 0.0;
+    for (size_t i = 0; i < shop->training.info.parameter_count; i++) {
+        apart = fmax(apart, fabs((double)after[i] - (double)before[i]));
+    }
+    /* Adam moves a weight by its rate of 3e-4 a step, or a few times that. */
+    CU_ASSERT(apart < 3.0 * 3e-4 * 3.0);
+    struct fulcrum_train_rows rows;
+    CU_ASSERT_EQUAL(learner->train_rows(shop->training.state, &rows, NULL), FULCRUM_OK);
+    const float *observation = (const float *)(const void *)rows.observation;
+    for (size_t i = 0; i < rows.batch_count; i++) {
+        CU_ASSERT(fabs((double)observation[4 * i]) <= 2.5); /* metres */
+        CU_ASSERT(fabs((double)rows.action[i]) <= 1.0);
+        suite_assert_close("uniform", (double)rows.log_probability[i], -log(2.0), 1e-6);
+    }
+}
+
 static void test_cartpole_and_a_real_network_run_and_train(void)
 {
     struct workshop shop;
@@ -426,8 +494,7 @@ static void test_cartpole_and_a_real_network_run_and_train(void)
             .batch_requests = 2,
             .env_steps_per_train_step = 50.0,
             .queue_train_steps = 2.0,
-            .train_length = 1,
-            .train_batch = 16,
+            .train_steps_per_copy = 1,
             .placement = &shop.placement};
         struct fulcrum_live *live = start(&plan);
         fulcrum_live_await_training(live, 5.0, fulcrum_wall_s() + PATIENCE_S);
@@ -438,7 +505,9 @@ static void test_cartpole_and_a_real_network_run_and_train(void)
             "mean batch", reading.observation_count / reading.batch_count, 2.0, 0.0);
         CU_ASSERT(reading.train_step_count >= 5.0);
         double behind = reading.env_step_count / 50.0 - reading.train_step_count;
-        CU_ASSERT(behind <= 2.0 + 2.0 / 50.0);
+        CU_ASSERT(behind <= 2.0 + 2.0 / 50.0 + 4.0 * 2.0 / 50.0);
+        CU_ASSERT(reading.weight_copy_count >= 1.0);
+        assert_trained(&shop);
         CU_ASSERT(reading.train_cpu_s > 0.0);
     } else {
         (void)printf("(no learner in this build) ");
@@ -456,6 +525,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_request_larger_than_the_learner_is_refused),
         SUITE_CASE(test_train_steps_follow_the_environments),
         SUITE_CASE(test_a_backlog_holds_inference_up),
+        SUITE_CASE(test_trained_weights_reach_inference),
         SUITE_CASE(test_waiting_for_training_ends_in_time),
         SUITE_CASE(test_what_fails_stops_the_pipeline_with_its_words),
         SUITE_CASE(test_a_pipeline_can_be_ended_at_any_moment),

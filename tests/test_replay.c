@@ -36,7 +36,7 @@ static void store(
 {
     for (unsigned i = 0; i < count; i++) {
         const struct step step = {env, first + i};
-        fulcrum_replay_store(replay, env, &step);
+        fulcrum_replay_store(replay, env, &step, NULL);
     }
 }
 
@@ -161,6 +161,92 @@ static void test_a_full_ring_forgets_its_oldest(void)
     fulcrum_replay_free(replay);
 }
 
+static unsigned note_of(unsigned number)
+{
+    return 100 * number + number % 2;
+}
+
+static size_t count_wrong_notes(
+    const struct rows *rows, const unsigned *notes, size_t sequence)
+{
+    unsigned first = drawn(rows, 0, sequence)->number;
+    size_t wrong = 0;
+    for (unsigned t = 0; t < LENGTH; t++) {
+        wrong += notes[(size_t)t * BATCH + sequence] != note_of(first + t);
+    }
+    return wrong;
+}
+
+/* Notes come with their rows, and one more follows each sequence. */
+static void test_notes_follow_their_observations(void)
+{
+    const struct fulcrum_replay_options options = {.env_count = 2,
+        .length = LENGTH,
+        .row_byte = sizeof(struct step),
+        .note_byte = sizeof(unsigned),
+        .seed = 8};
+    struct fulcrum_replay *replay = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_replay_new(&replay, &options, NULL), FULCRUM_OK);
+    struct rows rows;
+    unsigned notes[LENGTH * BATCH] = {0};
+    struct fulcrum_replay_target target = target_of(&rows, LENGTH - 1);
+    target.notes = (unsigned char *)notes;
+    for (unsigned i = 0; i < CAPACITY + 5; i++) {
+        /* A sequence and the step after it: LENGTH of them. */
+        CU_ASSERT_EQUAL(fulcrum_replay_holds(replay, LENGTH), i >= LENGTH);
+        CU_ASSERT_EQUAL(fulcrum_replay_draw(replay, &target), i >= LENGTH);
+        const struct step step = {0, i};
+        const unsigned note = note_of(i);
+        fulcrum_replay_store(replay, 0, &step, &note);
+    }
+    CU_ASSERT(fulcrum_replay_draw(replay, &target));
+    for (size_t i = 0; i < BATCH; i++) {
+        CU_ASSERT_EQUAL(count_wrong_notes(&rows, notes, i), 0);
+    }
+    fulcrum_replay_free(replay);
+}
+
+/* Rows shorter than an observation take its beginning, and nothing else is written. */
+static void test_what_does_not_fit_a_row_is_left_out(void)
+{
+    enum { ROWS = LENGTH * BATCH };
+    struct fulcrum_replay *replay = new_replay(1, 3);
+    unsigned rows[ROWS + 1];
+    rows[ROWS] = 12345;
+    for (unsigned i = 0; i < LENGTH; i++) {
+        const struct step step = {70 + i, 1000};
+        fulcrum_replay_store(replay, 0, &step, NULL);
+    }
+    const struct fulcrum_replay_target target = {.rows = (unsigned char *)rows,
+        .row_byte = sizeof rows[0],
+        .batch_count = BATCH,
+        .step_count = LENGTH};
+    CU_ASSERT(fulcrum_replay_draw(replay, &target));
+    for (size_t i = 0; i < ROWS; i++) {
+        CU_ASSERT_EQUAL(rows[i], 70 + i / BATCH);
+    }
+    CU_ASSERT_EQUAL(rows[ROWS], 12345);
+    fulcrum_replay_free(replay);
+}
+
+/* Few environments keep more of each: so many rows in all are there to draw from. */
+static void test_rings_are_as_long_as_is_wanted(void)
+{
+    const struct fulcrum_replay_options options = {.env_count = 2,
+        .length = 1,
+        .least_row_count = 40,
+        .row_byte = sizeof(struct step)};
+    struct fulcrum_replay *replay = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_replay_new(&replay, &options, NULL), FULCRUM_OK);
+    CU_ASSERT_FALSE(fulcrum_replay_holds(replay, 1));
+    store(replay, 1, 0, 19);
+    CU_ASSERT_FALSE(fulcrum_replay_holds(replay, 20));
+    store(replay, 1, 19, 1000);
+    CU_ASSERT(fulcrum_replay_holds(replay, 20));
+    CU_ASSERT_FALSE(fulcrum_replay_holds(replay, 25));
+    fulcrum_replay_free(replay);
+}
+
 /* Starts have the same chance: an environment with five of them, one with one. */
 static void test_starts_are_drawn_with_the_same_chance(void)
 {
@@ -259,6 +345,9 @@ int main(int argc, char **argv)
         SUITE_CASE(test_sequences_are_neighbours_of_one_environment),
         SUITE_CASE(test_a_draw_writes_its_rows_and_nothing_between),
         SUITE_CASE(test_a_full_ring_forgets_its_oldest),
+        SUITE_CASE(test_notes_follow_their_observations),
+        SUITE_CASE(test_what_does_not_fit_a_row_is_left_out),
+        SUITE_CASE(test_rings_are_as_long_as_is_wanted),
         SUITE_CASE(test_starts_are_drawn_with_the_same_chance),
         SUITE_CASE(test_the_same_seed_draws_the_same),
         SUITE_CASE(test_what_takes_too_much_memory_is_refused),
