@@ -228,6 +228,11 @@ static void fill_design(
     design->machine = machine_of(plan);
     design->workload = plan->base->workload;
     struct fulcrum_workload *workload = &design->workload;
+    (void)snprintf(
+        workload->name, sizeof workload->name, "%s", plan->measurement->actor);
+    (void)snprintf(workload->title, sizeof workload->title,
+        "%s and the network of %.60s, end to end", plan->measurement->actor,
+        plan->base->workload.name);
     workload->calibration[0] = '\0';
     workload->frame_skip = plan->measurement->frame_skip;
     workload->network.parameter_count = plan->measurement->parameter_count;
@@ -259,8 +264,8 @@ static enum fulcrum_status fill(struct fulcrum_reference *reference,
         "%.60s, %.40s, end to end", found->machine.cpu.name, found->actor);
     (void)snprintf(
         reference->machine, sizeof reference->machine, "%s", found->machine.name);
-    (void)snprintf(reference->workload, sizeof reference->workload, "%s",
-        plan->base->workload.name);
+    memcpy(reference->workload, reference->design.workload.name,
+        sizeof reference->workload);
     (void)snprintf(reference->calibration, sizeof reference->calibration, "%s",
         plan->calibration_name != NULL ? plan->calibration_name : "");
     reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;

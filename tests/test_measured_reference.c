@@ -227,7 +227,7 @@ static void test_each_configuration_with_windows_is_a_point(void)
     }
     CU_ASSERT_STRING_EQUAL(reference->name, "mine");
     CU_ASSERT_STRING_EQUAL(reference->machine, "bench");
-    CU_ASSERT_STRING_EQUAL(reference->workload, "ppo-mujoco-humanoid");
+    CU_ASSERT_STRING_EQUAL(reference->workload, "cartpole");
     CU_ASSERT_STRING_EQUAL(reference->calibration, "");
     CU_ASSERT_EQUAL(reference->predictor, FULCRUM_PREDICTOR_THROUGHPUT);
     expect_part(reference->sources[0].text, "actors on processors 0-1, server on 7;");
