@@ -435,6 +435,10 @@ static void predict(struct job *job, struct fulcrum_context *context)
             ? fulcrum_reference_predict(
                   job->reference, job->calibration, job->predictions, NULL, &why)
             : fulcrum_fail(&why, FULCRUM_ERR_NO_MEMORY, "predictions");
+    if (status == FULCRUM_OK && job->record.run_count > 0) {
+        status = fulcrum_measure_record_predict(&job->record, job->found,
+            job->reference, job->calibration, job->predictions, &why);
+    }
     if (status != FULCRUM_OK) {
         fulcrum_message_warn("nothing is predicted: %s", why.detail);
         free(job->predictions);

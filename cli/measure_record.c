@@ -61,10 +61,48 @@ enum fulcrum_status fulcrum_measure_record_take(struct fulcrum_measure_record *o
             char *name = out->names[out->run_count];
             write_name(name, sizeof out->names[0], &item->config, names_rules);
             out->runs[out->run_count++] =
-                (struct fulcrum_stage_run){name, &item->times, item};
+                (struct fulcrum_stage_run){name, &item->times, item, NULL};
         }
     }
     return FULCRUM_OK;
+}
+
+/* The configuration's place among the points: those that have windows, in order. */
+static const struct fulcrum_stage_prediction *prediction_of(
+    const struct fulcrum_measure_record *record,
+    const struct fulcrum_measurement *measurement,
+    const struct fulcrum_measured_stages *item)
+{
+    size_t index = (size_t)(item - record->found->items);
+    size_t point = 0;
+    if (index >= measurement->count || measurement->items[index].window_count == 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < index; i++) {
+        point += measurement->items[i].window_count > 0 ? 1 : 0;
+    }
+    return &record->predicted[point];
+}
+
+enum fulcrum_status fulcrum_measure_record_predict(
+    struct fulcrum_measure_record *record,
+    const struct fulcrum_measurement *measurement,
+    const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_prediction *points, struct fulcrum_error *err)
+{
+    free(record->predicted);
+    record->predicted = calloc(reference->point_count + 1, sizeof *record->predicted);
+    if (record->predicted == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "predictions of stages");
+    }
+    enum fulcrum_status status =
+        fulcrum_stage_predict(reference, calibration, points, record->predicted, err);
+    for (size_t i = 0; i < record->run_count && status == FULCRUM_OK; i++) {
+        struct fulcrum_stage_run *run = &record->runs[i];
+        run->predicted = prediction_of(record, measurement, run->measured);
+    }
+    return status;
 }
 
 void fulcrum_measure_record_clear(struct fulcrum_measure_record *record)
@@ -72,5 +110,6 @@ void fulcrum_measure_record_clear(struct fulcrum_measure_record *record)
     fulcrum_stages_measurement_free(record->found);
     free(record->runs);
     free(record->names);
+    free(record->predicted);
     *record = (struct fulcrum_measure_record){.found = NULL};
 }

@@ -13,6 +13,7 @@ struct fulcrum_measure_record {
     struct fulcrum_stage_run *runs; /* of the configurations that ran */
     size_t run_count;
     char (*names)[96];
+    struct fulcrum_stage_prediction *predicted; /* NULL: none */
 };
 
 /*
@@ -22,6 +23,20 @@ struct fulcrum_measure_record {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_take(
     struct fulcrum_measure_record *out,
     const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err);
+
+/*
+ * Puts beside each run what the calibration predicts of its stages, where the same
+ * configuration is a point of the reference.
+ *   measurement  that the reference was made of
+ *   points       of the reference, as fulcrum_reference_predict gives them
+ *   fails        as fulcrum_stage_predict
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_predict(
+    struct fulcrum_measure_record *record,
+    const struct fulcrum_measurement *measurement,
+    const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_prediction *points, struct fulcrum_error *err);
 
 /* Accepts {0}. */
 void fulcrum_measure_record_clear(struct fulcrum_measure_record *record);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "calibrate/live.h"
 #include "cli/report.h"
 #include "model/quantity.h"
 #include "presets/json.h"
@@ -26,6 +27,7 @@ struct row {
 enum audience {
     FOR_ALL,
     FOR_GPUS,    /* tables have it where a GPU was recorded */
+    FOR_MODELS,  /* tables have it where a run was predicted */
     FOR_PROGRAMS /* CSV and JSON only */
 };
 
@@ -123,6 +125,34 @@ static double recording_of(const struct row *row)
     return kind_of(row) != NULL ? kind_of(row)->recording_s : FULCRUM_UNKNOWN;
 }
 
+/* Mean number of threads in a stage: busy shares, summed over threads. */
+static double threads_of(const struct row *row)
+{
+    return thread_of(row) / row->run->times->window_s;
+}
+
+static double predicted_threads_of(const struct row *row)
+{
+    const struct fulcrum_stage_prediction *predicted = row->run->predicted;
+    return predicted != NULL && kind_of(row) != NULL
+               ? predicted->thread_count[row->number]
+               : FULCRUM_UNKNOWN;
+}
+
+/* Unlike the share, this does not move with the rate of the whole. */
+static double thread_per_step_of(const struct row *row)
+{
+    double steps = row->run->times->facts.step_count;
+    return steps > 0.0 ? thread_of(row) / steps : FULCRUM_UNKNOWN;
+}
+
+static double predicted_per_step_of(const struct row *row)
+{
+    const struct fulcrum_stage_prediction *predicted = row->run->predicted;
+    return predicted != NULL ? predicted_threads_of(row) / predicted->steps_per_s
+                             : FULCRUM_UNKNOWN;
+}
+
 #define NUMBER(key, title)                                                             \
     {                                                                                  \
         key, FULCRUM_COLUMN_NUMBER, title                                              \
@@ -142,6 +172,10 @@ static const struct stage_column stage_columns[] = {
     {NUMBER("cpu_s_per_step", NULL), FOR_ALL, cpu_per_step_of},
     {NUMBER("event_count", NULL), FOR_PROGRAMS, events_of},
     {NUMBER("recording_s", NULL), FOR_PROGRAMS, recording_of},
+    {NUMBER("threads", NULL), FOR_MODELS, threads_of},
+    {NUMBER("predicted_threads", "pred."), FOR_MODELS, predicted_threads_of},
+    {NUMBER("thread_s_per_step", "s/step"), FOR_MODELS, thread_per_step_of},
+    {NUMBER("predicted_s_per_step", "pred."), FOR_MODELS, predicted_per_step_of},
 };
 
 enum { STAGE_COLUMNS = sizeof stage_columns / sizeof stage_columns[0] };
@@ -150,6 +184,16 @@ static int any_gpu(const struct fulcrum_stage_run *runs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (!isnan(runs[i].times->gpu_busy_frac)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int any_predicted(const struct fulcrum_stage_run *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (runs[i].predicted != NULL) {
             return 1;
         }
     }
@@ -177,13 +221,18 @@ struct selection {
     size_t count;
 };
 
-static void select_columns(struct selection *out, int is_table, int has_gpu)
+/* Columns of tables that say something of these runs; all of them for programs. */
+static void select_columns(struct selection *out, int is_table,
+    const struct fulcrum_stage_run *runs, size_t count)
 {
+    int has_gpu = any_gpu(runs, count);
+    int has_model = any_predicted(runs, count);
     out->count = 0;
     for (size_t j = 0; j < STAGE_COLUMNS; j++) {
         const struct stage_column *column = &stage_columns[j];
         if (!is_table || column->audience == FOR_ALL ||
-            (column->audience == FOR_GPUS && has_gpu)) {
+            (column->audience == FOR_GPUS && has_gpu) ||
+            (column->audience == FOR_MODELS && has_model)) {
             out->from[out->count] = column;
             out->columns[out->count++] = column->column;
         }
@@ -212,6 +261,62 @@ static struct fulcrum_report *new_stages(const struct selection *selection,
         struct row row = {&runs[i / ROW_COUNT], i % ROW_COUNT};
         if (is_shown(&row)) {
             add_row(report, selection, &row);
+        }
+    }
+    return report;
+}
+
+static const struct fulcrum_column cycle_columns[] = {
+    {"run", FULCRUM_COLUMN_TEXT, NULL},
+    NUMBER("step_s", "step and hand in"),
+    NUMBER("predicted_step_s", "pred."),
+    NUMBER("wait_s", "wait"),
+    NUMBER("predicted_wait_s", "pred."),
+    NUMBER("predicted_host_s", "of it host"),
+    NUMBER("predicted_gpu_s", "learner"),
+    NUMBER("predicted_delay_s", "delay"),
+};
+
+/* Thread time of the actors in what is work, or in what is waiting. */
+static double actors_s(const struct fulcrum_stage_times *times, int is_wait)
+{
+    double sum_s = 0.0;
+    for (size_t i = FULCRUM_LIVE_ACTORS; i < times->track_count; i++) {
+        for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT; k++) {
+            sum_s += is_wait == (k == FULCRUM_STAGE_WAIT) ? times->tracks[i].stage_s[k]
+                                                          : 0.0;
+        }
+    }
+    return sum_s;
+}
+
+/* What one request costs its actor, from one answer to the next. */
+static void add_cycle(
+    struct fulcrum_report *report, const struct fulcrum_stage_run *run)
+{
+    const struct fulcrum_residence *parts = &run->predicted->residence;
+    double steps_per_request =
+        run->predicted->steps_per_s / run->predicted->requests_per_s;
+    double requests = run->times->facts.step_count / steps_per_request;
+    const double numbers[] = {actors_s(run->times, 0) / requests, parts->cpu_s,
+        actors_s(run->times, 1) / requests,
+        parts->host_s + parts->gpu_s + parts->delay_s, parts->host_s, parts->gpu_s,
+        parts->delay_s};
+    fulcrum_report_add_text(report, run->name);
+    for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++) {
+        fulcrum_report_add_number(report, numbers[j]);
+    }
+}
+
+/* A row for each run that was predicted. */
+static struct fulcrum_report *new_cycles(
+    const struct fulcrum_stage_run *runs, size_t count)
+{
+    struct fulcrum_report *report = fulcrum_report_new(
+        "cycles", cycle_columns, sizeof cycle_columns / sizeof cycle_columns[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (runs[i].predicted != NULL) {
+            add_cycle(report, &runs[i]);
         }
     }
     return report;
@@ -288,12 +393,15 @@ void fulcrum_stage_report_to_json(
     const struct fulcrum_stage_run *runs, size_t count, struct fulcrum_json *object)
 {
     struct selection selection;
-    select_columns(&selection, 0, 1);
+    select_columns(&selection, 0, runs, count);
     struct fulcrum_report *stages = new_stages(&selection, runs, count);
+    struct fulcrum_report *cycles = new_cycles(runs, count);
     struct fulcrum_report *recordings = new_recordings(runs, count);
     fulcrum_report_to_json(stages, object);
+    fulcrum_report_to_json(cycles, object);
     fulcrum_report_to_json(recordings, object);
     fulcrum_report_free(stages);
+    fulcrum_report_free(cycles);
     fulcrum_report_free(recordings);
 }
 
@@ -363,6 +471,18 @@ static enum fulcrum_status print_json(const struct fulcrum_stage_run *runs,
     return fulcrum_report_print_document(document, context, err);
 }
 
+/* An actor's cycle in seconds, below the stages. */
+static enum fulcrum_status print_cycles(const struct fulcrum_stage_run *runs,
+    size_t count, const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_report *cycles = new_cycles(runs, count);
+    (void)fputc('\n', context->out);
+    enum fulcrum_status status =
+        fulcrum_report_print(cycles, "fulcrum-measure", context, err);
+    fulcrum_report_free(cycles);
+    return status;
+}
+
 enum fulcrum_status fulcrum_stage_report_print(const struct fulcrum_stage_run *runs,
     size_t count, const struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -371,11 +491,14 @@ enum fulcrum_status fulcrum_stage_report_print(const struct fulcrum_stage_run *r
     if (context->format == FULCRUM_FORMAT_JSON) {
         return print_json(runs, count, context, err);
     }
-    select_columns(&selection, is_table, any_gpu(runs, count));
+    select_columns(&selection, is_table, runs, count);
     struct fulcrum_report *stages = new_stages(&selection, runs, count);
     enum fulcrum_status status =
         fulcrum_report_print(stages, "fulcrum-measure", context, err);
     fulcrum_report_free(stages);
+    if (status == FULCRUM_OK && is_table && any_predicted(runs, count)) {
+        status = print_cycles(runs, count, context, err);
+    }
     if (status == FULCRUM_OK && is_table && !context->quiet) {
         (void)fputc('\n', context->out);
         fulcrum_stage_report_notes(runs, count, context->out);

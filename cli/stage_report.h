@@ -4,6 +4,7 @@
 #define FULCRUM_CLI_STAGE_REPORT_H
 
 #include "calibrate/measure_stages.h"
+#include "calibrate/stage_prediction.h"
 #include "calibrate/stage_times.h"
 #include "cli/command.h"
 #include "model/status.h"
@@ -14,13 +15,15 @@ struct fulcrum_stage_run {
     const struct fulcrum_stage_times *times;
     /* Windows with and without recording; NULL: were not measured by turns. */
     const struct fulcrum_measured_stages *measured;
+    const struct fulcrum_stage_prediction *predicted; /* NULL: nothing was */
 };
 
 struct fulcrum_json;
 
 /*
- * Adds two arrays to a document: "stages" with a row per run and stage, and
- * "recordings" with a row per run. `fulcrum plot` draws the chart `stages` from them.
+ * Adds three arrays to a document: "stages" with a row per run and stage, "cycles" with
+ * a row per run that was predicted, and "recordings" with a row per run. `fulcrum plot`
+ * draws the chart `stages` from the first.
  */
 void fulcrum_stage_report_to_json(
     const struct fulcrum_stage_run *runs, size_t count, struct fulcrum_json *object);

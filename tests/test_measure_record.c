@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "calibrate/reference_prediction.h"
+#include "tests/hand_reference.h"
 #include "tests/suite.h"
 
 enum { NOT_HERE = 77 };
@@ -53,6 +55,40 @@ static void test_configurations_that_failed_have_no_run(void)
     fulcrum_measure_record_clear(&record);
 }
 
+/* Points are numbered without those that have no window, as in the reference. */
+static void test_each_run_gets_the_prediction_of_its_configuration(void)
+{
+    static const double actors[] = {1.0, 2.0};
+    struct fulcrum_measured items[3] = {{.config = configs[0], .window_count = 1},
+        {.config = configs[1]}, {.config = configs[2], .window_count = 2}};
+    struct fulcrum_measurement measurement = {.count = 3, .items = items};
+    struct fulcrum_reference *reference = hand_reference(actors, 2, "steps_per_s");
+    struct fulcrum_calibration *calibration = hand_priors();
+    struct fulcrum_prediction points[2];
+    struct fulcrum_measure_record record;
+    CU_ASSERT_EQUAL_FATAL(take(configs, 3, &record), FULCRUM_OK);
+    CU_ASSERT_PTR_NULL(record.runs[0].predicted);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_predict(reference, calibration, points, NULL, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_measure_record_predict(
+                        &record, &measurement, reference, calibration, points, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_PTR_EQUAL(record.runs[0].predicted, &record.predicted[0]);
+    CU_ASSERT_PTR_EQUAL(record.runs[1].predicted, &record.predicted[1]);
+    CU_ASSERT_EQUAL(record.runs[1].predicted->steps_per_s,
+        points[1].value[FULCRUM_OUTPUT_steps_per_s]);
+    /* One that was recorded but not measured has none. */
+    items[2].window_count = 0;
+    CU_ASSERT_EQUAL(fulcrum_measure_record_predict(
+                        &record, &measurement, reference, calibration, points, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_PTR_NULL(record.runs[1].predicted);
+    fulcrum_measure_record_clear(&record);
+    fulcrum_calibration_free(calibration);
+    fulcrum_reference_free(reference);
+}
+
 static void test_failures_leave_nothing(void)
 {
     struct fulcrum_measure_record record;
@@ -67,6 +103,7 @@ int main(int argc, char **argv)
     static const struct suite_case cases[] = {
         SUITE_CASE(test_runs_are_named_by_what_tells_them_apart),
         SUITE_CASE(test_configurations_that_failed_have_no_run),
+        SUITE_CASE(test_each_run_gets_the_prediction_of_its_configuration),
         SUITE_CASE(test_failures_leave_nothing),
     };
     struct fulcrum_measure_record record;

@@ -45,9 +45,11 @@ static struct fulcrum_stage_times ten_seconds(void)
     return times;
 }
 
-/* The caller frees it. */
-static char *print(
-    const struct fulcrum_stage_times *times, enum fulcrum_format format, int quiet)
+/* The caller frees it.
+ *   predicted    NULL: nothing was */
+static char *print_beside(const struct fulcrum_stage_times *times,
+    const struct fulcrum_stage_prediction *predicted, enum fulcrum_format format,
+    int quiet)
 {
     static const struct fulcrum_measured_stages measured = {
         .recorded_steps_per_s = 990.0,
@@ -56,13 +58,19 @@ static char *print(
         .pairs = {.pair_count = 20, .mean_frac = 0.012, .upper_frac = 0.034}};
     char *text = NULL;
     size_t size = 0;
-    const struct fulcrum_stage_run run = {"8 actors", times, &measured};
+    const struct fulcrum_stage_run run = {"8 actors", times, &measured, predicted};
     struct fulcrum_context context = {
         .out = open_memstream(&text, &size), .format = format, .quiet = quiet};
     CU_ASSERT_FATAL(context.out != NULL);
     CU_ASSERT_EQUAL(fulcrum_stage_report_print(&run, 1, &context, NULL), FULCRUM_OK);
     (void)fclose(context.out);
     return text;
+}
+
+static char *print(
+    const struct fulcrum_stage_times *times, enum fulcrum_format format, int quiet)
+{
+    return print_beside(times, NULL, format, quiet);
 }
 
 static void expect(const char *text, const char *part)
@@ -94,6 +102,55 @@ static void test_tables_show_shares_times_and_sentences(void)
     free(text);
 }
 
+/* Of 90 steps a second with four steps a request; the server and actors. */
+static const struct fulcrum_stage_prediction prediction = {.steps_per_s = 90.0,
+    .requests_per_s = 22.5,
+    .thread_count = {[FULCRUM_STAGE_SIMULATION] = 0.45,
+        [FULCRUM_STAGE_INFERENCE] = 0.36,
+        [FULCRUM_STAGE_REPLAY] = (double)NAN},
+    .residence = {0.02, 0.003, 0.004, 0.0005}};
+
+/* An actor's track: 2 s of stepping, 1 s of handing in and 6 s of waiting. */
+static struct fulcrum_stage_track actor_track(void)
+{
+    return (struct fulcrum_stage_track){.name = "actor 0",
+        .stage_s = {[FULCRUM_STAGE_SIMULATION] = 2.0,
+            [FULCRUM_STAGE_HANDOFF] = 1.0,
+            [FULCRUM_STAGE_WAIT] = 6.0}};
+}
+
+static void test_predictions_stand_beside_what_was_recorded(void)
+{
+    struct fulcrum_stage_times times = ten_seconds();
+    struct fulcrum_stage_track tracks[3] = {
+        actor_track(), actor_track(), actor_track()};
+    times.tracks = tracks; /* server, trainer and one actor: the last one counts */
+    times.track_count = 3;
+    char *text = print_beside(&times, &prediction, FULCRUM_FORMAT_TABLE, 0);
+    /* 6 s of simulation in 10 s and over 1000 steps; 0.45 threads over 90 steps/s. */
+    static const char *const parts[] = {"threads  pred.  s/step  pred.",
+        "0.0055      0.6   0.45   0.006  0.005", "0.3   0.36   0.003  0.004",
+        "step and hand in  pred.", "0.012   0.02", "0.024  0.0075"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        expect(text, parts[i]);
+    }
+    free(text);
+    text = print(&times, FULCRUM_FORMAT_TABLE, 0);
+    CU_ASSERT_PTR_NULL(strstr(text, "pred."));
+    CU_ASSERT_PTR_NULL(strstr(text, "hand in"));
+    free(text);
+    text = print_beside(&times, &prediction, FULCRUM_FORMAT_JSON, 0);
+    expect(text, "\"predicted_threads\": 0.45");
+    expect(text, "\"predicted_wait_s\": 0.0075");
+    expect(text, "\"predicted_host_s\": 0.003");
+    free(text);
+    text = print(&times, FULCRUM_FORMAT_JSON, 0);
+    expect(text, "\"predicted_threads\": null");
+    expect(text, "\"cycles\": [");
+    CU_ASSERT_PTR_NULL(strstr(text, "predicted_wait_s"));
+    free(text);
+}
+
 static void test_tables_say_nothing_of_a_gpu_that_was_not_there(void)
 {
     struct fulcrum_stage_times times = ten_seconds();
@@ -121,7 +178,7 @@ static void test_runs_without_pairs_say_nothing_of_them(void)
     struct fulcrum_stage_times times = ten_seconds();
     const struct fulcrum_measured_stages one_window = {.recorded_steps_per_s = 5.0};
     const struct fulcrum_stage_run runs[] = {
-        {"alone", &times, NULL}, {"once", &times, &one_window}};
+        {"alone", &times, NULL, NULL}, {"once", &times, &one_window, NULL}};
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -139,8 +196,10 @@ static void test_csv_has_empty_cells_for_what_is_not_known(void)
     char *text = print(&times, FULCRUM_FORMAT_CSV, 0);
     expect(text,
         "run,stage,share_frac,cpu_only_frac,cpu_and_gpu_frac,gpu_only_frac,active_s,"
-        "thread_s,cpu_s,gpu_s,cpu_s_per_step,event_count,recording_s\n");
-    expect(text, "8 actors,wait,,,,,,7,0.25,,0.00025000000000000001,3,0\n");
+        "thread_s,cpu_s,gpu_s,cpu_s_per_step,event_count,recording_s,threads,"
+        "predicted_threads,thread_s_per_step,predicted_s_per_step\n");
+    expect(text, "8 actors,wait,,,,,,7,0.25,,0.00025000000000000001,3,0,"
+                 "0.69999999999999996,,0.0070000000000000001,\n");
     free(text);
 }
 
@@ -183,6 +242,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_tables_show_shares_times_and_sentences),
+        SUITE_CASE(test_predictions_stand_beside_what_was_recorded),
         SUITE_CASE(test_tables_say_nothing_of_a_gpu_that_was_not_there),
         SUITE_CASE(test_what_was_dropped_or_sampled_is_said),
         SUITE_CASE(test_runs_without_pairs_say_nothing_of_them),

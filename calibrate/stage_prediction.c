@@ -1,0 +1,114 @@
+/* stage_prediction.c - which stages the model has a run's threads in. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A solution knows stations, a recorder threads. By Little's law the mean number of
+ * requests at a station is their rate times the time that each is there, and each
+ * request being worked on keeps a thread: so busy shares and residence times are
+ * numbers of threads, and what is left of the threads waits.
+ */
+#include "calibrate/stage_prediction.h"
+
+#include <math.h>
+
+#include "calibrate/reference_prediction.h"
+#include "model/lower.h"
+#include "model/quantity.h"
+#include "model/waking.h"
+
+/* Of the time that a thread is at a step, the environments' own share. */
+static enum fulcrum_status step_share(const struct fulcrum_design *design,
+    struct fulcrum_shards *shards, double *out, struct fulcrum_error *err)
+{
+    /* Solving adds to the step what waking the server takes of it. */
+    const struct fulcrum_solver_options fast = {.method = FULCRUM_METHOD_FAST};
+    struct fulcrum_solution solution;
+    enum fulcrum_status status = fulcrum_design_lower(design, shards, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_solve_waking(shards, &fast, &solution, err);
+    }
+    if (status == FULCRUM_OK) {
+        double whole_s = shards->network.step.mean_s;
+        double own_s = design->workload.step.mean_s * shards->steps_per_request;
+        *out = whole_s > 0.0 ? fmin(own_s / whole_s, 1.0) : 0.0;
+    }
+    return status;
+}
+
+static void fill(const struct fulcrum_prediction *point,
+    const struct fulcrum_shards *shards, double step_frac,
+    struct fulcrum_stage_prediction *out)
+{
+    const double *value = point->value;
+    double *threads = out->thread_count;
+    double servers = shards->count;
+    int trains = shards->network.training.env_steps_per_train_step > 0.0;
+    out->steps_per_s = value[FULCRUM_OUTPUT_steps_per_s];
+    out->requests_per_s = out->steps_per_s / shards->steps_per_request;
+    out->residence = (struct fulcrum_residence){value[FULCRUM_OUTPUT_cpu_residence_s],
+        value[FULCRUM_OUTPUT_host_residence_s], value[FULCRUM_OUTPUT_gpu_residence_s],
+        value[FULCRUM_OUTPUT_delay_s]};
+    double stepping = value[FULCRUM_OUTPUT_cpu_thread_busy_frac] * servers *
+                      fulcrum_cpu_servers(&shards->network.cpu);
+    double batches_per_s = out->steps_per_s / value[FULCRUM_OUTPUT_mean_batch];
+    double inferring = batches_per_s * out->residence.gpu_s;
+    /* What sharing the learner adds to one of the two it adds to the other. */
+    double shared = inferring - servers * value[FULCRUM_OUTPUT_gpu_inference_busy_frac];
+    double training =
+        trains ? servers * value[FULCRUM_OUTPUT_gpu_train_busy_frac] + shared : 0.0;
+    double handing =
+        servers * value[FULCRUM_OUTPUT_host_busy_frac] + stepping * (1.0 - step_frac);
+    threads[FULCRUM_STAGE_SIMULATION] = stepping * step_frac;
+    threads[FULCRUM_STAGE_INFERENCE] = inferring;
+    threads[FULCRUM_STAGE_TRAINING] = training;
+    threads[FULCRUM_STAGE_HANDOFF] = handing;
+    threads[FULCRUM_STAGE_REPLAY] = FULCRUM_UNKNOWN;
+    threads[FULCRUM_STAGE_WAIT] = servers * (trains ? 2.0 : 1.0) + point->actor_count -
+                                  stepping * step_frac - inferring - training - handing;
+}
+
+static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
+    const struct fulcrum_reference *reference, size_t index,
+    const struct fulcrum_prediction *predicted, struct fulcrum_stage_prediction *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
+    struct fulcrum_point point = {.varied = settings};
+    const struct fulcrum_design *design = NULL;
+    struct fulcrum_shards shards;
+    double step_frac = 0.0;
+    enum fulcrum_status status =
+        fulcrum_point_settings(reference, index, settings, &point.varied_count, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_predictor_design(predictor, &point, &design, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = step_share(design, &shards, &step_frac, err);
+    }
+    if (status == FULCRUM_OK) {
+        fill(predicted, &shards, step_frac, out);
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_stage_predict(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_prediction *points, struct fulcrum_stage_prediction *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_calibration *const calibrations[] = {calibration};
+    const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
+        .calibrations = calibrations,
+        .calibration_count = 1};
+    struct fulcrum_scenario *scenario = NULL;
+    struct fulcrum_predictor *predictor = NULL;
+    enum fulcrum_status status = fulcrum_scenario_new(&inputs, &scenario, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_predictor_new(scenario, &predictor, err);
+    }
+    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
+        status = predict_point(predictor, reference, i, &points[i], &out[i], err);
+    }
+    fulcrum_predictor_free(predictor);
+    fulcrum_scenario_free(scenario);
+    return status;
+}
