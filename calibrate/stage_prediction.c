@@ -12,8 +12,8 @@
 
 #include "calibrate/reference_prediction.h"
 #include "model/lower.h"
+#include "model/pauses.h"
 #include "model/quantity.h"
-#include "model/waking.h"
 
 /* Of the time that a thread is at a step, the environments' own share. */
 static enum fulcrum_status step_share(const struct fulcrum_design *design,
@@ -24,7 +24,7 @@ static enum fulcrum_status step_share(const struct fulcrum_design *design,
     struct fulcrum_solution solution;
     enum fulcrum_status status = fulcrum_design_lower(design, shards, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_solve_waking(shards, &fast, &solution, err);
+        status = fulcrum_solve_pausing(shards, &fast, &solution, err);
     }
     if (status == FULCRUM_OK) {
         double whole_s = shards->network.step.mean_s;
