@@ -98,7 +98,7 @@ static void fill_point(struct fulcrum_reference_point *point,
     char series[48];
     fulcrum_measured_series(config, series, sizeof series);
     (void)snprintf(point->series, sizeof point->series, "%s%s", series,
-        item->is_disturbed ? " disturbed" : "");
+        item->is_disturbed ? FULCRUM_MEASURED_DISTURBED : "");
     set_number(point, "run.actor_count", (double)config->actor_count);
     set_number(point, "run.envs_per_actor", (double)config->envs_per_actor);
     int is_fixed = config->policy == FULCRUM_BATCH_FIXED;

@@ -18,6 +18,9 @@ struct fulcrum_measured_plan {
     const char *name; /* of the reference */
 };
 
+/* The end of a disturbed series' name. */
+#define FULCRUM_MEASURED_DISTURBED " disturbed"
+
 /*
  * A reference of throughput with one point for each configuration that has windows, in
  * their order. Series name batching and environments per actor; disturbed points are a

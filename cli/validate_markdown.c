@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/measured_reference.h"
 #include "cli/validate_report.h"
 #include "presets/utf8.h"
 
@@ -136,35 +137,53 @@ static int belongs(const struct fulcrum_validation *set, const struct family *fa
            (set->is_carried_over != 0) == (family->is_carried_over != 0);
 }
 
-/* Means over the points of all sets of a family. */
-static struct fulcrum_comparison_errors pool(
+/* Means over the points of several sets or curves. */
+struct pool {
+    struct fulcrum_comparison_errors sum; /* means while nothing is added */
+    double covered_of;
+};
+
+static void add(struct pool *pool, const struct fulcrum_comparison_errors *one)
+{
+    struct fulcrum_comparison_errors *sum = &pool->sum;
+    double count = (double)one->count;
+    if (one->count == 0) {
+        return;
+    }
+    sum->count += one->count;
+    sum->mape_frac += count * one->mape_frac;
+    sum->smape_frac += count * one->smape_frac;
+    sum->bias_frac += count * one->bias_frac;
+    sum->max_frac = fmax(sum->max_frac, one->max_frac);
+    if (isfinite(one->covered_frac)) {
+        sum->covered_frac += count * one->covered_frac;
+        pool->covered_of += count;
+    }
+}
+
+static struct fulcrum_comparison_errors means(const struct pool *pool)
+{
+    struct fulcrum_comparison_errors mean = pool->sum;
+    double count = mean.count > 0 ? (double)mean.count : (double)NAN;
+    mean.mape_frac /= count;
+    mean.smape_frac /= count;
+    mean.bias_frac /= count;
+    mean.covered_frac /= pool->covered_of > 0.0 ? pool->covered_of : (double)NAN;
+    return mean;
+}
+
+static struct fulcrum_comparison_errors errors_of_family(
     const struct fulcrum_validate_job *job, const struct family *family)
 {
-    struct fulcrum_comparison_errors sum = {.count = 0};
-    double covered_of = 0.0;
+    struct pool pool = {.covered_of = 0.0};
     for (size_t i = 0; i < job->count; i++) {
-        struct fulcrum_comparison_errors one =
-            errors_of(&job->sets[i], FULCRUM_COMPARE_PREDICTED);
-        double count = (double)one.count;
-        if (!belongs(&job->sets[i], family) || one.count == 0) {
-            continue;
-        }
-        sum.count += one.count;
-        sum.mape_frac += count * one.mape_frac;
-        sum.smape_frac += count * one.smape_frac;
-        sum.bias_frac += count * one.bias_frac;
-        sum.max_frac = fmax(sum.max_frac, one.max_frac);
-        if (isfinite(one.covered_frac)) {
-            sum.covered_frac += count * one.covered_frac;
-            covered_of += count;
+        if (belongs(&job->sets[i], family)) {
+            struct fulcrum_comparison_errors one =
+                errors_of(&job->sets[i], FULCRUM_COMPARE_PREDICTED);
+            add(&pool, &one);
         }
     }
-    double count = sum.count > 0 ? (double)sum.count : (double)NAN;
-    sum.mape_frac /= count;
-    sum.smape_frac /= count;
-    sum.bias_frac /= count;
-    sum.covered_frac /= covered_of > 0.0 ? covered_of : (double)NAN;
-    return sum;
+    return means(&pool);
 }
 
 static void print_summary(const struct fulcrum_validate_job *job, FILE *stream)
@@ -176,7 +195,7 @@ static void print_summary(const struct fulcrum_validate_job *job, FILE *stream)
     for (size_t row = 0; row < 2 * (size_t)FULCRUM_PREDICTOR_COUNT; row++) {
         const struct family family = {
             (enum fulcrum_predictor_kind)(row / 2), (int)(row % 2)};
-        struct fulcrum_comparison_errors errors = pool(job, &family);
+        struct fulcrum_comparison_errors errors = errors_of_family(job, &family);
         if (errors.count == 0) {
             continue;
         }
@@ -246,6 +265,60 @@ static void print_series(const struct fulcrum_validate_job *job, FILE *stream)
             print_percent(stream, errors.covered_frac);
             (void)fputs(" |\n", stream);
         }
+    }
+}
+
+static int is_disturbed(const char *series)
+{
+    size_t length = strlen(series);
+    size_t end = strlen(FULCRUM_MEASURED_DISTURBED);
+    return length >= end &&
+           strcmp(series + length - end, FULCRUM_MEASURED_DISTURBED) == 0;
+}
+
+/* Over the curves of a set that were measured on a calm machine, or not. */
+static struct fulcrum_comparison_errors errors_while(
+    const struct fulcrum_validation *set, int disturbed)
+{
+    struct pool pool = {.covered_of = 0.0};
+    const char *series = NULL;
+    size_t next = 0;
+    while (fulcrum_validate_next_series(set, &next, &series)) {
+        struct fulcrum_comparison_errors one = fulcrum_comparison_errors(
+            &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
+        if (is_disturbed(series) == disturbed) {
+            add(&pool, &one);
+        }
+    }
+    return means(&pool);
+}
+
+/* Sets that `measure` wrote, where a part of the points was disturbed. */
+static void print_disturbed(const struct fulcrum_validate_job *job, FILE *stream)
+{
+    static const char *const titles[] = {"set", "points", "MAPE", "SMAPE", "largest",
+        "bias", "disturbed", "MAPE of all", "largest of all"};
+    struct section section = SECTION(stream,
+        "## Measured, disturbed and not\n\nPoints of `fulcrum measure` during which a "
+        "canary was slow or other programs ran are told apart; the first figures are "
+        "of the others.",
+        titles);
+    for (size_t i = 0; i < job->count; i++) {
+        const struct fulcrum_validation *set = &job->sets[i];
+        struct fulcrum_comparison_errors disturbed = errors_while(set, 1);
+        if (disturbed.count == 0) {
+            continue;
+        }
+        struct fulcrum_comparison_errors calm = errors_while(set, 0);
+        struct fulcrum_comparison_errors all =
+            errors_of(set, FULCRUM_COMPARE_PREDICTED);
+        begin_row(&section);
+        print_name(stream, set);
+        print_errors(stream, &calm);
+        (void)fprintf(stream, " | %zu", disturbed.count);
+        print_percent(stream, all.mape_frac);
+        print_percent(stream, all.max_frac);
+        (void)fputs(" |\n", stream);
     }
 }
 
@@ -403,6 +476,7 @@ enum fulcrum_status fulcrum_validate_markdown(
     print_summary(job, stream);
     print_sets(job, stream, FULCRUM_COMPARE_PREDICTED,
         "## Predicted points\n\nNo fit has seen these.");
+    print_disturbed(job, stream);
     print_series(job, stream);
     print_formulas(job, stream);
     print_misses(misses, count, stream);
