@@ -12,6 +12,7 @@ static void add_cpu(struct fulcrum_json *object, const struct fulcrum_cpu_statio
     fulcrum_json_add_number(out, "cores", cpu->core_count);
     fulcrum_json_add_number(out, "threads", cpu->thread_count);
     fulcrum_json_add_number(out, "reserved_threads", cpu->reserved_threads);
+    fulcrum_json_add_number(out, "slice_s", cpu->slice_s);
     fulcrum_json_add_number(out, "smt_yield_frac", cpu->smt_yield_frac);
     fulcrum_json_add_number(out, "turbo_frac", cpu->turbo_frac);
     fulcrum_json_add_number(out, "oversubscription_frac", cpu->oversubscription_frac);

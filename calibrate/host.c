@@ -7,15 +7,17 @@
  * beside them. Clock and name are texts of the kernel, and often absent in virtual
  * machines; what is not told stays unknown.
  */
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* sched_getaffinity, syscall */
 
 #include "calibrate/host.h"
 
 #include <math.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "calibrate/stopwatch.h"
@@ -325,6 +327,26 @@ static void count_allowed(struct fulcrum_cpu *out)
     }
 }
 
+/* The kernel's sched_attr in its first form; C libraries came to have it late. */
+enum { ATTRIBUTES_SIZE = 48, POLICY_AT = 4, RUNTIME_AT = 24 };
+
+double fulcrum_host_slice_s(void)
+{
+    unsigned char found[ATTRIBUTES_SIZE] = {0};
+#ifdef SYS_sched_getattr
+    if (syscall(SYS_sched_getattr, 0, found, ATTRIBUTES_SIZE, 0) != 0) {
+        return 0.0;
+    }
+#endif
+    uint32_t policy;
+    uint64_t runtime_ns;
+    memcpy(&policy, found + POLICY_AT, sizeof policy);
+    memcpy(&runtime_ns, found + RUNTIME_AT, sizeof runtime_ns);
+    /* Of a deadline policy this is a budget, not a slice. */
+    int has_slices = policy == SCHED_OTHER || policy == SCHED_BATCH;
+    return has_slices ? (double)runtime_ns / 1e9 : 0.0;
+}
+
 void fulcrum_host_detect(struct fulcrum_machine *out)
 {
     struct fulcrum_design blank;
@@ -343,6 +365,7 @@ void fulcrum_host_detect(struct fulcrum_machine *out)
     cpu->core_count = fmin(fmax(cpu->core_count, 1.0), cpu->thread_count);
     cpu->socket_count = fmin(fmax(cpu->socket_count, 1.0), cpu->core_count);
     fulcrum_host_read_cpuinfo(cpu, "");
+    cpu->slice_s = fulcrum_host_slice_s();
     (void)snprintf(out->title, sizeof out->title, "This machine: %s", cpu->name);
 }
 

@@ -9,11 +9,18 @@
 
 /*
  * Fills `out` with what this process may use: name "this", processor name, sockets,
- * cores, threads and clock; accelerator cpu with one learner core. Taskset and
- * container CPU sets count. What cannot be found out (watts, speed relative to other
- * processors) is NAN; counts are at least 1.
+ * cores, threads, clock and the scheduler's slice; accelerator cpu with one learner
+ * core. Taskset and container CPU sets count. What cannot be found out (watts, speed
+ * relative to other processors) is NAN; counts are at least 1.
  */
 void fulcrum_host_detect(struct fulcrum_machine *out);
+
+/*
+ * How long a thread of the calling thread's policy runs before it gives way to others
+ * that wait for its processor, in seconds, as the kernel tells (Linux from 6.12 on);
+ * 0 where it does not, or the policy has no slices.
+ */
+double fulcrum_host_slice_s(void);
 
 /*
  * The caches of this machine in words, "L1d 2 x 48 KiB, L2 2 x 2048 KiB, L3 1 x 107520

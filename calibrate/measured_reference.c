@@ -213,6 +213,7 @@ static struct fulcrum_machine machine_of(const struct fulcrum_measured_plan *pla
     machine.cpu.socket_count = found->cpu.socket_count;
     machine.cpu.core_count = found->cpu.core_count;
     machine.cpu.thread_count = found->cpu.thread_count;
+    machine.cpu.slice_s = found->cpu.slice_s;
     if (found->accelerator == FULCRUM_ACCELERATOR_GPU) {
         machine.gpu = found->gpu;
     }

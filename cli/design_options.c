@@ -123,6 +123,7 @@ static void overlay_detected(struct fulcrum_machine *machine)
     machine->cpu.core_count = found.cpu.core_count;
     machine->cpu.thread_count = found.cpu.thread_count;
     machine->cpu.clock_hz = found.cpu.clock_hz;
+    machine->cpu.slice_s = found.cpu.slice_s;
     machine->cpu.curve = found.cpu.curve;
 }
 

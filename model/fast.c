@@ -14,6 +14,7 @@
 #include "model/ceiling.h"
 #include "model/renewal.h"
 #include "model/steady.h"
+#include "model/step_law.h"
 #include "model/training_turns.h"
 
 /* Errors that 95 of 100 networks stay below, by what is special about them. */
@@ -32,7 +33,14 @@ static const struct {
     {FULCRUM_FLAG_KINK, 0.05},
     {FULCRUM_FLAG_LIMIT_ROUGH, 0.02},
     {FULCRUM_FLAG_TRAINING_MIX, 0.1},
+    {FULCRUM_FLAG_SLICES, 0.1},
 };
+
+/* Less work than this beyond the first slice of its step makes no difference. */
+#define LEAST_CUT_FRAC 0.01
+
+/* No order of service matters to greedy batches where threads never rest. */
+#define ALWAYS_BUSY_FRAC 0.999
 
 static double expected_error_rel(const struct fulcrum_network *network, unsigned flags)
 {
@@ -110,6 +118,27 @@ static void report(const struct fulcrum_network *network,
     report_residence(network, flow, &out->residence);
 }
 
+/*
+ * Equations know steps that run to their end. Exponential ones that give way are again
+ * like fresh ones, so that nothing changes in the numbers that equations are about.
+ */
+static int slices_matter(
+    const struct fulcrum_network *network, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_cpu_station *cpu = &network->cpu;
+    double servers = fulcrum_cpu_servers(cpu);
+    int never_rests = network->policy == FULCRUM_BATCH_GREEDY &&
+                      solution->cpu_thread_busy_frac >= ALWAYS_BUSY_FRAC;
+    if (!(cpu->slice_s > 0.0) || network->actors <= servers || never_rests ||
+        network->step.law == FULCRUM_LAW_EXPONENTIAL) {
+        return 0;
+    }
+    double work_per_s = fulcrum_cpu_capacity(cpu, network->actors) / servers;
+    struct fulcrum_step_form form = fulcrum_step_form_of(&network->step);
+    return fulcrum_step_excess(&form, cpu->slice_s * work_per_s) >
+           LEAST_CUT_FRAC * network->step.mean_s;
+}
+
 enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     struct fulcrum_step_table *table, struct fulcrum_solution *out,
     struct fulcrum_error *err)
@@ -130,9 +159,11 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     }
     if (status == FULCRUM_OK) {
         keep_below(&flow, fulcrum_ceiling_per_s(network, &steady.drain));
-        struct fulcrum_solution found = {
-            .flags = flags, .error_rel = expected_error_rel(network, flags)};
+        struct fulcrum_solution found = {.flags = 0};
         report(network, &flow, &found);
+        flags |= slices_matter(network, &found) ? (unsigned)FULCRUM_FLAG_SLICES : 0U;
+        found.flags = flags;
+        found.error_rel = expected_error_rel(network, flags);
         *out = found;
     }
     return status;

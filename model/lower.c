@@ -41,6 +41,7 @@ static struct fulcrum_cpu_station cpu_station(
         .smt_yield_frac = cpu->smt_yield_frac,
         .turbo_frac = cpu->turbo_frac,
         .oversubscription_frac = cpu->oversubscription_frac,
+        .slice_s = cpu->slice_s,
         .serial_frac = cpu->serial_frac,
         .knee = cpu->knee,
         .cap_per_core = cpu->cap_per_core,

@@ -20,6 +20,7 @@ struct fulcrum_cpu {
     double smt_yield_frac;
     double turbo_frac;
     double oversubscription_frac;
+    double slice_s;
     double serial_frac;
     double knee;
     double cap_per_core;
@@ -78,6 +79,7 @@ struct fulcrum_machine {
     X(machine.cpu.smt_yield_frac,      NUMBER, 0, 1,    NAN,  "",      "work that a core's second thread adds") \
     X(machine.cpu.turbo_frac,          NUMBER, 0, 1,    0,    "",      "extra clock of an otherwise idle CPU") \
     X(machine.cpu.oversubscription_frac, NUMBER, 0, 10, 0,    "",      "loss once actors exceed threads")   \
+    X(machine.cpu.slice_s,             NUMBER, 0, 1,    0,    "s",     "time after which an actor gives way to others that wait for a thread; 0: at the end of its step") \
     X(machine.cpu.serial_frac,         NUMBER, 0, 1,    0.003, "",     "serial share of a step (saturating curves)") \
     X(machine.cpu.knee,                NUMBER, 0.5, 50, 2.1,  "",      "sharpness of the knee (saturating curves)") \
     X(machine.cpu.cap_per_core,        NUMBER, 0.01, 100, 1.25, "",    "ceiling per core (saturating curves)") \

@@ -38,9 +38,10 @@ struct fulcrum_cpu_station {
     double turbo_frac;       /* tau in [0, 1]: extra clock of an otherwise idle CPU */
     double
         oversubscription_frac; /* kappa in [0, 10]: loss once actors exceed threads */
-    double serial_frac;        /* h of (20), >= 0; saturating curves only, as are */
-    double knee;               /* p of (20), >= 0.5, */
-    double cap_per_core;       /* kappa of (20), > 0, */
+    double slice_s;      /* after which a turn gives way to those that wait; 0: none */
+    double serial_frac;  /* h of (20), >= 0; saturating curves only, as are */
+    double knee;         /* p of (20), >= 0.5, */
+    double cap_per_core; /* kappa of (20), > 0, */
     double cross_socket_frac; /* nu of (20), in (0, 1]: rate kept past core_count / 2 */
     const double *capacity;   /* table only: borrowed, positive; held beyond its end */
     size_t capacity_count;

@@ -51,6 +51,7 @@ static const struct range always[] = {
     {FIELD(cpu.core_count), 1.0, MOST_THREADS, RANGE_REAL},
     {FIELD(cpu.thread_count), 1.0, MOST_THREADS, RANGE_REAL},
     {FIELD(cpu.reserved_threads), 0.0, MOST_THREADS, RANGE_REAL},
+    {FIELD(cpu.slice_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
     {FIELD(step.mean_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
     {FIELD(host.per_batch_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
     {FIELD(host.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},

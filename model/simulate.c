@@ -12,6 +12,9 @@
  * step in all. What it cannot do: fractional threads (rounded, with a flag) and actors
  * that differ.
  *
+ * Where a scheduler's slices cut steps, actors take turns on the threads
+ * (turn_queue.c), with one heap operation a slice. Elsewhere nothing is done for them.
+ *
  * The run ends when the interval of the throughput is narrow enough. The intervals come
  * from batch means (batch_means.c); windows hold whole turns of the actors or whole
  * training steps, as those would otherwise beat against the windows. Neighbouring
@@ -28,6 +31,7 @@
 #include "model/finish_heap.h"
 #include "model/pipeline.h"
 #include "model/step_draw.h"
+#include "model/turn_queue.h"
 
 #define DEFAULT_HALF_WIDTH_REL 0.01
 #define DEFAULT_MAX_STEPS      2e7
@@ -43,6 +47,13 @@
  */
 #define ROUGH_HALF_WIDTH_REL 0.03
 #define ROUGH_WINDOWS_LEAST  8.0
+
+/* Of a mean step: with shorter ones, which cost time without end, it is no different.
+ */
+#define LEAST_SLICE_REL 0.01
+
+/* Inside the loops that runs without slices take, these cost them some per cent. */
+#define NOT_INLINE __attribute__((noinline))
 
 /* For one env step: more would cost time without end where K is small. */
 #define MOST_TRAIN_STEPS 100.0
@@ -69,7 +80,7 @@ struct simulation {
      * All stepping actors progress alike, so the CPU runs in work time: seconds of one
      * thread at c = 1. Actors are alike too: counts are enough.
      */
-    struct fulcrum_finish_heap stepping;
+    struct fulcrum_finish_heap stepping; /* without slices */
     size_t servers;
     size_t at_cpu;
     size_t waiting;
@@ -80,6 +91,9 @@ struct simulation {
     size_t last;
     double steps;
     double cpu_item_s;
+
+    struct fulcrum_turn_queue turns;     /* with slices: all who are at the CPU */
+    double slice_s;                      /* 0 where they cannot matter */
 };
 
 /* The plan of a run, in steps. */
@@ -126,7 +140,9 @@ static int allocate(struct simulation *sim)
     size_t room = sim->servers < actors ? sim->servers : actors;
     double *finish = calloc(room + 1, sizeof *finish);
     sim->crowd = calloc(sim->last + 1, sizeof *sim->crowd);
-    if (finish == NULL || sim->crowd == NULL) {
+    int has_turns = sim->slice_s <= 0.0 ||
+                    fulcrum_turn_queue_init(&sim->turns, actors, sim->servers);
+    if (finish == NULL || sim->crowd == NULL || !has_turns) {
         free(finish);
         return 0;
     }
@@ -137,8 +153,41 @@ static int allocate(struct simulation *sim)
 static void clear(struct simulation *sim)
 {
     fulcrum_pipeline_clear(&sim->pipeline);
+    fulcrum_turn_queue_clear(&sim->turns);
     free(sim->stepping.value);
     free(sim->crowd);
+}
+
+static struct crowd *crowd_of(struct simulation *sim, size_t at_cpu)
+{
+    return &sim->crowd[at_cpu < sim->last ? at_cpu : sim->last];
+}
+
+/*
+ * Free threads go to the head of the line. A slice is time on a thread: it becomes work
+ * at the rate of its beginning.
+ */
+static void start_turns(struct simulation *sim)
+{
+    struct fulcrum_turn_queue *turns = &sim->turns;
+    double slice_work_s = sim->slice_s * crowd_of(sim, sim->at_cpu)->work_per_s;
+    while (turns->waiting_count > 0 && turns->running_count < sim->servers) {
+        fulcrum_turn_queue_start(turns, sim->work_s, slice_work_s);
+    }
+}
+
+/* The beginning of a simulation draws as many numbers, in the same order, as without.
+ */
+static void release_first_turns(struct simulation *sim)
+{
+    for (size_t i = 0; i < sim->at_cpu; i++) {
+        double length_s = fulcrum_step_source_next(&sim->source);
+        if (i < sim->servers && sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
+            length_s *= fulcrum_step_source_uniform(&sim->source);
+        }
+        fulcrum_turn_queue_join(&sim->turns, length_s);
+    }
+    start_turns(sim);
 }
 
 /*
@@ -152,6 +201,10 @@ static void release_first(struct simulation *sim)
     size_t actors = (size_t)sim->network.actors;
     sim->waiting = actors / 2;
     sim->at_cpu = actors - sim->waiting;
+    if (sim->slice_s > 0.0) {
+        release_first_turns(sim);
+        return;
+    }
     size_t first = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
     for (size_t i = 0; i < first; i++) {
         double length_s = fulcrum_step_source_next(&sim->source);
@@ -177,12 +230,22 @@ static void bundle_train_steps(struct fulcrum_training *training)
     }
 }
 
+/* Nobody ever gives way where there are threads for all. */
+static double slice_s_of(const struct fulcrum_network *network)
+{
+    int is_short = network->actors > whole_servers(network);
+    double least_s = LEAST_SLICE_REL * network->step.mean_s;
+    return is_short && network->cpu.slice_s > 0.0 ? fmax(network->cpu.slice_s, least_s)
+                                                  : 0.0;
+}
+
 static enum fulcrum_status init(struct simulation *sim,
     const struct fulcrum_network *network, uint64_t seed, struct fulcrum_error *err)
 {
     *sim = (struct simulation){.network = *network};
     bundle_train_steps(&sim->network.training);
     sim->servers = (size_t)whole_servers(network);
+    sim->slice_s = slice_s_of(network);
     int fixed = network->policy == FULCRUM_BATCH_FIXED;
     sim->least_batch = fixed ? (size_t)network->batch_size : 1;
     sim->most_batch =
@@ -202,9 +265,21 @@ static enum fulcrum_status init(struct simulation *sim,
     return FULCRUM_OK;
 }
 
+static NOT_INLINE void release_turns(struct simulation *sim, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_turn_queue_join(&sim->turns, fulcrum_step_source_next(&sim->source));
+    }
+    start_turns(sim);
+}
+
 static void release(struct simulation *sim, size_t count)
 {
     sim->at_cpu += count;
+    if (sim->slice_s > 0.0) {
+        release_turns(sim, count);
+        return;
+    }
     size_t busy = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
     while (sim->stepping.count < busy) {
         double length_s = fulcrum_step_source_next(&sim->source);
@@ -232,11 +307,6 @@ static size_t steps_allowed(
     size_t to_batch = wanted - sim->waiting;
     size_t to_stop = (size_t)(int64_t)(stop_steps - sim->steps);
     return to_batch < to_stop ? to_batch : to_stop;
-}
-
-static struct crowd *crowd_of(struct simulation *sim, size_t at_cpu)
-{
-    return &sim->crowd[at_cpu < sim->last ? at_cpu : sim->last];
 }
 
 /* The CPU works on to the pipeline's next event, which comes before the next step. */
@@ -300,6 +370,41 @@ static int run_steps(struct simulation *sim, size_t wanted, double stop_steps)
     return due;
 }
 
+/* Whose slice is over goes on or gives way, and who is done makes room. */
+static size_t end_slice(struct simulation *sim)
+{
+    size_t done = (size_t)fulcrum_turn_queue_end(&sim->turns);
+    sim->at_cpu -= done;
+    sim->waiting += done;
+    sim->steps += (double)done;
+    start_turns(sim);
+    return done;
+}
+
+/* run_steps where steps are cut into slices. */
+static NOT_INLINE int run_turns(
+    struct simulation *sim, size_t wanted, double stop_steps)
+{
+    const size_t allowed = steps_allowed(sim, wanted, stop_steps);
+    double now_s = sim->pipeline.now_s;
+    for (size_t done = 0; done < allowed; done += end_slice(sim)) {
+        struct crowd *crowd = crowd_of(sim, sim->at_cpu);
+        double end_work_s = fulcrum_turn_queue_next(&sim->turns);
+        double left_s = (end_work_s - sim->work_s) * crowd->s_per_work;
+        double end_s = left_s > 0.0 ? now_s + left_s : now_s;
+        if (end_s > sim->pipeline.next_s) {
+            work_to_event(sim, now_s);
+            return 1;
+        }
+        crowd->time_s += end_s - now_s;
+        sim->cpu_item_s += (end_s - now_s) * (double)sim->at_cpu;
+        now_s = end_s;
+        sim->work_s = end_work_s;
+    }
+    fulcrum_pipeline_advance(&sim->pipeline, now_s);
+    return 0;
+}
+
 /* Runs to the moment at which `steps` env steps are completed. */
 static void run_to(struct simulation *sim, double steps)
 {
@@ -310,7 +415,9 @@ static void run_to(struct simulation *sim, double steps)
         double train_at = pipeline->train_at_steps;
         double stop = train_at < stop_steps ? train_at : stop_steps;
         assert(sim->at_cpu > 0 || pipeline->next_s < (double)INFINITY);
-        if (run_steps(sim, wanted, stop)) {
+        int due = sim->slice_s > 0.0 ? run_turns(sim, wanted, stop)
+                                     : run_steps(sim, wanted, stop);
+        if (due) {
             release(sim, fulcrum_pipeline_event(pipeline));
         }
         if (sim->steps >= pipeline->train_at_steps) {
@@ -327,6 +434,9 @@ static struct schedule schedule_of(
     /* A training step costs about as much to follow as an environment step. */
     double per_train_step = network->training.env_steps_per_train_step;
     plan.max /= per_train_step > 0.0 ? 1.0 + 1.0 / per_train_step : 1.0;
+    /* And so does a slice. */
+    double slice_s = slice_s_of(network);
+    plan.max /= slice_s > 0.0 ? 1.0 + network->step.mean_s / slice_s : 1.0;
     /* Fewer would not show every actor go round, and so might take no time at all. */
     plan.max = fmax(plan.max, LEAST_STEPS_PER_ACTOR * network->actors);
     plan.max = fmax(plan.max, LEAST_MAX_STEPS);

@@ -38,12 +38,13 @@ static const struct fulcrum_section_row cpu_rows[] = {
     {"cores", MEMBER(cpu.core_count), REQUIRED, 1.0},
     {"threads", MEMBER(cpu.thread_count), REQUIRED, MANY_THREADS},
     {"reserved_threads", MEMBER(cpu.reserved_threads), 0.0, 0.0},
+    {"slice_s", MEMBER(cpu.slice_s), 0.0, 0.0},
     {"smt_yield_frac", MEMBER(cpu.smt_yield_frac), 0.0, 0.0},
     {"turbo_frac", MEMBER(cpu.turbo_frac), 0.0, 0.0},
     {"oversubscription_frac", MEMBER(cpu.oversubscription_frac), 0.0, 0.0},
 };
 /* The last rows, in place of which a table may be given. */
-enum { FIRST_CURVE_ROW = 3 };
+enum { FIRST_CURVE_ROW = 4 };
 
 static const struct fulcrum_section_row step_rows[] = {
     {"mean_s", MEMBER(step.mean_s), 0.0, 1.0},

@@ -117,6 +117,7 @@ static void test_this_machine_is_found_out(void)
     CU_ASSERT_EQUAL(fulcrum_machine_find("this", &design, &sources, &err), FULCRUM_OK);
     CU_ASSERT(design.machine.cpu.thread_count >= design.machine.cpu.core_count);
     CU_ASSERT(design.machine.cpu.core_count >= 1.0);
+    CU_ASSERT_EQUAL(design.machine.cpu.slice_s, fulcrum_host_slice_s());
     /* What was found out is no preset's figure. */
     CU_ASSERT_PTR_NULL(fulcrum_sources_find(&sources, "machine.cpu.thread_count"));
     fulcrum_sources_free(&sources);

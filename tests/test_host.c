@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "calibrate/provenance.h"
@@ -165,6 +166,31 @@ static void test_this_machine_has_at_least_one_of_everything(void)
     CU_ASSERT(machine.cpu.thread_count >= machine.cpu.core_count);
     CU_ASSERT(machine.cpu.name[0] != '\0');
     CU_ASSERT(isnan(machine.cpu.idle_w));
+    CU_ASSERT_EQUAL(machine.cpu.slice_s, fulcrum_host_slice_s());
+}
+
+/* The release of this kernel, 6.12 being 612; 0 where it is no number. */
+static long kernel_release(void)
+{
+    struct utsname names;
+    if (uname(&names) != 0 || strcmp(names.sysname, "Linux") != 0) {
+        return 0;
+    }
+    char *end = names.release;
+    long major = strtol(names.release, &end, 10);
+    long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    return 100 * major + minor;
+}
+
+/* What schedulers have is between a tenth of a millisecond and a tenth of a second. */
+static void test_the_slice_is_a_schedulers_or_not_told(void)
+{
+    double slice_s = fulcrum_host_slice_s();
+    CU_ASSERT(slice_s >= 0.0);
+    CU_ASSERT(!(slice_s > 0.0) || (slice_s >= 1e-4 && slice_s <= 0.1));
+    /* Older kernels have the call and leave the member 0. */
+    CU_ASSERT(!(slice_s > 0.0) || kernel_release() >= 612);
+    suite_assert_close("again", fulcrum_host_slice_s(), slice_s, 0.0);
 }
 
 static const char *note_of(
@@ -207,6 +233,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_busy_is_what_was_not_idle),
         SUITE_CASE(test_busy_time_of_this_machine),
         SUITE_CASE(test_this_machine_has_at_least_one_of_everything),
+        SUITE_CASE(test_the_slice_is_a_schedulers_or_not_told),
         SUITE_CASE(test_provenance_names_what_steers_the_figures),
     };
     return suite_run("host", cases, sizeof cases / sizeof cases[0], argc, argv);

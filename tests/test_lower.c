@@ -36,10 +36,12 @@ static void test_gpus_share_threads_and_actors(void)
     designs_gpu(&design);
     design.run.gpu_count = 8;
     design.workload.host.reserved_threads = 3;
+    design.machine.cpu.slice_s = 2.8e-3;
     struct fulcrum_shards shards = lower(&design);
     CU_ASSERT_EQUAL(shards.count, 8.0);
     CU_ASSERT_EQUAL(shards.network.actors, 5.0);
     CU_ASSERT_EQUAL(shards.network.cpu.core_count, 2.5);
+    CU_ASSERT_EQUAL(shards.network.cpu.slice_s, 2.8e-3); /* no share: a time */
     /* Three of five threads would be more than the cap of 40 %. */
     suite_assert_close("c_L", shards.network.cpu.reserved_threads, 2.0, 1e-15);
     design.run.actor_count = 41;

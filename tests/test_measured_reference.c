@@ -55,6 +55,7 @@ static void name_machine(struct fulcrum_machine *out)
     out->learner_core_count = 1.0;
     out->cpu.socket_count = 1.0;
     out->cpu.core_count = 8.0;
+    out->cpu.slice_s = 2.8e-3;
     out->cpu.thread_count = 8.0;
 }
 
@@ -247,6 +248,7 @@ static void test_the_design_is_what_was_found(void)
     CU_ASSERT_EQUAL(machine->accelerator, FULCRUM_ACCELERATOR_CPU);
     CU_ASSERT_STRING_EQUAL(machine->cpu.name, "Eight cores");
     suite_assert_close("cores", machine->cpu.core_count, 8.0, 0.0);
+    suite_assert_close("slice", machine->cpu.slice_s, 2.8e-3, 0.0);
     suite_assert_close("learner", machine->learner_core_count, 1.0, 0.0);
     suite_assert_close(
         "watts", machine->rest_w, found.base.machine.rest_w, 0.0); /* the prior's */

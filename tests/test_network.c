@@ -61,6 +61,8 @@ static void test_check_names_each_field_and_value_it_refuses(void)
         {OFFSET(cpu.smt_yield_frac), 1.5},
         {OFFSET(cpu.turbo_frac), -0.1},
         {OFFSET(cpu.oversubscription_frac), 11.0},
+        {OFFSET(cpu.slice_s), -1.0},
+        {OFFSET(cpu.slice_s), 1e-13},
         {OFFSET(step.mean_s), -1.0},
         {OFFSET(step.mean_s), 2e6},
         {OFFSET(step.cv), 0.0},

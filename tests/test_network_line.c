@@ -18,7 +18,8 @@
 static const char whole[] =
     "{\"kind\":\"network\",\"name\":\"example\",\"actors\":256,"
     "\"cpu\":{\"cores\":20,\"threads\":40,\"smt_yield_frac\":0.25,"
-    "\"reserved_threads\":3.5,\"turbo_frac\":0.3,\"oversubscription_frac\":0.02},"
+    "\"reserved_threads\":3.5,\"turbo_frac\":0.3,\"oversubscription_frac\":0.02,"
+    "\"slice_s\":0.0014},"
     "\"step\":{\"mean_s\":0.0022,\"cv\":0.5,\"law\":\"erlang\"},"
     "\"host\":{\"per_batch_s\":0.0009,\"per_item_s\":4.4e-5},"
     "\"gpu\":{\"per_batch_s\":0.00094,\"per_item_s\":7.4e-6},"
@@ -60,6 +61,7 @@ static void test_every_value_arrives_at_its_member(void)
         {network->cpu.smt_yield_frac, 0.25},
         {network->cpu.turbo_frac, 0.3},
         {network->cpu.oversubscription_frac, 0.02},
+        {network->cpu.slice_s, 0.0014},
         {network->step.mean_s, 0.0022},
         {network->step.cv, 0.5},
         {network->host.per_batch_s, 0.0009},
