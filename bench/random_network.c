@@ -333,6 +333,34 @@ static struct fulcrum_network draw_perceptron(struct source *source)
     return network;
 }
 
+/* Host and GPU take from a tenth of the CPU's time to one and a half times as long. */
+static struct fulcrum_network draw_slices(struct source *source)
+{
+    struct fulcrum_network network = draw_fixed(source);
+    struct fulcrum_cpu_station *cpu = &network.cpu;
+    cpu->core_count = whole(source, 1.0, 16.0);
+    cpu->thread_count = cpu->core_count * (chance(source, 0.5) ? 2.0 : 1.0);
+    cpu->reserved_threads = 0.0;
+    cpu->slice_s = network.step.mean_s * between(source, 0.1, 2.0);
+    network.actors = ceil(1.0 + cpu->thread_count * between(source, 1.0, 12.0));
+    network.batch_size = fmax(1.0, floor(network.actors * uniform(source, 0.2, 0.8)));
+    network.depth = 1.0 + (double)pick(source, 2);
+    network.training = (struct fulcrum_training){.queue_train_steps = 0.0};
+    double batch_s = network.step.mean_s * network.batch_size / cpu->core_count;
+    double served_s = batch_s * between(source, 0.1, 1.5);
+    network.host.per_batch_s = uniform(source, 0.0, 0.3) * served_s;
+    network.host.per_item_s = 0.0;
+    network.gpu.per_batch_s = uniform(source, 0.1, 0.7) * served_s;
+    network.gpu.per_item_s =
+        (served_s - network.host.per_batch_s - network.gpu.per_batch_s) /
+        network.batch_size;
+    if (chance(source, 0.5)) {
+        network.policy = FULCRUM_BATCH_GREEDY;
+        network.batch_size = 0.0;
+    }
+    return network;
+}
+
 struct fulcrum_network fulcrum_random_network(
     enum fulcrum_domain domain, uint64_t seed, size_t index)
 {
@@ -346,6 +374,7 @@ struct fulcrum_network fulcrum_random_network(
         draw_corners,
         draw_learner,
         draw_perceptron,
+        draw_slices,
     };
     struct source source;
     source_init(&source, seed, index);

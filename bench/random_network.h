@@ -19,7 +19,8 @@
     X(SHARE,       "share",       "batches of any share, the whole network on any CPU")    \
     X(CORNERS,     "corners",     "extremes of every field")                             \
     X(TRAINING,    "training",    "greedy with host, delay, training from 3 % to twice the GPU") \
-    X(PERCEPTRON,  "perceptron",  "a perceptron on the core that trains it, cv 0.2-0.6")
+    X(PERCEPTRON,  "perceptron",  "a perceptron on the core that trains it, cv 0.2-0.6") \
+    X(SLICES,      "slices",      "more actors than threads, steps cut into slices")
 /* clang-format on */
 
 enum fulcrum_domain {

@@ -42,6 +42,11 @@ static const struct fulcrum_target targets[] = {
         {{FULCRUM_TARGET_MEAN, UNFLAGGED, 0.01}, {FULCRUM_TARGET_P95, UNFLAGGED, 0.02},
             {FULCRUM_TARGET_P99, UNFLAGGED, 0.03}, {FULCRUM_TARGET_MEAN, ALL, 0.01},
             {FULCRUM_TARGET_P95, ALL, 0.03}}},
+    /* The equations know no slices: they only have to say where that matters. */
+    {FULCRUM_DOMAIN_SLICES, FULCRUM_METHOD_FAST, FULCRUM_METHOD_SIMULATE, 600, 0.0,
+        {{FULCRUM_TARGET_MEAN, UNFLAGGED, 0.005},
+            {FULCRUM_TARGET_P95, UNFLAGGED, 0.015},
+            {FULCRUM_TARGET_WITHIN, ALL, 0.93}}},
 };
 
 const struct fulcrum_target *fulcrum_targets(size_t *count)

@@ -33,7 +33,7 @@ static const struct {
     {FULCRUM_FLAG_KINK, 0.05},
     {FULCRUM_FLAG_LIMIT_ROUGH, 0.02},
     {FULCRUM_FLAG_TRAINING_MIX, 0.1},
-    {FULCRUM_FLAG_SLICES, 0.1},
+    {FULCRUM_FLAG_SLICES, 0.2},
 };
 
 /* Less work than this beyond the first slice of its step makes no difference. */

@@ -70,7 +70,8 @@ static const struct trial trials[] = {
 enum { TRIAL_COUNT = sizeof trials / sizeof trials[0] };
 
 static const enum fulcrum_domain domains[] = {FULCRUM_DOMAIN_CORNERS,
-    FULCRUM_DOMAIN_WIDE, FULCRUM_DOMAIN_FIXED, FULCRUM_DOMAIN_SHARE};
+    FULCRUM_DOMAIN_WIDE, FULCRUM_DOMAIN_FIXED, FULCRUM_DOMAIN_SHARE,
+    FULCRUM_DOMAIN_SLICES};
 
 enum { DOMAIN_COUNT = sizeof domains / sizeof domains[0] };
 

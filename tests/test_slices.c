@@ -345,7 +345,7 @@ static int slices_flag(const struct fulcrum_network *network)
     struct fulcrum_solver_options fast = {.method = FULCRUM_METHOD_FAST};
     struct fulcrum_solution out = {.flags = 0};
     CU_ASSERT_EQUAL(fulcrum_solve(network, &fast, &out, NULL), FULCRUM_OK);
-    CU_ASSERT(!(out.flags & FULCRUM_FLAG_SLICES) || out.error_rel >= 0.1); /* as told */
+    CU_ASSERT(!(out.flags & FULCRUM_FLAG_SLICES) || out.error_rel >= 0.2); /* as told */
     return (out.flags & FULCRUM_FLAG_SLICES) != 0U;
 }
 
@@ -388,7 +388,7 @@ static void test_auto_simulates_where_slices_matter(void)
     CU_ASSERT_EQUAL(fulcrum_solve(&network, &options, &out, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_SIMULATE);
     CU_ASSERT_FALSE(out.flags & FULCRUM_FLAG_SLICES);
-    options.half_width_rel = 0.15;
+    options.half_width_rel = 0.25;
     CU_ASSERT_EQUAL(fulcrum_solve(&network, &options, &out, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(out.method, FULCRUM_METHOD_FAST);
     CU_ASSERT(out.flags & FULCRUM_FLAG_SLICES);
