@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/learner_options.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #include "calibrate/learner.h"
@@ -65,6 +66,22 @@ const struct fulcrum_option fulcrum_learner_option_rows[] = {
     {.name = NULL},
 };
 
+/* A learner on the calling thread has no device to choose, nor a part of one. */
+static enum fulcrum_status check_device(const struct fulcrum_learner_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    int chooses_sms = !isnan(settings->sms);
+    const struct fulcrum_learner *learner = fulcrum_learner_find(settings->learner);
+    if (learner == NULL || learner->device != NULL ||
+        (!chooses_sms && !(settings->device > 0.0))) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+        "%s %.6g: learner %s runs on one thread of the processor and has no devices",
+        chooses_sms ? "--sms" : "--device",
+        chooses_sms ? settings->sms : settings->device, settings->learner);
+}
+
 enum fulcrum_status fulcrum_learner_settings_read(
     const struct fulcrum_learner_settings *settings, struct fulcrum_context *context,
     struct fulcrum_design *out, struct fulcrum_error *err)
@@ -72,6 +89,9 @@ enum fulcrum_status fulcrum_learner_settings_read(
     fulcrum_design_init(out);
     enum fulcrum_status status =
         fulcrum_name_check(settings->learner, "learner", learner_name, context, err);
+    if (status == FULCRUM_OK) {
+        status = check_device(settings, context, err);
+    }
     return status == FULCRUM_OK && settings->workload != NULL
                ? fulcrum_workload_load(settings->workload, out, NULL, err)
                : status;

@@ -20,10 +20,14 @@ struct fulcrum_learner_settings {
 extern const struct fulcrum_option fulcrum_learner_option_rows[];
 
 /*
- * Whether there is such a learner, and the workload that is named, read.
+ * Whether there is such a learner with such devices, and the workload that is named,
+ * read.
  *   out      its workload is filled; as fulcrum_design_init leaves it where none is
- * named context  gets exit code 2 where the learner is unknown fails
- * FULCRUM_ERR_UNKNOWN_NAME, or as fulcrum_workload_load
+ *            named
+ *   context  gets exit code 2 where the learner is unknown or has no devices
+ *
+ *   fails    FULCRUM_ERR_UNKNOWN_NAME, FULCRUM_ERR_UNSUPPORTED, or as
+ *            fulcrum_workload_load
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_settings_read(
     const struct fulcrum_learner_settings *settings, struct fulcrum_context *context,

@@ -85,11 +85,26 @@ static double range_value(const struct range *range, size_t i)
     return fmin(value, range->last);
 }
 
+/* What is written as such must be one of the field's; steps on the way are rounded. */
+static enum fulcrum_status check_whole(
+    const struct fulcrum_field *field, double value, struct fulcrum_error *err)
+{
+    int is_wrong = field->kind == FULCRUM_FIELD_COUNT && value != floor(value);
+    return is_wrong ? fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                          "%s = %.6g: expected a whole number from %.6g to %.6g",
+                          field->path, value, field->least, field->most)
+                    : FULCRUM_OK;
+}
+
 static enum fulcrum_status fill_range(const struct fulcrum_field *field,
     const char *text, double **out, size_t *count, struct fulcrum_error *err)
 {
     struct range range = {0};
     enum fulcrum_status status = parse_range(field, text, &range, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    status = check_whole(field, range.first, err);
     if (status != FULCRUM_OK) {
         return status;
     }
@@ -135,6 +150,11 @@ static enum fulcrum_status fill_list(const struct fulcrum_field *field,
             !(last ? *at == '\0' : take_char(&at, ','))) {
             free(values);
             return fail_format(field, text, err);
+        }
+        enum fulcrum_status status = check_whole(field, values[i], err);
+        if (status != FULCRUM_OK) {
+            free(values);
+            return status;
         }
     }
     qsort(values, length, sizeof *values, compare_numbers);

@@ -11,8 +11,9 @@ enum { FULCRUM_RANGE_VALUES_MOST = 10000000 };
 
 /*
  * Reads "8:1024:x2" (times 2), "4:64:4" or "4:64:+4" (plus 4), "1,2,5" (a list) or one
- * number. Both ends belong to the range where the steps meet them. Values of a count
- * are rounded to whole numbers, repeats dropped.
+ * number. Both ends belong to the range where the steps meet them. Of a count the start
+ * and listed values are whole numbers; steps on the way are rounded to them, repeats
+ * dropped.
  *   field    every value must lie in its range
  *   out      increasing; the caller frees it with free()
  *   fails    FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE (ends the wrong way round, a step
