@@ -295,7 +295,9 @@ static enum fulcrum_status describe(const struct run *run,
         fulcrum_findings_value(
             &findings, "canary_usual_s", "s", bench->alone.baseline_s);
     }
-    return findings.status;
+    return findings.status == FULCRUM_OK ? fulcrum_canary_calm_s(&bench->alone,
+                                               &calibration->machine.cpu.canary_s, err)
+                                         : findings.status;
 }
 
 /* How quiet the machine was, over all series with a canary. */

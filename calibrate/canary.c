@@ -148,6 +148,26 @@ double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s)
     return canary->baseline_s > 0.0 ? reading_s / canary->baseline_s : 1.0;
 }
 
+enum fulcrum_status fulcrum_canary_calm_s(
+    const struct fulcrum_canary *canary, double *out, struct fulcrum_error *err)
+{
+    double *calm = calloc(canary->count + 1, sizeof *calm);
+    size_t count = 0;
+    if (calm == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "canary times");
+    }
+    for (size_t i = 0; i < canary->count; i++) {
+        if (fulcrum_canary_rel(canary, canary->reading_s[i]) <=
+            FULCRUM_CANARY_LIMIT_REL) {
+            calm[count++] = canary->reading_s[i];
+        }
+    }
+    gsl_sort(calm, 1, count);
+    *out = count > 0 ? fulcrum_statistics_quantile(calm, count, 0.5) : (double)NAN;
+    free(calm);
+    return FULCRUM_OK;
+}
+
 /* Runs the loop, warmed up. The first run also makes its tables. */
 static enum fulcrum_status run(struct fulcrum_canary *canary,
     const struct fulcrum_stopwatch *stopwatch, struct fulcrum_error *err)

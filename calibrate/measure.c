@@ -213,6 +213,7 @@ static const size_t medians[] = {
     offsetof(struct fulcrum_measure_window, gpu_w),
     offsetof(struct fulcrum_measure_window, j_per_step),
     offsetof(struct fulcrum_measure_window, canary_rel),
+    offsetof(struct fulcrum_measure_window, canary_s),
     offsetof(struct fulcrum_measure_window, others_frac),
 };
 
@@ -272,8 +273,6 @@ static void describe(const struct session *session)
     found->train_step_flop = session->room.training.state != NULL
                                  ? session->room.training.info.train_step_flop
                                  : (double)NAN;
-    found->usual_canary_s = fmax(
-        session->room.canaries[0].baseline_s, session->room.canaries[1].baseline_s);
     (void)snprintf(found->energy_reason, sizeof found->energy_reason, "%s",
         session->room.energy_reason);
 }

@@ -78,6 +78,7 @@ struct fulcrum_measure_window {
     double gpu_w;
     double j_per_step;
     double canary_rel;  /* the slower of the cores, before or after */
+    double canary_s;    /* mean of both cores, before and after */
     double others_frac; /* of the machine, used by other programs or stolen */
     int is_disturbed;
 };
@@ -108,7 +109,6 @@ struct fulcrum_measurement {
     double parameter_count;
     double forward_flop;
     double train_step_flop;   /* NAN: nothing trains */
-    double usual_canary_s;    /* the slower core's; a calibration has its own */
     char energy_reason[1200]; /* why watts are missing; "" */
     int is_complete; /* 0: stopped before every configuration had its windows */
     size_t count;

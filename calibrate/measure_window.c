@@ -89,10 +89,9 @@ static enum fulcrum_status pause_s(
     return FULCRUM_OK;
 }
 
-/* Median of a few runs of a canary on the calling thread's core, over its usual time.
- */
+/* Median of a few runs of a canary on the calling thread's core. */
 static enum fulcrum_status run_canary(struct fulcrum_window_room *room,
-    struct fulcrum_canary *canary, double *rel, struct fulcrum_error *err)
+    struct fulcrum_canary *canary, double *out, struct fulcrum_error *err)
 {
     double reading_s[CANARY_RUNS];
     enum fulcrum_status status = FULCRUM_OK;
@@ -107,24 +106,32 @@ static enum fulcrum_status run_canary(struct fulcrum_window_room *room,
         return status;
     }
     gsl_sort(reading_s, 1, CANARY_RUNS);
-    double median_s = fulcrum_statistics_quantile(reading_s, CANARY_RUNS, 0.5);
-    *rel = fulcrum_canary_rel(canary, median_s);
+    *out = fulcrum_statistics_quantile(reading_s, CANARY_RUNS, 0.5);
     return FULCRUM_OK;
 }
 
-/* The slower of both sides, each on its first core. */
-static enum fulcrum_status run_canaries(
-    struct fulcrum_window_room *room, double *out, struct fulcrum_error *err)
+/* How fast the cores are, told by canaries. */
+struct pulse {
+    double worst_rel; /* of the slower side, over its usual time */
+    double mean_s;    /* of both */
+};
+
+/* Both sides, each on its first core. */
+static enum fulcrum_status take_pulse(
+    struct fulcrum_window_room *room, struct pulse *out, struct fulcrum_error *err)
 {
     const struct fulcrum_cpu_list *sides[2] = {
         &room->placement.actors, &room->placement.server};
     enum fulcrum_status status = FULCRUM_OK;
+    *out = (struct pulse){.worst_rel = 0.0};
     for (int i = 0; i < 2 && status == FULCRUM_OK; i++) {
         struct fulcrum_cpu_list first = {.count = 1, .cpu = {sides[i]->cpu[0]}};
-        double rel = 0.0;
+        double median_s = 0.0;
         (void)fulcrum_cpu_list_bind(&first);
-        status = run_canary(room, &room->canaries[i], &rel, err);
-        *out = fmax(*out, rel);
+        status = run_canary(room, &room->canaries[i], &median_s, err);
+        out->worst_rel =
+            fmax(out->worst_rel, fulcrum_canary_rel(&room->canaries[i], median_s));
+        out->mean_s += 0.5 * median_s;
     }
     (void)fulcrum_cpu_list_bind(&room->before);
     return status;
@@ -136,15 +143,14 @@ static enum fulcrum_status run_canaries(
  * begins in one is lost. The readings have nothing to do with what is measured.
  */
 static enum fulcrum_status await_calm(
-    struct fulcrum_window_room *room, double *rel, struct fulcrum_error *err)
+    struct fulcrum_window_room *room, struct pulse *out, struct fulcrum_error *err)
 {
     double until_s = fulcrum_wall_s() + room->options->calm_wait_s;
     enum fulcrum_status status = FULCRUM_OK;
     int waits = 1;
     while (waits && status == FULCRUM_OK) {
-        *rel = 0.0;
-        status = run_canaries(room, rel, err);
-        waits = *rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s;
+        status = take_pulse(room, out, err);
+        waits = out->worst_rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s;
         if (waits && status == FULCRUM_OK) {
             status = pause_s(room, CALM_PAUSE_S, err);
         }
@@ -158,8 +164,8 @@ static enum fulcrum_status prime_canaries(
 {
     enum fulcrum_status status = FULCRUM_OK;
     for (int i = 0; i < PRIME_RUNS && status == FULCRUM_OK; i++) {
-        double rel = 0.0;
-        status = run_canaries(room, &rel, err);
+        struct pulse pulse;
+        status = take_pulse(room, &pulse, err);
     }
     return status;
 }
@@ -399,10 +405,11 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     const struct fulcrum_live_plan plan = plan_of(room, config);
     struct fulcrum_live *live = NULL;
     struct passage passage = {.own_cpu_s = 0.0};
-    double canary_rel = 0.0;
+    struct pulse before = {.mean_s = 0.0};
+    struct pulse after = {.mean_s = 0.0};
     enum fulcrum_status status = check_size(config, err);
     if (status == FULCRUM_OK) {
-        status = await_calm(room, &canary_rel, err);
+        status = await_calm(room, &before, err);
     }
     if (status == FULCRUM_OK) {
         status = fulcrum_live_new(&live, &plan, err);
@@ -415,14 +422,15 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     }
     fulcrum_live_free(live);
     if (status == FULCRUM_OK) {
-        status = run_canaries(room, &canary_rel, err);
+        status = take_pulse(room, &after, err);
     }
     if (status != FULCRUM_OK) {
         return status;
     }
     fill(room, &passage, out);
-    out->canary_rel = canary_rel;
-    out->is_disturbed = canary_rel > FULCRUM_CANARY_LIMIT_REL ||
+    out->canary_rel = fmax(before.worst_rel, after.worst_rel);
+    out->canary_s = 0.5 * (before.mean_s + after.mean_s);
+    out->is_disturbed = out->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
                         out->others_frac > FULCRUM_MEASURE_OTHERS_MOST_FRAC;
     (void)snprintf(room->energy_reason, sizeof room->energy_reason, "%.*s",
         (int)sizeof room->energy_reason - 1, passage.energy.reason);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTINGS_MOST = 6, OBSERVATIONS_MOST = 3, SOURCES = 4 };
+enum { SETTINGS_MOST = 7, OBSERVATIONS_MOST = 3, SOURCES = 4 };
 
 void fulcrum_measured_series(
     const struct fulcrum_measure_config *config, char *out, size_t size)
@@ -111,6 +111,9 @@ static void fill_point(struct fulcrum_reference_point *point,
     if (!isnan(train_step_s)) {
         set_number(point, "workload.training.train_step_s", train_step_s);
     }
+    if (item->median.canary_s > 0.0) {
+        set_number(point, "machine.cpu.canary_s", item->median.canary_s);
+    }
     observe(
         point, "steps_per_s", item->median.steps_per_s, 0.5 * (item->hi - item->lo));
     observe_watts(point, item, "cpu_w", offsetof(struct fulcrum_measure_window, cpu_w));
@@ -129,6 +132,17 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
     }
     fill_point(point, item, train_step_s);
     return FULCRUM_OK;
+}
+
+/* What the model makes of times of a CPU learner at the point's speed. */
+static double stretch_of(
+    const struct fulcrum_measured_plan *plan, const struct fulcrum_measured *item)
+{
+    int is_cpu = plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
+    double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
+                                              : (double)NAN;
+    double stretch = item->median.canary_s / then_s;
+    return is_cpu && stretch > 0.0 ? stretch : 1.0;
 }
 
 static double quantity_of(
@@ -274,7 +288,8 @@ static enum fulcrum_status fill(struct fulcrum_reference *reference,
     describe(reference, plan);
     for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
         if (found->items[i].window_count > 0) {
-            status = add_point(reference, &found->items[i], train_step_s, err);
+            double point_s = train_step_s * stretch_of(plan, &found->items[i]);
+            status = add_point(reference, &found->items[i], point_s, err);
         }
     }
     return status == FULCRUM_OK && reference->point_count == 0

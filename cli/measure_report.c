@@ -25,6 +25,7 @@ static const struct fulcrum_column columns[] = {
     {"error_frac", FULCRUM_COLUMN_NUMBER, "error"},
     {"mean_batch", FULCRUM_COLUMN_NUMBER, "batch"},
     {"predicted_mean_batch", FULCRUM_COLUMN_NUMBER, "pred."},
+    {"predicted_speed_rel", FULCRUM_COLUMN_NUMBER, "speed"},
     {"actor_busy_frac", FULCRUM_COLUMN_NUMBER, "actors busy"},
     {"server_busy_frac", FULCRUM_COLUMN_NUMBER, "server busy"},
     {"train_busy_frac", FULCRUM_COLUMN_NUMBER, "trainer busy"},
@@ -53,7 +54,8 @@ static double relative_error(
 struct writer {
     struct fulcrum_report *report;
     const unsigned char *is_shown;
-    size_t next; /* column of the next cell */
+    size_t next;                /* column of the next cell */
+    double calibrated_canary_s; /* NAN: not known */
 };
 
 static void add_number(struct writer *writer, double value)
@@ -85,6 +87,7 @@ static void add_prediction(struct writer *writer, const struct fulcrum_measured 
     add_number(writer, item->median.mean_batch);
     add_number(
         writer, has ? prediction->value[FULCRUM_OUTPUT_mean_batch] : (double)NAN);
+    add_number(writer, writer->calibrated_canary_s / item->median.canary_s);
 }
 
 static double disturbed_count(const struct fulcrum_measured *item)
@@ -166,6 +169,13 @@ static int is_of_interest(
     return 1;
 }
 
+/* NAN: no calibration, or one that does not know. */
+static double calibrated_canary_s(const struct fulcrum_measure_result *result)
+{
+    return result->calibration != NULL ? result->calibration->machine.cpu.canary_s
+                                       : (double)NAN;
+}
+
 /* What has no window has NAN throughout. */
 static struct fulcrum_measured without_windows(const struct fulcrum_measured *item)
 {
@@ -178,7 +188,8 @@ static struct fulcrum_measured without_windows(const struct fulcrum_measured *it
         .train_step_count = (double)NAN,
         .cpu_w = (double)NAN,
         .gpu_w = (double)NAN,
-        .j_per_step = (double)NAN};
+        .j_per_step = (double)NAN,
+        .canary_s = (double)NAN};
     empty.lo = empty.hi = (double)NAN;
     return empty;
 }
@@ -197,7 +208,8 @@ struct fulcrum_report *fulcrum_measure_report_points(
         }
     }
     struct writer writer = {.report = fulcrum_report_new("points", room, shown_count),
-        .is_shown = is_shown};
+        .is_shown = is_shown,
+        .calibrated_canary_s = calibrated_canary_s(result)};
     size_t next = 0;
     for (size_t i = 0; i < found->count; i++) {
         const struct fulcrum_measured *item = &found->items[i];
@@ -259,15 +271,20 @@ static void print_errors(
     }
 }
 
-/* How much longer the canary takes than it did for the calibration; NAN: not known. */
+/* How much longer the canary takes than it did for the calibration, on the mean of the
+ * points; NAN: not known. */
 static double canary_drift_rel(const struct fulcrum_measure_result *result)
 {
-    const struct fulcrum_quantity *then =
-        result->calibration != NULL
-            ? fulcrum_calibration_quantity(result->calibration, "canary_usual_s")
-            : NULL;
-    return then != NULL ? result->measurement->usual_canary_s / then->value - 1.0
-                        : (double)NAN;
+    const struct fulcrum_measurement *found = result->measurement;
+    double sum_s = 0.0;
+    double count = 0.0;
+    for (size_t i = 0; i < found->count; i++) {
+        if (found->items[i].window_count > 0) {
+            sum_s += found->items[i].median.canary_s;
+            count += 1.0;
+        }
+    }
+    return sum_s / count / calibrated_canary_s(result) - 1.0;
 }
 
 void fulcrum_measure_report_notes(
@@ -304,7 +321,7 @@ void fulcrum_measure_report_notes(
     if (fabs(drift_rel) > DRIFT_MOST_REL) {
         (void)fprintf(stream,
             "the canary takes %.1f %% %s than when the calibration was taken: the "
-            "machine is in another state\n",
+            "machine is in another state, and each point predicted at its own speed\n",
             100.0 * fabs(drift_rel), drift_rel > 0.0 ? "longer" : "less");
     }
     if (!has_watts(found)) {
@@ -320,6 +337,7 @@ static const struct fulcrum_column window_columns[] = {
     {"server_cpu_s", FULCRUM_COLUMN_NUMBER, NULL},
     {"train_steps", FULCRUM_COLUMN_NUMBER, NULL},
     {"canary_rel", FULCRUM_COLUMN_NUMBER, NULL},
+    {"canary_s", FULCRUM_COLUMN_NUMBER, NULL},
     {"others_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"disturbed", FULCRUM_COLUMN_NUMBER, NULL},
 };
@@ -334,6 +352,7 @@ static void add_window(struct fulcrum_report *report, size_t point,
     fulcrum_report_add_number(report, window->server_cpu_s);
     fulcrum_report_add_number(report, window->train_step_count);
     fulcrum_report_add_number(report, window->canary_rel);
+    fulcrum_report_add_number(report, window->canary_s);
     fulcrum_report_add_number(report, window->others_frac);
     fulcrum_report_add_number(report, window->is_disturbed);
 }

@@ -31,7 +31,7 @@ struct fulcrum_measure_errors {
 struct fulcrum_measure_errors fulcrum_measure_errors_of(
     const struct fulcrum_measure_result *result, int takes_all);
 
-enum { FULCRUM_MEASURE_COLUMNS = 22 };
+enum { FULCRUM_MEASURE_COLUMNS = 23 };
 
 /*
  * One row a configuration, the array "points" of the JSON.

@@ -16,6 +16,7 @@ struct fulcrum_cpu {
     double thread_count;
     double clock_hz;
     double single_thread_speed_rel;
+    double canary_s;
     int curve; /* enum fulcrum_cpu_curve */
     double smt_yield_frac;
     double turbo_frac;
@@ -75,6 +76,7 @@ struct fulcrum_machine {
     X(machine.cpu.thread_count,        COUNT,  1, 4e6,  NAN,  "",      "hardware threads")                  \
     X(machine.cpu.clock_hz,            NUMBER, 1e7, 1e11, NAN, "Hz",   "base clock")                        \
     X(machine.cpu.single_thread_speed_rel, NUMBER, 0.01, 100, NAN, "", "speed of one thread relative to a Xeon E5-2698 v4") \
+    X(machine.cpu.canary_s,            NUMBER, 1e-9, 1e3, NAN, "s",    "a fixed loop on one core, as calibrate and measure time it: its speed at the time") \
     X(machine.cpu.curve,               CURVE, 0, 3,    0,    "",      "form of c(n), actors on threads") \
     X(machine.cpu.smt_yield_frac,      NUMBER, 0, 1,    NAN,  "",      "work that a core's second thread adds") \
     X(machine.cpu.turbo_frac,          NUMBER, 0, 1,    0,    "",      "extra clock of an otherwise idle CPU") \

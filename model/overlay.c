@@ -324,6 +324,7 @@ int fulcrum_overlay_depends_on(
     /* What scale_times and, through it, fulcrum_gpu_scale read of the target. */
     static const size_t read[] = {
         offsetof(struct fulcrum_design, machine.cpu.single_thread_speed_rel),
+        offsetof(struct fulcrum_design, machine.cpu.canary_s),
         offsetof(struct fulcrum_design, machine.gpu.sm_count),
         offsetof(struct fulcrum_design, machine.gpu.clock_hz),
         offsetof(struct fulcrum_design, machine.gpu.flop_per_sm_cycle),

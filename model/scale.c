@@ -18,11 +18,20 @@ static double ratio_or_one(double a, double b)
     return isnan(a) || isnan(b) ? 1.0 : a / b;
 }
 
+/* The core itself, faster or slower than when it was calibrated; 1: not known. */
+static double canary_speedup(
+    const struct fulcrum_cpu *reference, const struct fulcrum_cpu *target)
+{
+    int is_known = reference->canary_s > 0.0 && target->canary_s > 0.0;
+    return is_known ? reference->canary_s / target->canary_s : 1.0;
+}
+
 double fulcrum_cpu_speedup(
     const struct fulcrum_cpu *reference, const struct fulcrum_cpu *target)
 {
     return ratio_or_one(
-        target->single_thread_speed_rel, reference->single_thread_speed_rel);
+               target->single_thread_speed_rel, reference->single_thread_speed_rel) *
+           canary_speedup(reference, target);
 }
 
 struct fulcrum_gpu_scale fulcrum_gpu_scale(

@@ -165,7 +165,8 @@ static void test_what_ran_is_described(void)
     suite_assert_close("frames", found->frame_skip, 1.0, 0.0);
     CU_ASSERT(found->forward_flop > 1e5 && found->parameter_count > 1e5);
     CU_ASSERT(isnan(found->train_step_flop));
-    CU_ASSERT(found->usual_canary_s > 0.0 && found->usual_canary_s < 0.1);
+    CU_ASSERT(found->items[0].median.canary_s > 0.0);
+    CU_ASSERT(found->items[0].median.canary_s < 0.1);
     CU_ASSERT(strlen(found->energy_reason) > 5);
     CU_ASSERT(found->placement.actors.count >= 1);
     CU_ASSERT_EQUAL(found->machine.accelerator, FULCRUM_ACCELERATOR_CPU);

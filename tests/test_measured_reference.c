@@ -328,6 +328,63 @@ static struct fulcrum_prediction *predict(const struct fulcrum_reference *refere
     return out;
 }
 
+/* Everything a run on cores does takes as much longer as the canary did. */
+static void test_each_point_is_predicted_at_its_speed(void)
+{
+    static const double canaries_s[ITEMS] = {2e-4, 2.2e-4, 1.8e-4, 2e-4, 0.0, 2.5e-4};
+    struct found found;
+    find(&found);
+    struct fulcrum_calibration *calibration = calibration_of(&found);
+    struct fulcrum_reference *plain = reference_of(&found, calibration);
+    struct fulcrum_prediction *before = predict(plain, calibration);
+    for (size_t i = 0; i < ITEMS; i++) {
+        found.items[i].median.canary_s = canaries_s[i];
+    }
+    calibration->machine.cpu.canary_s = 2e-4;
+    struct fulcrum_reference *reference = reference_of(&found, calibration);
+    struct fulcrum_prediction *after = predict(reference, calibration);
+    for (size_t point = 0; point < POINTS; point++) {
+        double canary_s = canaries_s[point < 3 ? point : point + 1];
+        const struct fulcrum_reference_setting *setting =
+            fulcrum_reference_find_setting(
+                &reference->points[point], "machine.cpu.canary_s");
+        CU_ASSERT_EQUAL(setting != NULL, canary_s > 0.0);
+        double speed = canary_s > 0.0 ? 2e-4 / canary_s : 1.0;
+        suite_assert_close("rate", after[point].value[FULCRUM_OUTPUT_steps_per_s],
+            speed * before[point].value[FULCRUM_OUTPUT_steps_per_s], 1e-6);
+    }
+    free(before);
+    free(after);
+    fulcrum_reference_free(plain);
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(calibration);
+}
+
+/* So does a training step that only a line over operations tells. */
+static void test_training_on_the_line_follows_the_speed(void)
+{
+    struct found found;
+    find(&found);
+    found.measurement.train_step_flop = 3e9;
+    found.items[0].median.canary_s = 2.2e-4;
+    struct fulcrum_calibration *calibration = calibration_of(&found);
+    add_quantity(calibration, "train_step_flop", 6e9);
+    add_quantity(calibration, "train_step_fixed_s", 1e-3);
+    add_quantity(calibration, "train_step_per_flop_s", 1e-12);
+    calibration->machine.cpu.canary_s = 2e-4;
+    struct fulcrum_reference *reference = reference_of(&found, calibration);
+    static const double expected_s[] = {4e-3 * 1.1, 4e-3};
+    for (size_t i = 0; i < 2; i++) {
+        const struct fulcrum_reference_setting *setting =
+            fulcrum_reference_find_setting(
+                &reference->points[i], "workload.training.train_step_s");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(setting);
+        suite_assert_close("t_T", setting->number, expected_s[i], 1e-12);
+    }
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(calibration);
+}
+
 enum { WINDOWS = 3 };
 
 /* Of the first point: two calm windows with a meter, one beside other programs. */
@@ -561,6 +618,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_the_design_is_what_was_found),
         SUITE_CASE(test_training_of_another_size_lies_on_the_line),
         SUITE_CASE(test_training_of_the_same_size_is_the_calibrations),
+        SUITE_CASE(test_each_point_is_predicted_at_its_speed),
+        SUITE_CASE(test_training_on_the_line_follows_the_speed),
         SUITE_CASE(test_watts_are_observed_where_they_were_measured),
         SUITE_CASE(test_watts_are_compared_where_the_calibration_has_them),
         SUITE_CASE(test_nothing_measured_is_no_reference),

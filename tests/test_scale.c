@@ -119,6 +119,21 @@ static void test_scaling_twice_composes(void)
         "math share", twice.network.math_frac, once.network.math_frac, 1e-13);
 }
 
+/* A longer canary is a slower core, on top of what another processor would make. */
+static void test_cpu_times_follow_the_canary(void)
+{
+    struct fulcrum_cpu then = {.single_thread_speed_rel = 1.0, .canary_s = 2e-4};
+    struct fulcrum_cpu now = {.single_thread_speed_rel = 1.0, .canary_s = 2.5e-4};
+    struct fulcrum_cpu unknown = {
+        .single_thread_speed_rel = 1.0, .canary_s = (double)NAN};
+    suite_assert_close("slower", fulcrum_cpu_speedup(&then, &now), 0.8, 1e-15);
+    suite_assert_close("faster", fulcrum_cpu_speedup(&now, &then), 1.25, 1e-15);
+    suite_assert_close("now", fulcrum_cpu_speedup(&then, &unknown), 1.0, 0.0);
+    suite_assert_close("then", fulcrum_cpu_speedup(&unknown, &now), 1.0, 0.0);
+    now.single_thread_speed_rel = 1.5;
+    suite_assert_close("both", fulcrum_cpu_speedup(&then, &now), 1.2, 1e-15);
+}
+
 static void test_cpu_times_follow_the_speed_of_a_thread(void)
 {
     struct fulcrum_workload workload = v100_workload();
@@ -140,6 +155,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_each_resource_shortens_its_own_share),
         SUITE_CASE(test_an_unknown_property_counts_as_equal),
         SUITE_CASE(test_scaling_twice_composes),
+        SUITE_CASE(test_cpu_times_follow_the_canary),
         SUITE_CASE(test_cpu_times_follow_the_speed_of_a_thread),
     };
     return suite_run("scale", cases, sizeof cases / sizeof cases[0], argc, argv);
