@@ -34,6 +34,7 @@ struct source {
     struct track *track;
     double *read_j;
     size_t count;
+    double window_rel; /* of the windows that its domains need */
     double begin_s;
     double last_s; /* of the last read */
     double window_s;
@@ -43,6 +44,7 @@ struct source {
 struct fulcrum_energy_meterset {
     double (*clock_s)(void *user);
     void *user;
+    double window_rel;
     int uses_gpu;
     int is_begun;
     double begin_s;
@@ -145,9 +147,11 @@ enum fulcrum_status fulcrum_energy_open(struct fulcrum_energy_meterset **out,
     set->clock_s = options->clock_s == NULL ? wall_s : options->clock_s;
     set->user = options->user;
     set->uses_gpu = options->uses_gpu;
+    set->window_rel = options->window_rel > 0 ? options->window_rel : 1;
     fulcrum_energy_take_idle(set, &(struct fulcrum_energy_reading){0});
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < SOURCE_COUNT && status == FULCRUM_OK; i++) {
+        set->source[i].window_rel = set->window_rel;
         status = open_source(&set->source[i], scopes[i], options, err);
     }
     if (status != FULCRUM_OK) {
@@ -225,12 +229,12 @@ int fulcrum_energy_has(
 
 double fulcrum_energy_least_window_s(const struct fulcrum_energy_meterset *set)
 {
-    return bounds_of(set).least_window_s;
+    return set->window_rel * bounds_of(set).least_window_s;
 }
 
 double fulcrum_energy_settle_s(const struct fulcrum_energy_meterset *set)
 {
-    return bounds_of(set).settle_s;
+    return set->window_rel * bounds_of(set).settle_s;
 }
 
 double fulcrum_energy_most_window_s(const struct fulcrum_energy_meterset *set)
@@ -341,9 +345,10 @@ static double domain_window_j(
 {
     const struct fulcrum_meter_domain *domain = &source->domain[index];
     double joules = source->read_j[index] - track->begin_j;
-    if (!(source->window_s >= domain->least_window_s)) {
+    double least_s = source->window_rel * domain->least_window_s;
+    if (!(source->window_s >= least_s)) {
         doubt(track, "%s: a window of %.3g s is shorter than the %.3g s it needs",
-            domain->name, source->window_s, domain->least_window_s);
+            domain->name, source->window_s, least_s);
     } else if (joules < 0) {
         doubt(track, "%s: its counter went back by %.6g J", domain->name, -joules);
     } else if (!(joules > 0)) {

@@ -27,6 +27,9 @@ struct fulcrum_energy_options {
      * or "": the GPUs of the machine together. */
     const char *gpu;
     int uses_gpu; /* the work runs on a GPU: its joules belong to a step */
+    /* Of the time that the meters ask for, to settle and of a window; 0: 1. Less is for
+     * stand-ins in tests, which average over nothing. */
+    double window_rel;
     double (*clock_s)(void *user); /* NULL: the wall clock; tests bring their own */
     void *user;
 };

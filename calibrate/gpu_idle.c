@@ -95,7 +95,8 @@ void fulcrum_gpu_idle_measure(
     struct fulcrum_energy_meterset *set = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     *out = (struct fulcrum_gpu_idle){0};
-    const struct fulcrum_energy_options energy = {.root = options->root, .uses_gpu = 1};
+    const struct fulcrum_energy_options energy = {
+        .root = options->root, .uses_gpu = 1, .window_rel = options->window_rel};
     if (fulcrum_energy_open(&set, &energy, &err) != FULCRUM_OK) {
         (void)snprintf(out->reason, sizeof out->reason, "%.399s", err.detail);
         return;

@@ -21,6 +21,7 @@ struct fulcrum_gpu_idle {
 
 struct fulcrum_gpu_idle_options {
     const char *root;        /* of meters */
+    double window_rel;       /* as fulcrum_energy_options has it; 0: 1 */
     double budget_s;         /* of the whole run: about a twelfth of it is spent here */
     int (*stop)(void *user); /* NULL: never */
     void *user;

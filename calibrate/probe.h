@@ -40,6 +40,7 @@ struct fulcrum_bench {
     struct fulcrum_gpu_idle gpu_idle; /* before the learner was opened */
     size_t max_threads;               /* most actor threads */
     const char *meter_root;           /* where meters look for the kernel's files */
+    double meter_window_rel;          /* as fulcrum_energy_options has it; 0: 1 */
     double budget_s;
     /* Also tells whoever waits how far the run is. NULL: never stops. */
     int (*stops)(void *user);

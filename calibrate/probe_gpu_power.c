@@ -141,8 +141,9 @@ static int find_gpu(struct fulcrum_probe_state *state)
 static enum fulcrum_status open_meter(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    const struct fulcrum_energy_options options = {
-        .root = state->bench->meter_root, .uses_gpu = 1};
+    const struct fulcrum_energy_options options = {.root = state->bench->meter_root,
+        .uses_gpu = 1,
+        .window_rel = state->bench->meter_window_rel};
     enum fulcrum_status status = fulcrum_energy_open(&state->set, &options, err);
     if (status != FULCRUM_OK) {
         return status;

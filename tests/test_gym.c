@@ -404,7 +404,7 @@ static void test_calibration_agrees_with_the_plain_loop(void)
         .actor = "gym",
         .actor_options = gym_options("ALE/Pong-v5"),
         .network = FULCRUM_NETWORK_R2D2,
-        .budget_s = 20.0,
+        .budget_s = 10.0,
         .max_threads = 1,
         .seed = 11,
         .meter_root = "/nonexistent",

@@ -316,14 +316,66 @@ static void expect_fault(const char *actor, const struct fulcrum_actor_options *
     assert_no_children();
 }
 
+/* Most faults that are waited for at the same time. */
+enum { TOGETHER = 4 };
+
+/* The options of one of several faults. */
+typedef struct fulcrum_actor_options fault_options(const struct fault_case *fault);
+
+/* A process of its own: what one fault waits for, the others need not. */
+static pid_t start_fault(
+    const char *actor, fault_options *options_of, const struct fault_case *fault)
+{
+    (void)fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        unsigned failures = CU_get_number_of_failures();
+        struct fulcrum_actor_options options = options_of(fault);
+        (void)setenv("FULCRUM_TEST_FAULT", fault->fault, 1);
+        expect_fault(actor, &options, fault);
+        _exit(CU_get_number_of_failures() == failures ? 0 : 1);
+    }
+    return child;
+}
+
+static void expect_end(pid_t child, const struct fault_case *fault)
+{
+    int status = 0;
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        (void)fprintf(
+            stderr, "\n    fault '%s' is not told as expected\n", fault->fault);
+        CU_FAIL("fault");
+    }
+}
+
+/* Each as expect_fault has it; a few side by side. */
+static void expect_faults(const char *actor, fault_options *options_of,
+    const struct fault_case *faults, size_t count)
+{
+    pid_t children[TOGETHER];
+    for (size_t i = 0; i < count + TOGETHER; i++) {
+        if (i >= TOGETHER) {
+            expect_end(children[i % TOGETHER], &faults[i - TOGETHER]);
+        }
+        if (i < count) {
+            children[i % TOGETHER] = start_fault(actor, options_of, &faults[i]);
+            CU_ASSERT_FATAL(children[i % TOGETHER] > 0);
+        }
+    }
+}
+
+static struct fulcrum_actor_options misbehaving(const struct fault_case *fault)
+{
+    (void)fault;
+    return plugin_options(MISBEHAVE);
+}
+
 static void test_plugin_faults_are_named(void)
 {
-    struct fulcrum_actor_options options = plugin_options(MISBEHAVE);
-    for (size_t i = 0; i < sizeof plugin_faults / sizeof plugin_faults[0]; i++) {
-        (void)setenv("FULCRUM_TEST_FAULT", plugin_faults[i].fault, 1);
-        expect_fault("plugin", &options, &plugin_faults[i]);
-    }
-    (void)unsetenv("FULCRUM_TEST_FAULT");
+    expect_faults("plugin", misbehaving, plugin_faults,
+        sizeof plugin_faults / sizeof plugin_faults[0]);
+    assert_no_children();
 }
 
 /* What a server answers to one command, from the other end of its socket. */
@@ -527,13 +579,18 @@ static const struct fault_case worker_faults[] = {
     {"pendulum@shrink", NULL},
 };
 
+static struct fulcrum_actor_options pendulum_of(const struct fault_case *fault)
+{
+    return pendulum_options(fault->fault);
+}
+
 static void test_worker_faults_are_named(void)
 {
-    for (size_t i = 0;
-         has_python() && i < sizeof worker_faults / sizeof worker_faults[0]; i++) {
-        struct fulcrum_actor_options options = pendulum_options(worker_faults[i].fault);
-        expect_fault("gym", &options, &worker_faults[i]);
+    if (has_python()) {
+        expect_faults("gym", pendulum_of, worker_faults,
+            sizeof worker_faults / sizeof worker_faults[0]);
     }
+    assert_no_children();
 }
 
 static void test_python_without_gymnasium_is_told_so(void)
