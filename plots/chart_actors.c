@@ -161,11 +161,7 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
         return;
     }
     fill_legend(picture);
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-    fulcrum_stack_fit(canvas, &picture->stack, body);
-    fulcrum_stack_place(canvas, &picture->stack, body);
-    fulcrum_page_draw(canvas, &picture->page);
-    fulcrum_stack_draw(canvas, &picture->stack);
+    fulcrum_stack_draw_on(canvas, &picture->stack, &picture->page);
 }
 
 enum fulcrum_status fulcrum_chart_actors_draw(struct fulcrum_canvas *canvas,
@@ -181,9 +177,7 @@ enum fulcrum_status fulcrum_chart_actors_draw(struct fulcrum_canvas *canvas,
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
     }
     picture->data = data != NULL ? data : &none;
-    picture->page.title = picture->data->text.title;
-    picture->page.subtitle = picture->data->text.subtitle;
-    picture->page.footnote = picture->data->text.footnote;
+    fulcrum_page_write(&picture->page, &picture->data->text);
     status = scale_runtime(picture, err);
     if (status == FULCRUM_OK) {
         fill_panels(picture);

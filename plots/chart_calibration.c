@@ -435,9 +435,7 @@ enum fulcrum_status fulcrum_chart_calibration_draw(struct fulcrum_canvas *canvas
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
     }
     picture->data = data != NULL ? data : &none;
-    picture->page.title = picture->data->text.title;
-    picture->page.subtitle = picture->data->text.subtitle;
-    picture->page.footnote = picture->data->text.footnote;
+    fulcrum_page_write(&picture->page, &picture->data->text);
     fill_throughput(canvas, picture);
     fill_batch(canvas, picture);
     fill_steps(canvas, picture);

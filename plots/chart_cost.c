@@ -102,11 +102,7 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
         fulcrum_page_draw_empty(canvas, &picture->page);
         return;
     }
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-    fulcrum_stack_fit(canvas, &picture->stack, body);
-    fulcrum_stack_place(canvas, &picture->stack, body);
-    fulcrum_page_draw(canvas, &picture->page);
-    fulcrum_stack_draw(canvas, &picture->stack);
+    fulcrum_stack_draw_on(canvas, &picture->stack, &picture->page);
     name_marks(canvas, picture);
 }
 
@@ -123,9 +119,7 @@ enum fulcrum_status fulcrum_chart_cost_draw(struct fulcrum_canvas *canvas,
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
     }
     picture->data = data != NULL ? data : &none;
-    picture->page.title = picture->data->text.title;
-    picture->page.subtitle = picture->data->text.subtitle;
-    picture->page.footnote = picture->data->text.footnote;
+    fulcrum_page_write(&picture->page, &picture->data->text);
     fill_panel(picture);
     draw_picture(canvas, picture);
     free(picture);

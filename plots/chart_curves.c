@@ -305,11 +305,7 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
     picture->panels[picture->stack.count - 1].x_label = picture->form->x_label;
     picture->stack.panels = picture->panels;
     fill_legend(picture);
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-    fulcrum_stack_fit(canvas, &picture->stack, body);
-    fulcrum_stack_place(canvas, &picture->stack, body);
-    fulcrum_page_draw(canvas, &picture->page);
-    fulcrum_stack_draw(canvas, &picture->stack);
+    fulcrum_stack_draw_on(canvas, &picture->stack, &picture->page);
 }
 
 static enum fulcrum_status check(const struct fulcrum_canvas *canvas,
@@ -338,9 +334,7 @@ static enum fulcrum_status draw_form(struct fulcrum_canvas *canvas,
     }
     picture->form = form;
     picture->data = data != NULL ? data : &none;
-    picture->page.title = picture->data->text.title;
-    picture->page.subtitle = picture->data->text.subtitle;
-    picture->page.footnote = picture->data->text.footnote;
+    fulcrum_page_write(&picture->page, &picture->data->text);
     for (size_t i = 0; i < FULCRUM_CURVES_PANELS; i++) {
         fill_panel(picture, i);
     }

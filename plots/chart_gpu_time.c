@@ -130,9 +130,7 @@ enum fulcrum_status fulcrum_chart_gpu_time_draw(struct fulcrum_canvas *canvas,
     if (status != FULCRUM_OK) {
         return status;
     }
-    picture.page.title = picture.data->text.title;
-    picture.page.subtitle = picture.data->text.subtitle;
-    picture.page.footnote = picture.data->text.footnote;
+    fulcrum_page_write(&picture.page, &picture.data->text);
     picture.rows = calloc(picture.data->count + 1, sizeof *picture.rows);
     picture.texts = calloc(picture.data->count + 1, sizeof *picture.texts);
     if (picture.rows == NULL || picture.texts == NULL) {

@@ -498,9 +498,7 @@ enum fulcrum_status fulcrum_chart_measured_draw(struct fulcrum_canvas *canvas,
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
     }
     picture->data = data != NULL ? data : &none;
-    picture->page.title = picture->data->text.title;
-    picture->page.subtitle = picture->data->text.subtitle;
-    picture->page.footnote = picture->data->text.footnote;
+    fulcrum_page_write(&picture->page, &picture->data->text);
     status = draw_picture(canvas, picture, err);
     picture_free(picture);
     return status;

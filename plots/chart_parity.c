@@ -373,9 +373,7 @@ enum fulcrum_status fulcrum_chart_parity_draw(struct fulcrum_canvas *canvas,
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
     }
     picture->data = given;
-    picture->page.title = given->text.title;
-    picture->page.subtitle = given->text.subtitle;
-    picture->page.footnote = given->text.footnote;
+    fulcrum_page_write(&picture->page, &given->text);
     status = allocate(picture, err);
     if (status == FULCRUM_OK) {
         draw_picture(canvas, picture);

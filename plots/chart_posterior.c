@@ -176,9 +176,7 @@ enum fulcrum_status fulcrum_chart_posterior_draw(struct fulcrum_canvas *canvas,
         return status;
     }
     struct picture picture = {.data = data != NULL ? data : &none};
-    picture.page.title = picture.data->text.title;
-    picture.page.subtitle = picture.data->text.subtitle;
-    picture.page.footnote = picture.data->text.footnote;
+    fulcrum_page_write(&picture.page, &picture.data->text);
     status = fill(&picture, err);
     if (status == FULCRUM_OK) {
         if (picture.data->row_count + picture.data->figure_count == 0) {

@@ -105,11 +105,7 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
     picture->panels[picture->stack.count - 1].x_label = "SMs";
     picture->stack.panels = picture->panels;
     fill_legend(picture);
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-    fulcrum_stack_fit(canvas, &picture->stack, body);
-    fulcrum_stack_place(canvas, &picture->stack, body);
-    fulcrum_page_draw(canvas, &picture->page);
-    fulcrum_stack_draw(canvas, &picture->stack);
+    fulcrum_stack_draw_on(canvas, &picture->stack, &picture->page);
 }
 
 static enum fulcrum_status check(const struct fulcrum_canvas *canvas,
@@ -137,9 +133,7 @@ enum fulcrum_status fulcrum_chart_sm_time_draw(struct fulcrum_canvas *canvas,
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
     }
     picture->data = given;
-    picture->page.title = given->text.title;
-    picture->page.subtitle = given->text.subtitle;
-    picture->page.footnote = given->text.footnote;
+    fulcrum_page_write(&picture->page, &given->text);
     add_panel(picture, "Inference: time of a batch", given->inference,
         given->inference_count, 0);
     add_panel(picture, "Training: time of a step", &given->training, 1,

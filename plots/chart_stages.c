@@ -175,9 +175,7 @@ enum fulcrum_status fulcrum_chart_stages_draw(struct fulcrum_canvas *canvas,
     if (status != FULCRUM_OK) {
         return status;
     }
-    picture.page.title = picture.data->text.title;
-    picture.page.subtitle = picture.data->text.subtitle;
-    picture.page.footnote = picture.data->text.footnote;
+    fulcrum_page_write(&picture.page, &picture.data->text);
     picture.rows = calloc(picture.data->count + 1, sizeof *picture.rows);
     if (picture.rows == NULL) {
         fulcrum_canvas_out_of_memory(canvas);

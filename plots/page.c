@@ -28,6 +28,14 @@ struct layout {
     double footnote_y;
 };
 
+void fulcrum_page_write(
+    struct fulcrum_page *page, const struct fulcrum_chart_text *text)
+{
+    page->title = text->title;
+    page->subtitle = text->subtitle;
+    page->footnote = text->footnote;
+}
+
 void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
     size_t style, const char *label)
 {

@@ -4,6 +4,7 @@
 #define FULCRUM_PLOTS_PAGE_H
 
 #include "plots/canvas.h"
+#include "plots/chart.h"
 
 enum fulcrum_swatch {
     FULCRUM_SWATCH_LINE,
@@ -35,6 +36,10 @@ struct fulcrum_page {
     struct fulcrum_legend_entry legend[FULCRUM_LEGEND_MAX];
     size_t legend_count;
 };
+
+/* Takes over title, subtitle and footnote, which stay the caller's. */
+void fulcrum_page_write(
+    struct fulcrum_page *page, const struct fulcrum_chart_text *text);
 
 /* Adds an entry; a legend holds FULCRUM_LEGEND_MAX of them. */
 void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,

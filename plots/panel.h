@@ -5,6 +5,7 @@
 
 #include "plots/axis.h"
 #include "plots/canvas.h"
+#include "plots/page.h"
 
 enum fulcrum_series_look {
     FULCRUM_LOOK_LINE,  /* markers too where points are few */
@@ -95,5 +96,10 @@ void fulcrum_stack_place(const struct fulcrum_canvas *canvas,
 /* Draws every panel at its place; fit and place come first. */
 void fulcrum_stack_draw(
     struct fulcrum_canvas *canvas, const struct fulcrum_stack *stack);
+
+/* Fits, places and draws a stack that has the body of a page to itself, and the page.
+ */
+void fulcrum_stack_draw_on(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
+    const struct fulcrum_page *page);
 
 #endif

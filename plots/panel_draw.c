@@ -507,3 +507,13 @@ void fulcrum_stack_draw(
         }
     }
 }
+
+void fulcrum_stack_draw_on(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
+    const struct fulcrum_page *page)
+{
+    struct fulcrum_rect body = fulcrum_page_body(canvas, page);
+    fulcrum_stack_fit(canvas, stack, body);
+    fulcrum_stack_place(canvas, stack, body);
+    fulcrum_page_draw(canvas, page);
+    fulcrum_stack_draw(canvas, stack);
+}
