@@ -67,25 +67,36 @@ static void fill(const struct fulcrum_prediction *point,
 }
 
 static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
-    const struct fulcrum_reference *reference, size_t index,
-    const struct fulcrum_prediction *predicted, struct fulcrum_stage_prediction *out,
-    struct fulcrum_error *err)
+    const struct fulcrum_point *point, const struct fulcrum_prediction *predicted,
+    struct fulcrum_stage_prediction *out, struct fulcrum_error *err)
 {
-    struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
-    struct fulcrum_point point = {.varied = settings};
     const struct fulcrum_design *design = NULL;
     struct fulcrum_shards shards;
     double step_frac = 0.0;
     enum fulcrum_status status =
-        fulcrum_point_settings(reference, index, settings, &point.varied_count, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_predictor_design(predictor, &point, &design, err);
-    }
+        fulcrum_predictor_design(predictor, point, &design, err);
     if (status == FULCRUM_OK) {
         status = step_share(design, &shards, &step_frac, err);
     }
     if (status == FULCRUM_OK) {
         fill(predicted, &shards, step_frac, out);
+    }
+    return status;
+}
+
+static enum fulcrum_status predict_points(struct fulcrum_predictor *predictor,
+    const struct fulcrum_reference *reference, const struct fulcrum_prediction *points,
+    struct fulcrum_stage_prediction *out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
+        struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
+        struct fulcrum_point point = {.varied = settings};
+        status =
+            fulcrum_point_settings(reference, i, settings, &point.varied_count, err);
+        if (status == FULCRUM_OK) {
+            status = predict_point(predictor, &point, &points[i], &out[i], err);
+        }
     }
     return status;
 }
@@ -105,8 +116,8 @@ enum fulcrum_status fulcrum_stage_predict(const struct fulcrum_reference *refere
     if (status == FULCRUM_OK) {
         status = fulcrum_predictor_new(scenario, &predictor, err);
     }
-    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
-        status = predict_point(predictor, reference, i, &points[i], &out[i], err);
+    if (status == FULCRUM_OK) {
+        status = predict_points(predictor, reference, points, out, err);
     }
     fulcrum_predictor_free(predictor);
     fulcrum_scenario_free(scenario);

@@ -126,8 +126,9 @@ static void predict(struct job *job, struct fulcrum_context *context)
                   job->reference, job->inputs.calibration, job->predictions, NULL, &why)
             : fulcrum_fail(&why, FULCRUM_ERR_NO_MEMORY, "predictions");
     if (status == FULCRUM_OK && job->record.run_count > 0) {
-        status = fulcrum_measure_record_predict(&job->record, job->found,
-            job->reference, job->inputs.calibration, job->predictions, &why);
+        const struct fulcrum_measured_points points = {
+            job->found, job->reference, job->inputs.calibration, job->predictions};
+        status = fulcrum_measure_record_predict(&job->record, &points, &why);
     }
     if (status != FULCRUM_OK) {
         fulcrum_message_warn("nothing is predicted: %s", why.detail);

@@ -85,22 +85,20 @@ static const struct fulcrum_stage_prediction *prediction_of(
 }
 
 enum fulcrum_status fulcrum_measure_record_predict(
-    struct fulcrum_measure_record *record,
-    const struct fulcrum_measurement *measurement,
-    const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration,
-    const struct fulcrum_prediction *points, struct fulcrum_error *err)
+    struct fulcrum_measure_record *record, const struct fulcrum_measured_points *points,
+    struct fulcrum_error *err)
 {
     free(record->predicted);
-    record->predicted = calloc(reference->point_count + 1, sizeof *record->predicted);
+    record->predicted =
+        calloc(points->reference->point_count + 1, sizeof *record->predicted);
     if (record->predicted == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "predictions of stages");
     }
-    enum fulcrum_status status =
-        fulcrum_stage_predict(reference, calibration, points, record->predicted, err);
+    enum fulcrum_status status = fulcrum_stage_predict(points->reference,
+        points->calibration, points->predictions, record->predicted, err);
     for (size_t i = 0; i < record->run_count && status == FULCRUM_OK; i++) {
         struct fulcrum_stage_run *run = &record->runs[i];
-        run->predicted = prediction_of(record, measurement, run->measured);
+        run->predicted = prediction_of(record, points->measurement, run->measured);
     }
     return status;
 }

@@ -24,19 +24,22 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_take(
     struct fulcrum_measure_record *out,
     const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err);
 
+/* What was measured, as points, and what is predicted of them. Borrowed. */
+struct fulcrum_measured_points {
+    const struct fulcrum_measurement *measurement;
+    const struct fulcrum_reference *reference; /* made of it */
+    const struct fulcrum_calibration *calibration;
+    const struct fulcrum_prediction *predictions; /* by fulcrum_reference_predict */
+};
+
 /*
  * Puts beside each run what the calibration predicts of its stages, where the same
  * configuration is a point of the reference.
- *   measurement  that the reference was made of
- *   points       of the reference, as fulcrum_reference_predict gives them
- *   fails        as fulcrum_stage_predict
+ *   fails    as fulcrum_stage_predict
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure_record_predict(
-    struct fulcrum_measure_record *record,
-    const struct fulcrum_measurement *measurement,
-    const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration,
-    const struct fulcrum_prediction *points, struct fulcrum_error *err);
+    struct fulcrum_measure_record *record, const struct fulcrum_measured_points *points,
+    struct fulcrum_error *err);
 
 /* Accepts {0}. */
 void fulcrum_measure_record_clear(struct fulcrum_measure_record *record);

@@ -68,6 +68,8 @@ static void test_each_run_gets_the_prediction_of_its_configuration(void)
     struct fulcrum_measure_record record;
     CU_ASSERT_EQUAL_FATAL(take(configs, 3, &record), FULCRUM_OK);
     CU_ASSERT_PTR_NULL(record.runs[0].predicted);
+    const struct fulcrum_measured_points measured = {
+        &measurement, reference, calibration, points};
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_predict(reference, calibration, points, NULL, NULL),
         FULCRUM_OK);
