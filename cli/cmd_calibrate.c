@@ -123,12 +123,7 @@ static enum fulcrum_status run(
     if (calibration == NULL) {
         return status;
     }
-    /* What was measured before Ctrl-C is kept; the exit code tells. */
-    if (status == FULCRUM_ERR_INTERRUPTED) {
-        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-        fulcrum_message_note(context, "%s", err != NULL ? err->detail : "stopped");
-        status = FULCRUM_OK;
-    }
+    status = fulcrum_watch_settle(status, context, err);
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     enum fulcrum_status handed = hand_out(calibration, context, &failure);
     fulcrum_calibration_free(calibration);

@@ -237,11 +237,7 @@ static enum fulcrum_status measure(
     if (job->found == NULL) {
         return status;
     }
-    if (status == FULCRUM_ERR_INTERRUPTED) {
-        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-        fulcrum_message_note(context, "%s", err != NULL ? err->detail : "stopped");
-        status = FULCRUM_OK;
-    }
+    status = fulcrum_watch_settle(status, context, err);
     /* What was measured is kept even where the recording failed. */
     enum fulcrum_status handed =
         hand_out(job, context, status == FULCRUM_OK ? err : NULL);

@@ -3,6 +3,7 @@
 #include "cli/watch.h"
 
 #include "cli/interrupt.h"
+#include "cli/message.h"
 
 void fulcrum_watch_start(
     struct fulcrum_watch *watch, const struct fulcrum_context *context)
@@ -14,6 +15,17 @@ void fulcrum_watch_start(
 void fulcrum_watch_end(struct fulcrum_watch *watch)
 {
     fulcrum_progress_end(&watch->progress);
+}
+
+enum fulcrum_status fulcrum_watch_settle(enum fulcrum_status status,
+    struct fulcrum_context *context, const struct fulcrum_error *err)
+{
+    if (status != FULCRUM_ERR_INTERRUPTED) {
+        return status;
+    }
+    context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+    fulcrum_message_note(context, "%s", err != NULL ? err->detail : "stopped");
+    return FULCRUM_OK;
 }
 
 int fulcrum_watch_stops(void *watch)

@@ -21,6 +21,14 @@ void fulcrum_watch_start(
 /* Takes the progress off the screen. */
 void fulcrum_watch_end(struct fulcrum_watch *watch);
 
+/*
+ * What was measured before Ctrl-C is kept: its status becomes FULCRUM_OK, the exit code
+ * and a note tell. Others are returned as they are.
+ *   err      of the measurement; may be NULL
+ */
+enum fulcrum_status fulcrum_watch_settle(enum fulcrum_status status,
+    struct fulcrum_context *context, const struct fulcrum_error *err);
+
 /* For `stop`: 1 after Ctrl-C. */
 int fulcrum_watch_stops(void *watch);
 

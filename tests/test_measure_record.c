@@ -73,18 +73,16 @@ static void test_each_run_gets_the_prediction_of_its_configuration(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_predict(reference, calibration, points, NULL, NULL),
         FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_measure_record_predict(
-                        &record, &measurement, reference, calibration, points, NULL),
-        FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_measure_record_predict(&record, &measured, NULL), FULCRUM_OK);
     CU_ASSERT_PTR_EQUAL(record.runs[0].predicted, &record.predicted[0]);
     CU_ASSERT_PTR_EQUAL(record.runs[1].predicted, &record.predicted[1]);
     CU_ASSERT_EQUAL(record.runs[1].predicted->steps_per_s,
         points[1].value[FULCRUM_OUTPUT_steps_per_s]);
     /* One that was recorded but not measured has none. */
     items[2].window_count = 0;
-    CU_ASSERT_EQUAL(fulcrum_measure_record_predict(
-                        &record, &measurement, reference, calibration, points, NULL),
-        FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_measure_record_predict(&record, &measured, NULL), FULCRUM_OK);
     CU_ASSERT_PTR_NULL(record.runs[1].predicted);
     fulcrum_measure_record_clear(&record);
     fulcrum_calibration_free(calibration);
