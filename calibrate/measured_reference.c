@@ -9,7 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTINGS_MOST = 7, OBSERVATIONS_MOST = 3, SOURCES = 4 };
+enum { SETTINGS_MOST = 8, OBSERVATIONS_MOST = 3, SOURCES = 4 };
+
+/* What a calibration tells of these points beside its parameters; NAN: nothing. */
+struct told {
+    double train_step_s;
+    double actor_s;     /* of a request, whatever it carries */
+    double hand_over_s; /* of a step */
+};
 
 void fulcrum_measured_series(
     const struct fulcrum_measure_config *config, char *out, size_t size)
@@ -92,7 +99,7 @@ static void observe_watts(struct fulcrum_reference_point *point,
 }
 
 static void fill_point(struct fulcrum_reference_point *point,
-    const struct fulcrum_measured *item, double train_step_s)
+    const struct fulcrum_measured *item, const struct told *told)
 {
     const struct fulcrum_measure_config *config = &item->config;
     char series[48];
@@ -108,8 +115,12 @@ static void fill_point(struct fulcrum_reference_point *point,
     set_number(point, "workload.batching.population_frac",
         is_share ? config->population_frac : 0.0);
     set_number(point, "workload.batching.size", is_share ? 0.0 : config->batch_size);
-    if (!isnan(train_step_s)) {
-        set_number(point, "workload.training.train_step_s", train_step_s);
+    if (!isnan(told->train_step_s)) {
+        set_number(point, "workload.training.train_step_s", told->train_step_s);
+    }
+    if (!isnan(told->hand_over_s)) {
+        set_number(point, "workload.host.actor_s",
+            told->actor_s + (double)config->envs_per_actor * told->hand_over_s);
     }
     if (item->median.canary_s > 0.0) {
         set_number(point, "machine.cpu.canary_s", item->median.canary_s);
@@ -121,7 +132,8 @@ static void fill_point(struct fulcrum_reference_point *point,
 }
 
 static enum fulcrum_status add_point(struct fulcrum_reference *reference,
-    const struct fulcrum_measured *item, double train_step_s, struct fulcrum_error *err)
+    const struct fulcrum_measured *item, const struct told *told,
+    struct fulcrum_error *err)
 {
     struct fulcrum_reference_point *point = &reference->points[reference->point_count];
     point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
@@ -130,19 +142,22 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
     if (point->settings == NULL || point->observations == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a measured point");
     }
-    fill_point(point, item, train_step_s);
+    fill_point(point, item, told);
     return FULCRUM_OK;
 }
 
-/* What the model makes of times of a CPU learner at the point's speed. */
-static double stretch_of(
+/* What the model makes of times of a CPU at the point's speed. */
+static struct told stretched(const struct told *told,
     const struct fulcrum_measured_plan *plan, const struct fulcrum_measured *item)
 {
     int is_cpu = plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
     double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
                                               : (double)NAN;
     double stretch = item->median.canary_s / then_s;
-    return is_cpu && stretch > 0.0 ? stretch : 1.0;
+    stretch = stretch > 0.0 ? stretch : 1.0;
+    return (struct told){.train_step_s = told->train_step_s * (is_cpu ? stretch : 1.0),
+        .actor_s = told->actor_s * stretch,
+        .hand_over_s = told->hand_over_s * stretch};
 }
 
 static double quantity_of(
@@ -173,6 +188,23 @@ static enum fulcrum_status find_train_step(
                             "%s: no line over training steps to predict one of %.4g "
                             "operations: calibrate with --train-batch",
                             plan->calibration->name, flop);
+}
+
+/*
+ * Environments in processes of their own are asked for their steps one by one. The
+ * calibration times them in runs that are handed over as a whole, and what a hand-over
+ * adds apart: it is the actor's work, once for each environment of a request.
+ */
+static void find_hand_over(const struct fulcrum_measured_plan *plan, struct told *out)
+{
+    const struct fulcrum_parameter *actor_s = NULL;
+    out->hand_over_s = (double)NAN;
+    if (plan->calibration != NULL) {
+        actor_s =
+            fulcrum_calibration_parameter(plan->calibration, "workload.host.actor_s");
+        out->hand_over_s = quantity_of(plan->calibration, "actor_hand_over_s");
+    }
+    out->actor_s = actor_s != NULL ? actor_s->value : 0.0;
 }
 
 static void add_source(
@@ -271,8 +303,9 @@ static enum fulcrum_status fill(struct fulcrum_reference *reference,
     const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
 {
     const struct fulcrum_measurement *found = plan->measurement;
-    double train_step_s = (double)NAN;
-    enum fulcrum_status status = find_train_step(plan, &train_step_s, err);
+    struct told told;
+    enum fulcrum_status status = find_train_step(plan, &told.train_step_s, err);
+    find_hand_over(plan, &told);
     fill_design(&reference->design, plan);
     (void)snprintf(reference->name, sizeof reference->name, "%s", plan->name);
     (void)snprintf(reference->title, sizeof reference->title,
@@ -288,8 +321,8 @@ static enum fulcrum_status fill(struct fulcrum_reference *reference,
     describe(reference, plan);
     for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
         if (found->items[i].window_count > 0) {
-            double point_s = train_step_s * stretch_of(plan, &found->items[i]);
-            status = add_point(reference, &found->items[i], point_s, err);
+            struct told at_speed = stretched(&told, plan, &found->items[i]);
+            status = add_point(reference, &found->items[i], &at_speed, err);
         }
     }
     return status == FULCRUM_OK && reference->point_count == 0

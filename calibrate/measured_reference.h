@@ -25,7 +25,9 @@ struct fulcrum_measured_plan {
  * A reference of throughput with one point for each configuration that has windows, in
  * their order. Series name batching and environments per actor; disturbed points are a
  * series of their own. Where training of another size than the calibration's is
- * measured, its time by the calibration's line over operations is set at every point.
+ * measured, its time by the calibration's line over operations is set at every point;
+ * so is the work of actors whose environments live in processes of their own, with the
+ * calibration's hand-over of each step.
  *   out      the caller frees it with fulcrum_reference_free
  *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_MISSING (nothing was measured; a
  *            calibration without a line for training of this size)

@@ -27,6 +27,7 @@
 
 #include "calibrate/drill.h"
 #include "calibrate/finding.h"
+#include "calibrate/placement.h"
 #include "calibrate/statistics.h"
 
 /* Blocks of steps last about this long: far above a clock read and a time slice's end.
@@ -52,7 +53,7 @@
 #define SINGLE_REPORT_MAX 2048
 
 /* Steps in a row that are handed over one by one, unless they are slow. */
-#define HANDED_MAX 64.0
+#define HANDED_MAX 256.0
 
 /* Single steps in a row. */
 #define SINGLE_BLOCK_MAX ((size_t)4096)
@@ -66,7 +67,10 @@
 /* Part of a visit with the learner busy on another core. */
 #define BUSY_FRAC 0.5
 
-/* Environments that take turns, unless each has a process of its own. */
+/*
+ * Environments that take turns. Those with a process of their own do so where they are
+ * asked for steps one by one, and are no more than the threads that are measured.
+ */
 #define ENV_COUNT 16
 
 /* Resets in a block where one of them is too short to time. */
@@ -130,16 +134,23 @@ static void step_close(struct fulcrum_probe_state *state)
     free(state);
 }
 
-/* What has a process of its own shares no caches worth the name with the others. */
+/* All begin before the first is awaited: processes start side by side. */
 static enum fulcrum_status open_steppers(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     const struct fulcrum_stage *stage = &state->bench->stage;
     enum fulcrum_status status = fulcrum_stepper_open(&state->stepper, stage, 0, err);
-    int takes_turns = status == FULCRUM_OK && !fulcrum_stepper_has_log(&state->stepper);
-    for (size_t i = 0; takes_turns && i + 1 < ENV_COUNT && status == FULCRUM_OK; i++) {
-        status = fulcrum_stepper_open(&state->others[i], stage, i + 1, err);
+    size_t count = ENV_COUNT;
+    if (status == FULCRUM_OK && fulcrum_stepper_has_log(&state->stepper) &&
+        state->bench->max_threads < count) {
+        count = state->bench->max_threads;
+    }
+    for (size_t i = 0; i + 1 < count && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_begin(&state->others[i], stage, i + 1, err);
         state->other_count += status == FULCRUM_OK;
+    }
+    for (size_t i = 0; i < state->other_count && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_await(&state->others[i], err);
     }
     return status;
 }
@@ -198,24 +209,37 @@ static double block_s(const struct fulcrum_probe_state *state)
                                                     : fmax(BLOCK_S, steps_s);
 }
 
+/* The environment whose turn it is; those in processes of their own leave out the one
+ * that blocks are asked of. */
+static struct fulcrum_stepper *next_in_turn(struct fulcrum_probe_state *state)
+{
+    int skips = fulcrum_stepper_has_log(&state->stepper) && state->other_count > 0;
+    size_t first = skips ? 1 : 0;
+    state->turn = state->turn < state->other_count ? state->turn + 1 : first;
+    return state->turn == 0 ? &state->stepper : &state->others[state->turn - 1];
+}
+
 /* Steps of one environment after the other, as an actor's thread makes them. */
 static enum fulcrum_status run_in_turn(struct fulcrum_probe_state *state, size_t count,
     size_t *resets, struct fulcrum_error *err)
 {
-    if (state->other_count == 0) {
-        return fulcrum_stepper_run(&state->stepper, count, resets, err);
-    }
     enum fulcrum_status status = FULCRUM_OK;
     *resets = 0;
     for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
         size_t ended = 0;
-        struct fulcrum_stepper *stepper =
-            state->turn == 0 ? &state->stepper : &state->others[state->turn - 1];
-        status = fulcrum_stepper_run(stepper, 1, &ended, err);
+        status = fulcrum_stepper_run(next_in_turn(state), 1, &ended, err);
         *resets += ended;
-        state->turn = state->turn < state->other_count ? state->turn + 1 : 0;
     }
     return status;
+}
+
+/* A block: what steps in a process of its own is asked for all of it at once. */
+static enum fulcrum_status run_block(struct fulcrum_probe_state *state, size_t count,
+    size_t *resets, struct fulcrum_error *err)
+{
+    return fulcrum_stepper_has_log(&state->stepper)
+               ? fulcrum_stepper_run(&state->stepper, count, resets, err)
+               : run_in_turn(state, count, resets, err);
 }
 
 /* The mean of a block of steps, the clock read only at its ends. */
@@ -231,7 +255,7 @@ static enum fulcrum_status sample_block(struct fulcrum_probe_state *state,
     size_t resets = 0;
     double elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper);
     struct fulcrum_span begin = fulcrum_span_begin();
-    status = run_in_turn(state, (size_t)count, &resets, err);
+    status = run_block(state, (size_t)count, &resets, err);
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
     elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper) - elsewhere_s;
     if (status != FULCRUM_OK) {
@@ -437,14 +461,18 @@ static enum fulcrum_status sample_reset_block(
                                 : status;
 }
 
-/* Of this thread and of what steps for it. */
+/* Of this thread and of all that step for it. */
 static double stepping_cpu_s(const struct fulcrum_probe_state *state)
 {
-    return fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&state->stepper);
+    double cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&state->stepper);
+    for (size_t i = 0; i < state->other_count; i++) {
+        cpu_s += fulcrum_stepper_cpu_s(&state->others[i]);
+    }
+    return cpu_s;
 }
 
-/* Steps that another process does, asked for one by one as a real run does. */
-static enum fulcrum_status sample_handed(
+/* Steps that other processes do, asked for one by one as a real run does. */
+static enum fulcrum_status time_handed(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
@@ -455,9 +483,13 @@ static enum fulcrum_status sample_handed(
     if (status != FULCRUM_OK) {
         return status;
     }
+    size_t resets = 0;
+    /* The canary has left the caches to itself. */
+    double before = fmin(count, 2.0 * (double)(state->other_count + 1));
+    status = run_in_turn(state, (size_t)before, &resets, err);
     double begin_s = stepping_cpu_s(state);
-    for (size_t i = 0; i < (size_t)count && status == FULCRUM_OK; i++) {
-        status = fulcrum_stepper_run(&state->stepper, 1, NULL, err);
+    if (status == FULCRUM_OK) {
+        status = run_in_turn(state, (size_t)count, &resets, err);
     }
     if (status != FULCRUM_OK) {
         return status;
@@ -467,6 +499,25 @@ static enum fulcrum_status sample_handed(
         &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
     return status == FULCRUM_OK ? fulcrum_recording_add(&state->handed, &sample, err)
                                 : status;
+}
+
+/* On the processors that a run gives its actors; the environments follow there. */
+static enum fulcrum_status sample_handed(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_placement placement = {.is_apart = 0};
+    struct fulcrum_cpu_list before;
+    enum fulcrum_status status = fulcrum_placement_complete(&placement, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_cpu_list_allowed(&before, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    (void)fulcrum_cpu_list_bind(&placement.actors);
+    status = time_handed(state, err);
+    (void)fulcrum_cpu_list_bind(&before);
+    return status;
 }
 
 static enum fulcrum_status sample_parts(
@@ -735,8 +786,8 @@ static void report_parameters(const struct fulcrum_probe_state *state,
         "plus %.3g resets per step; %zu disturbed blocks set aside%s",
         figures->used->used,
         figures->used == &figures->busy ? " beside a busy learner" : "",
-        state->other_count + 1, figures->reset_per_step,
-        figures->used->took_all ? 0 : figures->used->disturbed,
+        fulcrum_stepper_has_log(&state->stepper) ? (size_t)1 : state->other_count + 1,
+        figures->reset_per_step, figures->used->took_all ? 0 : figures->used->disturbed,
         figures->used->took_all ? "; too few were undisturbed, so all count" : "");
     fulcrum_findings_parameter(findings, &mean);
     struct fulcrum_parameter cv = {
@@ -782,9 +833,10 @@ static enum fulcrum_status report_handed(const struct fulcrum_probe_state *state
         findings, "actor_hand_over_s", "s", fmax(handed.median - alone->median, 0.0));
     fulcrum_findings_note(findings, "actor_hand_over",
         "environments live in processes of their own: steps are timed in runs that are "
-        "handed over as a whole; asked for one by one each costs actor_hand_over_s "
-        "more "
-        "CPU time, which workload.step.mean_s does not contain");
+        "handed over as a whole; asked for one by one (environments in turn: %zu) each "
+        "costs actor_hand_over_s more CPU time, which workload.step.mean_s does not "
+        "contain",
+        state->other_count > 0 ? state->other_count : (size_t)1);
     return FULCRUM_OK;
 }
 

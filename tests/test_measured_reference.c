@@ -385,6 +385,22 @@ static void test_training_on_the_line_follows_the_speed(void)
     fulcrum_calibration_free(calibration);
 }
 
+/* And what handing steps over to processes of their own takes. */
+static void test_hand_overs_follow_the_speed(void)
+{
+    struct found found;
+    find(&found);
+    found.items[0].median.canary_s = 2.2e-4;
+    struct fulcrum_calibration *calibration = calibration_of(&found);
+    add_quantity(calibration, "actor_hand_over_s", 3e-5);
+    calibration->machine.cpu.canary_s = 2e-4;
+    struct fulcrum_reference *reference = reference_of(&found, calibration);
+    assert_setting(&reference->points[0], "workload.host.actor_s", 1.1 * 3.5e-5);
+    assert_setting(&reference->points[1], "workload.host.actor_s", 3.5e-5);
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(calibration);
+}
+
 enum { WINDOWS = 3 };
 
 /* Of the first point: two calm windows with a meter, one beside other programs. */
@@ -610,6 +626,38 @@ static void test_a_lone_actor_is_predicted_by_hand(void)
     fulcrum_calibration_free(calibration);
 }
 
+/* Environments elsewhere: each step of a request is one more hand-over of the actor. */
+static void test_steps_in_other_processes_are_handed_over(void)
+{
+    struct found found;
+    find(&found);
+    struct fulcrum_calibration *calibration = calibration_of(&found);
+    struct fulcrum_reference *without = reference_of(&found, calibration);
+    for (size_t i = 0; i < without->point_count; i++) {
+        CU_ASSERT_PTR_NULL(fulcrum_reference_find_setting(
+            &without->points[i], "workload.host.actor_s"));
+    }
+    add_quantity(calibration, "actor_hand_over_s", 7e-5);
+    struct fulcrum_reference *with = reference_of(&found, calibration);
+    for (size_t i = 0; i < with->point_count; i++) {
+        assert_setting(
+            &with->points[i], "workload.host.actor_s", 5e-6 + 7e-5 * expected[i].envs);
+    }
+    assert_predicted(with, calibration);
+    struct fulcrum_prediction *before = predict(without, calibration);
+    struct fulcrum_prediction *after = predict(with, calibration);
+    /* A lone actor's cycle is longer by just that. */
+    double longer_s = 1.0 / after[0].value[FULCRUM_OUTPUT_steps_per_s] -
+                      1.0 / before[0].value[FULCRUM_OUTPUT_steps_per_s];
+    double turbo = 1.0 + with->design.machine.cpu.turbo_frac;
+    CU_ASSERT(longer_s > 0.95 * 7e-5 / turbo && longer_s < 1.05 * 7e-5);
+    free(before);
+    free(after);
+    fulcrum_reference_free(without);
+    fulcrum_reference_free(with);
+    fulcrum_calibration_free(calibration);
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -625,6 +673,8 @@ int main(int argc, char **argv)
         SUITE_CASE(test_nothing_measured_is_no_reference),
         SUITE_CASE(test_predictions_are_those_of_validate),
         SUITE_CASE(test_predictions_survive_the_file),
+        SUITE_CASE(test_hand_overs_follow_the_speed),
+        SUITE_CASE(test_steps_in_other_processes_are_handed_over),
         SUITE_CASE(test_a_lone_actor_is_predicted_by_hand),
     };
     return suite_run(

@@ -740,6 +740,11 @@ static void test_calibration_measures_a_plugin(void)
         fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
     /* A few dozen operations: far below what one hand-off to a process costs. */
     CU_ASSERT(mean != NULL && mean->value > 1e-9 && mean->value < 1e-6);
+    /* Which is told apart: two system calls and two changes of context at least. */
+    const struct fulcrum_quantity *hand_over =
+        fulcrum_calibration_quantity(calibration, "actor_hand_over_s");
+    CU_ASSERT(hand_over != NULL && hand_over->value > 1e-6 && hand_over->value < 1e-2);
+    expect_part(note_of(calibration, "actor_hand_over"), "environments in turn: 1");
     fulcrum_calibration_free(calibration);
     assert_no_children();
 }
@@ -761,15 +766,14 @@ static void test_program_keeps_what_was_measured(void)
     CU_ASSERT_EQUAL(WEXITSTATUS(status), 1);
     char *text = scratch_read(said);
     if (strstr(text, "OpenBLAS") == NULL) {
-        expect_part(text, "fulcrum: error: throughput of actor threads: env plug-in ");
+        expect_part(text, "fulcrum: error: step time: env plug-in ");
         expect_part(
             text, ", environment 2: element 5 of the observation after step 20 ");
         char *kept = scratch_read(file);
         expect_part(kept, "\"complete\": false");
         expect_part(kept, "env_memory_byte");
         expect_part(kept, "workload.step.mean_s");
-        expect_part(
-            kept, "\"incomplete\": \"throughput of actor threads: env plug-in ");
+        expect_part(kept, "\"incomplete\": \"step time: env plug-in ");
         free(kept);
     }
     free(text);
