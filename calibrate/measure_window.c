@@ -31,8 +31,9 @@
 /* Between two looks at a machine that is not calm. */
 #define CALM_PAUSE_S 0.1
 
-/* A window without its train steps ends all the same. */
-#define TRAIN_WINDOWS_MOST 60.0
+/* After so many times its length a window without an answer, or without its train
+ * steps, ends all the same. */
+#define WINDOWS_MOST 60.0
 
 static enum fulcrum_status open_steppers(
     struct fulcrum_window_room *room, struct fulcrum_error *err)
@@ -112,9 +113,14 @@ static enum fulcrum_status run_canary(struct fulcrum_window_room *room,
 
 /* How fast the cores are, told by canaries. */
 struct pulse {
+    double side_s[2]; /* actors, server */
     double worst_rel; /* of the slower side, over its usual time */
-    double mean_s;    /* of both */
 };
+
+static double mean_s(const struct pulse *pulse)
+{
+    return 0.5 * (pulse->side_s[0] + pulse->side_s[1]);
+}
 
 /* Both sides, each on its first core. */
 static enum fulcrum_status take_pulse(
@@ -126,14 +132,27 @@ static enum fulcrum_status take_pulse(
     *out = (struct pulse){.worst_rel = 0.0};
     for (int i = 0; i < 2 && status == FULCRUM_OK; i++) {
         struct fulcrum_cpu_list first = {.count = 1, .cpu = {sides[i]->cpu[0]}};
-        double median_s = 0.0;
         (void)fulcrum_cpu_list_bind(&first);
-        status = run_canary(room, &room->canaries[i], &median_s, err);
+        status = run_canary(room, &room->canaries[i], &out->side_s[i], err);
         out->worst_rel =
-            fmax(out->worst_rel, fulcrum_canary_rel(&room->canaries[i], median_s));
-        out->mean_s += 0.5 * median_s;
+            fmax(out->worst_rel, fulcrum_canary_rel(&room->usual[i], out->side_s[i]));
     }
     (void)fulcrum_cpu_list_bind(&room->before);
+    return status;
+}
+
+/*
+ * What is usual is the median over windows. Looks at a machine that is not calm do not
+ * count: there are many of them.
+ */
+static enum fulcrum_status learn(struct fulcrum_window_room *room,
+    const struct pulse *pulse, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (int i = 0; i < 2 && status == FULCRUM_OK; i++) {
+        room->usual[i].usual_frac = 0.5;
+        status = fulcrum_canary_add(&room->usual[i], pulse->side_s[i], err);
+    }
     return status;
 }
 
@@ -155,7 +174,7 @@ static enum fulcrum_status await_calm(
             status = pause_s(room, CALM_PAUSE_S, err);
         }
     }
-    return status;
+    return status == FULCRUM_OK ? learn(room, out, err) : status;
 }
 
 /* The canaries learn what is usual before anything is judged by them. */
@@ -166,6 +185,9 @@ static enum fulcrum_status prime_canaries(
     for (int i = 0; i < PRIME_RUNS && status == FULCRUM_OK; i++) {
         struct pulse pulse;
         status = take_pulse(room, &pulse, err);
+        if (status == FULCRUM_OK) {
+            status = learn(room, &pulse, err);
+        }
     }
     return status;
 }
@@ -248,8 +270,10 @@ void fulcrum_window_room_close(struct fulcrum_window_room *room)
         room->training.learner->close(room->training.state);
     }
     fulcrum_energy_close(room->energy);
-    fulcrum_canary_free(&room->canaries[0]);
-    fulcrum_canary_free(&room->canaries[1]);
+    for (int i = 0; i < 2; i++) {
+        fulcrum_canary_free(&room->canaries[i]);
+        fulcrum_canary_free(&room->usual[i]);
+    }
     fulcrum_bench_close(&room->bench);
     *room = (struct fulcrum_window_room){0};
 }
@@ -305,6 +329,16 @@ struct passage {
     struct fulcrum_energy_reading energy;
 };
 
+/* A rate needs an answer, and a run that trains its train steps. */
+static int has_seen_enough(
+    const struct fulcrum_window_room *room, const struct passage *passage)
+{
+    double answered = passage->end.batch_count - passage->begin.batch_count;
+    double trained = passage->end.train_step_count - passage->begin.train_step_count;
+    int trains = room->training.state != NULL;
+    return answered >= 1.0 && (!trains || trained >= room->options->train_steps_least);
+}
+
 static enum fulcrum_status watch(struct fulcrum_window_room *room,
     struct fulcrum_live *live, struct passage *out, struct fulcrum_error *err)
 {
@@ -319,17 +353,13 @@ static enum fulcrum_status watch(struct fulcrum_window_room *room,
     out->end = out->begin;
     enum fulcrum_status status = FULCRUM_OK;
     double spent_s = 0.0;
-    double trained = 0.0;
     while (status == FULCRUM_OK &&
-           (spent_s < window_s || (trained < options->train_steps_least &&
-                                      spent_s < TRAIN_WINDOWS_MOST * window_s))) {
+           (spent_s < window_s ||
+               (!has_seen_enough(room, out) && spent_s < WINDOWS_MOST * window_s))) {
         status = look(room, live, err);
         fulcrum_energy_refresh(room->energy);
         fulcrum_live_read(live, &out->end);
         spent_s = out->end.wall_s - out->begin.wall_s;
-        trained = room->training.state != NULL
-                      ? out->end.train_step_count - out->begin.train_step_count
-                      : options->train_steps_least;
     }
     fulcrum_recorder_stop(room->recorder);
     fulcrum_energy_end(room->energy,
@@ -405,8 +435,8 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     const struct fulcrum_live_plan plan = plan_of(room, config);
     struct fulcrum_live *live = NULL;
     struct passage passage = {.own_cpu_s = 0.0};
-    struct pulse before = {.mean_s = 0.0};
-    struct pulse after = {.mean_s = 0.0};
+    struct pulse before = {.worst_rel = 0.0};
+    struct pulse after = {.worst_rel = 0.0};
     enum fulcrum_status status = check_size(config, err);
     if (status == FULCRUM_OK) {
         status = await_calm(room, &before, err);
@@ -424,12 +454,15 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     if (status == FULCRUM_OK) {
         status = take_pulse(room, &after, err);
     }
+    if (status == FULCRUM_OK) {
+        status = learn(room, &after, err);
+    }
     if (status != FULCRUM_OK) {
         return status;
     }
     fill(room, &passage, out);
     out->canary_rel = fmax(before.worst_rel, after.worst_rel);
-    out->canary_s = 0.5 * (before.mean_s + after.mean_s);
+    out->canary_s = 0.5 * (mean_s(&before) + mean_s(&after));
     out->is_disturbed = out->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
                         out->others_frac > FULCRUM_MEASURE_OTHERS_MOST_FRAC;
     (void)snprintf(room->energy_reason, sizeof room->energy_reason, "%.*s",

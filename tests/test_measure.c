@@ -312,7 +312,7 @@ static void make_impatient(struct fulcrum_window_room *room)
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 10000; k++) {
             CU_ASSERT_EQUAL(
-                fulcrum_canary_add(&room->canaries[i], 1e-6, NULL), FULCRUM_OK);
+                fulcrum_canary_add(&room->usual[i], 1e-6, NULL), FULCRUM_OK);
         }
     }
 }
