@@ -134,23 +134,56 @@ static void step_close(struct fulcrum_probe_state *state)
     free(state);
 }
 
-/* All begin before the first is awaited: processes start side by side. */
-static enum fulcrum_status open_steppers(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+/* To the processors that a run gives its actors; `before`: where the thread was. */
+static enum fulcrum_status bind_as_actors(
+    struct fulcrum_cpu_list *before, struct fulcrum_error *err)
 {
-    const struct fulcrum_stage *stage = &state->bench->stage;
-    enum fulcrum_status status = fulcrum_stepper_open(&state->stepper, stage, 0, err);
-    size_t count = ENV_COUNT;
-    if (status == FULCRUM_OK && fulcrum_stepper_has_log(&state->stepper) &&
-        state->bench->max_threads < count) {
-        count = state->bench->max_threads;
+    struct fulcrum_placement placement = {.is_apart = 0};
+    enum fulcrum_status status = fulcrum_placement_complete(&placement, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_cpu_list_allowed(before, err);
     }
-    for (size_t i = 0; i + 1 < count && status == FULCRUM_OK; i++) {
-        status = fulcrum_stepper_begin(&state->others[i], stage, i + 1, err);
+    if (status == FULCRUM_OK) {
+        (void)fulcrum_cpu_list_bind(&placement.actors);
+    }
+    return status;
+}
+
+/* All begin before the first is awaited: processes start side by side. */
+static enum fulcrum_status open_others(
+    struct fulcrum_probe_state *state, size_t count, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        status =
+            fulcrum_stepper_begin(&state->others[i], &state->bench->stage, i + 1, err);
         state->other_count += status == FULCRUM_OK;
     }
     for (size_t i = 0; i < state->other_count && status == FULCRUM_OK; i++) {
         status = fulcrum_stepper_await(&state->others[i], err);
+    }
+    return status;
+}
+
+/* Processes stay where the thread is bound that they first work for. */
+static enum fulcrum_status open_steppers(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_cpu_list before;
+    size_t most = state->bench->max_threads < ENV_COUNT ? state->bench->max_threads
+                                                        : (size_t)ENV_COUNT;
+    enum fulcrum_status status =
+        fulcrum_stepper_open(&state->stepper, &state->bench->stage, 0, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (!fulcrum_stepper_has_log(&state->stepper)) {
+        return open_others(state, ENV_COUNT - 1, err);
+    }
+    status = bind_as_actors(&before, err);
+    if (status == FULCRUM_OK) {
+        status = open_others(state, most - 1, err);
+        (void)fulcrum_cpu_list_bind(&before);
     }
     return status;
 }
@@ -501,22 +534,16 @@ static enum fulcrum_status time_handed(
                                 : status;
 }
 
-/* On the processors that a run gives its actors; the environments follow there. */
+/* On the processors where those environments are. */
 static enum fulcrum_status sample_handed(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    struct fulcrum_placement placement = {.is_apart = 0};
     struct fulcrum_cpu_list before;
-    enum fulcrum_status status = fulcrum_placement_complete(&placement, err);
+    enum fulcrum_status status = bind_as_actors(&before, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_cpu_list_allowed(&before, err);
+        status = time_handed(state, err);
+        (void)fulcrum_cpu_list_bind(&before);
     }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    (void)fulcrum_cpu_list_bind(&placement.actors);
-    status = time_handed(state, err);
-    (void)fulcrum_cpu_list_bind(&before);
     return status;
 }
 
