@@ -375,11 +375,8 @@ static void test_training_on_the_line_follows_the_speed(void)
     struct fulcrum_reference *reference = reference_of(&found, calibration);
     static const double expected_s[] = {4e-3 * 1.1, 4e-3};
     for (size_t i = 0; i < 2; i++) {
-        const struct fulcrum_reference_setting *setting =
-            fulcrum_reference_find_setting(
-                &reference->points[i], "workload.training.train_step_s");
-        CU_ASSERT_PTR_NOT_NULL_FATAL(setting);
-        suite_assert_close("t_T", setting->number, expected_s[i], 1e-12);
+        assert_setting(
+            &reference->points[i], "workload.training.train_step_s", expected_s[i]);
     }
     fulcrum_reference_free(reference);
     fulcrum_calibration_free(calibration);
