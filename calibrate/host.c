@@ -201,6 +201,24 @@ static double count_processors(FILE *file)
     return count;
 }
 
+/* Of "user nice system idle iowait ...": waiting for a disk is idle, too. */
+static double idle_s_of(const char *line)
+{
+    enum { IDLE = 3, IO_WAIT = 4 };
+    long per_s = sysconf(_SC_CLK_TCK);
+    double ticks = 0.0;
+    for (int i = 0; i <= IO_WAIT; i++) {
+        char *end = NULL;
+        double field = strtod(line, &end);
+        if (end == line || per_s <= 0) {
+            return (double)NAN;
+        }
+        ticks += i >= IDLE ? field : 0.0;
+        line = end;
+    }
+    return ticks / (double)per_s;
+}
+
 /*
  * Idle time is counted to the microsecond, while user and system time go to whoever
  * runs when the clock ticks: threads that yield at ticks, as two that share a core do,
@@ -212,16 +230,12 @@ struct fulcrum_host_idle fulcrum_host_idle(const char *root)
     char path[512];
     (void)snprintf(path, sizeof path, "%s/proc/stat", root);
     FILE *file = fopen(path, "r");
-    long per_s = sysconf(_SC_CLK_TCK);
-    double idle_ticks = 0.0;
-    double wait_ticks = 0.0;
     if (file == NULL) {
         return idle;
     }
-    /* user nice system idle iowait: waiting for a disk is idle, too. */
-    if (fscanf(file, "cpu %*f %*f %*f %lf %lf", &idle_ticks, &wait_ticks) == 2 &&
-        per_s > 0) {
-        idle.idle_s = (idle_ticks + wait_ticks) / (double)per_s;
+    char line[512];
+    if (fgets(line, sizeof line, file) != NULL && strncmp(line, "cpu ", 4) == 0) {
+        idle.idle_s = idle_s_of(line + 4);
         idle.processor_count = count_processors(file);
     }
     (void)fclose(file);

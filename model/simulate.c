@@ -92,8 +92,8 @@ struct simulation {
     double steps;
     double cpu_item_s;
 
-    struct fulcrum_turn_queue turns;     /* with slices: all who are at the CPU */
-    double slice_s;                      /* 0 where they cannot matter */
+    struct fulcrum_turn_queue turns; /* with slices: all who are at the CPU */
+    double slice_s;                  /* 0 where they cannot matter */
 };
 
 /* The plan of a run, in steps. */
@@ -405,6 +405,12 @@ static NOT_INLINE int run_turns(
     return 0;
 }
 
+static int run_to_event(struct simulation *sim, size_t wanted, double stop_steps)
+{
+    return sim->slice_s > 0.0 ? run_turns(sim, wanted, stop_steps)
+                              : run_steps(sim, wanted, stop_steps);
+}
+
 /* Runs to the moment at which `steps` env steps are completed. */
 static void run_to(struct simulation *sim, double steps)
 {
@@ -415,9 +421,7 @@ static void run_to(struct simulation *sim, double steps)
         double train_at = pipeline->train_at_steps;
         double stop = train_at < stop_steps ? train_at : stop_steps;
         assert(sim->at_cpu > 0 || pipeline->next_s < (double)INFINITY);
-        int due = sim->slice_s > 0.0 ? run_turns(sim, wanted, stop)
-                                     : run_steps(sim, wanted, stop);
-        if (due) {
+        if (run_to_event(sim, wanted, stop)) {
             release(sim, fulcrum_pipeline_event(pipeline));
         }
         if (sim->steps >= pipeline->train_at_steps) {

@@ -331,22 +331,27 @@ static void test_line_and_table_go_cold_alike(void)
     }
 }
 
+static void assert_cold_bounds(double actors)
+{
+    static const double colds_s[] = {1e-6, 1e-5, 1e-4};
+    struct fulcrum_shards shards = cold_shards_of(actors);
+    double last = lengthened_rate(shards, 0.0);
+    for (size_t k = 0; k < sizeof colds_s / sizeof colds_s[0]; k++) {
+        shards.cold_s = colds_s[k];
+        struct fulcrum_shards worst = shards;
+        worst.network.gpu.per_batch_s += colds_s[k];
+        double rate = solve(shards).steps_per_s;
+        CU_ASSERT(rate <= last * (1.0 + 1e-9));
+        CU_ASSERT(rate >= lengthened_rate(worst, 0.0) * (1.0 - 1e-9));
+        last = rate;
+    }
+}
+
 static void test_rates_fall_with_the_cold_within_their_bounds(void)
 {
     static const double actors[] = {1.0, 3.0, 8.0, 48.0};
-    static const double colds_s[] = {1e-6, 1e-5, 1e-4};
     for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
-        struct fulcrum_shards shards = cold_shards_of(actors[i]);
-        double last = lengthened_rate(shards, 0.0);
-        for (size_t k = 0; k < sizeof colds_s / sizeof colds_s[0]; k++) {
-            shards.cold_s = colds_s[k];
-            struct fulcrum_shards worst = shards;
-            worst.network.gpu.per_batch_s += colds_s[k];
-            double rate = solve(shards).steps_per_s;
-            CU_ASSERT(rate <= last * (1.0 + 1e-9));
-            CU_ASSERT(rate >= lengthened_rate(worst, 0.0) * (1.0 - 1e-9));
-            last = rate;
-        }
+        assert_cold_bounds(actors[i]);
     }
 }
 
