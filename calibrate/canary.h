@@ -63,9 +63,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_add(
 double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s);
 
 /*
- * Median of the readings within FULCRUM_CANARY_LIMIT_REL of the usual time: how fast the
- * core was while samples were undisturbed. NAN before the first reading.
- *   fails    FULCRUM_ERR_NO_MEMORY
+ * Median of the readings within FULCRUM_CANARY_LIMIT_REL of the usual time: how fast
+ * the core was while samples were undisturbed. NAN before the first reading. fails
+ * FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canary_calm_s(
     const struct fulcrum_canary *canary, double *out, struct fulcrum_error *err);

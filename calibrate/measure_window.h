@@ -22,7 +22,7 @@ struct fulcrum_window_room {
     struct fulcrum_stepper *steppers;
     size_t stepper_count;
     struct fulcrum_canary
-        canaries[2]; /* on a core of the actors, on one of the server */
+        canaries[2];                /* on a core of the actors, on one of the server */
     struct fulcrum_canary usual[2]; /* what is usual of them, by windows */
     struct fulcrum_recorder *recorder; /* of the next window; NULL: none; borrowed */
     struct fulcrum_energy_meterset *energy;

@@ -17,11 +17,11 @@ struct fulcrum_shards {
     double count;
     double steps_per_request;
     double reserved_threads; /* of one shard, after the cap */
-    double wake_s;  /* of an actor's thread for each batch that the server waited for:
-                       not in the network, see pauses.h */
-    double cold_s;  /* of a batch after a long pause of the learner, likewise */
+    double wake_s; /* of an actor's thread for each batch that the server waited for:
+                      not in the network, see pauses.h */
+    double cold_s; /* of a batch after a long pause of the learner, likewise */
     double cooling_s;
-    unsigned flags; /* of enum fulcrum_flag */
+    unsigned flags;         /* of enum fulcrum_flag */
     double table_size[128]; /* t(b) in requests, where the design has a table */
     double table_time_s[128];
 };

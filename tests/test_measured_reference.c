@@ -438,7 +438,7 @@ static void test_watts_are_observed_where_they_were_measured(void)
     windows[0].is_disturbed = windows[1].is_disturbed = 1;
     found.items[0].median.gpu_w = 250.0;
     windows[1].gpu_w = 240.0;
-    windows[2].gpu_w = 260.0;
+    windows[2].gpu_w = 260.0; /* cppcheck-suppress unreadVariable */
     reference = reference_of(&found, NULL);
     point = &reference->points[0];
     CU_ASSERT_EQUAL_FATAL(point->observation_count, 3);
