@@ -129,24 +129,37 @@ static enum fulcrum_status predict_points(struct fulcrum_predictor *predictor,
     return status;
 }
 
-enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *reference,
-    const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out,
-    double *drawn_per_s, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_reference_predictor_open(
+    struct fulcrum_reference_predictor *out, const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
     const struct fulcrum_calibration *const calibrations[] = {calibration};
     const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
         .calibrations = calibrations,
         .calibration_count = 1};
-    struct fulcrum_scenario *scenario = NULL;
-    struct fulcrum_predictor *predictor = NULL;
-    enum fulcrum_status status = fulcrum_scenario_new(&inputs, &scenario, err);
+    *out = (struct fulcrum_reference_predictor){.scenario = NULL};
+    enum fulcrum_status status = fulcrum_scenario_new(&inputs, &out->scenario, err);
+    return status == FULCRUM_OK
+               ? fulcrum_predictor_new(out->scenario, &out->predictor, err)
+               : status;
+}
+
+void fulcrum_reference_predictor_close(struct fulcrum_reference_predictor *opened)
+{
+    fulcrum_predictor_free(opened->predictor);
+    fulcrum_scenario_free(opened->scenario);
+}
+
+enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_prediction *out,
+    double *drawn_per_s, struct fulcrum_error *err)
+{
+    struct fulcrum_reference_predictor opened;
+    enum fulcrum_status status =
+        fulcrum_reference_predictor_open(&opened, reference, calibration, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_predictor_new(scenario, &predictor, err);
+        status = predict_points(opened.predictor, reference, out, drawn_per_s, err);
     }
-    if (status == FULCRUM_OK) {
-        status = predict_points(predictor, reference, out, drawn_per_s, err);
-    }
-    fulcrum_predictor_free(predictor);
-    fulcrum_scenario_free(scenario);
+    fulcrum_reference_predictor_close(&opened);
     return status;
 }

@@ -24,6 +24,22 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_point_settings(
     const struct fulcrum_reference *reference, size_t point,
     struct fulcrum_setting *out, size_t *count, struct fulcrum_error *err);
 
+/* What predicts the points of a reference, which is borrowed, as is the calibration. */
+struct fulcrum_reference_predictor {
+    struct fulcrum_scenario *scenario;
+    struct fulcrum_predictor *predictor;
+};
+
+/*
+ *   out      given back with fulcrum_reference_predictor_close, after a failure too
+ *   fails    as fulcrum_scenario_new and fulcrum_predictor_new
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_reference_predictor_open(
+    struct fulcrum_reference_predictor *out, const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err);
+
+void fulcrum_reference_predictor_close(struct fulcrum_reference_predictor *opened);
+
 /*
  * Predicts every point: by simulation, with 90 % intervals of the fast method's draws
  * of the calibration's errors, moved along with the value. `measure` and `validate`

@@ -106,20 +106,12 @@ enum fulcrum_status fulcrum_stage_predict(const struct fulcrum_reference *refere
     const struct fulcrum_prediction *points, struct fulcrum_stage_prediction *out,
     struct fulcrum_error *err)
 {
-    const struct fulcrum_calibration *const calibrations[] = {calibration};
-    const struct fulcrum_scenario_inputs inputs = {.base = &reference->design,
-        .calibrations = calibrations,
-        .calibration_count = 1};
-    struct fulcrum_scenario *scenario = NULL;
-    struct fulcrum_predictor *predictor = NULL;
-    enum fulcrum_status status = fulcrum_scenario_new(&inputs, &scenario, err);
+    struct fulcrum_reference_predictor opened;
+    enum fulcrum_status status =
+        fulcrum_reference_predictor_open(&opened, reference, calibration, err);
     if (status == FULCRUM_OK) {
-        status = fulcrum_predictor_new(scenario, &predictor, err);
+        status = predict_points(opened.predictor, reference, points, out, err);
     }
-    if (status == FULCRUM_OK) {
-        status = predict_points(predictor, reference, points, out, err);
-    }
-    fulcrum_predictor_free(predictor);
-    fulcrum_scenario_free(scenario);
+    fulcrum_reference_predictor_close(&opened);
     return status;
 }

@@ -446,6 +446,19 @@ static int has_no_extract(const char *name)
     return 0;
 }
 
+/* What this program measured itself was published nowhere, and says so. */
+static int is_measured_here(const struct fulcrum_reference *reference)
+{
+    static const char start[] = "measured by `fulcrum measure`";
+    for (size_t i = 0; i < reference->source_count; i++) {
+        const struct fulcrum_reference_source *source = &reference->sources[i];
+        if (strcmp(source->part, "points") == 0) {
+            return strncmp(source->text, start, sizeof start - 1) == 0;
+        }
+    }
+    return 0;
+}
+
 /* Prints what was not struck out; returns how much that is. */
 static size_t count_rest(const struct fulcrum_reference *reference, size_t index)
 {
@@ -464,8 +477,9 @@ static size_t count_rest(const struct fulcrum_reference *reference, size_t index
 
 static void check_rest(const struct fulcrum_reference *reference)
 {
+    int has_none = has_no_extract(reference->name) || is_measured_here(reference);
     for (size_t i = 0; i < reference->point_count; i++) {
-        CU_ASSERT(has_no_extract(reference->name) || count_rest(reference, i) == 0);
+        CU_ASSERT(has_none || count_rest(reference, i) == 0);
     }
 }
 
