@@ -87,7 +87,9 @@ static void add_prediction(struct writer *writer, const struct fulcrum_measured 
     add_number(writer, item->median.mean_batch);
     add_number(
         writer, has ? prediction->value[FULCRUM_OUTPUT_mean_batch] : (double)NAN);
-    add_number(writer, writer->calibrated_canary_s / item->median.canary_s);
+    double canary_s = item->median.canary_s;
+    add_number(
+        writer, canary_s > 0.0 ? writer->calibrated_canary_s / canary_s : (double)NAN);
 }
 
 static double disturbed_count(const struct fulcrum_measured *item)
@@ -284,7 +286,8 @@ static double canary_drift_rel(const struct fulcrum_measure_result *result)
             count += 1.0;
         }
     }
-    return sum_s / count / calibrated_canary_s(result) - 1.0;
+    return count > 0.0 ? sum_s / count / calibrated_canary_s(result) - 1.0
+                       : (double)NAN;
 }
 
 void fulcrum_measure_report_notes(
