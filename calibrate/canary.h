@@ -13,11 +13,11 @@
 #define FULCRUM_CANARY_LIMIT_REL 1.08
 
 /*
- * About 1 ms of work that feels what environments and networks feel: many additions and
- * multiplications at once, which a thread on the same core slows down, and a walk
- * through memory of the second-level cache's size. Its times hold under one condition:
- * where other cores are loaded on purpose the usual time is another one. {0} is a legal
- * start.
+ * Some tenths of a ms of work that feels what environments and networks feel: many
+ * additions and multiplications at once, which a thread on the same core slows down,
+ * and a walk through memory of the second-level cache's size. Its times hold under one
+ * condition: where other cores are loaded on purpose the usual time is another one. {0}
+ * is a legal start.
  */
 struct fulcrum_canary_tables; /* what the loop reads; opaque */
 

@@ -207,6 +207,21 @@ static void find_hand_over(const struct fulcrum_measured_plan *plan, struct told
     out->actor_s = actor_s != NULL ? actor_s->value : 0.0;
 }
 
+/* Steps of another length say nothing of these. */
+static enum fulcrum_status check_frame_skip(
+    const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
+{
+    double has = plan->calibration != NULL
+                     ? quantity_of(plan->calibration, "frame_skip")
+                     : (double)NAN;
+    double runs = plan->measurement->frame_skip;
+    return isnan(has) || has == runs
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_MISSING,
+                     "%s was taken with %g frames a step, and this run has %g",
+                     plan->calibration->name, has, runs);
+}
+
 static void add_source(
     struct fulcrum_reference *reference, const char *part, const char *text)
 {
@@ -303,8 +318,11 @@ static enum fulcrum_status fill(struct fulcrum_reference *reference,
     const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
 {
     const struct fulcrum_measurement *found = plan->measurement;
-    struct told told;
-    enum fulcrum_status status = find_train_step(plan, &told.train_step_s, err);
+    struct told told = {.train_step_s = (double)NAN};
+    enum fulcrum_status status = check_frame_skip(plan, err);
+    if (status == FULCRUM_OK) {
+        status = find_train_step(plan, &told.train_step_s, err);
+    }
     find_hand_over(plan, &told);
     fill_design(&reference->design, plan);
     (void)snprintf(reference->name, sizeof reference->name, "%s", plan->name);

@@ -30,7 +30,8 @@ struct fulcrum_measured_plan {
  * calibration's hand-over of each step.
  *   out      the caller frees it with fulcrum_reference_free
  *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_MISSING (nothing was measured; a
- *            calibration without a line for training of this size)
+ *            calibration without a line for training of this size, or of other
+ *            frames a step)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measured_reference(
     const struct fulcrum_measured_plan *plan, struct fulcrum_reference **out,

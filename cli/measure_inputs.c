@@ -191,12 +191,8 @@ static enum fulcrum_status read_placement(
 static const char *note_of(
     const struct fulcrum_calibration *calibration, const char *key)
 {
-    for (size_t i = 0; i < calibration->note_count; i++) {
-        if (strcmp(calibration->notes[i].key, key) == 0) {
-            return calibration->notes[i].text;
-        }
-    }
-    return "";
+    const char *text = fulcrum_calibration_note(calibration, key);
+    return text == NULL ? "" : text;
 }
 
 /* One of another environment or network says nothing of this run. */

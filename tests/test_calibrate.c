@@ -90,17 +90,6 @@ static void assert_is_there(
     }
 }
 
-static const char *note_of(
-    const struct fulcrum_calibration *calibration, const char *key)
-{
-    for (size_t i = 0; i < calibration->note_count; i++) {
-        if (strcmp(calibration->notes[i].key, key) == 0) {
-            return calibration->notes[i].text;
-        }
-    }
-    return NULL;
-}
-
 static void test_calibration_holds_every_part(void)
 {
     static const char *const expected[] = {
@@ -138,8 +127,9 @@ static void test_calibration_holds_every_part(void)
     assert_quantities_are_positive(calibration);
     CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(err.detail, "");
-    CU_ASSERT_STRING_EQUAL(note_of(calibration, "power"), "not measured");
-    CU_ASSERT_PTR_NOT_NULL(note_of(calibration, "cpu_model"));
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_calibration_note(calibration, "power"), "not measured");
+    CU_ASSERT_PTR_NOT_NULL(fulcrum_calibration_note(calibration, "cpu_model"));
     CU_ASSERT(calibration->batch_count >= 9);
     for (size_t i = 1; i < calibration->batch_count; i++) {
         CU_ASSERT(calibration->batch_size[i] > calibration->batch_size[i - 1]);
@@ -301,7 +291,7 @@ static void test_without_a_name_the_first_available_actor_runs(void)
     if (calibration == NULL) {
         return;
     }
-    const char *note = note_of(calibration, "actor");
+    const char *note = fulcrum_calibration_note(calibration, "actor");
     CU_ASSERT_PTR_NOT_NULL(strstr(note != NULL ? note : "", "chosen"));
     fulcrum_calibration_free(calibration);
 }

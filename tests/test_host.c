@@ -196,12 +196,8 @@ static void test_the_slice_is_a_schedulers_or_not_told(void)
 static const char *note_of(
     const struct fulcrum_calibration *calibration, const char *key)
 {
-    for (size_t i = 0; i < calibration->note_count; i++) {
-        if (strcmp(calibration->notes[i].key, key) == 0) {
-            return calibration->notes[i].text;
-        }
-    }
-    return "";
+    const char *text = fulcrum_calibration_note(calibration, key);
+    return text == NULL ? "" : text;
 }
 
 static void test_provenance_names_what_steers_the_figures(void)

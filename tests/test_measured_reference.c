@@ -297,6 +297,26 @@ static void test_training_of_another_size_lies_on_the_line(void)
 }
 
 /* The calibration's own step needs no line. */
+static void test_a_calibration_of_longer_steps_is_refused(void)
+{
+    struct found found;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_reference *reference = NULL;
+    find(&found);
+    struct fulcrum_calibration *calibration = calibration_of(&found);
+    add_quantity(calibration, "frame_skip", 15.0);
+    const struct fulcrum_measured_plan plan = plan_of(&found, calibration);
+    CU_ASSERT_EQUAL(
+        fulcrum_measured_reference(&plan, &reference, &err), FULCRUM_ERR_MISSING);
+    CU_ASSERT_PTR_NULL(reference);
+    expect_part(err.detail, "hand was taken with 15 frames a step, and this run has 5");
+    fulcrum_calibration_free(calibration);
+    calibration = calibration_of(&found);
+    add_quantity(calibration, "frame_skip", 5.0);
+    fulcrum_reference_free(reference_of(&found, calibration));
+    fulcrum_calibration_free(calibration);
+}
+
 static void test_training_of_the_same_size_is_the_calibrations(void)
 {
     struct found found;
@@ -662,6 +682,7 @@ int main(int argc, char **argv)
         SUITE_CASE(test_each_configuration_with_windows_is_a_point),
         SUITE_CASE(test_the_design_is_what_was_found),
         SUITE_CASE(test_training_of_another_size_lies_on_the_line),
+        SUITE_CASE(test_a_calibration_of_longer_steps_is_refused),
         SUITE_CASE(test_training_of_the_same_size_is_the_calibrations),
         SUITE_CASE(test_each_point_is_predicted_at_its_speed),
         SUITE_CASE(test_training_on_the_line_follows_the_speed),

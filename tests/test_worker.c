@@ -657,12 +657,8 @@ static void test_protocol_needs_nothing_but_the_standard_library(void)
 static const char *note_of(
     const struct fulcrum_calibration *calibration, const char *key)
 {
-    for (size_t i = 0; i < calibration->note_count; i++) {
-        if (strcmp(calibration->notes[i].key, key) == 0) {
-            return calibration->notes[i].text;
-        }
-    }
-    return "";
+    const char *text = fulcrum_calibration_note(calibration, key);
+    return text == NULL ? "" : text;
 }
 
 /* What the document promises of the file. */
