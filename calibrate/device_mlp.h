@@ -44,7 +44,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_device_mlp_train(
 /*
  * Observations, actions and old probabilities of a minibatch for the caller to write
  * to, in the host's memory, which is taken with the first call; borrowed. Advantages
- * and targets stay as they are: NULL here. fails    FULCRUM_ERR_NO_MEMORY
+ * and targets stay as they are: NULL here.
+ *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_device_mlp_host_minibatch(
     struct fulcrum_device_mlp *network, struct fulcrum_mlp_minibatch *out,

@@ -23,8 +23,9 @@ struct fulcrum_contender {
 
 /*
  * Reads a design.
- *   out       zeroed but for its name; to be cleared with fulcrum_contender_clear,
- * after a failure too fails     as fulcrum_design_inputs_load
+ *   out      zeroed but for its name; to be cleared with fulcrum_contender_clear, after
+ *            a failure too
+ *   fails    as fulcrum_design_inputs_load
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contender_load(
     const struct fulcrum_design_settings *settings, struct fulcrum_context *context,

@@ -57,7 +57,8 @@ struct fulcrum_report_figure {
 /*
  * Writes the chart twice, wide and narrow, of which the style sheet shows one, with
  * what the chart has to note below it. What cannot be drawn says why. reply    whose
- * document is drawn fails    FULCRUM_ERR_NO_MEMORY
+ * document is drawn
+ *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_draw(
     const struct fulcrum_report_figure *figure, struct fulcrum_reply *reply, FILE *out,

@@ -17,9 +17,10 @@ const char *fulcrum_chain_refusal(const struct fulcrum_network *network);
 /*
  * Solves a network that fulcrum_network_check accepts by the Markov chain of the number
  * of waiting observations when a batch starts; docs/model.md "Exact chain". Threads
- * left to actors may be fractional. The bottleneck is not set. out      set on success
- * only fails    FULCRUM_ERR_UNSUPPORTED (the reason of fulcrum_chain_refusal, or
- * chances beyond the range of double), FULCRUM_ERR_NO_MEMORY
+ * left to actors may be fractional. The bottleneck is not set.
+ *   out      set on success only
+ *   fails    FULCRUM_ERR_UNSUPPORTED (the reason of fulcrum_chain_refusal, or chances
+ *            beyond the range of double), FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_chain_solve(
     const struct fulcrum_network *network, struct fulcrum_solution *out,

@@ -32,9 +32,12 @@ struct fulcrum_fewest {
  * and falls, is searched so. Of one that has valleys, any gap is taken to hide a value
  * that exceeds both its ends by twice the deepest valley seen so far, and is looked
  * into where that could matter; where a place has no value behind one that has, all are
- * asked for. count    of places, from 0 share    above 0, at most 1 out      untouched
- * on failure fails    FULCRUM_ERR_INFEASIBLE (no place that was asked for has a value
- * above 0), FULCRUM_ERR_NO_MEMORY, as the curve
+ * asked for.
+ *   count    of places, from 0
+ *   share    above 0, at most 1
+ *   out      untouched on failure
+ *   fails    FULCRUM_ERR_INFEASIBLE (no place that was asked for has a value above 0),
+ *            FULCRUM_ERR_NO_MEMORY, as the curve
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fewest_find(
     const struct fulcrum_asked_curve *curve, double share, struct fulcrum_fewest *out,

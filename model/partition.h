@@ -145,8 +145,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_place_best_shares(
 /*
  * Which instance of a layout of sharing->mig does what: every grouping, every
  * assignment, instances may stay idle. A round of a group ends when its slowest
- * instance has done its part. fails    FULCRUM_ERR_INFEASIBLE (no assignment fits into
- * the slices' memory)
+ * instance has done its part.
+ *   fails    FULCRUM_ERR_INFEASIBLE (no assignment fits into the slices' memory)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_place_layout(
     const struct fulcrum_gpu_loop *loop, const struct fulcrum_gpu_sharing *sharing,

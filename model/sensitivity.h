@@ -89,8 +89,9 @@ struct fulcrum_sensitivity {
 
 /*
  *   out      the caller frees it with fulcrum_sensitivity_free; after an interruption
- * as fulcrum_sobol_run fails    as fulcrum_sobol_run, and as fulcrum_predict where the
- * scenario cannot run with nothing varied
+ *            as fulcrum_sobol_run
+ *   fails    as fulcrum_sobol_run, and as fulcrum_predict where the scenario cannot run
+ *            with nothing varied
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sensitivity_run(
     const struct fulcrum_sensitivity_plan *plan, struct fulcrum_sensitivity **out,

@@ -14,8 +14,9 @@
  * Colours are presentation attributes, which a style sheet can replace for a dark
  * screen: [fill="#1a1a1a"] { fill: ... } with the shades of palette.h. Coordinates have
  * a tenth of a point. Works in builds without Cairo too, on estimated sizes. label what
- * the chart is, for who cannot see it; escaped here fails    FULCRUM_ERR_NO_MEMORY,
- * also of what was drawn; failures of `file` are left to its owner
+ * the chart is, for who cannot see it; escaped here
+ *   fails    FULCRUM_ERR_NO_MEMORY, also of what was drawn; failures of `file` are left
+ *            to its owner
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_write_svg(
     const struct fulcrum_canvas *canvas, const char *label, FILE *file,

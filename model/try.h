@@ -1,0 +1,26 @@
+/* try.h - leaving a function at the first failure. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_TRY_H
+#define FULCRUM_MODEL_TRY_H
+
+#include "model/status.h"
+
+/* Returns the failure of `call`: for functions that own nothing yet. */
+#define TRY(call)                                                                      \
+    do {                                                                               \
+        const enum fulcrum_status try_status_ = (call);                                \
+        if (try_status_ != FULCRUM_OK) {                                               \
+            return try_status_;                                                        \
+        }                                                                              \
+    } while (0)
+
+/* Keeps the result of `call` in `status` and leaves by the label `end` if it failed. */
+#define TRY_OR_END(call)                                                               \
+    do {                                                                               \
+        status = (call);                                                               \
+        if (status != FULCRUM_OK) {                                                    \
+            goto end;                                                                  \
+        }                                                                              \
+    } while (0)
+
+#endif
