@@ -7,6 +7,7 @@
 #include "bench/network_json.h"
 #include "cli/flags.h"
 #include "cli/report.h"
+#include "model/try.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -226,8 +227,7 @@ static enum fulcrum_status print_worst(const struct fulcrum_accuracy *accuracy,
     const struct fulcrum_accuracy_domain *domain, FILE *stream,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t j = 0; j < worst_count(accuracy, domain) && status == FULCRUM_OK; j++) {
+    for (size_t j = 0; j < worst_count(accuracy, domain); j++) {
         const struct fulcrum_comparison *worst = &domain->comparisons[j];
         struct fulcrum_network network = network_of(domain, j);
         char flags[1000];
@@ -235,9 +235,9 @@ static enum fulcrum_status print_worst(const struct fulcrum_accuracy *accuracy,
         (void)fprintf(stream, "\n%s: error %+.2f %%, told %.2f %%%s%s\n", network.name,
             100.0 * worst->error_rel, 100.0 * worst->told_rel,
             flags[0] != '\0' ? "; " : "", flags);
-        status = fulcrum_network_print(stream, &network, err);
+        TRY(fulcrum_network_print(stream, &network, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static int has_verdicts(const struct fulcrum_accuracy *accuracy)

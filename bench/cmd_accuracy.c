@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/message.h"
 #include "cli/progress.h"
+#include "model/try.h"
 
 /* Networks between two looks at progress; threads lose little at the end of each. */
 enum { BLOCK = 50 };
@@ -89,16 +90,15 @@ static enum fulcrum_status plan_domain(
 /* All but the extremes, which belong to no design and may simulate for hours. */
 static enum fulcrum_status plan_all(struct job *job, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (int i = 0; i < (int)FULCRUM_DOMAIN_COUNT && status == FULCRUM_OK; i++) {
+    for (int i = 0; i < (int)FULCRUM_DOMAIN_COUNT; i++) {
         int is_wanted = job->settings->domain == (int)FULCRUM_DOMAIN_COUNT
                             ? i != (int)FULCRUM_DOMAIN_CORNERS
                             : i == job->settings->domain;
         if (is_wanted) {
-            status = plan_domain(job, (enum fulcrum_domain)i, err);
+            TRY(plan_domain(job, (enum fulcrum_domain)i, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static void compare_domain(struct job *job, struct fulcrum_accuracy_domain *domain)

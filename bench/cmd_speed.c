@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/message.h"
 #include "cli/progress.h"
+#include "model/try.h"
 #include "plots/chart.h"
 #include "plots/render.h"
 #include "presets/output.h"
@@ -59,11 +60,11 @@ static enum fulcrum_status report(
     if (speed.is_interrupted) {
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
     }
-    enum fulcrum_status status = fulcrum_speed_print(&speed, context, err);
-    if (status == FULCRUM_OK && chart.path != NULL) {
-        status = fulcrum_speed_draw(&speed, &chart, err);
+    TRY(fulcrum_speed_print(&speed, context, err));
+    if (chart.path != NULL) {
+        TRY(fulcrum_speed_draw(&speed, &chart, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status run_job(

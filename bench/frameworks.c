@@ -10,6 +10,7 @@
 
 #include "bench/left_out.h"
 #include "calibrate/validation.h"
+#include "model/try.h"
 #include "presets/preset.h"
 #include "presets/reference_load.h"
 
@@ -92,21 +93,11 @@ static void add_total(struct job *job, size_t first)
 
 static enum fulcrum_status load(struct job *job, size_t i, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        fulcrum_reference_load(environments[i].reference, &job->references[i], err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_validate(job->references[i], NULL, &job->sets[i], err);
-    }
-    if (status == FULCRUM_OK) {
-        status =
-            fulcrum_reference_load(environments[i].reference, &job->curves[i], err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_reference_keep_series(job->curves[i], SEED_RL, err);
-    }
-    return status == FULCRUM_OK
-               ? fulcrum_calibration_load(environments[i].prior, &job->priors[i], err)
-               : status;
+    TRY(fulcrum_reference_load(environments[i].reference, &job->references[i], err));
+    TRY(fulcrum_validate(job->references[i], NULL, &job->sets[i], err));
+    TRY(fulcrum_reference_load(environments[i].reference, &job->curves[i], err));
+    TRY(fulcrum_reference_keep_series(job->curves[i], SEED_RL, err));
+    return fulcrum_calibration_load(environments[i].prior, &job->priors[i], err);
 }
 
 /* Numbers of environments that the calibrations were not fitted to. */
@@ -178,50 +169,40 @@ static enum fulcrum_status compare_left_out(
 {
     struct fulcrum_left_out_environment all[ENVIRONMENTS];
     double predicted[POINTS_MOST];
-    enum fulcrum_status status = FULCRUM_OK;
     struct fulcrum_framework_row *row =
         add_row(job, "environment", SEED_RL, environments[left_out].reference);
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
         all[i] = (struct fulcrum_left_out_environment){job->curves[i], job->priors[i]};
     }
     const struct fulcrum_left_out_plan plan = {all, ENVIRONMENTS, left_out};
-    for (int rule = 0; rule < FULCRUM_FRAMEWORK_RULES && status == FULCRUM_OK; rule++) {
-        status =
-            predict_left_out(&plan, (enum fulcrum_framework_rule)rule, predicted, err);
-        if (status == FULCRUM_OK) {
-            row->errors[rule] = errors_of(job->curves[left_out], predicted);
-        }
+    for (int rule = 0; rule < FULCRUM_FRAMEWORK_RULES; rule++) {
+        TRY(predict_left_out(&plan, (enum fulcrum_framework_rule)rule, predicted, err));
+        row->errors[rule] = errors_of(job->curves[left_out], predicted);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status run(struct job *job, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     job->rows.items = calloc(ROWS_MOST, sizeof *job->rows.items);
     if (job->rows.items == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "frameworks");
     }
-    for (size_t i = 0; i < ENVIRONMENTS && status == FULCRUM_OK; i++) {
-        status = load(job, i, err);
-        if (status == FULCRUM_OK && job->curves[i]->point_count > POINTS_MOST) {
-            status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
+    for (size_t i = 0; i < ENVIRONMENTS; i++) {
+        TRY(load(job, i, err));
+        if (job->curves[i]->point_count > POINTS_MOST) {
+            TRY(fulcrum_fail(err, FULCRUM_ERR_RANGE,
                 "%s: expected at most %d points of %s", environments[i].reference,
-                (int)POINTS_MOST, SEED_RL);
+                (int)POINTS_MOST, SEED_RL));
         }
-    }
-    if (status != FULCRUM_OK) {
-        return status;
     }
     compare_all_counts(job);
     size_t first = job->rows.count;
-    for (size_t i = 0; i < ENVIRONMENTS && status == FULCRUM_OK; i++) {
-        status = compare_left_out(job, i, err);
+    for (size_t i = 0; i < ENVIRONMENTS; i++) {
+        TRY(compare_left_out(job, i, err));
     }
-    if (status == FULCRUM_OK) {
-        add_total(job, first);
-    }
-    return status;
+    add_total(job, first);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_frameworks_run(

@@ -10,6 +10,7 @@
 #include "calibrate/formula.h"
 #include "calibrate/posterior.h"
 #include "calibrate/throughput.h"
+#include "model/try.h"
 
 /* Priors beside those of the calibrations; docs/frameworks.md. */
 #define CLIENT_S  0.5e-3
@@ -105,10 +106,7 @@ static enum fulcrum_status make_environment(
     const struct fulcrum_left_out_environment *from, struct environment *out,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = read_step(from->prior, &out->alone_s, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(read_step(from->prior, &out->alone_s, err));
     const struct fulcrum_throughput_plan plan = {.references = &from->reference,
         .reference_count = 1,
         .calibrations = &from->prior,
@@ -116,11 +114,9 @@ static enum fulcrum_status make_environment(
         .paths = paths,
         .path_count = PATHS,
         .thread_count = 1};
-    status = fulcrum_throughput_new(&plan, &out->model, err);
-    if (status == FULCRUM_OK) {
-        (void)fulcrum_throughput_figures(out->model, &out->count);
-    }
-    return status;
+    TRY(fulcrum_throughput_new(&plan, &out->model, err));
+    (void)fulcrum_throughput_figures(out->model, &out->count);
+    return FULCRUM_OK;
 }
 
 static void fit_clear(struct fit *fit)
@@ -134,14 +130,13 @@ static void fit_clear(struct fit *fit)
 static enum fulcrum_status make_fit(const struct fulcrum_left_out_plan *plan,
     struct fit *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     *out = (struct fit){.count = 0};
-    for (size_t k = 0; k < plan->count && status == FULCRUM_OK; k++) {
+    for (size_t k = 0; k < plan->count; k++) {
         struct environment *one =
             k == plan->left_out ? &out->left_out : &out->fitted[out->count++];
-        status = make_environment(&plan->environments[k], one, err);
+        TRY(make_environment(&plan->environments[k], one, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status add_belief(const struct fulcrum_calibration *prior,
@@ -208,16 +203,12 @@ static enum fulcrum_status find_mode(struct fit *fit,
     const struct fulcrum_posterior_problem *problem,
     struct fulcrum_posterior_mode *mode, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_posterior_mode_find(problem, SEED, mode, err);
-    for (size_t k = 0; k < fit->count && status == FULCRUM_OK; k++) {
-        status =
-            correct(&fit->fitted[k], mode->value, mode->value[FIRST_FACTOR + k], err);
+    TRY(fulcrum_posterior_mode_find(problem, SEED, mode, err));
+    for (size_t k = 0; k < fit->count; k++) {
+        TRY(correct(&fit->fitted[k], mode->value, mode->value[FIRST_FACTOR + k], err));
     }
-    if (status == FULCRUM_OK) {
-        fulcrum_posterior_mode_clear(mode);
-        status = fulcrum_posterior_mode_find(problem, SEED, mode, err);
-    }
-    return status;
+    fulcrum_posterior_mode_clear(mode);
+    return fulcrum_posterior_mode_find(problem, SEED, mode, err);
 }
 
 /* The environment's own factor is at its median: 1. */
@@ -246,28 +237,22 @@ enum fulcrum_status fulcrum_left_out_network(const struct fulcrum_left_out_plan 
     struct fulcrum_datum data[POINTS_MOST];
     struct fulcrum_posterior_mode mode = {.misfit = 0.0};
     size_t datum_count = 0;
-    enum fulcrum_status status = make_fit(plan, &fit, err);
-    if (status == FULCRUM_OK) {
-        status =
-            list_beliefs(&fit, plan->environments[plan->left_out].prior, beliefs, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = list_data(&fit, data, &datum_count, err);
-    }
-    if (status == FULCRUM_OK) {
-        void *context = &fit;
-        const struct fulcrum_posterior_problem problem = {.beliefs = beliefs,
-            .belief_count = FIRST_FACTOR + fit.count,
-            .data = data,
-            .datum_count = datum_count,
-            .forward = forward,
-            .contexts = &context,
-            .thread_count = 1};
-        status = find_mode(&fit, &problem, &mode, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = predict(&fit.left_out, mode.value, predicted, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(make_fit(plan, &fit, err));
+    TRY_OR_END(
+        list_beliefs(&fit, plan->environments[plan->left_out].prior, beliefs, err));
+    TRY_OR_END(list_data(&fit, data, &datum_count, err));
+    void *context = &fit;
+    const struct fulcrum_posterior_problem problem = {.beliefs = beliefs,
+        .belief_count = FIRST_FACTOR + fit.count,
+        .data = data,
+        .datum_count = datum_count,
+        .forward = forward,
+        .contexts = &context,
+        .thread_count = 1};
+    TRY_OR_END(find_mode(&fit, &problem, &mode, err));
+    status = predict(&fit.left_out, mode.value, predicted, err);
+end:
     fulcrum_posterior_mode_clear(&mode);
     fit_clear(&fit);
     return status;
@@ -344,16 +329,13 @@ static enum fulcrum_status list_curves(const struct fulcrum_left_out_plan *plan,
     struct fulcrum_formula_curve *curves, struct fulcrum_error *err)
 {
     size_t fitted = 0;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t k = 0; k < plan->count && status == FULCRUM_OK; k++) {
+    for (size_t k = 0; k < plan->count; k++) {
         struct fulcrum_formula_curve *curve =
             &curves[k == plan->left_out ? plan->count - 1 : fitted++];
-        status = read_curve(&plan->environments[k], &points[k], curve, err);
-        if (status == FULCRUM_OK) {
-            status = shape_curve(&plan->environments[k], form, curve, err);
-        }
+        TRY(read_curve(&plan->environments[k], &points[k], curve, err));
+        TRY(shape_curve(&plan->environments[k], form, curve, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_left_out_formula(const struct fulcrum_left_out_plan *plan,
@@ -368,12 +350,8 @@ enum fulcrum_status fulcrum_left_out_formula(const struct fulcrum_left_out_plan 
         .curve_count = plan->count - 1,
         .noise_rel = NOISE_REL,
         .frame_skip = plan->environments[plan->left_out].reference->frame_skip};
-    enum fulcrum_status status = list_curves(plan, form, points, curves, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_formula_fit(&fit, formulas, err);
-    }
-    if (status == FULCRUM_OK) {
-        predict_curve(&formulas[0], &curves[0], &curves[plan->count - 1], predicted);
-    }
-    return status;
+    TRY(list_curves(plan, form, points, curves, err));
+    TRY(fulcrum_formula_fit(&fit, formulas, err));
+    predict_curve(&formulas[0], &curves[0], &curves[plan->count - 1], predicted);
+    return FULCRUM_OK;
 }

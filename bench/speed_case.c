@@ -13,6 +13,7 @@
 
 #include "bench/mva.h"
 #include "model/product_form.h"
+#include "model/try.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -133,12 +134,11 @@ static enum fulcrum_status run_solve(
 {
     const struct fulcrum_speed_case *speed_case = context;
     struct fulcrum_solution solution;
-    enum fulcrum_status status =
-        fulcrum_solve(&speed_case->network, &speed_case->options, &solution, err);
-    if (status == FULCRUM_OK && speed_case->part == FULCRUM_SPEED_SIMULATION) {
+    TRY(fulcrum_solve(&speed_case->network, &speed_case->options, &solution, err));
+    if (speed_case->part == FULCRUM_SPEED_SIMULATION) {
         *units = solution.simulated_steps;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status run_sweep(
@@ -196,16 +196,13 @@ static enum fulcrum_status time_yardstick(struct fulcrum_speed_case *speed_case,
     double units = 1.0;
     const struct fulcrum_timing_work work = {
         .run = yardsticks[speed_case->series].run, .context = &rate};
-    enum fulcrum_status status =
-        fulcrum_timing_measure(&work, &speed_case->timing, budget_s, stop, err);
-    if (status == FULCRUM_OK) {
-        status = yardsticks[1 - speed_case->series].run(&other, &units, err);
+    TRY(fulcrum_timing_measure(&work, &speed_case->timing, budget_s, stop, err));
+    TRY(yardsticks[1 - speed_case->series].run(&other, &units, err));
+    if (!(fabs(rate / other - 1.0) < 1e-9)) {
+        TRY(fulcrum_fail(err, FULCRUM_ERR_NUMERIC,
+            "yardsticks differ: %.17g and %.17g cycles per second", rate, other));
     }
-    if (status == FULCRUM_OK && !(fabs(rate / other - 1.0) < 1e-9)) {
-        status = fulcrum_fail(err, FULCRUM_ERR_NUMERIC,
-            "yardsticks differ: %.17g and %.17g cycles per second", rate, other);
-    }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_speed_case_time(struct fulcrum_speed_case *speed_case,

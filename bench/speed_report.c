@@ -6,6 +6,7 @@
 
 #include "calibrate/provenance.h"
 #include "cli/report.h"
+#include "model/try.h"
 #include "plots/chart_cost.h"
 #include "presets/json.h"
 
@@ -66,16 +67,14 @@ static enum fulcrum_status add_host(
     struct fulcrum_json *document, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *holder = NULL;
-    enum fulcrum_status status = fulcrum_calibration_new(&holder, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_provenance_add(holder, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_calibration_new(&holder, err));
+    TRY_OR_END(fulcrum_provenance_add(holder, err));
+    struct fulcrum_json *host = fulcrum_json_add_object(document, "host");
+    for (size_t i = 0; i < holder->note_count; i++) {
+        fulcrum_json_add_text(host, holder->notes[i].key, holder->notes[i].text);
     }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_json *host = fulcrum_json_add_object(document, "host");
-        for (size_t i = 0; i < holder->note_count; i++) {
-            fulcrum_json_add_text(host, holder->notes[i].key, holder->notes[i].text);
-        }
-    }
+end:
     fulcrum_calibration_free(holder);
     return status;
 }
@@ -180,14 +179,11 @@ static enum fulcrum_status save(const struct drawing *drawing,
         .marks = drawing->marks,
         .mark_count = drawing->mark_count};
     struct fulcrum_canvas *canvas = NULL;
-    enum fulcrum_status status =
-        fulcrum_canvas_new(&canvas, chart->width_pt, chart->height_pt, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_chart_draw(&fulcrum_chart_cost, canvas, &data, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canvas_save(canvas, chart->path, NULL, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_canvas_new(&canvas, chart->width_pt, chart->height_pt, err));
+    TRY_OR_END(fulcrum_chart_draw(&fulcrum_chart_cost, canvas, &data, err));
+    status = fulcrum_canvas_save(canvas, chart->path, NULL, err);
+end:
     fulcrum_canvas_free(canvas);
     return status;
 }

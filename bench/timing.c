@@ -13,6 +13,7 @@
 
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
+#include "model/try.h"
 
 enum { SAMPLES_MOST = 400 };
 
@@ -50,12 +51,12 @@ static enum fulcrum_status warm_up(
 {
     double taken_s = 0.0;
     measurement->inner_count = 1;
-    enum fulcrum_status status = sample(measurement, &taken_s, err);
-    while (status == FULCRUM_OK && taken_s < least_sample_s) {
+    TRY(sample(measurement, &taken_s, err));
+    while (taken_s < least_sample_s) {
         measurement->inner_count *= 2;
-        status = sample(measurement, &taken_s, err);
+        TRY(sample(measurement, &taken_s, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static void conclude(const struct measurement *measurement, struct fulcrum_timing *out,

@@ -6,6 +6,7 @@
 
 #include "calibrate/actor_record.h"
 #include "calibrate/random.h"
+#include "model/try.h"
 
 /*
  * Barto, Sutton and Anderson: Neuronlike adaptive elements that can solve difficult
@@ -42,11 +43,7 @@ static enum fulcrum_status cartpole_open(const struct fulcrum_actor_options *opt
     struct fulcrum_error *err)
 {
     double frame_skip = 0.0;
-    enum fulcrum_status status =
-        fulcrum_actor_frame_skip(&frame_skip, options, 1.0, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_actor_frame_skip(&frame_skip, options, 1.0, err));
     struct fulcrum_actor_shared *shared = calloc(1, sizeof *shared);
     if (shared == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "cartpole");

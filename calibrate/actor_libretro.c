@@ -13,6 +13,7 @@
 #include "calibrate/libretro_core.h"
 #include "calibrate/quiet.h"
 #include "calibrate/random.h"
+#include "model/try.h"
 
 /*
  * The frame skip, the maximum over two frames, the stack of four frames, the random
@@ -403,15 +404,9 @@ static enum fulcrum_status power_on(struct fulcrum_env *env, struct fulcrum_erro
     core->set_audio_sample_batch(on_audio_batch);
     core->set_input_poll(on_poll);
     core->set_input_state(on_input);
-    enum fulcrum_status status = load_game(env, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(load_game(env, err));
     env->game_is_loaded = 1;
-    status = make_buffers(env, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(make_buffers(env, err));
     /* Some cores listen to no input before this. */
     core->set_controller_port_device(0, LIBRETRO_JOYPAD);
     save_start(env);
@@ -495,15 +490,10 @@ static enum fulcrum_status read_files(struct fulcrum_actor_shared *shared,
 {
     const char *core = options != NULL ? options->core : NULL;
     const char *rom = options != NULL ? options->rom : NULL;
-    enum fulcrum_status status = fulcrum_libretro_find(
-        shared->core_path, sizeof shared->core_path, text_or(core, "gambatte"), err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_libretro_file_read(
-            &shared->core_image, shared->core_path, "core", err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_libretro_find(
+        shared->core_path, sizeof shared->core_path, text_or(core, "gambatte"), err));
+    TRY(fulcrum_libretro_file_read(
+        &shared->core_image, shared->core_path, "core", err));
     return rom == NULL ? take_built_in_rom(shared, err) : read_rom(shared, rom, err);
 }
 
@@ -512,17 +502,14 @@ static enum fulcrum_status try_out(
     struct fulcrum_actor_shared *shared, struct fulcrum_error *err)
 {
     struct fulcrum_env *env = NULL;
-    enum fulcrum_status status = libretro_env_new(shared, 0, &env, err);
-    if (status == FULCRUM_OK) {
-        assert(env != NULL && env->core.get_system_info != NULL);
-        struct libretro_system_info system = {0};
-        env->core.get_system_info(&system);
-        (void)snprintf(shared->system, sizeof shared->system, "%s %s",
-            text_or(system.library_name, "nameless"),
-            text_or(system.library_version, ""));
-        libretro_env_free(env);
-    }
-    return status;
+    TRY(libretro_env_new(shared, 0, &env, err));
+    assert(env != NULL && env->core.get_system_info != NULL);
+    struct libretro_system_info system = {0};
+    env->core.get_system_info(&system);
+    (void)snprintf(shared->system, sizeof shared->system, "%s %s",
+        text_or(system.library_name, "nameless"), text_or(system.library_version, ""));
+    libretro_env_free(env);
+    return FULCRUM_OK;
 }
 
 static void describe(

@@ -19,6 +19,7 @@
 #include "calibrate/actor_record.h"
 #include "calibrate/worker.h"
 #include "calibrate/worker_process.h"
+#include "model/try.h"
 
 /* An environment may take so long to be destroyed, unless its limit is shorter. */
 #define GRACE_S 1.0
@@ -99,10 +100,7 @@ static enum fulcrum_status worker_await(
 {
     const struct fulcrum_worker_description *first = &env->shared->description;
     struct fulcrum_worker_description own;
-    enum fulcrum_status status = fulcrum_worker_describe(env->worker, &own, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_worker_describe(env->worker, &own, err));
     if (own.observation_kind != first->observation_kind ||
         own.observation_count != first->observation_count ||
         own.action_count != first->action_count) {
@@ -291,19 +289,12 @@ static enum fulcrum_status set_gym(struct fulcrum_actor_shared *shared,
         return fulcrum_fail(
             err, FULCRUM_ERR_MISSING, "needs an environment: --env CartPole-v1");
     }
-    enum fulcrum_status status = copy_text(shared->env_id, sizeof shared->env_id,
-        options->env_id, "the name of the environment", err);
-    if (status == FULCRUM_OK) {
-        status = copy_text(shared->python, sizeof shared->python,
-            options->python != NULL ? options->python : "python3",
-            "the path of the interpreter", err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_worker_find_gym(shared->path, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(copy_text(shared->env_id, sizeof shared->env_id, options->env_id,
+        "the name of the environment", err));
+    TRY(copy_text(shared->python, sizeof shared->python,
+        options->python != NULL ? options->python : "python3",
+        "the path of the interpreter", err));
+    TRY(fulcrum_worker_find_gym(shared->path, err));
     (void)snprintf(shared->job.what, sizeof shared->job.what,
         "Gymnasium environment %.150s", shared->env_id);
     static char mode[] = "exec";

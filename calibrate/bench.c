@@ -9,6 +9,7 @@
 
 #include "calibrate/host.h"
 #include "calibrate/random.h"
+#include "model/try.h"
 
 /* Sizes beyond it are extrapolated. */
 #define MAX_BATCH 256
@@ -75,13 +76,9 @@ static enum fulcrum_status open_any_actor(struct fulcrum_stage *stage,
 static enum fulcrum_status open_stage(struct fulcrum_stage *stage,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        options->actor != NULL
+    TRY(options->actor != NULL
             ? open_actor(stage, options->actor, &options->actor_options, err)
-            : open_any_actor(stage, &options->actor_options, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+            : open_any_actor(stage, &options->actor_options, err));
     stage->seed = options->seed + SEED_STRIDE;
     return fulcrum_actions_new(
         &stage->actions, options->seed, stage->info.action_count, err);
@@ -157,11 +154,8 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
         .device_index = options->device_index,
         .sm_count = options->sm_count,
     };
-    enum fulcrum_status status = bench->learner->open(
-        &bench->learner_options, &bench->state, &bench->learner_info, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(bench->learner->open(
+        &bench->learner_options, &bench->state, &bench->learner_info, err));
     fulcrum_bench_accelerator(&bench->machine, &bench->learner_info);
     bench->action = calloc(MAX_BATCH, sizeof *bench->action);
     if (bench->action == NULL) {
@@ -214,11 +208,9 @@ enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
     out->stopwatch = fulcrum_stopwatch_calibrated();
     size_t most = THREADS_PER_PROCESSOR * (size_t)out->machine.cpu.thread_count;
     out->max_threads = options->max_threads > 0 ? options->max_threads : most;
-    enum fulcrum_status status = open_stage(&out->stage, options, err);
-    if (status == FULCRUM_OK) {
-        status = open_learner(out, options, err);
-    }
-    return status == FULCRUM_OK ? look_at_step(out, err) : status;
+    TRY(open_stage(&out->stage, options, err));
+    TRY(open_learner(out, options, err));
+    return look_at_step(out, err);
 }
 
 void fulcrum_bench_close(struct fulcrum_bench *bench)

@@ -19,6 +19,7 @@
 #include "calibrate/probe.h"
 #include "calibrate/provenance.h"
 #include "calibrate/schedule.h"
+#include "model/try.h"
 
 /* One run of all probes. */
 struct run {
@@ -193,13 +194,12 @@ static enum fulcrum_status visit_all(
 
 static enum fulcrum_status measure(struct run *run, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = open_probes(run, err);
-    for (size_t round = 0;
-         round < run->schedule.round_count && status == FULCRUM_OK && !run->is_stopped;
+    TRY(open_probes(run, err));
+    for (size_t round = 0; round < run->schedule.round_count && !run->is_stopped;
          round++) {
-        status = visit_all(run, round, err);
+        TRY(visit_all(run, round, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Lower case with dashes: "xeon-e5-2698-cartpole-mlp". */

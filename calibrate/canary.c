@@ -11,6 +11,7 @@
 
 #include "calibrate/random.h"
 #include "calibrate/statistics.h"
+#include "model/try.h"
 
 /* Numbers that fit into the first-level cache, and how often they are gone through. */
 #define NUMBER_COUNT 2048
@@ -131,10 +132,7 @@ static enum fulcrum_status review(
 enum fulcrum_status fulcrum_canary_add(
     struct fulcrum_canary *canary, double reading_s, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = make_room(canary, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(make_room(canary, err));
     canary->reading_s[canary->count] = reading_s;
     canary->count++;
     if (canary->count <= REVIEW_COUNT || canary->count % REVIEW_COUNT == 0) {
@@ -205,10 +203,8 @@ enum fulcrum_status fulcrum_canary_close(struct fulcrum_canary *canary, double *
     struct fulcrum_error *err)
 {
     struct fulcrum_span before = canary->last;
-    enum fulcrum_status status = run(canary, stopwatch, err);
-    if (status == FULCRUM_OK) {
-        *out = clock == FULCRUM_CLOCK_CPU ? fmax(before.cpu_s, canary->last.cpu_s)
-                                          : fmax(before.wall_s, canary->last.wall_s);
-    }
-    return status;
+    TRY(run(canary, stopwatch, err));
+    *out = clock == FULCRUM_CLOCK_CPU ? fmax(before.cpu_s, canary->last.cpu_s)
+                                      : fmax(before.wall_s, canary->last.wall_s);
+    return FULCRUM_OK;
 }

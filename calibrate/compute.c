@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "model/try.h"
+
 /* Places begin where vectors of any width and cache lines do. */
 enum { ALIGN_FLOATS = 64 };
 
@@ -266,11 +268,11 @@ enum fulcrum_status fulcrum_compute_choose(const struct fulcrum_compute *compute
     fulcrum_compute_largest(compute, largest);
     compute->device->download(
         compute->state, host, largest->index, largest->row_count * sizeof *host);
-    enum fulcrum_status status = compute->device->finish(compute->state, err);
-    for (size_t i = 0; i < largest->row_count && status == FULCRUM_OK; i++) {
+    TRY(compute->device->finish(compute->state, err));
+    for (size_t i = 0; i < largest->row_count; i++) {
         out[i] = (int)host[i];
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 void fulcrum_compute_adam(

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "calibrate/stopwatch.h"
+#include "model/try.h"
 
 /* Steps between two looks at the stop flag last about this long... */
 #define LOOK_S 20e-6
@@ -107,10 +108,7 @@ static void *work(void *argument)
 
 static enum fulcrum_status hire(struct worker *worker, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_stepper_await(&worker->stepper, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_stepper_await(&worker->stepper, err));
     worker->runs = pthread_create(&worker->thread, NULL, work, worker) == 0;
     return worker->runs ? FULCRUM_OK
                         : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
@@ -121,14 +119,13 @@ static enum fulcrum_status hire(struct worker *worker, struct fulcrum_error *err
 static enum fulcrum_status hire_all(struct fulcrum_crew *crew,
     const struct fulcrum_stage *stage, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < crew->count && status == FULCRUM_OK; i++) {
-        status = fulcrum_stepper_begin(&crew->workers[i].stepper, stage, i, err);
+    for (size_t i = 0; i < crew->count; i++) {
+        TRY(fulcrum_stepper_begin(&crew->workers[i].stepper, stage, i, err));
     }
-    for (size_t i = 0; i < crew->count && status == FULCRUM_OK; i++) {
-        status = hire(&crew->workers[i], err);
+    for (size_t i = 0; i < crew->count; i++) {
+        TRY(hire(&crew->workers[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_crew_new(struct fulcrum_crew **out,
@@ -261,10 +258,7 @@ enum fulcrum_status fulcrum_crew_window(struct fulcrum_crew *crew, size_t count,
     struct fulcrum_crew_reading begin = fulcrum_crew_read(crew);
     fulcrum_sleep_s(window_s);
     struct fulcrum_crew_reading end = fulcrum_crew_read(crew);
-    enum fulcrum_status status = fulcrum_crew_stop(crew, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_crew_stop(crew, err));
     *out = (struct fulcrum_crew_reading){
         .wall_s = end.wall_s - begin.wall_s,
         .step_count = end.step_count - begin.step_count,

@@ -9,6 +9,7 @@
 #include "calibrate/cuda_driver.h"
 
 #include "calibrate/shared_library.h"
+#include "model/try.h"
 
 #define OFFSET(member) offsetof(struct fulcrum_cuda_driver, member)
 
@@ -103,12 +104,9 @@ static enum fulcrum_status start(
             "cuda: the driver shows no GPU (CUDA_VISIBLE_DEVICES?); --learner cpu runs "
             "on the CPU");
     }
-    enum fulcrum_status status =
-        fulcrum_cuda_check(driver, result, "cuDeviceGetCount", err);
-    return status == FULCRUM_OK ? fulcrum_cuda_check(driver,
-                                      driver->driver_get_version(&driver->version),
-                                      "cuDriverGetVersion", err)
-                                : status;
+    TRY(fulcrum_cuda_check(driver, result, "cuDeviceGetCount", err));
+    return fulcrum_cuda_check(driver, driver->driver_get_version(&driver->version),
+        "cuDriverGetVersion", err);
 }
 
 enum fulcrum_status fulcrum_cuda_driver_open(

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "model/try.h"
+
 /* How many SMs the driver makes of a part of at least `least`; 0: no such part. */
 static enum fulcrum_status split(const struct fulcrum_cuda_gpu *gpu, unsigned least,
     struct fulcrum_cu_resource *out, struct fulcrum_error *err)
@@ -14,21 +16,15 @@ static enum fulcrum_status split(const struct fulcrum_cuda_gpu *gpu, unsigned le
     unsigned count = 1;
     int result =
         driver->device_get_resource(gpu->device, &whole, FULCRUM_CU_RESOURCE_SM);
-    enum fulcrum_status status =
-        fulcrum_cuda_check(driver, result, "cuDeviceGetDevResource", err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_cuda_check(driver, result, "cuDeviceGetDevResource", err));
     result = driver->split_by_count(&part, &count, &whole, NULL, 0, least);
-    status = fulcrum_cuda_check(driver, result, "cuDevSmResourceSplitByCount", err);
-    if (status == FULCRUM_OK && (count == 0 || part.part.sm.sm_count == 0)) {
-        status = fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "cuda: the driver makes no part of %u SMs", least);
+    TRY(fulcrum_cuda_check(driver, result, "cuDevSmResourceSplitByCount", err));
+    if ((count == 0 || part.part.sm.sm_count == 0)) {
+        TRY(fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "cuda: the driver makes no part of %u SMs", least));
     }
-    if (status == FULCRUM_OK) {
-        *out = part;
-    }
-    return status;
+    *out = part;
+    return FULCRUM_OK;
 }
 
 void fulcrum_cuda_gpu_ask_parts(struct fulcrum_cuda_gpu *gpu)
@@ -55,32 +51,20 @@ static enum fulcrum_status open_green(struct fulcrum_cuda_share *share,
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
     struct fulcrum_cu_resource part;
     void *description = NULL;
-    enum fulcrum_status status = split(gpu, (unsigned)sm_count, &part, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(split(gpu, (unsigned)sm_count, &part, err));
     share->sm_count = (double)part.part.sm.sm_count;
-    status =
-        fulcrum_cuda_check(driver, driver->resource_describe(&description, &part, 1),
-            "cuDevResourceGenerateDesc", err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_cuda_check(driver,
-            driver->green_create(&share->green, description, gpu->device,
-                FULCRUM_CU_GREEN_DEFAULT_STREAM),
-            "cuGreenCtxCreate", err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_cuda_check(driver,
-            driver->green_context(&share->context, share->green), "cuCtxFromGreenCtx",
-            err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_cuda_check(driver,
-            driver->green_stream_create(
-                &share->stream, share->green, FULCRUM_CU_STREAM_NON_BLOCKING, 0),
-            "cuGreenCtxStreamCreate", err);
-    }
-    return status;
+    TRY(fulcrum_cuda_check(driver, driver->resource_describe(&description, &part, 1),
+        "cuDevResourceGenerateDesc", err));
+    TRY(fulcrum_cuda_check(driver,
+        driver->green_create(
+            &share->green, description, gpu->device, FULCRUM_CU_GREEN_DEFAULT_STREAM),
+        "cuGreenCtxCreate", err));
+    TRY(fulcrum_cuda_check(driver, driver->green_context(&share->context, share->green),
+        "cuCtxFromGreenCtx", err));
+    return fulcrum_cuda_check(driver,
+        driver->green_stream_create(
+            &share->stream, share->green, FULCRUM_CU_STREAM_NON_BLOCKING, 0),
+        "cuGreenCtxStreamCreate", err);
 }
 
 static enum fulcrum_status open_whole(struct fulcrum_cuda_share *share,
@@ -89,13 +73,11 @@ static enum fulcrum_status open_whole(struct fulcrum_cuda_share *share,
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
     share->context = gpu->context;
     share->sm_count = gpu->sm_count;
-    enum fulcrum_status status = fulcrum_cuda_check(
-        driver, driver->context_set_current(gpu->context), "cuCtxSetCurrent", err);
-    return status == FULCRUM_OK ? fulcrum_cuda_check(driver,
-                                      driver->stream_create(&share->stream,
-                                          FULCRUM_CU_STREAM_NON_BLOCKING),
-                                      "cuStreamCreate", err)
-                                : status;
+    TRY(fulcrum_cuda_check(
+        driver, driver->context_set_current(gpu->context), "cuCtxSetCurrent", err));
+    return fulcrum_cuda_check(driver,
+        driver->stream_create(&share->stream, FULCRUM_CU_STREAM_NON_BLOCKING),
+        "cuStreamCreate", err);
 }
 
 /* Events and the handle of cuBLAS belong to the context that is current. */
@@ -103,18 +85,18 @@ static enum fulcrum_status furnish(struct fulcrum_cuda_share *share,
     const struct fulcrum_cuda_gpu *gpu, struct fulcrum_error *err)
 {
     const struct fulcrum_cuda_driver *driver = &gpu->driver;
-    enum fulcrum_status status = fulcrum_cuda_check(
-        driver, driver->context_set_current(share->context), "cuCtxSetCurrent", err);
-    for (size_t i = 0; i < 2 && status == FULCRUM_OK; i++) {
-        status = fulcrum_cuda_check(
-            driver, driver->event_create(&share->mark[i], 0), "cuEventCreate", err);
+    TRY(fulcrum_cuda_check(
+        driver, driver->context_set_current(share->context), "cuCtxSetCurrent", err));
+    for (size_t i = 0; i < 2; i++) {
+        TRY(fulcrum_cuda_check(
+            driver, driver->event_create(&share->mark[i], 0), "cuEventCreate", err));
     }
-    if (status == FULCRUM_OK && gpu->blas.library != NULL) {
+    if (gpu->blas.library != NULL) {
         double target = share->green != NULL ? share->sm_count : 0.0;
-        status = fulcrum_cuda_blas_handle(
-            &gpu->blas, &share->blas, share->stream, target, err);
+        TRY(fulcrum_cuda_blas_handle(
+            &gpu->blas, &share->blas, share->stream, target, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* All SMs where that is asked for, or where a part would be rounded up beyond them. */

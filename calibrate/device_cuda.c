@@ -14,6 +14,7 @@
 #include "calibrate/cuda_kernels.h"
 #include "calibrate/cuda_share.h"
 #include "calibrate/device_record.h"
+#include "model/try.h"
 
 /* Pinned memory that uploads go through: the largest inference batch and more. */
 #define STAGING_BYTE ((size_t)8 << 20)
@@ -133,22 +134,14 @@ static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     const struct fulcrum_device_options *options, struct fulcrum_error *err)
 {
     struct fulcrum_cuda_gpu *gpu = &state->gpu;
-    enum fulcrum_status status = fulcrum_cuda_driver_open(&gpu->driver, err);
-    if (status == FULCRUM_OK) {
-        status = find_gpu(gpu, options->index, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_cuda_check(&gpu->driver,
-            gpu->driver.context_set_current(gpu->context), "cuCtxSetCurrent", err);
-    }
-    if (status == FULCRUM_OK) {
-        fulcrum_cuda_gpu_ask_parts(gpu);
-        open_blas(gpu);
-        status = fulcrum_cuda_kernels_open(&state->kernels, &gpu->driver, err);
-    }
-    return status == FULCRUM_OK
-               ? fulcrum_cuda_share_open(&state->share, gpu, options->sm_count, err)
-               : status;
+    TRY(fulcrum_cuda_driver_open(&gpu->driver, err));
+    TRY(find_gpu(gpu, options->index, err));
+    TRY(fulcrum_cuda_check(&gpu->driver, gpu->driver.context_set_current(gpu->context),
+        "cuCtxSetCurrent", err));
+    fulcrum_cuda_gpu_ask_parts(gpu);
+    open_blas(gpu);
+    TRY(fulcrum_cuda_kernels_open(&state->kernels, &gpu->driver, err));
+    return fulcrum_cuda_share_open(&state->share, gpu, options->sm_count, err);
 }
 
 static void describe_products(
@@ -278,18 +271,14 @@ static enum fulcrum_status cuda_reserve(
     struct fulcrum_device_state *state, size_t float_count, struct fulcrum_error *err)
 {
     const struct fulcrum_cuda_driver *driver = &state->gpu.driver;
-    enum fulcrum_status status = fulcrum_cuda_check(driver,
-        driver->context_set_current(state->share.context), "cuCtxSetCurrent", err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_cuda_check(driver,
-            driver->mem_alloc(&state->arena, float_count * sizeof(float)),
-            "cuMemAlloc of the network's memory", err);
-    }
-    return status == FULCRUM_OK ? fulcrum_cuda_check(driver,
-                                      driver->memset_d32(state->arena, 0, float_count,
-                                          state->share.stream),
-                                      "cuMemsetD32Async", err)
-                                : status;
+    TRY(fulcrum_cuda_check(driver, driver->context_set_current(state->share.context),
+        "cuCtxSetCurrent", err));
+    TRY(fulcrum_cuda_check(driver,
+        driver->mem_alloc(&state->arena, float_count * sizeof(float)),
+        "cuMemAlloc of the network's memory", err));
+    return fulcrum_cuda_check(driver,
+        driver->memset_d32(state->arena, 0, float_count, state->share.stream),
+        "cuMemsetD32Async", err);
 }
 
 static fulcrum_cu_address address_of(
@@ -416,13 +405,8 @@ static enum fulcrum_status cuda_grant(struct fulcrum_device_state *state,
     double sm_count, double *granted, struct fulcrum_error *err)
 {
     struct fulcrum_cuda_share share;
-    enum fulcrum_status status = cuda_finish(state, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_cuda_share_open(&share, &state->gpu, sm_count, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(cuda_finish(state, err));
+    TRY(fulcrum_cuda_share_open(&share, &state->gpu, sm_count, err));
     fulcrum_cuda_share_close(&state->gpu, &state->share);
     state->share = share;
     step_out(state);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "calibrate/device_layers.h"
+#include "model/try.h"
 
 enum { LAYER_COUNT = FULCRUM_MLP_LAYER_COUNT };
 
@@ -185,10 +186,7 @@ static enum fulcrum_status judge(struct fulcrum_device_mlp *network,
     compute->device->download(compute->state, staged->output,
         network->trained[LAYER_COUNT - 1],
         rows * (options->action_count + 1) * sizeof(float));
-    enum fulcrum_status status = compute->device->finish(compute->state, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(compute->device->finish(compute->state, err));
     struct fulcrum_ppo ppo = fulcrum_mlp_ppo(&staged->minibatch, options,
         staged->output, staged->parameters + network->layers.log_std_offset);
     network->clip_frac = (float)ppo.clip_frac;
@@ -363,11 +361,9 @@ enum fulcrum_status fulcrum_device_mlp_train(
         .square = network->square};
     fulcrum_compute_adam(compute, &adam);
     compute->device->download(compute->state, &mean, network->loss, sizeof mean);
-    enum fulcrum_status status = compute->device->finish(compute->state, err);
-    if (status == FULCRUM_OK) {
-        *loss = (double)mean;
-    }
-    return status;
+    TRY(compute->device->finish(compute->state, err));
+    *loss = (double)mean;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_device_mlp_host_minibatch(

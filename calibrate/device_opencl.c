@@ -21,6 +21,7 @@
 #include "calibrate/fulcrum_kernels_text.h"
 #include "calibrate/fulcrum_network_text.h"
 #include "calibrate/stopwatch.h"
+#include "model/try.h"
 
 /* More devices than this are not listed. */
 enum { MOST_DEVICES = 32, MOST_PLATFORMS = 16 };
@@ -380,8 +381,8 @@ static enum fulcrum_status engine_open(struct engine *engine,
     if (code != CL_SUCCESS) {
         return fail_with(err, "clCreateCommandQueue", code);
     }
-    enum fulcrum_status status = build(engine, state->is_wide, err);
-    return status == FULCRUM_OK ? find_kernels(engine, err) : status;
+    TRY(build(engine, state->is_wide, err));
+    return find_kernels(engine, err);
 }
 
 /* Compute units for a wish; 0 is all. */
@@ -511,11 +512,9 @@ static enum fulcrum_status make_arena(
 static enum fulcrum_status opencl_reserve(
     struct fulcrum_device_state *state, size_t float_count, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = make_arena(&state->engine, float_count, err);
-    if (status == FULCRUM_OK) {
-        state->float_count = float_count;
-    }
-    return status;
+    TRY(make_arena(&state->engine, float_count, err));
+    state->float_count = float_count;
+    return FULCRUM_OK;
 }
 
 /* Blocking, as the caller may change what it gave. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "calibrate/device_r2d2_pass.h"
+#include "model/try.h"
 
 /* Actions that are turned into floats at a time. */
 enum { ACTION_BLOCK = 1024 };
@@ -387,11 +388,9 @@ enum fulcrum_status fulcrum_device_r2d2_train(
     queue_backward(network);
     queue_update(network);
     compute->device->download(compute->state, &mean, network->loss, sizeof mean);
-    enum fulcrum_status status = compute->device->finish(compute->state, err);
-    if (status == FULCRUM_OK) {
-        *loss = (double)mean;
-    }
-    return status;
+    TRY(compute->device->finish(compute->state, err));
+    *loss = (double)mean;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_device_r2d2_host_replay(struct fulcrum_device_r2d2 *network,

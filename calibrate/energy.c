@@ -78,7 +78,7 @@ void fulcrum_energy_close(struct fulcrum_energy_meterset *set)
 /* Details of failures have lines; a reason is one. */
 static void keep_line(char *text, size_t size, const char *detail)
 {
-    (void)snprintf(text, size, "%s", detail);
+    (void)snprintf(text, size, "%.*s", (int)size - 1, detail);
     for (char *end = strchr(text, '\n'); end != NULL; end = strchr(end, '\n')) {
         *end = ' ';
     }

@@ -23,6 +23,7 @@
 
 #include "calibrate/fit_loss.h"
 #include "calibrate/fit_state.h"
+#include "model/try.h"
 
 enum { STEP_LIMIT = 200, PASS_LIMIT = 200 };
 
@@ -323,10 +324,7 @@ static enum fulcrum_status check(
 {
     assert(problem->parameter_count <= FULCRUM_FIT_MAX_PARAMETERS);
     assert(fulcrum_fit_prior_count(problem) == 0 || problem->noise_rel > 0);
-    enum fulcrum_status status = check_points(problem, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_points(problem, err));
     /* Priors may stand in for data, but one count alone shows no curve at all. */
     size_t needed = 2;
     size_t without_prior = 0;

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/try.h"
+
 /* Priors and limits of this file: docs/model.md "CPU curve", 26 published curves. */
 static const double cap_per_core = 1.25;
 static const double smt_yield_prior = 0.30;
@@ -228,10 +230,7 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
     const struct fulcrum_samples *samples, const struct fulcrum_cpu_curve_host *host,
     const struct fulcrum_point_set *set, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check(host, set, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check(host, set, err));
     struct fulcrum_fit_parameter parameter[PARAMETER_COUNT];
     fill_parameters(parameter, host, set);
     double factor = widen(host, parameter);
@@ -248,19 +247,17 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
         .loss = host->is_noise_known ? FULCRUM_FIT_SQUARES : FULCRUM_FIT_HUBER,
         .start_count = 5};
     struct fulcrum_cpu_curve_fit result = {0};
-    status = fulcrum_fit(&result.fit, &problem, err);
-    if (status == FULCRUM_OK) {
-        double value[PARAMETER_COUNT];
-        for (size_t i = 0; i < PARAMETER_COUNT; i++) {
-            value[i] = result.fit.parameter[i].value;
-        }
-        narrow(&result.fit, factor);
-        result.station = station_of(host, value);
-        result.step_s = value[STEP_S];
-        advise(&result, host, set);
-        *out = result;
+    TRY(fulcrum_fit(&result.fit, &problem, err));
+    double value[PARAMETER_COUNT];
+    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
+        value[i] = result.fit.parameter[i].value;
     }
-    return status;
+    narrow(&result.fit, factor);
+    result.station = station_of(host, value);
+    result.step_s = value[STEP_S];
+    advise(&result, host, set);
+    *out = result;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_fit_cpu_curve(struct fulcrum_cpu_curve_fit *out,

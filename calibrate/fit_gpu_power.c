@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#include "model/try.h"
+
 /* Below it the curvature of a power law cannot be told from noise. */
 enum { SHARES_FOR_EXPONENT = 5 };
 
@@ -222,19 +224,11 @@ static enum fulcrum_status check_variety(
 enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
     const struct fulcrum_gpu_load *loads, size_t count, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check(loads, count, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check(loads, count, err));
     struct variety variety = look(loads, count);
     struct fulcrum_gpu_power_fit result = {.told = tell(&variety)};
-    status = check_variety(&variety, count, err);
-    if (status == FULCRUM_OK) {
-        status = fit_levels(&result, loads, count, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_variety(&variety, count, err));
+    TRY(fit_levels(&result, loads, count, err));
     const struct fulcrum_fit_estimate *estimate = result.fit.parameter;
     result.idle_w = estimate[IDLE].value;
     result.floor_w = estimate[FLOOR].value;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
+
 static enum fulcrum_status check(
     const struct fulcrum_samples *samples, struct fulcrum_error *err)
 {
@@ -54,10 +56,7 @@ static void reduce(struct fulcrum_point_set *set, size_t sample_count)
 enum fulcrum_status fulcrum_point_set_new(struct fulcrum_point_set *out,
     const struct fulcrum_samples *samples, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check(samples, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check(samples, err));
     struct fulcrum_point_set set = {.x = calloc(samples->count, sizeof *set.x),
         .y = calloc(samples->count, sizeof *set.y)};
     if (set.x == NULL || set.y == NULL) {

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "model/try.h"
+
 /* Below it the curvature of a power law cannot be told from noise. */
 enum { LEVELS_FOR_ALPHA = 5 };
 
@@ -120,14 +122,12 @@ static enum fulcrum_status fit_levels(struct fulcrum_power_fit *out,
         .noise_rel = options->noise_rel,
         .start_count = free_alpha ? 3 : 1};
     struct fulcrum_power_fit result = {0};
-    enum fulcrum_status status = fulcrum_fit(&result.fit, &problem, err);
-    if (status == FULCRUM_OK) {
-        result.idle_w = result.fit.parameter[0].value;
-        result.dynamic_w = result.fit.parameter[1].value;
-        result.alpha = result.fit.parameter[2].value;
-        *out = result;
-    }
-    return status;
+    TRY(fulcrum_fit(&result.fit, &problem, err));
+    result.idle_w = result.fit.parameter[0].value;
+    result.dynamic_w = result.fit.parameter[1].value;
+    result.alpha = result.fit.parameter[2].value;
+    *out = result;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_fit_power_with(struct fulcrum_power_fit *out,
@@ -135,13 +135,11 @@ enum fulcrum_status fulcrum_fit_power_with(struct fulcrum_power_fit *out,
     struct fulcrum_error *err)
 {
     struct fulcrum_point_set levels = {0};
-    enum fulcrum_status status = fulcrum_point_set_new(&levels, samples, err);
-    if (status == FULCRUM_OK) {
-        status = check(samples, &levels, options, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fit_levels(out, samples, &levels, options, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_point_set_new(&levels, samples, err));
+    TRY_OR_END(check(samples, &levels, options, err));
+    status = fit_levels(out, samples, &levels, options, err);
+end:
     fulcrum_point_set_free(&levels);
     return status;
 }

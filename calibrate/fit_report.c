@@ -1,6 +1,7 @@
 /* fit_report.c - what a report says of a fit: residuals, warnings, range. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/fit.h"
+#include "model/try.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
@@ -73,11 +74,9 @@ enum fulcrum_status fulcrum_fit_residuals_of(struct fulcrum_fit_residuals *out,
         sum.outlier_count += weight[i] < 0.5;
     }
     sum.rms_rel = sqrt(sum.rms_rel);
-    enum fulcrum_status status = sign_runs(&sum, problem, fitted, err);
-    if (status == FULCRUM_OK) {
-        *out = sum;
-    }
-    return status;
+    TRY(sign_runs(&sum, problem, fitted, err));
+    *out = sum;
+    return FULCRUM_OK;
 }
 
 const struct fulcrum_fit_estimate *fulcrum_fit_find(

@@ -13,6 +13,7 @@
 
 #include "calibrate/fit_loss.h"
 #include "calibrate/fit_state.h"
+#include "model/try.h"
 
 /* What is left of an exact fit is rounding, and no smaller than this. */
 static const double rounding_rel = 1e-9;
@@ -148,9 +149,9 @@ static enum fulcrum_status fill_covariance(const struct fulcrum_fit_state *fit,
     double store[FULCRUM_FIT_MAX_PARAMETERS * FULCRUM_FIT_MAX_PARAMETERS] = {0};
     size_t index[FULCRUM_FIT_MAX_PARAMETERS] = {0};
     gsl_matrix_view on_scale = gsl_matrix_view_array(store, columns, columns);
-    enum fulcrum_status status = covariance_on_scale(
-        fit, known ? out->noise_rel : 1, &on_scale.matrix, index, err);
-    for (size_t a = 0; status == FULCRUM_OK && a < columns; a++) {
+    TRY(covariance_on_scale(
+        fit, known ? out->noise_rel : 1, &on_scale.matrix, index, err));
+    for (size_t a = 0; a < columns; a++) {
         size_t i = index[a];
         double slope =
             fulcrum_fit_natural_slope(problem->parameter[i].scale, fit->natural[i]);
@@ -163,7 +164,7 @@ static enum fulcrum_status fill_covariance(const struct fulcrum_fit_state *fit,
                 fulcrum_fit_natural_slope(problem->parameter[j].scale, fit->natural[j]);
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static unsigned warnings_of(const struct fulcrum_fit_result *result, size_t free_count)
@@ -208,11 +209,11 @@ enum fulcrum_status fulcrum_fit_result_of(struct fulcrum_fit_result *out,
         out->x_low = fmin(out->x_low, problem->x[i]);
         out->x_high = fmax(out->x_high, problem->x[i]);
     }
-    enum fulcrum_status status = fill_covariance(fit, out, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_fit_residuals_of(
-            &out->residuals, problem, fit->fitted, fit->weight, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fill_covariance(fit, out, err));
+    status = fulcrum_fit_residuals_of(
+        &out->residuals, problem, fit->fitted, fit->weight, err);
+end:
     out->residuals.degrees_of_freedom =
         (double)(problem->count + out->prior_count) - (double)unknown_count;
     out->warnings = warnings_of(out, unknown_count);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "model/scale.h"
+#include "model/try.h"
 
 /* Standard deviation of a median, where the points themselves do not tell more. */
 static const double noise_rel = 0.03;
@@ -255,11 +256,9 @@ enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
     struct fulcrum_error *err)
 {
     const struct context context = context_of(points, sm_count);
-    enum fulcrum_status status = check_points(points, count, sm_count, err);
-    if (status == FULCRUM_OK) {
-        status = check_spread(points, count, err);
-    }
-    return status == FULCRUM_OK ? fit_points(out, &context, count, err) : status;
+    TRY(check_points(points, count, sm_count, err));
+    TRY(check_spread(points, count, err));
+    return fit_points(out, &context, count, err);
 }
 
 double fulcrum_sm_fit_s(

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibrate/learner_record.h"
+#include "model/try.h"
 
 /* Units of each of the three hidden layers: learner.h, FULCRUM_NETWORK_MLP. */
 enum { MLP_HIDDEN_COUNT = 256 };
@@ -67,11 +68,7 @@ static enum fulcrum_status check_r2d2(
         {"train_burn_in", options->train_burn_in, 0, 1024},
         {"train_batch", options->train_batch, 1, 1024},
     };
-    enum fulcrum_status status =
-        check_bounds(bounds, sizeof bounds / sizeof bounds[0], err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_bounds(bounds, sizeof bounds / sizeof bounds[0], err));
     size_t steps = options->train_burn_in + options->train_unroll + 1;
     struct bound total = {"train_batch x (train_burn_in + train_unroll + 1)",
         options->train_batch * steps, 1, 16384};
@@ -86,11 +83,7 @@ static enum fulcrum_status check_mlp(
         {"input_count", options->input_count, 1, 65536},
         {"train_batch", options->train_batch, 1, 65536},
     };
-    enum fulcrum_status status =
-        check_bounds(bounds, sizeof bounds / sizeof bounds[0], err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_bounds(bounds, sizeof bounds / sizeof bounds[0], err));
     const struct bound products[] = {
         {"input_count x train_batch", options->input_count * options->train_batch, 1,
             (size_t)1 << 27},
@@ -111,11 +104,7 @@ enum fulcrum_status fulcrum_learner_options_check(
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "network = %d is not one of the networks", (int)options->network);
     }
-    enum fulcrum_status status =
-        check_bounds(bounds, sizeof bounds / sizeof bounds[0], err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_bounds(bounds, sizeof bounds / sizeof bounds[0], err));
     return options->network == FULCRUM_NETWORK_R2D2 ? check_r2d2(options, err)
                                                     : check_mlp(options, err);
 }

@@ -8,6 +8,7 @@
 #include "calibrate/device_mlp.h"
 #include "calibrate/device_r2d2.h"
 #include "calibrate/learner_record.h"
+#include "model/try.h"
 
 /* One of the two networks; the other is NULL. */
 struct fulcrum_learner_state {
@@ -34,11 +35,7 @@ static enum fulcrum_status open_device(const struct fulcrum_device *device,
 {
     struct fulcrum_device_options device_options = {
         .index = options->device_index, .sm_count = options->sm_count};
-    enum fulcrum_status status =
-        device->open(&device_options, &state->compute.state, info, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(device->open(&device_options, &state->compute.state, info, err));
     state->compute.device = device;
     state->compute.is_wide = info->is_wide;
     int takes_one = !info->is_gpu && !(options->sm_count > 0.0) &&
@@ -143,16 +140,12 @@ enum fulcrum_status fulcrum_learner_device_train_rows(
 {
     struct fulcrum_r2d2_replay replay = {.image = NULL};
     struct fulcrum_mlp_minibatch minibatch = {.input = NULL};
-    enum fulcrum_status status =
-        state->r2d2 != NULL
+    TRY(state->r2d2 != NULL
             ? fulcrum_device_r2d2_host_replay(state->r2d2, &replay, err)
-            : fulcrum_device_mlp_host_minibatch(state->mlp, &minibatch, err);
-    if (status == FULCRUM_OK) {
-        *out = state->r2d2 != NULL
-                   ? fulcrum_learner_r2d2_rows(&state->options, &replay)
-                   : fulcrum_learner_mlp_rows(&state->options, &minibatch);
-    }
-    return status;
+            : fulcrum_device_mlp_host_minibatch(state->mlp, &minibatch, err));
+    *out = state->r2d2 != NULL ? fulcrum_learner_r2d2_rows(&state->options, &replay)
+                               : fulcrum_learner_mlp_rows(&state->options, &minibatch);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_learner_device_take_rows(

@@ -21,6 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/try.h"
+
 /* No console's cartridge or core is larger; a disc image is no cartridge. */
 #define FILE_BYTE_MAX ((off_t)256 << 20)
 
@@ -114,10 +116,7 @@ enum fulcrum_status fulcrum_libretro_file_read(struct fulcrum_libretro_file *out
     const char *path, const char *what, struct fulcrum_error *err)
 {
     size_t size_byte = 0;
-    enum fulcrum_status status = check_size(&size_byte, path, what, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_size(&size_byte, path, what, err));
     assert(size_byte > 0);
     uint8_t *bytes = calloc(size_byte, 1);
     if (bytes == NULL) {

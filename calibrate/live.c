@@ -25,6 +25,7 @@
 #include "calibrate/replay.h"
 #include "calibrate/stopwatch.h"
 #include "calibrate/weights.h"
+#include "model/try.h"
 
 struct actor {
     struct fulcrum_live *live;
@@ -436,11 +437,10 @@ static enum fulcrum_status start_threads(
         return fulcrum_fail(
             err, FULCRUM_ERR_UNSUPPORTED, "the server's threads cannot start");
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < live->plan.actor_count && status == FULCRUM_OK; i++) {
-        status = seat(live, i, err);
+    for (size_t i = 0; i < live->plan.actor_count; i++) {
+        TRY(seat(live, i, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status allocate(
@@ -479,11 +479,7 @@ static enum fulcrum_status allocate_replay(
     const struct fulcrum_live_plan *plan = &live->plan;
     const struct fulcrum_stage *stage = plan->steppers[0].stage;
     const struct fulcrum_live_learner *training = &plan->training;
-    enum fulcrum_status status =
-        training->learner->train_rows(training->state, &live->rows, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(training->learner->train_rows(training->state, &live->rows, err));
     live->note_count = 1 + stage->actions.column_count;
     const struct fulcrum_replay_options options = {
         .env_count = plan->actor_count * plan->envs_per_actor,
@@ -501,11 +497,9 @@ static enum fulcrum_status allocate_replay(
     }
     prepare_rows(live);
     if (plan->train_steps_per_copy > 0) {
-        status =
-            fulcrum_weights_new(&live->weights, training->info.parameter_count, err);
+        TRY(fulcrum_weights_new(&live->weights, training->info.parameter_count, err));
     }
-    return status == FULCRUM_OK ? fulcrum_replay_new(&live->replay, &options, err)
-                                : status;
+    return fulcrum_replay_new(&live->replay, &options, err);
 }
 
 enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,

@@ -19,6 +19,7 @@
 #include "calibrate/measure_window.h"
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
+#include "model/try.h"
 
 struct session {
     const struct fulcrum_measure_options *options;
@@ -191,12 +192,11 @@ static enum fulcrum_status measure_round(
 static enum fulcrum_status measure_all(
     struct session *session, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     int took_any = 1;
-    while (took_any && status == FULCRUM_OK && !session->is_stopped) {
-        status = measure_round(session, &took_any, err);
+    while (took_any && !session->is_stopped) {
+        TRY(measure_round(session, &took_any, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Offsets of the numbers of a window that have a median. */

@@ -12,6 +12,7 @@
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 /* Events of all tracks together, at 24 bytes: what a recording may take of memory. */
 #define EVENTS_MOST 4000000
@@ -139,11 +140,7 @@ static enum fulcrum_status analyse(struct session *session,
         .sm_active_frac = FULCRUM_UNKNOWN,
         .cost = session->found->cost};
     fulcrum_stage_times_free(&item->times);
-    enum fulcrum_status status =
-        fulcrum_stage_times_new(&item->times, recorder, &facts, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_stage_times_new(&item->times, recorder, &facts, err));
     session->corrected_per_s[pair] =
         rate * item->times.window_s / item->times.corrected_window_s;
     return session->options->trace_path != NULL && is_last(session, item, pair)
@@ -155,13 +152,11 @@ static enum fulcrum_status take_recorded(struct session *session,
     struct fulcrum_measured_stages *item, size_t pair, struct fulcrum_error *err)
 {
     struct fulcrum_recorder *recorder = NULL;
-    enum fulcrum_status status = new_recorder(&recorder, &item->config, err);
-    if (status == FULCRUM_OK) {
-        status = take(session, item, recorder, &session->recorded_per_s[pair], err);
-    }
-    if (status == FULCRUM_OK) {
-        status = analyse(session, item, recorder, pair, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(new_recorder(&recorder, &item->config, err));
+    TRY_OR_END(take(session, item, recorder, &session->recorded_per_s[pair], err));
+    status = analyse(session, item, recorder, pair, err);
+end:
     fulcrum_recorder_free(recorder);
     return status;
 }
@@ -169,13 +164,12 @@ static enum fulcrum_status take_recorded(struct session *session,
 static enum fulcrum_status take_pair(struct session *session,
     struct fulcrum_measured_stages *item, size_t pair, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t half = 0; half < 2 && status == FULCRUM_OK; half++) {
-        status = pair % 2 == half
-                     ? take_recorded(session, item, pair, err)
-                     : take(session, item, NULL, &session->unrecorded_per_s[pair], err);
+    for (size_t half = 0; half < 2; half++) {
+        TRY(pair % 2 == half
+                ? take_recorded(session, item, pair, err)
+                : take(session, item, NULL, &session->unrecorded_per_s[pair], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static double median(double *values, size_t count)

@@ -13,6 +13,7 @@
 
 #include "calibrate/host.h"
 #include "calibrate/statistics.h"
+#include "model/try.h"
 
 /* Threads start, caches fill and the queues find their usual lengths. */
 #define WARM_UP_S       0.2
@@ -38,14 +39,13 @@
 static enum fulcrum_status open_steppers(
     struct fulcrum_window_room *room, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < room->stepper_count && status == FULCRUM_OK; i++) {
-        status = fulcrum_stepper_begin(&room->steppers[i], &room->bench.stage, i, err);
+    for (size_t i = 0; i < room->stepper_count; i++) {
+        TRY(fulcrum_stepper_begin(&room->steppers[i], &room->bench.stage, i, err));
     }
-    for (size_t i = 0; i < room->stepper_count && status == FULCRUM_OK; i++) {
-        status = fulcrum_stepper_await(&room->steppers[i], err);
+    for (size_t i = 0; i < room->stepper_count; i++) {
+        TRY(fulcrum_stepper_await(&room->steppers[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static void close_steppers(struct fulcrum_window_room *room)
@@ -148,12 +148,11 @@ static enum fulcrum_status take_pulse(
 static enum fulcrum_status learn(struct fulcrum_window_room *room,
     const struct pulse *pulse, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (int i = 0; i < 2 && status == FULCRUM_OK; i++) {
+    for (int i = 0; i < 2; i++) {
         room->usual[i].usual_frac = 0.5;
-        status = fulcrum_canary_add(&room->usual[i], pulse->side_s[i], err);
+        TRY(fulcrum_canary_add(&room->usual[i], pulse->side_s[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /*
@@ -181,15 +180,12 @@ static enum fulcrum_status await_calm(
 static enum fulcrum_status prime_canaries(
     struct fulcrum_window_room *room, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (int i = 0; i < PRIME_RUNS && status == FULCRUM_OK; i++) {
+    for (int i = 0; i < PRIME_RUNS; i++) {
         struct pulse pulse;
-        status = take_pulse(room, &pulse, err);
-        if (status == FULCRUM_OK) {
-            status = learn(room, &pulse, err);
-        }
+        TRY(take_pulse(room, &pulse, err));
+        TRY(learn(room, &pulse, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* A second state of the learner: inference and training never share one. */
@@ -238,28 +234,17 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
         .sm_count = options->sm_count,
         .network = options->network,
         .seed = options->seed};
-    enum fulcrum_status status = fulcrum_placement_complete(&room->placement, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_cpu_list_allowed(&room->before, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_bench_open(&room->bench, &open, err);
-    }
-    if (status == FULCRUM_OK) {
-        cut_machine(room);
-        status = make_steppers(room, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = open_training(room, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = prime_canaries(room, err);
-    }
+    TRY(fulcrum_placement_complete(&room->placement, err));
+    TRY(fulcrum_cpu_list_allowed(&room->before, err));
+    TRY(fulcrum_bench_open(&room->bench, &open, err));
+    cut_machine(room);
+    TRY(make_steppers(room, err));
+    TRY(open_training(room, err));
+    TRY(prime_canaries(room, err));
     const struct fulcrum_energy_options energy = {.root = options->meter_root,
         .gpu = room->bench.learner_info.device_uuid,
         .uses_gpu = room->bench.machine.accelerator == FULCRUM_ACCELERATOR_GPU};
-    return status == FULCRUM_OK ? fulcrum_energy_open(&room->energy, &energy, err)
-                                : status;
+    return fulcrum_energy_open(&room->energy, &energy, err);
 }
 
 void fulcrum_window_room_close(struct fulcrum_window_room *room)
@@ -298,8 +283,8 @@ static double own_cpu_s(const struct fulcrum_window_room *room)
 static enum fulcrum_status look(struct fulcrum_window_room *room,
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_live_failure(live, err);
-    return status == FULCRUM_OK ? pause_s(room, LOOK_S, err) : status;
+    TRY(fulcrum_live_failure(live, err));
+    return pause_s(room, LOOK_S, err);
 }
 
 /* Until the pipeline has found its stride. */

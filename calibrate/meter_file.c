@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
+
 enum fulcrum_status fulcrum_meter_path(char path[FULCRUM_METER_PATH_SIZE],
     struct fulcrum_error *err, const char *format, ...)
 {
@@ -63,10 +65,7 @@ enum fulcrum_status fulcrum_meter_read_count(
     const char *path, uint64_t *out, struct fulcrum_error *err)
 {
     char line[64] = "";
-    enum fulcrum_status status = fulcrum_meter_read_line(path, line, sizeof line, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_meter_read_line(path, line, sizeof line, err));
     char *end = NULL;
     errno = 0;
     uintmax_t value = strtoumax(line, &end, 10);

@@ -19,6 +19,7 @@
 #include "calibrate/meter_record.h"
 #include "calibrate/nvml.h"
 #include "calibrate/stopwatch.h"
+#include "model/try.h"
 
 #define SAMPLE_S 0.05
 
@@ -291,13 +292,10 @@ static enum fulcrum_status open_gpus(
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu GPUs", count);
     }
     state->count = count;
-    enum fulcrum_status status = choose_ways(state, err);
-    if (status == FULCRUM_OK) {
-        /* The first samples, so that joules count from here. */
-        take_all_watts(state);
-        status = start_sampler(state, err);
-    }
-    return status;
+    TRY(choose_ways(state, err));
+    /* The first samples, so that joules count from here. */
+    take_all_watts(state);
+    return start_sampler(state, err);
 }
 
 static enum fulcrum_status nvml_open(

@@ -13,6 +13,7 @@
 
 #include "calibrate/meter_file.h"
 #include "calibrate/meter_record.h"
+#include "model/try.h"
 
 /* More packages than any machine has; two events each. */
 enum { MOST_PACKAGES = 64, MOST_DOMAINS = 2 * MOST_PACKAGES };
@@ -62,9 +63,8 @@ static enum fulcrum_status add_event(struct fulcrum_meter_state *state,
 {
     int cpu[MOST_PACKAGES];
     size_t package_count = 0;
-    enum fulcrum_status status =
-        fulcrum_perf_cpu_list(cpu, &package_count, MOST_PACKAGES, list, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < package_count; i++) {
+    TRY(fulcrum_perf_cpu_list(cpu, &package_count, MOST_PACKAGES, list, err));
+    for (size_t i = 0; i < package_count; i++) {
         int file = open_event(event, cpu[i]);
         if (file < 0) {
             return fail_open(errno, cpu[i], err);
@@ -76,7 +76,7 @@ static enum fulcrum_status add_event(struct fulcrum_meter_state *state,
         state->file[state->count] = file;
         state->j_per_count[state->count++] = event->j_per_count;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status open_events(
@@ -91,24 +91,16 @@ static enum fulcrum_status open_events(
     char path[FULCRUM_METER_PATH_SIZE];
     char list[512];
     struct fulcrum_perf_event event;
-    enum fulcrum_status status =
-        fulcrum_perf_event_read(&event, root, "energy-pkg", err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_meter_path(
-            path, err, "%s/sys/bus/event_source/devices/power/cpumask", root);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_meter_read_line(path, list, sizeof list, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = add_event(state, &event, &package, list, err);
-    }
+    TRY(fulcrum_perf_event_read(&event, root, "energy-pkg", err));
+    TRY(fulcrum_meter_path(
+        path, err, "%s/sys/bus/event_source/devices/power/cpumask", root));
+    TRY(fulcrum_meter_read_line(path, list, sizeof list, err));
+    TRY(add_event(state, &event, &package, list, err));
     /* Memory is counted on servers only; its absence is no fault. */
-    if (status == FULCRUM_OK &&
-        fulcrum_perf_event_read(&event, root, "energy-ram", NULL) == FULCRUM_OK) {
-        status = add_event(state, &event, &dram, list, err);
+    if (fulcrum_perf_event_read(&event, root, "energy-ram", NULL) == FULCRUM_OK) {
+        TRY(add_event(state, &event, &dram, list, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status perf_open(

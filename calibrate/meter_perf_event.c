@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calibrate/meter_file.h"
+#include "model/try.h"
 
 static const char unit_folder[] = "sys/bus/event_source/devices/power";
 
@@ -47,9 +48,9 @@ static enum fulcrum_status parse_scale(
 static enum fulcrum_status read_event_file(char path[FULCRUM_METER_PATH_SIZE],
     char line[64], const char *const part[3], struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_meter_path(
-        path, err, "%s/%s/events/%s%s", part[0], unit_folder, part[1], part[2]);
-    return status == FULCRUM_OK ? fulcrum_meter_read_line(path, line, 64, err) : status;
+    TRY(fulcrum_meter_path(
+        path, err, "%s/%s/events/%s%s", part[0], unit_folder, part[1], part[2]));
+    return fulcrum_meter_read_line(path, line, 64, err);
 }
 
 static enum fulcrum_status read_type(
@@ -57,14 +58,13 @@ static enum fulcrum_status read_type(
 {
     char path[FULCRUM_METER_PATH_SIZE];
     uint64_t type = 0;
-    enum fulcrum_status status =
-        fulcrum_meter_path(path, err, "%s/%s/type", root, unit_folder);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_meter_read_count(path, &type, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_meter_path(path, err, "%s/%s/type", root, unit_folder));
+    TRY_OR_END(fulcrum_meter_read_count(path, &type, err));
+    if (type > UINT32_MAX) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: too large", path));
     }
-    if (status == FULCRUM_OK && type > UINT32_MAX) {
-        status = fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: too large", path);
-    }
+end:
     *out = (uint32_t)type;
     return status;
 }

@@ -15,6 +15,7 @@
 #include "calibrate/meter_file.h"
 #include "calibrate/nvml_abi.h"
 #include "calibrate/shared_library.h"
+#include "model/try.h"
 
 #define DEFAULT_LIBRARY "libnvidia-ml.so.1"
 
@@ -248,15 +249,11 @@ static enum fulcrum_status ask(const struct query *query,
     struct fulcrum_error *err)
 {
     unsigned value = 0;
-    enum fulcrum_status status = prepare(query, err);
-    if (status == FULCRUM_OK) {
-        fulcrum_nvml_device device = query->nvml->gpu[query->index].device;
-        status = conclude(query, call == NULL ? ABSENT : call(device, &value), err);
-    }
-    if (status == FULCRUM_OK) {
-        *out = (double)value;
-    }
-    return status;
+    TRY(prepare(query, err));
+    fulcrum_nvml_device device = query->nvml->gpu[query->index].device;
+    TRY(conclude(query, call == NULL ? ABSENT : call(device, &value), err));
+    *out = (double)value;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status take_watts(const struct query *query, double milliwatts,
@@ -276,11 +273,9 @@ enum fulcrum_status fulcrum_nvml_info(const struct fulcrum_nvml *nvml, size_t in
     struct fulcrum_nvml_info *out, struct fulcrum_error *err)
 {
     const struct query query = {nvml, index, "name"};
-    enum fulcrum_status status = prepare(&query, err);
-    if (status == FULCRUM_OK) {
-        *out = nvml->gpu[index].info;
-    }
-    return status;
+    TRY(prepare(&query, err));
+    *out = nvml->gpu[index].info;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_nvml_energy_j(const struct fulcrum_nvml *nvml, size_t index,
@@ -288,17 +283,13 @@ enum fulcrum_status fulcrum_nvml_energy_j(const struct fulcrum_nvml *nvml, size_
 {
     const struct query query = {nvml, index, "nvmlDeviceGetTotalEnergyConsumption"};
     unsigned long long energy_mj = 0;
-    enum fulcrum_status status = prepare(&query, err);
-    if (status == FULCRUM_OK) {
-        int result = nvml->call.energy == NULL
-                         ? ABSENT
-                         : nvml->call.energy(nvml->gpu[index].device, &energy_mj);
-        status = conclude(&query, result, err);
-    }
-    if (status == FULCRUM_OK) {
-        *out = 1e-3 * (double)energy_mj;
-    }
-    return status;
+    TRY(prepare(&query, err));
+    int result = nvml->call.energy == NULL
+                     ? ABSENT
+                     : nvml->call.energy(nvml->gpu[index].device, &energy_mj);
+    TRY(conclude(&query, result, err));
+    *out = 1e-3 * (double)energy_mj;
+    return FULCRUM_OK;
 }
 
 /* Drivers have stored the same field in several widths. */
@@ -325,17 +316,13 @@ static enum fulcrum_status instant_power_w(const struct fulcrum_nvml *nvml,
     const struct query query = {
         nvml, index, "nvmlDeviceGetFieldValues of NVML_FI_DEV_POWER_INSTANT"};
     struct fulcrum_nvml_field field = {.field_id = FULCRUM_NVML_FIELD_POWER_INSTANT};
-    enum fulcrum_status status = prepare(&query, err);
-    if (status == FULCRUM_OK) {
-        int result = nvml->call.field_values == NULL
-                         ? ABSENT
-                         : nvml->call.field_values(nvml->gpu[index].device, 1, &field);
-        status = conclude(&query, result, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = conclude(&query, field.result, err);
-    }
-    return status == FULCRUM_OK ? take_field(&query, &field, out, err) : status;
+    TRY(prepare(&query, err));
+    int result = nvml->call.field_values == NULL
+                     ? ABSENT
+                     : nvml->call.field_values(nvml->gpu[index].device, 1, &field);
+    TRY(conclude(&query, result, err));
+    TRY(conclude(&query, field.result, err));
+    return take_field(&query, &field, out, err);
 }
 
 enum fulcrum_status fulcrum_nvml_power_w(const struct fulcrum_nvml *nvml, size_t index,
@@ -346,8 +333,8 @@ enum fulcrum_status fulcrum_nvml_power_w(const struct fulcrum_nvml *nvml, size_t
     }
     const struct query query = {nvml, index, "nvmlDeviceGetPowerUsage"};
     double milliwatts = 0;
-    enum fulcrum_status status = ask(&query, nvml->call.power_usage, &milliwatts, err);
-    return status == FULCRUM_OK ? take_watts(&query, milliwatts, out, err) : status;
+    TRY(ask(&query, nvml->call.power_usage, &milliwatts, err));
+    return take_watts(&query, milliwatts, out, err);
 }
 
 double fulcrum_nvml_power_average_s(
@@ -371,8 +358,8 @@ enum fulcrum_status fulcrum_nvml_power_limit_w(const struct fulcrum_nvml *nvml,
 {
     const struct query query = {nvml, index, "nvmlDeviceGetEnforcedPowerLimit"};
     double milliwatts = 0;
-    enum fulcrum_status status = ask(&query, nvml->call.power_limit, &milliwatts, err);
-    return status == FULCRUM_OK ? take_watts(&query, milliwatts, out, err) : status;
+    TRY(ask(&query, nvml->call.power_limit, &milliwatts, err));
+    return take_watts(&query, milliwatts, out, err);
 }
 
 enum fulcrum_status fulcrum_nvml_clock_hz(const struct fulcrum_nvml *nvml, size_t index,
@@ -380,18 +367,14 @@ enum fulcrum_status fulcrum_nvml_clock_hz(const struct fulcrum_nvml *nvml, size_
 {
     const struct query query = {nvml, index, "nvmlDeviceGetClockInfo"};
     unsigned megahertz = 0;
-    enum fulcrum_status status = prepare(&query, err);
-    if (status == FULCRUM_OK) {
-        int result = nvml->call.clock_info == NULL
-                         ? ABSENT
-                         : nvml->call.clock_info(nvml->gpu[index].device,
-                               FULCRUM_NVML_CLOCK_SM, &megahertz);
-        status = conclude(&query, result, err);
-    }
-    if (status == FULCRUM_OK) {
-        *out = 1e6 * (double)megahertz;
-    }
-    return status;
+    TRY(prepare(&query, err));
+    int result = nvml->call.clock_info == NULL
+                     ? ABSENT
+                     : nvml->call.clock_info(
+                           nvml->gpu[index].device, FULCRUM_NVML_CLOCK_SM, &megahertz);
+    TRY(conclude(&query, result, err));
+    *out = 1e6 * (double)megahertz;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_nvml_utilisation(const struct fulcrum_nvml *nvml,
@@ -399,19 +382,15 @@ enum fulcrum_status fulcrum_nvml_utilisation(const struct fulcrum_nvml *nvml,
 {
     const struct query query = {nvml, index, "nvmlDeviceGetUtilizationRates"};
     struct fulcrum_nvml_utilization rates = {0, 0};
-    enum fulcrum_status status = prepare(&query, err);
-    if (status == FULCRUM_OK) {
-        int result = nvml->call.utilization == NULL
-                         ? ABSENT
-                         : nvml->call.utilization(nvml->gpu[index].device, &rates);
-        status = conclude(&query, result, err);
+    TRY(prepare(&query, err));
+    int result = nvml->call.utilization == NULL
+                     ? ABSENT
+                     : nvml->call.utilization(nvml->gpu[index].device, &rates);
+    TRY(conclude(&query, result, err));
+    if (rates.gpu > 100) {
+        TRY(fulcrum_fail(err, FULCRUM_ERR_FORMAT, "gpu-%zu: %s: %u %% is above 100",
+            index, query.what, rates.gpu));
     }
-    if (status == FULCRUM_OK && rates.gpu > 100) {
-        status = fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "gpu-%zu: %s: %u %% is above 100", index, query.what, rates.gpu);
-    }
-    if (status == FULCRUM_OK) {
-        *busy_frac = 0.01 * (double)rates.gpu;
-    }
-    return status;
+    *busy_frac = 0.01 * (double)rates.gpu;
+    return FULCRUM_OK;
 }

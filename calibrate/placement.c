@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "calibrate/host.h"
+#include "model/try.h"
 
 static int holds(const struct fulcrum_cpu_list *list, unsigned cpu)
 {
@@ -210,10 +211,7 @@ enum fulcrum_status fulcrum_placement_complete(
     struct fulcrum_placement *placement, struct fulcrum_error *err)
 {
     struct fulcrum_cpu_list allowed = {.count = 0};
-    enum fulcrum_status status = fulcrum_cpu_list_allowed(&allowed, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_cpu_list_allowed(&allowed, err));
     struct cores cores = cores_of_host();
     if (placement->server.count == 0) {
         place_server(&cores, &allowed, placement);

@@ -24,6 +24,7 @@
 #include "calibrate/posterior_state.h"
 #include "model/parallel.h"
 #include "model/stream.h"
+#include "model/try.h"
 
 /* Draws kept of each particle, and sweeps before them and after each step. */
 enum { KEPT_SWEEPS = 10, STEP_SWEEPS = 4, LAST_SWEEPS = 6, BISECTIONS = 40 };
@@ -311,12 +312,12 @@ static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *er
     cloud->sweep++;
     resample(cloud, more, least);
     cloud->share = cloud->share + more >= 1.0 ? 1.0 : cloud->share + more;
-    enum fulcrum_status status = fill_spread(cloud, err);
-    for (int i = 0; i < STEP_SWEEPS && status == FULCRUM_OK; i++) {
+    TRY(fill_spread(cloud, err));
+    for (int i = 0; i < STEP_SWEEPS; i++) {
         sweep(cloud);
         count_sweep(cloud, steps_left(cloud, more) * STEP_SWEEPS - i - 1);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static int is_allocated(const struct cloud *cloud)
@@ -478,11 +479,10 @@ static double effective_count(
 /* The data are let in, step by step. */
 static enum fulcrum_status anneal(struct cloud *cloud, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    while (status == FULCRUM_OK && cloud->share < 1.0) {
-        status = is_stopped(cloud) ? fail_stopped(err) : advance(cloud, err);
+    while (cloud->share < 1.0) {
+        TRY(is_stopped(cloud) ? fail_stopped(err) : advance(cloud, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Sweeps until a sweep is cut short; those that are whole are kept, but the first. */
@@ -506,17 +506,15 @@ enum fulcrum_status fulcrum_posterior_draw(
     struct cloud cloud;
     struct fulcrum_posterior_draws draws = {.count = 0};
     size_t particles = (count + KEPT_SWEEPS - 1) / KEPT_SWEEPS;
-    enum fulcrum_status status = begin(&cloud, problem, particles, seed, err);
-    if (status == FULCRUM_OK) {
-        status = anneal(&cloud, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(begin(&cloud, problem, particles, seed, err));
+    TRY_OR_END(anneal(&cloud, err));
+    TRY_OR_END(draws_init(&draws, problem, particles * KEPT_SWEEPS, err));
+    collect(&cloud, &draws);
+    if (!(draws.count > 0)) {
+        TRY_OR_END(fail_stopped(err));
     }
-    if (status == FULCRUM_OK) {
-        status = draws_init(&draws, problem, particles * KEPT_SWEEPS, err);
-    }
-    if (status == FULCRUM_OK) {
-        collect(&cloud, &draws);
-        status = draws.count > 0 ? FULCRUM_OK : fail_stopped(err);
-    }
+end:
     if (status == FULCRUM_OK) {
         draws.effective_count = effective_count(&draws, particles);
         *out = draws;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "calibrate/half_curve.h"
+#include "model/try.h"
 
 /*
  * Standard deviation of one published rate. EnvPool's For-loop rows repeat one thread's
@@ -88,10 +89,7 @@ static enum fulcrum_status read_rate(const struct fulcrum_reference *reference,
     struct fulcrum_reading *reading, struct fulcrum_error *err)
 {
     const struct fulcrum_reference_point *point = &reference->points[reading->point];
-    enum fulcrum_status status = find_workers(reference, reading, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(find_workers(reference, reading, err));
     for (size_t i = 0; i < point->observation_count; i++) {
         const char *quantity = point->observations[i].quantity;
         if (strcmp(quantity, "steps_per_s") == 0 ||
@@ -224,17 +222,13 @@ static enum fulcrum_status predict_series(struct curve *curve, size_t first,
     struct fulcrum_error *err)
 {
     struct fulcrum_cpu_curve_fit fit = {0};
-    enum fulcrum_status status = collect(curve, first, err);
-    if (status == FULCRUM_OK && !curve->kind->is_left_out) {
-        status = fit_curve(&fit, curve, err);
-        if (status == FULCRUM_OK) {
-            compare(comparison, curve, &fit);
-        }
+    TRY(collect(curve, first, err));
+    if (!curve->kind->is_left_out) {
+        TRY(fit_curve(&fit, curve, err));
+        compare(comparison, curve, &fit);
     }
-    if (status == FULCRUM_OK) {
-        judge(&verdicts->items[verdicts->count++], curve, &fit, comparison);
-    }
-    return status;
+    judge(&verdicts->items[verdicts->count++], curve, &fit, comparison);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status predict_all(const struct fulcrum_reference *reference,
@@ -288,13 +282,10 @@ enum fulcrum_status fulcrum_predict_curve(const struct fulcrum_reference *refere
 {
     struct fulcrum_comparison comparison = {0};
     struct fulcrum_curve_verdicts verdicts = {0};
-    enum fulcrum_status status =
-        predict_and_judge(reference, &comparison, &verdicts, err);
-    if (status == FULCRUM_OK) {
-        fulcrum_curve_verdicts_clear(&verdicts);
-        *out = comparison;
-    }
-    return status;
+    TRY(predict_and_judge(reference, &comparison, &verdicts, err));
+    fulcrum_curve_verdicts_clear(&verdicts);
+    *out = comparison;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_curve_verdicts_of(const struct fulcrum_reference *reference,
@@ -302,13 +293,10 @@ enum fulcrum_status fulcrum_curve_verdicts_of(const struct fulcrum_reference *re
 {
     struct fulcrum_comparison comparison = {0};
     struct fulcrum_curve_verdicts verdicts = {0};
-    enum fulcrum_status status =
-        predict_and_judge(reference, &comparison, &verdicts, err);
-    if (status == FULCRUM_OK) {
-        fulcrum_comparison_clear(&comparison);
-        *out = verdicts;
-    }
-    return status;
+    TRY(predict_and_judge(reference, &comparison, &verdicts, err));
+    fulcrum_comparison_clear(&comparison);
+    *out = verdicts;
+    return FULCRUM_OK;
 }
 
 void fulcrum_curve_verdicts_clear(struct fulcrum_curve_verdicts *verdicts)

@@ -7,6 +7,7 @@
 
 #include "model/idealise.h"
 #include "model/scale.h"
+#include "model/try.h"
 
 static enum fulcrum_status check_machine(
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
@@ -92,19 +93,13 @@ static enum fulcrum_status predict_point(
     size_t component = 0;
     size_t observation = 0;
     double share = 0.0;
-    enum fulcrum_status status = find_component(reference, point, &component, err);
-    if (status == FULCRUM_OK) {
-        status = find_share(reference, point, &observation, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = share_of(&reference->design, component, &share, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_compared *item =
-            fulcrum_comparison_add(comparison, point, observation, share);
-        item->is_fitted = 1;
-    }
-    return status;
+    TRY(find_component(reference, point, &component, err));
+    TRY(find_share(reference, point, &observation, err));
+    TRY(share_of(&reference->design, component, &share, err));
+    struct fulcrum_compared *item =
+        fulcrum_comparison_add(comparison, point, observation, share);
+    item->is_fitted = 1;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_predict_gpu_time(const struct fulcrum_reference *reference,

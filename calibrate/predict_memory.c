@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/memory_system.h"
+#include "model/try.h"
 
 /* The usual exponent, and the ends of those that Hartstein et al. 2006 find. */
 static const double usual_exponent = 0.5;
@@ -162,12 +163,9 @@ static enum fulcrum_status predict_quantity(const struct fulcrum_compared *place
     if (!is_gain(quantity) && !is_fewer(quantity)) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status =
-        check_value(reference, place->point, place->observation, err);
-    if (status == FULCRUM_OK) {
-        add_item(comparison, place, family, change);
-    }
-    return status;
+    TRY(check_value(reference, place->point, place->observation, err));
+    add_item(comparison, place, family, change);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status predict_point(
@@ -181,28 +179,30 @@ static enum fulcrum_status predict_point(
         !find_family(reference, point->series, &family)) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status = check_family(reference, &family, err);
-    for (size_t k = 0; k < point->observation_count && status == FULCRUM_OK; k++) {
+    TRY(check_family(reference, &family, err));
+    for (size_t k = 0; k < point->observation_count; k++) {
         const struct fulcrum_compared place = {.point = index, .observation = k};
-        status = predict_quantity(&place, &family, &change, comparison, err);
+        TRY(predict_quantity(&place, &family, &change, comparison, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_predict_memory(const struct fulcrum_reference *reference,
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
     struct fulcrum_comparison comparison = {0};
-    enum fulcrum_status status = fulcrum_comparison_init(&comparison, reference, err);
-    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
-        status = predict_point(i, &comparison, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
+        TRY_OR_END(predict_point(i, &comparison, err));
     }
-    if (status == FULCRUM_OK && comparison.count == 0) {
-        status = fulcrum_fail(err, FULCRUM_ERR_MISSING,
+    if (comparison.count == 0) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_MISSING,
             "reference %s: no point sets cache_rel and bandwidth_rel and observes a "
             "gain, such as training_gain_frac",
-            reference->name);
+            reference->name));
     }
+end:
     if (status == FULCRUM_OK) {
         *out = comparison;
     } else {

@@ -20,6 +20,7 @@
 
 #include "calibrate/half_curve.h"
 #include "model/cluster.h"
+#include "model/try.h"
 
 /* On one machine the speed-up is 1 by definition. */
 static const double one_node = 1;
@@ -229,15 +230,11 @@ static enum fulcrum_status predict_series(struct fulcrum_half_curve *curve,
     size_t first, struct fulcrum_comparison *comparison, struct fulcrum_error *err)
 {
     struct fulcrum_node_scaling scaling = {0, 0};
-    enum fulcrum_status status =
-        fulcrum_half_curve_fill(curve, first, read_speedup, "numbers of machines", err);
-    if (status == FULCRUM_OK) {
-        status = hold_out_beyond_one(curve, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fit_scaling(curve, &scaling, err);
-    }
-    for (size_t i = 0; status == FULCRUM_OK && i < curve->count; i++) {
+    TRY(fulcrum_half_curve_fill(
+        curve, first, read_speedup, "numbers of machines", err));
+    TRY(hold_out_beyond_one(curve, err));
+    TRY(fit_scaling(curve, &scaling, err));
+    for (size_t i = 0; i < curve->count; i++) {
         const struct fulcrum_reading *reading = &curve->readings[i];
         struct fulcrum_compared *item =
             fulcrum_comparison_add(comparison, reading->point, reading->observation,
@@ -245,7 +242,7 @@ static enum fulcrum_status predict_series(struct fulcrum_half_curve *curve,
         item->is_fitted = reading->is_fitted;
         item->baseline[FULCRUM_BASELINE_BOUNDS] = reading->x;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_predict_nodes(const struct fulcrum_reference *reference,

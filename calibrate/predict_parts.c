@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "model/quantity.h"
+#include "model/try.h"
 
 /* Instances that a GPU can be cut into: 7 compute slices. */
 static const double most_instances = 7.0;
@@ -112,16 +113,14 @@ static enum fulcrum_status read_inputs(const struct fulcrum_reference *reference
         {"kernel_launch_overhead_frac", &out->launch_overhead_frac},
         {"communication_overhead_frac", &out->communication_overhead_frac},
     };
-    enum fulcrum_status status =
-        reference->point_count > 0
-            ? FULCRUM_OK
-            : fulcrum_fail(err, FULCRUM_ERR_MISSING,
-                  "reference %s: points is empty, one point expected", reference->name);
-    for (size_t i = 0; status == FULCRUM_OK && i < sizeof wanted / sizeof wanted[0];
-         i++) {
-        status = read_value(reference, wanted[i].quantity, wanted[i].value, err);
+    if (!(reference->point_count > 0)) {
+        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+            "reference %s: points is empty, one point expected", reference->name);
     }
-    return status;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        TRY(read_value(reference, wanted[i].quantity, wanted[i].value, err));
+    }
+    return FULCRUM_OK;
 }
 
 /* gain - 1 times the utilisation alone is what utilisation gains. */
@@ -130,14 +129,8 @@ static enum fulcrum_status fit_busy(const struct fulcrum_reference *reference,
 {
     double gain = 0.0;
     double more = 0.0;
-    enum fulcrum_status status =
-        read_value(reference, "serving_speedup_mean", &gain, err);
-    if (status == FULCRUM_OK) {
-        status = read_value(reference, "serving_gpu_util_gain_mean_frac", &more, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(read_value(reference, "serving_speedup_mean", &gain, err));
+    TRY(read_value(reference, "serving_gpu_util_gain_mean_frac", &more, err));
     double busy = more / (gain - 1.0) / fulcrum_parts_utilisation(inputs, 1.0, 0);
     if (!(busy > 0.0 && busy <= 1.0)) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
@@ -175,11 +168,8 @@ static enum fulcrum_status predict_row(struct fulcrum_comparison *comparison,
     }
     double alone = fulcrum_parts_utilisation(inputs, busy, row->trains);
     double gain = fulcrum_parts_gain(inputs, busy, row->trains, most_instances);
-    enum fulcrum_status status =
-        row->fitted_with != NULL ? read_value(reference, row->fitted_with, &gain, err)
-                                 : FULCRUM_OK;
-    if (status != FULCRUM_OK) {
-        return status;
+    if (row->fitted_with != NULL) {
+        TRY(read_value(reference, row->fitted_with, &gain, err));
     }
     struct fulcrum_compared *item = fulcrum_comparison_add(
         comparison, 0, observation, row->is_utilisation ? (gain - 1.0) * alone : gain);
@@ -195,16 +185,14 @@ enum fulcrum_status fulcrum_predict_parts(const struct fulcrum_reference *refere
     struct fulcrum_parts_inputs inputs;
     struct fulcrum_comparison comparison = {0};
     double busy = 0.0;
-    enum fulcrum_status status = read_inputs(reference, &inputs, err);
-    if (status == FULCRUM_OK) {
-        status = fit_busy(reference, &inputs, &busy, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_inputs(reference, &inputs, err));
+    TRY_OR_END(fit_busy(reference, &inputs, &busy, err));
+    TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        TRY_OR_END(predict_row(&comparison, &inputs, busy, &rows[i], err));
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_comparison_init(&comparison, reference, err);
-    }
-    for (size_t i = 0; status == FULCRUM_OK && i < sizeof rows / sizeof rows[0]; i++) {
-        status = predict_row(&comparison, &inputs, busy, &rows[i], err);
-    }
+end:
     if (status == FULCRUM_OK) {
         *out = comparison;
     } else {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "calibrate/fit_power.h"
+#include "model/try.h"
 
 /*
  * Where points are too few to tell alpha: the power law that is nearest over [0, 1] to
@@ -349,11 +350,9 @@ static enum fulcrum_status predict_one(struct curve *curve, size_t first,
     struct fulcrum_comparison *comparison, struct fulcrum_error *err)
 {
     struct fulcrum_power_fit fit = {0};
-    enum fulcrum_status status = collect(curve, first, err);
-    if (status == FULCRUM_OK) {
-        status = fit_curve(&fit, curve, err);
-    }
-    for (size_t i = 0; status == FULCRUM_OK && i < curve->count; i++) {
+    TRY(collect(curve, first, err));
+    TRY(fit_curve(&fit, curve, err));
+    for (size_t i = 0; i < curve->count; i++) {
         const struct reading *reading = &curve->readings[i];
         struct fulcrum_compared *item =
             fulcrum_comparison_add(comparison, reading->point, reading->observation,
@@ -362,7 +361,7 @@ static enum fulcrum_status predict_one(struct curve *curve, size_t first,
         add_interval(item, &fit, reading->active_frac);
         add_baseline(item, curve, reading->active_frac);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static int is_first_of_curve(const struct fulcrum_reference *reference, size_t point)

@@ -14,6 +14,7 @@
 #include "calibrate/fit.h"
 #include "calibrate/half_curve.h"
 #include "model/scale.h"
+#include "model/try.h"
 
 /*
  * Standard deviation of one rate. Rates cannot grow faster than SMs by any law; those
@@ -59,10 +60,7 @@ static enum fulcrum_status read_rate(const struct fulcrum_reference *reference,
     struct fulcrum_reading *reading, struct fulcrum_error *err)
 {
     const struct fulcrum_reference_point *point = &reference->points[reading->point];
-    enum fulcrum_status status = find_sm_count(reference, reading, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(find_sm_count(reference, reading, err));
     for (size_t i = 0; i < point->observation_count; i++) {
         if (strstr(point->observations[i].quantity, "_per_") != NULL) {
             return fulcrum_reading_take(reference, reading, i, err);
@@ -178,15 +176,10 @@ static enum fulcrum_status predict_series(struct fulcrum_half_curve *curve,
     size_t first, struct fulcrum_comparison *comparison, struct fulcrum_error *err)
 {
     struct fulcrum_fit_result fit;
-    enum fulcrum_status status =
-        fulcrum_half_curve_fill(curve, first, read_rate, "numbers of SMs", err);
-    if (status == FULCRUM_OK) {
-        status = fit_curve(&fit, curve, err);
-    }
-    if (status == FULCRUM_OK) {
-        compare(comparison, curve, &fit);
-    }
-    return status;
+    TRY(fulcrum_half_curve_fill(curve, first, read_rate, "numbers of SMs", err));
+    TRY(fit_curve(&fit, curve, err));
+    compare(comparison, curve, &fit);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_predict_sm(const struct fulcrum_reference *reference,

@@ -11,6 +11,7 @@
 #include "calibrate/seen.h"
 #include "calibrate/throughput.h"
 #include "model/interval.h"
+#include "model/try.h"
 
 /* Of a published point, where its repetitions are not: small formulas weigh it by this.
  */
@@ -36,10 +37,7 @@ static enum fulcrum_status make_model(struct job *job, struct fulcrum_error *err
         .calibrations = &job->calibration,
         .calibration_count = 1,
         .thread_count = 1};
-    enum fulcrum_status status = fulcrum_throughput_new(&plan, &job->model, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_throughput_new(&plan, &job->model, err));
     size_t points = job->reference->point_count;
     (void)fulcrum_throughput_figures(job->model, &job->figure_count);
     job->points = calloc(points + 1, sizeof *job->points);
@@ -266,14 +264,12 @@ enum fulcrum_status fulcrum_predict_throughput(
     struct fulcrum_comparison found = {.count = 0};
     struct job job = {
         .reference = reference, .calibration = calibration, .out = &found};
-    enum fulcrum_status status = make_model(&job, err);
-    if (status == FULCRUM_OK) {
-        status = predict(&job, err);
-    }
-    if (status == FULCRUM_OK) {
-        add_baselines(&job);
-        status = add_formulas(&job, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(make_model(&job, err));
+    TRY_OR_END(predict(&job, err));
+    add_baselines(&job);
+    status = add_formulas(&job, err);
+end:
     fulcrum_throughput_free(job.model);
     free(job.points);
     free(job.drawn_per_s);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "model/power.h"
+#include "model/try.h"
 #include "presets/preset.h"
 
 static const double interval_tail = 0.05;
@@ -174,15 +175,12 @@ static enum fulcrum_status read_settings(const struct fulcrum_reference *referen
     struct fulcrum_error *err)
 {
     const struct fulcrum_reference_point *from = &reference->points[point];
-    enum fulcrum_status status = FULCRUM_OK;
     *load_frac = (double)NAN;
     *design = reference->design;
-    for (size_t i = 0; i < from->setting_count && status == FULCRUM_OK; i++) {
-        status = apply_setting(&from->settings[i], design, load_frac, err);
+    for (size_t i = 0; i < from->setting_count; i++) {
+        TRY(apply_setting(&from->settings[i], design, load_frac, err));
     }
-    return status == FULCRUM_OK
-               ? check_point(reference, point, &design->machine.cpu, *load_frac, err)
-               : status;
+    return check_point(reference, point, &design->machine.cpu, *load_frac, err);
 }
 
 static enum fulcrum_status find_server_w(const struct fulcrum_reference *reference,
@@ -212,17 +210,12 @@ static enum fulcrum_status predict_point(const struct draws *draws, size_t point
     struct fulcrum_design design;
     double load_frac = 0;
     size_t observation = 0;
-    enum fulcrum_status status =
-        read_settings(comparison->reference, point, &design, &load_frac, err);
-    if (status == FULCRUM_OK) {
-        status = find_server_w(comparison->reference, point, &observation, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_compared *item = fulcrum_comparison_add(
-            comparison, point, observation, server_w(&design, load_frac));
-        add_interval(item, draws, &design, load_frac);
-    }
-    return status;
+    TRY(read_settings(comparison->reference, point, &design, &load_frac, err));
+    TRY(find_server_w(comparison->reference, point, &observation, err));
+    struct fulcrum_compared *item = fulcrum_comparison_add(
+        comparison, point, observation, server_w(&design, load_frac));
+    add_interval(item, draws, &design, load_frac);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_predict_watts(const struct fulcrum_reference *reference,
@@ -230,16 +223,14 @@ enum fulcrum_status fulcrum_predict_watts(const struct fulcrum_reference *refere
 {
     struct draws draws;
     struct fulcrum_comparison comparison = {0};
-    enum fulcrum_status status = check_machine(reference, err);
-    if (status == FULCRUM_OK) {
-        status = draw(reference, &draws, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(check_machine(reference, err));
+    TRY_OR_END(draw(reference, &draws, err));
+    TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
+        TRY_OR_END(predict_point(&draws, i, &comparison, err));
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_comparison_init(&comparison, reference, err);
-    }
-    for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
-        status = predict_point(&draws, i, &comparison, err);
-    }
+end:
     if (status == FULCRUM_OK) {
         *out = comparison;
     } else {

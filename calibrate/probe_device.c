@@ -15,6 +15,7 @@
 
 #include "calibrate/compute.h"
 #include "calibrate/finding.h"
+#include "model/try.h"
 
 /* A sample repeats its work until it lasts so long. */
 #define BLOCK_S 0.003
@@ -107,11 +108,7 @@ static enum fulcrum_status prepare(
     const struct fulcrum_device_options options = {
         .index = learner->device_index, .sm_count = learner->sm_count};
     const struct fulcrum_device *device = state->bench->learner->device;
-    enum fulcrum_status status =
-        device->open(&options, &state->compute.state, &state->info, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(device->open(&options, &state->compute.state, &state->info, err));
     state->compute.device = device;
     state->compute.is_wide = state->info.is_wide;
     return reserve(state, err);

@@ -21,6 +21,7 @@
 #include "calibrate/finding.h"
 #include "calibrate/fit_gpu_power.h"
 #include "calibrate/nvml.h"
+#include "model/try.h"
 
 /* Windows are a little longer than the least, since clocks of two programs differ. */
 #define LONGER 1.05
@@ -144,10 +145,7 @@ static enum fulcrum_status open_meter(
     const struct fulcrum_energy_options options = {.root = state->bench->meter_root,
         .uses_gpu = 1,
         .window_rel = state->bench->meter_window_rel};
-    enum fulcrum_status status = fulcrum_energy_open(&state->set, &options, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_energy_open(&state->set, &options, err));
     if (!fulcrum_energy_has(state->set, FULCRUM_METER_GPU)) {
         struct fulcrum_energy_reading reading;
         fulcrum_energy_begin(state->set);
@@ -376,8 +374,8 @@ static enum fulcrum_status sample_level(
         level->trial_count = SIZE_MAX;
         return FULCRUM_OK;
     }
-    enum fulcrum_status status = run_level(state, level, err);
-    return status == FULCRUM_OK ? grant_all(state, level, err) : status;
+    TRY(run_level(state, level, err));
+    return grant_all(state, level, err);
 }
 
 static struct level *neediest(struct fulcrum_probe_state *state)
@@ -555,16 +553,14 @@ static enum fulcrum_status add_idle(const struct fulcrum_probe_state *state,
 {
     const struct fulcrum_gpu_idle *seen = &state->bench->gpu_idle;
     size_t gpu = state->gpu_index;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0;
-         gpu < seen->gpu_count && i < seen->sample_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; gpu < seen->gpu_count && i < seen->sample_count; i++) {
         const struct fulcrum_sample sample = {
             .value = seen->watts[gpu][i], .marked = seen->is_taken[gpu]};
         if (isfinite(sample.value)) {
-            status = fulcrum_recording_add(idle, &sample, findings->err);
+            TRY(fulcrum_recording_add(idle, &sample, findings->err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Medians of the levels that were sampled; at most LEVEL_MAX + 1. */
@@ -602,10 +598,7 @@ static enum fulcrum_status report_fit(const struct fulcrum_probe_state *state,
     struct fulcrum_gpu_power_fit fit;
     struct fulcrum_error why = {FULCRUM_OK, ""};
     size_t count = 0;
-    enum fulcrum_status status = gather(state, idle, loads, &count, findings->err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(gather(state, idle, loads, &count, findings->err));
     if (fulcrum_fit_gpu_power(&fit, loads, count, &why) != FULCRUM_OK) {
         fulcrum_findings_note(findings, "gpu_power_fit", "%s", why.detail);
         return findings->status;
@@ -652,17 +645,15 @@ static enum fulcrum_status gpu_power_report(struct fulcrum_probe_state *state,
     struct fulcrum_recording idle;
     fulcrum_recording_init(&idle, &header, &state->bench->alone);
     report_facts(state, &findings);
-    enum fulcrum_status status = add_idle(state, &idle, &findings);
-    if (status == FULCRUM_OK) {
-        status = report_fit(state, &idle, &findings);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(add_idle(state, &idle, &findings));
+    TRY_OR_END(report_fit(state, &idle, &findings));
+    fulcrum_findings_series(&findings, &idle);
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        fulcrum_findings_series(&findings, &state->recording[i]);
     }
-    if (status == FULCRUM_OK) {
-        fulcrum_findings_series(&findings, &idle);
-        for (size_t i = 0; i < FAMILY_COUNT; i++) {
-            fulcrum_findings_series(&findings, &state->recording[i]);
-        }
-        status = findings.status;
-    }
+    status = findings.status;
+end:
     fulcrum_recording_free(&idle);
     return status;
 }

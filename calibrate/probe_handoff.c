@@ -23,6 +23,7 @@
 #include "calibrate/finding.h"
 #include "calibrate/fit_batch_time.h"
 #include "calibrate/statistics.h"
+#include "model/try.h"
 
 static const double sizes[] = {1, 2, 4, 8, 16};
 
@@ -226,18 +227,17 @@ struct batch_medians {
 static enum fulcrum_status gather(const struct fulcrum_recording *recording,
     struct batch_medians *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     out->count = 0;
-    for (size_t i = 0; i < SIZE_COUNT && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < SIZE_COUNT; i++) {
         struct fulcrum_summary summary;
-        status = fulcrum_recording_summary(recording, sizes[i], &summary, err);
-        if (status == FULCRUM_OK && summary.used > 0 && summary.median > 0.0) {
+        TRY(fulcrum_recording_summary(recording, sizes[i], &summary, err));
+        if (summary.used > 0 && summary.median > 0.0) {
             out->size[out->count] = sizes[i];
             out->time_s[out->count] = summary.median;
             out->count++;
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Everything that the parameters are made of. Times in seconds. */
@@ -376,13 +376,11 @@ static enum fulcrum_status summarise(const struct fulcrum_probe_state *state,
         {&state->trip, 0.0, &out->trip},
         {&state->wake, 0.0, &out->wake},
     };
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && status == FULCRUM_OK;
-         i++) {
-        status = fulcrum_recording_summary(
-            wanted[i].recording, wanted[i].x, wanted[i].summary, err);
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        TRY(fulcrum_recording_summary(
+            wanted[i].recording, wanted[i].x, wanted[i].summary, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status handoff_report(struct fulcrum_probe_state *state,
@@ -392,18 +390,11 @@ static enum fulcrum_status handoff_report(struct fulcrum_probe_state *state,
     struct batch_medians server = {.count = 0};
     struct batch_medians ask = {.count = 0};
     struct hand_off found = {.line = {.per_batch_s = 0.0}};
-    enum fulcrum_status status = gather(&state->server, &server, err);
-    if (status == FULCRUM_OK) {
-        status = gather(&state->ask, &ask, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = summarise(state, &found, err);
-    }
-    if (status == FULCRUM_OK && server.count > 1 && ask.count > 1) {
-        status = report_lines(&server, &ask, &found, &findings);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
+    TRY(gather(&state->server, &server, err));
+    TRY(gather(&state->ask, &ask, err));
+    TRY(summarise(state, &found, err));
+    if (server.count > 1 && ask.count > 1) {
+        TRY(report_lines(&server, &ask, &found, &findings));
     }
     if (found.trip.used > 0) {
         fulcrum_findings_summary(&findings, "handoff_round_trip_s", "s", &found.trip);

@@ -17,6 +17,7 @@
 #include "calibrate/crew.h"
 #include "calibrate/finding.h"
 #include "calibrate/fit_batch_time.h"
+#include "model/try.h"
 
 /* A sample repeats a batch until it lasts so long. */
 #define BLOCK_S 0.005
@@ -165,16 +166,14 @@ static enum fulcrum_status sample_until(struct fulcrum_probe_state *state,
 static enum fulcrum_status warm_up(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < state->size_count && status == FULCRUM_OK &&
-                       fulcrum_bench_goes_on(state->bench, HUGE_VAL);
-         i++) {
+    for (size_t i = 0;
+         i < state->size_count && fulcrum_bench_goes_on(state->bench, HUGE_VAL); i++) {
         if (!(state->rough_s[i] > 0.0)) {
-            status = sample_size(
-                state, &state->alone, &state->bench->alone, state->sizes[i], err);
+            TRY(sample_size(
+                state, &state->alone, &state->bench->alone, state->sizes[i], err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The sizes between once each main one would be sampled several times in a visit. */
@@ -230,18 +229,17 @@ static enum fulcrum_status gather(const struct fulcrum_probe_state *state,
     const struct fulcrum_recording *recording, struct size_medians *out,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     out->count = 0;
-    for (size_t i = 0; i < state->size_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < state->size_count; i++) {
         struct fulcrum_summary summary;
-        status = fulcrum_recording_summary(recording, state->sizes[i], &summary, err);
-        if (status == FULCRUM_OK && summary.used > 0 && summary.median > 0.0) {
+        TRY(fulcrum_recording_summary(recording, state->sizes[i], &summary, err));
+        if (summary.used > 0 && summary.median > 0.0) {
             out->size[out->count] = state->sizes[i];
             out->time_s[out->count] = summary.median;
             out->count++;
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 struct told_size {
@@ -258,17 +256,15 @@ static const struct told_size told_sizes[] = {
 static enum fulcrum_status report_told_sizes(
     const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0;
-         i < sizeof told_sizes / sizeof told_sizes[0] && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < sizeof told_sizes / sizeof told_sizes[0]; i++) {
         struct fulcrum_summary summary;
-        status = fulcrum_recording_summary(
-            &state->alone, told_sizes[i].size, &summary, findings->err);
-        if (status == FULCRUM_OK && summary.used > 0) {
+        TRY(fulcrum_recording_summary(
+            &state->alone, told_sizes[i].size, &summary, findings->err));
+        if (summary.used > 0) {
             fulcrum_findings_summary(findings, told_sizes[i].name, "s", &summary);
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The time at `size`; 0 where it was not sampled. */
@@ -350,23 +346,16 @@ static enum fulcrum_status inference_report(struct fulcrum_probe_state *state,
     struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
     struct size_medians alone;
     struct size_medians busy;
-    enum fulcrum_status status = gather(state, &state->alone, &alone, err);
-    if (status == FULCRUM_OK) {
-        status = gather(state, &state->busy, &busy, err);
+    TRY(gather(state, &state->alone, &alone, err));
+    TRY(gather(state, &state->busy, &busy, err));
+    TRY(report_told_sizes(state, &findings));
+    if (alone.count > 0) {
+        TRY(fulcrum_calibration_set_batch_time(
+            calibration, alone.size, alone.time_s, alone.count, err));
     }
-    if (status == FULCRUM_OK) {
-        status = report_told_sizes(state, &findings);
-    }
-    if (status == FULCRUM_OK && alone.count > 0) {
-        status = fulcrum_calibration_set_batch_time(
-            calibration, alone.size, alone.time_s, alone.count, err);
-    }
-    if (status == FULCRUM_OK && alone.count > 1) {
-        status = report_line(
-            &alone, fulcrum_clock_name(state->bench->learner->clock), &findings);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
+    if (alone.count > 1) {
+        TRY(report_line(
+            &alone, fulcrum_clock_name(state->bench->learner->clock), &findings));
     }
     report_busy(&alone, &busy, &findings);
     fulcrum_findings_series(&findings, &state->alone);

@@ -16,6 +16,7 @@
 
 #include "calibrate/finding.h"
 #include "calibrate/fit_pause.h"
+#include "model/try.h"
 
 /* Batches of a run with tens of actors. */
 #define BATCH 8
@@ -139,18 +140,17 @@ static enum fulcrum_status pause_visit(
 static enum fulcrum_status gather(const struct fulcrum_probe_state *state, double *x,
     double *y, size_t *count, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     *count = 0;
-    for (size_t i = 0; i < PAUSE_COUNT && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < PAUSE_COUNT; i++) {
         struct fulcrum_summary summary;
-        status = fulcrum_recording_summary(&state->after, pauses_s[i], &summary, err);
-        if (status == FULCRUM_OK && summary.used > 0 && summary.median > 0.0) {
+        TRY(fulcrum_recording_summary(&state->after, pauses_s[i], &summary, err));
+        if (summary.used > 0 && summary.median > 0.0) {
             x[*count] = pauses_s[i];
             y[*count] = summary.median;
             *count += 1;
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static void report_estimate(const struct fulcrum_fit_result *fit, const char *name,
@@ -200,13 +200,9 @@ static enum fulcrum_status pause_report(struct fulcrum_probe_state *state,
 {
     struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
     struct fulcrum_summary warm;
-    enum fulcrum_status status =
-        fulcrum_recording_summary(&state->warm, 0.0, &warm, err);
-    if (status == FULCRUM_OK && warm.used > 0) {
-        status = report_fit(state, warm.median, &findings);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
+    TRY(fulcrum_recording_summary(&state->warm, 0.0, &warm, err));
+    if (warm.used > 0) {
+        TRY(report_fit(state, warm.median, &findings));
     }
     fulcrum_findings_series(&findings, &state->warm);
     fulcrum_findings_series(&findings, &state->after);

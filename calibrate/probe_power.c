@@ -18,6 +18,7 @@
 #include "calibrate/finding.h"
 #include "calibrate/fit_power.h"
 #include "calibrate/meter.h"
+#include "model/try.h"
 
 /* Counters tick about once a millisecond: shorter windows would read their steps. */
 #define WINDOW_S 0.3
@@ -290,13 +291,10 @@ static enum fulcrum_status power_report(struct fulcrum_probe_state *state,
     }
     fulcrum_findings_note(&findings, "power", "measured with %s: %s",
         state->meter->name, state->meter->summary);
-    enum fulcrum_status status = fit_package(state, &findings);
-    if (status == FULCRUM_OK) {
-        fulcrum_findings_series(&findings, &state->package);
-        fulcrum_findings_series(&findings, &state->memory);
-        status = findings.status;
-    }
-    return status;
+    TRY(fit_package(state, &findings));
+    fulcrum_findings_series(&findings, &state->package);
+    fulcrum_findings_series(&findings, &state->memory);
+    return findings.status;
 }
 
 const struct fulcrum_probe fulcrum_probe_power = {

@@ -16,6 +16,7 @@
 
 #include "calibrate/finding.h"
 #include "calibrate/placement.h"
+#include "model/try.h"
 
 /* Batches of a run with tens of actors. */
 #define BATCH 8
@@ -186,24 +187,14 @@ static enum fulcrum_status sample(
     struct fulcrum_span span;
     size_t batches = 0;
     double train_s = 0.0;
-    enum fulcrum_status status =
-        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    if (status == FULCRUM_OK) {
-        status = time_training(state, &train_s, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = infer(state, NULL, &batches, &span, err);
-    }
-    if (status == FULCRUM_OK) {
-        double batch_s = fulcrum_span_on(span, bench->learner->clock) / (double)batches;
-        status = share(state, train_s, batch_s, &out.value, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canary_close(&bench->alone, &out.canary_s,
-            bench->learner->clock, &bench->stopwatch, err);
-    }
-    return status == FULCRUM_OK ? fulcrum_recording_add(&state->recording, &out, err)
-                                : status;
+    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
+    TRY(time_training(state, &train_s, err));
+    TRY(infer(state, NULL, &batches, &span, err));
+    double batch_s = fulcrum_span_on(span, bench->learner->clock) / (double)batches;
+    TRY(share(state, train_s, batch_s, &out.value, err));
+    TRY(fulcrum_canary_close(
+        &bench->alone, &out.canary_s, bench->learner->clock, &bench->stopwatch, err));
+    return fulcrum_recording_add(&state->recording, &out, err);
 }
 
 static enum fulcrum_status share_visit(

@@ -20,6 +20,7 @@
 #include "calibrate/finding.h"
 #include "calibrate/fit_sm.h"
 #include "calibrate/sm_counts.h"
+#include "model/try.h"
 
 /* A sample repeats its work until it lasts so long. */
 #define BLOCK_S 0.005
@@ -223,13 +224,11 @@ static enum fulcrum_status sample_share(
     if (!take_share(state, which)) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < ITEMS && status == FULCRUM_OK &&
-                       fulcrum_bench_goes_on(state->bench, HUGE_VAL);
+    for (size_t i = 0; i < ITEMS && fulcrum_bench_goes_on(state->bench, HUGE_VAL);
          i++) {
-        status = sample_item(state, &state->items[i], which, err);
+        TRY(sample_item(state, &state->items[i], which, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status sm_visit(

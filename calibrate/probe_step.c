@@ -29,6 +29,7 @@
 #include "calibrate/finding.h"
 #include "calibrate/placement.h"
 #include "calibrate/statistics.h"
+#include "model/try.h"
 
 /* Blocks of steps last about this long: far above a clock read and a time slice's end.
  */
@@ -139,14 +140,10 @@ static enum fulcrum_status bind_as_actors(
     struct fulcrum_cpu_list *before, struct fulcrum_error *err)
 {
     struct fulcrum_placement placement = {.is_apart = 0};
-    enum fulcrum_status status = fulcrum_placement_complete(&placement, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_cpu_list_allowed(before, err);
-    }
-    if (status == FULCRUM_OK) {
-        (void)fulcrum_cpu_list_bind(&placement.actors);
-    }
-    return status;
+    TRY(fulcrum_placement_complete(&placement, err));
+    TRY(fulcrum_cpu_list_allowed(before, err));
+    (void)fulcrum_cpu_list_bind(&placement.actors);
+    return FULCRUM_OK;
 }
 
 /* All begin before the first is awaited: processes start side by side. */
@@ -361,12 +358,11 @@ static enum fulcrum_status time_there(struct fulcrum_probe_state *state,
 static enum fulcrum_status add_all(struct fulcrum_recording *recording,
     const double *value_s, size_t count, double canary_s, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct fulcrum_sample sample = {.value = value_s[i], .canary_s = canary_s};
-        status = fulcrum_recording_add(recording, &sample, err);
+        TRY(fulcrum_recording_add(recording, &sample, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status sample_times(struct fulcrum_probe_state *state,
@@ -374,29 +370,17 @@ static enum fulcrum_status sample_times(struct fulcrum_probe_state *state,
 {
     struct fulcrum_bench *bench = state->bench;
     double canary_s = 0.0;
-    enum fulcrum_status status =
-        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_stepper_has_log(&state->stepper)
-                     ? time_there(state, times, err)
-                     : time_here(state, times, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canary_close(
-            &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
+    TRY(fulcrum_stepper_has_log(&state->stepper) ? time_there(state, times, err)
+                                                 : time_here(state, times, err));
+    TRY(fulcrum_canary_close(
+        &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
     state->step_count += (double)times->step_count;
     state->reset_count += (double)times->reset_count;
     if (times_singles(bench)) {
-        status =
-            add_all(&state->single, times->step_s, times->step_count, canary_s, err);
+        TRY(add_all(&state->single, times->step_s, times->step_count, canary_s, err));
     }
-    return status == FULCRUM_OK ? add_all(&state->reset, times->reset_s,
-                                      times->reset_count, canary_s, err)
-                                : status;
+    return add_all(&state->reset, times->reset_s, times->reset_count, canary_s, err);
 }
 
 /* A block of steps that are timed one by one. */
@@ -640,12 +624,12 @@ static enum fulcrum_status summarise_both(struct fulcrum_probe_state *state,
     struct step_figures *figures, struct fulcrum_error *err)
 {
     double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
-    enum fulcrum_status status =
-        summarise_blocks(&state->block, &state->resets, reset_s, &figures->alone, err);
-    if (status == FULCRUM_OK) {
-        status = summarise_blocks(
-            &state->busy, &state->busy_resets, reset_s, &figures->busy, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(
+        summarise_blocks(&state->block, &state->resets, reset_s, &figures->alone, err));
+    status = summarise_blocks(
+        &state->busy, &state->busy_resets, reset_s, &figures->busy, err);
+end:
     figures->used =
         figures->busy.used >= CALM_ENOUGH ? &figures->busy : &figures->alone;
     return status;

@@ -17,6 +17,7 @@
 #include "calibrate/finding.h"
 #include "calibrate/fit_batch_time.h"
 #include "calibrate/train_plan.h"
+#include "model/try.h"
 
 /* The longest step measured: Ctrl-C waits for its end. */
 #define STEP_MAX_S 0.4
@@ -72,22 +73,18 @@ static enum fulcrum_status open_size(const struct fulcrum_bench *bench,
     options.train_batch = (size_t)size->batch;
     options.train_unroll = (size_t)size->unroll;
     options.train_burn_in = (size_t)size->burn_in;
-    enum fulcrum_status status = bench->learner->open(&options, out, &info, err);
-    if (status == FULCRUM_OK) {
-        *flop = info.train_step_flop;
-    }
-    return status;
+    TRY(bench->learner->open(&options, out, &info, err));
+    *flop = info.train_step_flop;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status flop_of(const struct fulcrum_bench *bench,
     struct fulcrum_train_size size, double *out, struct fulcrum_error *err)
 {
     struct fulcrum_learner_state *learner = NULL;
-    enum fulcrum_status status = open_size(bench, &size, &learner, out, err);
-    if (status == FULCRUM_OK) {
-        bench->learner->close(learner);
-    }
-    return status;
+    TRY(open_size(bench, &size, &learner, out, err));
+    bench->learner->close(learner);
+    return FULCRUM_OK;
 }
 
 /* Three tiny steps tell the operations of any: the learner itself counts them. */
@@ -209,22 +206,16 @@ static enum fulcrum_status prepare(
 {
     double limit_s = fmin(STEP_MAX_S, slice_s / STEPS_PER_VISIT);
     double flop_per_s = 0.0;
-    enum fulcrum_status status = inference_flop_per_s(state->bench, &flop_per_s, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(inference_flop_per_s(state->bench, &flop_per_s, err));
     state->plan = fulcrum_train_plan_of(
         &state->work, &state->nominal, RATE_OF_INFERENCE * flop_per_s, limit_s);
-    for (size_t i = 0; i < state->plan.count && status == FULCRUM_OK &&
-                       fulcrum_bench_goes_on(state->bench, HUGE_VAL);
-         i++) {
-        status = open_size(state->bench, &state->plan.size[i], &state->learner[i],
-            &state->flop[i], err);
-        if (status == FULCRUM_OK) {
-            status = sample_step(state, i, err);
-        }
+    for (size_t i = 0;
+         i < state->plan.count && fulcrum_bench_goes_on(state->bench, HUGE_VAL); i++) {
+        TRY(open_size(state->bench, &state->plan.size[i], &state->learner[i],
+            &state->flop[i], err));
+        TRY(sample_step(state, i, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static size_t next_size(const struct fulcrum_probe_state *state)
@@ -302,19 +293,18 @@ struct train_medians {
 static enum fulcrum_status gather(const struct fulcrum_probe_state *state,
     struct train_medians *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     out->count = 0;
-    for (size_t i = 0; i < state->plan.count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < state->plan.count; i++) {
         struct fulcrum_summary summary;
-        status =
-            fulcrum_recording_summary(&state->recording, state->flop[i], &summary, err);
-        if (status == FULCRUM_OK && summary.used > 0 && summary.median > 0.0) {
+        TRY(fulcrum_recording_summary(
+            &state->recording, state->flop[i], &summary, err));
+        if (summary.used > 0 && summary.median > 0.0) {
             out->work[out->count] = state->flop[i] / GIGA;
             out->time_s[out->count] = summary.median;
             out->count++;
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Error of the line at `work`, with an allowance for what lies beyond the points. */

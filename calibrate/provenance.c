@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "calibrate/host.h"
+#include "model/try.h"
 
 #define TEXT_SIZE 240
 
@@ -174,16 +175,14 @@ static enum fulcrum_status add_variable(struct fulcrum_calibration *calibration,
 enum fulcrum_status fulcrum_provenance_add(
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0] && status == FULCRUM_OK;
-         i++) {
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         char text[TEXT_SIZE] = "";
         facts[i].find(text);
-        status = fulcrum_calibration_add_note(
-            calibration, facts[i].key, text[0] != '\0' ? text : "unknown", err);
+        TRY(fulcrum_calibration_add_note(
+            calibration, facts[i].key, text[0] != '\0' ? text : "unknown", err));
     }
-    for (char **entry = environ; *entry != NULL && status == FULCRUM_OK; entry++) {
-        status = add_variable(calibration, *entry, err);
+    for (char **entry = environ; *entry != NULL; entry++) {
+        TRY(add_variable(calibration, *entry, err));
     }
-    return status;
+    return FULCRUM_OK;
 }

@@ -24,6 +24,7 @@
 
 #include "calibrate/stopwatch.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 enum { CAPACITY_DEFAULT = 65536, LINE_BYTE = 128 };
 
@@ -140,10 +141,7 @@ static struct track *new_tracks(size_t count)
 enum fulcrum_status fulcrum_recorder_new(struct fulcrum_recorder **out,
     const struct fulcrum_recorder_options *options, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check(options, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check(options, err));
     struct fulcrum_recorder *recorder = calloc(1, sizeof *recorder);
     struct track *tracks = new_tracks(options->track_count);
     if (recorder == NULL || tracks == NULL) {

@@ -10,6 +10,7 @@
 
 #include "calibrate/statistics.h"
 #include "calibrate/stopwatch.h"
+#include "model/try.h"
 
 /* Blocks short enough that most of them run undisturbed. */
 enum { BLOCKS = 61, BLOCK_EVENTS = 500 };
@@ -63,10 +64,7 @@ enum fulcrum_status fulcrum_recorder_cost_measure(
     const struct fulcrum_recorder_options options = {
         .track_count = 1, .event_capacity = (size_t)BLOCKS * (2 * BLOCK_EVENTS + 1)};
     struct fulcrum_recorder *recorder = NULL;
-    enum fulcrum_status status = fulcrum_recorder_new(&recorder, &options, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_recorder_new(&recorder, &options, err));
     struct blocks blocks;
     fulcrum_recorder_start(recorder);
     for (size_t i = 0; i < BLOCKS; i++) {

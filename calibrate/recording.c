@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "calibrate/statistics.h"
+#include "model/try.h"
 
 /* Half width of a 95 % interval of a normal law, in standard deviations. */
 #define NORMAL_95 1.96
@@ -128,10 +129,7 @@ static enum fulcrum_status summarise(const double *values, size_t count,
     struct fulcrum_summary *out, struct fulcrum_error *err)
 {
     struct fulcrum_statistics statistics;
-    enum fulcrum_status status = fulcrum_statistics_of(&statistics, values, count, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_statistics_of(&statistics, values, count, err));
     double spread_rel = fulcrum_statistics_spread_rel(&statistics);
     int is_sure = isfinite(statistics.median_low) && isfinite(spread_rel);
     out->median = statistics.median;

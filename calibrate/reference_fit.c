@@ -19,6 +19,7 @@
 
 #include "calibrate/fit_state.h"
 #include "calibrate/reference_job.h"
+#include "model/try.h"
 
 /* Simulations that judge the result. */
 #define JUDGE_SEEDS 3
@@ -90,17 +91,17 @@ static enum fulcrum_status select_parameters(
         free(keeps);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
     }
-    enum fulcrum_status status =
-        fulcrum_posterior_mode_find(&job->problem, job->plan->seed, &job->mode, err);
-    if (status == FULCRUM_OK && choose(job, keeps) == 0) {
-        status = fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(
+        fulcrum_posterior_mode_find(&job->problem, job->plan->seed, &job->mode, err));
+    if (choose(job, keeps) == 0) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
             "none of %zu parameters can be told from these figures: each keeps more "
             "than %g of its prior's standard deviation",
-            n, FULCRUM_FIT_IDENTIFIED_FRAC);
+            n, FULCRUM_FIT_IDENTIFIED_FRAC));
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_reference_job_keep(job, keeps, err);
-    }
+    status = fulcrum_reference_job_keep(job, keeps, err);
+end:
     free(keeps);
     return status;
 }
@@ -129,11 +130,7 @@ static enum fulcrum_status find_mode(
 static enum fulcrum_status judge_seed(struct fulcrum_reference_job *job, uint64_t seed,
     double *seen, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        fulcrum_reference_job_correct(job, job->mode.value, seed, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_reference_job_correct(job, job->mode.value, seed, err));
     if (!fulcrum_throughput_forward(job->problem.contexts[0], job->mode.value, seen)) {
         return fulcrum_fail(
             err, FULCRUM_ERR_NO_FIT, "the best parameters cannot be simulated");
@@ -429,9 +426,8 @@ enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_f
     const char *source, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     size_t n = fit->parameter_count;
-    for (size_t i = 0; i < n && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct fulcrum_fitted_parameter *from = &fit->parameters[i];
         struct fulcrum_parameter parameter = {.value = from->mode,
             .standard_error = from->sd * natural_slope(from),
@@ -439,16 +435,16 @@ enum fulcrum_status fulcrum_reference_fit_apply(const struct fulcrum_reference_f
             .origin = FULCRUM_ORIGIN_FITTED};
         memcpy(parameter.path, from->prior.path, sizeof parameter.path);
         (void)strncpy(parameter.source, source, sizeof parameter.source - 1);
-        status = fulcrum_calibration_add_parameter(calibration, &parameter, err);
+        TRY(fulcrum_calibration_add_parameter(calibration, &parameter, err));
     }
-    for (size_t i = 0; i < n * n && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < n * n; i++) {
         const struct fulcrum_fitted_parameter *a = &fit->parameters[i / n];
         const struct fulcrum_fitted_parameter *b = &fit->parameters[i % n];
         if (i / n < i % n) {
-            status = fulcrum_calibration_set_covariance(calibration, a->prior.path,
+            TRY(fulcrum_calibration_set_covariance(calibration, a->prior.path,
                 b->prior.path, fit->covariance[i] * natural_slope(a) * natural_slope(b),
-                err);
+                err));
         }
     }
-    return status == FULCRUM_OK ? apply_draws(fit, calibration, err) : status;
+    return apply_draws(fit, calibration, err);
 }

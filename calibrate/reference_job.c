@@ -8,6 +8,7 @@
 
 #include "calibrate/fit_state.h"
 #include "model/nearest.h"
+#include "model/try.h"
 
 /* Simulations behind the corrections. */
 #define HALF_WIDTH_REL 0.002
@@ -294,18 +295,12 @@ enum fulcrum_status fulcrum_reference_job_begin(struct fulcrum_reference_job *ou
     struct fulcrum_error *err)
 {
     *out = (struct fulcrum_reference_job){.plan = plan, .fit = fit};
-    enum fulcrum_status status = list_beliefs(out, err);
-    if (status == FULCRUM_OK) {
-        status = make_model(out, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = list_data(out, err);
-    }
-    if (status == FULCRUM_OK) {
-        set_problem(out);
-        estimate_work(out);
-    }
-    return status;
+    TRY(list_beliefs(out, err));
+    TRY(make_model(out, err));
+    TRY(list_data(out, err));
+    set_problem(out);
+    estimate_work(out);
+    return FULCRUM_OK;
 }
 
 void fulcrum_reference_job_clear(struct fulcrum_reference_job *job)
@@ -331,12 +326,9 @@ enum fulcrum_status fulcrum_reference_job_keep(
     job->problem.belief_count = kept;
     fulcrum_throughput_free(job->model);
     job->model = NULL;
-    enum fulcrum_status status = make_model(job, err);
-    if (status == FULCRUM_OK) {
-        set_problem(job);
-        status = fulcrum_reference_job_correct_centre(job, err);
-    }
-    return status;
+    TRY(make_model(job, err));
+    set_problem(job);
+    return fulcrum_reference_job_correct_centre(job, err);
 }
 
 enum fulcrum_status fulcrum_reference_job_correct(struct fulcrum_reference_job *job,

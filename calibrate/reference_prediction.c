@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/try.h"
+
 #define SEED           1
 #define HALF_WIDTH_REL 0.002
 #define MOST_STEPS     2e7
@@ -92,14 +94,8 @@ static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
         .solver = {.method = FULCRUM_METHOD_FAST, .seed = SEED},
         .draws = FULCRUM_POINT_DRAWS};
     struct fulcrum_prediction drawn;
-    enum fulcrum_status status =
-        fulcrum_predictor_run(predictor, point, &exact, out, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_predictor_run(predictor, point, &quick, &drawn, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_predictor_run(predictor, point, &exact, out, err));
+    TRY(fulcrum_predictor_run(predictor, point, &quick, &drawn, err));
     move_intervals(&drawn, out);
     if (drawn_per_s != NULL) {
         copy_draws(predictor,
@@ -114,19 +110,15 @@ static enum fulcrum_status predict_points(struct fulcrum_predictor *predictor,
     const struct fulcrum_reference *reference, struct fulcrum_prediction *out,
     double *drawn_per_s, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < reference->point_count; i++) {
         struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
         struct fulcrum_point point = {.varied = settings, .seed = SEED};
-        status =
-            fulcrum_point_settings(reference, i, settings, &point.varied_count, err);
-        if (status == FULCRUM_OK) {
-            double *row =
-                drawn_per_s != NULL ? drawn_per_s + i * FULCRUM_POINT_DRAWS : NULL;
-            status = predict_point(predictor, &point, &out[i], row, err);
-        }
+        TRY(fulcrum_point_settings(reference, i, settings, &point.varied_count, err));
+        double *row =
+            drawn_per_s != NULL ? drawn_per_s + i * FULCRUM_POINT_DRAWS : NULL;
+        TRY(predict_point(predictor, &point, &out[i], row, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_reference_predictor_open(
@@ -138,10 +130,8 @@ enum fulcrum_status fulcrum_reference_predictor_open(
         .calibrations = calibrations,
         .calibration_count = 1};
     *out = (struct fulcrum_reference_predictor){.scenario = NULL};
-    enum fulcrum_status status = fulcrum_scenario_new(&inputs, &out->scenario, err);
-    return status == FULCRUM_OK
-               ? fulcrum_predictor_new(out->scenario, &out->predictor, err)
-               : status;
+    TRY(fulcrum_scenario_new(&inputs, &out->scenario, err));
+    return fulcrum_predictor_new(out->scenario, &out->predictor, err);
 }
 
 void fulcrum_reference_predictor_close(struct fulcrum_reference_predictor *opened)
@@ -155,11 +145,10 @@ enum fulcrum_status fulcrum_reference_predict(const struct fulcrum_reference *re
     double *drawn_per_s, struct fulcrum_error *err)
 {
     struct fulcrum_reference_predictor opened;
-    enum fulcrum_status status =
-        fulcrum_reference_predictor_open(&opened, reference, calibration, err);
-    if (status == FULCRUM_OK) {
-        status = predict_points(opened.predictor, reference, out, drawn_per_s, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_reference_predictor_open(&opened, reference, calibration, err));
+    status = predict_points(opened.predictor, reference, out, drawn_per_s, err);
+end:
     fulcrum_reference_predictor_close(&opened);
     return status;
 }

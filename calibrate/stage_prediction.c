@@ -14,6 +14,7 @@
 #include "model/lower.h"
 #include "model/pauses.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 /* Of the time that a thread is at a step, the environments' own share. */
 static enum fulcrum_status step_share(const struct fulcrum_design *design,
@@ -22,16 +23,12 @@ static enum fulcrum_status step_share(const struct fulcrum_design *design,
     /* Solving adds to the step what waking the server takes of it. */
     const struct fulcrum_solver_options fast = {.method = FULCRUM_METHOD_FAST};
     struct fulcrum_solution solution;
-    enum fulcrum_status status = fulcrum_design_lower(design, shards, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_solve_pausing(shards, &fast, &solution, err);
-    }
-    if (status == FULCRUM_OK) {
-        double whole_s = shards->network.step.mean_s;
-        double own_s = design->workload.step.mean_s * shards->steps_per_request;
-        *out = whole_s > 0.0 ? fmin(own_s / whole_s, 1.0) : 0.0;
-    }
-    return status;
+    TRY(fulcrum_design_lower(design, shards, err));
+    TRY(fulcrum_solve_pausing(shards, &fast, &solution, err));
+    double whole_s = shards->network.step.mean_s;
+    double own_s = design->workload.step.mean_s * shards->steps_per_request;
+    *out = whole_s > 0.0 ? fmin(own_s / whole_s, 1.0) : 0.0;
+    return FULCRUM_OK;
 }
 
 static void fill(const struct fulcrum_prediction *point,
@@ -73,32 +70,23 @@ static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
     const struct fulcrum_design *design = NULL;
     struct fulcrum_shards shards;
     double step_frac = 0.0;
-    enum fulcrum_status status =
-        fulcrum_predictor_design(predictor, point, &design, err);
-    if (status == FULCRUM_OK) {
-        status = step_share(design, &shards, &step_frac, err);
-    }
-    if (status == FULCRUM_OK) {
-        fill(predicted, &shards, step_frac, out);
-    }
-    return status;
+    TRY(fulcrum_predictor_design(predictor, point, &design, err));
+    TRY(step_share(design, &shards, &step_frac, err));
+    fill(predicted, &shards, step_frac, out);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status predict_points(struct fulcrum_predictor *predictor,
     const struct fulcrum_reference *reference, const struct fulcrum_prediction *points,
     struct fulcrum_stage_prediction *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < reference->point_count; i++) {
         struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
         struct fulcrum_point point = {.varied = settings};
-        status =
-            fulcrum_point_settings(reference, i, settings, &point.varied_count, err);
-        if (status == FULCRUM_OK) {
-            status = predict_point(predictor, &point, &points[i], &out[i], err);
-        }
+        TRY(fulcrum_point_settings(reference, i, settings, &point.varied_count, err));
+        TRY(predict_point(predictor, &point, &points[i], &out[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_stage_predict(const struct fulcrum_reference *reference,
@@ -107,11 +95,10 @@ enum fulcrum_status fulcrum_stage_predict(const struct fulcrum_reference *refere
     struct fulcrum_error *err)
 {
     struct fulcrum_reference_predictor opened;
-    enum fulcrum_status status =
-        fulcrum_reference_predictor_open(&opened, reference, calibration, err);
-    if (status == FULCRUM_OK) {
-        status = predict_points(opened.predictor, reference, points, out, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_reference_predictor_open(&opened, reference, calibration, err));
+    status = predict_points(opened.predictor, reference, points, out, err);
+end:
     fulcrum_reference_predictor_close(&opened);
     return status;
 }

@@ -17,6 +17,7 @@
 #include "model/lower.h"
 #include "model/overlay.h"
 #include "model/predict.h"
+#include "model/try.h"
 
 enum { PATHS_MOST = 24 };
 
@@ -143,11 +144,8 @@ static enum fulcrum_status find_place(struct fulcrum_throughput *model,
 {
     const struct fulcrum_reference *const *references = model->plan.references;
     struct place place = {.reference = reference, .factor = 1.0};
-    enum fulcrum_status status = fulcrum_point_settings(
-        references[reference], point, place.settings, &place.setting_count, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_point_settings(
+        references[reference], point, place.settings, &place.setting_count, err));
     size_t i = 0;
     while (i < model->place_count &&
            !(same_settings(&model->places[i], &place) &&
@@ -190,21 +188,21 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     const struct fulcrum_observation *seen =
         &reference->points[figure->point].observations[figure->observation];
     struct source *source = &model->sources[model->figure_count];
-    enum fulcrum_status status = find_measure(reference, seen->quantity, source, err);
-    if (status == FULCRUM_OK && !(seen->value > 0.0)) {
-        status = fulcrum_fail(err, FULCRUM_ERR_RANGE,
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(find_measure(reference, seen->quantity, source, err));
+    if (!(seen->value > 0.0)) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
             reference->name, reference->points[figure->point].index, seen->quantity,
-            seen->value);
+            seen->value));
     }
-    if (status == FULCRUM_OK) {
-        status =
-            find_place(model, figure->reference, figure->point, &source->place, err);
+    TRY_OR_END(
+        find_place(model, figure->reference, figure->point, &source->place, err));
+    if (reference->is_relative) {
+        TRY_OR_END(find_place(model, figure->reference, reference->relative_to,
+            &source->relative_to, err));
     }
-    if (status == FULCRUM_OK && reference->is_relative) {
-        status = find_place(model, figure->reference, reference->relative_to,
-            &source->relative_to, err);
-    }
+end:
     model->figures[model->figure_count] = *figure;
     model->figures[model->figure_count].value = seen->value;
     model->figures[model->figure_count].half_width = seen->half_width;
@@ -267,20 +265,18 @@ static enum fulcrum_status list_point(struct fulcrum_throughput *model,
     size_t reference, size_t point, struct fulcrum_error *err)
 {
     const struct fulcrum_reference *from = model->plan.references[reference];
-    enum fulcrum_status status = FULCRUM_OK;
     if (from->is_relative && point == from->relative_to) {
         return FULCRUM_OK;
     }
-    for (size_t i = 0;
-         i < from->points[point].observation_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < from->points[point].observation_count; i++) {
         struct fulcrum_figure figure = {
             .reference = reference, .point = point, .observation = i};
         if (knows_watts(&model->plan, &from->design,
                 from->points[point].observations[i].quantity)) {
-            status = add_figure(model, &figure, err);
+            TRY(add_figure(model, &figure, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status list_figures(
@@ -438,22 +434,17 @@ static enum fulcrum_status bound_place(struct fulcrum_predictor *predictor,
 {
     const struct fulcrum_design *design = NULL;
     struct fulcrum_shards shards;
-    enum fulcrum_status status =
-        fulcrum_predictor_design(predictor, point, &design, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_design_lower(design, &shards, err);
-    }
-    if (status == FULCRUM_OK) {
-        const struct fulcrum_network *network = &shards.network;
-        struct fulcrum_cpu_drain drain;
-        fulcrum_cpu_drain_init(
-            &drain, &network->cpu, network->actors, network->step.mean_s);
-        out->steps_per_s = shards.count * shards.steps_per_request *
-                           fulcrum_ceiling_per_s(network, &drain);
-        out->cpu_w = NAN;
-        out->gpu_w = NAN;
-    }
-    return status;
+    TRY(fulcrum_predictor_design(predictor, point, &design, err));
+    TRY(fulcrum_design_lower(design, &shards, err));
+    const struct fulcrum_network *network = &shards.network;
+    struct fulcrum_cpu_drain drain;
+    fulcrum_cpu_drain_init(
+        &drain, &network->cpu, network->actors, network->step.mean_s);
+    out->steps_per_s = shards.count * shards.steps_per_request *
+                       fulcrum_ceiling_per_s(network, &drain);
+    out->cpu_w = NAN;
+    out->gpu_w = NAN;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status solve_place(const struct context *context,
@@ -477,14 +468,12 @@ static enum fulcrum_status solve_place(const struct context *context,
     }
     struct fulcrum_predict_options options = {.solver = trial->solver};
     struct fulcrum_prediction prediction;
-    enum fulcrum_status status = fulcrum_predictor_run(
-        context->predictors[place->reference], &point, &options, &prediction, err);
-    if (status == FULCRUM_OK) {
-        out->steps_per_s = prediction.value[FULCRUM_OUTPUT_steps_per_s];
-        out->cpu_w = prediction.value[FULCRUM_OUTPUT_cpu_w];
-        out->gpu_w = prediction.value[FULCRUM_OUTPUT_gpu_w];
-    }
-    return status;
+    TRY(fulcrum_predictor_run(
+        context->predictors[place->reference], &point, &options, &prediction, err));
+    out->steps_per_s = prediction.value[FULCRUM_OUTPUT_steps_per_s];
+    out->cpu_w = prediction.value[FULCRUM_OUTPUT_cpu_w];
+    out->gpu_w = prediction.value[FULCRUM_OUTPUT_gpu_w];
+    return FULCRUM_OK;
 }
 
 static double figure_value(const struct context *context, const struct source *source)

@@ -16,6 +16,7 @@
 #include "calibrate/predict_sm.h"
 #include "calibrate/predict_throughput.h"
 #include "calibrate/predict_watts.h"
+#include "model/try.h"
 #include "presets/preset.h"
 
 /* Points of a reference that are predicted from one calibration. */
@@ -196,13 +197,11 @@ static enum fulcrum_status predict_from(const struct fulcrum_reference *referenc
 {
     struct part part;
     struct fulcrum_calibration *calibration = NULL;
-    enum fulcrum_status status = make_part(reference, name, &part, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_calibration_load(name, &calibration, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = predict_part(&part, calibration, out, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(make_part(reference, name, &part, err));
+    TRY_OR_END(fulcrum_calibration_load(name, &calibration, err));
+    status = predict_part(&part, calibration, out, err);
+end:
     fulcrum_calibration_free(calibration);
     part_clear(&part);
     return status;
@@ -256,21 +255,18 @@ static int by_point(const void *left, const void *right)
 static enum fulcrum_status predict_by_series(const struct fulcrum_reference *reference,
     struct fulcrum_validation *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        fulcrum_comparison_init(&out->comparison, reference, err);
-    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
+    TRY(fulcrum_comparison_init(&out->comparison, reference, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
         const char *name = calibration_of(reference, i);
         if (name[0] != '\0' && is_first_of(reference, i)) {
-            status = predict_from(reference, name, out, err);
+            TRY(predict_from(reference, name, out, err));
         }
     }
-    if (status == FULCRUM_OK) {
-        name_series_without(reference, out);
-        out->has_failed = out->has_failed || out->comparison.count == 0;
-        qsort(out->comparison.items, out->comparison.count,
-            sizeof *out->comparison.items, by_point);
-    }
-    return status;
+    name_series_without(reference, out);
+    out->has_failed = out->has_failed || out->comparison.count == 0;
+    qsort(out->comparison.items, out->comparison.count, sizeof *out->comparison.items,
+        by_point);
+    return FULCRUM_OK;
 }
 
 /* All series from one calibration. */
@@ -279,12 +275,9 @@ static enum fulcrum_status predict_throughput(const struct fulcrum_reference *re
     struct fulcrum_error *err)
 {
     note_calibration(reference, calibration, out);
-    enum fulcrum_status status =
-        fulcrum_predict_throughput(reference, calibration, &out->comparison, err);
-    if (status == FULCRUM_OK) {
-        note_unknown_watts(reference, calibration, &out->comparison, out);
-    }
-    return status;
+    TRY(fulcrum_predict_throughput(reference, calibration, &out->comparison, err));
+    note_unknown_watts(reference, calibration, &out->comparison, out);
+    return FULCRUM_OK;
 }
 
 /* What describes the GPUs stands beside their gains, and is not predicted. */

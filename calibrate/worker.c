@@ -24,6 +24,7 @@
 #include "calibrate/stopwatch.h"
 #include "calibrate/worker_process.h"
 #include "calibrate/worker_talk.h"
+#include "model/try.h"
 
 /* Exchanges between two looks at what it prints. */
 #define DRAIN_EVERY 256
@@ -287,10 +288,7 @@ static enum fulcrum_status share_memory(
 enum fulcrum_status fulcrum_worker_create(
     struct fulcrum_worker *worker, uint64_t seed, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = share_memory(worker, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(share_memory(worker, err));
     struct fulcrum_worker_command command =
         command_of(FULCRUM_WORKER_CREATE, seed, 0, 0);
     struct fulcrum_worker_reply reply;

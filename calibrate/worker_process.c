@@ -27,6 +27,7 @@
 
 #include "calibrate/stopwatch.h"
 #include "calibrate/worker_protocol.h"
+#include "model/try.h"
 
 /* Descriptors of ours that go to a worker lie above those that it gets them as. */
 #define FIRST_FD 10
@@ -206,10 +207,7 @@ enum fulcrum_status fulcrum_worker_process_start(
     struct fulcrum_worker_process *out, char *const *argv, struct fulcrum_error *err)
 {
     struct ends ends;
-    enum fulcrum_status status = connect_ends(&ends, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(connect_ends(&ends, err));
     struct fulcrum_worker_process process = {.socket = ends.socket[0],
         .output_fd = ends.output[0],
         .memory_fd = ends.memory};

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "model/try.h"
+
 static const char *actor_name(int index)
 {
     /* One step at a time: the end of the table is not known beforehand. */
@@ -50,13 +52,11 @@ enum fulcrum_status fulcrum_actor_settings_check(
         {"env", settings->env_id, "gym", 1},
         {"python", settings->python, "gym", 0},
     };
-    enum fulcrum_status status =
-        fulcrum_name_check(settings->actor, "actor", actor_name, context, err);
-    for (size_t i = 0;
-         i < sizeof belongings / sizeof belongings[0] && status == FULCRUM_OK; i++) {
-        status = check_belonging(&belongings[i], settings->actor, context, err);
+    TRY(fulcrum_name_check(settings->actor, "actor", actor_name, context, err));
+    for (size_t i = 0; i < sizeof belongings / sizeof belongings[0]; i++) {
+        TRY(check_belonging(&belongings[i], settings->actor, context, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 struct fulcrum_actor_options fulcrum_actor_settings_options(

@@ -17,6 +17,7 @@
 #include "cli/flags.h"
 #include "cli/report.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 enum cell_kind {
     CELL_NAME,
@@ -306,15 +307,14 @@ enum fulcrum_status fulcrum_answer_writer_end(
     if (writer->context->format != FULCRUM_FORMAT_TABLE) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status = FULCRUM_OK;
     size_t printed = 0;
-    for (int kind = 0; kind < KIND_COUNT && status == FULCRUM_OK; kind++) {
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
         const struct table *table = &writer->tables[kind];
         if (table->rows > 0 || table->report == NULL) {
             (void)fputs(printed++ > 0 ? "\n" : "", writer->context->out);
-            status = fulcrum_report_print(
-                table->report, "fulcrum-solve", writer->context, err);
+            TRY(fulcrum_report_print(
+                table->report, "fulcrum-solve", writer->context, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }

@@ -15,6 +15,7 @@
 #include "cli/cluster_draws.h"
 #include "model/lower.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 enum { VARIED = 6 };
 
@@ -121,21 +122,18 @@ static enum fulcrum_status run_whole(const struct work *work,
     struct fulcrum_error *err)
 {
     struct fulcrum_prediction prediction;
-    enum fulcrum_status status = fulcrum_predictor_run(
-        work->predictor, point, &work->plan->predict, &prediction, err);
-    if (status == FULCRUM_OK) {
-        row->flags |= prediction.flags;
-        row->solver_error_rel = prediction.solver_error_rel;
-        take_outputs(prediction.value, row);
-        /* The draws are gone with the first design that is asked for. */
-        size_t count = 0;
-        const double *drawn = fulcrum_predictor_draws(work->predictor, &count);
-        if (drawn != NULL && work->drawn != NULL) {
-            memcpy(
-                work->drawn, drawn, count * FULCRUM_OUTPUT_COUNT * sizeof *work->drawn);
-        }
+    TRY(fulcrum_predictor_run(
+        work->predictor, point, &work->plan->predict, &prediction, err));
+    row->flags |= prediction.flags;
+    row->solver_error_rel = prediction.solver_error_rel;
+    take_outputs(prediction.value, row);
+    /* The draws are gone with the first design that is asked for. */
+    size_t count = 0;
+    const double *drawn = fulcrum_predictor_draws(work->predictor, &count);
+    if (drawn != NULL && work->drawn != NULL) {
+        memcpy(work->drawn, drawn, count * FULCRUM_OUTPUT_COUNT * sizeof *work->drawn);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status run_point(const struct work *work,
@@ -144,18 +142,13 @@ static enum fulcrum_status run_point(const struct work *work,
     const struct varied varied = settings_of(work->plan, row);
     const struct fulcrum_point point = {varied.settings, varied.count, 0, 0};
     const struct fulcrum_design *design = NULL;
-    enum fulcrum_status status =
-        fulcrum_predictor_design(work->predictor, &point, &design, err);
-    if (status == FULCRUM_OK) {
-        run_steps(design, row);
+    TRY(fulcrum_predictor_design(work->predictor, &point, &design, err));
+    run_steps(design, row);
+    if (work->plan->scope == FULCRUM_CLUSTER_WHOLE) {
+        TRY(run_whole(work, &point, row, err));
     }
-    if (status == FULCRUM_OK && work->plan->scope == FULCRUM_CLUSTER_WHOLE) {
-        status = run_whole(work, &point, row, err);
-    }
-    if (status == FULCRUM_OK) {
-        run_draws(work, &point, row, slot);
-    }
-    return status;
+    run_draws(work, &point, row, slot);
+    return FULCRUM_OK;
 }
 
 /* Batches have to be divided in whole samples. */
@@ -321,21 +314,20 @@ static enum fulcrum_status run_points(const struct work *work, size_t points,
     struct fulcrum_cluster_rows *out, struct fulcrum_error *err)
 {
     const struct fulcrum_cluster_plan *plan = work->plan;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < points && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < points; i++) {
         struct fulcrum_cluster_row row = row_at(plan, i);
         if (plan->watch != NULL &&
             plan->watch(plan->user, (double)i / (double)points) != 0) {
             return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
         }
-        status = add_row(work, &row, out, err);
+        TRY(add_row(work, &row, out, err));
     }
-    if (status == FULCRUM_OK && out->count == 0) {
+    if (out->count == 0) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
             "none of the numbers of GPUs can be laid out on machines of %.6g GPUs each",
             plan->design->machine.gpu.count);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The caller ends it, after a failure too. */
@@ -353,13 +345,9 @@ static enum fulcrum_status start(struct work *work, size_t points,
     }
     if (draws > 0) {
         work->drawn = calloc(draws, FULCRUM_OUTPUT_COUNT * sizeof *work->drawn);
-        enum fulcrum_status status =
-            work->drawn != NULL
+        TRY(work->drawn != NULL
                 ? fulcrum_cluster_draws_new(points, draws, &work->draws, err)
-                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu draws", draws);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu draws", draws));
     }
     return fulcrum_predictor_new(plan->scenario, &work->predictor, err);
 }
@@ -377,23 +365,19 @@ enum fulcrum_status fulcrum_cluster_rows_find(const struct fulcrum_cluster_plan 
     size_t points = plan->scaling_count * plan->device_count_count *
                     plan->model_parallel_count_count;
     struct work work = {.plan = plan};
-    enum fulcrum_status status = start(&work, points, out, err);
-    if (status == FULCRUM_OK) {
-        status = run_points(&work, points, out, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(start(&work, points, out, err));
+    TRY_OR_END(run_points(&work, points, out, err));
+    TRY_OR_END(add_speedups(&work, points, out, err));
+    for (size_t i = 0; i < out->count; i++) {
+        out->rows[i].is_best = is_best(out, i);
     }
-    if (status == FULCRUM_OK) {
-        status = add_speedups(&work, points, out, err);
-    }
-    if (status == FULCRUM_OK) {
-        for (size_t i = 0; i < out->count; i++) {
-            out->rows[i].is_best = is_best(out, i);
-        }
-        find_gains(out);
-        find_crossovers(plan, out);
-    }
-    if (status == FULCRUM_OK && work.draws != NULL) {
+    find_gains(out);
+    find_crossovers(plan, out);
+    if (work.draws != NULL) {
         fulcrum_cluster_draws_judge(work.draws, out);
     }
+end:
     end(&work);
     return status;
 }

@@ -18,6 +18,7 @@
 #include "cli/progress.h"
 #include "cli/range.h"
 #include "cli/solve_options.h"
+#include "model/try.h"
 
 /* Draws behind the intervals; fewer where there are many points or they are simulated,
  * none where there are very many. */
@@ -132,13 +133,8 @@ static enum fulcrum_status find_design(
         {fulcrum_field_find("run.node_count"), 1.0, NULL},
         {fulcrum_field_find("run.model_parallel_gpu_count"), 1.0, NULL}};
     const struct fulcrum_point point = {varied, sizeof varied / sizeof varied[0], 0, 0};
-    enum fulcrum_status status =
-        fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, err);
-    if (status == FULCRUM_OK) {
-        status =
-            fulcrum_scenario_design(subject->scenario, &point, &subject->design, err);
-    }
-    return status;
+    TRY(fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, err));
+    return fulcrum_scenario_design(subject->scenario, &point, &subject->design, err);
 }
 
 static enum fulcrum_status check_design(const struct settings *settings,
@@ -195,29 +191,18 @@ static enum fulcrum_status settle_actors(struct settings *settings,
 static enum fulcrum_status prepare(struct settings *settings,
     struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        read_list(&devices_option, settings->devices, context, &subject->devices, err);
-    if (status == FULCRUM_OK) {
-        status = read_list(
-            &parts_option, settings->model_parallel, context, &subject->parts, err);
-    }
-    if (status == FULCRUM_OK &&
-        subject->devices.count * subject->parts.count > POINTS_MOST) {
-        status = fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+    TRY(read_list(&devices_option, settings->devices, context, &subject->devices, err));
+    TRY(read_list(
+        &parts_option, settings->model_parallel, context, &subject->parts, err));
+    if (subject->devices.count * subject->parts.count > POINTS_MOST) {
+        TRY(fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
             "--devices and --model-parallel: %zu points: expected at most %d",
-            subject->devices.count * subject->parts.count, (int)POINTS_MOST);
+            subject->devices.count * subject->parts.count, (int)POINTS_MOST));
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_design_inputs_load(
-            &settings->design, context, &subject->inputs, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = settle_actors(settings, &subject->inputs.base, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = find_design(settings, subject, err);
-    }
-    return status == FULCRUM_OK ? check_design(settings, subject, err) : status;
+    TRY(fulcrum_design_inputs_load(&settings->design, context, &subject->inputs, err));
+    TRY(settle_actors(settings, &subject->inputs.base, context, err));
+    TRY(find_design(settings, subject, err));
+    return check_design(settings, subject, err);
 }
 
 /* By equations, unless the user asks for more. */
@@ -304,16 +289,16 @@ static enum fulcrum_status read_parts(const struct settings *settings,
 {
     struct list parts = {NULL, 0};
     int is_default = strcmp(settings->model_parallel, "1") == 0;
-    enum fulcrum_status status = read_list(&parts_option,
-        is_default ? "2" : settings->model_parallel, context, &parts, err);
-    if (status == FULCRUM_OK && (parts.count != 1 || parts.values[0] < 2.0)) {
-        status = fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_list(&parts_option, is_default ? "2" : settings->model_parallel,
+        context, &parts, err));
+    if ((parts.count != 1 || parts.values[0] < 2.0)) {
+        TRY_OR_END(fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
             "--model-parallel %s: with --gain expected one number from 2",
-            settings->model_parallel);
+            settings->model_parallel));
     }
-    if (status == FULCRUM_OK) {
-        *out = parts.values[0];
-    }
+    *out = parts.values[0];
+end:
     free(parts.values);
     return status;
 }
@@ -324,23 +309,18 @@ static enum fulcrum_status answer_gain(const struct settings *settings,
     struct list gains = {NULL, 0};
     struct list ratios = {NULL, 0};
     double parts = 2.0;
-    enum fulcrum_status status =
-        read_list(&gain_option, settings->gain, context, &gains, err);
-    if (status == FULCRUM_OK) {
-        status =
-            read_list(&ratio_option, settings->efficiency_ratio, context, &ratios, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_parts(settings, context, &parts, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_list(&gain_option, settings->gain, context, &gains, err));
+    TRY_OR_END(
+        read_list(&ratio_option, settings->efficiency_ratio, context, &ratios, err));
+    TRY_OR_END(read_parts(settings, context, &parts, err));
     const struct fulcrum_cluster_family family = {
         gains.values, gains.count, ratios.values, ratios.count, parts};
-    for (size_t i = 0; i < gains.count && status == FULCRUM_OK; i++) {
-        status = check_gain(gains.values[i], &family, context, err);
+    for (size_t i = 0; i < gains.count; i++) {
+        TRY_OR_END(check_gain(gains.values[i], &family, context, err));
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_cluster_report_family(&family, context, err);
-    }
+    status = fulcrum_cluster_report_family(&family, context, err);
+end:
     free(gains.values);
     free(ratios.values);
     return status;

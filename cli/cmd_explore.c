@@ -21,6 +21,7 @@
 #include "cli/origin.h"
 #include "cli/range.h"
 #include "cli/solve_options.h"
+#include "model/try.h"
 
 /* Draws behind the interval of each point. */
 #define EXPLORE_DRAWS       24.0
@@ -112,15 +113,14 @@ static enum fulcrum_status read_actors_rule(const struct settings *settings,
 {
     int other_ways =
         varies(job, "run.actor_count") + !isnan(settings->design.actor_count);
-    enum fulcrum_status status =
-        fulcrum_actors_rule_check(&settings->actors, other_ways,
-            "give the number of actors in one way: --actors, --actors-per-thread, "
-            "--best-actors or --vary actors",
-            context, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_actors_rule_choices(&settings->actors, &job->actor_choices,
-            &job->plan.actor_choice_count, context, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_actors_rule_check(&settings->actors, other_ways,
+        "give the number of actors in one way: --actors, --actors-per-thread, "
+        "--best-actors or --vary actors",
+        context, err));
+    status = fulcrum_actors_rule_choices(&settings->actors, &job->actor_choices,
+        &job->plan.actor_choice_count, context, err);
+end:
     if (!isnan(settings->actors.per_thread)) {
         job->plan.actors_per_thread = settings->actors.per_thread;
     }
@@ -276,20 +276,15 @@ static enum fulcrum_status explore_front(const struct question *question,
     struct fulcrum_error *err)
 {
     const struct settings *settings = question->settings;
-    enum fulcrum_status status =
-        fulcrum_explore_find_front(question->scenario, job, context, err);
-    if (status == FULCRUM_OK && settings->solve.intervals == NULL) {
+    TRY(fulcrum_explore_find_front(question->scenario, job, context, err));
+    if (settings->solve.intervals == NULL) {
         job->plan.predict.draws = standard_draws(job->chosen_count);
         fulcrum_yardstick_free(job->yardstick);
         job->yardstick = NULL;
-        status = predict_yardstick(settings, question->scenario, job, err);
+        TRY(predict_yardstick(settings, question->scenario, job, err));
     }
-    if (status == FULCRUM_OK) {
-        status = start_writer(settings, question->inputs, context, job, err);
-    }
-    return status == FULCRUM_OK
-               ? fulcrum_explore_write_front(question->scenario, job, context, err)
-               : status;
+    TRY(start_writer(settings, question->inputs, context, job, err));
+    return fulcrum_explore_write_front(question->scenario, job, context, err);
 }
 
 static enum fulcrum_status explore(const struct settings *settings,
@@ -297,19 +292,16 @@ static enum fulcrum_status explore(const struct settings *settings,
     struct fulcrum_explore_job *job, struct fulcrum_error *err)
 {
     struct fulcrum_scenario *scenario = NULL;
-    enum fulcrum_status status =
-        fulcrum_scenario_new(&inputs->scenario, &scenario, err);
-    if (status == FULCRUM_OK) {
-        status = predict_yardstick(settings, scenario, job, err);
-    }
-    if (status == FULCRUM_OK) {
-        const struct question question = {settings, inputs, scenario};
-        job->finding = fulcrum_sweep_finding_new(&job->plan);
-        job->stop = fulcrum_interrupt_watch();
-        job->out = context->out;
-        status = settings->pareto != NULL ? explore_front(&question, context, job, err)
-                                          : explore_all(&question, context, job, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_scenario_new(&inputs->scenario, &scenario, err));
+    TRY_OR_END(predict_yardstick(settings, scenario, job, err));
+    const struct question question = {settings, inputs, scenario};
+    job->finding = fulcrum_sweep_finding_new(&job->plan);
+    job->stop = fulcrum_interrupt_watch();
+    job->out = context->out;
+    status = settings->pareto != NULL ? explore_front(&question, context, job, err)
+                                      : explore_all(&question, context, job, err);
+end:
     fulcrum_scenario_free(scenario);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "cli/fit_print.h"
 #include "cli/fit_recipe.h"
 #include "cli/message.h"
+#include "model/try.h"
 #include "presets/output.h"
 #include "presets/preset.h"
 
@@ -30,10 +31,8 @@ static enum fulcrum_status check_output(const struct fulcrum_fit_settings *setti
     if (context->output_path == NULL) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status = fulcrum_output_check(context->output_path, err);
-    return status == FULCRUM_OK
-               ? fulcrum_fit_recipe_write(settings, note.text, sizeof note.text, err)
-               : status;
+    TRY(fulcrum_output_check(context->output_path, err));
+    return fulcrum_fit_recipe_write(settings, note.text, sizeof note.text, err);
 }
 
 static enum fulcrum_status save(const struct fulcrum_fit_result *result,
@@ -43,15 +42,12 @@ static enum fulcrum_status save(const struct fulcrum_fit_result *result,
     char name[64];
     struct fulcrum_calibration *calibration = NULL;
     name_calibration(context->output_path, name, sizeof name);
-    enum fulcrum_status status =
-        fulcrum_fit_job_calibration(result, inputs, name, &calibration, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_calibration_save(calibration, context->output_path, err);
-    }
-    if (status == FULCRUM_OK) {
-        fulcrum_message_note(context, "%s%s", context->output_path,
-            calibration->complete ? "" : " is marked incomplete");
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_fit_job_calibration(result, inputs, name, &calibration, err));
+    TRY_OR_END(fulcrum_calibration_save(calibration, context->output_path, err));
+    fulcrum_message_note(context, "%s%s", context->output_path,
+        calibration->complete ? "" : " is marked incomplete");
+end:
     fulcrum_calibration_free(calibration);
     return status;
 }
@@ -62,26 +58,21 @@ static enum fulcrum_status run(
     const struct fulcrum_fit_settings *settings = data;
     struct fulcrum_fit_inputs *inputs = NULL;
     struct fulcrum_reference_fit fit = {.misfit = 0.0};
-    enum fulcrum_status status =
-        fulcrum_fit_inputs_load(settings, context, &inputs, err);
-    if (status == FULCRUM_OK) {
-        status = check_output(settings, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_fit_job_run(settings, inputs, context, &fit, err);
-    }
-    if (status == FULCRUM_OK && fit.stopped_in[0] != '\0') {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_fit_inputs_load(settings, context, &inputs, err));
+    TRY_OR_END(check_output(settings, context, err));
+    TRY_OR_END(fulcrum_fit_job_run(settings, inputs, context, &fit, err));
+    if (fit.stopped_in[0] != '\0') {
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
         fulcrum_message_note(context,
             "stopped in stage '%s': this is what there was by then", fit.stopped_in);
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_fit_print(&fit, inputs, context, err);
-    }
-    if (status == FULCRUM_OK && context->output_path != NULL) {
+    TRY_OR_END(fulcrum_fit_print(&fit, inputs, context, err));
+    if (context->output_path != NULL) {
         const struct fulcrum_fit_result result = {settings, &fit};
-        status = save(&result, inputs, context, err);
+        TRY_OR_END(save(&result, inputs, context, err));
     }
+end:
     fulcrum_reference_fit_clear(&fit);
     fulcrum_fit_inputs_free(inputs);
     return status;

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/report.h"
 #include "model/nearest.h"
+#include "model/try.h"
 #include "plots/chart.h"
 #include "plots/render.h"
 #include "presets/preset.h"
@@ -179,10 +180,7 @@ static enum fulcrum_status add_presets(struct fulcrum_report *report,
     const struct fulcrum_error none = {FULCRUM_OK, ""};
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    enum fulcrum_status status = fulcrum_preset_list(kind, &entries, &count, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_preset_list(kind, &entries, &count, err));
     for (size_t i = 0; i < count; i++) {
         if (kind == FULCRUM_PRESET_REFERENCE) {
             add_reference(report, &entries[i]);

@@ -21,6 +21,7 @@
 #include "cli/measure_report.h"
 #include "cli/message.h"
 #include "cli/watch.h"
+#include "model/try.h"
 #include "presets/json.h"
 #include "presets/output.h"
 #include "presets/reference_save.h"
@@ -258,17 +259,14 @@ static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct job job = {.settings = data};
-    enum fulcrum_status status =
-        fulcrum_measure_inputs_load(job.settings, context, &job.inputs, err);
-    if (status == FULCRUM_OK && job.settings->trace != NULL) {
-        status = check_trace(job.settings, context, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_measure_inputs_load(job.settings, context, &job.inputs, err));
+    if (job.settings->trace != NULL) {
+        TRY_OR_END(check_trace(job.settings, context, err));
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_output_check(output_path(context), err);
-    }
-    if (status == FULCRUM_OK) {
-        status = measure(&job, context, err);
-    }
+    TRY_OR_END(fulcrum_output_check(output_path(context), err));
+    status = measure(&job, context, err);
+end:
     clear_job(&job);
     return status;
 }

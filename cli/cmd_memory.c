@@ -19,6 +19,7 @@
 #include "cli/progress.h"
 #include "cli/range.h"
 #include "cli/solve_options.h"
+#include "model/try.h"
 
 /* Draws behind the intervals: every set of ideal components has as many runs. */
 #define MEMORY_DRAWS 200.0
@@ -139,28 +140,18 @@ static enum fulcrum_status prepare_subject(const struct settings *settings,
     struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
 {
     const struct fulcrum_point point = {NULL, 0, 0, 0};
-    enum fulcrum_status status =
-        fulcrum_design_inputs_load(&settings->design, context, &subject->inputs, err);
-    if (status == FULCRUM_OK) {
-        status = add_exponent_prior(subject, err);
-    }
-    if (status == FULCRUM_OK) {
-        status =
-            fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, err);
-    }
-    if (status == FULCRUM_OK) {
-        fulcrum_calibration_names(
-            &subject->inputs, subject->calibrations, sizeof subject->calibrations);
-        status =
-            fulcrum_scenario_design(subject->scenario, &point, &subject->design, err);
-    }
-    if (status == FULCRUM_OK &&
-        subject->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
-        status = fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+    TRY(fulcrum_design_inputs_load(&settings->design, context, &subject->inputs, err));
+    TRY(add_exponent_prior(subject, err));
+    TRY(fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, err));
+    fulcrum_calibration_names(
+        &subject->inputs, subject->calibrations, sizeof subject->calibrations);
+    TRY(fulcrum_scenario_design(subject->scenario, &point, &subject->design, err));
+    if (subject->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
+        TRY(fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
             "machine %s has no GPU whose memory system could be another",
-            subject->design.machine.name);
+            subject->design.machine.name));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status subject_new(const struct settings *settings,
@@ -309,20 +300,16 @@ static enum fulcrum_status answer_components(const struct settings *settings,
     if (machines == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
     }
-    enum fulcrum_status status = add_machines(settings, context, machines, err);
-    if (status == FULCRUM_OK) {
-        status = check_components(&machines->subjects[0]->design, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = find_costs(machines, solution, context, err);
-    }
-    for (size_t m = 0; m < machines->count && status == FULCRUM_OK; m++) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(add_machines(settings, context, machines, err));
+    TRY_OR_END(check_components(&machines->subjects[0]->design, err));
+    TRY_OR_END(find_costs(machines, solution, context, err));
+    for (size_t m = 0; m < machines->count; m++) {
         tell_of_stuck(machines->subjects[m], &machines->costs[m], context);
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_memory_report_components(
-            machines->answers, machines->count, context, err);
-    }
+    status = fulcrum_memory_report_components(
+        machines->answers, machines->count, context, err);
+end:
     for (size_t m = 0; m < machines->count; m++) {
         subject_free(machines->subjects[m]);
     }
@@ -406,11 +393,9 @@ static enum fulcrum_status read_grid(const struct settings *settings,
         "--cache", &factor_field, settings->cache != NULL ? settings->cache : "1"};
     const struct list_option bandwidth = {"--bandwidth", &factor_field,
         settings->bandwidth != NULL ? settings->bandwidth : "1"};
-    enum fulcrum_status status = read_list(&cache, context, &grid->cache, err);
-    if (status == FULCRUM_OK) {
-        status = read_list(&bandwidth, context, &grid->bandwidth, err);
-    }
-    return status == FULCRUM_OK ? make_factors(grid, context, err) : status;
+    TRY(read_list(&cache, context, &grid->cache, err));
+    TRY(read_list(&bandwidth, context, &grid->bandwidth, err));
+    return make_factors(grid, context, err);
 }
 
 /* One field times a factor, checked against the field's range. */
@@ -442,16 +427,13 @@ static enum fulcrum_status multiply(const struct fulcrum_design *design,
 static enum fulcrum_status make_versions(
     const struct fulcrum_design *design, struct grid *grid, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < grid->count && status == FULCRUM_OK; i++) {
-        status = multiply(design, "machine.gpu.llc_byte", grid->factors[i].cache_rel,
-            &grid->versions[i], err);
-        if (status == FULCRUM_OK) {
-            status = multiply(design, "machine.gpu.dram_byte_per_s",
-                grid->factors[i].bandwidth_rel, &grid->versions[i], err);
-        }
+    for (size_t i = 0; i < grid->count; i++) {
+        TRY(multiply(design, "machine.gpu.llc_byte", grid->factors[i].cache_rel,
+            &grid->versions[i], err));
+        TRY(multiply(design, "machine.gpu.dram_byte_per_s",
+            grid->factors[i].bandwidth_rel, &grid->versions[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status compare(const struct subject *subject, struct grid *grid,
@@ -546,20 +528,16 @@ static enum fulcrum_status load_workload(const struct settings *settings,
     struct fulcrum_error *err)
 {
     fulcrum_design_init(out);
-    enum fulcrum_status status =
-        fulcrum_workload_load(settings->design.workload, out, NULL, err);
-    for (size_t i = 0; i < settings->design.sets.count && status == FULCRUM_OK; i++) {
+    TRY(fulcrum_workload_load(settings->design.workload, out, NULL, err));
+    for (size_t i = 0; i < settings->design.sets.count; i++) {
         struct fulcrum_setting setting;
         const char *text = settings->design.sets.items[i];
-        status = fulcrum_setting_parse(text, context, &setting, err);
-        if (status == FULCRUM_OK) {
-            status =
-                setting.text != NULL
-                    ? fulcrum_field_set_text(setting.field, out, setting.text, err)
-                    : fulcrum_field_set_number(setting.field, out, setting.number, err);
-        }
+        TRY(fulcrum_setting_parse(text, context, &setting, err));
+        TRY(setting.text != NULL
+                ? fulcrum_field_set_text(setting.field, out, setting.text, err)
+                : fulcrum_field_set_number(setting.field, out, setting.number, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status answer_gain(const struct settings *settings,
@@ -574,22 +552,20 @@ static enum fulcrum_status answer_gain(const struct settings *settings,
         return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
             "--gain needs --cache FACTOR: the gain of which change?");
     }
-    enum fulcrum_status status = read_list(&option, context, &gains, err);
-    if (status == FULCRUM_OK && gains.count > GAINS_MOST) {
-        status = fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--gain: %zu gains: expected at most %d", gains.count, (int)GAINS_MOST);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_list(&option, context, &gains, err));
+    if (gains.count > GAINS_MOST) {
+        TRY_OR_END(fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "--gain: %zu gains: expected at most %d", gains.count, (int)GAINS_MOST));
     }
-    if (status == FULCRUM_OK) {
-        status = make_changes(settings, &gains, context, changes, err);
+    TRY_OR_END(make_changes(settings, &gains, context, changes, err));
+    if (settings->design.workload != NULL) {
+        TRY_OR_END(load_workload(settings, context, &design, err));
     }
-    if (status == FULCRUM_OK && settings->design.workload != NULL) {
-        status = load_workload(settings, context, &design, err);
-    }
-    if (status == FULCRUM_OK) {
-        const struct fulcrum_memory_families families = {changes, gains.count,
-            settings->design.workload != NULL ? &design.workload : NULL};
-        status = fulcrum_memory_report_families(&families, context, err);
-    }
+    const struct fulcrum_memory_families families = {changes, gains.count,
+        settings->design.workload != NULL ? &design.workload : NULL};
+    status = fulcrum_memory_report_families(&families, context, err);
+end:
     free(gains.values);
     return status;
 }
@@ -614,10 +590,7 @@ static enum fulcrum_status run(
             "--machines compares components, not the factors of --cache and "
             "--bandwidth");
     }
-    enum fulcrum_status status = read_solution(settings, context, &solution, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(read_solution(settings, context, &solution, err));
     return has_factors ? answer_what_if(settings, &solution, context, err)
                        : answer_components(settings, &solution, context, err);
 }

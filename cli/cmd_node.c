@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/range.h"
 #include "cli/solve_options.h"
+#include "model/try.h"
 
 /* Draws behind the intervals of a row. */
 #define NODE_DRAWS       24.0
@@ -113,14 +114,14 @@ static enum fulcrum_status read_actors(const struct settings *settings,
     struct fulcrum_node_plan *plan = &subject->plan;
     const struct fulcrum_actors_rule *rule = &settings->actors;
     int is_fixed = !isnan(settings->design.actor_count);
-    enum fulcrum_status status = fulcrum_actors_rule_check(rule, is_fixed,
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_actors_rule_check(rule, is_fixed,
         "give the number of actors in one way: --actors, --actors-per-thread or "
         "--best-actors",
-        context, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_actors_rule_choices(
-            rule, &subject->actor_choices, &plan->actor_choice_count, context, err);
-    }
+        context, err));
+    status = fulcrum_actors_rule_choices(
+        rule, &subject->actor_choices, &plan->actor_choice_count, context, err);
+end:
     plan->actor_choices = subject->actor_choices;
     char *text = subject->actors_rule;
     size_t size = sizeof subject->actors_rule;
@@ -214,19 +215,12 @@ static enum fulcrum_status load_machine(const struct settings *settings, size_t 
     struct fulcrum_design_inputs *inputs = &subject->inputs[i];
     design.machine = settings->machines.items[i];
     subject->machine_count = i + 1;
-    enum fulcrum_status status =
-        fulcrum_design_inputs_load(&design, context, inputs, err);
-    if (status == FULCRUM_OK) {
-        status = apply_machine_sets(inputs, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = check_machine(settings, &subject->plan, &inputs->base.machine, err);
-    }
-    if (status == FULCRUM_OK) {
-        subject->rows.expected +=
-            fulcrum_node_row_count(&subject->plan, &inputs->base.machine);
-    }
-    return status;
+    TRY(fulcrum_design_inputs_load(&design, context, inputs, err));
+    TRY(apply_machine_sets(inputs, err));
+    TRY(check_machine(settings, &subject->plan, &inputs->base.machine, err));
+    subject->rows.expected +=
+        fulcrum_node_row_count(&subject->plan, &inputs->base.machine);
+    return FULCRUM_OK;
 }
 
 /* Where environments are simulated on GPUs there are no actors to follow threads. */
@@ -290,18 +284,11 @@ static enum fulcrum_status read_solution(const struct settings *settings,
 static enum fulcrum_status prepare(const struct settings *settings,
     struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check_sets(settings, context, err);
-    if (status == FULCRUM_OK) {
-        status = read_gpus(settings, context, subject, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_actors(settings, context, subject, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = load_machines(settings, context, subject, err);
-    }
-    return status == FULCRUM_OK ? read_solution(settings, context, subject, err)
-                                : status;
+    TRY(check_sets(settings, context, err));
+    TRY(read_gpus(settings, context, subject, err));
+    TRY(read_actors(settings, context, subject, err));
+    TRY(load_machines(settings, context, subject, err));
+    return read_solution(settings, context, subject, err);
 }
 
 /* All rows failed: there is no result, and the first reason is the message. */

@@ -14,6 +14,7 @@
 #include "cli/partition_plan.h"
 #include "cli/partition_report.h"
 #include "cli/solve_options.h"
+#include "model/try.h"
 
 /* Every row is answered again for each. */
 #define PARTITION_DRAWS 100.0
@@ -180,28 +181,18 @@ static enum fulcrum_status prepare(const struct settings *settings,
 {
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     struct fulcrum_design design;
-    enum fulcrum_status status = read_terms(settings, context, job, err);
-    if (status == FULCRUM_OK) {
-        status =
-            fulcrum_design_inputs_load(&settings->design, context, &job->inputs, err);
-    }
-    if (status == FULCRUM_OK) {
-        fulcrum_calibration_names(
-            &job->inputs, job->calibrations, sizeof job->calibrations);
-        status = fulcrum_scenario_new(&job->inputs.scenario, &job->scenario, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_scenario_design(job->scenario, &point, &design, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = check_shares(job, &design, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = find_partition(settings, design.machine.gpu.name, job, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_slices(settings, context, job, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_terms(settings, context, job, err));
+    TRY_OR_END(
+        fulcrum_design_inputs_load(&settings->design, context, &job->inputs, err));
+    fulcrum_calibration_names(
+        &job->inputs, job->calibrations, sizeof job->calibrations);
+    TRY_OR_END(fulcrum_scenario_new(&job->inputs.scenario, &job->scenario, err));
+    TRY_OR_END(fulcrum_scenario_design(job->scenario, &point, &design, err));
+    TRY_OR_END(check_shares(job, &design, context, err));
+    TRY_OR_END(find_partition(settings, design.machine.gpu.name, job, err));
+    status = read_slices(settings, context, job, err);
+end:
     job->terms.partition = job->partition;
     return status;
 }

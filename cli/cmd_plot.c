@@ -9,6 +9,7 @@
 #include "cli/plot_job.h"
 #include "cli/sweep_pareto.h"
 #include "model/nearest.h"
+#include "model/try.h"
 #include "presets/reference_load.h"
 
 struct settings {
@@ -339,14 +340,13 @@ static enum fulcrum_status refuse_strays(const struct settings *settings,
     const struct fulcrum_chart *chart, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && rows[i].name != NULL; i++) {
+    for (size_t i = 0; rows[i].name != NULL; i++) {
         const struct use *use = use_of(&rows[i]);
         if (use != NULL && fulcrum_option_is_set(&rows[i], settings)) {
-            status = refuse_stray(use, chart->name, context, err);
+            TRY(refuse_stray(use, chart->name, context, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status check_content(const struct settings *settings,

@@ -113,7 +113,7 @@ static void print_method(FILE *stream, const struct fulcrum_prediction *predicti
 
 static void print_table(const struct answer *answer, FILE *stream)
 {
-    char run_text[240];
+    char run_text[400];
     describe_run(answer, run_text, sizeof run_text);
     (void)fprintf(stream,
         "machine      %s\nworkload     %s\ncalibration  %s\nrun          %s\n",

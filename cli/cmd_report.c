@@ -8,6 +8,7 @@
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/report_section.h"
+#include "model/try.h"
 
 /* Questions under way. */
 struct asking {
@@ -201,14 +202,14 @@ static enum fulcrum_status ask_machine(struct asking *asking,
     struct fulcrum_report_case *machine, struct fulcrum_error *err)
 {
     const struct fulcrum_report_section *const *sections = fulcrum_report_sections();
-    enum fulcrum_status status = ask_prediction(asking, machine, err);
-    for (size_t i = 0; status == FULCRUM_OK && sections[i] != NULL; i++) {
+    TRY(ask_prediction(asking, machine, err));
+    for (size_t i = 0; sections[i] != NULL; i++) {
         if (sections[i] != &fulcrum_report_prediction &&
             is_asked(asking->job->settings, sections[i])) {
-            status = ask_section(asking, sections[i], machine, err);
+            TRY(ask_section(asking, sections[i], machine, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status ask_all(struct fulcrum_report_job *job,
@@ -233,12 +234,11 @@ static enum fulcrum_status check_sections(
     const struct fulcrum_report_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < settings->sections.count; i++) {
-        status = fulcrum_name_check(settings->sections.items[i], "section",
-            fulcrum_report_section_name, context, err);
+    for (size_t i = 0; i < settings->sections.count; i++) {
+        TRY(fulcrum_name_check(settings->sections.items[i], "section",
+            fulcrum_report_section_name, context, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status run(

@@ -17,6 +17,7 @@
 #include "cli/solve_options.h"
 #include "model/design.h"
 #include "model/parallel.h"
+#include "model/try.h"
 
 /* Replicates of the design: as many errors as there can be estimated from. */
 enum { REPLICATES = 8 };
@@ -78,13 +79,10 @@ static enum fulcrum_status settle_actors(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
     int is_given = gives_actors(settings, job);
-    enum fulcrum_status status = fulcrum_actors_rule_check(&settings->actors, is_given,
+    TRY(fulcrum_actors_rule_check(&settings->actors, is_given,
         "give the number of actors in one way: --actors, --actors-per-thread or "
         "--vary actors=LO:HI",
-        context, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+        context, err));
     if (!is_given && isnan(settings->actors.per_thread) &&
         fulcrum_design_is_resident(&job->design.base)) {
         (void)snprintf(
@@ -166,20 +164,13 @@ static enum fulcrum_status read_job(const struct settings *settings,
 {
     const struct fulcrum_sensitivity_request request = {
         &settings->vary, &settings->base, settings->metrics, settings->along};
-    enum fulcrum_status status =
-        fulcrum_design_inputs_load(&settings->design, context, &job->design, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_sensitivity_inputs_read(
-            &request, &job->design, context, &job->inputs, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = settle_actors(settings, context, job, err);
-    }
-    if (status == FULCRUM_OK) {
-        describe_base(job);
-        fill_plan(settings, job);
-    }
-    return status;
+    TRY(fulcrum_design_inputs_load(&settings->design, context, &job->design, err));
+    TRY(fulcrum_sensitivity_inputs_read(
+        &request, &job->design, context, &job->inputs, err));
+    TRY(settle_actors(settings, context, job, err));
+    describe_base(job);
+    fill_plan(settings, job);
+    return FULCRUM_OK;
 }
 
 /* A metric that was asked for by name must be there; of the usual ones, one. */
@@ -280,17 +271,11 @@ static enum fulcrum_status print_findings(const struct settings *settings,
         .seed = settings->solver.seed,
         .is_complete = is_complete,
     };
-    enum fulcrum_status status = judge_metrics(&findings, err);
-    if (status == FULCRUM_OK) {
-        status = judge_rows(&findings, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_sensitivity_report_print(&findings, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        note_findings(&findings, context);
-    }
-    return status;
+    TRY(judge_metrics(&findings, err));
+    TRY(judge_rows(&findings, err));
+    TRY(fulcrum_sensitivity_report_print(&findings, context, err));
+    note_findings(&findings, context);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status analyse(const struct settings *settings, struct job *job,

@@ -24,6 +24,7 @@
 #include "cli/progress.h"
 #include "cli/solve_options.h"
 #include "model/parallel.h"
+#include "model/try.h"
 
 /*
  * Lines in a block: starts with a few for each processor; has twice as many after a
@@ -237,17 +238,14 @@ static enum fulcrum_status run(
     job->block = job->least_block;
     job->start_s = now_s();
     job->stop = fulcrum_interrupt_watch();
-    enum fulcrum_status status =
-        fulcrum_line_stream_open(settings->path, job->stop, &job->stream, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_answer_writer_new(context, &job->writer, err);
-    }
-    if (status == FULCRUM_OK && fulcrum_line_stream_is_terminal(job->stream)) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_line_stream_open(settings->path, job->stop, &job->stream, err));
+    TRY_OR_END(fulcrum_answer_writer_new(context, &job->writer, err));
+    if (fulcrum_line_stream_is_terminal(job->stream)) {
         fulcrum_message_note(context, "one network per line; Ctrl-D ends");
     }
-    if (status == FULCRUM_OK) {
-        status = solve_stream(job, context, err);
-    }
+    status = solve_stream(job, context, err);
+end:
     fulcrum_answer_writer_free(job->writer);
     fulcrum_line_stream_free(job->stream);
     free(job);

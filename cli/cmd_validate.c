@@ -18,6 +18,7 @@
 #include "cli/validate_job.h"
 #include "cli/validate_refit.h"
 #include "cli/validate_report.h"
+#include "model/try.h"
 #include "presets/folder.h"
 #include "presets/json.h"
 #include "presets/output.h"
@@ -257,10 +258,7 @@ static enum fulcrum_status write_junit(const char *path,
     const struct fulcrum_check_list *checks, struct fulcrum_error *err)
 {
     struct fulcrum_output *output = NULL;
-    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_output_open(path, &output, err));
     fulcrum_check_list_junit(checks, "fulcrum validate", fulcrum_output_stream(output));
     return fulcrum_output_commit(output, err);
 }
@@ -363,29 +361,28 @@ static enum fulcrum_status check_paths(
 {
     const char *const paths[] = {
         settings->junit, settings->markdown, settings->save_baseline};
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0] && status == FULCRUM_OK;
-         i++) {
-        status = paths[i] != NULL ? fulcrum_output_check(paths[i], err) : FULCRUM_OK;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        if (paths[i] != NULL) {
+            TRY(fulcrum_output_check(paths[i], err));
+        }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status write_files(const struct settings *settings,
     const struct findings *found, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     if (settings->junit != NULL) {
-        status = write_junit(settings->junit, &found->checks, err);
+        TRY(write_junit(settings->junit, &found->checks, err));
     }
-    if (status == FULCRUM_OK && settings->markdown != NULL) {
-        status = write_markdown(settings->markdown, &found->job, err);
+    if (settings->markdown != NULL) {
+        TRY(write_markdown(settings->markdown, &found->job, err));
     }
-    if (status == FULCRUM_OK && settings->save_baseline != NULL) {
-        status = fulcrum_baseline_write(
-            &found->job, &found->designs, settings->save_baseline, err);
+    if (settings->save_baseline != NULL) {
+        TRY(fulcrum_baseline_write(
+            &found->job, &found->designs, settings->save_baseline, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status predict(const struct settings *settings,
@@ -406,25 +403,15 @@ static enum fulcrum_status run(
 {
     const struct settings *settings = data;
     struct findings found = {.job = {.count = 0}};
-    enum fulcrum_status status = check_settings(settings, context, err);
-    if (status == FULCRUM_OK) {
-        status = check_paths(settings, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = predict(settings, context, &found, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = run_checks(settings, &found, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = print(settings, &found.job, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = write_files(settings, &found, err);
-    }
-    if (status == FULCRUM_OK) {
-        tell(&found.checks, context);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(check_settings(settings, context, err));
+    TRY_OR_END(check_paths(settings, err));
+    TRY_OR_END(predict(settings, context, &found, err));
+    TRY_OR_END(run_checks(settings, &found, context, err));
+    TRY_OR_END(print(settings, &found.job, context, err));
+    TRY_OR_END(write_files(settings, &found, err));
+    tell(&found.checks, context);
+end:
     fulcrum_check_list_clear(&found.checks);
     fulcrum_design_predictions_clear(&found.designs);
     fulcrum_validate_job_clear(&found.job);

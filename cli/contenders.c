@@ -15,6 +15,7 @@
 
 #include "model/design.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 /* Actors to a hardware thread that a machine may choose from where nobody says. */
 static const double actors_to_thread[] = {0.5, 1.0, 2.0, 4.0, 8.0, 16.0};
@@ -159,14 +160,14 @@ static enum fulcrum_status fill_plan(struct fulcrum_contender *contender,
     struct fulcrum_sweep_plan *plan, struct fulcrum_error *err)
 {
     int is_set = fulcrum_contender_sets(contender, "run.actor_count");
-    enum fulcrum_status status = fulcrum_actors_rule_check(rule, is_set,
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_actors_rule_check(rule, is_set,
         "give the number of actors in one way: --actors, --actors-per-thread or "
         "--best-actors",
-        context, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_actors_rule_choices(rule, &contender->actor_choices,
-            &contender->actor_choice_count, context, err);
-    }
+        context, err));
+    status = fulcrum_actors_rule_choices(
+        rule, &contender->actor_choices, &contender->actor_choice_count, context, err);
+end:
     if (status != FULCRUM_OK) {
         return status;
     }
@@ -185,17 +186,16 @@ static enum fulcrum_status fill_plan(struct fulcrum_contender *contender,
 static enum fulcrum_status find_design(
     struct fulcrum_contender *contender, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     const struct fulcrum_design_inputs *inputs = &contender->inputs;
     contender->design = inputs->base;
-    for (size_t i = 0; i < inputs->setting_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < inputs->setting_count; i++) {
         const struct fulcrum_setting *setting = &inputs->settings[i];
-        status = setting->text != NULL ? fulcrum_field_set_text(setting->field,
-                                             &contender->design, setting->text, err)
-                                       : fulcrum_field_set_number(setting->field,
-                                             &contender->design, setting->number, err);
+        TRY(setting->text != NULL ? fulcrum_field_set_text(setting->field,
+                                        &contender->design, setting->text, err)
+                                  : fulcrum_field_set_number(setting->field,
+                                        &contender->design, setting->number, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status keep_draws(struct fulcrum_contender *contender,
@@ -263,8 +263,8 @@ enum fulcrum_status fulcrum_contender_predict(struct fulcrum_contender *contende
         give_up(contender, &why);
         return FULCRUM_OK;
     }
-    enum fulcrum_status status = fill_plan(contender, rule, context, &plan, err);
-    return status == FULCRUM_OK ? predict_point(contender, &plan, err) : status;
+    TRY(fill_plan(contender, rule, context, &plan, err));
+    return predict_point(contender, &plan, err);
 }
 
 void fulcrum_contender_column(

@@ -15,6 +15,7 @@
 
 #include "calibrate/host.h"
 #include "cli/message.h"
+#include "model/try.h"
 
 enum { PATH_SIZE = 96 };
 
@@ -148,12 +149,9 @@ enum fulcrum_status fulcrum_machine_find(const char *name,
     if (strcmp(name, "this") != 0) {
         return fulcrum_machine_load(name, design, sources, err);
     }
-    enum fulcrum_status status =
-        fulcrum_machine_load(HOST_PRIORS, design, sources, err);
-    if (status == FULCRUM_OK) {
-        overlay_detected(&design->machine);
-    }
-    return status;
+    TRY(fulcrum_machine_load(HOST_PRIORS, design, sources, err));
+    overlay_detected(&design->machine);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status fail_missing(
@@ -210,11 +208,7 @@ static enum fulcrum_status load_presets(const struct fulcrum_design_settings *se
         return fail_missing(
             settings->machine == NULL ? "machine" : "workload", context, err);
     }
-    enum fulcrum_status status =
-        fulcrum_machine_find(settings->machine, &out->base, &out->sources, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_machine_find(settings->machine, &out->base, &out->sources, err));
     return fulcrum_workload_load(settings->workload, &out->base, &out->sources, err);
 }
 
@@ -253,11 +247,7 @@ static enum fulcrum_status add_own_calibration(
     struct fulcrum_design_inputs *out, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *own = NULL;
-    enum fulcrum_status status =
-        fulcrum_calibration_load(out->base.workload.calibration, &own, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_calibration_load(out->base.workload.calibration, &own, err));
     for (size_t i = out->calibration_count; i > 0; i--) {
         out->calibrations[i] = out->calibrations[i - 1];
     }
@@ -320,16 +310,14 @@ static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *sett
 static enum fulcrum_status set_own_calibration(
     struct fulcrum_design_inputs *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < out->setting_count; i++) {
+    for (size_t i = 0; i < out->setting_count; i++) {
         const struct fulcrum_setting *setting = &out->settings[i];
         assert(setting->field != NULL);
         if (strcmp(setting->field->path, "workload.calibration") == 0) {
-            status =
-                fulcrum_field_set_text(setting->field, &out->base, setting->text, err);
+            TRY(fulcrum_field_set_text(setting->field, &out->base, setting->text, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /*
@@ -385,22 +373,16 @@ enum fulcrum_status fulcrum_design_inputs_load(
 {
     memset(out, 0, sizeof *out);
     fulcrum_design_init(&out->base);
-    enum fulcrum_status status = load_presets(settings, context, out, err);
-    if (status == FULCRUM_OK) {
-        status = parse_sets(settings, context, out, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = set_own_calibration(out, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = load_calibrations(settings, out, err);
-    }
-    for (size_t i = 0; status == FULCRUM_OK && i < out->calibration_count; i++) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(load_presets(settings, context, out, err));
+    TRY_OR_END(parse_sets(settings, context, out, err));
+    TRY_OR_END(set_own_calibration(out, err));
+    TRY_OR_END(load_calibrations(settings, out, err));
+    for (size_t i = 0; i < out->calibration_count; i++) {
         warn_of_limits(context, out->calibrations[i], &out->base.workload.network);
     }
-    if (status == FULCRUM_OK) {
-        status = collect_priors(out, err);
-    }
+    status = collect_priors(out, err);
+end:
     out->scenario = (struct fulcrum_scenario_inputs){
         .base = &out->base,
         .calibrations = (const struct fulcrum_calibration *const *)out->calibrations,

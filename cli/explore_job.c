@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cli/message.h"
+#include "model/try.h"
 
 /* The error of a method beyond which the points that have it are counted. */
 #define ROUGH_ERROR_REL 0.01
@@ -212,11 +213,9 @@ enum fulcrum_status fulcrum_explore_all(const struct fulcrum_scenario *scenario,
     struct fulcrum_error *err)
 {
     const struct fulcrum_sweep_visitor visitor = {job, wish, prepare_point, visit_all};
-    enum fulcrum_status status = run_sweep(scenario, job, &visitor, context, err);
-    if (status == FULCRUM_OK) {
-        status = judge(job, context, err);
-    }
-    return status == FULCRUM_OK ? end_output(job, context, err) : status;
+    TRY(run_sweep(scenario, job, &visitor, context, err));
+    TRY(judge(job, context, err));
+    return end_output(job, context, err);
 }
 
 enum fulcrum_status fulcrum_explore_find_front(const struct fulcrum_scenario *scenario,
@@ -271,12 +270,8 @@ enum fulcrum_status fulcrum_explore_write_front(const struct fulcrum_scenario *s
         job, wish, prepare_point, visit_front};
     job->plan.only = job->chosen;
     job->plan.only_count = job->chosen_count;
-    enum fulcrum_status status = run_sweep(scenario, job, &visitor, context, err);
-    if (status == FULCRUM_OK) {
-        status = end_output(job, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        note_front(job, context);
-    }
-    return status;
+    TRY(run_sweep(scenario, job, &visitor, context, err));
+    TRY(end_output(job, context, err));
+    note_front(job, context);
+    return FULCRUM_OK;
 }

@@ -10,6 +10,7 @@
 #include "cli/design_options.h"
 #include "cli/fit_reference.h"
 #include "model/parallel.h"
+#include "model/try.h"
 #include "presets/preset.h"
 
 /* Draws of the prior, and for each figure that is left out. */
@@ -307,16 +308,12 @@ static enum fulcrum_status parse_lists(const struct fulcrum_fit_settings *settin
             settings->draws, (int)LEAST_DRAWS);
     }
     parse_free(settings, out);
-    enum fulcrum_status status = parse_numbers("--sd", settings->sd, &out->sd, err);
-    if (status == FULCRUM_OK) {
-        status = parse_numbers("--hold-out", settings->hold_out, &out->hold_out, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = check_hold_out(&out->hold_out, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = check_free(out, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(parse_numbers("--sd", settings->sd, &out->sd, err));
+    TRY_OR_END(parse_numbers("--hold-out", settings->hold_out, &out->hold_out, err));
+    TRY_OR_END(check_hold_out(&out->hold_out, err));
+    status = check_free(out, err);
+end:
     context->exit_code = status == FULCRUM_OK ? context->exit_code : 2;
     return status;
 }
@@ -325,23 +322,12 @@ static enum fulcrum_status load(const struct fulcrum_fit_settings *settings,
     struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = allocate(settings, out, err);
-    if (status == FULCRUM_OK) {
-        status = parse_sets(settings, context, out, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = parse_lists(settings, context, out, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = load_references(settings, context, out, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = check_any_left(out, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = load_calibrations(settings, context, out, err);
-    }
-    return status;
+    TRY(allocate(settings, out, err));
+    TRY(parse_sets(settings, context, out, err));
+    TRY(parse_lists(settings, context, out, err));
+    TRY(load_references(settings, context, out, err));
+    TRY(check_any_left(out, context, err));
+    return load_calibrations(settings, context, out, err);
 }
 
 enum fulcrum_status fulcrum_fit_inputs_load(const struct fulcrum_fit_settings *settings,

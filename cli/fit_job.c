@@ -9,6 +9,7 @@
 #include "cli/fit_recipe.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "model/try.h"
 
 struct watch {
     struct fulcrum_progress progress;
@@ -119,9 +120,8 @@ static enum fulcrum_status fill(const struct fulcrum_fit_result *result,
     char source[240];
     (void)snprintf(source, sizeof source, "fitted to %zu references, %s first",
         inputs->reference_count, inputs->references[0]->name);
-    enum fulcrum_status status =
-        fulcrum_reference_fit_apply(result->fit, source, calibration, err);
-    return status == FULCRUM_OK ? set_notes(result, inputs, calibration, err) : status;
+    TRY(fulcrum_reference_fit_apply(result->fit, source, calibration, err));
+    return set_notes(result, inputs, calibration, err);
 }
 
 enum fulcrum_status fulcrum_fit_job_calibration(const struct fulcrum_fit_result *result,
@@ -130,14 +130,12 @@ enum fulcrum_status fulcrum_fit_job_calibration(const struct fulcrum_fit_result 
 {
     struct fulcrum_calibration *last =
         inputs->calibrations[inputs->calibration_count - 1];
-    enum fulcrum_status status = fill(result, inputs, last, err);
-    if (status == FULCRUM_OK) {
-        last->complete = last->complete && is_whole(result);
-        set_names(inputs, name, last);
-        inputs->calibration_count--;
-        *out = last;
-    }
-    return status;
+    TRY(fill(result, inputs, last, err));
+    last->complete = last->complete && is_whole(result);
+    set_names(inputs, name, last);
+    inputs->calibration_count--;
+    *out = last;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status repeat(const struct fulcrum_fit_settings *settings,
@@ -146,18 +144,15 @@ static enum fulcrum_status repeat(const struct fulcrum_fit_settings *settings,
 {
     struct fulcrum_fit_inputs *inputs = NULL;
     struct fulcrum_reference_fit fit = {.misfit = 0.0};
-    enum fulcrum_status status =
-        fulcrum_fit_inputs_load(settings, context, &inputs, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_fit_job_run(settings, inputs, context, &fit, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_fit_inputs_load(settings, context, &inputs, err));
+    TRY_OR_END(fulcrum_fit_job_run(settings, inputs, context, &fit, err));
+    if (fit.stopped_in[0] != '\0') {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped"));
     }
-    if (status == FULCRUM_OK && fit.stopped_in[0] != '\0') {
-        status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped");
-    }
-    if (status == FULCRUM_OK) {
-        const struct fulcrum_fit_result result = {settings, &fit};
-        status = fulcrum_fit_job_calibration(&result, inputs, name, out, err);
-    }
+    const struct fulcrum_fit_result result = {settings, &fit};
+    status = fulcrum_fit_job_calibration(&result, inputs, name, out, err);
+end:
     fulcrum_reference_fit_clear(&fit);
     fulcrum_fit_inputs_free(inputs);
     return status;

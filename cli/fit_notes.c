@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/try.h"
+
 enum { ITEM_SIZE = 192 };
 
 /* The next item of "A, B, C"; 0 at the end. */
@@ -70,15 +72,14 @@ enum fulcrum_status fulcrum_fit_note_set(struct fulcrum_calibration *calibration
 static enum fulcrum_status list_references(const struct fulcrum_fit_inputs *inputs,
     char *out, size_t size, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < inputs->reference_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < inputs->reference_count; i++) {
         const struct fulcrum_fit_reference *item = &inputs->items[i];
         char name[ITEM_SIZE];
         (void)snprintf(name, sizeof name, "%s%s%s", item->reference->name,
             item->series[0] != '\0' ? ":" : "", item->series);
-        status = add_item(out, size, name, err);
+        TRY(add_item(out, size, name, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Whether the fit was given any figure of the point that this figure belongs to. */
@@ -100,18 +101,17 @@ static enum fulcrum_status list_held_out(const struct fulcrum_reference_fit *fit
     const struct fulcrum_fit_inputs *inputs, char *out, size_t size,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < fit->figure_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < fit->figure_count; i++) {
         const struct fulcrum_figure *figure = &fit->figures[i].figure;
         const struct fulcrum_fit_reference *item = &inputs->items[figure->reference];
         char point[ITEM_SIZE];
         (void)snprintf(point, sizeof point, "%s:%zu", item->reference->name,
             item->reference->points[figure->point].index);
         if (!is_seen(fit, figure)) {
-            status = add_item(out, size, point, err);
+            TRY(add_item(out, size, point, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Whether some fit named the point's reference and did not hold it out. */
@@ -139,14 +139,13 @@ static enum fulcrum_status add_items(const struct fulcrum_fit_inputs *inputs,
     const struct fulcrum_fit_notes *own, const char *list, char *out,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     char item[ITEM_SIZE];
-    while (status == FULCRUM_OK && next_item(&list, item)) {
+    while (next_item(&list, item)) {
         if (own == NULL || !was_seen(inputs, own, item)) {
-            status = add_item(out, sizeof own->held_out, item, err);
+            TRY(add_item(out, sizeof own->held_out, item, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_fit_notes_make(const struct fulcrum_reference_fit *fit,
@@ -155,27 +154,18 @@ enum fulcrum_status fulcrum_fit_notes_make(const struct fulcrum_reference_fit *f
 {
     struct fulcrum_fit_notes own = {"", ""};
     *out = own;
-    enum fulcrum_status status =
-        list_references(inputs, own.fitted_to, sizeof own.fitted_to, err);
-    if (status == FULCRUM_OK) {
-        status = list_held_out(fit, inputs, own.held_out, sizeof own.held_out, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = add_items(inputs, NULL, own.fitted_to, out->fitted_to, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = add_items(inputs, &own, own.held_out, out->held_out, err);
-    }
-    for (size_t i = 0; i < inputs->calibration_count && status == FULCRUM_OK; i++) {
+    TRY(list_references(inputs, own.fitted_to, sizeof own.fitted_to, err));
+    TRY(list_held_out(fit, inputs, own.held_out, sizeof own.held_out, err));
+    TRY(add_items(inputs, NULL, own.fitted_to, out->fitted_to, err));
+    TRY(add_items(inputs, &own, own.held_out, out->held_out, err));
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
         const struct fulcrum_calibration *prior = inputs->calibrations[i];
-        status = add_items(inputs, NULL,
+        TRY(add_items(inputs, NULL,
             fulcrum_calibration_note(prior, FULCRUM_NOTE_FITTED_TO), out->fitted_to,
-            err);
-        if (status == FULCRUM_OK) {
-            status = add_items(inputs, &own,
-                fulcrum_calibration_note(prior, FULCRUM_NOTE_HELD_OUT), out->held_out,
-                err);
-        }
+            err));
+        TRY(add_items(inputs, &own,
+            fulcrum_calibration_note(prior, FULCRUM_NOTE_HELD_OUT), out->held_out,
+            err));
     }
-    return status;
+    return FULCRUM_OK;
 }

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "cli/design_options.h"
+#include "model/try.h"
 #include "presets/preset.h"
 #include "presets/reference_csv.h"
 #include "presets/reference_load.h"
@@ -74,13 +75,9 @@ static enum fulcrum_status load_csv(const char *path,
             host->machine == NULL && host->workload == NULL ? " and " : "",
             host->workload == NULL ? "--workload" : "");
     }
-    enum fulcrum_status status =
-        fulcrum_machine_find(host->machine, &design, NULL, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_workload_load(host->workload, &design, NULL, err);
-    }
-    return status == FULCRUM_OK ? fulcrum_reference_csv_load(path, &design, out, err)
-                                : status;
+    TRY(fulcrum_machine_find(host->machine, &design, NULL, err));
+    TRY(fulcrum_workload_load(host->workload, &design, NULL, err));
+    return fulcrum_reference_csv_load(path, &design, out, err);
 }
 
 enum fulcrum_status fulcrum_reference_text_load(const char *text,

@@ -9,6 +9,7 @@
 
 #include "cli/design_options.h"
 #include "cli/range.h"
+#include "model/try.h"
 #include "presets/preset.h"
 
 enum { RULES_MOST = 8 };
@@ -71,11 +72,10 @@ static enum fulcrum_status read_rules(
     }
     reading->rules[0] = (struct rule){.policy = FULCRUM_BATCH_GREEDY};
     reading->rule_count = given->count > 0 ? given->count : 1;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < given->count && status == FULCRUM_OK; i++) {
-        status = read_rule(given->items[i], &reading->rules[i], context, err);
+    for (size_t i = 0; i < given->count; i++) {
+        TRY(read_rule(given->items[i], &reading->rules[i], context, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* A range of counts as on the command line. */
@@ -181,11 +181,10 @@ static enum fulcrum_status read_placement(
 {
     const struct fulcrum_measure_settings *settings = reading->settings;
     struct fulcrum_placement *placement = &reading->out->options.placement;
-    enum fulcrum_status status = read_cpus(
-        "--actor-cpus", settings->actor_cpus, &placement->actors, context, err);
-    return status == FULCRUM_OK ? read_cpus("--server-cpus", settings->server_cpus,
-                                      &placement->server, context, err)
-                                : status;
+    TRY(read_cpus(
+        "--actor-cpus", settings->actor_cpus, &placement->actors, context, err));
+    return read_cpus(
+        "--server-cpus", settings->server_cpus, &placement->server, context, err);
 }
 
 static const char *note_of(
@@ -228,9 +227,9 @@ static enum fulcrum_status read_calibration(
     if (reading->settings->calibration == NULL) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status = fulcrum_calibration_load(
-        reading->settings->calibration, &reading->out->calibration, err);
-    return status == FULCRUM_OK ? check_calibration(reading, err) : status;
+    TRY(fulcrum_calibration_load(
+        reading->settings->calibration, &reading->out->calibration, err));
+    return check_calibration(reading, err);
 }
 
 /* Priors of the machine, and the workload; one that fits the network where none is
@@ -276,27 +275,14 @@ static enum fulcrum_status read_all(
     struct reading *reading, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct fulcrum_measure_settings *settings = reading->settings;
-    enum fulcrum_status status =
-        fulcrum_actor_settings_check(&settings->actor, context, err);
-    if (status == FULCRUM_OK) {
-        status = read_base(reading, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_training(reading, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_rules(reading, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_ranges(reading, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = make_configs(reading, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_placement(reading, context, err);
-    }
-    return status == FULCRUM_OK ? read_calibration(reading, err) : status;
+    TRY(fulcrum_actor_settings_check(&settings->actor, context, err));
+    TRY(read_base(reading, context, err));
+    TRY(read_training(reading, context, err));
+    TRY(read_rules(reading, context, err));
+    TRY(read_ranges(reading, context, err));
+    TRY(make_configs(reading, err));
+    TRY(read_placement(reading, context, err));
+    return read_calibration(reading, err);
 }
 
 enum fulcrum_status fulcrum_measure_inputs_load(

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "calibrate/measured_reference.h"
+#include "model/try.h"
 
 /* "8 actors", and what else tells configurations apart where it is not usual. */
 static void write_name(
@@ -43,10 +44,7 @@ enum fulcrum_status fulcrum_measure_record_take(struct fulcrum_measure_record *o
     const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err)
 {
     *out = (struct fulcrum_measure_record){.found = NULL};
-    enum fulcrum_status status = fulcrum_measure_stages(&out->found, options, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_measure_stages(&out->found, options, err));
     const struct fulcrum_stages_measurement *found = out->found;
     out->runs = calloc(found->count, sizeof *out->runs);
     out->names = calloc(found->count, sizeof *out->names);
@@ -94,13 +92,13 @@ enum fulcrum_status fulcrum_measure_record_predict(
     if (record->predicted == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "predictions of stages");
     }
-    enum fulcrum_status status = fulcrum_stage_predict(points->reference,
-        points->calibration, points->predictions, record->predicted, err);
-    for (size_t i = 0; i < record->run_count && status == FULCRUM_OK; i++) {
+    TRY(fulcrum_stage_predict(points->reference, points->calibration,
+        points->predictions, record->predicted, err));
+    for (size_t i = 0; i < record->run_count; i++) {
         struct fulcrum_stage_run *run = &record->runs[i];
         run->predicted = prediction_of(record, points->measurement, run->measured);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 void fulcrum_measure_record_clear(struct fulcrum_measure_record *record)

@@ -15,6 +15,7 @@
 
 #include "model/quantity.h"
 #include "model/thread_need.h"
+#include "model/try.h"
 
 /* Most threads that are looked at for each GPU: a ratio of 50 on the largest of them.
  */
@@ -292,18 +293,15 @@ enum fulcrum_status fulcrum_node_rows_add(const struct fulcrum_node_plan *plan,
 {
     struct job job = {.plan = plan, .inputs = inputs, .out = out};
     const struct fulcrum_sweep_visitor visitor = {&job, wish, prepare, visit};
-    enum fulcrum_status status =
-        fulcrum_scenario_new(&inputs->scenario, &job.scenario, err);
-    if (status == FULCRUM_OK) {
-        status = set_axes(&job, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = make_room(&job, err);
-    }
-    if (status == FULCRUM_OK && fulcrum_sweep_count(&job.sweep) > 0) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_scenario_new(&inputs->scenario, &job.scenario, err));
+    TRY_OR_END(set_axes(&job, err));
+    TRY_OR_END(make_room(&job, err));
+    if (fulcrum_sweep_count(&job.sweep) > 0) {
         find_yardstick(&job);
-        status = fulcrum_sweep_run(job.scenario, &job.sweep, &visitor, err);
+        TRY_OR_END(fulcrum_sweep_run(job.scenario, &job.sweep, &visitor, err));
     }
+end:
     fulcrum_yardstick_free(job.yardstick);
     fulcrum_scenario_free(job.scenario);
     free(job.gpu_counts);

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "model/nearest.h"
+#include "model/try.h"
 
 /* Values of getopt_long for long options start above every short letter. */
 enum { LONG_BASE = 256, NAME_SIZE = 64 };
@@ -91,10 +92,7 @@ static enum fulcrum_status set_number(const struct slot *slot, const char *name,
 {
     const struct fulcrum_option *row = slot->row;
     double value = NAN;
-    enum fulcrum_status status = fulcrum_number_parse(name, text, &value, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_number_parse(name, text, &value, err));
     if (row->kind == FULCRUM_OPTION_COUNT && value != floor(value)) {
         return fulcrum_fail(
             err, FULCRUM_ERR_FORMAT, "%s: '%s' is not a whole number", name, text);

@@ -19,6 +19,7 @@
 #include "model/power.h"
 #include "model/quantity.h"
 #include "model/resident.h"
+#include "model/try.h"
 
 void fulcrum_plan_stages_text(
     const struct fulcrum_gpu_loop *loop, unsigned stages, char *out, size_t size)
@@ -407,14 +408,12 @@ static enum fulcrum_status start(const struct fulcrum_scenario *scenario,
 {
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     memset(out, 0, sizeof *out);
-    enum fulcrum_status status =
-        fulcrum_scenario_design(scenario, &point, &out->design, err);
-    if (status == FULCRUM_OK &&
-        out->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
+    TRY(fulcrum_scenario_design(scenario, &point, &out->design, err));
+    if (out->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
             "machine %s has no GPU to be divided", out->design.machine.name);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plan_make(const struct fulcrum_plan_ask *ask,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/plot_fields.h"
+#include "model/try.h"
 #include "plots/axis.h"
 
 enum { PARTS_MOST = 4, NAME_SIZE = 120, TEXT_SIZE = 64 };
@@ -155,20 +156,17 @@ static enum fulcrum_status read_interval(const struct fulcrum_plot_breakdown_fil
     if (layout->interval_of == NULL) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status =
-        fulcrum_plot_rows_number(file->rows, row, layout->interval_of, &value, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_rows_interval(
-            file->rows, row, layout->interval_of, &interval, err);
-    }
-    if (status == FULCRUM_OK && value > 0.0 && interval.lo > 0.0) {
+    TRY(fulcrum_plot_rows_number(file->rows, row, layout->interval_of, &value, err));
+    TRY(fulcrum_plot_rows_interval(
+        file->rows, row, layout->interval_of, &interval, err));
+    if (value > 0.0 && interval.lo > 0.0) {
         double lo_rel = interval.lo / value;
         double hi_rel = interval.hi / value;
         double whole = whole_of(out, layout);
         out->lo = whole * (layout->is_inverse ? 1.0 / hi_rel : lo_rel);
         out->hi = whole * (layout->is_inverse ? 1.0 / lo_rel : hi_rel);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* "64 actors", "sm_count 40". */

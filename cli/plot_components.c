@@ -7,6 +7,7 @@
 
 #include "cli/plot_data.h"
 #include "model/scale.h"
+#include "model/try.h"
 
 enum { MACHINES_MOST = 16, NAME_SIZE = 128 };
 
@@ -89,13 +90,13 @@ static enum fulcrum_status read_cells(const struct fulcrum_plot_rows *rows, size
     const struct fulcrum_plot_cell cells[] = {{"gpu_s", &out->gpu_s},
         {"gpu_frac", &out->gpu_frac}, {"run_frac", &out->run_frac},
         {"steps_per_s", &out->steps_per_s}, {.column = NULL}};
-    enum fulcrum_status status = fulcrum_plot_rows_cells(rows, row, cells, err);
-    if (status == FULCRUM_OK && !(out->steps_per_s > 0.0)) {
-        status = fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+    TRY(fulcrum_plot_rows_cells(rows, row, cells, err));
+    if (!(out->steps_per_s > 0.0)) {
+        TRY(fulcrum_fail(err, FULCRUM_ERR_FORMAT,
             "row %zu: steps_per_s = %.6g: expected a number above 0", row + 1,
-            out->steps_per_s);
+            out->steps_per_s));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t row,
@@ -112,10 +113,7 @@ static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t
             "row %zu: component = '%s': expected one of 'fulcrum memory'", row + 1,
             component);
     }
-    enum fulcrum_status status = read_cells(rows, row, &cells, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(read_cells(rows, row, &cells, err));
     struct machine *machine = machine_of(plot, name);
     if (machine == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE, "more than %d machines: too many",

@@ -7,6 +7,7 @@
 
 #include "cli/plot_data.h"
 #include "model/design.h"
+#include "model/try.h"
 #include "plots/axis.h"
 
 enum { TEXT_SIZE = 120, NUMBER_SIZE = 24 };
@@ -131,13 +132,8 @@ static enum fulcrum_status read_parameter(struct fulcrum_plot_fit *plot,
         {"prior_sd", &parameter.prior_sd}, {"fitted", &parameter.fitted},
         {"posterior_low", &parameter.low}, {"posterior_high", &parameter.high},
         {"posterior_sd_frac", &parameter.sd_frac}, {NULL, NULL}};
-    enum fulcrum_status status = read_scale(rows, i, &scale, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_rows_cells(rows, i, cells, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(read_scale(rows, i, &scale, err));
+    TRY(fulcrum_plot_rows_cells(rows, i, cells, err));
     if (!(parameter.prior_sd > 0.0)) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "parameters[%zu].prior_sd = %g: expected a number above 0", i,
@@ -236,10 +232,7 @@ static enum fulcrum_status read_figure(struct fulcrum_plot_fit *plot,
         {"held_out_sd", &figure.others_sd}, {"point", &figure.point}, {NULL, NULL}};
     char reference[64];
     char quantity[32];
-    enum fulcrum_status status = fulcrum_plot_rows_cells(rows, i, cells, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_cells(rows, i, cells, err));
     if (!(figure.observed > 0.0)) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "figures[%zu].observed = %g: expected a number above 0", i,
@@ -278,22 +271,20 @@ static enum fulcrum_status fill(struct fulcrum_plot_fit *plot,
     const struct fulcrum_plot_rows *parameters, const struct fulcrum_plot_rows *figures,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = allocate(plot, err);
-    for (size_t i = 0; i < plot->row_count && status == FULCRUM_OK; i++) {
-        status = read_parameter(plot, parameters, i, err);
+    TRY(allocate(plot, err));
+    for (size_t i = 0; i < plot->row_count; i++) {
+        TRY(read_parameter(plot, parameters, i, err));
     }
-    for (size_t i = 0; i < plot->figure_count && status == FULCRUM_OK; i++) {
-        status = read_figure(plot, figures, i, err);
+    for (size_t i = 0; i < plot->figure_count; i++) {
+        TRY(read_figure(plot, figures, i, err));
     }
-    if (status == FULCRUM_OK) {
-        sort_rows(plot);
-        (void)snprintf(plot->subtitle, sizeof plot->subtitle,
-            "%zu parameters, %zu figures; right: prior and best fit%s", plot->row_count,
-            plot->figure_count,
-            plot->is_by_slopes ? "; no draws: spread from the slopes at the best fit"
-                               : ", 90 % of the posterior in brackets");
-    }
-    return status;
+    sort_rows(plot);
+    (void)snprintf(plot->subtitle, sizeof plot->subtitle,
+        "%zu parameters, %zu figures; right: prior and best fit%s", plot->row_count,
+        plot->figure_count,
+        plot->is_by_slopes ? "; no draws: spread from the slopes at the best fit"
+                           : ", 90 % of the posterior in brackets");
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plot_fit_new(const struct fulcrum_plot_rows *parameters,

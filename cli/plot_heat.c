@@ -11,6 +11,7 @@
 #include "cli/plot_landmarks.h"
 #include "model/design.h"
 #include "model/predict.h"
+#include "model/try.h"
 
 /* A grid of which less than this is there is none: rather points strewn over two axes.
  */
@@ -97,10 +98,7 @@ static enum fulcrum_status choose_axes(struct fulcrum_plot_heat *plot,
     const struct fulcrum_plot_fields *fields,
     const struct fulcrum_plot_heat_options *options, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check_asked(plot->rows, options, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_asked(plot->rows, options, err));
     plot->x.path = options->x != NULL ? options->x : free_field(fields, options->y);
     plot->y.path = options->y != NULL ? options->y : free_field(fields, plot->x.path);
     if (plot->x.path == NULL || plot->y.path == NULL) {
@@ -208,14 +206,8 @@ static enum fulcrum_status find_cell(const struct fulcrum_plot_heat *plot, size_
 {
     double x = (double)NAN;
     double y = (double)NAN;
-    enum fulcrum_status status =
-        fulcrum_plot_rows_number(plot->rows, row, plot->x.path, &x, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_rows_number(plot->rows, row, plot->y.path, &y, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_number(plot->rows, row, plot->x.path, &x, err));
+    TRY(fulcrum_plot_rows_number(plot->rows, row, plot->y.path, &y, err));
     if (!isfinite(x) || !isfinite(y)) {
         return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
             "point %zu has no value of %s: every point of a heat map has its place",
@@ -255,10 +247,7 @@ static enum fulcrum_status add_row(
     struct fulcrum_plot_heat *plot, size_t row, struct fulcrum_error *err)
 {
     size_t cell = 0;
-    enum fulcrum_status status = find_cell(plot, row, &cell, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(find_cell(plot, row, &cell, err));
     plot->filled[cell] = 1;
     if (!fulcrum_plot_row_is_ok(plot->rows, row)) {
         plot->cannot_run[cell] = 1;
@@ -366,27 +355,14 @@ static enum fulcrum_status fill(struct fulcrum_plot_heat *plot,
         return fulcrum_plot_rows_fail_column(plot->rows, "--metric", plot->metric, err);
     }
     plot->contours = options->contours;
-    enum fulcrum_status status = fulcrum_plot_fields_find(plot->rows, &fields, err);
-    if (status == FULCRUM_OK) {
-        status = choose_axes(plot, &fields, options, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = check_others(plot, &fields, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_axis(plot->rows, &plot->x, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_axis(plot->rows, &plot->y, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_cells(plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        name_value(plot);
-        status = place_machines(plot, options->machines, err);
-    }
-    return status;
+    TRY(fulcrum_plot_fields_find(plot->rows, &fields, err));
+    TRY(choose_axes(plot, &fields, options, err));
+    TRY(check_others(plot, &fields, err));
+    TRY(read_axis(plot->rows, &plot->x, err));
+    TRY(read_axis(plot->rows, &plot->y, err));
+    TRY(read_cells(plot, err));
+    name_value(plot);
+    return place_machines(plot, options->machines, err);
 }
 
 enum fulcrum_status fulcrum_plot_heat_new(const struct fulcrum_plot_rows *rows,

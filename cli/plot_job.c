@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "model/try.h"
 #include "plots/canvas.h"
 #include "presets/preset.h"
 #include "presets/reference_load.h"
@@ -48,16 +49,12 @@ enum fulcrum_status fulcrum_plot_gpu_time(
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_plot_gpu_time *plot = NULL;
     const char *machines = job->machines != NULL ? job->machines : STANDARD_GPUS;
-    enum fulcrum_status status =
-        fulcrum_reference_load(job->source.name, &reference, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_gpu_time_new(reference, machines, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_gpu_time_data data =
-            fulcrum_plot_gpu_time_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_gpu_time, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_reference_load(job->source.name, &reference, err));
+    TRY_OR_END(fulcrum_plot_gpu_time_new(reference, machines, &plot, err));
+    struct fulcrum_gpu_time_data data = fulcrum_plot_gpu_time_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_gpu_time, &data, err);
+end:
     fulcrum_plot_gpu_time_free(plot);
     fulcrum_reference_free(reference);
     return status;
@@ -68,16 +65,12 @@ enum fulcrum_status fulcrum_plot_components(
 {
     struct fulcrum_plot_rows *rows = NULL;
     struct fulcrum_plot_components *plot = NULL;
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "components", &rows, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_components_new(rows, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_gpu_time_data data =
-            fulcrum_plot_components_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_gpu_time, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "components", &rows, err));
+    TRY_OR_END(fulcrum_plot_components_new(rows, &plot, err));
+    struct fulcrum_gpu_time_data data = fulcrum_plot_components_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_gpu_time, &data, err);
+end:
     fulcrum_plot_components_free(plot);
     fulcrum_plot_rows_free(rows);
     return status;
@@ -90,15 +83,12 @@ enum fulcrum_status fulcrum_plot_memory(
     struct fulcrum_plot_memory *plot = NULL;
     const char *key =
         fulcrum_plot_source_has(&job->source, "factors") ? "factors" : "family";
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, key, &rows, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_memory_new(rows, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_lines_data data = fulcrum_plot_memory_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_memory, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, key, &rows, err));
+    TRY_OR_END(fulcrum_plot_memory_new(rows, &plot, err));
+    struct fulcrum_lines_data data = fulcrum_plot_memory_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_memory, &data, err);
+end:
     fulcrum_plot_memory_free(plot);
     fulcrum_plot_rows_free(rows);
     return status;
@@ -109,16 +99,12 @@ enum fulcrum_status fulcrum_plot_partition(
 {
     struct fulcrum_plot_rows *rows = NULL;
     struct fulcrum_plot_partition *plot = NULL;
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "parts", &rows, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_partition_new(rows, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_partition_data data =
-            fulcrum_plot_partition_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_partition, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "parts", &rows, err));
+    TRY_OR_END(fulcrum_plot_partition_new(rows, &plot, err));
+    struct fulcrum_partition_data data = fulcrum_plot_partition_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_partition, &data, err);
+end:
     fulcrum_plot_partition_free(plot);
     fulcrum_plot_rows_free(rows);
     return status;
@@ -164,16 +150,12 @@ enum fulcrum_status fulcrum_plot_parity(
 {
     struct fulcrum_plot_rows *points = NULL;
     struct fulcrum_plot_validation *plot = NULL;
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "points", &points, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_validation_new(points, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_parity_data data =
-            fulcrum_plot_validation_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_parity, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &points, err));
+    TRY_OR_END(fulcrum_plot_validation_new(points, &plot, err));
+    struct fulcrum_parity_data data = fulcrum_plot_validation_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_parity, &data, err);
+end:
     fulcrum_plot_validation_free(plot);
     fulcrum_plot_rows_free(points);
     return status;
@@ -185,14 +167,11 @@ static enum fulcrum_status predict_reference(struct fulcrum_plot_job *job,
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_validation validation = {.reference = NULL};
-    enum fulcrum_status status =
-        fulcrum_reference_load(job->source.name, &reference, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_validate(reference, NULL, &validation, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_measured_of_reference(&validation, out, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_reference_load(job->source.name, &reference, err));
+    TRY_OR_END(fulcrum_validate(reference, NULL, &validation, err));
+    status = fulcrum_plot_measured_of_reference(&validation, out, err);
+end:
     fulcrum_validation_clear(&validation);
     fulcrum_reference_free(reference);
     return status;
@@ -205,11 +184,10 @@ static enum fulcrum_status read_measured(struct fulcrum_plot_job *job,
     if (job->source.content == FULCRUM_PLOT_REFERENCE) {
         return predict_reference(job, out, err);
     }
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "points", &points, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_measured_new(points, out, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &points, err));
+    status = fulcrum_plot_measured_new(points, out, err);
+end:
     fulcrum_plot_rows_free(points);
     return status;
 }
@@ -233,15 +211,12 @@ enum fulcrum_status fulcrum_plot_node(
 {
     struct fulcrum_plot_rows *rows = NULL;
     struct fulcrum_plot_node *plot = NULL;
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "rows", &rows, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_node_new(rows, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_node_data data = fulcrum_plot_node_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_node, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "rows", &rows, err));
+    TRY_OR_END(fulcrum_plot_node_new(rows, &plot, err));
+    struct fulcrum_node_data data = fulcrum_plot_node_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_node, &data, err);
+end:
     fulcrum_plot_node_free(plot);
     fulcrum_plot_rows_free(rows);
     return status;
@@ -293,11 +268,8 @@ static enum fulcrum_status read_fit(struct fulcrum_plot_job *job,
     struct fulcrum_plot_rows **parameters, struct fulcrum_plot_rows **figures,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "parameters", parameters, err);
-    return status == FULCRUM_OK
-               ? fulcrum_plot_source_rows(&job->source, "figures", figures, err)
-               : status;
+    TRY(fulcrum_plot_source_rows(&job->source, "parameters", parameters, err));
+    return fulcrum_plot_source_rows(&job->source, "figures", figures, err);
 }
 
 /* Ctrl-C leaves the best values without all that was to be said of them. */
@@ -317,17 +289,14 @@ enum fulcrum_status fulcrum_plot_posterior(
     struct fulcrum_plot_rows *parameters = NULL;
     struct fulcrum_plot_rows *figures = NULL;
     struct fulcrum_plot_fit *plot = NULL;
-    enum fulcrum_status status = read_fit(job, &parameters, &figures, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_fit_new(parameters, figures, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &job->words);
-        data.text.footnote = was_interrupted(job)
-                                 ? "The fit was interrupted: not all was computed."
-                                 : NULL;
-        status = fulcrum_plot_save(job, &fulcrum_chart_posterior, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_fit(job, &parameters, &figures, err));
+    TRY_OR_END(fulcrum_plot_fit_new(parameters, figures, &plot, err));
+    struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &job->words);
+    data.text.footnote =
+        was_interrupted(job) ? "The fit was interrupted: not all was computed." : NULL;
+    status = fulcrum_plot_save(job, &fulcrum_chart_posterior, &data, err);
+end:
     fulcrum_plot_fit_free(plot);
     fulcrum_plot_rows_free(figures);
     fulcrum_plot_rows_free(parameters);
@@ -339,16 +308,13 @@ enum fulcrum_status fulcrum_plot_calibration(
 {
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_plot_calibration *plot = NULL;
-    enum fulcrum_status status =
-        fulcrum_calibration_load(job->source.name, &calibration, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_calibration_new(calibration, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_calibration_data data =
-            fulcrum_plot_calibration_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_calibration, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_calibration_load(job->source.name, &calibration, err));
+    TRY_OR_END(fulcrum_plot_calibration_new(calibration, &plot, err));
+    struct fulcrum_calibration_data data =
+        fulcrum_plot_calibration_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_calibration, &data, err);
+end:
     fulcrum_plot_calibration_free(plot);
     fulcrum_calibration_free(calibration);
     return status;
@@ -359,15 +325,12 @@ enum fulcrum_status fulcrum_plot_sm_time(
 {
     struct fulcrum_calibration *calibration = NULL;
     struct fulcrum_plot_sm_time *plot = NULL;
-    enum fulcrum_status status =
-        fulcrum_calibration_load(job->source.name, &calibration, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_sm_time_new(calibration, &job->words, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_save(
-            job, &fulcrum_chart_sm_time, fulcrum_plot_sm_time_data(plot), err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_calibration_load(job->source.name, &calibration, err));
+    TRY_OR_END(fulcrum_plot_sm_time_new(calibration, &job->words, &plot, err));
+    status = fulcrum_plot_save(
+        job, &fulcrum_chart_sm_time, fulcrum_plot_sm_time_data(plot), err);
+end:
     fulcrum_plot_sm_time_free(plot);
     fulcrum_calibration_free(calibration);
     return status;
@@ -378,15 +341,12 @@ enum fulcrum_status fulcrum_plot_tornado(
 {
     struct fulcrum_plot_rows *rows = NULL;
     struct fulcrum_plot_tornado *plot = NULL;
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "rows", &rows, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_tornado_new(rows, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_tornado_data data = fulcrum_plot_tornado_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_tornado, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "rows", &rows, err));
+    TRY_OR_END(fulcrum_plot_tornado_new(rows, &plot, err));
+    struct fulcrum_tornado_data data = fulcrum_plot_tornado_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_tornado, &data, err);
+end:
     fulcrum_plot_tornado_free(plot);
     fulcrum_plot_rows_free(rows);
     return status;

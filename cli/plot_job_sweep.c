@@ -7,6 +7,7 @@
 #include "cli/plot_heat.h"
 #include "cli/plot_job.h"
 #include "cli/plot_landmarks.h"
+#include "model/try.h"
 
 /* Known machines on a ratio chart. */
 struct landmarks {
@@ -26,15 +27,15 @@ static double machine_ratio(const struct fulcrum_machine *machine)
 static enum fulcrum_status find_landmarks(
     const char *list, struct landmarks *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_plot_landmarks_load(list, &out->known, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < out->known.count; i++) {
+    TRY(fulcrum_plot_landmarks_load(list, &out->known, err));
+    for (size_t i = 0; i < out->known.count; i++) {
         double ratio = machine_ratio(&out->known.machines[i]);
         if (ratio > 0.0) {
             out->machines[out->count++] =
                 (struct fulcrum_ratio_machine){out->known.names[i], ratio};
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The rows of a sweep, and what was made of them. */
@@ -85,14 +86,11 @@ static enum fulcrum_status draw_ratio(
     struct landmarks landmarks = {.count = 0};
     int has_gpu = !has_numbers(reading->rows, "actor_threads_per_learner_core") ||
                   has_numbers(reading->rows, "cpu_gpu_ratio_used");
-    enum fulcrum_status status = read_sweep(job,
+    TRY(read_sweep(job,
         has_gpu ? "cpu_gpu_ratio_used" : "actor_threads_per_learner_core", reading,
-        err);
-    if (status == FULCRUM_OK && has_gpu) {
-        status = find_landmarks(job->machines, &landmarks, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
+        err));
+    if (has_gpu) {
+        TRY(find_landmarks(job->machines, &landmarks, err));
     }
     struct fulcrum_ratio_data data = fulcrum_plot_ratio_data(
         reading->sweep, &job->words, landmarks.machines, landmarks.count);
@@ -103,11 +101,10 @@ enum fulcrum_status fulcrum_plot_ratio(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
     struct reading reading = {.rows = NULL};
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err);
-    if (status == FULCRUM_OK) {
-        status = draw_ratio(job, &reading, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err));
+    status = draw_ratio(job, &reading, err);
+end:
     reading_clear(&reading);
     return status;
 }
@@ -117,17 +114,14 @@ enum fulcrum_status fulcrum_plot_heat(
 {
     struct fulcrum_plot_rows *rows = NULL;
     struct fulcrum_plot_heat *plot = NULL;
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "points", &rows, err);
-    if (status == FULCRUM_OK) {
-        struct fulcrum_plot_heat_options options = job->heat;
-        options.machines = job->machines;
-        status = name_file(job, fulcrum_plot_heat_new(rows, &options, &plot, err), err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_heat_data data = fulcrum_plot_heat_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_heat, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &rows, err));
+    struct fulcrum_plot_heat_options options = job->heat;
+    options.machines = job->machines;
+    TRY_OR_END(name_file(job, fulcrum_plot_heat_new(rows, &options, &plot, err), err));
+    struct fulcrum_heat_data data = fulcrum_plot_heat_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_heat, &data, err);
+end:
     fulcrum_plot_heat_free(plot);
     fulcrum_plot_rows_free(rows);
     return status;
@@ -148,19 +142,14 @@ enum fulcrum_status fulcrum_plot_front(
     struct fulcrum_plot_rows *rows = NULL;
     struct fulcrum_plot_rows *said = NULL;
     struct fulcrum_plot_pareto *plot = NULL;
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "points", &rows, err);
-    if (status == FULCRUM_OK) {
-        status = read_metrics(job, &said, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = name_file(
-            job, fulcrum_plot_pareto_new(rows, job->pareto, said, &plot, err), err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_pareto_data data = fulcrum_plot_pareto_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_pareto, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &rows, err));
+    TRY_OR_END(read_metrics(job, &said, err));
+    TRY_OR_END(name_file(
+        job, fulcrum_plot_pareto_new(rows, job->pareto, said, &plot, err), err));
+    struct fulcrum_pareto_data data = fulcrum_plot_pareto_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_pareto, &data, err);
+end:
     fulcrum_plot_pareto_free(plot);
     fulcrum_plot_rows_free(said);
     fulcrum_plot_rows_free(rows);
@@ -237,19 +226,16 @@ enum fulcrum_status fulcrum_plot_breakdown(
 {
     struct fleet fleet;
     struct fulcrum_plot_breakdown *plot = NULL;
-    enum fulcrum_status status = fleet_new(job, &fleet, err);
-    for (size_t i = 0; i < fleet.count && status == FULCRUM_OK; i++) {
-        status = fleet_read(job, &fleet, i, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fleet_new(job, &fleet, err));
+    for (size_t i = 0; i < fleet.count; i++) {
+        TRY_OR_END(fleet_read(job, &fleet, i, err));
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_breakdown_new(
-            fleet.files, fleet.count, &job->breakdown, &plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_breakdown_data data =
-            fulcrum_plot_breakdown_data(plot, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_breakdown, &data, err);
-    }
+    TRY_OR_END(fulcrum_plot_breakdown_new(
+        fleet.files, fleet.count, &job->breakdown, &plot, err));
+    struct fulcrum_breakdown_data data = fulcrum_plot_breakdown_data(plot, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_breakdown, &data, err);
+end:
     fulcrum_plot_breakdown_free(plot);
     fleet_free(&fleet);
     return status;
@@ -259,16 +245,13 @@ enum fulcrum_status fulcrum_plot_actors(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
     struct reading reading = {.rows = NULL};
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err);
-    if (status == FULCRUM_OK) {
-        status = read_sweep(job, "actor_count", &reading, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_actors_data data =
-            fulcrum_plot_actors_data(reading.sweep, &job->words);
-        status = fulcrum_plot_save(job, &fulcrum_chart_actors, &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err));
+    TRY_OR_END(read_sweep(job, "actor_count", &reading, err));
+    struct fulcrum_actors_data data =
+        fulcrum_plot_actors_data(reading.sweep, &job->words);
+    status = fulcrum_plot_save(job, &fulcrum_chart_actors, &data, err);
+end:
     reading_clear(&reading);
     return status;
 }
@@ -283,14 +266,14 @@ static enum fulcrum_status draw_curves(const struct fulcrum_plot_job *job,
         [FULCRUM_PLOT_POWER] = &fulcrum_chart_power,
         [FULCRUM_PLOT_SM] = &fulcrum_chart_sm};
     struct fulcrum_plot_published *published = NULL;
-    enum fulcrum_status status =
-        fulcrum_plot_published_new(&job->references, sweep, kind, &published, err);
-    if (status == FULCRUM_OK) {
-        struct fulcrum_curves_data data =
-            fulcrum_plot_curves_data(sweep, &job->words, kind);
-        data.published = fulcrum_plot_published_sets(published, &data.published_count);
-        status = fulcrum_plot_save(job, charts[kind], &data, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(
+        fulcrum_plot_published_new(&job->references, sweep, kind, &published, err));
+    struct fulcrum_curves_data data =
+        fulcrum_plot_curves_data(sweep, &job->words, kind);
+    data.published = fulcrum_plot_published_sets(published, &data.published_count);
+    status = fulcrum_plot_save(job, charts[kind], &data, err);
+end:
     fulcrum_plot_published_free(published);
     return status;
 }
@@ -299,17 +282,14 @@ static enum fulcrum_status plot_curves(struct fulcrum_plot_job *job,
     enum fulcrum_plot_curves kind, const char *x, struct fulcrum_error *err)
 {
     struct reading reading = {.rows = NULL};
-    enum fulcrum_status status =
-        fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err);
-    if (status == FULCRUM_OK) {
-        status = read_sweep(job, x, &reading, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err));
+    TRY_OR_END(read_sweep(job, x, &reading, err));
+    if (kind != FULCRUM_PLOT_POWER) {
+        TRY_OR_END(fulcrum_plot_sweep_add_ratios(reading.sweep, err));
     }
-    if (status == FULCRUM_OK && kind != FULCRUM_PLOT_POWER) {
-        status = fulcrum_plot_sweep_add_ratios(reading.sweep, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = draw_curves(job, reading.sweep, kind, err);
-    }
+    status = draw_curves(job, reading.sweep, kind, err);
+end:
     reading_clear(&reading);
     return status;
 }

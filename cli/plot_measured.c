@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/plot_data.h"
+#include "model/try.h"
 
 enum {
     NAME_SIZE = 80,
@@ -114,14 +115,8 @@ static enum fulcrum_status read_row(struct fulcrum_plot_measured *plot,
     char batching[NAME_SIZE];
     double envs = 0.0;
     struct name name = {""};
-    enum fulcrum_status status =
-        fulcrum_plot_rows_numbers(rows, i, columns, row->values, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_rows_number(rows, i, "envs_per_actor", &envs, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_numbers(rows, i, columns, row->values, err));
+    TRY(fulcrum_plot_rows_number(rows, i, "envs_per_actor", &envs, err));
     if (!(row->values[0] > 0.0)) {
         return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
             "point %zu: actors = %g: expected a number above 0", i, row->values[0]);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/plot_data.h"
+#include "model/try.h"
 
 enum { CURVES = 8, PANELS = 2, POINTS_MOST = 1025, NAME_SIZE = 96 };
 
@@ -105,11 +106,7 @@ static enum fulcrum_status take_family_row(struct fulcrum_plot_memory *plot,
     char kind[32];
     double cells[FAMILY_CELLS];
     fulcrum_plot_rows_text(rows, row, "kind", kind, sizeof kind);
-    enum fulcrum_status status =
-        fulcrum_plot_rows_numbers(rows, row, family_columns, cells, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_numbers(rows, row, family_columns, cells, err));
     if (row == 0) {
         (void)snprintf(plot->subtitle, sizeof plot->subtitle,
             "%.4g times the cache and %.4g times the bandwidth: every point of a curve "
@@ -160,11 +157,7 @@ static enum fulcrum_status take_factor_row(struct fulcrum_plot_memory *plot,
     const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
 {
     double cells[FACTOR_CELLS];
-    enum fulcrum_status status =
-        fulcrum_plot_rows_numbers(rows, row, factor_columns, cells, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_numbers(rows, row, factor_columns, cells, err));
     struct curve *curve = curve_of(plot, cells[FACTOR_BANDWIDTH]);
     if (curve == NULL || curve->count == POINTS_MOST) {
         return fail_many(err);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/plot_data.h"
+#include "model/try.h"
 
 enum { LINES = FULCRUM_NODE_LINES_MAX, POINTS_MOST = 1024, NAME_SIZE = 96 };
 
@@ -58,12 +59,11 @@ static enum fulcrum_status read_ends(const struct fulcrum_plot_rows *rows, size_
     size_t panel, struct row *out, struct fulcrum_error *err)
 {
     struct fulcrum_interval interval = {(double)NAN, (double)NAN};
-    enum fulcrum_status status = fulcrum_plot_rows_number(
-        rows, i, panel_columns[panel], &out->value[panel], err);
-    if (status == FULCRUM_OK) {
-        status =
-            fulcrum_plot_rows_interval(rows, i, panel_columns[panel], &interval, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_plot_rows_number(
+        rows, i, panel_columns[panel], &out->value[panel], err));
+    status = fulcrum_plot_rows_interval(rows, i, panel_columns[panel], &interval, err);
+end:
     out->lo[panel] = interval.lo;
     out->hi[panel] = interval.hi;
     return status;

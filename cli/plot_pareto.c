@@ -14,6 +14,7 @@
 #include "cli/plot_fields.h"
 #include "cli/sweep_pareto.h"
 #include "model/sweep_front.h"
+#include "model/try.h"
 #include "plots/axis.h"
 
 enum { NAME_SIZE = 96, LABEL_SIZE = 48, ENDS = 3 };
@@ -65,27 +66,27 @@ static enum fulcrum_status parse_metrics(
     struct fulcrum_plot_pareto *plot, const char *text, struct fulcrum_error *err)
 {
     struct fulcrum_front_list list = {.count = 0};
-    enum fulcrum_status status = fulcrum_front_list_parse(text, &list, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < list.count; i++) {
-        status = add_metric(plot, list.items[i].name, list.items[i].sense, err);
+    TRY(fulcrum_front_list_parse(text, &list, err));
+    for (size_t i = 0; i < list.count; i++) {
+        TRY(add_metric(plot, list.items[i].name, list.items[i].sense, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* As the file says: rows of metric and better. */
 static enum fulcrum_status take_metrics(struct fulcrum_plot_pareto *plot,
     const struct fulcrum_plot_rows *said, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < fulcrum_plot_rows_count(said) && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < fulcrum_plot_rows_count(said); i++) {
         char name[NAME_SIZE];
         char better[8];
         fulcrum_plot_rows_text(said, i, "metric", name, sizeof name);
         fulcrum_plot_rows_text(said, i, "better", better, sizeof better);
-        status = add_metric(plot, name,
-            strcmp(better, "more") == 0 ? FULCRUM_SENSE_MORE : FULCRUM_SENSE_LESS, err);
+        TRY(add_metric(plot, name,
+            strcmp(better, "more") == 0 ? FULCRUM_SENSE_MORE : FULCRUM_SENSE_LESS,
+            err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status read_column(const struct fulcrum_plot_pareto *plot,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/plot_data.h"
+#include "model/try.h"
 
 /* Far more than a GPU holds, and countable. */
 #define INSTANCES_MOST 1e6
@@ -109,8 +110,8 @@ static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t
     const struct fulcrum_plot_cell cells[] = {{"steps_per_s", &bar->steps_per_s},
         {"speedup", &bar->speedup}, {"speedup_lo", &bar->speedup_lo},
         {"speedup_hi", &bar->speedup_hi}, {.column = NULL}};
-    enum fulcrum_status status = fulcrum_plot_rows_cells(rows, row, cells, err);
-    return status == FULCRUM_OK ? add_part(rows, row, plot, bar, err) : status;
+    TRY(fulcrum_plot_rows_cells(rows, row, cells, err));
+    return add_part(rows, row, plot, bar, err);
 }
 
 static void write_words(

@@ -15,6 +15,7 @@
 
 #include "calibrate/seen.h"
 #include "cli/plot_data.h"
+#include "model/try.h"
 #include "plots/axis.h"
 #include "presets/preset.h"
 #include "presets/reference_load.h"
@@ -332,13 +333,12 @@ static enum fulcrum_status add_observations(struct fulcrum_plot_published *plot,
     const struct job *job, size_t i, size_t panel, struct fulcrum_error *err)
 {
     const struct fulcrum_reference_point *point = &job->reference->points[i];
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t k = 0; k < point->observation_count && status == FULCRUM_OK; k++) {
+    for (size_t k = 0; k < point->observation_count; k++) {
         const struct item item = {
             job->reference, i, &point->observations[k], job->link};
-        status = add_point(plot, &item, panel, err);
+        TRY(add_point(plot, &item, panel, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status add_panel(struct fulcrum_plot_published *plot,

@@ -9,6 +9,7 @@
 #include "cli/sweep_columns.h"
 #include "model/nearest.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 struct fulcrum_plot_rows {
     const struct fulcrum_table *table; /* NULL: from JSON */
@@ -30,13 +31,11 @@ enum fulcrum_status fulcrum_plot_rows_of_table(const struct fulcrum_table *table
     struct fulcrum_plot_rows **out, struct fulcrum_error *err)
 {
     struct fulcrum_plot_rows *rows = NULL;
-    enum fulcrum_status status = new_rows(0, &rows, err);
-    if (status == FULCRUM_OK) {
-        rows->table = table;
-        rows->count = fulcrum_table_row_count(table);
-        *out = rows;
-    }
-    return status;
+    TRY(new_rows(0, &rows, err));
+    rows->table = table;
+    rows->count = fulcrum_table_row_count(table);
+    *out = rows;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plot_rows_of_json(const struct fulcrum_node *root,
@@ -48,10 +47,7 @@ enum fulcrum_status fulcrum_plot_rows_of_json(const struct fulcrum_node *root,
     if (!fulcrum_node_is_array(&array, &count)) {
         return fulcrum_reader_finish(root->reader, err);
     }
-    enum fulcrum_status status = new_rows(count, &rows, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(new_rows(count, &rows, err));
     rows->root = *root;
     rows->count = count;
     for (size_t i = 0; i < count; i++) {
@@ -69,14 +65,12 @@ enum fulcrum_status fulcrum_plot_rows_of_object(const struct fulcrum_node *root,
     struct fulcrum_plot_rows **out, struct fulcrum_error *err)
 {
     struct fulcrum_plot_rows *rows = NULL;
-    enum fulcrum_status status = new_rows(1, &rows, err);
-    if (status == FULCRUM_OK) {
-        rows->root = *root;
-        rows->count = 1;
-        rows->items[0] = *root;
-        *out = rows;
-    }
-    return status;
+    TRY(new_rows(1, &rows, err));
+    rows->root = *root;
+    rows->count = 1;
+    rows->items[0] = *root;
+    *out = rows;
+    return FULCRUM_OK;
 }
 
 void fulcrum_plot_rows_free(struct fulcrum_plot_rows *rows)
@@ -170,21 +164,19 @@ enum fulcrum_status fulcrum_plot_rows_number(const struct fulcrum_plot_rows *row
 enum fulcrum_status fulcrum_plot_rows_numbers(const struct fulcrum_plot_rows *rows,
     size_t row, const char *const *columns, double *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; columns[i] != NULL && status == FULCRUM_OK; i++) {
-        status = fulcrum_plot_rows_number(rows, row, columns[i], &out[i], err);
+    for (size_t i = 0; columns[i] != NULL; i++) {
+        TRY(fulcrum_plot_rows_number(rows, row, columns[i], &out[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plot_rows_cells(const struct fulcrum_plot_rows *rows,
     size_t row, const struct fulcrum_plot_cell *cells, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; cells[i].column != NULL && status == FULCRUM_OK; i++) {
-        status = fulcrum_plot_rows_number(rows, row, cells[i].column, cells[i].to, err);
+    for (size_t i = 0; cells[i].column != NULL; i++) {
+        TRY(fulcrum_plot_rows_number(rows, row, cells[i].column, cells[i].to, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* As a prediction has it: a pair under "intervals", by the name of the output. */
@@ -210,11 +202,7 @@ enum fulcrum_status fulcrum_plot_rows_interval(const struct fulcrum_plot_rows *r
         fulcrum_node_member(&rows->items[row], name).json == NULL) {
         return read_pair(rows, row, column, out, err);
     }
-    enum fulcrum_status status =
-        fulcrum_plot_rows_number(rows, row, name, &out->lo, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_number(rows, row, name, &out->lo, err));
     (void)snprintf(name, sizeof name, "%s_hi", column);
     return fulcrum_plot_rows_number(rows, row, name, &out->hi, err);
 }

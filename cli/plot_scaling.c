@@ -7,6 +7,7 @@
 
 #include "calibrate/predict_nodes.h"
 #include "cli/plot_data.h"
+#include "model/try.h"
 
 enum {
     LINES = 6, /* ways to split a network, curves of a reference, gains */
@@ -129,11 +130,7 @@ static enum fulcrum_status take_row(struct fulcrum_plot_scaling *plot,
 {
     char scaling[16];
     double cells[CELLS];
-    enum fulcrum_status status =
-        fulcrum_plot_rows_numbers(rows, row, columns, cells, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_numbers(rows, row, columns, cells, err));
     if (!(cells[GPUS] >= 1.0) || !(cells[PARTS] >= 1.0)) {
         return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
             "row %zu: gpu_count and model_parallel_gpu_count expected from 1", row + 1);
@@ -348,11 +345,7 @@ static enum fulcrum_status take_family_row(struct fulcrum_plot_scaling *plot,
     static const char *const names[] = {
         "gain_frac", "efficiency_ratio", "speedup", "batch_over_critical", NULL};
     double cells[4];
-    enum fulcrum_status status =
-        fulcrum_plot_rows_numbers(rows, row, names, cells, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_numbers(rows, row, names, cells, err));
     /* Gains are below 1e4, so the two do not meet. */
     struct line *line = line_of(plot, cells[0] + 1e5 * cells[1]);
     size_t point = line != NULL ? point_of(line, cells[2]) : POINTS_MOST;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "model/try.h"
 #include "presets/document.h"
 #include "presets/json_lines.h"
 #include "presets/preset.h"
@@ -98,10 +99,7 @@ static void note_columns(struct fulcrum_plot_source *source)
 static enum fulcrum_status open_table(
     struct fulcrum_plot_source *source, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_table_load(source->name, &source->table, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_table_load(source->name, &source->table, err));
     size_t columns = fulcrum_table_column_count(source->table);
     int is_validation = fulcrum_table_find(source->table, "predicted") < columns &&
                         fulcrum_table_find(source->table, "observed") < columns;
@@ -175,9 +173,8 @@ static enum fulcrum_status find_content(struct fulcrum_plot_source *source,
 static enum fulcrum_status open_document(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        fulcrum_document_read(source->name, &source->document, err);
-    return status == FULCRUM_OK ? find_content(source, expected, err) : status;
+    TRY(fulcrum_document_read(source->name, &source->document, err));
+    return find_content(source, expected, err);
 }
 
 /* A sweep of many points comes line by line. */
@@ -185,9 +182,8 @@ static enum fulcrum_status open_lines(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
     static const struct fulcrum_json_lines lines = {"points", "finding"};
-    enum fulcrum_status status =
-        fulcrum_json_lines_read(source->name, &lines, &source->document, err);
-    return status == FULCRUM_OK ? find_content(source, expected, err) : status;
+    TRY(fulcrum_json_lines_read(source->name, &lines, &source->document, err));
+    return find_content(source, expected, err);
 }
 
 /* Whether there is a preset of that kind and name. */

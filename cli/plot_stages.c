@@ -12,6 +12,7 @@
 
 #include "cli/plot_data.h"
 #include "model/stage_kind.h"
+#include "model/try.h"
 
 enum { ROWS_MOST = 64, NAME_SIZE = 96, TEXT_SIZE = 32 };
 
@@ -136,10 +137,7 @@ enum fulcrum_status fulcrum_plot_stages_of_reference(
     struct fulcrum_error *err)
 {
     struct fulcrum_plot_stages *plot = NULL;
-    enum fulcrum_status status = new_plot(&plot, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(new_plot(&plot, err));
     for (size_t i = 0; i < reference->point_count; i++) {
         (void)add_point(plot, &reference->points[i]);
     }
@@ -159,8 +157,8 @@ enum fulcrum_status fulcrum_plot_stages_of_reference(
 static enum fulcrum_status read_share(const struct fulcrum_plot_rows *rows, size_t i,
     const char *column, double *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_plot_rows_number(rows, i, column, out, err);
-    if (status == FULCRUM_OK && isnan(*out)) {
+    TRY(fulcrum_plot_rows_number(rows, i, column, out, err));
+    if (isnan(*out)) {
         char run[NAME_SIZE];
         fulcrum_plot_rows_text(rows, i, "run", run, sizeof run);
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
@@ -168,7 +166,7 @@ static enum fulcrum_status read_share(const struct fulcrum_plot_rows *rows, size
             "recorded all their cycles",
             run, column);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status add_stage(struct fulcrum_stages_row *row,

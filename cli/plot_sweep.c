@@ -13,6 +13,7 @@
 
 #include "cli/plot_data.h"
 #include "cli/plot_headline.h"
+#include "model/try.h"
 
 /* The quantities that charts show, each with an optional interval. */
 enum quantity {
@@ -242,8 +243,8 @@ enum fulcrum_status fulcrum_plot_sweep_add_ratios(
 static enum fulcrum_status fill(struct fulcrum_plot_sweep *sweep, const char *x,
     struct row_x *order, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = sort_rows(sweep, x, order, err);
-    return status == FULCRUM_OK ? read_columns(sweep, err) : status;
+    TRY(sort_rows(sweep, x, order, err));
+    return read_columns(sweep, err);
 }
 
 enum fulcrum_status fulcrum_plot_sweep_new(const struct fulcrum_plot_rows *rows,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/plot_data.h"
+#include "model/try.h"
 
 enum {
     NAME_SIZE = 64,
@@ -139,10 +140,7 @@ static enum fulcrum_status read_point(struct fulcrum_plot_validation *plot,
     const struct fulcrum_plot_cell cells[] = {{"observed", &point->measured},
         {"half_width", &point->half_width}, {"predicted", &point->predicted},
         {"predicted_lo", &point->lo}, {"predicted_hi", &point->hi}, {.column = NULL}};
-    enum fulcrum_status status = fulcrum_plot_rows_cells(rows, row, cells, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_cells(rows, row, cells, err));
     fulcrum_plot_rows_text(rows, row, "quantity", text, sizeof text);
     if (!find_kind(text, &point->kind)) {
         make_relative(plot, rows, row, point);

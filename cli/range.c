@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
+
 /* first, first (*|+) step, ... up to last. */
 struct range {
     double first;
@@ -100,14 +102,8 @@ static enum fulcrum_status fill_range(const struct fulcrum_field *field,
     const char *text, double **out, size_t *count, struct fulcrum_error *err)
 {
     struct range range = {0};
-    enum fulcrum_status status = parse_range(field, text, &range, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = check_whole(field, range.first, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(parse_range(field, text, &range, err));
+    TRY(check_whole(field, range.first, err));
     double length = range_length(&range);
     if (length > (double)FULCRUM_RANGE_VALUES_MOST) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,

@@ -16,6 +16,7 @@
 #include "model/quantity.h"
 #include "model/recommend.h"
 #include "model/sweep_front.h"
+#include "model/try.h"
 #include "presets/json.h"
 
 /* Draws behind a share of them: 400 tell 0.9 from 0.95. */
@@ -43,14 +44,13 @@ static enum fulcrum_status read_metrics(struct match *match, struct fulcrum_erro
         return FULCRUM_OK;
     }
     match->metric_count = 1;
-    enum fulcrum_status status = fulcrum_recommend_metric(match->settings->metric,
-        FULCRUM_OUTPUT_steps_per_s, match->context, &match->metrics[0], err);
-    if (status == FULCRUM_OK &&
-        fulcrum_output_sense(match->metrics[0]) == FULCRUM_SENSE_NONE) {
+    TRY(fulcrum_recommend_metric(match->settings->metric, FULCRUM_OUTPUT_steps_per_s,
+        match->context, &match->metrics[0], err));
+    if (fulcrum_output_sense(match->metrics[0]) == FULCRUM_SENSE_NONE) {
         return fulcrum_usage_fail(match->context, err, FULCRUM_ERR_RANGE,
             "--metric %s: it may be better either way", match->settings->metric);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The user's own settings, then those of one side. */
@@ -91,14 +91,11 @@ static enum fulcrum_status load_side(
         side == 0 ? &settings->a_sets : &settings->b_sets;
     struct fulcrum_design_settings design = settings->design;
     design.machine = machine;
-    enum fulcrum_status status =
-        join_sets(&settings->design.sets, own, &design.sets, err);
-    if (status == FULCRUM_OK) {
-        write_name(
-            machine, own, match->sides[side].name, sizeof match->sides[side].name);
-        status =
-            fulcrum_contender_load(&design, match->context, &match->sides[side], err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(join_sets(&settings->design.sets, own, &design.sets, err));
+    write_name(machine, own, match->sides[side].name, sizeof match->sides[side].name);
+    status = fulcrum_contender_load(&design, match->context, &match->sides[side], err);
+end:
     free((void *)design.sets.items);
     return status;
 }
@@ -116,13 +113,10 @@ static enum fulcrum_status load_sides(struct match *match, struct fulcrum_error 
         return fulcrum_usage_fail(match->context, err, FULCRUM_ERR_MISSING,
             "recommend compare takes two machines, or one with --a-set or --b-set");
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < SIDES && status == FULCRUM_OK; i++) {
-        status =
-            load_side(match, i, names->count == SIDES ? names->items[i] : single, err);
+    for (size_t i = 0; i < SIDES; i++) {
+        TRY(load_side(match, i, names->count == SIDES ? names->items[i] : single, err));
     }
-    return status == FULCRUM_OK ? fulcrum_contenders_align(match->sides, SIDES, err)
-                                : status;
+    return fulcrum_contenders_align(match->sides, SIDES, err);
 }
 
 static enum fulcrum_status predict_side(
@@ -348,20 +342,14 @@ enum fulcrum_status fulcrum_recommend_compare(
     }
     match->settings = settings;
     match->context = context;
-    enum fulcrum_status status = read_metrics(match, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_recommend_options(
-            settings, COMPARE_DRAWS, context, &match->options, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = load_sides(match, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = predict_sides(match, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = print_match(match, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_metrics(match, err));
+    TRY_OR_END(fulcrum_recommend_options(
+        settings, COMPARE_DRAWS, context, &match->options, err));
+    TRY_OR_END(load_sides(match, err));
+    TRY_OR_END(predict_sides(match, err));
+    status = print_match(match, err);
+end:
     for (size_t i = 0; i < SIDES; i++) {
         fulcrum_contender_clear(&match->sides[i]);
     }

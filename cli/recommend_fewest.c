@@ -25,6 +25,7 @@
 #include "model/quantity.h"
 #include "model/sweep_front.h"
 #include "model/sweep_probe.h"
+#include "model/try.h"
 #include "presets/json.h"
 
 /* Draws behind the interval of an answer. */
@@ -126,13 +127,11 @@ static enum fulcrum_status ask_curve(
 static enum fulcrum_status fail_first(
     struct question *question, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_sweep_probe_point(question->probe,
-        question->axis.count - 1, &question->points[question->axis.count - 1], err);
-    return status != FULCRUM_OK
-               ? status
-               : fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-                     "%s is not known at any value of %s",
-                     fulcrum_output_name(question->metric), question->axis.field->path);
+    TRY(fulcrum_sweep_probe_point(question->probe, question->axis.count - 1,
+        &question->points[question->axis.count - 1], err));
+    return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+        "%s is not known at any value of %s", fulcrum_output_name(question->metric),
+        question->axis.field->path);
 }
 
 /* Columns of numbers over the draws. */
@@ -189,14 +188,14 @@ static enum fulcrum_status ask_shifted(
     void *context, size_t place, double *out, struct fulcrum_error *err)
 {
     const struct shifted *shifted = context;
-    enum fulcrum_status status = ask_curve(shifted->question, place, out, err);
-    if (status == FULCRUM_OK && !isnan(*out)) {
+    TRY(ask_curve(shifted->question, place, out, err));
+    if (!isnan(*out)) {
         double own_rel = shifted->question->points[place].prediction.solver_error_rel;
         double error_rel =
             place == shifted->best ? 0.0 : hypot(own_rel, shifted->best_error_rel);
         *out = fmin(*out * (1.0 + shifted->sign * error_rel), shifted->threshold);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Whether a metric is off by as much as the rate, of which a solver tells its error. */
@@ -219,11 +218,9 @@ static enum fulcrum_status shift_answer(struct question *question,
     const struct fulcrum_asked_curve curve = {
         ask_shifted, &shifted, answer->found.best + 1};
     struct fulcrum_fewest found;
-    enum fulcrum_status status = fulcrum_fewest_find(&curve, 1.0, &found, err);
-    if (status == FULCRUM_OK) {
-        *out = question->values[found.place];
-    }
-    return status;
+    TRY(fulcrum_fewest_find(&curve, 1.0, &found, err));
+    *out = question->values[found.place];
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status ask_solver(
@@ -238,16 +235,12 @@ static enum fulcrum_status ask_solver(
     }
     double lo = 0.0;
     double hi = 0.0;
-    enum fulcrum_status status = shift_answer(question, answer, 1.0, &lo, err);
-    if (status == FULCRUM_OK) {
-        status = shift_answer(question, answer, -1.0, &hi, err);
-    }
-    if (status == FULCRUM_OK) {
-        /* Errors change by leaps, which a search may step over. */
-        double at = question->values[found->place];
-        answer->within = (struct fulcrum_interval){fmin(lo, at), fmax(hi, at)};
-    }
-    return status;
+    TRY(shift_answer(question, answer, 1.0, &lo, err));
+    TRY(shift_answer(question, answer, -1.0, &hi, err));
+    /* Errors change by leaps, which a search may step over. */
+    double at = question->values[found->place];
+    answer->within = (struct fulcrum_interval){fmin(lo, at), fmax(hi, at)};
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status ask_estimate(
@@ -457,15 +450,14 @@ static enum fulcrum_status read_actors_rule(
 static enum fulcrum_status read_metric(
     struct question *question, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_recommend_metric(question->settings->metric,
-        FULCRUM_OUTPUT_steps_per_s, question->context, &question->metric, err);
-    if (status == FULCRUM_OK &&
-        fulcrum_output_sense(question->metric) != FULCRUM_SENSE_MORE) {
+    TRY(fulcrum_recommend_metric(question->settings->metric, FULCRUM_OUTPUT_steps_per_s,
+        question->context, &question->metric, err));
+    if (fulcrum_output_sense(question->metric) != FULCRUM_SENSE_MORE) {
         return fulcrum_usage_fail(question->context, err, FULCRUM_ERR_RANGE,
             "--metric %s: expected an output of which more is better",
             question->settings->metric);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* What people count; the path of any other field. */
@@ -678,17 +670,13 @@ static enum fulcrum_status print_answer(const struct question *question,
 /* With everything that is refused before the first prediction. */
 static enum fulcrum_status prepare(struct question *question, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = read_axis(question, err);
-    if (status == FULCRUM_OK) {
-        status = read_actors_rule(question, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_metric(question, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_recommend_options(question->settings, FEWEST_DRAWS,
-            question->context, &question->plan.predict, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_axis(question, err));
+    TRY_OR_END(read_actors_rule(question, err));
+    TRY_OR_END(read_metric(question, err));
+    status = fulcrum_recommend_options(question->settings, FEWEST_DRAWS,
+        question->context, &question->plan.predict, err);
+end:
     question->axis.values = question->values;
     question->plan.axes = &question->axis;
     question->plan.axis_count = 1;
@@ -705,20 +693,15 @@ static enum fulcrum_status answer_question(
     struct answer answer = {.is_rising = 0};
     question->points = calloc(question->axis.count, sizeof *question->points);
     question->known = calloc(question->axis.count, sizeof *question->known);
-    enum fulcrum_status status =
-        question->points != NULL && question->known != NULL
-            ? fulcrum_scenario_new(&question->inputs->scenario, &scenario, err)
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "points of a curve");
-    if (status == FULCRUM_OK) {
-        status = fulcrum_sweep_probe_new(scenario, &single, &question->probe, err);
-    }
-    if (status == FULCRUM_OK) {
-        question->stop = fulcrum_interrupt_watch();
-        status = ask(question, &answer, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = print_answer(question, &answer, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(question->points != NULL && question->known != NULL
+                   ? fulcrum_scenario_new(&question->inputs->scenario, &scenario, err)
+                   : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "points of a curve"));
+    TRY_OR_END(fulcrum_sweep_probe_new(scenario, &single, &question->probe, err));
+    question->stop = fulcrum_interrupt_watch();
+    TRY_OR_END(ask(question, &answer, err));
+    status = print_answer(question, &answer, err);
+end:
     fulcrum_sweep_probe_free(question->probe);
     fulcrum_scenario_free(scenario);
     free(question->points);
@@ -736,14 +719,11 @@ enum fulcrum_status fulcrum_recommend_fewest(
     }
     struct question question = {
         .settings = settings, .inputs = inputs, .context = context};
-    enum fulcrum_status status =
-        fulcrum_design_inputs_load(&settings->design, context, inputs, err);
-    if (status == FULCRUM_OK) {
-        status = prepare(&question, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = answer_question(&question, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_design_inputs_load(&settings->design, context, inputs, err));
+    TRY_OR_END(prepare(&question, err));
+    status = answer_question(&question, err);
+end:
     free(question.values);
     free(question.actor_choices);
     fulcrum_design_inputs_free(inputs);

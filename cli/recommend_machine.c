@@ -22,6 +22,7 @@
 #include "model/nearest.h"
 #include "model/quantity.h"
 #include "model/recommend.h"
+#include "model/try.h"
 #include "presets/json.h"
 
 /* Draws of each machine. */
@@ -285,11 +286,10 @@ static enum fulcrum_status load_offer(
 
 static enum fulcrum_status load_offers(struct market *market, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < market->count && status == FULCRUM_OK; i++) {
-        status = load_offer(market, &market->offers[i], err);
+    for (size_t i = 0; i < market->count; i++) {
+        TRY(load_offer(market, &market->offers[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The contenders lie within the offers: they are aligned as copies. */
@@ -465,14 +465,13 @@ static enum fulcrum_status count_draws(struct market *market, struct fulcrum_err
 
 static enum fulcrum_status judge_draws(struct market *market, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     market->draw_count = (size_t)market->options.draws;
     market->column = calloc(market->draw_count + 1, sizeof *market->column);
     if (market->column == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of machines");
     }
-    status = count_draws(market, err);
-    for (size_t i = 0; i < market->count && status == FULCRUM_OK; i++) {
+    TRY(count_draws(market, err));
+    for (size_t i = 0; i < market->count; i++) {
         struct offer *offer = &market->offers[i];
         offer->steps_per_s = interval_of(market, offer, RATE);
         offer->system_w = interval_of(market, offer, WATTS);
@@ -483,7 +482,7 @@ static enum fulcrum_status judge_draws(struct market *market, struct fulcrum_err
         offer->meets_frac /= draws;
         offer->best_frac /= draws;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 struct miss_word {
@@ -904,7 +903,7 @@ static enum fulcrum_status print_market(
 {
     enum cell shown[CELLS];
     struct fulcrum_column columns[CELLS];
-    char sentence[400];
+    char sentence[700];
     size_t count = choose_cells(market, shown, columns);
     struct fulcrum_report *report = fulcrum_report_new("machines", columns, count);
     enum fulcrum_status status = FULCRUM_OK;
@@ -942,37 +941,25 @@ static void free_market(struct market *market)
 /* Everything that can be refused before the work starts. */
 static enum fulcrum_status prepare(struct market *market, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = read_need(market, err);
-    if (status == FULCRUM_OK) {
-        status = list_machines(market, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_numbers(market, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = load_offers(market, err);
-    }
-    return status == FULCRUM_OK ? align(market, err) : status;
+    TRY(read_need(market, err));
+    TRY(list_machines(market, err));
+    TRY(read_numbers(market, err));
+    TRY(load_offers(market, err));
+    return align(market, err);
 }
 
 static enum fulcrum_status answer(struct market *market, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = predict_offers(market, err);
-    if (status == FULCRUM_OK) {
-        status = write_bills(market, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = judge_draws(market, err);
-    }
-    if (status == FULCRUM_OK) {
-        sort_offers(market);
-        status = print_market(market, err);
-    }
+    TRY(predict_offers(market, err));
+    TRY(write_bills(market, err));
+    TRY(judge_draws(market, err));
+    sort_offers(market);
+    TRY(print_market(market, err));
     /* Answered, but there is none to take. */
-    if (status == FULCRUM_OK && group_of(&market->offers[market->order[0]]) != 0) {
+    if (group_of(&market->offers[market->order[0]]) != 0) {
         market->context->exit_code = FULCRUM_EXIT_FAILED;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_recommend_machine(

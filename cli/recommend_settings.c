@@ -5,20 +5,20 @@
 #include <math.h>
 
 #include "model/nearest.h"
+#include "model/try.h"
 
 enum fulcrum_status fulcrum_recommend_options(
     const struct fulcrum_recommend_settings *settings, double draws,
     struct fulcrum_context *context, struct fulcrum_predict_options *out,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        fulcrum_solve_settings_read(&settings->solve, draws, context, out, err);
+    TRY(fulcrum_solve_settings_read(&settings->solve, draws, context, out, err));
     /* Simulated values are noisy, which matters where they are held against others. */
-    if (status == FULCRUM_OK && out->solver.method == FULCRUM_METHOD_AUTO &&
+    if (out->solver.method == FULCRUM_METHOD_AUTO &&
         isnan(settings->solve.solver.half_width_rel)) {
         out->solver.method = FULCRUM_METHOD_FAST;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_recommend_metric(const char *name, size_t fallback,

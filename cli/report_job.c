@@ -9,6 +9,7 @@
 #include "cli/quantity_text.h"
 #include "cli/report_section.h"
 #include "model/predict.h"
+#include "model/try.h"
 
 /* Options that every question about the workload has, whatever the machine. */
 static void add_design(
@@ -120,10 +121,7 @@ enum fulcrum_status fulcrum_report_job_new(
     const struct fulcrum_report_settings *settings, struct fulcrum_report_job **out,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check(settings, context, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check(settings, context, err));
     struct fulcrum_report_job *job = calloc(1, sizeof *job);
     if (job == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a report");

@@ -11,6 +11,7 @@
 #include "cli/range.h"
 #include "model/nearest.h"
 #include "model/relative.h"
+#include "model/try.h"
 
 /* The word for everything that the presets and calibrations leave uncertain. */
 static const char uncertain[] = "uncertain";
@@ -563,11 +564,8 @@ static enum fulcrum_status read_inputs(
     const struct reading *reading, struct fulcrum_error *err)
 {
     struct fulcrum_sensitivity_inputs *out = reading->out;
-    enum fulcrum_status status = fulcrum_chances_list(
-        &reading->design->scenario, &out->chances, &out->chance_count, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_chances_list(
+        &reading->design->scenario, &out->chances, &out->chance_count, err));
     size_t most = out->chance_count + reading->request->vary->count + 1;
     out->spans = calloc(most, sizeof *out->spans);
     out->inputs = calloc(most, sizeof *out->inputs);
@@ -575,16 +573,14 @@ static enum fulcrum_status read_inputs(
     if (out->spans == NULL || out->inputs == NULL || out->words == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "inputs");
     }
-    status = read_spans(reading, err);
-    if (status == FULCRUM_OK) {
-        add_spans(reading);
-        status = add_chosen_chances(reading, err);
+    TRY(read_spans(reading, err));
+    add_spans(reading);
+    TRY(add_chosen_chances(reading, err));
+    if (out->input_count == 0) {
+        TRY(fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_MISSING,
+            "nothing is uncertain here: --vary PATH=LO:HI names what varies"));
     }
-    if (status == FULCRUM_OK && out->input_count == 0) {
-        status = fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_MISSING,
-            "nothing is uncertain here: --vary PATH=LO:HI names what varies");
-    }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_sensitivity_inputs_read(
@@ -594,12 +590,8 @@ enum fulcrum_status fulcrum_sensitivity_inputs_read(
 {
     const struct reading reading = {request, design, context, out};
     *out = (struct fulcrum_sensitivity_inputs){0};
-    enum fulcrum_status status = read_inputs(&reading, err);
-    if (status == FULCRUM_OK) {
-        status = read_base(&reading, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = read_axis(&reading, err);
-    }
-    return status == FULCRUM_OK ? read_outputs(&reading, err) : status;
+    TRY(read_inputs(&reading, err));
+    TRY(read_base(&reading, err));
+    TRY(read_axis(&reading, err));
+    return read_outputs(&reading, err);
 }

@@ -5,6 +5,7 @@
 
 #include "cli/report.h"
 #include "cli/show.h"
+#include "model/try.h"
 #include "presets/json.h"
 
 static const struct fulcrum_column profile_columns[] = {
@@ -93,10 +94,7 @@ static enum fulcrum_status layouts_of(const struct fulcrum_mig *mig,
 {
     struct fulcrum_mig_layout *layouts = NULL;
     size_t count = 0;
-    enum fulcrum_status status = fulcrum_mig_layouts(mig, &layouts, &count, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_mig_layouts(mig, &layouts, &count, err));
     *out = fulcrum_report_new(
         "layouts", layout_columns, sizeof layout_columns / sizeof layout_columns[0]);
     for (size_t i = 0; i < count; i++) {

@@ -9,6 +9,7 @@
 
 #include "cli/design_options.h"
 #include "cli/moved.h"
+#include "model/try.h"
 #include "presets/json.h"
 #include "presets/reader.h"
 
@@ -54,17 +55,16 @@ static enum fulcrum_status add(struct fulcrum_context *context,
     struct fulcrum_design_inputs inputs;
     struct fulcrum_scenario *scenario = NULL;
     struct fulcrum_design_prediction *next = &out->items[out->count];
-    enum fulcrum_status status =
-        fulcrum_design_inputs_load(settings, context, &inputs, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_scenario_new(&inputs.scenario, &scenario, err);
-    }
-    if (status == FULCRUM_OK && fill(scenario, next)) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_design_inputs_load(settings, context, &inputs, err));
+    TRY_OR_END(fulcrum_scenario_new(&inputs.scenario, &scenario, err));
+    if (fill(scenario, next)) {
         (void)snprintf(next->machine, sizeof next->machine, "%s", settings->machine);
         (void)snprintf(next->workload, sizeof next->workload, "%s", settings->workload);
         next->actor_count = settings->actor_count;
         out->count++;
     }
+end:
     fulcrum_scenario_free(scenario);
     fulcrum_design_inputs_free(&inputs);
     return status;
@@ -87,16 +87,15 @@ static enum fulcrum_status add_all(struct fulcrum_context *context,
     if (out->items == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "predictions of presets");
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < pairs * ACTOR_COUNTS && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < pairs * ACTOR_COUNTS; i++) {
         size_t pair = i / ACTOR_COUNTS;
         const struct fulcrum_design_settings settings = {
             .machine = presets->machines[pair / presets->workload_count].name,
             .workload = presets->workloads[pair % presets->workload_count].name,
             .actor_count = actor_counts[i % ACTOR_COUNTS]};
-        status = add(context, &settings, out, err);
+        TRY(add(context, &settings, out, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_design_predictions_make(struct fulcrum_context *context,
@@ -104,15 +103,13 @@ enum fulcrum_status fulcrum_design_predictions_make(struct fulcrum_context *cont
 {
     struct presets presets = {NULL, 0, NULL, 0};
     *out = (struct fulcrum_design_predictions){.count = 0};
-    enum fulcrum_status status = fulcrum_preset_list(
-        FULCRUM_PRESET_MACHINE, &presets.machines, &presets.machine_count, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_preset_list(
-            FULCRUM_PRESET_WORKLOAD, &presets.workloads, &presets.workload_count, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = add_all(context, &presets, out, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_preset_list(
+        FULCRUM_PRESET_MACHINE, &presets.machines, &presets.machine_count, err));
+    TRY_OR_END(fulcrum_preset_list(
+        FULCRUM_PRESET_WORKLOAD, &presets.workloads, &presets.workload_count, err));
+    status = add_all(context, &presets, out, err);
+end:
     free(presets.machines);
     free(presets.workloads);
     return status;

@@ -7,6 +7,7 @@
 
 #include "calibrate/seen.h"
 #include "cli/progress.h"
+#include "model/try.h"
 #include "presets/preset.h"
 
 /* What the command asks for, and whom to tell of wrong options. */
@@ -48,25 +49,25 @@ static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
     const struct fulcrum_text_list *names = request->plan->references;
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = names->count;
-    enum fulcrum_status status = fulcrum_reference_check_host(
-        names, &request->plan->host, request->context, err);
-    if (status == FULCRUM_OK && names->count == 0) {
-        status = fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_reference_check_host(
+        names, &request->plan->host, request->context, err));
+    if (names->count == 0) {
+        TRY_OR_END(
+            fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err));
     }
-    if (status == FULCRUM_OK) {
-        job->references = calloc(count + 1, sizeof(struct fulcrum_reference *));
-        status = job->references != NULL
-                     ? FULCRUM_OK
-                     : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
+    job->references = calloc(count + 1, sizeof(struct fulcrum_reference *));
+    if (!(job->references != NULL)) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
     }
-    for (size_t i = 0; job->references != NULL && i < count && status == FULCRUM_OK;
-         i++) {
+    for (size_t i = 0; job->references != NULL && i < count; i++) {
         const char *text = names->count > 0 ? names->items[i] : entries[i].name;
-        status = add_reference(job, request, text, err);
-        if (status == FULCRUM_OK && names->count > 0) {
-            status = check_names(job, (const char *const *)names->items, err);
+        TRY_OR_END(add_reference(job, request, text, err));
+        if (names->count > 0) {
+            TRY_OR_END(check_names(job, (const char *const *)names->items, err));
         }
     }
+end:
     free(entries);
     return status;
 }
@@ -75,11 +76,11 @@ static enum fulcrum_status add_calibration(
     struct fulcrum_validate_job *job, const char *name, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *loaded = NULL;
-    enum fulcrum_status status = fulcrum_calibration_load(name, &loaded, err);
-    if (status == FULCRUM_OK && job->calibrations != NULL) {
+    TRY(fulcrum_calibration_load(name, &loaded, err));
+    if (job->calibrations != NULL) {
         job->calibrations[job->calibration_count++] = loaded;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Presets that were not fitted to any reference are of no use here. */
@@ -105,20 +106,20 @@ static enum fulcrum_status load_calibrations(
     size_t count = 1;
     enum fulcrum_status status = FULCRUM_OK;
     if (given == NULL) {
-        status = fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, err);
+        TRY_OR_END(
+            fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, err));
     }
-    if (status == FULCRUM_OK) {
-        job->calibrations = calloc(count + 1, sizeof(struct fulcrum_calibration *));
-        status = job->calibrations != NULL
-                     ? FULCRUM_OK
-                     : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
+    job->calibrations = calloc(count + 1, sizeof(struct fulcrum_calibration *));
+    if (!(job->calibrations != NULL)) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
     }
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = add_calibration(job, given != NULL ? given : entries[i].name, err);
+    for (size_t i = 0; i < count; i++) {
+        TRY_OR_END(add_calibration(job, given != NULL ? given : entries[i].name, err));
     }
-    if (status == FULCRUM_OK && given == NULL) {
+    if (given == NULL) {
         drop_unfitted(job);
     }
+end:
     free(entries);
     return status;
 }
@@ -150,15 +151,15 @@ static enum fulcrum_status add_sets(struct fulcrum_validate_job *job,
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
     size_t first = job->count;
-    enum fulcrum_status status = add_set(job, reference, NULL, err);
-    for (size_t i = 0; i < job->calibration_count && status == FULCRUM_OK; i++) {
+    TRY(add_set(job, reference, NULL, err));
+    for (size_t i = 0; i < job->calibration_count; i++) {
         const struct fulcrum_calibration *fitted = job->calibrations[i];
         int is_new = strcmp(job->sets[first].calibration, fitted->name) != 0;
         if (is_new && fulcrum_seen_whole(fitted, reference)) {
-            status = add_set(job, reference, fitted, err);
+            TRY(add_set(job, reference, fitted, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status predict(struct fulcrum_validate_job *job, int is_given,
@@ -189,14 +190,9 @@ enum fulcrum_status fulcrum_validate_job_run(const struct fulcrum_validate_plan 
 {
     const struct request request = {plan, context};
     *out = (struct fulcrum_validate_job){.count = 0};
-    enum fulcrum_status status = load_references(out, &request, err);
-    if (status == FULCRUM_OK) {
-        status = load_calibrations(out, plan->calibration, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = predict(out, plan->calibration != NULL, context, err);
-    }
-    return status;
+    TRY(load_references(out, &request, err));
+    TRY(load_calibrations(out, plan->calibration, err));
+    return predict(out, plan->calibration != NULL, context, err);
 }
 
 void fulcrum_validate_job_clear(struct fulcrum_validate_job *job)

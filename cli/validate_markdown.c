@@ -6,6 +6,7 @@
 
 #include "calibrate/measured_reference.h"
 #include "cli/validate_report.h"
+#include "model/try.h"
 #include "presets/utf8.h"
 
 enum { WORST_MOST = 12 };
@@ -461,10 +462,7 @@ enum fulcrum_status fulcrum_validate_markdown(
 {
     struct miss *misses = NULL;
     size_t count = 0;
-    enum fulcrum_status status = list_misses(job, &misses, &count, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(list_misses(job, &misses, &count, err));
     (void)fputs("# Accuracy\n\n"
                 "Published and measured points beside what is predicted of them, "
                 "written by `fulcrum validate --markdown`.\n"

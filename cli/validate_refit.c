@@ -5,6 +5,7 @@
 #include "cli/fit_job.h"
 #include "cli/message.h"
 #include "cli/moved.h"
+#include "model/try.h"
 
 static void compare_parameter(const struct fulcrum_calibration *stored,
     const struct fulcrum_parameter *from, const struct fulcrum_parameter *to,
@@ -59,11 +60,10 @@ enum fulcrum_status fulcrum_validate_refit(const struct fulcrum_validate_job *jo
     double most_rel, const struct fulcrum_context *context,
     struct fulcrum_check_list *checks, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < job->calibration_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < job->calibration_count; i++) {
         if (fulcrum_validate_is_fitted(job, job->calibrations[i])) {
-            status = refit(job->calibrations[i], most_rel, context, checks, err);
+            TRY(refit(job->calibrations[i], most_rel, context, checks, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }

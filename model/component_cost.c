@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "model/interval.h"
+#include "model/try.h"
 
 enum { SETS = FULCRUM_IDEAL_SETS, ALL = FULCRUM_IDEAL_SETS - 1 };
 
@@ -154,13 +155,14 @@ static enum fulcrum_status check_gpu(
     if (design == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a design");
     }
-    enum fulcrum_status status = fulcrum_scenario_design(scenario, &point, design, err);
-    if (status == FULCRUM_OK &&
-        design->machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
-        status = fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_scenario_design(scenario, &point, design, err));
+    if (design->machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
             "machine %s has no GPU whose memory system could be another",
-            design->machine.name);
+            design->machine.name));
     }
+end:
     free(design);
     return status;
 }

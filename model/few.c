@@ -32,6 +32,7 @@
 #include "model/binomial.h"
 #include "model/race.h"
 #include "model/thread_queue.h"
+#include "model/try.h"
 
 /*
  * A turn costs some N^2 rows, several times that where actors share threads, and with
@@ -472,10 +473,7 @@ static enum fulcrum_status settle(struct chain *chain, struct fulcrum_error *err
 {
     size_t length = chain->actors * NODES;
     struct fulcrum_anderson anderson;
-    enum fulcrum_status status = fulcrum_anderson_init(&anderson, length, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_anderson_init(&anderson, length, err));
     double rate = 0.0;
     int settled = 0;
     for (int i = 0; i < MOST_TURNS && !settled; i++) {
@@ -736,14 +734,12 @@ enum fulcrum_status fulcrum_few_solve(const struct fulcrum_network *network,
     double gpu_stretch, struct fulcrum_cycle *out, struct fulcrum_error *err)
 {
     struct chain chain = chain_of(network, gpu_stretch);
-    enum fulcrum_status status = allocate(&chain, err);
-    if (status == FULCRUM_OK) {
-        init(&chain, network);
-        status = settle(&chain, err);
-    }
-    if (status == FULCRUM_OK) {
-        describe(&chain, out);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(allocate(&chain, err));
+    init(&chain, network);
+    TRY_OR_END(settle(&chain, err));
+    describe(&chain, out);
+end:
     clear(&chain);
     return status;
 }

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "model/quantity.h"
+#include "model/try.h"
 
 /* Places asked for before anything is known, and on a side of what must be sure before
  * an answer is believed. */
@@ -63,23 +64,19 @@ static enum fulcrum_status ask(
         return FULCRUM_OK;
     }
     double value = FULCRUM_UNKNOWN;
-    enum fulcrum_status status =
-        search->curve->ask(search->curve->context, place, &value, err);
-    if (status == FULCRUM_OK) {
-        search->value[place] = value > 0.0 ? value : FULCRUM_UNKNOWN;
-        search->known[place] = 1;
-        search->asked++;
-    }
-    return status;
+    TRY(search->curve->ask(search->curve->context, place, &value, err));
+    search->value[place] = value > 0.0 ? value : FULCRUM_UNKNOWN;
+    search->known[place] = 1;
+    search->asked++;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status ask_all(struct search *search, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < search->count && status == FULCRUM_OK; i++) {
-        status = ask(search, i, err);
+    for (size_t i = 0; i < search->count; i++) {
+        TRY(ask(search, i, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status ask_first(struct search *search, struct fulcrum_error *err)
@@ -87,16 +84,14 @@ static enum fulcrum_status ask_first(struct search *search, struct fulcrum_error
     if (search->count <= 2 * (size_t)FIRST_PLACES) {
         return ask_all(search, err);
     }
-    enum fulcrum_status status = ask(search, search->count - 1, err);
-    if (status == FULCRUM_OK) {
-        status = ask(search, 0, err);
-    }
-    for (size_t i = 0; i < FIRST_PLACES && status == FULCRUM_OK; i++) {
+    TRY(ask(search, search->count - 1, err));
+    TRY(ask(search, 0, err));
+    for (size_t i = 0; i < FIRST_PLACES; i++) {
         double turn = (double)i * GOLDEN_FRAC;
         double at = ((double)i + turn - floor(turn)) / (double)FIRST_PLACES;
-        status = ask(search, (size_t)(at * (double)search->count), err);
+        TRY(ask(search, (size_t)(at * (double)search->count), err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static int has_value(const struct search *search, size_t place)
@@ -275,13 +270,8 @@ static enum fulcrum_status run(
     struct search *search, struct fulcrum_fewest *out, struct fulcrum_error *err)
 {
     struct state state = {.best = 0};
-    enum fulcrum_status status = ask_first(search, err);
-    if (status == FULCRUM_OK) {
-        status = narrow(search, &state, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(ask_first(search, err));
+    TRY(narrow(search, &state, err));
     if (!(state.best_value > 0.0)) {
         return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "no place has a value");
     }

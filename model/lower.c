@@ -18,6 +18,7 @@
 #include "model/node.h"
 #include "model/scale.h"
 #include "model/solver.h"
+#include "model/try.h"
 
 enum { TABLE_MOST = 128 };
 
@@ -390,17 +391,11 @@ enum fulcrum_status fulcrum_design_lower(const struct fulcrum_design *design,
     }
     set_times_of(design, out);
     use_table(design, out);
-    enum fulcrum_status status = set_batching(design, out, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(set_batching(design, out, err));
     /* What is certain to be in one batch: greedy ones may be of one request. */
     double largest =
         out->network.policy == FULCRUM_BATCH_FIXED ? out->network.batch_size : 1.0;
-    status = fulcrum_gpu_memory_check(design, largest * out->steps_per_request, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_gpu_memory_check(design, largest * out->steps_per_request, err));
     if (out->network.gpu.count > 0 &&
         largest > out->network.gpu.size[out->network.gpu.count - 1]) {
         out->flags |= FULCRUM_FLAG_BEYOND_TABLE;

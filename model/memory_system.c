@@ -12,6 +12,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "model/try.h"
+
 struct fulcrum_cache_law fulcrum_cache_law_of(
     const struct fulcrum_workload_network *network)
 {
@@ -107,10 +109,7 @@ static enum fulcrum_status check_ranges(
 enum fulcrum_status fulcrum_memory_change_check(
     const struct fulcrum_memory_change *change, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check_ranges(change, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_ranges(change, err));
     double most = saved_of_dram(change, change->compulsory_frac);
     if (saved_frac(change) > most) {
         return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,

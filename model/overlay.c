@@ -20,6 +20,7 @@
 #include "model/quantity.h"
 #include "model/scale.h"
 #include "model/solver.h"
+#include "model/try.h"
 
 static int starts_with(const char *text, const char *start)
 {
@@ -328,10 +329,7 @@ enum fulcrum_status fulcrum_overlay_apply(const struct fulcrum_overlay *overlay,
     struct fulcrum_design scratch = *design;
     forget_times(&scratch.workload);
     take_gpu_shares(shares, &scratch.workload);
-    enum fulcrum_status status = put_values(overlay, luck, &scratch);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(put_values(overlay, luck, &scratch));
     design->flags |= scale_times(
         &overlay->calibration->machine, &design->machine, luck, &scratch.workload);
     int learner_times = copy_given(overlay, &scratch, design);

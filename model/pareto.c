@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
+
 enum {
     FRESH_LEAST = 4096, /* that wait before a sweep */
     RUN = 64            /* points of the front under one bound */
@@ -339,11 +341,9 @@ enum fulcrum_status fulcrum_pareto_add(struct fulcrum_pareto *pareto, size_t ind
     if (is_beaten(pareto, &entry)) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status = make_room(pareto, err);
-    if (status == FULCRUM_OK) {
-        pareto->fresh[pareto->fresh_count++] = entry;
-    }
-    return status;
+    TRY(make_room(pareto, err));
+    pareto->fresh[pareto->fresh_count++] = entry;
+    return FULCRUM_OK;
 }
 
 static int compare_points(const void *a, const void *b)
@@ -356,10 +356,7 @@ static int compare_points(const void *a, const void *b)
 enum fulcrum_status fulcrum_pareto_front(struct fulcrum_pareto *pareto,
     const struct fulcrum_pareto_point **out, size_t *count, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = settle(pareto, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(settle(pareto, err));
     free(pareto->points);
     pareto->points = calloc(pareto->front_count + 1, sizeof *pareto->points);
     if (pareto->points == NULL) {

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
+
 /* Rates are found to this, relative. */
 static const double rate_tolerance = 1e-13;
 
@@ -206,10 +208,7 @@ enum fulcrum_status fulcrum_place_time_sliced(const struct fulcrum_gpu_loop *loo
     struct fulcrum_placed *out, struct fulcrum_error *err)
 {
     struct group_load load = load_of_all(loop, sharing, instances);
-    enum fulcrum_status status = check_memory(loop, &load, 1, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_memory(loop, &load, 1, err));
     if (!(instances > 1.0)) {
         fulcrum_place_exclusive(loop, out);
         return FULCRUM_OK;
@@ -420,13 +419,8 @@ enum fulcrum_status fulcrum_place_shares(const struct fulcrum_gpu_loop *loop,
         sides.loads[g] = load_of(loop, sharing, &grouping->groups[g]);
         sides.given[g] = grouping->groups[g].sm_frac;
     }
-    enum fulcrum_status status = check_memory(loop, sides.loads, sides.count, err);
-    if (status == FULCRUM_OK) {
-        status = check_given(grouping, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_memory(loop, sides.loads, sides.count, err));
+    TRY(check_given(grouping, err));
     if (!(instances_of(grouping) > 1.0) && !sides.is_given) {
         fulcrum_place_exclusive(loop, out);
         return FULCRUM_OK;

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "model/node.h"
+#include "model/try.h"
 
 /* Both corrections are small beside a cycle: their effect on themselves soon vanishes.
  */
@@ -100,9 +101,7 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_shards *shards,
         lengthen_batches(shards, now_s - added_s);
         added_s = now_s;
     }
-    enum fulcrum_status status = fulcrum_solve(&shards->network, options, out, err);
-    if (status == FULCRUM_OK) {
-        fulcrum_node_part_busy(shards, out);
-    }
-    return status;
+    TRY(fulcrum_solve(&shards->network, options, out, err));
+    fulcrum_node_part_busy(shards, out);
+    return FULCRUM_OK;
 }

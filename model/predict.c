@@ -20,6 +20,7 @@
 #include "model/quantity.h"
 #include "model/resident.h"
 #include "model/stream.h"
+#include "model/try.h"
 
 /* Simulations of draws: their noise must only be small beside the spread of the draws.
  */
@@ -309,10 +310,7 @@ static enum fulcrum_status make_room(struct fulcrum_predictor *predictor, size_t
 static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
     const struct question *question, struct fulcrum_prediction *out)
 {
-    enum fulcrum_status status = make_room(predictor, (size_t)question->options->draws);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(make_room(predictor, (size_t)question->options->draws));
     solve_draws(predictor, question, out);
     out->has_interval = out->draws > 1.0;
     for (size_t i = 0; out->has_interval && i < FULCRUM_OUTPUT_COUNT; i++) {
@@ -378,15 +376,13 @@ enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
     solver.seed =
         fulcrum_stream_seed(options->solver.seed, options->point_index + 1, 0);
     predictor->draw_count = 0;
-    enum fulcrum_status status = solve_point(predictor, point, &solver, err);
-    if (status == FULCRUM_OK) {
-        fill_prediction(&predictor->solved, out);
-        if (options->draws >= 1.0) {
-            const struct question question = {point, options};
-            status = add_intervals(predictor, &question, out);
-        }
+    TRY(solve_point(predictor, point, &solver, err));
+    fill_prediction(&predictor->solved, out);
+    if (options->draws >= 1.0) {
+        const struct question question = {point, options};
+        TRY(add_intervals(predictor, &question, out));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_predictor_draw(struct fulcrum_predictor *predictor,
@@ -398,11 +394,9 @@ enum fulcrum_status fulcrum_predictor_draw(struct fulcrum_predictor *predictor,
     drawn.seed = options->solver.seed;
     struct fulcrum_solver_options solver =
         draw_options(&question, point->draw, options->solver.method);
-    enum fulcrum_status status = solve_point(predictor, &drawn, &solver, err);
-    if (status == FULCRUM_OK) {
-        fill_values(&predictor->solved, values);
-    }
-    return status;
+    TRY(solve_point(predictor, &drawn, &solver, err));
+    fill_values(&predictor->solved, values);
+    return FULCRUM_OK;
 }
 
 const double *fulcrum_predictor_draws(
@@ -416,11 +410,9 @@ enum fulcrum_status fulcrum_predictor_design(struct fulcrum_predictor *predictor
     const struct fulcrum_point *point, const struct fulcrum_design **out,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = design_point(predictor, point, err);
-    if (status == FULCRUM_OK) {
-        *out = &predictor->solved.design;
-    }
-    return status;
+    TRY(design_point(predictor, point, err));
+    *out = &predictor->solved.design;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_predict(const struct fulcrum_scenario *scenario,

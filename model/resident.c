@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model/gpu_memory.h"
+#include "model/try.h"
 
 static struct fulcrum_resident_times times_of(
     const struct fulcrum_workload *workload, double env_count)
@@ -124,10 +125,7 @@ enum fulcrum_status fulcrum_resident_solve(const struct fulcrum_design *design,
     struct fulcrum_error *err)
 {
     struct fulcrum_resident_times times = fulcrum_resident_times_of(design);
-    enum fulcrum_status status = fulcrum_gpu_memory_check(design, times.env_count, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_gpu_memory_check(design, times.env_count, err));
     fill_shards(design, &times, shards);
     join_others(design, &times, shards);
     double step_s = times.simulation_s + times.inference_s + times.host_s +

@@ -28,6 +28,7 @@
 #include "model/scale.h"
 #include "model/solver.h"
 #include "model/stream.h"
+#include "model/try.h"
 
 struct fulcrum_scenario {
     struct fulcrum_design base; /* machine settings applied */
@@ -184,13 +185,11 @@ static void draw_priors(const struct fulcrum_scenario *scenario,
 static enum fulcrum_status apply_overlays(const struct fulcrum_scenario *scenario,
     const struct fulcrum_luck *luck, struct fulcrum_design *design)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < scenario->inputs.calibration_count;
-         i++) {
-        status = fulcrum_overlay_apply(
-            &scenario->overlays[i], &scenario->base.workload, luck, design);
+    for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
+        TRY(fulcrum_overlay_apply(
+            &scenario->overlays[i], &scenario->base.workload, luck, design));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static int measures(const struct fulcrum_scenario *scenario,
@@ -241,14 +240,11 @@ static enum fulcrum_status build_stem(const struct fulcrum_scenario *scenario,
 {
     *out = scenario->base;
     draw_priors(scenario, luck, out);
-    enum fulcrum_status status =
-        apply_with_cores(point->varied, point->varied_count, out, err);
-    if (status == FULCRUM_OK) {
-        status = apply_overlays(scenario, luck, out);
-    }
-    if (status == FULCRUM_OK) {
-        status = apply_again(scenario, point, out, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(apply_with_cores(point->varied, point->varied_count, out, err));
+    TRY_OR_END(apply_overlays(scenario, luck, out));
+    status = apply_again(scenario, point, out, err);
+end:
     out->flags |= watts_flag(scenario, &out->machine);
     return status;
 }
@@ -324,8 +320,8 @@ enum fulcrum_status fulcrum_scenario_design(const struct fulcrum_scenario *scena
     const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = draw_stem(scenario, point, out, err);
-    return status == FULCRUM_OK ? finish_design(out, err) : status;
+    TRY(draw_stem(scenario, point, out, err));
+    return finish_design(out, err);
 }
 
 enum fulcrum_status fulcrum_scenario_design_in(const struct fulcrum_scenario *scenario,
@@ -334,8 +330,8 @@ enum fulcrum_status fulcrum_scenario_design_in(const struct fulcrum_scenario *sc
 {
     struct fulcrum_luck luck = {NULL, score, 1.0, 1.0};
     set_spreads(&luck);
-    enum fulcrum_status status = build_stem(scenario, point, &luck, out, err);
-    return status == FULCRUM_OK ? finish_design(out, err) : status;
+    TRY(build_stem(scenario, point, &luck, out, err));
+    return finish_design(out, err);
 }
 
 /* A point's settings, parted into those that the stem holds and the others. */

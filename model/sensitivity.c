@@ -21,6 +21,7 @@
 #include "model/quasi.h"
 #include "model/sensitivity_point.h"
 #include "model/stream.h"
+#include "model/try.h"
 
 /* Where an input stands for its bar. */
 static const double low_point = 0.05;
@@ -217,22 +218,16 @@ static void settle_chances(struct job *job)
 
 static enum fulcrum_status prepare(struct job *job, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        fulcrum_scenario_new(job->plan->scenario, &job->scenario, err);
-    if (status == FULCRUM_OK) {
-        status = make_room(job, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_scenario_new(job->plan->scenario, &job->scenario, err));
+    TRY(make_room(job, err));
     settle_spans(job);
     settle_chances(job);
     job->ground =
         (struct fulcrum_sensitivity_ground){job->plan, job->scenario, job->span_values};
-    for (size_t i = 0; status == FULCRUM_OK && i < job->plan->sobol.worker_count; i++) {
-        status = fulcrum_sensitivity_worker_new(&job->ground, &job->workers[i], err);
+    for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
+        TRY(fulcrum_sensitivity_worker_new(&job->ground, &job->workers[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static void set_unknown(double *values, size_t count)

@@ -8,6 +8,7 @@
 
 #include "model/quantity.h"
 #include "model/sweep_probe.h"
+#include "model/try.h"
 
 struct fulcrum_sensitivity_worker {
     const struct fulcrum_sensitivity_ground *ground;
@@ -114,13 +115,10 @@ static enum fulcrum_status follow_threads(struct fulcrum_sensitivity_worker *wor
     const struct fulcrum_design *design = NULL;
     worker->settings[point->varied_count++] =
         (struct fulcrum_setting){worker->actors, 1.0, NULL};
-    enum fulcrum_status status =
-        fulcrum_predictor_design(worker->predictor, point, &design, err);
-    if (status == FULCRUM_OK) {
-        worker->settings[point->varied_count - 1].number =
-            fulcrum_actors_for_threads(design, worker->ground->plan->actors_per_thread);
-    }
-    return status;
+    TRY(fulcrum_predictor_design(worker->predictor, point, &design, err));
+    worker->settings[point->varied_count - 1].number =
+        fulcrum_actors_for_threads(design, worker->ground->plan->actors_per_thread);
+    return FULCRUM_OK;
 }
 
 /* At the settings that are there, and `own_count` more. */
@@ -164,13 +162,13 @@ static enum fulcrum_status fill_values(struct fulcrum_sensitivity_worker *worker
 {
     const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
     struct fulcrum_prediction prediction;
-    enum fulcrum_status status = predict(worker, NULL, 0, &prediction, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < plan->output_count; i++) {
+    TRY(predict(worker, NULL, 0, &prediction, err));
+    for (size_t i = 0; i < plan->output_count; i++) {
         if (plan->outputs[i].subject != FULCRUM_SUBJECT_BEST) {
             output[i] = prediction.value[plan->outputs[i].predicted];
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* What is relative stands in `output` already. */
@@ -262,19 +260,18 @@ enum fulcrum_status fulcrum_sensitivity_worker_evaluate(
 {
     const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
     int relative = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
-    enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < plan->output_count; i++) {
         output[i] = FULCRUM_UNKNOWN;
     }
     place(worker, unit);
     if (relative || any_subject(plan, FULCRUM_SUBJECT_VALUE)) {
-        status = fill_values(worker, output, err);
+        TRY(fill_values(worker, output, err));
     }
-    if (relative && status == FULCRUM_OK) {
-        status = divide_by_base(worker, output, err);
+    if (relative) {
+        TRY(divide_by_base(worker, output, err));
     }
-    if (status == FULCRUM_OK && any_subject(plan, FULCRUM_SUBJECT_BEST)) {
-        status = find_best(worker, output, err);
+    if (any_subject(plan, FULCRUM_SUBJECT_BEST)) {
+        TRY(find_best(worker, output, err));
     }
-    return status;
+    return FULCRUM_OK;
 }

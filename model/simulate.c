@@ -31,6 +31,7 @@
 #include "model/finish_heap.h"
 #include "model/pipeline.h"
 #include "model/step_draw.h"
+#include "model/try.h"
 #include "model/turn_queue.h"
 
 #define DEFAULT_HALF_WIDTH_REL 0.01
@@ -251,11 +252,7 @@ static enum fulcrum_status init(struct simulation *sim,
     sim->most_batch =
         network->batch_size > 0.0 ? (size_t)network->batch_size : SIZE_MAX;
     fulcrum_step_source_init(&sim->source, &network->step, seed);
-    enum fulcrum_status status =
-        fulcrum_pipeline_init(&sim->pipeline, &sim->network, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_pipeline_init(&sim->pipeline, &sim->network, err));
     if (!allocate(sim)) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
             "no memory to simulate %g actors", network->actors);

@@ -10,6 +10,7 @@
 #include "model/fast.h"
 #include "model/simulate.h"
 #include "model/textbook.h"
+#include "model/try.h"
 
 /* What a simulation aims at unless told otherwise. */
 #define DEFAULT_HALF_WIDTH_REL 0.01
@@ -132,14 +133,12 @@ enum fulcrum_status fulcrum_solve(const struct fulcrum_network *network,
     size_t method = (size_t)options->method;
     assert(method < sizeof methods / sizeof methods[0]);
     struct fulcrum_solution found = {.flags = 0};
-    enum fulcrum_status status = methods[method].solve(network, options, &found, err);
-    if (status == FULCRUM_OK) {
-        found.bottleneck = fulcrum_bottleneck_of(&found);
-        found.flags |=
-            is_beyond_table(network, &found) ? (unsigned)FULCRUM_FLAG_BEYOND_TABLE : 0U;
-        *out = found;
-    }
-    return status;
+    TRY(methods[method].solve(network, options, &found, err));
+    found.bottleneck = fulcrum_bottleneck_of(&found);
+    found.flags |=
+        is_beyond_table(network, &found) ? (unsigned)FULCRUM_FLAG_BEYOND_TABLE : 0U;
+    *out = found;
+    return FULCRUM_OK;
 }
 
 const char *fulcrum_method_name(enum fulcrum_method method)

@@ -27,6 +27,7 @@
 #include "model/sweep_best.h"
 #include "model/sweep_front.h"
 #include "model/sweep_probe.h"
+#include "model/try.h"
 
 /* Most points that a thread takes at once, and into how many runs a block is to be
  * parted for each thread, so that threads end at about the same time. */
@@ -245,12 +246,11 @@ static enum fulcrum_status fill_worker(
     if (worker->column == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a point");
     }
-    enum fulcrum_status status =
-        fulcrum_sweep_probe_new(sweep->scenario, plan, &worker->probe, err);
-    if (status == FULCRUM_OK && plan->best != NULL) {
-        status = fulcrum_sweep_best_new(plan, &worker->best, err);
+    TRY(fulcrum_sweep_probe_new(sweep->scenario, plan, &worker->probe, err));
+    if (plan->best != NULL) {
+        TRY(fulcrum_sweep_best_new(plan, &worker->best, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static void free_sweep(struct sweep *sweep)
@@ -302,15 +302,13 @@ enum fulcrum_status fulcrum_sweep_yardstick(const struct fulcrum_scenario *scena
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a point of a sweep");
     }
     struct fulcrum_sweep_probe *probe = NULL;
-    enum fulcrum_status status = fulcrum_sweep_probe_new(scenario, plan, &probe, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_sweep_probe_point(probe, index, point, err);
-    }
-    if (status == FULCRUM_OK) {
-        /* The draws stay in the predictor until they are kept. */
-        status = fulcrum_yardstick_new(
-            fulcrum_sweep_probe_predictor(probe), &point->prediction, out, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_sweep_probe_new(scenario, plan, &probe, err));
+    TRY_OR_END(fulcrum_sweep_probe_point(probe, index, point, err));
+    /* The draws stay in the predictor until they are kept. */
+    status = fulcrum_yardstick_new(
+        fulcrum_sweep_probe_predictor(probe), &point->prediction, out, err);
+end:
     fulcrum_sweep_probe_free(probe);
     free(point);
     return status;
@@ -332,14 +330,14 @@ enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,
     }
     struct sweep sweep = {
         .scenario = scenario, .plan = plan, .visitor = visitor, .count = count};
-    enum fulcrum_status status = fill_sweep(&sweep, err);
-    if (status == FULCRUM_OK) {
-        int stopped = visit_all(&sweep);
-        join_bests(&sweep);
-        status = stopped ? fulcrum_fail(
-                               err, FULCRUM_ERR_INTERRUPTED, "the sweep was stopped")
-                         : FULCRUM_OK;
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fill_sweep(&sweep, err));
+    int stopped = visit_all(&sweep);
+    join_bests(&sweep);
+    status = stopped
+                 ? fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "the sweep was stopped")
+                 : FULCRUM_OK;
+end:
     free_sweep(&sweep);
     return status;
 }

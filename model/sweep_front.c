@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "model/quantity.h"
+#include "model/try.h"
 
 #define MORE(name) [FULCRUM_OUTPUT_##name] = FULCRUM_SENSE_MORE
 #define LESS(name) [FULCRUM_OUTPUT_##name] = FULCRUM_SENSE_LESS
@@ -170,18 +171,17 @@ void fulcrum_sweep_front_add_draws(struct fulcrum_sweep_front *front,
 enum fulcrum_status fulcrum_sweep_front_add(struct fulcrum_sweep_front *front,
     const struct fulcrum_sweep_point *points, size_t count, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         double values[FULCRUM_PARETO_METRICS_MOST];
         for (size_t j = 0; j < front->metric_count; j++) {
             values[j] = metric_of(
                 &front->metrics[j], points[i].varied, points[i].prediction.value);
         }
         if (points[i].status == FULCRUM_OK) {
-            status = fulcrum_pareto_add(front->pareto, points[i].index, values, err);
+            TRY(fulcrum_pareto_add(front->pareto, points[i].index, values, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Counts the points on the front of draw k. */
@@ -226,14 +226,8 @@ enum fulcrum_status fulcrum_sweep_front_end(struct fulcrum_sweep_front *front,
 {
     const struct fulcrum_pareto_point *points = NULL;
     size_t found = 0;
-    enum fulcrum_status status =
-        fulcrum_pareto_front(front->pareto, &points, &found, err);
-    if (status == FULCRUM_OK) {
-        status = count_draws(front, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_pareto_front(front->pareto, &points, &found, err));
+    TRY(count_draws(front, err));
     free(front->indices);
     front->indices = calloc(found + 1, sizeof *front->indices);
     if (front->indices == NULL) {

@@ -7,6 +7,7 @@
 
 #include "model/lower.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 struct fulcrum_sweep_probe {
     const struct fulcrum_sweep_plan *plan;
@@ -110,13 +111,10 @@ static enum fulcrum_status follow_threads(
     set_actors(probe, 1.0);
     struct fulcrum_point point = {probe->settings, probe->setting_count, 0, 0};
     const struct fulcrum_design *design = NULL;
-    enum fulcrum_status status =
-        fulcrum_predictor_design(probe->predictor, &point, &design, err);
-    if (status == FULCRUM_OK) {
-        set_actors(
-            probe, fulcrum_actors_for_threads(design, probe->plan->actors_per_thread));
-    }
-    return status;
+    TRY(fulcrum_predictor_design(probe->predictor, &point, &design, err));
+    set_actors(
+        probe, fulcrum_actors_for_threads(design, probe->plan->actors_per_thread));
+    return FULCRUM_OK;
 }
 
 /* Tries every actor count without intervals; the best one is then predicted in full. */

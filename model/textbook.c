@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "model/product_form.h"
+#include "model/try.h"
 
 /* Highest rate of a station in units of its rate with everybody there. */
 #define MOST_RATE 1e9
@@ -232,12 +233,9 @@ static enum fulcrum_status solve(struct textbook *textbook,
             "beyond the range of the product form: %s", fault.detail);
     }
     double steps_per_s = 0.0;
-    enum fulcrum_status status =
-        fulcrum_product_form_solve(&mapped, &steps_per_s, textbook->loads, err);
-    if (status == FULCRUM_OK) {
-        report(textbook, steps_per_s, out);
-    }
-    return status;
+    TRY(fulcrum_product_form_solve(&mapped, &steps_per_s, textbook->loads, err));
+    report(textbook, steps_per_s, out);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_textbook_solve(const struct fulcrum_network *network,

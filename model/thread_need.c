@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "model/lower.h"
+#include "model/try.h"
 
 enum { DOUBLINGS_MOST = 24 };
 
@@ -155,14 +156,11 @@ static enum fulcrum_status start(struct search *search, struct fulcrum_error *er
         point.varied = with_actor;
         point.varied_count = search->threads + 1;
     }
-    enum fulcrum_status status =
-        fulcrum_predictor_design(search->predictor, &point, &design, err);
-    if (status == FULCRUM_OK) {
-        const struct fulcrum_cpu *cpu = &design->machine.cpu;
-        search->per_core = cpu->thread_count / cpu->core_count;
-        search->shards = fulcrum_shard_count(design);
-    }
-    return status;
+    TRY(fulcrum_predictor_design(search->predictor, &point, &design, err));
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    search->per_core = cpu->thread_count / cpu->core_count;
+    search->shards = fulcrum_shard_count(design);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_thread_need_find(
@@ -170,10 +168,7 @@ enum fulcrum_status fulcrum_thread_need_find(
     uint64_t draw, struct fulcrum_thread_need *out, struct fulcrum_error *err)
 {
     struct search search = {.plan = plan, .predictor = predictor, .draw = draw};
-    enum fulcrum_status status = start(&search, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(start(&search, err));
     struct probe climbed[DOUBLINGS_MOST] = {{0.0, 0.0}};
     struct fulcrum_error fault = {FULCRUM_OK, ""};
     size_t count = climb(&search, climbed, &fault);

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "model/solver.h"
+#include "model/try.h"
 
 /* A train step this many cycles long counts as half long, half short. */
 #define EVEN_CYCLES 0.3
@@ -272,11 +273,7 @@ enum fulcrum_status fulcrum_training_turns(struct fulcrum_steady *steady,
     double period = training->env_steps_per_train_step;
     struct turns turns = {.alone = *alone};
     double stretch = fulcrum_sharing_stretch(training);
-    enum fulcrum_status status =
-        fulcrum_steady_solve(steady, stretch, &turns.shared, flags, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_steady_solve(steady, stretch, &turns.shared, flags, err));
     int short_queue =
         training->queue_train_steps < LEAST_QUEUE ||
         training->queue_train_steps * period < LEAST_QUEUE_BATCHES * alone->batch;

@@ -15,6 +15,7 @@
 #include "model/interval.h"
 #include "model/lower.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 struct fulcrum_variants {
     struct fulcrum_predictor *predictor;
@@ -148,10 +149,7 @@ static enum fulcrum_status predict(const struct fulcrum_variant_plan *plan,
     const struct fulcrum_variant *version = &plan->variants[variant];
     struct fulcrum_prediction prediction;
     struct fulcrum_point point = {version->settings, version->setting_count, 0, 0};
-    enum fulcrum_status status = run(plan, &point, variants, &prediction, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(run(plan, &point, variants, &prediction, err));
     if (variant == 0) {
         variants->first = prediction;
     }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "plots/metric.h"
 
 enum { PANELS_MAX = 3 };
@@ -154,10 +155,7 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     struct picture *picture = room;
     picture->data = data;
     fulcrum_page_write(&picture->page, &picture->data->text);
-    enum fulcrum_status status = scale_runtime(picture, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(scale_runtime(picture, err));
     fill_panels(picture);
     fill_legend(picture);
     const char *x_label = picture->data->x_label;

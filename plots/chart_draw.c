@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "plots/chart.h"
 #include "plots/page.h"
 
@@ -24,12 +25,9 @@ static enum fulcrum_status draw_in_room(const struct fulcrum_chart *chart,
 enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
     struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_page_check(canvas, err);
-    if (status == FULCRUM_OK && data != NULL && chart->check != NULL) {
-        status = chart->check(data, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
+    TRY(fulcrum_page_check(canvas, err));
+    if (data != NULL && chart->check != NULL) {
+        TRY(chart->check(data, err));
     }
     if (data == NULL) {
         const struct fulcrum_page page = {.title = NULL};

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "plots/page.h"
 #include "plots/palette.h"
 #include "plots/rows.h"
@@ -151,8 +152,8 @@ static enum fulcrum_status check_rows(
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_gpu_time_data *data = given;
-    enum fulcrum_status status = check_rows(data->rows, data->count, err);
-    return status == FULCRUM_OK ? check_rows(data->runs, data->run_count, err) : status;
+    TRY(check_rows(data->rows, data->count, err));
+    return check_rows(data->runs, data->run_count, err);
 }
 
 static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
 #include "plots/heat_axis.h"
 #include "plots/heat_cells.h"
 #include "plots/heat_frame.h"
@@ -103,8 +104,8 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
             "%zu machines: a chart shows at most %d", data->machine_count,
             (int)FULCRUM_HEAT_MACHINES_MAX);
     }
-    enum fulcrum_status status = check_axis(&data->x, err);
-    return status == FULCRUM_OK ? check_axis(&data->y, err) : status;
+    TRY(check_axis(&data->x, err));
+    return check_axis(&data->y, err);
 }
 
 static int is_better(const struct fulcrum_heat_data *data, size_t a, size_t b)
@@ -481,13 +482,8 @@ static enum fulcrum_status draw_known(
     write_finding(picture);
     picture->frame.header = (struct fulcrum_header){picture->data->value_name,
         picture->finding[0] != '\0' ? picture->finding : NULL};
-    enum fulcrum_status status = measure(canvas, picture, err);
-    if (status == FULCRUM_OK) {
-        status = gather_blocks(picture, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(measure(canvas, picture, err));
+    TRY(gather_blocks(picture, err));
     draw_picture(canvas, picture);
     return fulcrum_canvas_status(canvas, err);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "plots/page.h"
 #include "plots/panel.h"
 
@@ -237,17 +238,14 @@ static enum fulcrum_status make_groups(
     const struct fulcrum_pareto_data *data = picture->data;
     picture->order = calloc(data->count + 1, sizeof *picture->order);
     picture->grey = calloc(data->count + 1, sizeof *picture->grey);
-    enum fulcrum_status status =
-        picture->order != NULL && picture->grey != NULL
+    TRY(picture->order != NULL && picture->grey != NULL
             ? make_group(&picture->beaten, data->count, err)
-            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-    if (status == FULCRUM_OK) {
-        status = make_group(&picture->steps, 2 * data->count, err);
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart"));
+    TRY(make_group(&picture->steps, 2 * data->count, err));
+    for (size_t i = 0; i < GROUPS_MAX; i++) {
+        TRY(make_group(&picture->groups[i], data->count, err));
     }
-    for (size_t i = 0; i < GROUPS_MAX && status == FULCRUM_OK; i++) {
-        status = make_group(&picture->groups[i], data->count, err);
-    }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* How many points of the front are named, evenly along it, and which those are. */
@@ -288,16 +286,9 @@ static enum fulcrum_status fill_groups(
     struct picture *picture, struct fulcrum_error *err)
 {
     const struct fulcrum_pareto_data *data = picture->data;
-    enum fulcrum_status status = make_groups(picture, err);
-    if (status == FULCRUM_OK) {
-        status = sort_front(picture, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = bound_groups(picture, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(make_groups(picture, err));
+    TRY(sort_front(picture, err));
+    TRY(bound_groups(picture, err));
     for (size_t i = 0; i < picture->front_count; i++) {
         size_t point = picture->order[i];
         struct group *group = &picture->groups[group_of(picture, point)];
@@ -422,10 +413,7 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     struct picture *picture = room;
     picture->data = data;
     fulcrum_page_write(&picture->page, &picture->data->text);
-    enum fulcrum_status status = fill_groups(picture, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fill_groups(picture, err));
     if (picture->front_count > 0) {
         fill_panel(picture);
         fill_legend(picture);

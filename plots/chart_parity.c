@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "plots/page.h"
 #include "plots/panel.h"
 
@@ -356,10 +357,7 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     struct picture *picture = room;
     picture->data = data;
     fulcrum_page_write(&picture->page, &picture->data->text);
-    enum fulcrum_status status = allocate(picture, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(allocate(picture, err));
     draw_picture(canvas, picture);
     return fulcrum_canvas_status(canvas, err);
 }

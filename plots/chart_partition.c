@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "plots/page.h"
 #include "plots/palette.h"
 #include "plots/rows.h"
@@ -210,11 +211,10 @@ static int make_room(struct picture *picture)
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_partition_data *data = given;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < data->count; i++) {
-        status = check_bar(&data->bars[i], err);
+    for (size_t i = 0; i < data->count; i++) {
+        TRY(check_bar(&data->bars[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,

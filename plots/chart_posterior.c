@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "plots/page.h"
 #include "plots/palette.h"
 #include "plots/rows.h"
@@ -173,10 +174,7 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     struct picture *picture = room;
     picture->data = data;
     fulcrum_page_write(&picture->page, &picture->data->text);
-    enum fulcrum_status status = fill(picture, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fill(picture, err));
     if (picture->data->row_count + picture->data->figure_count == 0) {
         fulcrum_page_draw_empty(canvas, &picture->page);
     } else {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "plots/page.h"
 #include "plots/palette.h"
 #include "plots/rows.h"
@@ -159,11 +160,10 @@ static enum fulcrum_status check_row(
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_stages_data *data = given;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < data->count && status == FULCRUM_OK; i++) {
-        status = check_row(&data->rows[i], err);
+    for (size_t i = 0; i < data->count; i++) {
+        TRY(check_row(&data->rows[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "plots/line_label.h"
 #include "plots/palette.h"
 
@@ -138,17 +139,16 @@ static enum fulcrum_status trace_all(struct fulcrum_heat_lines *lines,
     const struct fulcrum_heat_data *data, const struct grids *grids,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < lines->count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < lines->count; i++) {
         const struct fulcrum_contour_grid grid = {.x = grids->x,
             .y = grids->y,
             .x_count = data->x.count,
             .y_count = data->y.count,
             .value = lines->levels[i].is_ratio ? grids->ratio_log2 : grids->value};
-        status = fulcrum_contour_trace(
-            &grid, lines->levels[i].value, &lines->contours[i], err);
+        TRY(fulcrum_contour_trace(
+            &grid, lines->levels[i].value, &lines->contours[i], err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_heat_lines_trace(struct fulcrum_heat_lines *lines,

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "model/try.h"
 #include "plots/render.h"
 
 static const double default_scale = 2.0;
@@ -153,16 +154,9 @@ enum fulcrum_status fulcrum_canvas_save(const struct fulcrum_canvas *canvas,
     struct fulcrum_error *err)
 {
     struct target target = {.path = path};
-    enum fulcrum_status status = file_type(path, &target.type, err);
-    if (status == FULCRUM_OK) {
-        status = png_scale(options, fulcrum_canvas_extent(canvas), &target.scale, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_canvas_status(canvas, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(file_type(path, &target.type, err));
+    TRY(png_scale(options, fulcrum_canvas_extent(canvas), &target.scale, err));
+    TRY(fulcrum_canvas_status(canvas, err));
     if (fulcrum_render_refusal() != NULL) {
         return fulcrum_fail(
             err, FULCRUM_ERR_UNSUPPORTED, "%s: %s", path, fulcrum_render_refusal());

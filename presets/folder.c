@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "model/nearest.h"
+#include "model/try.h"
 #include "presets/document.h"
 #include "presets/head.h"
 
@@ -138,14 +139,14 @@ static enum fulcrum_status list_names(
     enum fulcrum_preset_kind kind, struct entries *out, struct fulcrum_error *err)
 {
     struct folders folders;
-    enum fulcrum_status status = find_folders(&folders, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < folders.count; i++) {
-        status = list_folder(out, folders.path[i], kind, err);
+    TRY(find_folders(&folders, err));
+    for (size_t i = 0; i < folders.count; i++) {
+        TRY(list_folder(out, folders.path[i], kind, err));
     }
-    if (status == FULCRUM_OK && out->count > 0) {
+    if (out->count > 0) {
         qsort(out->items, out->count, sizeof *out->items, compare_names);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* References are read for what they predict elsewhere; here only what all files have.
@@ -271,10 +272,7 @@ enum fulcrum_status fulcrum_preset_find(enum fulcrum_preset_kind kind, const cha
         return copy_path(name, from, out, err);
     }
     struct folders folders;
-    enum fulcrum_status status = find_folders(&folders, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(find_folders(&folders, err));
     char file[80];
     int length = snprintf(file, sizeof file, "%s.json", name);
     int fits = length > 5 && (size_t)length < sizeof file;
@@ -291,8 +289,8 @@ enum fulcrum_status fulcrum_preset_find_file(
     const char *file, char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err)
 {
     struct folders folders;
-    enum fulcrum_status status = find_folders(&folders, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < folders.count; i++) {
+    TRY(find_folders(&folders, err));
+    for (size_t i = 0; i < folders.count; i++) {
         struct stat there;
         int length =
             snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%s/%s", folders.path[i], file);
@@ -300,8 +298,7 @@ enum fulcrum_status fulcrum_preset_find_file(
             return FULCRUM_OK;
         }
     }
-    return status != FULCRUM_OK ? status
-                                : fulcrum_fail(err, FULCRUM_ERR_FILE,
-                                      "%s: not in the presets' folder %s, nor in %s",
-                                      file, FULCRUM_DATA_DIR, FULCRUM_SOURCE_DATA_DIR);
+    return fulcrum_fail(err, FULCRUM_ERR_FILE,
+        "%s: not in the presets' folder %s, nor in %s", file, FULCRUM_DATA_DIR,
+        FULCRUM_SOURCE_DATA_DIR);
 }

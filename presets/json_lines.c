@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
 #include "presets/document.h"
 #include "presets/text_file.h"
 
@@ -86,11 +87,7 @@ static enum fulcrum_status read_line(
     }
     (void)snprintf(
         label, sizeof label, "%.250s: line %zu", reading->path, reading->line);
-    enum fulcrum_status status =
-        fulcrum_document_parse_line(label, text, length, &object, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_document_parse_line(label, text, length, &object, err));
     return reading->head == NULL ? take_head(reading, object, err)
                                  : take_row(reading, object, err);
 }

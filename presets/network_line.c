@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "model/quantity.h"
+#include "model/try.h"
 #include "presets/document.h"
 #include "presets/product_form_line.h"
 #include "presets/reader.h"
@@ -349,11 +350,7 @@ static enum fulcrum_status parse_text(struct fulcrum_network_line *out,
         return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s, column %zu: a zero byte",
             reader->file, strlen(text) + 1);
     }
-    enum fulcrum_status status =
-        fulcrum_document_parse_line(reader->file, text, length, &document, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_document_parse_line(reader->file, text, length, &document, err));
     struct fulcrum_node root = fulcrum_node_root(reader, document);
     read_document(&root, out);
     fulcrum_document_free(document);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/try.h"
+
 enum { MAX_LINKS = 32, MAX_ATTEMPTS = 1000 };
 
 struct fulcrum_output {
@@ -209,10 +211,7 @@ enum fulcrum_status fulcrum_output_text(
     const char *path, const char *text, struct fulcrum_error *err)
 {
     struct fulcrum_output *output = NULL;
-    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_output_open(path, &output, err));
     assert(output != NULL);
     (void)fputs(text, fulcrum_output_stream(output));
     return fulcrum_output_commit(output, err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
 #include "presets/document.h"
 #include "presets/folder.h"
 #include "presets/head.h"
@@ -221,17 +222,16 @@ enum fulcrum_status fulcrum_partition_of_gpu(
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
     struct fulcrum_partition *found = NULL;
-    enum fulcrum_status status =
-        fulcrum_preset_list(FULCRUM_PRESET_PARTITION, &entries, &count, err);
-    for (size_t i = 0; status == FULCRUM_OK && found == NULL && i < count; i++) {
-        status = load_if_for(entries[i].file, gpu, &found, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_preset_list(FULCRUM_PRESET_PARTITION, &entries, &count, err));
+    for (size_t i = 0; found == NULL && i < count; i++) {
+        TRY_OR_END(load_if_for(entries[i].file, gpu, &found, err));
     }
-    if (status == FULCRUM_OK && found == NULL) {
-        status = fail_gpu(gpu, entries, count, err);
+    if (found == NULL) {
+        TRY_OR_END(fail_gpu(gpu, entries, count, err));
     }
-    if (status == FULCRUM_OK) {
-        *out = found;
-    }
+    *out = found;
+end:
     free(entries);
     return status;
 }

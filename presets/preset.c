@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "model/try.h"
 #include "presets/document.h"
 #include "presets/folder.h"
 #include "presets/head.h"
@@ -71,13 +72,11 @@ static enum fulcrum_status chain_read(
     struct chain *chain, const char *path, struct fulcrum_error *err)
 {
     struct json_object *document = NULL;
-    enum fulcrum_status status = fulcrum_document_read(path, &document, err);
-    if (status == FULCRUM_OK) {
-        memcpy(chain->links[chain->count].path, path, strlen(path) + 1);
-        chain->links[chain->count].document = document;
-        chain->count++;
-    }
-    return status;
+    TRY(fulcrum_document_read(path, &document, err));
+    memcpy(chain->links[chain->count].path, path, strlen(path) + 1);
+    chain->links[chain->count].document = document;
+    chain->count++;
+    return FULCRUM_OK;
 }
 
 /* Reads what the last link extends; returns 1 if there is a new last link. */
@@ -183,11 +182,11 @@ static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
 static enum fulcrum_status load(struct fulcrum_sheet *sheet, struct fulcrum_head *head,
     const char *name, struct fulcrum_sources *sources, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = load_sheet(sheet, head, name, err);
-    if (status == FULCRUM_OK && sources != NULL) {
-        status = append_sources(sources, sheet, err);
+    TRY(load_sheet(sheet, head, name, err));
+    if (sources != NULL) {
+        TRY(append_sources(sources, sheet, err));
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_machine_load(const char *name,

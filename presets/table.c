@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
 #include "presets/text_file.h"
 
 /* Texts that lie in the file's buffer, in the order of their lines. */
@@ -153,11 +154,8 @@ static enum fulcrum_status parse_cell(
     char *cell = parser->next;
     char *end = cell;
     char *text_end = cell;
-    enum fulcrum_status status = *cell == '"' ? find_quoted_end(parser, &end, &text_end)
-                                              : find_plain_end(parser, &end, &text_end);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(*cell == '"' ? find_quoted_end(parser, &end, &text_end)
+                     : find_plain_end(parser, &end, &text_end));
     *separator = end_cell(parser, end);
     *text_end = '\0';
     *out = cell;

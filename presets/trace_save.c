@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
 #include "presets/json.h"
 #include "presets/output.h"
 
@@ -176,10 +177,7 @@ enum fulcrum_status fulcrum_trace_save(const char *path,
     struct fulcrum_error *err)
 {
     struct fulcrum_output *output = NULL;
-    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_output_open(path, &output, err));
     struct gap gap =
         find_gap(trace, trace->span_max > 0 ? trace->span_max : FULCRUM_TRACE_SPAN_MAX);
     struct fulcrum_trace_saved counts = {.span_count = count_kept(trace, &gap)};
@@ -203,9 +201,9 @@ enum fulcrum_status fulcrum_trace_save(const char *path,
         fulcrum_output_discard(output);
         return writer.status;
     }
-    status = fulcrum_output_commit(output, err);
-    if (status == FULCRUM_OK && saved != NULL) {
+    TRY(fulcrum_output_commit(output, err));
+    if (saved != NULL) {
         *saved = counts;
     }
-    return status;
+    return FULCRUM_OK;
 }
