@@ -7,6 +7,7 @@
 #include "bench/network_json.h"
 #include "cli/flags.h"
 #include "cli/report.h"
+#include "model/solver.h"
 #include "model/try.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/message.h"
 #include "cli/progress.h"
+#include "model/solver.h"
 #include "model/try.h"
 
 /* Networks between two looks at progress; threads lose little at the end of each. */

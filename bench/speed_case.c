@@ -13,6 +13,7 @@
 
 #include "bench/mva.h"
 #include "model/product_form.h"
+#include "model/solver.h"
 #include "model/try.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

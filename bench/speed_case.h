@@ -5,7 +5,7 @@
 
 #include "bench/speed_sweep.h"
 #include "bench/timing.h"
-#include "model/solver.h"
+#include "model/solution.h"
 
 enum fulcrum_speed_part {
     FULCRUM_SPEED_SOLVE,      /* one network by one method */

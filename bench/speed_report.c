@@ -7,7 +7,7 @@
 #include "calibrate/provenance.h"
 #include "cli/report.h"
 #include "model/try.h"
-#include "plots/chart_cost.h"
+#include "plots/charts.h"
 #include "presets/json.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

@@ -1,16 +1,16 @@
 /* host.c - the machine this program runs on, as a machine description. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hwloc knows the topology of machines and of the part that a container may use;
- * without it the kernel's files in /sys tell cores and sockets. What this process may
- * not use is not there: affinity and CPU sets count, and a container's quota is told
- * beside them. Clock and name are texts of the kernel, and often absent in virtual
- * machines; what is not told stays unknown.
+ * hwloc knows the topology of machines and of the part that a container may use: what
+ * this process may not use is not there, and a container's quota is told beside it.
+ * Clock and name are texts of the kernel, and often absent in virtual machines; what
+ * is not told stays unknown.
  */
 #define _GNU_SOURCE /* sched_getaffinity, syscall */
 
 #include "calibrate/host.h"
 
+#include <hwloc.h>
 #include <math.h>
 #include <sched.h>
 #include <stdint.h>
@@ -22,10 +22,6 @@
 
 #include "calibrate/stopwatch.h"
 #include "model/design.h"
-
-#if FULCRUM_HAVE_HWLOC
-#include <hwloc.h>
-#endif
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 
@@ -54,75 +50,6 @@ static long cpu_number(const char *root, size_t cpu, const char *path)
         return -1;
     }
     return strtol(line, NULL, 10);
-}
-
-/* Processors seen so far, to count cores and sockets once each. */
-struct census {
-    size_t count;
-    size_t core_count;
-    size_t socket_count;
-    long core[CPU_SETSIZE];
-    long socket[CPU_SETSIZE];
-};
-
-static void count_one(struct census *census, long core, long socket)
-{
-    int new_core = 1;
-    int new_socket = 1;
-    for (size_t i = 0; i < census->count; i++) {
-        if (census->socket[i] == socket) {
-            new_socket = 0;
-            new_core = new_core && census->core[i] != core;
-        }
-    }
-    census->core[census->count] = core;
-    census->socket[census->count] = socket;
-    census->count++;
-    census->core_count += (size_t)new_core;
-    census->socket_count += (size_t)new_socket;
-}
-
-static void count_range(struct census *census, const char *root,
-    const unsigned char *allowed, const size_t range[2])
-{
-    for (size_t cpu = range[0]; cpu <= range[1] && census->count < CPU_SETSIZE; cpu++) {
-        if (allowed != NULL && !allowed[cpu]) {
-            continue;
-        }
-        long core = cpu_number(root, cpu, "topology/core_id");
-        long socket = cpu_number(root, cpu, "topology/physical_package_id");
-        /* Where the kernel tells no topology each processor is a core of its own. */
-        count_one(census, core >= 0 ? core : (long)cpu, socket >= 0 ? socket : 0);
-    }
-}
-
-void fulcrum_host_count_sys(struct fulcrum_cpu *out, const char *root,
-    const unsigned char *allowed, size_t allowed_count)
-{
-    char list[1024];
-    struct census *census = calloc(1, sizeof *census);
-    out->thread_count = 0.0;
-    out->core_count = 0.0;
-    out->socket_count = 0.0;
-    if (census == NULL ||
-        !fulcrum_host_read_line(root, CPU_FOLDER "/online", list, sizeof list)) {
-        free(census);
-        return;
-    }
-    size_t limit = allowed != NULL ? allowed_count : CPU_SETSIZE;
-    for (char *at = list; *at >= '0' && *at <= '9';) {
-        size_t range[2] = {strtoul(at, &at, 10), 0};
-        range[1] = *at == '-' ? strtoul(at + 1, &at, 10) : range[0];
-        if (range[1] >= limit) {
-            range[1] = limit - 1;
-        }
-        count_range(census, root, allowed, range);
-        at += *at == ',';
-    }
-    out->thread_count = (double)census->count;
-    out->core_count = (double)census->core_count;
-    out->socket_count = (double)census->socket_count;
-    free(census);
 }
 
 /* The text behind "key   :" in a line of /proc/cpuinfo, NULL for other lines. */
@@ -249,7 +176,6 @@ double fulcrum_host_busy_s(
     return passed_s - (end->idle_s - begin->idle_s);
 }
 
-#if FULCRUM_HAVE_HWLOC
 static size_t count_type(
     hwloc_topology_t topology, hwloc_const_cpuset_t allowed, hwloc_obj_type_t type)
 {
@@ -312,34 +238,6 @@ void fulcrum_host_describe_caches(char *text, size_t size)
         (void)snprintf(text, size, "unknown");
     }
 }
-#else
-void fulcrum_host_describe_caches(char *text, size_t size)
-{
-    (void)snprintf(text, size, "unknown");
-}
-
-static void count_hwloc(struct fulcrum_cpu *out)
-{
-    out->thread_count = 0.0;
-}
-#endif
-
-static void count_allowed(struct fulcrum_cpu *out)
-{
-    unsigned char allowed[CPU_SETSIZE];
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    int known = sched_getaffinity(0, sizeof set, &set) == 0;
-    for (size_t i = 0; i < CPU_SETSIZE; i++) {
-        allowed[i] = !known || CPU_ISSET(i, &set);
-    }
-    fulcrum_host_count_sys(out, "", allowed, CPU_SETSIZE);
-    if (out->thread_count < 1.0) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN);
-        out->thread_count = known ? (double)CPU_COUNT(&set) : (double)online;
-        out->core_count = out->thread_count;
-    }
-}
 
 /* The kernel's sched_attr in its first form; C libraries came to have it late. */
 enum { ATTRIBUTES_SIZE = 48, POLICY_AT = 4, RUNTIME_AT = 24 };
@@ -372,9 +270,6 @@ void fulcrum_host_detect(struct fulcrum_machine *out)
     (void)snprintf(out->name, sizeof out->name, "this");
     struct fulcrum_cpu *cpu = &out->cpu;
     count_hwloc(cpu);
-    if (!(cpu->thread_count >= 1.0)) {
-        count_allowed(cpu);
-    }
     cpu->thread_count = fmax(cpu->thread_count, 1.0);
     cpu->core_count = fmin(fmax(cpu->core_count, 1.0), cpu->thread_count);
     cpu->socket_count = fmin(fmax(cpu->socket_count, 1.0), cpu->core_count);
@@ -383,9 +278,11 @@ void fulcrum_host_detect(struct fulcrum_machine *out)
     (void)snprintf(out->title, sizeof out->title, "This machine: %s", cpu->name);
 }
 
-#if FULCRUM_HAVE_HWLOC
-static void find_cores(unsigned short *core_of, size_t count)
+void fulcrum_host_find_cores(unsigned short *core_of, size_t count)
 {
+    for (size_t cpu = 0; cpu < count; cpu++) {
+        core_of[cpu] = (unsigned short)cpu;
+    }
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0) {
         return;
@@ -401,26 +298,4 @@ static void find_cores(unsigned short *core_of, size_t count)
         }
     }
     hwloc_topology_destroy(topology);
-}
-#else
-static void find_cores(unsigned short *core_of, size_t count)
-{
-    for (size_t cpu = 0; cpu < count; cpu++) {
-        char path[96];
-        char line[64];
-        (void)snprintf(
-            path, sizeof path, CPU_FOLDER "/cpu%zu/topology/thread_siblings_list", cpu);
-        if (fulcrum_host_read_line("", path, line, sizeof line)) {
-            core_of[cpu] = (unsigned short)strtoul(line, NULL, 10);
-        }
-    }
-}
-#endif
-
-void fulcrum_host_find_cores(unsigned short *core_of, size_t count)
-{
-    for (size_t cpu = 0; cpu < count; cpu++) {
-        core_of[cpu] = (unsigned short)cpu;
-    }
-    find_cores(core_of, count);
 }

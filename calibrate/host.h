@@ -24,18 +24,9 @@ double fulcrum_host_slice_s(void);
 
 /*
  * The caches of this machine in words, "L1d 2 x 48 KiB, L2 2 x 2048 KiB, L3 1 x 107520
- * KiB", into `text` (`size` bytes); "unknown" in a build without hwloc.
+ * KiB", into `text` (`size` bytes); "unknown" where they are not told.
  */
 void fulcrum_host_describe_caches(char *text, size_t size);
-
-/*
- * Sockets, cores and threads of the processors listed in
- * `root`/sys/devices/system/cpu/online; how fulcrum_host_detect counts without hwloc.
- *   allowed  one flag per processor number: 0 leaves it out; NULL takes all
- * Counts of 0 where the files cannot be read.
- */
-void fulcrum_host_count_sys(struct fulcrum_cpu *out, const char *root,
-    const unsigned char *allowed, size_t allowed_count);
 
 /*
  * Name and clock of the first processor in `root`/proc/cpuinfo and below

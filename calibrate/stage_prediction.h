@@ -6,7 +6,7 @@
 #include "model/calibration.h"
 #include "model/predict.h"
 #include "model/reference.h"
-#include "model/solver.h"
+#include "model/solution.h"
 #include "model/stage_kind.h"
 
 /* Of one point. */

@@ -8,7 +8,7 @@
 #include "model/calibration.h"
 #include "model/reference.h"
 #include "model/scenario.h"
-#include "model/solver.h"
+#include "model/solution.h"
 #include "model/status.h"
 
 /* One observed figure and the design points that it is made of. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/solver.h"
 #include "model/stream.h"
 
 static enum fulcrum_status solve_network(struct fulcrum_answer *out, size_t number,

@@ -5,7 +5,7 @@
 
 #include "cli/line_stream.h"
 #include "model/product_form.h"
-#include "model/solver.h"
+#include "model/solution.h"
 #include "presets/network_line.h"
 
 struct fulcrum_answer {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/flags.h"
+#include "model/solver.h"
 #include "presets/json.h"
 
 static void add_interval(

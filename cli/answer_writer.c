@@ -17,6 +17,7 @@
 #include "cli/flags.h"
 #include "cli/report.h"
 #include "model/quantity.h"
+#include "model/solver.h"
 #include "model/try.h"
 
 enum cell_kind {

@@ -8,6 +8,7 @@
 #include "cli/actors_rule.h"
 #include "cli/flags.h"
 #include "cli/report.h"
+#include "model/solver.h"
 #include "presets/json.h"
 
 /* Speed-ups of two devices that a curve of parameters goes through. */

@@ -10,8 +10,7 @@
 #include "cli/report.h"
 #include "model/nearest.h"
 #include "model/try.h"
-#include "plots/chart.h"
-#include "plots/render.h"
+#include "plots/charts.h"
 #include "presets/preset.h"
 #include "presets/reference_load.h"
 
@@ -145,10 +144,6 @@ static void add_meters(struct fulcrum_report *report)
 static void add_charts(struct fulcrum_report *report)
 {
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    const char *refusal = fulcrum_render_refusal();
-    if (refusal != NULL) {
-        (void)fulcrum_fail(&err, FULCRUM_ERR_UNSUPPORTED, "%s", refusal);
-    }
     const struct fulcrum_chart *const *chart = fulcrum_charts();
     for (; *chart != NULL; chart++) {
         add_row(report, "chart", (*chart)->name, (*chart)->summary, &err);

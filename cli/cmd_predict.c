@@ -11,6 +11,7 @@
 #include "cli/origin.h"
 #include "cli/report.h"
 #include "cli/solve_options.h"
+#include "model/solver.h"
 #include "presets/json.h"
 
 /* Draws behind the intervals of a single point. */

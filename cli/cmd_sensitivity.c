@@ -17,6 +17,7 @@
 #include "cli/solve_options.h"
 #include "model/design.h"
 #include "model/parallel.h"
+#include "model/solver.h"
 #include "model/try.h"
 
 /* Replicates of the design: as many errors as there can be estimated from. */

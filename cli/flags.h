@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "model/solver.h"
+#include "model/solution.h"
 #include "presets/json.h"
 
 /* The texts of all flags that are set, "; " between them, as far as they fit. */

@@ -6,6 +6,7 @@
 #include "cli/flags.h"
 #include "cli/memory_report.h"
 #include "cli/report.h"
+#include "model/solver.h"
 #include "presets/json.h"
 
 static const struct fulcrum_column all_columns[] = {

@@ -13,6 +13,7 @@
 
 #include "cli/message.h"
 #include "cli/report.h"
+#include "model/solver.h"
 #include "presets/json.h"
 
 static int runs(const struct fulcrum_node_row *row)

@@ -6,7 +6,7 @@
 #include "cli/plot_headline.h"
 #include "cli/plot_rows.h"
 #include "model/status.h"
-#include "plots/chart_breakdown.h"
+#include "plots/charts.h"
 
 enum fulcrum_plot_parts {
     FULCRUM_PLOT_CYCLE, /* where the time of an actor's cycle goes */

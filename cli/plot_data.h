@@ -9,20 +9,7 @@
 #include "model/calibration.h"
 #include "model/reference.h"
 #include "model/status.h"
-#include "plots/chart_actors.h"
-#include "plots/chart_calibration.h"
-#include "plots/chart_curves.h"
-#include "plots/chart_gpu_time.h"
-#include "plots/chart_lines.h"
-#include "plots/chart_measured.h"
-#include "plots/chart_node.h"
-#include "plots/chart_parity.h"
-#include "plots/chart_partition.h"
-#include "plots/chart_posterior.h"
-#include "plots/chart_ratio.h"
-#include "plots/chart_sm_time.h"
-#include "plots/chart_stages.h"
-#include "plots/chart_tornado.h"
+#include "plots/charts.h"
 
 /* A sweep over one field, sorted by x. Owns what the chart data borrow. */
 struct fulcrum_plot_sweep;

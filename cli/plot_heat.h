@@ -6,7 +6,7 @@
 #include "cli/plot_headline.h"
 #include "cli/plot_rows.h"
 #include "model/status.h"
-#include "plots/chart_heat.h"
+#include "plots/charts.h"
 
 /* What is asked for; texts may be NULL. Borrowed. */
 struct fulcrum_plot_heat_options {

@@ -5,7 +5,7 @@
 
 #include "cli/plot_headline.h"
 #include "cli/plot_rows.h"
-#include "plots/chart_pareto.h"
+#include "plots/charts.h"
 
 /* Owns what the chart data borrow. */
 struct fulcrum_plot_pareto;

@@ -23,6 +23,7 @@
 #include "model/fewest.h"
 #include "model/interval.h"
 #include "model/quantity.h"
+#include "model/solver.h"
 #include "model/sweep_front.h"
 #include "model/sweep_probe.h"
 #include "model/try.h"

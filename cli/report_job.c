@@ -9,6 +9,7 @@
 #include "cli/quantity_text.h"
 #include "cli/report_section.h"
 #include "model/predict.h"
+#include "model/solver.h"
 #include "model/try.h"
 
 /* Options that every question about the workload has, whatever the machine. */

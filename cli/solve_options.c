@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/solver.h"
+
 #define DRAWS_LEAST 2.0
 #define DRAWS_MOST  1e6
 

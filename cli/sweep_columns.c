@@ -14,6 +14,7 @@
 #include "cli/flags.h"
 #include "model/nearest.h"
 #include "model/quantity.h"
+#include "model/solver.h"
 #include "model/sweep_front.h"
 
 static void add_column(struct fulcrum_sweep_columns *columns, const char *name,

@@ -3,7 +3,7 @@
 #ifndef FULCRUM_MODEL_CHAIN_H
 #define FULCRUM_MODEL_CHAIN_H
 
-#include "model/solver.h"
+#include "model/solution.h"
 
 /* Its matrix has the square of this many entries. */
 #define FULCRUM_CHAIN_MOST_ACTORS 4096.0

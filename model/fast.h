@@ -3,7 +3,7 @@
 #ifndef FULCRUM_MODEL_FAST_H
 #define FULCRUM_MODEL_FAST_H
 
-#include "model/solver.h"
+#include "model/solution.h"
 #include "model/step_table.h"
 
 /*

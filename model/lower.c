@@ -17,7 +17,7 @@
 #include "model/memory_system.h"
 #include "model/node.h"
 #include "model/scale.h"
-#include "model/solver.h"
+#include "model/solution.h"
 #include "model/try.h"
 
 enum { TABLE_MOST = 128 };

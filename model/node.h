@@ -7,7 +7,7 @@
 #include "model/design.h"
 #include "model/lower.h"
 #include "model/network.h"
-#include "model/solver.h"
+#include "model/solution.h"
 
 /*
  * Threads that one shard's GPUs want to keep busy: of its own GPU, and of its part of

@@ -19,7 +19,7 @@
 #include "model/node.h"
 #include "model/quantity.h"
 #include "model/scale.h"
-#include "model/solver.h"
+#include "model/solution.h"
 #include "model/try.h"
 
 static int starts_with(const char *text, const char *start)

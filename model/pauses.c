@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "model/node.h"
+#include "model/solver.h"
 #include "model/try.h"
 
 /* Both corrections are small beside a cycle: their effect on themselves soon vanishes.

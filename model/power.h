@@ -5,7 +5,7 @@
 
 #include "model/design.h"
 #include "model/lower.h"
-#include "model/solver.h"
+#include "model/solution.h"
 
 /* Watts are those of all machines together. */
 struct fulcrum_power {

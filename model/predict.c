@@ -19,6 +19,7 @@
 #include "model/power.h"
 #include "model/quantity.h"
 #include "model/resident.h"
+#include "model/solver.h"
 #include "model/stream.h"
 #include "model/try.h"
 

@@ -5,7 +5,7 @@
 
 #include "model/lower.h"
 #include "model/partition.h"
-#include "model/solver.h"
+#include "model/solution.h"
 
 /* What one process does, in seconds; docs/model.md "Simulation on the GPU". */
 struct fulcrum_resident_times {

@@ -26,7 +26,7 @@
 #include "model/chance.h"
 #include "model/overlay.h"
 #include "model/scale.h"
-#include "model/solver.h"
+#include "model/solution.h"
 #include "model/stream.h"
 #include "model/try.h"
 

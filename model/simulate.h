@@ -3,7 +3,7 @@
 #ifndef FULCRUM_MODEL_SIMULATE_H
 #define FULCRUM_MODEL_SIMULATE_H
 
-#include "model/solver.h"
+#include "model/solution.h"
 
 /*
  * Simulates until the 95 % interval of steps_per_s is as narrow as asked for, or

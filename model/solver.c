@@ -87,27 +87,6 @@ static const struct method methods[] = {
     {"simulate", fulcrum_simulate},
 };
 
-enum fulcrum_bottleneck fulcrum_bottleneck_of(const struct fulcrum_solution *solution)
-{
-    const struct {
-        enum fulcrum_bottleneck bound;
-        double busy_frac;
-    } stations[] = {
-        {FULCRUM_BOUND_CPU, solution->cpu_thread_busy_frac},
-        {FULCRUM_BOUND_HOST, solution->host_busy_frac},
-        {FULCRUM_BOUND_GPU, solution->gpu_busy_frac},
-    };
-    enum fulcrum_bottleneck bound = FULCRUM_BOUND_LATENCY;
-    double busiest = FULCRUM_BOTTLENECK_BUSY_FRAC;
-    for (size_t i = 0; i < sizeof stations / sizeof stations[0]; i++) {
-        if (stations[i].busy_frac >= busiest) {
-            busiest = stations[i].busy_frac;
-            bound = stations[i].bound;
-        }
-    }
-    return bound;
-}
-
 static int beyond_batch_table(const struct fulcrum_batch_time *time, double batch)
 {
     double slack = 1e-9 * batch;
@@ -145,22 +124,4 @@ const char *fulcrum_method_name(enum fulcrum_method method)
 {
     size_t i = (size_t)method;
     return i < sizeof methods / sizeof methods[0] ? methods[i].name : NULL;
-}
-
-const char *fulcrum_bottleneck_name(enum fulcrum_bottleneck bottleneck)
-{
-    static const char *const names[] = {"cpu", "host", "gpu", "latency", "learner"};
-    size_t i = (size_t)bottleneck;
-    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
-}
-
-const char *fulcrum_flag_text(enum fulcrum_flag_index flag)
-{
-    static const char *const texts[] = {
-#define X(name, text) text,
-        FULCRUM_FLAG_LIST(X)
-#undef X
-    };
-    size_t i = (size_t)flag;
-    return i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
 }

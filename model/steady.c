@@ -19,7 +19,7 @@
 #include "model/mean_field.h"
 #include "model/pace.h"
 #include "model/renewal.h"
-#include "model/solver.h"
+#include "model/solution.h"
 #include "model/step_law.h"
 
 /* A time that is 0 is taken as this share of the others, which is exact enough. */

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "model/solver.h"
+#include "model/solution.h"
 #include "model/try.h"
 
 /* A train step this many cycles long counts as half long, half short. */

@@ -56,10 +56,4 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_chart_draw(
     const struct fulcrum_chart *chart, struct fulcrum_canvas *canvas, const void *data,
     struct fulcrum_error *err);
 
-/* NULL-terminated, in the order of `fulcrum list charts`. Static. */
-const struct fulcrum_chart *const *fulcrum_charts(void);
-
-/* NULL if there is none of that name. */
-const struct fulcrum_chart *fulcrum_chart_find(const char *name);
-
 #endif

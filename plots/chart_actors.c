@@ -1,6 +1,6 @@
 /* chart_actors.c - runtime, watts and performance per watt against the actors. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plots/chart_actors.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdlib.h>

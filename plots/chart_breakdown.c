@@ -1,6 +1,6 @@
 /* chart_breakdown.c - what adds up to a whole, side by side for many designs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plots/chart_breakdown.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* chart_calibration.c - what was measured on one machine, and what was fitted to it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plots/chart_calibration.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdlib.h>

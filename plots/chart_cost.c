@@ -5,7 +5,7 @@
  * line. Marks are named on the spot: a legend of as many entries as there are marks
  * would be read more often than looked at.
  */
-#include "plots/chart_cost.h"
+#include "plots/charts.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * Three charts of one form: a curve with its interval in each panel, published points
  * over it. What differs between them is a row of a table.
  */
-#include "plots/chart_curves.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* chart_gpu_time.c - where a GPU's time goes, on this GPU and on others. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plots/chart_gpu_time.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

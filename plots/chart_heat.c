@@ -6,7 +6,7 @@
  * go through the points themselves and so end half a cell before the border: beyond the
  * outermost points nothing is known.
  */
-#include "plots/chart_heat.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

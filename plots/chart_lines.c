@@ -5,7 +5,7 @@
  * to cover: in proportion is then a straight line, and what is lost is the distance
  * from it. Shares of the ideal, which tell small losses apart, have a linear axis.
  */
-#include "plots/chart_lines.h"
+#include "plots/charts.h"
 
 #include "plots/page.h"
 #include "plots/panel.h"

@@ -5,7 +5,7 @@
  * all over the same actors. Below each, how far the prediction is off, on one scale for
  * all cells, so that the worst of them stands out.
  */
-#include "plots/chart_measured.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * there are few points, and at powers of two where there are many, so that those that
  * are hollow, because threads are short, can be seen.
  */
-#include "plots/chart_node.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdlib.h>

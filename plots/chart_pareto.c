@@ -6,7 +6,7 @@
  * a colour: points behind others are there as they are better in it. Where points are
  * too many for bars to be told apart, those that are named have them.
  */
-#include "plots/chart_pareto.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

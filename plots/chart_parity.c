@@ -5,7 +5,7 @@
  * the line where both are equal, and below it the error of each point, which a plot
  * over several decades hides.
  */
-#include "plots/chart_parity.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* chart_partition.c - what runs on which share of a GPU, and what that gains. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plots/chart_partition.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* chart_posterior.c - what a fit left of each prior, and the figures it was fitted to.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plots/chart_posterior.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

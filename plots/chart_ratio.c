@@ -1,6 +1,6 @@
 /* chart_ratio.c - throughput and performance per watt against the CPU/GPU ratio. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plots/chart_ratio.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * Both axes are logarithmic, so that time in proportion to 1 / SMs is a straight line
  * of the same slope anywhere, and what does not need the SMs is a flat one.
  */
-#include "plots/chart_sm_time.h"
+#include "plots/charts.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * half of a bar is the CPU's, the lower half the GPU's, so that the eye sees where one
  * of them stands still.
  */
-#include "plots/chart_stages.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

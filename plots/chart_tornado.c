@@ -8,7 +8,7 @@
  * Right are shares of variance, the total one behind the first-order one: what sticks
  * out is due to interactions. Rows that find no place are counted in the last line.
  */
-#include "plots/chart_tornado.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define FULCRUM_PLOTS_HEAT_AXIS_H
 
 #include "plots/axis.h"
-#include "plots/chart_heat.h"
+#include "plots/charts.h"
 
 /*
  * Logarithmic where the values grow rather by a factor than by a step, of twos where

@@ -4,7 +4,7 @@
 #define FULCRUM_PLOTS_HEAT_FRAME_H
 
 #include "plots/axis.h"
-#include "plots/chart_heat.h"
+#include "plots/charts.h"
 #include "plots/header.h"
 
 enum { FULCRUM_HEAT_COLOURS = 64 };

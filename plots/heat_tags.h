@@ -4,7 +4,7 @@
 #define FULCRUM_PLOTS_HEAT_TAGS_H
 
 #include "plots/axis.h"
-#include "plots/chart_heat.h"
+#include "plots/charts.h"
 #include "plots/label.h"
 
 enum {

@@ -157,10 +157,6 @@ enum fulcrum_status fulcrum_canvas_save(const struct fulcrum_canvas *canvas,
     TRY(file_type(path, &target.type, err));
     TRY(png_scale(options, fulcrum_canvas_extent(canvas), &target.scale, err));
     TRY(fulcrum_canvas_status(canvas, err));
-    if (fulcrum_render_refusal() != NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_UNSUPPORTED, "%s: %s", path, fulcrum_render_refusal());
-    }
     struct fulcrum_drawing drawing = fulcrum_canvas_drawing(canvas);
     return write_beside_and_rename(&drawing, &target, err);
 }

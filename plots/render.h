@@ -68,9 +68,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_typesetter_break(
     const struct fulcrum_typesetter *typesetter, const struct fulcrum_text *style,
     const char *text, const struct fulcrum_line_taker *taker);
 
-/* What fulcrum_canvas_save lacks in this build, or NULL where it works. Static. */
-const char *fulcrum_render_refusal(void);
-
 /*
  * Writes the drawing to an open file.
  *   fails    FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_FILE

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/design.h"
+
 /* A spread beyond this says nothing any more. */
 #define MAX_SPREAD_FACTOR 1000.0
 

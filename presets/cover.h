@@ -3,7 +3,7 @@
 #ifndef FULCRUM_PRESETS_COVER_H
 #define FULCRUM_PRESETS_COVER_H
 
-#include "presets/preset.h"
+#include "presets/preset_kind.h"
 #include "presets/reader.h"
 
 /* Adds a fault for each entry of "source" and "prior" that is malformed or covers no

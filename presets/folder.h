@@ -3,7 +3,8 @@
 #ifndef FULCRUM_PRESETS_FOLDER_H
 #define FULCRUM_PRESETS_FOLDER_H
 
-#include "presets/preset.h"
+#include "model/status.h"
+#include "presets/preset_kind.h"
 
 enum { FULCRUM_PRESET_PATH_SIZE = 512 };
 
@@ -26,5 +27,20 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_preset_find(
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_preset_find_file(
     const char *file, char out[FULCRUM_PRESET_PATH_SIZE], struct fulcrum_error *err);
+
+struct fulcrum_preset_entry {
+    char name[64];
+    char title[160];
+    char file[512];
+};
+
+/*
+ * Every preset of one kind, sorted by name. Folders searched: $FULCRUM_PRESETS if set,
+ * then the installed one, then the source tree's the program was built from.
+ *   out      the caller frees it with free()
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_preset_list(
+    enum fulcrum_preset_kind kind, struct fulcrum_preset_entry **out, size_t *count,
+    struct fulcrum_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef FULCRUM_PRESETS_HEAD_H
 #define FULCRUM_PRESETS_HEAD_H
 
-#include "presets/preset.h"
+#include "presets/preset_kind.h"
 #include "presets/reader.h"
 
 struct fulcrum_head {

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/design.h"
 #include "presets/cover.h"
 
 enum { MAX_PENDING = 32, PATH_SIZE = 64 };

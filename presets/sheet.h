@@ -5,7 +5,7 @@
 
 #include "model/design.h"
 #include "presets/json.h"
-#include "presets/preset.h"
+#include "presets/preset_kind.h"
 #include "presets/reader.h"
 
 /* One machine or workload being put together from a file and those it extends. */

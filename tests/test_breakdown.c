@@ -1,7 +1,7 @@
 /* test_breakdown.c - stacked bars: parts and wholes, names of points, groups of files.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plots/chart_breakdown.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -402,19 +402,6 @@ static void test_unwritable_places_are_named(void)
     files_close(&files);
 }
 
-static void test_a_build_without_cairo_says_so(void)
-{
-    struct files files = {.canvas = NULL};
-    files_open(&files);
-    struct fulcrum_error err = {FULCRUM_OK, ""};
-    files_name(&files, "a.svg");
-    CU_ASSERT_EQUAL(fulcrum_canvas_save(files.canvas, files.path, NULL, &err),
-        FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "Cairo"));
-    CU_ASSERT_NOT_EQUAL(access(files.path, F_OK), 0);
-    files_close(&files);
-}
-
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
@@ -432,16 +419,5 @@ int main(int argc, char **argv)
         SUITE_CASE(test_png_has_the_wanted_width),
         SUITE_CASE(test_unwritable_places_are_named),
     };
-    static const struct suite_case without_cairo[] = {
-        SUITE_CASE(test_text_box_follows_anchor_and_rotation),
-        SUITE_CASE(test_long_text_wraps_then_is_cut),
-        SUITE_CASE(test_label_avoids_marks_or_gives_up),
-        SUITE_CASE(test_save_names_what_is_wrong),
-        SUITE_CASE(test_a_build_without_cairo_says_so),
-    };
-    if (fulcrum_render_refusal() != NULL) {
-        return suite_run("canvas", without_cairo,
-            sizeof without_cairo / sizeof without_cairo[0], argc, argv);
-    }
     return suite_run("canvas", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 
-#include "plots/chart_heat.h"
+#include "plots/charts.h"
 
 #include <math.h>
 #include <stdio.h>

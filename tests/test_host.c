@@ -1,10 +1,11 @@
 /* test_host.c - the machine is read from the kernel's files, and from this machine. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* sched_setaffinity */
 
 #include "calibrate/host.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,54 +32,27 @@ static void put(const struct scratch *scratch, const char *path, const char *tex
     free(scratch_write(scratch, path, text));
 }
 
-static void put_cpu(const struct scratch *scratch, int cpu, int core, int socket)
-{
-    char path[200];
-    char text[20];
-    const char *folder = "sys/devices/system/cpu";
-    (void)snprintf(path, sizeof path, "%s/cpu%d/topology/core_id", folder, cpu);
-    (void)snprintf(text, sizeof text, "%d\n", core);
-    put(scratch, path, text);
-    (void)snprintf(
-        path, sizeof path, "%s/cpu%d/topology/physical_package_id", folder, cpu);
-    (void)snprintf(text, sizeof text, "%d\n", socket);
-    put(scratch, path, text);
-}
-
-/* Two sockets of two cores with two threads each; processor 5 is offline. */
-static struct scratch eight_threads(void)
-{
-    struct scratch scratch = scratch_new();
-    put(&scratch, "sys/devices/system/cpu/online", "0-4,6-7\n");
-    for (int cpu = 0; cpu < 8; cpu++) {
-        put_cpu(&scratch, cpu, cpu % 2, cpu / 2 % 2);
-    }
-    return scratch;
-}
-
-static void test_kernel_files_tell_sockets_cores_and_threads(void)
-{
-    struct scratch scratch = eight_threads();
-    struct fulcrum_cpu cpu = {.name = ""};
-    fulcrum_host_count_sys(&cpu, scratch.folder, NULL, 0);
-    suite_assert_close("threads", cpu.thread_count, 7.0, 0.0);
-    suite_assert_close("cores", cpu.core_count, 4.0, 0.0);
-    suite_assert_close("sockets", cpu.socket_count, 2.0, 0.0);
-    scratch_free(&scratch);
-}
-
 static void test_processors_this_process_may_not_use_do_not_count(void)
 {
-    static const unsigned char allowed[] = {1, 0, 0, 0, 1, 0, 0, 0};
-    struct scratch scratch = eight_threads();
-    struct fulcrum_cpu cpu = {.name = ""};
-    fulcrum_host_count_sys(&cpu, scratch.folder, allowed, sizeof allowed);
-    suite_assert_close("threads", cpu.thread_count, 2.0, 0.0);
-    suite_assert_close("cores", cpu.core_count, 1.0, 0.0);
-    suite_assert_close("sockets", cpu.socket_count, 1.0, 0.0);
-    fulcrum_host_count_sys(&cpu, "/nonexistent", NULL, 0);
-    suite_assert_close("nothing to read", cpu.thread_count, 0.0, 0.0);
-    scratch_free(&scratch);
+    struct fulcrum_machine machine;
+    cpu_set_t before;
+    cpu_set_t one;
+    CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof before, &before), 0);
+    size_t cpu = 0;
+    while (!CPU_ISSET(cpu, &before)) {
+        cpu++;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    CU_ASSERT_EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
+    fulcrum_host_detect(&machine);
+    CU_ASSERT_EQUAL(sched_setaffinity(0, sizeof before, &before), 0);
+    suite_assert_close("threads", machine.cpu.thread_count, 1.0, 0.0);
+    suite_assert_close("cores", machine.cpu.core_count, 1.0, 0.0);
+    suite_assert_close("sockets", machine.cpu.socket_count, 1.0, 0.0);
+    fulcrum_host_detect(&machine);
+    suite_assert_close(
+        "all threads", machine.cpu.thread_count, (double)CPU_COUNT(&before), 0.0);
 }
 
 static void test_cpuinfo_tells_name_and_clock(void)
@@ -221,7 +195,6 @@ static void test_provenance_names_what_steers_the_figures(void)
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
-        SUITE_CASE(test_kernel_files_tell_sockets_cores_and_threads),
         SUITE_CASE(test_processors_this_process_may_not_use_do_not_count),
         SUITE_CASE(test_cpuinfo_tells_name_and_clock),
         SUITE_CASE(test_container_quota_is_read),

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plots/chart_ratio.h"
+#include "plots/charts.h"
 #include "plots/page.h"
 #include "plots/palette.h"
 #include "tests/expect.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/solver.h"
+#include "model/solution.h"
 #include "tests/designs.h"
 #include "tests/expect.h"
 #include "tests/suite.h"

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "model/lower.h"
+#include "model/solver.h"
 #include "tests/designs.h"
 #include "tests/suite.h"
 

@@ -1,26 +1,8 @@
-/* chart.c - the table of charts. */
+/* charts.c - the table of charts. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plots/chart.h"
+#include "plots/charts.h"
 
 #include <string.h>
-
-#include "plots/chart_actors.h"
-#include "plots/chart_breakdown.h"
-#include "plots/chart_calibration.h"
-#include "plots/chart_curves.h"
-#include "plots/chart_gpu_time.h"
-#include "plots/chart_heat.h"
-#include "plots/chart_lines.h"
-#include "plots/chart_measured.h"
-#include "plots/chart_node.h"
-#include "plots/chart_pareto.h"
-#include "plots/chart_parity.h"
-#include "plots/chart_partition.h"
-#include "plots/chart_posterior.h"
-#include "plots/chart_ratio.h"
-#include "plots/chart_sm_time.h"
-#include "plots/chart_stages.h"
-#include "plots/chart_tornado.h"
 
 const struct fulcrum_chart *const *fulcrum_charts(void)
 {
