@@ -48,7 +48,7 @@ enum cell {
     CELLS
 };
 
-static const char *const columns[CELLS + 1] = {"field_lo", "field_hi", "first_frac",
+static const char *const cell_columns[CELLS + 1] = {"field_lo", "field_hi", "first_frac",
     "first_error", "total_frac", "total_error", "swing_lo", "swing_hi", "metric_value",
     "metric_lo", "metric_hi", "interaction_frac"};
 
@@ -123,7 +123,7 @@ static enum fulcrum_status take_row(struct fulcrum_plot_tornado *plot,
     double cells[CELLS];
     struct words *words = &plot->words[row];
     enum fulcrum_status status =
-        fulcrum_plot_rows_numbers(rows, row, columns, cells, err);
+        fulcrum_plot_rows_numbers(rows, row, cell_columns, cells, err);
     fulcrum_plot_rows_text(rows, row, "metric", metric, sizeof metric);
     if (status == FULCRUM_OK &&
         (plot->panel_count == 0 ||

@@ -24,7 +24,7 @@ static const struct lever {
     const char *words;
     enum reach reach;
     int takes_actors_along;
-} levers[] = {
+} lever_table[] = {
     {"machine.cpu.thread_count", 2.0, "twice the CPU cores and threads", ON_ACTORS, 0},
     {"machine.cpu.thread_count", 2.0, "twice the CPU cores and threads, and the actors",
         ON_ACTORS, 1},
@@ -50,7 +50,7 @@ static const struct lever {
     {"run.sm_count", 0.5, "half the SMs of each GPU", ON_GPUS, 0},
 };
 
-enum { LEVER_COUNT = sizeof levers / sizeof levers[0] };
+enum { LEVER_COUNT = sizeof lever_table / sizeof lever_table[0] };
 
 /* A field that is not given, or is zero, has nothing to be changed. */
 static int is_there(struct fulcrum_report_case *machine, const struct lever *lever)
@@ -76,7 +76,7 @@ static int ask_levers(
     if (i >= LEVER_COUNT) {
         return 0;
     }
-    const struct lever *lever = &levers[i];
+    const struct lever *lever = &lever_table[i];
     if (!is_there(machine, lever)) {
         fulcrum_words_add(words, "%s", "");
         return 1;
@@ -104,13 +104,13 @@ static int read_lever(
 {
     struct fulcrum_node root = fulcrum_reply_root(reply);
     struct fulcrum_node points = fulcrum_node_member(&root, "points");
-    size_t design = place_of_design(&levers[i]);
+    size_t design = place_of_design(&lever_table[i]);
     struct fulcrum_node before = fulcrum_node_element(&points, design);
     struct fulcrum_node after = fulcrum_node_element(&points, 1 - design);
     double was = fulcrum_node_member_number(&before, "steps_per_j_system");
     double is = fulcrum_node_member_number(&after, "steps_per_j_system");
     *out = (struct fulcrum_report_lever){
-        .words = levers[i].words,
+        .words = lever_table[i].words,
         .speedup = fulcrum_node_member_number(&after, "speedup"),
         .lo = fulcrum_node_member_number(&after, "speedup_lo"),
         .hi = fulcrum_node_member_number(&after, "speedup_hi"),
