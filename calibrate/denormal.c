@@ -1,4 +1,4 @@
-/* denormal.c - keeps processors from slowing down on numbers next to zero. */
+/* denormal.c - numbers too small for their exponent are taken for zero. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/denormal.h"
 
