@@ -23,19 +23,20 @@ struct pipe_stream {
     int reader;
     volatile sig_atomic_t stop;
     struct fulcrum_line_stream *stream;
+    char path[40]; /* the stream borrows it */
 };
 
 static void pipe_open(struct pipe_stream *out)
 {
     int ends[2] = {-1, -1};
-    char path[40];
-    *out = (struct pipe_stream){-1, -1, 0, NULL};
+    *out = (struct pipe_stream){.reader = -1, .writer = -1};
     CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
     out->reader = ends[0];
     out->writer = ends[1];
-    (void)snprintf(path, sizeof path, "/dev/fd/%d", out->reader);
+    (void)snprintf(out->path, sizeof out->path, "/dev/fd/%d", out->reader);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_line_stream_open(path, &out->stop, &out->stream, NULL), FULCRUM_OK);
+        fulcrum_line_stream_open(out->path, &out->stop, &out->stream, NULL),
+        FULCRUM_OK);
 }
 
 static void pipe_put(const struct pipe_stream *pipes, const char *text)
