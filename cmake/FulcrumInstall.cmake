@@ -44,11 +44,8 @@ else()
 endif()
 
 # The libraries are static: whoever links them needs what they were built with.
-set(FULCRUM_PC_REQUIRES "gsl json-c >= 0.15")
+set(FULCRUM_PC_REQUIRES "gsl json-c >= 0.15 cairo cairo-pdf cairo-svg pangocairo")
 set(FULCRUM_PC_LIBS "-ldl -lpthread -lm")
-if(FULCRUM_HAVE_CAIRO)
-  string(APPEND FULCRUM_PC_REQUIRES " cairo cairo-pdf cairo-svg pangocairo")
-endif()
 # OpenBLAS before GSL, whose own BLAS has the same names and is many times slower.
 if(FULCRUM_HAVE_OPENBLAS)
   string(PREPEND FULCRUM_PC_REQUIRES "openblas ")

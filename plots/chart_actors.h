@@ -16,7 +16,7 @@ struct fulcrum_actors_data {
     struct fulcrum_estimate gpu_w;
     struct fulcrum_estimate steps_per_j_system;
     struct fulcrum_estimate steps_per_j_gpu;
-    const char *interval_name; /* legend of the bands; NULL: "95 % interval" */
+    const char *interval_name; /* legend of the bands; NULL: "90 % interval" */
 };
 
 /* Static. */

@@ -16,29 +16,6 @@ static const char pdf_date[] = "2000-01-01T00:00:00Z";
 static const char font_families[] = "DejaVu Sans, Liberation Sans, sans-serif";
 static const double pi = 3.14159265358979323846;
 
-#if defined(__SANITIZE_ADDRESS__)
-#define LEAKS_ARE_CHECKED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LEAKS_ARE_CHECKED 1
-#endif
-#endif
-
-#if defined(LEAKS_ARE_CHECKED)
-/*
- * Fontconfig keeps its patterns behind offsets that the leak checker cannot follow, so
- * it takes the font configuration of a process for lost memory.
- */
-/* The name is the leak checker's. */
-/* NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming) */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig\n";
-}
-/* NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming) */
-#endif
-
 struct fulcrum_typesetter {
     PangoContext *context;
 };

@@ -64,7 +64,7 @@ function(fulcrum_add_golden program folder prefix)
       $<TARGET_FILE:${program}> ${folder}/${name}
       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${prefix}_${name} PROPERTIES LABELS golden TIMEOUT 60
-      ENVIRONMENT "LSAN_OPTIONS=print_suppressions=0;FULCRUM_CUDA_LIBRARY=/none/libcuda.so.1")
+      ENVIRONMENT "FULCRUM_CUDA_LIBRARY=/none/libcuda.so.1")
   endforeach()
 endfunction()
 fulcrum_add_golden(fulcrum ${CMAKE_CURRENT_LIST_DIR}/golden golden)
