@@ -10,7 +10,6 @@
 #include "bench/timing.h"
 #include "cli/usage.h"
 #include "plots/chart_cost.h"
-#include "plots/render.h"
 #include "tests/scratch.h"
 #include "tests/suite.h"
 

@@ -294,6 +294,9 @@ static enum fulcrum_status save(const struct files *files,
     enum fulcrum_status status =
         fulcrum_canvas_write(files->canvas, files->path, options, file, err);
     CU_ASSERT_EQUAL(fclose(file), 0);
+    if (status != FULCRUM_OK) {
+        CU_ASSERT_EQUAL(unlink(files->path), 0);
+    }
     return status;
 }
 
