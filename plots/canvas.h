@@ -113,6 +113,10 @@ struct fulcrum_extent fulcrum_canvas_extent(const struct fulcrum_canvas *canvas)
 void fulcrum_canvas_stroke(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_spot *spots, size_t count);
 
+/* One straight line. */
+void fulcrum_canvas_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
+    struct fulcrum_spot from, struct fulcrum_spot to);
+
 /* The area inside `count` spots, without a border. */
 void fulcrum_canvas_fill(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_spot *spots, size_t count);
