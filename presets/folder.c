@@ -208,21 +208,19 @@ enum fulcrum_status fulcrum_preset_list(enum fulcrum_preset_kind kind,
     struct fulcrum_preset_entry **out, size_t *count, struct fulcrum_error *err)
 {
     struct entries entries = {NULL, 0, 0};
-    enum fulcrum_status status = list_names(kind, &entries, err);
     struct fulcrum_reader reader = {"", {FULCRUM_OK, ""}};
-    for (size_t i = 0; status == FULCRUM_OK && i < entries.count; i++) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(list_names(kind, &entries, err));
+    for (size_t i = 0; i < entries.count; i++) {
         read_title(&reader, kind, &entries.items[i]);
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_reader_finish(&reader, err);
-    }
-    if (status != FULCRUM_OK) {
-        free(entries.items);
-        return status;
-    }
+    TRY_OR_END(fulcrum_reader_finish(&reader, err));
     *out = entries.items;
     *count = entries.count;
     return FULCRUM_OK;
+end:
+    free(entries.items);
+    return status;
 }
 
 /* Nothing is near: all there are, or where to see them. */

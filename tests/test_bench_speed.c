@@ -196,7 +196,7 @@ static void test_chart_fits_any_page(void)
     draw_and_check(pages[2], &data, "exact MVA");
 }
 
-/* From timings to a file; a build without Cairo says so. */
+/* From timings to a file. */
 static void test_timings_become_a_chart(void)
 {
     struct fulcrum_speed_case cases[3] = {{.part = FULCRUM_SPEED_SOLVE,

@@ -1232,7 +1232,7 @@ static void test_stages_that_are_no_shares_are_refused(void)
     }
 }
 
-/* Draws a case into an SVG; NULL in a build without Cairo. The caller frees it. */
+/* Draws a case into an SVG. The caller frees it. */
 /* Two actors predicted 10 % too high and 20 % too low, a third one disturbed. */
 struct two_rates {
     double actors[3];
