@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "calibrate/provenance.h"
+#include "cli/plot_job.h"
 #include "cli/report.h"
 #include "model/try.h"
 #include "plots/charts.h"
@@ -182,7 +183,7 @@ static enum fulcrum_status save(const struct drawing *drawing,
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_canvas_new(&canvas, chart->width_pt, chart->height_pt, err));
     TRY_OR_END(fulcrum_chart_draw(&fulcrum_chart_cost, canvas, &data, err));
-    status = fulcrum_canvas_save(canvas, chart->path, NULL, err);
+    status = fulcrum_plot_write(canvas, chart->path, NULL, err);
 end:
     fulcrum_canvas_free(canvas);
     return status;

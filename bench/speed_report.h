@@ -29,7 +29,7 @@ struct fulcrum_speed_chart {
 
 /*
  * Draws the time of one solution against the number of actors.
- *   fails    as fulcrum_chart_draw and fulcrum_canvas_save
+ *   fails    as fulcrum_chart_draw and fulcrum_plot_write
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_draw(
     const struct fulcrum_speed *speed, const struct fulcrum_speed_chart *chart,

@@ -6,11 +6,27 @@
 
 #include "model/try.h"
 #include "plots/canvas.h"
+#include "presets/output.h"
 #include "presets/preset.h"
 #include "presets/reference_load.h"
 
 /* What GPU time is compared with unless others are asked for. */
 #define STANDARD_GPUS "dgx-a100,dgx-h100,dgx-h200,dgx-b200"
+
+enum fulcrum_status fulcrum_plot_write(const struct fulcrum_canvas *canvas,
+    const char *path, const struct fulcrum_save_options *options,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_output *output = NULL;
+    TRY(fulcrum_output_open(path, &output, err));
+    enum fulcrum_status status =
+        fulcrum_canvas_write(canvas, path, options, fulcrum_output_stream(output), err);
+    if (status != FULCRUM_OK) {
+        fulcrum_output_discard(output);
+        return status;
+    }
+    return fulcrum_output_commit(output, err);
+}
 
 static enum fulcrum_status hand_on(const struct fulcrum_plot_job *job,
     const struct fulcrum_canvas *canvas, struct fulcrum_error *err)
@@ -20,7 +36,7 @@ static enum fulcrum_status hand_on(const struct fulcrum_plot_job *job,
     }
     const struct fulcrum_save_options options = {
         .png_width_px = isnan(job->width_px) ? 0.0 : job->width_px};
-    return fulcrum_canvas_save(canvas, job->output_path, &options, err);
+    return fulcrum_plot_write(canvas, job->output_path, &options, err);
 }
 
 enum fulcrum_status fulcrum_plot_save(const struct fulcrum_plot_job *job,

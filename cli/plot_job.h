@@ -34,6 +34,15 @@ struct fulcrum_plot_job {
     const struct fulcrum_plot_taker *taker;
 };
 
+/*
+ * Writes a page to a file that appears whole or not at all.
+ *   options  may be NULL
+ *   fails    as fulcrum_output_open and fulcrum_canvas_write
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_write(
+    const struct fulcrum_canvas *canvas, const char *path,
+    const struct fulcrum_save_options *options, struct fulcrum_error *err);
+
 /* Draws data of the chart's kind and writes the file, or hands the page on. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_save(
     const struct fulcrum_plot_job *job, const struct fulcrum_chart *chart,
@@ -41,7 +50,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_save(
 
 /*
  * Each makes the data of one chart from the source and saves it.
- *   fails    as the functions of plot_data.h that it calls, and fulcrum_canvas_save
+ *   fails    as the functions of plot_data.h that it calls, and fulcrum_plot_write
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_ratio(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);

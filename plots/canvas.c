@@ -281,6 +281,13 @@ void fulcrum_canvas_stroke(struct fulcrum_canvas *canvas, const struct fulcrum_p
     }
 }
 
+void fulcrum_canvas_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
+    struct fulcrum_spot from, struct fulcrum_spot to)
+{
+    const struct fulcrum_spot spots[] = {from, to};
+    fulcrum_canvas_stroke(canvas, pen, spots, 2);
+}
+
 void fulcrum_canvas_fill(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_spot *spots, size_t count)
 {

@@ -4,6 +4,7 @@
 #define FULCRUM_PLOTS_CANVAS_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "model/status.h"
 
@@ -112,6 +113,10 @@ struct fulcrum_extent fulcrum_canvas_extent(const struct fulcrum_canvas *canvas)
 void fulcrum_canvas_stroke(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_spot *spots, size_t count);
 
+/* One straight line. */
+void fulcrum_canvas_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
+    struct fulcrum_spot from, struct fulcrum_spot to);
+
 /* The area inside `count` spots, without a border. */
 void fulcrum_canvas_fill(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
     const struct fulcrum_spot *spots, size_t count);
@@ -196,16 +201,15 @@ struct fulcrum_save_options {
 };
 
 /*
- * Writes the page to a file whose ending gives its type: .svg, .pdf or .png. The file
- * appears whole or not at all. Same page, same bytes: no date is written but a fixed
- * one in PDF.
+ * Writes the page to `file` in the type that the ending of `path` names: .svg, .pdf or
+ * .png. The same page gives the same bytes: a PDF has a fixed date, the others none.
+ *   path     is not opened
  *   options  may be NULL
  *   fails    FULCRUM_ERR_RANGE (another ending, a picture outside [16, 16384] pixels),
- *            FULCRUM_ERR_FILE, FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (a
- *            build without Cairo)
+ *            FULCRUM_ERR_FILE, FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_save(
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_canvas_write(
     const struct fulcrum_canvas *canvas, const char *path,
-    const struct fulcrum_save_options *options, struct fulcrum_error *err);
+    const struct fulcrum_save_options *options, FILE *file, struct fulcrum_error *err);
 
 #endif

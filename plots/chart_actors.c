@@ -143,7 +143,7 @@ static void fill_legend(struct picture *picture)
     }
     if (any_interval(data)) {
         fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
-            data->interval_name != NULL ? data->interval_name : "95 % interval");
+            data->interval_name != NULL ? data->interval_name : "90 % interval");
     }
     fulcrum_metrics_explain(
         &picture->page, &picture->stack, "best, or fewest actors within 1 % of it");

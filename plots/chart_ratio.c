@@ -41,7 +41,7 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
             "%zu machines: a chart shows at most %d", data->machine_count,
             FULCRUM_RATIO_MACHINES_MAX);
     }
-    for (size_t i = 0; data != NULL && i < data->machine_count; i++) {
+    for (size_t i = 0; i < data->machine_count; i++) {
         double ratio = data->machines[i].cpu_gpu_ratio;
         if (!isfinite(ratio) || ratio <= 0.0) {
             return fulcrum_fail(err, FULCRUM_ERR_RANGE,
@@ -83,7 +83,7 @@ static void fill_legend(struct picture *picture)
     fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_LINE, 0, "predicted");
     if (interval) {
         fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
-            data->interval_name != NULL ? data->interval_name : "95 % interval");
+            data->interval_name != NULL ? data->interval_name : "90 % interval");
     }
     fulcrum_metrics_explain(
         &picture->page, &picture->stack, "best, or smallest ratio within 1 % of it");

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plots/axis.h"
 #include "plots/page.h"
 #include "plots/palette.h"
+#include "plots/rows.h"
 
 enum { LOW_STYLE = 0, HIGH_STYLE = 1, SHARE_STYLE = 2, TOTAL_STYLE = 7 };
 
@@ -133,12 +133,6 @@ static double header_height(
            header_gap_pt;
 }
 
-static double axis_height(const struct fulcrum_canvas *canvas)
-{
-    return tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0 +
-           fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS);
-}
-
 /* Its rows, and a line that counts those left out. */
 static size_t line_count(const struct layout *layout)
 {
@@ -155,14 +149,15 @@ static void share_body(const struct fulcrum_canvas *canvas, struct picture *pict
     double rows = 0.0;
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_tornado_panel *panel = &picture->data->panels[i];
-        fixed_pt += header_height(canvas, panel) + axis_height(canvas);
+        fixed_pt += header_height(canvas, panel) + fulcrum_rows_axis_height_pt(canvas);
         rows += (double)line_count(&picture->layouts[i]);
     }
     double row_pt = fmin(most_row_pt, (body.y1 - body.y0 - fixed_pt) / rows);
     double y = body.y0;
     for (size_t i = 0; i < count; i++) {
         struct layout *layout = &picture->layouts[i];
-        double height_pt = header_height(canvas, layout->panel) + axis_height(canvas) +
+        double height_pt = header_height(canvas, layout->panel) +
+                           fulcrum_rows_axis_height_pt(canvas) +
                            row_pt * (double)line_count(layout);
         layout->rect = (struct fulcrum_rect){body.x0, y, body.x1, y + height_pt};
         y += height_pt + panel_gap_pt;
@@ -209,7 +204,7 @@ static void place_frames(const struct fulcrum_canvas *canvas, struct picture *pi
     for (size_t i = 0; i < picture->data->count; i++) {
         struct layout *layout = &picture->layouts[i];
         double y0 = layout->rect.y0 + header_height(canvas, layout->panel);
-        double y1 = layout->rect.y1 - axis_height(canvas);
+        double y1 = layout->rect.y1 - fulcrum_rows_axis_height_pt(canvas);
         double x1 = body.x1 - (share_pt > 0.0 ? share_pt + between_pt : 0.0);
         layout->bars = (struct fulcrum_rect){body.x0 + name_pt + gap_pt, y0, x1, y1};
         layout->shares = (struct fulcrum_rect){body.x1 - share_pt, y0, body.x1, y1};
@@ -277,38 +272,10 @@ static int has_shares(const struct layout *layout)
     return layout->shares.x1 > layout->shares.x0;
 }
 
-static void draw_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
-    struct fulcrum_spot from, struct fulcrum_spot to)
-{
-    const struct fulcrum_spot spots[] = {from, to};
-    fulcrum_canvas_stroke(canvas, pen, spots, 2);
-}
-
 static void draw_axis(struct fulcrum_canvas *canvas, const struct fulcrum_axis *axis,
     struct fulcrum_rect frame, const char *label)
 {
-    const struct fulcrum_pen grid = {
-        .rgb = FULCRUM_TONE_GRID, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
-    const struct fulcrum_pen line = {
-        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-    double taken = -INFINITY;
-    style.anchor_x = 0.5;
-    draw_line(canvas, &line, (struct fulcrum_spot){frame.x0, frame.y1},
-        (struct fulcrum_spot){frame.x1, frame.y1});
-    for (size_t i = 0; i < axis->tick_count; i++) {
-        const struct fulcrum_tick *tick = &axis->ticks[i];
-        double half_pt = text_width(canvas, tick->label) / 2.0;
-        double x = fulcrum_axis_at(axis, tick->value);
-        if (tick->label[0] == '\0' || x - half_pt < taken + 4.0) {
-            continue;
-        }
-        taken = x + half_pt;
-        draw_line(canvas, &grid, (struct fulcrum_spot){x, frame.y0},
-            (struct fulcrum_spot){x, frame.y1});
-        fulcrum_canvas_text(canvas, &style,
-            (struct fulcrum_spot){x, frame.y1 + tick_gap_pt}, tick->label);
-    }
+    fulcrum_rows_axis_draw(canvas, axis, frame, 0.0);
     struct fulcrum_text axis_style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
     axis_style.anchor_x = 0.5;
     fulcrum_canvas_text(canvas, &axis_style,
@@ -428,7 +395,7 @@ static void draw_error(struct fulcrum_canvas *canvas, const struct layout *layou
     const struct fulcrum_pen pen = {
         .rgb = FULCRUM_TONE_INK, .width_pt = 0.9, .kind = FULCRUM_BOX_NONE};
     if (error > 0.0) {
-        draw_line(canvas, &pen,
+        fulcrum_canvas_line(canvas, &pen,
             (struct fulcrum_spot){
                 fulcrum_axis_at(&layout->share_axis, fmax(0.0, share - error)), middle},
             (struct fulcrum_spot){
@@ -475,7 +442,7 @@ static void draw_base(struct fulcrum_canvas *canvas, const struct layout *layout
     const struct fulcrum_pen pen = {
         .rgb = FULCRUM_TONE_INK, .width_pt = 1.0, .kind = FULCRUM_BOX_NONE};
     double x = fulcrum_axis_at(&layout->axis, layout->panel->value);
-    draw_line(canvas, &pen, (struct fulcrum_spot){x, layout->bars.y0},
+    fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, layout->bars.y0},
         (struct fulcrum_spot){x, layout->bars.y1});
 }
 

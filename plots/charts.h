@@ -28,7 +28,7 @@ struct fulcrum_actors_data {
     struct fulcrum_estimate gpu_w;
     struct fulcrum_estimate steps_per_j_system;
     struct fulcrum_estimate steps_per_j_gpu;
-    const char *interval_name; /* legend of the bands; NULL: "95 % interval" */
+    const char *interval_name; /* legend of the bands; NULL: "90 % interval" */
 };
 
 /* Static. */
@@ -554,7 +554,7 @@ struct fulcrum_ratio_data {
     struct fulcrum_estimate steps_per_s;
     struct fulcrum_estimate steps_per_j_gpu;
     struct fulcrum_estimate steps_per_j_system;
-    const char *interval_name; /* legend of the bands; NULL: "95 % interval" */
+    const char *interval_name; /* legend of the bands; NULL: "90 % interval" */
     const struct fulcrum_ratio_machine *machines;
     size_t machine_count; /* at most FULCRUM_RATIO_MACHINES_MAX */
 };

@@ -73,13 +73,6 @@ void fulcrum_heat_frame_lay_out(const struct fulcrum_canvas *canvas,
     frame->body = body;
 }
 
-static void draw_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
-    struct fulcrum_spot from, struct fulcrum_spot to)
-{
-    const struct fulcrum_spot spots[] = {from, to};
-    fulcrum_canvas_stroke(canvas, pen, spots, 2);
-}
-
 static void draw_border(struct fulcrum_canvas *canvas, struct fulcrum_rect rect)
 {
     const struct fulcrum_pen line = {
@@ -99,7 +92,7 @@ static void draw_upright_ticks(struct fulcrum_canvas *canvas,
     for (size_t i = 0; i < axis->tick_count; i++) {
         double y = fulcrum_axis_at(axis, axis->ticks[i].value);
         double length_pt = axis->ticks[i].label[0] != '\0' ? 3.5 : 2.0;
-        draw_line(canvas, &line, (struct fulcrum_spot){x, y},
+        fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, y},
             (struct fulcrum_spot){x + to * length_pt, y});
     }
     struct fulcrum_tick_row row = {.axis = axis,
@@ -135,7 +128,7 @@ static void draw_x_axis(
     for (size_t i = 0; i < frame->x.tick_count; i++) {
         double x = fulcrum_axis_at(&frame->x, frame->x.ticks[i].value);
         double length_pt = frame->x.ticks[i].label[0] != '\0' ? 3.5 : 2.0;
-        draw_line(canvas, &line, (struct fulcrum_spot){x, y},
+        fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, y},
             (struct fulcrum_spot){x, y + length_pt});
     }
     struct fulcrum_tick_row row = {.axis = &frame->x,
@@ -181,7 +174,7 @@ static void draw_bar(struct fulcrum_canvas *canvas,
                 .width_pt = 1.0,
                 .kind = FULCRUM_BOX_NONE};
             double y = fulcrum_axis_at(&axis, level->value);
-            draw_line(canvas, &pen, (struct fulcrum_spot){bar.x0, y},
+            fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){bar.x0, y},
                 (struct fulcrum_spot){bar.x1, y});
         }
     }

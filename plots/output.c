@@ -1,20 +1,13 @@
-/* output.c - writes a page to a file that appears whole or not at all. */
+/* output.c - writes a page as SVG, PDF or PNG. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "model/try.h"
 #include "plots/render.h"
 
 static const double default_scale = 2.0;
-
-/* Room for ".tmp", a process id, a counter and the end. */
-enum { SUFFIX_SIZE = 40, NAME_TRIES = 100 };
 
 /* Endings are compared without case, as cameras and some systems write .PNG. */
 static enum fulcrum_status file_type(
@@ -59,104 +52,16 @@ static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
     return FULCRUM_OK;
 }
 
-/*
- * Unlike mkstemp, this leaves the permissions to the user's umask, as for any file that
- * a program writes.
- */
-static FILE *create(const char *name)
-{
-    int descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
-        return NULL;
-    }
-    FILE *file = fdopen(descriptor, "wb");
-    if (file == NULL) {
-        (void)close(descriptor);
-        (void)unlink(name);
-    }
-    return file;
-}
-
-/* A new file beside `path`; its name is written to `name`. */
-static FILE *open_beside(const char *path, char *name, size_t size)
-{
-    FILE *file = NULL;
-    errno = EEXIST;
-    for (int i = 0; i < NAME_TRIES && file == NULL && errno == EEXIST; i++) {
-        (void)snprintf(name, size, "%s.tmp%ld-%d", path, (long)getpid(), i);
-        file = create(name);
-    }
-    return file;
-}
-
-/* Reads errno, so it must come right after the failure. */
-static enum fulcrum_status fail_file(struct fulcrum_error *err, const char *path)
-{
-    char reason[128] = "";
-    if (strerror_r(errno, reason, sizeof reason) != 0) {
-        (void)snprintf(reason, sizeof reason, "error %d", errno);
-    }
-    return fulcrum_fail(
-        err, FULCRUM_ERR_FILE, "%s cannot be written: %s", path, reason);
-}
-
-/* The data must be on the disk before the name is, or a crash leaves an empty file. */
-static enum fulcrum_status finish(
-    FILE *file, const char *name, const char *path, struct fulcrum_error *err)
-{
-    int written = fflush(file) == 0 && fsync(fileno(file)) == 0;
-    int closed = fclose(file) == 0;
-    if (!written || !closed || rename(name, path) != 0) {
-        return fail_file(err, path);
-    }
-    return FULCRUM_OK;
-}
-
-struct target {
-    const char *path;
-    enum fulcrum_file_type type;
-    double scale;
-};
-
-/* A reader of the path sees the old file or the new one, never a part. */
-static enum fulcrum_status write_beside_and_rename(
-    const struct fulcrum_drawing *drawing, const struct target *target,
+enum fulcrum_status fulcrum_canvas_write(const struct fulcrum_canvas *canvas,
+    const char *path, const struct fulcrum_save_options *options, FILE *file,
     struct fulcrum_error *err)
 {
-    size_t size = strlen(target->path) + SUFFIX_SIZE;
-    char *name = calloc(size, 1);
-    if (name == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a file name");
-    }
-    FILE *file = open_beside(target->path, name, size);
-    if (file == NULL) {
-        enum fulcrum_status failure = fail_file(err, target->path);
-        free(name);
-        return failure;
-    }
-    enum fulcrum_status status =
-        fulcrum_render(drawing, target->type, target->scale, file, err);
-    if (status == FULCRUM_OK) {
-        status = finish(file, name, target->path, err);
-    } else {
-        (void)fclose(file);
-        status = fulcrum_fail_in(err, status, target->path);
-    }
-    if (status != FULCRUM_OK) {
-        (void)unlink(name);
-    }
-    free(name);
-    return status;
-}
-
-enum fulcrum_status fulcrum_canvas_save(const struct fulcrum_canvas *canvas,
-    const char *path, const struct fulcrum_save_options *options,
-    struct fulcrum_error *err)
-{
-    struct target target = {.path = path};
-    TRY(file_type(path, &target.type, err));
-    TRY(png_scale(options, fulcrum_canvas_extent(canvas), &target.scale, err));
+    enum fulcrum_file_type type = FULCRUM_FILE_SVG;
+    double scale = default_scale;
+    TRY(file_type(path, &type, err));
+    TRY(png_scale(options, fulcrum_canvas_extent(canvas), &scale, err));
     TRY(fulcrum_canvas_status(canvas, err));
     struct fulcrum_drawing drawing = fulcrum_canvas_drawing(canvas);
-    return write_beside_and_rename(&drawing, &target, err);
+    enum fulcrum_status status = fulcrum_render(&drawing, type, scale, file, err);
+    return status == FULCRUM_OK ? status : fulcrum_fail_in(err, status, path);
 }

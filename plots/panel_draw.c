@@ -13,13 +13,6 @@ static const double tick_gap_pt = 5.5;
 /* Up to here a line shows its points; beyond, markers would hide it. */
 static const size_t few_points = 24;
 
-static void draw_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
-    struct fulcrum_spot from, struct fulcrum_spot to)
-{
-    const struct fulcrum_spot spots[] = {from, to};
-    fulcrum_canvas_stroke(canvas, pen, spots, 2);
-}
-
 /* Light lines across replace an axis line: values are read off them. */
 static void draw_y_axis(
     struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
@@ -30,7 +23,8 @@ static void draw_y_axis(
         const struct fulcrum_tick *tick = &panel->y.ticks[i];
         if (tick->label[0] != '\0') {
             double y = fulcrum_axis_at(&panel->y, tick->value);
-            draw_line(canvas, &grid, (struct fulcrum_spot){panel->frame.x0, y},
+            fulcrum_canvas_line(canvas, &grid,
+                (struct fulcrum_spot){panel->frame.x0, y},
                 (struct fulcrum_spot){panel->frame.x1, y});
         }
     }
@@ -52,13 +46,13 @@ static void draw_x_axis(
     const struct fulcrum_pen line = {
         .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
     double y = panel->frame.y1;
-    draw_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
+    fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
         (struct fulcrum_spot){panel->frame.x1, y});
     for (size_t i = 0; i < panel->x.tick_count; i++) {
         const struct fulcrum_tick *tick = &panel->x.ticks[i];
         double x = fulcrum_axis_at(&panel->x, tick->value);
         double length_pt = tick->label[0] != '\0' ? 3.5 : 2.0;
-        draw_line(canvas, &line, (struct fulcrum_spot){x, y},
+        fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, y},
             (struct fulcrum_spot){x, y + length_pt});
     }
     if (panel->x_label == NULL) {
@@ -88,14 +82,14 @@ static void draw_top_axis(
     const struct fulcrum_pen line = {
         .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
     double y = panel->frame.y0;
-    draw_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
+    fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){panel->frame.x0, y},
         (struct fulcrum_spot){panel->frame.x1, y});
     struct fulcrum_axis axis = panel->x;
     axis.tick_count = panel->top->tick_count;
     for (size_t i = 0; i < axis.tick_count; i++) {
         axis.ticks[i] = panel->top->ticks[i];
         double x = fulcrum_axis_at(&axis, axis.ticks[i].value);
-        draw_line(canvas, &line, (struct fulcrum_spot){x, y},
+        fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, y},
             (struct fulcrum_spot){x, y - 3.5});
     }
     struct fulcrum_tick_row row = {.axis = &axis,
@@ -163,7 +157,7 @@ static void draw_error_bar(struct fulcrum_canvas *canvas,
     size_t i)
 {
     struct fulcrum_pen pen = bar_pen(series, i);
-    draw_line(canvas, &pen, spot_of(panel, series->x[i], series->lo[i]),
+    fulcrum_canvas_line(canvas, &pen, spot_of(panel, series->x[i], series->lo[i]),
         spot_of(panel, series->x[i], series->hi[i]));
 }
 
@@ -188,7 +182,8 @@ static void draw_bars(struct fulcrum_canvas *canvas, const struct fulcrum_panel 
         if (series->x_lo != NULL && series->x_hi != NULL &&
             shows_bar(&panel->x, series->x_lo[i], series->x_hi[i])) {
             struct fulcrum_pen pen = bar_pen(series, i);
-            draw_line(canvas, &pen, spot_of(panel, series->x_lo[i], series->y[i]),
+            fulcrum_canvas_line(canvas, &pen,
+                spot_of(panel, series->x_lo[i], series->y[i]),
                 spot_of(panel, series->x_hi[i], series->y[i]));
         }
     }
@@ -323,7 +318,7 @@ static void draw_guides(
         .kind = FULCRUM_BOX_GUIDE};
     for (size_t i = 0; i < panel->guide_count; i++) {
         double x = fulcrum_axis_at(&panel->x, panel->guides[i]);
-        draw_line(canvas, &pen, (struct fulcrum_spot){x, panel->frame.y1},
+        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, panel->frame.y1},
             (struct fulcrum_spot){x, panel->frame.y0});
     }
 }

@@ -41,7 +41,7 @@ struct fulcrum_typesetter *fulcrum_typesetter_new(void);
 /* Accepts NULL. */
 void fulcrum_typesetter_free(struct fulcrum_typesetter *typesetter);
 
-/* Size of a text before rotation. A build without fonts estimates it. */
+/* Size of a text before rotation. */
 struct fulcrum_extent fulcrum_typesetter_extent(
     const struct fulcrum_typesetter *typesetter, const struct fulcrum_text *style,
     const char *text);
@@ -70,7 +70,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_typesetter_break(
 
 /*
  * Writes the drawing to an open file.
- *   fails    FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_FILE
+ *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_FILE
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_render(
     const struct fulcrum_drawing *drawing, enum fulcrum_file_type type, double scale,

@@ -31,7 +31,7 @@ struct layout {
     size_t shown;
 };
 
-static double axis_height(const struct fulcrum_canvas *canvas)
+double fulcrum_rows_axis_height_pt(const struct fulcrum_canvas *canvas)
 {
     return tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0 +
            fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS);
@@ -40,7 +40,8 @@ static double axis_height(const struct fulcrum_canvas *canvas)
 double fulcrum_rows_height_pt(const struct fulcrum_canvas *canvas, size_t count)
 {
     const struct fulcrum_header header = {"Xg", NULL};
-    return fulcrum_header_height_pt(canvas, &header, 0.0) + axis_height(canvas) +
+    return fulcrum_header_height_pt(canvas, &header, 0.0) +
+           fulcrum_rows_axis_height_pt(canvas) +
            (double)count *
                (fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + row_gap_pt);
 }
@@ -101,7 +102,7 @@ void fulcrum_row_interval(struct fulcrum_row *row, double lo, double hi)
 size_t fulcrum_rows_room(const struct fulcrum_canvas *canvas,
     const struct fulcrum_header *header, struct fulcrum_rect rect)
 {
-    double height_pt = rect.y1 - rect.y0 - axis_height(canvas) -
+    double height_pt = rect.y1 - rect.y0 - fulcrum_rows_axis_height_pt(canvas) -
                        fulcrum_header_height_pt(canvas, header, rect.x1 - rect.x0);
     double least_pt = fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + row_gap_pt;
     return (size_t)fmax(1.0, floor(height_pt / least_pt));
@@ -144,7 +145,7 @@ static struct layout lay_out(const struct fulcrum_canvas *canvas,
     layout.frame = (struct fulcrum_rect){rect.x0 + layout.name_pt + gap_pt,
         rect.y0 + fulcrum_header_height_pt(canvas, &header, width_pt),
         rect.x1 - (layout.text_pt > 0.0 ? layout.text_pt + gap_pt : 0.0),
-        rect.y1 - axis_height(canvas)};
+        rect.y1 - fulcrum_rows_axis_height_pt(canvas)};
     double height_pt = layout.frame.y1 - layout.frame.y0;
     size_t room = fulcrum_rows_room(canvas, &header, rect);
     if (room < rows->count) {
@@ -163,13 +164,6 @@ static struct layout lay_out(const struct fulcrum_canvas *canvas,
     layout.axis.from = layout.frame.x0;
     layout.axis.to = layout.frame.x1;
     return layout;
-}
-
-static void draw_line(struct fulcrum_canvas *canvas, const struct fulcrum_pen *pen,
-    struct fulcrum_spot from, struct fulcrum_spot to)
-{
-    const struct fulcrum_spot spots[] = {from, to};
-    fulcrum_canvas_stroke(canvas, pen, spots, 2);
 }
 
 /* Below the axis, or below the names too where it is wider than the axis. */
@@ -194,36 +188,36 @@ static void draw_x_label(
 }
 
 /* Labels are thinned where they would run into each other. */
-static void draw_axis(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
-    const struct layout *layout)
+void fulcrum_rows_axis_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_axis *axis, struct fulcrum_rect frame, double tick_pt)
 {
     const struct fulcrum_pen grid = {
         .rgb = FULCRUM_TONE_GRID, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
     const struct fulcrum_pen line = {
         .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-    struct fulcrum_rect frame = layout->frame;
     style.anchor_x = 0.5;
-    draw_line(canvas, &line, (struct fulcrum_spot){frame.x0, frame.y1},
+    fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){frame.x0, frame.y1},
         (struct fulcrum_spot){frame.x1, frame.y1});
     double taken = -INFINITY;
-    for (size_t i = 0; i < layout->axis.tick_count; i++) {
-        const struct fulcrum_tick *tick = &layout->axis.ticks[i];
+    for (size_t i = 0; i < axis->tick_count; i++) {
+        const struct fulcrum_tick *tick = &axis->ticks[i];
         double half_pt =
             fulcrum_canvas_measure(canvas, &style, tick->label).width_pt / 2.0;
-        double x = fulcrum_axis_at(&layout->axis, tick->value);
+        double x = fulcrum_axis_at(axis, tick->value);
         if (tick->label[0] == '\0' || x - half_pt < taken + 4.0) {
             continue;
         }
         taken = x + half_pt;
-        draw_line(canvas, &grid, (struct fulcrum_spot){x, frame.y0},
+        fulcrum_canvas_line(canvas, &grid, (struct fulcrum_spot){x, frame.y0},
             (struct fulcrum_spot){x, frame.y1});
-        draw_line(canvas, &line, (struct fulcrum_spot){x, frame.y1},
-            (struct fulcrum_spot){x, frame.y1 + 3.5});
+        if (tick_pt > 0.0) {
+            fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, frame.y1},
+                (struct fulcrum_spot){x, frame.y1 + tick_pt});
+        }
         fulcrum_canvas_text(canvas, &style,
             (struct fulcrum_spot){x, frame.y1 + tick_gap_pt}, tick->label);
     }
-    draw_x_label(canvas, rows->x_label, layout);
 }
 
 /* Labels above narrow bars may stand so far from their middle. */
@@ -330,7 +324,7 @@ static void draw_centre(
         .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.9, .kind = FULCRUM_BOX_NONE};
     if (fulcrum_axis_shows(&layout->axis, centre)) {
         double x = fulcrum_axis_at(&layout->axis, centre);
-        draw_line(canvas, &pen, (struct fulcrum_spot){x, layout->frame.y0},
+        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, layout->frame.y0},
             (struct fulcrum_spot){x, layout->frame.y1});
     }
 }
@@ -342,7 +336,8 @@ void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
     fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, layout.frame);
     const struct fulcrum_header header = {rows->title, rows->finding};
     fulcrum_header_draw(canvas, &header, rect);
-    draw_axis(canvas, rows, &layout);
+    fulcrum_rows_axis_draw(canvas, &layout.axis, layout.frame, 3.5);
+    draw_x_label(canvas, rows->x_label, &layout);
     double top = layout.frame.y0;
     for (size_t i = 0; i < layout.shown; i++) {
         draw_bars(canvas, &layout, &rows->rows[i], top + (double)i * layout.row_pt);

@@ -84,6 +84,14 @@ struct fulcrum_rows {
     double centre;                       /* a line through all rows; NAN: none */
 };
 
+/* What ticks and label take below a frame. */
+double fulcrum_rows_axis_height_pt(const struct fulcrum_canvas *canvas);
+
+/* A frame's lower edge, grid lines and tick labels; tick_pt: length of ticks, may be 0.
+ */
+void fulcrum_rows_axis_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_axis *axis, struct fulcrum_rect frame, double tick_pt);
+
 /* The height that so many rows want at least, with title and axis. */
 double fulcrum_rows_height_pt(const struct fulcrum_canvas *canvas, size_t count);
 

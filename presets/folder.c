@@ -5,14 +5,16 @@
  * put their own preset before a shipped one. Names are file names without the ending:
  * nothing has to be registered, and no file need be read to find one.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "presets/folder.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "model/nearest.h"
 #include "model/try.h"
@@ -21,9 +23,11 @@
 
 enum { MAX_FOLDERS = 3 };
 
+/* The first that has a name wins. */
 struct folders {
-    const char *path[MAX_FOLDERS]; /* borrowed; the first that has a name wins */
+    const char *path[MAX_FOLDERS];
     size_t count;
+    char beside_program[PATH_MAX];
 };
 
 struct entries {
@@ -32,10 +36,23 @@ struct entries {
     size_t room;
 };
 
-static int is_folder(const char *path)
+/*
+ * ../share/fulcrum/presets, seen from the folder of the running program: an installed
+ * tree may be moved, and a build tree has a link there. Returns 0 where there is none.
+ */
+static int find_beside_program(char out[PATH_MAX])
 {
-    struct stat there;
-    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+    static const char data[] = "/../share/fulcrum/presets";
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+    while (length > 0 && program[length - 1] != '/') {
+        length--;
+    }
+    if (length <= 0 || (size_t)length + sizeof data > sizeof program) {
+        return 0;
+    }
+    memcpy(program + length, data, sizeof data);
+    return realpath(program, out) != NULL;
 }
 
 /*
@@ -47,14 +64,17 @@ static enum fulcrum_status find_folders(struct folders *out, struct fulcrum_erro
     out->count = 0;
     const char *own = getenv("FULCRUM_PRESETS");
     if (own != NULL && own[0] != '\0') {
-        if (!is_folder(own)) {
+        struct stat there;
+        if (stat(own, &there) != 0 || !S_ISDIR(there.st_mode)) {
             return fulcrum_fail(
                 err, FULCRUM_ERR_FILE, "FULCRUM_PRESETS = %s: expected a folder", own);
         }
         out->path[out->count++] = own;
     }
+    if (find_beside_program(out->beside_program)) {
+        out->path[out->count++] = out->beside_program;
+    }
     out->path[out->count++] = FULCRUM_DATA_DIR;
-    out->path[out->count++] = FULCRUM_SOURCE_DATA_DIR;
     return FULCRUM_OK;
 }
 
@@ -188,21 +208,19 @@ enum fulcrum_status fulcrum_preset_list(enum fulcrum_preset_kind kind,
     struct fulcrum_preset_entry **out, size_t *count, struct fulcrum_error *err)
 {
     struct entries entries = {NULL, 0, 0};
-    enum fulcrum_status status = list_names(kind, &entries, err);
     struct fulcrum_reader reader = {"", {FULCRUM_OK, ""}};
-    for (size_t i = 0; status == FULCRUM_OK && i < entries.count; i++) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(list_names(kind, &entries, err));
+    for (size_t i = 0; i < entries.count; i++) {
         read_title(&reader, kind, &entries.items[i]);
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_reader_finish(&reader, err);
-    }
-    if (status != FULCRUM_OK) {
-        free(entries.items);
-        return status;
-    }
+    TRY_OR_END(fulcrum_reader_finish(&reader, err));
     *out = entries.items;
     *count = entries.count;
     return FULCRUM_OK;
+end:
+    free(entries.items);
+    return status;
 }
 
 /* Nothing is near: all there are, or where to see them. */
@@ -298,7 +316,6 @@ enum fulcrum_status fulcrum_preset_find_file(
             return FULCRUM_OK;
         }
     }
-    return fulcrum_fail(err, FULCRUM_ERR_FILE,
-        "%s: not in the presets' folder %s, nor in %s", file, FULCRUM_DATA_DIR,
-        FULCRUM_SOURCE_DATA_DIR);
+    return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: not in the presets' folder %s",
+        file, folders.path[0]);
 }

@@ -167,13 +167,15 @@ FILE *fulcrum_output_stream(struct fulcrum_output *output)
 
 /*
  * Returns an errno value, 0 when every byte arrived. Errors of earlier writes show in
- * ferror, of buffered ones in fflush, of some network file systems in fclose alone.
+ * ferror, of buffered ones in fflush, of some network file systems in fclose alone. The
+ * data must be on the disk before the name is, or a crash leaves an empty file.
  */
 static int finish_stream(struct fulcrum_output *output)
 {
     errno = 0;
     int failed = ferror(output->stream);
-    if (fflush(output->stream) != 0) {
+    if (fflush(output->stream) != 0 ||
+        (output->temporary[0] != '\0' && fsync(fileno(output->stream)) != 0)) {
         failed = 1;
     }
     int error = errno;

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "presets/output.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,15 @@
 
 #include "tests/scratch.h"
 #include "tests/suite.h"
+
+static int sync_count;
+
+/* Stands in for the C library's: how often data was sent to the disk. */
+int fsync(int descriptor)
+{
+    sync_count++;
+    return fcntl(descriptor, F_GETFD) < 0 ? -1 : 0;
+}
 
 static struct fulcrum_output *open_and_write(const char *path, const char *text)
 {
@@ -36,6 +46,20 @@ static void test_a_file_appears_on_commit_only(void)
     CU_ASSERT_EQUAL(fulcrum_output_commit(output, NULL), FULCRUM_OK);
     assert_content(path, "new");
     CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_files_reach_the_disk_before_their_name_does(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "a.txt");
+    sync_count = 0;
+    CU_ASSERT_EQUAL(fulcrum_output_commit(open_and_write(path, "x"), NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(sync_count, 1);
+    CU_ASSERT_EQUAL(
+        fulcrum_output_commit(open_and_write("/dev/null", "x"), NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(sync_count, 1);
     free(path);
     scratch_free(&scratch);
 }
@@ -216,6 +240,7 @@ int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
         SUITE_CASE(test_a_file_appears_on_commit_only),
+        SUITE_CASE(test_files_reach_the_disk_before_their_name_does),
         SUITE_CASE(test_a_text_becomes_a_file),
         SUITE_CASE(test_a_discarded_file_leaves_nothing),
         SUITE_CASE(test_two_outputs_of_one_path_do_not_mix),
