@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "calibrate/provenance.h"
+#include "cli/allocate.h"
 #include "cli/report.h"
 #include "model/try.h"
 #include "plots/chart_cost.h"
@@ -191,10 +192,7 @@ end:
 enum fulcrum_status fulcrum_speed_draw(const struct fulcrum_speed *speed,
     const struct fulcrum_speed_chart *chart, struct fulcrum_error *err)
 {
-    struct drawing *drawing = calloc(1, sizeof *drawing);
-    if (drawing == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-    }
+    struct drawing *drawing = fulcrum_allocate(1, sizeof *drawing);
     for (size_t i = 0; i < FULCRUM_SPEED_SERIES_COUNT; i++) {
         add_line(drawing, speed, i);
     }

@@ -113,14 +113,11 @@ static enum fulcrum_status find_mode(
         fulcrum_reference_job_enter(
             job, FULCRUM_STAGE_MODE, (size_t)i, CORRECTIONS + 1);
         fulcrum_posterior_mode_clear(&job->mode);
-        enum fulcrum_status status = fulcrum_posterior_mode_find(
-            &job->problem, job->plan->seed, &job->mode, err);
-        if (status == FULCRUM_OK && i < CORRECTIONS) {
-            status = fulcrum_reference_job_correct(
-                job, job->mode.value, job->plan->seed, err);
-        }
-        if (status != FULCRUM_OK) {
-            return status;
+        TRY(fulcrum_posterior_mode_find(
+            &job->problem, job->plan->seed, &job->mode, err));
+        if (i < CORRECTIONS) {
+            TRY(fulcrum_reference_job_correct(
+                job, job->mode.value, job->plan->seed, err));
         }
     }
     return FULCRUM_OK;
@@ -271,11 +268,9 @@ static enum fulcrum_status draw_posterior(
     }
     fulcrum_reference_job_enter(job, FULCRUM_STAGE_DRAWS, 0, 1);
     struct fulcrum_posterior_draws draws;
-    enum fulcrum_status status = fulcrum_posterior_draw(
-        &job->problem, job->plan->draw_count, job->plan->seed, &draws, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_posterior_draw(
+        &job->problem, job->plan->draw_count, job->plan->seed, &draws, err));
+    enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < fit->parameter_count && status == FULCRUM_OK; i++) {
         status =
             fulcrum_posterior_parameter(&draws, i, &fit->parameters[i].posterior, err);
