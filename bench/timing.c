@@ -119,10 +119,10 @@ enum fulcrum_status fulcrum_timing_measure(const struct fulcrum_timing_work *wor
     if (samples == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d samples", SAMPLES_MOST);
     }
-    enum fulcrum_status status = warm_up(&measurement, err);
-    if (status == FULCRUM_OK) {
-        status = take_samples(&measurement, out, samples, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(warm_up(&measurement, err));
+    status = take_samples(&measurement, out, samples, err);
+end:
     free(samples);
     return status;
 }

@@ -385,12 +385,14 @@ enum fulcrum_status fulcrum_predict_power(const struct fulcrum_reference *refere
             reference->name);
     }
     struct fulcrum_comparison comparison = {0};
-    enum fulcrum_status status = fulcrum_comparison_init(&comparison, reference, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
         if (is_first_of_curve(reference, i)) {
-            status = predict_one(&curve, i, &comparison, err);
+            TRY_OR_END(predict_one(&curve, i, &comparison, err));
         }
     }
+end:
     curve_free(&curve);
     return fulcrum_comparison_end(&comparison, status, out);
 }
