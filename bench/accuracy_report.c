@@ -24,12 +24,8 @@ enum fulcrum_status fulcrum_accuracy_conclude(
     static const enum fulcrum_comparison_set sets[] = {
         FULCRUM_COMPARISON_ALL, FULCRUM_COMPARISON_UNFLAGGED};
     for (size_t i = 0; i < COUNT_OF(sets); i++) {
-        enum fulcrum_status status =
-            fulcrum_comparison_summarise(&domain->summaries[sets[i]],
-                domain->comparisons, domain->count, sets[i], err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(fulcrum_comparison_summarise(&domain->summaries[sets[i]],
+            domain->comparisons, domain->count, sets[i], err));
     }
     (void)fulcrum_comparison_worst(domain->comparisons, domain->count, 0);
     size_t not_run = count_state(domain, FULCRUM_COMPARISON_NOT_RUN);

@@ -7,6 +7,7 @@
 
 #include "bench/accuracy_report.h"
 #include "bench/commands.h"
+#include "cli/allocate.h"
 #include "cli/interrupt.h"
 #include "cli/message.h"
 #include "cli/progress.h"
@@ -149,29 +150,21 @@ static void set_exit_code(const struct job *job, struct fulcrum_context *context
 static enum fulcrum_status run_job(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = plan_all(job, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(plan_all(job, err));
     fulcrum_progress_start(&job->progress, context);
-    status = compare_all(job, err);
+    enum fulcrum_status status = compare_all(job, err);
     fulcrum_progress_end(&job->progress);
     job->accuracy.is_interrupted = *job->stop != 0;
-    if (status == FULCRUM_OK) {
-        set_exit_code(job, context);
-        status = fulcrum_accuracy_print(&job->accuracy, context, err);
-    }
-    return status;
+    TRY(status);
+    set_exit_code(job, context);
+    return fulcrum_accuracy_print(&job->accuracy, context, err);
 }
 
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    struct job *job = calloc(1, sizeof *job);
-    if (job == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "comparisons");
-    }
+    struct job *job = fulcrum_allocate(1, sizeof *job);
     job->settings = settings;
     job->accuracy.domains = job->domains;
     job->accuracy.worst_count = (size_t)settings->worst;

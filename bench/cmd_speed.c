@@ -69,22 +69,15 @@ static enum fulcrum_status report(
 static enum fulcrum_status run_job(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        fulcrum_speed_sweep_new(&job->sweeps[0], FULCRUM_SPEED_GREEDY, context, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_speed_sweep_new(
-            &job->sweeps[1], FULCRUM_SPEED_SHIPPED, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_speed_cases_new(&job->cases, &job->case_count,
-            job->settings->actors_most, job->sweeps, err);
-    }
-    if (status == FULCRUM_OK) {
-        fulcrum_progress_start(&job->progress, context);
-        status = time_cases(job, err);
-        fulcrum_progress_end(&job->progress);
-    }
-    return status == FULCRUM_OK ? report(job, context, err) : status;
+    TRY(fulcrum_speed_sweep_new(&job->sweeps[0], FULCRUM_SPEED_GREEDY, context, err));
+    TRY(fulcrum_speed_sweep_new(&job->sweeps[1], FULCRUM_SPEED_SHIPPED, context, err));
+    job->cases = fulcrum_speed_cases_new(
+        &job->case_count, job->settings->actors_most, job->sweeps);
+    fulcrum_progress_start(&job->progress, context);
+    enum fulcrum_status status = time_cases(job, err);
+    fulcrum_progress_end(&job->progress);
+    TRY(status);
+    return report(job, context, err);
 }
 
 static int is_picture(const char *path)

@@ -8,6 +8,7 @@
  */
 #include "bench/compare.h"
 
+#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
@@ -154,13 +155,6 @@ static void divide(struct fulcrum_comparison_summary *sums, size_t told_count)
     }
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const double *left = a;
-    const double *right = b;
-    return (*left > *right) - (*left < *right);
-}
-
 static double quantile(const double *sorted, size_t count, double frac)
 {
     return count > 0 ? gsl_stats_quantile_from_sorted_data(sorted, 1, count, frac)
@@ -186,7 +180,7 @@ enum fulcrum_status fulcrum_comparison_summarise(struct fulcrum_comparison_summa
         }
     }
     divide(&summary, told_count);
-    qsort(errors, summary.count, sizeof *errors, compare_numbers);
+    gsl_sort(errors, 1, summary.count);
     summary.p50_rel = quantile(errors, summary.count, 0.5);
     summary.p95_rel = quantile(errors, summary.count, 0.95);
     summary.p99_rel = quantile(errors, summary.count, 0.99);

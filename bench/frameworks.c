@@ -10,6 +10,7 @@
 
 #include "bench/left_out.h"
 #include "calibrate/validation.h"
+#include "cli/allocate.h"
 #include "model/try.h"
 #include "presets/preset.h"
 #include "presets/reference_load.h"
@@ -184,10 +185,7 @@ static enum fulcrum_status compare_left_out(
 
 static enum fulcrum_status run(struct job *job, struct fulcrum_error *err)
 {
-    job->rows.items = calloc(ROWS_MOST, sizeof *job->rows.items);
-    if (job->rows.items == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "frameworks");
-    }
+    job->rows.items = fulcrum_allocate(ROWS_MOST, sizeof *job->rows.items);
     for (size_t i = 0; i < ENVIRONMENTS; i++) {
         TRY(load(job, i, err));
         if (job->curves[i]->point_count > POINTS_MOST) {

@@ -160,11 +160,7 @@ static enum fulcrum_status list_beliefs(const struct fit *fit,
 {
     static const size_t shared[] = {PER_BATCH, PER_ITEM, DELAY};
     for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++) {
-        enum fulcrum_status status =
-            add_belief(prior, paths[1 + i], &out[shared[i]], err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(add_belief(prior, paths[1 + i], &out[shared[i]], err));
     }
     out[CLIENT] = (struct fulcrum_belief){.path = "client",
         .scale = FULCRUM_SCALE_LOG,
@@ -216,15 +212,13 @@ static enum fulcrum_status predict(const struct environment *environment,
     const double *parameter, double *predicted, struct fulcrum_error *err)
 {
     double own[PATHS];
-    enum fulcrum_status status = correct(environment, parameter, 1.0, err);
+    TRY(correct(environment, parameter, 1.0, err));
     fill_parameters(environment, parameter, 1.0, own);
-    if (status == FULCRUM_OK &&
-        !fulcrum_throughput_forward(
-            fulcrum_throughput_contexts(environment->model)[0], own, predicted)) {
-        status = fulcrum_fail(
-            err, FULCRUM_ERR_INFEASIBLE, "the environment left out cannot run");
-    }
-    return status;
+    return fulcrum_throughput_forward(
+               fulcrum_throughput_contexts(environment->model)[0], own, predicted)
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+                     "the environment left out cannot run");
 }
 
 enum fulcrum_status fulcrum_left_out_network(const struct fulcrum_left_out_plan *plan,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "bench/mva.h"
+#include "cli/allocate.h"
 #include "model/product_form.h"
 #include "model/solver.h"
 #include "model/try.h"
@@ -316,27 +317,22 @@ static size_t add_yardsticks(struct fulcrum_speed_case *out)
     return COUNT_OF(yardsticks);
 }
 
-enum fulcrum_status fulcrum_speed_cases_new(struct fulcrum_speed_case **out,
-    size_t *count, double actors_most, struct fulcrum_speed_sweep *const *sweeps,
-    struct fulcrum_error *err)
+struct fulcrum_speed_case *fulcrum_speed_cases_new(
+    size_t *count, double actors_most, struct fulcrum_speed_sweep *const *sweeps)
 {
     enum {
         MOST = COUNT_OF(all_series) * COUNT_OF(sizes) + COUNT_OF(more_shapes) +
                COUNT_OF(simulated_steps) * COUNT_OF(simulated_actors) +
                COUNT_OF(yardsticks) + SWEEPS
     };
-    struct fulcrum_speed_case *cases = calloc(MOST, sizeof *cases);
-    if (cases == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d cases", (int)MOST);
-    }
+    struct fulcrum_speed_case *cases = fulcrum_allocate(MOST, sizeof *cases);
     size_t used = add_yardsticks(cases);
     used += add_solutions(cases + used, actors_most);
     used += add_shapes(cases + used, actors_most);
     used += add_simulations(cases + used, actors_most);
     used += add_sweeps(cases + used, sweeps);
-    *out = cases;
     *count = used;
-    return FULCRUM_OK;
+    return cases;
 }
 
 const char *fulcrum_speed_part_name(enum fulcrum_speed_part part)

@@ -33,14 +33,12 @@ struct fulcrum_speed_case {
 
 /*
  * Every case with at most `actors_most` actors, none timed yet.
- *   out      the caller frees it with free()
+ *   returns  never NULL; the caller frees it with free()
  *   sweeps   one for each enum fulcrum_speed_batches, borrowed as long as the cases are
  *            used
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_cases_new(
-    struct fulcrum_speed_case **out, size_t *count, double actors_most,
-    struct fulcrum_speed_sweep *const *sweeps, struct fulcrum_error *err);
+struct fulcrum_speed_case *fulcrum_speed_cases_new(
+    size_t *count, double actors_most, struct fulcrum_speed_sweep *const *sweeps);
 
 /*
  * Times one case into its `timing`.

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 
 #include "calibrate/provenance.h"
+<<<<<<< HEAD
 #include "cli/plot_job.h"
+=======
+#include "cli/allocate.h"
+>>>>>>> pl-fit
 #include "cli/report.h"
 #include "model/try.h"
 #include "plots/charts.h"
@@ -192,10 +196,7 @@ end:
 enum fulcrum_status fulcrum_speed_draw(const struct fulcrum_speed *speed,
     const struct fulcrum_speed_chart *chart, struct fulcrum_error *err)
 {
-    struct drawing *drawing = calloc(1, sizeof *drawing);
-    if (drawing == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-    }
+    struct drawing *drawing = fulcrum_allocate(1, sizeof *drawing);
     for (size_t i = 0; i < FULCRUM_SPEED_SERIES_COUNT; i++) {
         add_line(drawing, speed, i);
     }

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/allocate.h"
 #include "cli/design_options.h"
 #include "model/sweep.h"
+#include "model/try.h"
 
 enum { THREADS = 16, ACTORS = 64 };
 
@@ -43,10 +45,7 @@ enum fulcrum_status fulcrum_speed_sweep_new(struct fulcrum_speed_sweep **out,
     enum fulcrum_speed_batches batches, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct fulcrum_speed_sweep *sweep = calloc(1, sizeof *sweep);
-    if (sweep == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep");
-    }
+    struct fulcrum_speed_sweep *sweep = fulcrum_allocate(1, sizeof *sweep);
     sweep->settings.machine = MACHINE;
     sweep->settings.workload = WORKLOAD;
     sweep->settings.actor_count = (double)NAN;
@@ -55,17 +54,15 @@ enum fulcrum_status fulcrum_speed_sweep_new(struct fulcrum_speed_sweep **out,
         sweep->settings.sets = (struct fulcrum_text_list){1, sweep->sets};
     }
     fill_axes(sweep);
-    enum fulcrum_status status =
-        fulcrum_design_inputs_load(&sweep->settings, context, &sweep->inputs, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_scenario_new(&sweep->inputs.scenario, &sweep->scenario, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_speed_sweep_free(sweep);
-        return status;
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(
+        fulcrum_design_inputs_load(&sweep->settings, context, &sweep->inputs, err));
+    TRY_OR_END(fulcrum_scenario_new(&sweep->inputs.scenario, &sweep->scenario, err));
     *out = sweep;
     return FULCRUM_OK;
+end:
+    fulcrum_speed_sweep_free(sweep);
+    return status;
 }
 
 void fulcrum_speed_sweep_free(struct fulcrum_speed_sweep *sweep)

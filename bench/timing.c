@@ -35,10 +35,7 @@ static enum fulcrum_status sample(
     const struct fulcrum_timing_work *work = measurement->work;
     struct fulcrum_span begin = fulcrum_span_begin();
     for (size_t i = 0; i < measurement->inner_count; i++) {
-        enum fulcrum_status status = work->run(work->context, &measurement->units, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(work->run(work->context, &measurement->units, err));
     }
     struct fulcrum_span span = fulcrum_span_end(&measurement->stopwatch, begin);
     *out = work->clock == FULCRUM_TIMING_WALL ? span.wall_s : span.cpu_s;
@@ -95,15 +92,8 @@ static enum fulcrum_status take_samples(struct measurement *measurement,
 {
     struct fulcrum_statistics statistics = {.count = 0};
     while (statistics.count < SAMPLES_MOST && !is_stopped(measurement)) {
-        enum fulcrum_status status =
-            sample(measurement, &samples[statistics.count], err);
-        if (status == FULCRUM_OK) {
-            status =
-                fulcrum_statistics_of(&statistics, samples, statistics.count + 1, err);
-        }
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(sample(measurement, &samples[statistics.count], err));
+        TRY(fulcrum_statistics_of(&statistics, samples, statistics.count + 1, err));
         if (is_over(measurement, &statistics)) {
             break;
         }
@@ -129,10 +119,10 @@ enum fulcrum_status fulcrum_timing_measure(const struct fulcrum_timing_work *wor
     if (samples == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d samples", SAMPLES_MOST);
     }
-    enum fulcrum_status status = warm_up(&measurement, err);
-    if (status == FULCRUM_OK) {
-        status = take_samples(&measurement, out, samples, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(warm_up(&measurement, err));
+    status = take_samples(&measurement, out, samples, err);
+end:
     free(samples);
     return status;
 }

@@ -47,6 +47,17 @@ void fulcrum_comparison_clear(struct fulcrum_comparison *comparison)
     *comparison = (struct fulcrum_comparison){.count = 0};
 }
 
+enum fulcrum_status fulcrum_comparison_end(struct fulcrum_comparison *comparison,
+    enum fulcrum_status status, struct fulcrum_comparison *out)
+{
+    if (status == FULCRUM_OK) {
+        *out = *comparison;
+    } else {
+        fulcrum_comparison_clear(comparison);
+    }
+    return status;
+}
+
 struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *comparison,
     size_t point, size_t observation, double predicted)
 {

@@ -74,6 +74,14 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_comparison_init(
 void fulcrum_comparison_clear(struct fulcrum_comparison *comparison);
 
 /*
+ * Ends the function that made `comparison`: hands it over to `out` if `status` is
+ * FULCRUM_OK, else clears it and leaves `out` alone. Returns `status`.
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_comparison_end(
+    struct fulcrum_comparison *comparison, enum fulcrum_status status,
+    struct fulcrum_comparison *out);
+
+/*
  * Adds an observation above 0, which errors are shares of, with what is predicted of
  * it; everything else is NAN, 0 or of the observation. The next call may move it no
  * more: it may be filled in place.

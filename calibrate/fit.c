@@ -197,10 +197,7 @@ static enum fulcrum_status iterate(
     for (size_t pass = 0; pass < PASS_LIMIT && move > pass_tolerance; pass++) {
         reweigh(fit);
         get_free(fit, q);
-        enum fulcrum_status status = solve_pass(fit, q, &cost, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(solve_pass(fit, q, &cost, err));
         memcpy(last, fit->natural, sizeof last);
         set_free(fit, q, fit->natural);
         move = 0;
@@ -368,24 +365,19 @@ static void begin(struct fulcrum_fit_state *fit, double *store)
 enum fulcrum_status fulcrum_fit(struct fulcrum_fit_result *out,
     const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check(problem, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check(problem, err));
     double *store = calloc(4 * problem->count, sizeof *store);
     if (store == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", problem->what);
     }
     struct fulcrum_fit_state fit = {.problem = problem};
     begin(&fit, store);
-    status = solve(&fit, err);
     struct fulcrum_fit_result result = {0};
-    if (status == FULCRUM_OK) {
-        status = fulcrum_fit_result_of(&result, &fit, err);
-    }
-    if (status == FULCRUM_OK) {
-        *out = result;
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(solve(&fit, err));
+    TRY_OR_END(fulcrum_fit_result_of(&result, &fit, err));
+    *out = result;
+end:
     gsl_multifit_nlinear_free(fit.solver);
     free(store);
     return status;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "calibrate/posterior.h"
+#include "model/try.h"
 
 /* Priors of docs/frameworks.md equation (22), standard deviations of logarithms. */
 #define RATE_FRAMES_PER_S 40e3
@@ -86,10 +87,7 @@ static enum fulcrum_status check(
     }
     *points = 0;
     for (size_t k = 0; k < plan->curve_count; k++) {
-        enum fulcrum_status status = check_curve(plan, k, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(check_curve(plan, k, err));
         *points += plan->curves[k].count;
     }
     return *points >= 2 ? FULCRUM_OK
@@ -165,10 +163,7 @@ enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
     struct fulcrum_formula *out, struct fulcrum_error *err)
 {
     size_t points = 0;
-    enum fulcrum_status status = check(plan, &points, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check(plan, &points, err));
     struct fulcrum_datum *data = calloc(points + 1, sizeof *data);
     if (data == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a formula");
@@ -186,7 +181,7 @@ enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
         .contexts = &context,
         .thread_count = 1};
     struct fulcrum_posterior_mode mode = {.misfit = 0.0};
-    status = fulcrum_posterior_mode_find(&problem, 1, &mode, err);
+    enum fulcrum_status status = fulcrum_posterior_mode_find(&problem, 1, &mode, err);
     for (size_t k = 0; k < plan->curve_count && status == FULCRUM_OK; k++) {
         out[k] = formula_of(plan, mode.value, k);
     }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
+
 /* Two for the fit, one between or beyond them to be predicted. */
 enum { LEAST_PLACES = 3 };
 
@@ -77,10 +79,7 @@ enum fulcrum_status fulcrum_half_curve_fill(struct fulcrum_half_curve *curve,
         }
         struct fulcrum_reading *reading = &curve->readings[curve->count++];
         *reading = (struct fulcrum_reading){.point = i};
-        enum fulcrum_status status = read(reference, reading, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(read(reference, reading, err));
     }
     size_t different = hold_out(curve);
     return different >= LEAST_PLACES
@@ -116,20 +115,15 @@ enum fulcrum_status fulcrum_half_curves_predict(
         return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
             "reference %s: points is empty, curves expected", reference->name);
     }
-    enum fulcrum_status status = fulcrum_half_curve_init(&curve, reference, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_comparison_init(&comparison, reference, err);
-    }
-    for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_half_curve_init(&curve, reference, err));
+    TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
         if (fulcrum_reference_begins_series(reference, i)) {
-            status = predict(&curve, i, &comparison, err);
+            TRY_OR_END(predict(&curve, i, &comparison, err));
         }
     }
+end:
     fulcrum_half_curve_clear(&curve);
-    if (status == FULCRUM_OK) {
-        *out = comparison;
-    } else {
-        fulcrum_comparison_clear(&comparison);
-    }
-    return status;
+    return fulcrum_comparison_end(&comparison, status, out);
 }

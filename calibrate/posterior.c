@@ -26,6 +26,7 @@
 #include "calibrate/fit_state.h"
 #include "calibrate/posterior_state.h"
 #include "model/stream.h"
+#include "model/try.h"
 
 /* In prior standard deviations. */
 #define SLOPE_STEP   0.2
@@ -454,10 +455,10 @@ static enum fulcrum_status find(struct search *search, uint64_t seed,
     if (best == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
     }
-    enum fulcrum_status status = find_best(search, seed, best, err);
-    if (status == FULCRUM_OK) {
-        status = describe(search, best, out, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(find_best(search, seed, best, err));
+    status = describe(search, best, out, err);
+end:
     gsl_vector_free(best);
     return status;
 }
@@ -466,17 +467,15 @@ enum fulcrum_status fulcrum_posterior_mode_find(
     const struct fulcrum_posterior_problem *problem, uint64_t seed,
     struct fulcrum_posterior_mode *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check(problem, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check(problem, err));
     size_t rows = data_that_count(problem);
     size_t n = problem->belief_count;
     struct search search = {.problem = problem, .row_count = rows + n};
     struct fulcrum_posterior_mode found = {.singular_count = rows < n ? rows : n};
-    status = allocate(&search, &found)
-                 ? find(&search, seed, &found, err)
-                 : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
+    enum fulcrum_status status =
+        allocate(&search, &found)
+            ? find(&search, seed, &found, err)
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
     search_clear(&search);
     if (fulcrum_posterior_is_stopped(problem)) {
         status = fulcrum_fail(

@@ -22,6 +22,7 @@
 
 #include "calibrate/posterior.h"
 #include "calibrate/posterior_state.h"
+#include "calibrate/statistics.h"
 #include "model/parallel.h"
 #include "model/stream.h"
 #include "model/try.h"
@@ -420,13 +421,13 @@ enum fulcrum_status fulcrum_posterior_draw_prior(
 {
     struct cloud cloud;
     struct fulcrum_posterior_draws draws = {.count = 0};
-    enum fulcrum_status status = begin(&cloud, problem, count, seed, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(begin(&cloud, problem, count, seed, err));
+    TRY_OR_END(draws_init(&draws, problem, count, err));
+    keep(&cloud, &draws);
+    draws.effective_count = (double)draws.count;
+end:
     if (status == FULCRUM_OK) {
-        status = draws_init(&draws, problem, count, err);
-    }
-    if (status == FULCRUM_OK) {
-        keep(&cloud, &draws);
-        draws.effective_count = (double)draws.count;
         *out = draws;
     } else {
         fulcrum_posterior_draws_clear(&draws);
@@ -554,9 +555,9 @@ static enum fulcrum_status summarise(const struct fulcrum_posterior_draws *draws
     gsl_sort(sorted, 1, count);
     *out = (struct fulcrum_posterior_summary){.mean = gsl_stats_mean(sorted, 1, count),
         .sd = gsl_stats_sd(sorted, 1, count),
-        .low = gsl_stats_quantile_from_sorted_data(sorted, 1, count, 0.05),
-        .median = gsl_stats_quantile_from_sorted_data(sorted, 1, count, 0.5),
-        .high = gsl_stats_quantile_from_sorted_data(sorted, 1, count, 0.95)};
+        .low = fulcrum_statistics_quantile(sorted, count, 0.05),
+        .median = fulcrum_statistics_quantile(sorted, count, 0.5),
+        .high = fulcrum_statistics_quantile(sorted, count, 0.95)};
     free(sorted);
     return FULCRUM_OK;
 }

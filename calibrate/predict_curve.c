@@ -239,12 +239,9 @@ static enum fulcrum_status predict_all(const struct fulcrum_reference *reference
         return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
             "reference %s: points is empty, curves expected", reference->name);
     }
-    enum fulcrum_status status = check_machine(reference, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_machine(reference, err));
     struct curve curve = {0};
-    status = fulcrum_half_curve_init(&curve.half, reference, err);
+    enum fulcrum_status status = fulcrum_half_curve_init(&curve.half, reference, err);
     for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
         if (fulcrum_reference_begins_series(reference, i)) {
             status = predict_series(&curve, i, comparison, verdicts, err);
@@ -259,17 +256,15 @@ static enum fulcrum_status predict_and_judge(const struct fulcrum_reference *ref
     struct fulcrum_comparison *comparison, struct fulcrum_curve_verdicts *verdicts,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_comparison_init(comparison, reference, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_comparison_init(comparison, reference, err));
     size_t most = reference->point_count > 0 ? reference->point_count : 1;
     *verdicts =
         (struct fulcrum_curve_verdicts){.items = calloc(most, sizeof *verdicts->items)};
-    status = verdicts->items != NULL
-                 ? predict_all(reference, comparison, verdicts, err)
-                 : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-                       "no memory for the series of reference %s", reference->name);
+    enum fulcrum_status status =
+        verdicts->items != NULL
+            ? predict_all(reference, comparison, verdicts, err)
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+                  "no memory for the series of reference %s", reference->name);
     if (status != FULCRUM_OK) {
         fulcrum_comparison_clear(comparison);
         fulcrum_curve_verdicts_clear(verdicts);

@@ -74,16 +74,15 @@ static enum fulcrum_status share_of(const struct fulcrum_design *design,
 {
     struct fulcrum_setting settings[FULCRUM_IDEAL_SETTINGS_MOST];
     struct fulcrum_design ideal = *design;
-    enum fulcrum_status status = FULCRUM_OK;
     size_t count = fulcrum_ideal_settings(1U << component, settings);
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = fulcrum_field_set_number(
-            settings[i].field, &ideal, settings[i].number, err);
+    for (size_t i = 0; i < count; i++) {
+        TRY(fulcrum_field_set_number(
+            settings[i].field, &ideal, settings[i].number, err));
     }
     struct fulcrum_gpu_scale scale = fulcrum_gpu_scale(
         &design->workload.network, &design->machine.gpu, &ideal.machine.gpu);
     *out = 1.0 - fulcrum_gpu_scale_sum(&scale);
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status predict_point(
@@ -106,17 +105,12 @@ enum fulcrum_status fulcrum_predict_gpu_time(const struct fulcrum_reference *ref
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
     struct fulcrum_comparison comparison = {0};
-    enum fulcrum_status status = check_machine(reference, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_comparison_init(&comparison, reference, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(check_machine(reference, err));
+    TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
+        TRY_OR_END(predict_point(i, &comparison, err));
     }
-    for (size_t i = 0; i < reference->point_count && status == FULCRUM_OK; i++) {
-        status = predict_point(i, &comparison, err);
-    }
-    if (status == FULCRUM_OK) {
-        *out = comparison;
-    } else {
-        fulcrum_comparison_clear(&comparison);
-    }
-    return status;
+end:
+    return fulcrum_comparison_end(&comparison, status, out);
 }

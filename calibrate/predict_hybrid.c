@@ -67,10 +67,5 @@ enum fulcrum_status fulcrum_predict_hybrid(const struct fulcrum_reference *refer
             item->baseline[FULCRUM_BASELINE_BOUNDS] = most_gain_frac;
         }
     }
-    if (status == FULCRUM_OK) {
-        *out = comparison;
-    } else {
-        fulcrum_comparison_clear(&comparison);
-    }
-    return status;
+    return fulcrum_comparison_end(&comparison, status, out);
 }

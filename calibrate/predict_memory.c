@@ -203,10 +203,5 @@ enum fulcrum_status fulcrum_predict_memory(const struct fulcrum_reference *refer
             reference->name));
     }
 end:
-    if (status == FULCRUM_OK) {
-        *out = comparison;
-    } else {
-        fulcrum_comparison_clear(&comparison);
-    }
-    return status;
+    return fulcrum_comparison_end(&comparison, status, out);
 }

@@ -193,10 +193,5 @@ enum fulcrum_status fulcrum_predict_parts(const struct fulcrum_reference *refere
         TRY_OR_END(predict_row(&comparison, &inputs, busy, &rows[i], err));
     }
 end:
-    if (status == FULCRUM_OK) {
-        *out = comparison;
-    } else {
-        fulcrum_comparison_clear(&comparison);
-    }
-    return status;
+    return fulcrum_comparison_end(&comparison, status, out);
 }

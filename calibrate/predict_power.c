@@ -285,20 +285,17 @@ static enum fulcrum_status collect(
     curve->count = 0;
     curve->fitted_count = 0;
     curve->has_rates = find_share(curve->first) == NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = first; status == FULCRUM_OK && i < reference->point_count; i++) {
+    for (size_t i = first; i < reference->point_count; i++) {
         if (!is_same_curve(curve->first, &reference->points[i])) {
             continue;
         }
         struct reading *reading = &curve->readings[curve->count++];
         *reading = (struct reading){.point = i, .rate = (double)NAN};
-        status = curve->has_rates ? read_rate(curve, reading, err)
-                                  : read_share(curve, reading, err);
-        if (status == FULCRUM_OK) {
-            status = read_watts(curve, reading, err);
-        }
+        TRY(curve->has_rates ? read_rate(curve, reading, err)
+                             : read_share(curve, reading, err));
+        TRY(read_watts(curve, reading, err));
     }
-    return status == FULCRUM_OK ? hold_out(curve, err) : status;
+    return hold_out(curve, err);
 }
 
 static enum fulcrum_status fit_curve(
@@ -388,17 +385,14 @@ enum fulcrum_status fulcrum_predict_power(const struct fulcrum_reference *refere
             reference->name);
     }
     struct fulcrum_comparison comparison = {0};
-    enum fulcrum_status status = fulcrum_comparison_init(&comparison, reference, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < reference->point_count; i++) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
         if (is_first_of_curve(reference, i)) {
-            status = predict_one(&curve, i, &comparison, err);
+            TRY_OR_END(predict_one(&curve, i, &comparison, err));
         }
     }
+end:
     curve_free(&curve);
-    if (status == FULCRUM_OK) {
-        *out = comparison;
-    } else {
-        fulcrum_comparison_clear(&comparison);
-    }
-    return status;
+    return fulcrum_comparison_end(&comparison, status, out);
 }

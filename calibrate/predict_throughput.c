@@ -275,10 +275,5 @@ end:
     free(job.drawn_per_s);
     free(job.ratio);
     free(job.by_rule);
-    if (status == FULCRUM_OK) {
-        *out = found;
-    } else {
-        fulcrum_comparison_clear(&found);
-    }
-    return status;
+    return fulcrum_comparison_end(&found, status, out);
 }

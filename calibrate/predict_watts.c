@@ -10,10 +10,10 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/statistics.h"
 #include "model/power.h"
 #include "model/try.h"
 #include "presets/preset.h"
@@ -76,9 +76,9 @@ static enum fulcrum_status draw(const struct fulcrum_reference *reference,
     struct draws *out, struct fulcrum_error *err)
 {
     double spread[DRAWN];
-    enum fulcrum_status status = find_spreads(reference, spread, &out->is_known, err);
-    if (status != FULCRUM_OK || !out->is_known) {
-        return status;
+    TRY(find_spreads(reference, spread, &out->is_known, err));
+    if (!out->is_known) {
+        return FULCRUM_OK;
     }
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
     if (rng == NULL) {
@@ -130,8 +130,8 @@ static void add_interval(struct fulcrum_compared *item, const struct draws *draw
         watts[i] = server_w(&one, load_frac);
     }
     gsl_sort(watts, 1, DRAWS);
-    item->lo = gsl_stats_quantile_from_sorted_data(watts, 1, DRAWS, interval_tail);
-    item->hi = gsl_stats_quantile_from_sorted_data(watts, 1, DRAWS, 1 - interval_tail);
+    item->lo = fulcrum_statistics_quantile(watts, DRAWS, interval_tail);
+    item->hi = fulcrum_statistics_quantile(watts, DRAWS, 1 - interval_tail);
 }
 
 /* Words and conditions of the source that are no field change nothing. */
@@ -231,10 +231,5 @@ enum fulcrum_status fulcrum_predict_watts(const struct fulcrum_reference *refere
         TRY_OR_END(predict_point(&draws, i, &comparison, err));
     }
 end:
-    if (status == FULCRUM_OK) {
-        *out = comparison;
-    } else {
-        fulcrum_comparison_clear(&comparison);
-    }
-    return status;
+    return fulcrum_comparison_end(&comparison, status, out);
 }

@@ -35,16 +35,14 @@ static enum fulcrum_status predict_from_priors(
     struct fulcrum_reference_job *job, struct fulcrum_error *err)
 {
     fulcrum_reference_job_enter(job, FULCRUM_STAGE_PRIOR, 0, 1);
-    enum fulcrum_status status = fulcrum_reference_job_correct_centre(job, err);
-    if (status != FULCRUM_OK || job->plan->prior_draw_count == 0) {
-        return status;
+    TRY(fulcrum_reference_job_correct_centre(job, err));
+    if (job->plan->prior_draw_count == 0) {
+        return FULCRUM_OK;
     }
     struct fulcrum_posterior_draws draws;
-    status = fulcrum_posterior_draw_prior(
-        &job->problem, job->plan->prior_draw_count, job->plan->seed, &draws, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_posterior_draw_prior(
+        &job->problem, job->plan->prior_draw_count, job->plan->seed, &draws, err));
+    enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < job->fit->figure_count && status == FULCRUM_OK; i++) {
         status = fulcrum_posterior_datum(&draws, i, &job->fit->figures[i].prior, err);
     }
@@ -113,14 +111,11 @@ static enum fulcrum_status find_mode(
         fulcrum_reference_job_enter(
             job, FULCRUM_STAGE_MODE, (size_t)i, CORRECTIONS + 1);
         fulcrum_posterior_mode_clear(&job->mode);
-        enum fulcrum_status status = fulcrum_posterior_mode_find(
-            &job->problem, job->plan->seed, &job->mode, err);
-        if (status == FULCRUM_OK && i < CORRECTIONS) {
-            status = fulcrum_reference_job_correct(
-                job, job->mode.value, job->plan->seed, err);
-        }
-        if (status != FULCRUM_OK) {
-            return status;
+        TRY(fulcrum_posterior_mode_find(
+            &job->problem, job->plan->seed, &job->mode, err));
+        if (i < CORRECTIONS) {
+            TRY(fulcrum_reference_job_correct(
+                job, job->mode.value, job->plan->seed, err));
         }
     }
     return FULCRUM_OK;
@@ -271,11 +266,9 @@ static enum fulcrum_status draw_posterior(
     }
     fulcrum_reference_job_enter(job, FULCRUM_STAGE_DRAWS, 0, 1);
     struct fulcrum_posterior_draws draws;
-    enum fulcrum_status status = fulcrum_posterior_draw(
-        &job->problem, job->plan->draw_count, job->plan->seed, &draws, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_posterior_draw(
+        &job->problem, job->plan->draw_count, job->plan->seed, &draws, err));
+    enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < fit->parameter_count && status == FULCRUM_OK; i++) {
         status =
             fulcrum_posterior_parameter(&draws, i, &fit->parameters[i].posterior, err);
@@ -373,10 +366,10 @@ enum fulcrum_status fulcrum_reference_fit_run(
 {
     struct fulcrum_reference_fit fit = {.misfit = 0.0};
     struct fulcrum_reference_job job;
-    enum fulcrum_status status = fulcrum_reference_job_begin(&job, plan, &fit, err);
-    if (status == FULCRUM_OK) {
-        status = run_stages(&job, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_reference_job_begin(&job, plan, &fit, err));
+    status = run_stages(&job, err);
+end:
     fulcrum_reference_job_clear(&job);
     if (status == FULCRUM_OK) {
         *out = fit;

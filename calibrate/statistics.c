@@ -19,6 +19,12 @@ double fulcrum_statistics_quantile(const double *sorted, size_t count, double fr
     return gsl_stats_quantile_from_sorted_data(sorted, 1, count, frac);
 }
 
+double fulcrum_statistics_median(double *sample, size_t count)
+{
+    gsl_sort(sample, 1, count);
+    return fulcrum_statistics_quantile(sample, count, 0.5);
+}
+
 size_t fulcrum_statistics_median_rank(size_t count)
 {
     /* Here the normal law is exact to a rank, and the binomial one slow. */
@@ -56,8 +62,7 @@ static double lag1_of(const double *sample, size_t count)
 /* The part that needs order: `sorted` is used up. */
 static void fill_ranks(struct fulcrum_statistics *out, double *sorted, size_t count)
 {
-    gsl_sort(sorted, 1, count);
-    out->median = fulcrum_statistics_quantile(sorted, count, 0.5);
+    out->median = fulcrum_statistics_median(sorted, count);
     out->low_decile = fulcrum_statistics_quantile(sorted, count, 0.1);
     out->low_quartile = fulcrum_statistics_quantile(sorted, count, 0.25);
     out->high_quartile = fulcrum_statistics_quantile(sorted, count, 0.75);
@@ -68,8 +73,7 @@ static void fill_ranks(struct fulcrum_statistics *out, double *sorted, size_t co
     for (size_t i = 0; i < count; i++) {
         sorted[i] = fabs(sorted[i] - out->median);
     }
-    gsl_sort(sorted, 1, count);
-    out->mad = fulcrum_statistics_quantile(sorted, count, 0.5);
+    out->mad = fulcrum_statistics_median(sorted, count);
 }
 
 enum fulcrum_status fulcrum_statistics_of(struct fulcrum_statistics *out,
@@ -116,7 +120,7 @@ double fulcrum_statistics_spread_rel(const struct fulcrum_statistics *statistics
     return widen * half / size;
 }
 
-int fulcrum_statistics_settled(
+bool fulcrum_statistics_settled(
     const struct fulcrum_statistics *statistics, double target_rel)
 {
     assert(target_rel > 0);

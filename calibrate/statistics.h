@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_STATISTICS_H
 #define FULCRUM_CALIBRATE_STATISTICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -34,6 +35,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_statistics_of(
     struct fulcrum_statistics *out, const double *sample, size_t count,
     struct fulcrum_error *err);
 
+/* Sorts `sample` in place, increasing; `count` is above 0. */
+double fulcrum_statistics_median(double *sample, size_t count);
+
 /* Quantile in [0, 1], linear between order statistics; `sorted` increases. */
 double fulcrum_statistics_quantile(const double *sorted, size_t count, double frac);
 
@@ -50,8 +54,8 @@ size_t fulcrum_statistics_median_rank(size_t count);
  */
 double fulcrum_statistics_spread_rel(const struct fulcrum_statistics *statistics);
 
-/* Non-zero once that spread is at most `target_rel`: time to stop repeating. */
-int fulcrum_statistics_settled(
+/* Whether that spread is at most `target_rel`, above 0: time to stop repeating. */
+bool fulcrum_statistics_settled(
     const struct fulcrum_statistics *statistics, double target_rel);
 
 #endif

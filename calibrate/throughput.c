@@ -120,7 +120,7 @@ static int same_value(const struct fulcrum_field *field,
 {
     double x = fulcrum_field_number(field, &a->design);
     double y = fulcrum_field_number(field, &b->design);
-    int same_number = (isnan(x) && isnan(y)) || fabs(x - y) <= 0.0;
+    int same_number = (isnan(x) && isnan(y)) || x == y;
     return field->kind == FULCRUM_FIELD_TEXT || same_number;
 }
 
@@ -188,26 +188,23 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
     const struct fulcrum_observation *seen =
         &reference->points[figure->point].observations[figure->observation];
     struct source *source = &model->sources[model->figure_count];
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(find_measure(reference, seen->quantity, source, err));
+    TRY(find_measure(reference, seen->quantity, source, err));
     if (!(seen->value > 0.0)) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_RANGE,
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
             reference->name, reference->points[figure->point].index, seen->quantity,
-            seen->value));
+            seen->value);
     }
-    TRY_OR_END(
-        find_place(model, figure->reference, figure->point, &source->place, err));
+    TRY(find_place(model, figure->reference, figure->point, &source->place, err));
     if (reference->is_relative) {
-        TRY_OR_END(find_place(model, figure->reference, reference->relative_to,
+        TRY(find_place(model, figure->reference, reference->relative_to,
             &source->relative_to, err));
     }
-end:
-    model->figures[model->figure_count] = *figure;
-    model->figures[model->figure_count].value = seen->value;
-    model->figures[model->figure_count].half_width = seen->half_width;
-    model->figure_count += status == FULCRUM_OK ? 1 : 0;
-    return status;
+    struct fulcrum_figure *added = &model->figures[model->figure_count++];
+    *added = *figure;
+    added->value = seen->value;
+    added->half_width = seen->half_width;
+    return FULCRUM_OK;
 }
 
 static int sets_path(const struct fulcrum_throughput_plan *plan, const char *path)
@@ -282,14 +279,12 @@ static enum fulcrum_status list_point(struct fulcrum_throughput *model,
 static enum fulcrum_status list_figures(
     struct fulcrum_throughput *model, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     for (size_t r = 0; r < model->plan.reference_count; r++) {
-        size_t count = model->plan.references[r]->point_count;
-        for (size_t p = 0; p < count && status == FULCRUM_OK; p++) {
-            status = list_point(model, r, p, err);
+        for (size_t p = 0; p < model->plan.references[r]->point_count; p++) {
+            TRY(list_point(model, r, p, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Most figures, and most places: each observation has one, and each reference may have
@@ -365,22 +360,16 @@ enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan 
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
     }
     model->plan = *plan;
-    enum fulcrum_status status = find_fields(model, err);
-    if (status == FULCRUM_OK) {
-        status = allocate(model, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = list_figures(model, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = make_predictors(model, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_throughput_free(model);
-        return status;
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(find_fields(model, err));
+    TRY_OR_END(allocate(model, err));
+    TRY_OR_END(list_figures(model, err));
+    TRY_OR_END(make_predictors(model, err));
     *out = model;
     return FULCRUM_OK;
+end:
+    fulcrum_throughput_free(model);
+    return status;
 }
 
 void fulcrum_throughput_free(struct fulcrum_throughput *model)

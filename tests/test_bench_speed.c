@@ -98,8 +98,7 @@ static void test_cases_run(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_speed_sweep_new(&sweeps[1], FULCRUM_SPEED_SHIPPED, &context, NULL),
         FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_speed_cases_new(&cases, &count, 16.0, sweeps, NULL), FULCRUM_OK);
+    cases = fulcrum_speed_cases_new(&count, 16.0, sweeps);
     CU_ASSERT(count > 20);
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};

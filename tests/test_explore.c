@@ -29,7 +29,7 @@ struct run {
 /* Greedy batches on a DGX-1, then what `words` say. */
 static struct run start(const char *threads, const char *words)
 {
-    char program[] = EXPLORE_PROGRAM;
+    char program[] = PROGRAM;
     char line[1000];
     char *argv[WORDS_MOST] = {program};
     size_t count = 1;

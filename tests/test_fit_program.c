@@ -52,7 +52,7 @@ static int open_ends(enum stream which, int ends[2])
 /* The words are separated by blanks. */
 static struct run start(enum stream which, const char *words)
 {
-    char program[] = FIT_PROGRAM;
+    char program[] = PROGRAM;
     char line[1000];
     char *argv[WORDS_MOST] = {program};
     size_t count = 1;
