@@ -5,11 +5,8 @@
 #include <stdlib.h>
 
 #include "calibrate/provenance.h"
-<<<<<<< HEAD
-#include "cli/plot_job.h"
-=======
 #include "cli/allocate.h"
->>>>>>> pl-fit
+#include "cli/plot_job.h"
 #include "cli/report.h"
 #include "model/try.h"
 #include "plots/charts.h"
