@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bench/commands.h"
 #include "bench/frameworks.h"
-#include "cli/report.h"
+#include "cli/result/report.h"
 
 /* In the order of enum fulcrum_framework_rule. Files get fractions, people percent. */
 static const struct fulcrum_column columns[] = {

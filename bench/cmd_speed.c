@@ -8,12 +8,11 @@
 #include "bench/commands.h"
 #include "bench/speed_report.h"
 #include "calibrate/stopwatch.h"
-#include "cli/interrupt.h"
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "model/try.h"
-#include "plots/chart.h"
-#include "presets/output.h"
+#include "plots/chart/chart.h"
+#include "presets/io/output.h"
 
 struct settings {
     double budget_s;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "model/parallel.h"
-#include "model/solver.h"
+#include "model/predict/solver.h"
 #include "model/stream.h"
 
 /* Five times what the narrowest interval in use takes on average with heavy tails. */

@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "bench/random_network.h"
-#include "model/solution.h"
+#include "model/network/solution.h"
 
 /* Which networks, and how both methods solve them. */
 struct fulcrum_comparison_plan {

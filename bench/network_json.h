@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "model/network.h"
-#include "presets/json.h"
+#include "model/network/network.h"
+#include "presets/io/json.h"
 
 /*
  * Adds the members that docs/solve.md describes to an object. The network has neither

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/network.h"
+#include "model/network/network.h"
 
 /* Domains of docs/model.md "Solver targets"; the texts are what a report prints. */
 /* clang-format off */

@@ -3,9 +3,44 @@
 #ifndef FULCRUM_BENCH_SPEED_CASE_H
 #define FULCRUM_BENCH_SPEED_CASE_H
 
-#include "bench/speed_sweep.h"
+#include <stddef.h>
+
 #include "bench/timing.h"
-#include "model/solution.h"
+#include "cli/command.h"
+#include "model/network/solution.h"
+#include "model/status.h"
+
+/* Textbook mean value analysis, a yardstick for the cost of a solution. */
+
+/*
+ * Cycles per second of a closed network of single servers that each customer visits
+ * once, by the exact recursion over the customers (Reiser and Lavenberg 1980).
+ *   service_s  `station_count` <= FULCRUM_MVA_STATIONS_MOST means, > 0
+ */
+double fulcrum_mva_cycles_per_s(
+    const double *service_s, size_t station_count, size_t customers);
+
+/* A grid of predictions that is timed, without writing it. */
+
+/* How the workload makes its batches. */
+enum fulcrum_speed_batches {
+    FULCRUM_SPEED_GREEDY,
+    FULCRUM_SPEED_SHIPPED /* half of the actors in each */
+};
+
+/* r2d2-atari on one GPU of a dgx-1 over threads and actors; presets are read once. */
+struct fulcrum_speed_sweep;
+
+/*
+ *   out      the caller frees it with fulcrum_speed_sweep_free
+ *   fails    as the loaders of presets/kind/preset.h; FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_speed_sweep_new(
+    struct fulcrum_speed_sweep **out, enum fulcrum_speed_batches batches,
+    struct fulcrum_context *context, struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_speed_sweep_free(struct fulcrum_speed_sweep *sweep);
 
 enum fulcrum_speed_part {
     FULCRUM_SPEED_SOLVE,      /* one network by one method */

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "calibrate/provenance.h"
-#include "cli/allocate.h"
-#include "cli/plot_job.h"
-#include "cli/report.h"
+#include "cli/message.h"
+#include "cli/plot/plot_job.h"
+#include "cli/result/report.h"
 #include "model/try.h"
-#include "plots/charts.h"
-#include "presets/json.h"
+#include "plots/spec/charts.h"
+#include "presets/io/json.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "calibrate/stopwatch.h"
-#include "model/design.h"
+#include "model/design/design.h"
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "model/machine.h"
+#include "model/design/machine.h"
 
 /*
  * Fills `out` with what this process may use: name "this", processor name, sockets,

@@ -3,7 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_PROVENANCE_H
 #define FULCRUM_CALIBRATE_PROVENANCE_H
 
-#include "model/calibration.h"
+#include "model/design/calibration.h"
 #include "model/status.h"
 
 /*

@@ -4,11 +4,23 @@
 
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "model/status.h"
+
+/* Failures of GSL's routines are statuses, not the end of the program. */
+
+void fulcrum_numerics_return_failures(void)
+{
+    (void)gsl_set_error_handler_off();
+}
 
 /* Chance left outside the median's interval on either side. */
 static const double tail_frac = 0.025;
@@ -19,7 +31,8 @@ double fulcrum_statistics_quantile(const double *sorted, size_t count, double fr
     return gsl_stats_quantile_from_sorted_data(sorted, 1, count, frac);
 }
 
-double fulcrum_statistics_median(double *sample, size_t count)
+/* Sorts `sample` in place, increasing; `count` is above 0. */
+static double statistics_median(double *sample, size_t count)
 {
     gsl_sort(sample, 1, count);
     return fulcrum_statistics_quantile(sample, count, 0.5);
@@ -62,7 +75,7 @@ static double lag1_of(const double *sample, size_t count)
 /* The part that needs order: `sorted` is used up. */
 static void fill_ranks(struct fulcrum_statistics *out, double *sorted, size_t count)
 {
-    out->median = fulcrum_statistics_median(sorted, count);
+    out->median = statistics_median(sorted, count);
     out->low_decile = fulcrum_statistics_quantile(sorted, count, 0.1);
     out->low_quartile = fulcrum_statistics_quantile(sorted, count, 0.25);
     out->high_quartile = fulcrum_statistics_quantile(sorted, count, 0.75);
@@ -73,7 +86,7 @@ static void fill_ranks(struct fulcrum_statistics *out, double *sorted, size_t co
     for (size_t i = 0; i < count; i++) {
         sorted[i] = fabs(sorted[i] - out->median);
     }
-    out->mad = fulcrum_statistics_median(sorted, count);
+    out->mad = statistics_median(sorted, count);
 }
 
 enum fulcrum_status fulcrum_statistics_of(struct fulcrum_statistics *out,

@@ -8,6 +8,16 @@
 
 #include "model/status.h"
 
+/* Failures of GSL's routines are statuses, not the end of the program. */
+
+/*
+ * GSL ends the program at its first failure unless told otherwise: a matrix without
+ * rank, no memory. Every call of ours looks at what it returns, so programs call this
+ * once, before anything else and before any thread. The library does not by itself,
+ * since the setting belongs to the whole process.
+ */
+void fulcrum_numerics_return_failures(void);
+
 /* Of one series of samples, in their unit. */
 struct fulcrum_statistics {
     size_t count;
@@ -34,9 +44,6 @@ struct fulcrum_statistics {
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_statistics_of(
     struct fulcrum_statistics *out, const double *sample, size_t count,
     struct fulcrum_error *err);
-
-/* Sorts `sample` in place, increasing; `count` is above 0. */
-double fulcrum_statistics_median(double *sample, size_t count);
 
 /* Quantile in [0, 1], linear between order statistics; `sorted` increases. */
 double fulcrum_statistics_quantile(const double *sorted, size_t count, double frac);

@@ -3,8 +3,39 @@
 #ifndef FULCRUM_CLI_MESSAGE_H
 #define FULCRUM_CLI_MESSAGE_H
 
+#include <signal.h>
+#include <stddef.h>
+
 #include "cli/command.h"
 #include "model/status.h"
+
+/* Memory of the front end: where it runs out, the program ends. */
+
+/*
+ * Zeroed memory for small objects, never NULL: without memory the program says so and
+ * exits with code 1. Sizes that users choose are asked of calloc, and refused.
+ */
+void *fulcrum_allocate(size_t count, size_t size_byte);
+
+/* The formatted text in memory of its own, which the caller frees; never NULL. */
+char *fulcrum_format(const char *format, ...) FULCRUM_PRINTF(1, 2);
+
+/* Ctrl-C and SIGTERM for commands that stop in good order. */
+
+/*
+ * From now on the first SIGINT or SIGTERM sets the flag, and one that comes at least
+ * a second later ends the program at once: what stops a group of processes often sends
+ * the same signal twice. For commands that look at the flag; others die by the first
+ * signal. Returns the flag: 0 until a signal came. Static.
+ */
+const volatile sig_atomic_t *fulcrum_interrupt_watch(void);
+
+/*
+ * A file to be removed where SIGINT or SIGTERM ends the program from now on; NULL or
+ * "": none. Signals that are ignored stay so. A path of more than 4095 bytes is not
+ * removed.
+ */
+void fulcrum_interrupt_remove(const char *path);
 
 /* Prints every line of a failure's detail as "PROGRAM: error: ...". */
 void fulcrum_message_error(const char *program, const struct fulcrum_error *err);

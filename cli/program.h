@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_PROGRAM_H
 #define FULCRUM_CLI_PROGRAM_H
 
+#include <stdio.h>
+
 #include "cli/command.h"
 
 struct fulcrum_program {
@@ -16,5 +18,16 @@ struct fulcrum_program {
  * Returns the exit status.
  */
 int fulcrum_program_run(const struct fulcrum_program *program, int argc, char **argv);
+
+/* Help texts, made from the tables of commands and options. */
+
+/* Of one command: arguments, options, examples. */
+void fulcrum_usage_print_command(FILE *stream, const struct fulcrum_command *command);
+
+/* "fulcrum list [OPTION]... [KIND]", no newline. */
+void fulcrum_usage_print_synopsis(FILE *stream, const struct fulcrum_command *command);
+
+/* The remarks that follow an option's help: unit, range, names allowed, default. */
+void fulcrum_usage_remarks(const struct fulcrum_option *row, char *out, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "model/design.h"
+#include "model/design/design.h"
 
 enum { FULCRUM_RANGE_VALUES_MOST = 10000000 };
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What `cmake --install` puts where, and the pkg-config file of the libraries.
-# Every header of these layers is part of the interface, so they are found by folder.
 set(layers model presets calibrate plots)
 
 install(TARGETS fulcrum fulcrum-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -10,8 +9,11 @@ install(FILES ${PROJECT_SOURCE_DIR}/calibrate/fulcrum_gym.py
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fulcrum)
 foreach(layer IN LISTS layers)
   install(TARGETS fulcrum_${layer} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${layer}/*.h)
-  install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fulcrum/${layer})
+endforeach()
+foreach(header IN LISTS FULCRUM_PUBLIC_HEADERS)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header}
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fulcrum/${folder})
 endforeach()
 foreach(kind machines workloads calibrations references)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/presets/${kind}

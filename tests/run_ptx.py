@@ -269,7 +269,7 @@ def main():
         sys.exit(77)
     with open(sys.argv[1] + "/kernels/network.ptx", encoding="ascii") as file:
         entries = entries_of(file.read())
-    with open(sys.argv[1] + "/device_kernels.h", encoding="ascii") as file:
+    with open(sys.argv[1] + "/kernels/device_kernels.h", encoding="ascii") as file:
         sizes = sizes_of(file.read())
     unchecked = set(entries) - {"fulcrum_" + case[0] for case in CASES}
     print("not for GPUs, not run:", ", ".join(sorted(unchecked)))

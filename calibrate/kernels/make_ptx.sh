@@ -12,7 +12,7 @@ output=${1:-$here/network.ptx}
 clang=${CLANG:-clang}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cat "$here/../device_kernels.h" "$here/network.cl" >"$folder/network.cl"
+cat "$here/device_kernels.h" "$here/network.cl" >"$folder/network.cl"
 "$clang" -x cl -cl-std=CL1.2 --target=nvptx64-nvidia-cuda -nocudalib \
     -Xclang -target-cpu -Xclang sm_60 -Xclang -target-feature -Xclang +ptx60 \
     -DFULCRUM_PTX -O2 -Werror -S -o "$folder/network.ptx" "$folder/network.cl"

@@ -3,7 +3,7 @@
 #ifndef FULCRUM_TESTS_FAKE_KERNELS_H
 #define FULCRUM_TESTS_FAKE_KERNELS_H
 
-#include "calibrate/device_kernels.h"
+#include "calibrate/kernels/device_kernels.h"
 
 typedef void fake_kernel(
     float *arena, struct fulcrum_kernel_arguments arguments, unsigned item);

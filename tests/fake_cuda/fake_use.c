@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/cuda_blas.h"
-#include "calibrate/cuda_driver.h"
+#include "calibrate/device/cuda_blas.h"
+#include "calibrate/device/cuda_driver.h"
 
 void fake_set(const char *variable, const char *value)
 {

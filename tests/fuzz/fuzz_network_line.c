@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/product_form.h"
-#include "model/solver.h"
-#include "presets/network_line.h"
+#include "model/exact/product_form.h"
+#include "model/predict/solver.h"
+#include "presets/kind/network_line.h"
 
 /* The name that libFuzzer looks for. */
 /* NOLINTNEXTLINE(readability-identifier-naming) */

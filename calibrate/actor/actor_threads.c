@@ -1,0 +1,268 @@
+/* actor_threads.c - actor threads, each stepping an environment of its own. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Threads wait on a condition variable between windows and step without any lock inside
+ * one. Each looks at the stop flag only every few steps, and writes its counts on a
+ * cache line of its own: on an environment of 20 ns a shared counter would be what is
+ * measured. A window opens after a start-up in which threads wake and spread over the
+ * cores.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "calibrate/actor/actor_threads.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "calibrate/stopwatch.h"
+#include "model/try.h"
+
+/* Steps between two looks at the stop flag last about this long... */
+#define LOOK_S 20e-6
+
+/* ...or this long where each burst is an exchange with another process. */
+#define LOOK_ELSEWHERE_S 1e-3
+
+/* Threads wake, spread over the cores and fill their caches before a window opens. */
+#define START_UP_S 0.004
+
+struct worker {
+    /* Apart from its neighbours', or each step would move a cache line. */
+    alignas(128) atomic_ullong step_count;
+    struct fulcrum_crew *crew;
+    struct fulcrum_stepper stepper;
+    size_t number;
+    pthread_t thread;
+    int runs;                     /* the thread exists */
+    struct fulcrum_error failure; /* written by the thread, read when it waits */
+};
+
+struct fulcrum_crew {
+    pthread_mutex_t lock;
+    pthread_cond_t go;
+    pthread_cond_t parked;
+    size_t turn; /* raised at each start; guarded by lock, as are the next four */
+    size_t active_count;
+    size_t running_count;
+    int ends;
+    size_t burst; /* steps between two looks at `stops` */
+    atomic_int stops;
+    size_t count;
+    struct worker *workers;
+};
+
+/* Waits for a start that includes this worker. Returns 0 where the crew ends. */
+static int await_turn(struct worker *worker, size_t *seen)
+{
+    struct fulcrum_crew *crew = worker->crew;
+    (void)pthread_mutex_lock(&crew->lock);
+    while (
+        !crew->ends && (crew->turn == *seen || worker->number >= crew->active_count)) {
+        *seen = crew->turn;
+        (void)pthread_cond_wait(&crew->go, &crew->lock);
+    }
+    *seen = crew->turn;
+    int goes_on = !crew->ends;
+    (void)pthread_mutex_unlock(&crew->lock);
+    return goes_on;
+}
+
+static void park(struct fulcrum_crew *crew)
+{
+    (void)pthread_mutex_lock(&crew->lock);
+    crew->running_count--;
+    if (crew->running_count == 0) {
+        (void)pthread_cond_signal(&crew->parked);
+    }
+    (void)pthread_mutex_unlock(&crew->lock);
+}
+
+/* Steps until it is told to stop, or its environment fails. */
+static void step_on(struct worker *worker)
+{
+    struct fulcrum_crew *crew = worker->crew;
+    enum fulcrum_status status = FULCRUM_OK;
+    while (status == FULCRUM_OK &&
+           !atomic_load_explicit(&crew->stops, memory_order_relaxed)) {
+        status =
+            fulcrum_stepper_run(&worker->stepper, crew->burst, NULL, &worker->failure);
+        size_t done = status == FULCRUM_OK ? crew->burst : 0;
+        atomic_fetch_add_explicit(&worker->step_count, done, memory_order_relaxed);
+    }
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    size_t seen = 0;
+    while (await_turn(worker, &seen)) {
+        step_on(worker);
+        park(worker->crew);
+    }
+    return NULL;
+}
+
+static enum fulcrum_status hire(struct worker *worker, struct fulcrum_error *err)
+{
+    TRY(fulcrum_stepper_await(&worker->stepper, err));
+    worker->runs = pthread_create(&worker->thread, NULL, work, worker) == 0;
+    return worker->runs ? FULCRUM_OK
+                        : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                              "actor thread %zu cannot start", worker->number + 1);
+}
+
+/* All environments start side by side; then each gets its thread. */
+static enum fulcrum_status hire_all(struct fulcrum_crew *crew,
+    const struct fulcrum_stage *stage, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < crew->count; i++) {
+        TRY(fulcrum_stepper_begin(&crew->workers[i].stepper, stage, i, err));
+    }
+    for (size_t i = 0; i < crew->count; i++) {
+        TRY(hire(&crew->workers[i], err));
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_crew_new(struct fulcrum_crew **out,
+    const struct fulcrum_stage *stage, size_t count, double step_s,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_crew *crew = calloc(1, sizeof *crew);
+    struct worker *workers = aligned_alloc(
+        alignof(struct worker), (count > 0 ? count : 1) * sizeof *workers);
+    if (crew == NULL || workers == NULL) {
+        free(crew);
+        free(workers);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu actor threads", count);
+    }
+    crew->workers = workers;
+    crew->count = count;
+    double look_s = stage->actor->step_many != NULL ? LOOK_ELSEWHERE_S : LOOK_S;
+    crew->burst = (size_t)fmin(fmax(look_s / fmax(step_s, 1e-9), 1.0), 1e4);
+    (void)pthread_mutex_init(&crew->lock, NULL);
+    (void)pthread_cond_init(&crew->go, NULL);
+    (void)pthread_cond_init(&crew->parked, NULL);
+    atomic_init(&crew->stops, 0);
+    for (size_t i = 0; i < count; i++) {
+        workers[i] = (struct worker){.crew = crew, .number = i};
+        atomic_init(&workers[i].step_count, 0);
+    }
+    enum fulcrum_status status = hire_all(crew, stage, err);
+    if (status != FULCRUM_OK) {
+        fulcrum_crew_free(crew);
+        return status;
+    }
+    *out = crew;
+    return FULCRUM_OK;
+}
+
+void fulcrum_crew_free(struct fulcrum_crew *crew)
+{
+    if (crew == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&crew->lock);
+    crew->ends = 1;
+    atomic_store(&crew->stops, 1);
+    (void)pthread_cond_broadcast(&crew->go);
+    (void)pthread_mutex_unlock(&crew->lock);
+    for (size_t i = 0; i < crew->count; i++) {
+        if (crew->workers[i].runs) {
+            (void)pthread_join(crew->workers[i].thread, NULL);
+        }
+        fulcrum_stepper_close(&crew->workers[i].stepper);
+    }
+    (void)pthread_cond_destroy(&crew->parked);
+    (void)pthread_cond_destroy(&crew->go);
+    (void)pthread_mutex_destroy(&crew->lock);
+    free(crew->workers);
+    free(crew);
+}
+
+size_t fulcrum_crew_count(const struct fulcrum_crew *crew)
+{
+    return crew->count;
+}
+
+void fulcrum_crew_start(struct fulcrum_crew *crew, size_t count)
+{
+    (void)pthread_mutex_lock(&crew->lock);
+    crew->active_count = count;
+    crew->running_count = count;
+    crew->turn++;
+    atomic_store(&crew->stops, 0);
+    (void)pthread_cond_broadcast(&crew->go);
+    (void)pthread_mutex_unlock(&crew->lock);
+}
+
+/* The first thread's whose environment failed. */
+static enum fulcrum_status first_failure(
+    const struct fulcrum_crew *crew, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < crew->active_count; i++) {
+        const struct fulcrum_error *failure = &crew->workers[i].failure;
+        if (failure->status != FULCRUM_OK) {
+            return fulcrum_fail(err, failure->status, "%s", failure->detail);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_crew_stop(
+    struct fulcrum_crew *crew, struct fulcrum_error *err)
+{
+    atomic_store(&crew->stops, 1);
+    (void)pthread_mutex_lock(&crew->lock);
+    while (crew->running_count > 0) {
+        (void)pthread_cond_wait(&crew->parked, &crew->lock);
+    }
+    (void)pthread_mutex_unlock(&crew->lock);
+    return first_failure(crew, err);
+}
+
+static double thread_cpu_s(pthread_t thread)
+{
+    clockid_t clock;
+    struct timespec used = {0, 0};
+    if (pthread_getcpuclockid(thread, &clock) == 0) {
+        (void)clock_gettime(clock, &used);
+    }
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+struct fulcrum_crew_reading fulcrum_crew_read(struct fulcrum_crew *crew)
+{
+    struct fulcrum_crew_reading reading = {.wall_s = fulcrum_wall_s()};
+    for (size_t i = 0; i < crew->active_count; i++) {
+        reading.step_count += (double)atomic_load_explicit(
+            &crew->workers[i].step_count, memory_order_relaxed);
+    }
+    /* Apart, so that the slow clock reads do not spread the counts over time. */
+    for (size_t i = 0; i < crew->active_count; i++) {
+        reading.cpu_s += thread_cpu_s(crew->workers[i].thread) +
+                         fulcrum_stepper_cpu_s(&crew->workers[i].stepper);
+    }
+    return reading;
+}
+
+enum fulcrum_status fulcrum_crew_window(struct fulcrum_crew *crew, size_t count,
+    double window_s, struct fulcrum_crew_reading *out, struct fulcrum_error *err)
+{
+    fulcrum_crew_start(crew, count);
+    fulcrum_sleep_s(START_UP_S);
+    struct fulcrum_crew_reading begin = fulcrum_crew_read(crew);
+    fulcrum_sleep_s(window_s);
+    struct fulcrum_crew_reading end = fulcrum_crew_read(crew);
+    TRY(fulcrum_crew_stop(crew, err));
+    *out = (struct fulcrum_crew_reading){
+        .wall_s = end.wall_s - begin.wall_s,
+        .step_count = end.step_count - begin.step_count,
+        .cpu_s = end.cpu_s - begin.cpu_s,
+    };
+    return FULCRUM_OK;
+}

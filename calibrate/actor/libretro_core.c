@@ -1,0 +1,311 @@
+/* libretro_core.c - console emulators loaded from shared objects, one copy each. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A core keeps its console in global variables, so one loaded library is one console.
+ * The loader recognises a library by its inode: each environment therefore loads a
+ * nameless copy of the file, which is as private as a process of its own and steps
+ * within the same thread. Files are checked before the loader maps them, since a
+ * truncated one would end the program with SIGBUS.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "calibrate/actor/libretro_core.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/status.h"
+#include "model/try.h"
+
+#define LIBRETRO_API_VERSION 1U
+
+/* No console's cartridge or core is larger; a disc image is no cartridge. */
+#define FILE_BYTE_MAX ((off_t)256 << 20)
+
+#if UINTPTR_MAX > 0xFFFFFFFFU
+typedef Elf64_Ehdr elf_header;
+typedef Elf64_Phdr elf_segment;
+#else
+typedef Elf32_Ehdr elf_header;
+typedef Elf32_Phdr elf_segment;
+#endif
+
+/* First match of a pattern such as /usr/lib/?/libretro/x.so; 0 where there is none. */
+static int first_match(char *path, size_t path_byte, const char *pattern)
+{
+    glob_t found;
+    int matched = 0;
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        matched = strlen(found.gl_pathv[0]) < path_byte;
+        if (matched) {
+            memcpy(path, found.gl_pathv[0], strlen(found.gl_pathv[0]) + 1);
+        }
+        globfree(&found);
+    }
+    return matched;
+}
+
+static enum fulcrum_status find_installed(
+    char *path, size_t path_byte, const char *name, struct fulcrum_error *err)
+{
+    const char *folders[] = {getenv("LIBRETRO_DIRECTORY"), "/usr/lib/*/libretro",
+        "/usr/lib/libretro", "/usr/local/lib/libretro", "/usr/local/lib/*/libretro"};
+    char pattern[4096];
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        if (folders[i] == NULL) {
+            continue;
+        }
+        int length =
+            snprintf(pattern, sizeof pattern, "%s/%s_libretro.so", folders[i], name);
+        if (length > 0 && (size_t)length < sizeof pattern &&
+            first_match(path, path_byte, pattern)) {
+            return FULCRUM_OK;
+        }
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+        "no core \"%s\": looked for %s_libretro.so in $LIBRETRO_DIRECTORY, "
+        "/usr/lib/*/libretro, /usr/lib/libretro and /usr/local/lib/libretro (on "
+        "Debian: "
+        "apt install libretro-%s); a core elsewhere is given by its path",
+        name, name, name);
+}
+
+enum fulcrum_status fulcrum_libretro_find(
+    char *path, size_t path_byte, const char *name, struct fulcrum_error *err)
+{
+    if (strchr(name, '/') == NULL) {
+        return find_installed(path, path_byte, name, err);
+    }
+    if (strlen(name) >= path_byte) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "the path of a core is %zu bytes long, "
+            "more than %zu",
+            strlen(name), path_byte - 1);
+    }
+    memcpy(path, name, strlen(name) + 1);
+    return FULCRUM_OK;
+}
+
+/* The size of a regular file, or a failure that names it. */
+static enum fulcrum_status check_size(
+    size_t *out, const char *path, const char *what, struct fulcrum_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_FILE, "%s \"%s\": %s", what, path, strerror(errno));
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_FILE, "%s \"%s\" is not a regular file", what, path);
+    }
+    if (info.st_size <= 0 || info.st_size > FILE_BYTE_MAX) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "%s \"%s\" has %lld bytes, expected 1 to %lld", what, path,
+            (long long)info.st_size, (long long)FILE_BYTE_MAX);
+    }
+    *out = (size_t)info.st_size;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_libretro_file_read(struct fulcrum_libretro_file *out,
+    const char *path, const char *what, struct fulcrum_error *err)
+{
+    size_t size_byte = 0;
+    TRY(check_size(&size_byte, path, what, err));
+    assert(size_byte > 0);
+    uint8_t *bytes = calloc(size_byte, 1);
+    if (bytes == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s \"%s\"", what, path);
+    }
+    FILE *file = fopen(path, "rb");
+    size_t got_byte = file != NULL ? fread(bytes, 1, size_byte, file) : 0;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (got_byte != size_byte) {
+        free(bytes);
+        return fulcrum_fail(
+            err, FULCRUM_ERR_FILE, "%s \"%s\" cannot be read", what, path);
+    }
+    out->bytes = bytes;
+    out->size_byte = size_byte;
+    return FULCRUM_OK;
+}
+
+void fulcrum_libretro_file_free(struct fulcrum_libretro_file *file)
+{
+    free(file->bytes);
+    *file = (struct fulcrum_libretro_file){NULL, 0};
+}
+
+/* The segments that the loader would map, checked against the end of the file. */
+static int segments_are_whole(
+    const struct fulcrum_libretro_file *image, const elf_header *header)
+{
+    size_t table_byte = (size_t)header->e_phnum * sizeof(elf_segment);
+    if (header->e_phentsize != sizeof(elf_segment) ||
+        header->e_phoff > image->size_byte ||
+        table_byte > image->size_byte - header->e_phoff) {
+        return 0;
+    }
+    for (size_t i = 0; i < header->e_phnum; i++) {
+        elf_segment segment;
+        memcpy(&segment, image->bytes + header->e_phoff + i * sizeof segment,
+            sizeof segment);
+        if (segment.p_offset > image->size_byte ||
+            segment.p_filesz > image->size_byte - segment.p_offset) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/*
+ * dlopen refuses what is no shared object, but trusts the sizes in one that is: a
+ * truncated download would end the program with a bus error.
+ */
+static enum fulcrum_status check_image(const struct fulcrum_libretro_file *image,
+    const char *path, struct fulcrum_error *err)
+{
+    elf_header header;
+    if (image->size_byte < sizeof header ||
+        memcmp(image->bytes, ELFMAG, SELFMAG) != 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "core \"%s\" is not a shared object (no ELF header)", path);
+    }
+    memcpy(&header, image->bytes, sizeof header);
+    if (header.e_type != ET_DYN) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "core \"%s\" is not a shared object (ELF type %u)", path,
+            (unsigned)header.e_type);
+    }
+    if (!segments_are_whole(image, &header)) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "core \"%s\" is truncated, or made for another kind of machine", path);
+    }
+    return FULCRUM_OK;
+}
+
+static int write_all(int file, const uint8_t *bytes, size_t size_byte)
+{
+    while (size_byte > 0) {
+        ssize_t written = write(file, bytes, size_byte);
+        if (written < 0 && errno != EINTR) {
+            return 0;
+        }
+        if (written > 0) {
+            bytes += written;
+            size_byte -= (size_t)written;
+        }
+    }
+    return 1;
+}
+
+/* The loader tells libraries apart by their inode, so a new file is a new instance. */
+static enum fulcrum_status load_copy(void **out,
+    const struct fulcrum_libretro_file *image, const char *path,
+    struct fulcrum_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    char copy[4096];
+    int length = snprintf(copy, sizeof copy, "%s/fulcrum-core-XXXXXX",
+        folder != NULL && folder[0] != '\0' ? folder : "/tmp");
+    int file = length > 0 && (size_t)length < sizeof copy ? mkstemp(copy) : -1;
+    if (file < 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_FILE,
+            "no temporary file for a copy of the core in $TMPDIR or /tmp: %s",
+            strerror(errno));
+    }
+    int written = write_all(file, image->bytes, image->size_byte);
+    written = close(file) == 0 && written;
+    void *library = written ? dlopen(copy, RTLD_NOW | RTLD_LOCAL) : NULL;
+    (void)unlink(copy);
+    if (!written) {
+        return fulcrum_fail(err, FULCRUM_ERR_FILE,
+            "a copy of the core \"%s\" does not fit in \"%s\": %s", path, copy,
+            strerror(errno));
+    }
+    if (library == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_FORMAT, "core \"%s\" does not load: %s", path, dlerror());
+    }
+    *out = library;
+    return FULCRUM_OK;
+}
+
+/* Fills the function pointers of `core`; NULL, or the name of a missing function. */
+static const char *resolve(struct fulcrum_libretro_core *core)
+{
+#define ROW(member)                                                                    \
+    {                                                                                  \
+        "retro_" #member, offsetof(struct fulcrum_libretro_core, member)               \
+    }
+    static const struct {
+        const char *name;
+        size_t offset;
+    } rows[] = {ROW(api_version), ROW(init), ROW(deinit), ROW(set_environment),
+        ROW(set_video_refresh), ROW(set_audio_sample), ROW(set_audio_sample_batch),
+        ROW(set_input_poll), ROW(set_input_state), ROW(get_system_info),
+        ROW(get_system_av_info), ROW(set_controller_port_device), ROW(reset), ROW(run),
+        ROW(serialize_size), ROW(serialize), ROW(unserialize), ROW(load_game),
+        ROW(unload_game)};
+#undef ROW
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        void *symbol = dlsym(core->library, rows[i].name);
+        if (symbol == NULL) {
+            return rows[i].name;
+        }
+        /* C has no cast from void * to a function; POSIX says the bytes agree. */
+        memcpy((char *)core + rows[i].offset, &symbol, sizeof symbol);
+    }
+    return NULL;
+}
+
+enum fulcrum_status fulcrum_libretro_core_open(struct fulcrum_libretro_core *out,
+    const struct fulcrum_libretro_file *image, const char *path,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_libretro_core core = {0};
+    enum fulcrum_status status = check_image(image, path, err);
+    if (status == FULCRUM_OK) {
+        status = load_copy(&core.library, image, path, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    const char *missing = resolve(&core);
+    if (missing != NULL) {
+        status = fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "\"%s\" is not a libretro core: it has no function %s", path, missing);
+    } else if (core.api_version() != LIBRETRO_API_VERSION) {
+        status = fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "core \"%s\" speaks libretro version %u, expected %u", path,
+            core.api_version(), LIBRETRO_API_VERSION);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_libretro_core_close(&core);
+        return status;
+    }
+    *out = core;
+    return FULCRUM_OK;
+}
+
+void fulcrum_libretro_core_close(struct fulcrum_libretro_core *core)
+{
+    if (core->library != NULL) {
+        (void)dlclose(core->library);
+    }
+    *core = (struct fulcrum_libretro_core){0};
+}

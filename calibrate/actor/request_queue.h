@@ -1,0 +1,110 @@
+/* request_queue.h - actors that hand requests to a server and wait for its answers. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_ACTOR_REQUEST_QUEUE_H
+#define FULCRUM_CALIBRATE_ACTOR_REQUEST_QUEUE_H
+
+#include <stddef.h>
+
+#include "model/status.h"
+
+/* Requests of many threads to one server, and its answers. */
+
+/*
+ * A queue under a mutex, a condition variable on which the server waits for requests
+ * enough, and a semaphore for each seat on which its thread waits for the answer: what
+ * a plain implementation of a central inference server does. The calibration times this
+ * very code with nothing behind it, and real runs pass their requests through it.
+ */
+struct fulcrum_desk; /* opaque */
+
+/*
+ *   seat_count  threads that may ask; each uses a seat of its own, from 0
+ *   out         given back with fulcrum_desk_free, once nobody waits at it any more
+ *   fails       FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_desk_new(
+    struct fulcrum_desk **out, size_t seat_count, struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_desk_free(struct fulcrum_desk *desk);
+
+/*
+ * Hands in the request of a seat; fulcrum_desk_await takes the answer. Returns 0 once
+ * the desk is closed.
+ */
+int fulcrum_desk_hand_in(struct fulcrum_desk *desk, size_t seat);
+
+/* Waits for the answer to the seat's request. Returns 0 once the desk is closed. */
+int fulcrum_desk_await(struct fulcrum_desk *desk, size_t seat);
+
+/*
+ * The server's side: waits until `least` requests (1..seat_count) are there, then takes
+ * all that are, at most `most`, in the order of their arrival.
+ *   seats   room for `most`
+ * Returns how many; 0 once the desk is closed.
+ */
+size_t fulcrum_desk_collect(
+    struct fulcrum_desk *desk, size_t least, size_t most, size_t *seats);
+
+/* Lets the threads of `count` seats go on. */
+void fulcrum_desk_answer(struct fulcrum_desk *desk, const size_t *seats, size_t count);
+
+/* Requests that wait to be collected, now. */
+size_t fulcrum_desk_waiting(struct fulcrum_desk *desk);
+
+/* Sends everybody home: whoever waits, and whoever comes. May be called twice. */
+void fulcrum_desk_close(struct fulcrum_desk *desk);
+
+/*
+ * Actor threads around a desk as in a real run, with nothing behind it: the server is
+ * the calling thread. Where there are two cores or more, server and actors get those of
+ * the standard placement: left to itself the scheduler puts two threads that only talk
+ * on one core.
+ */
+struct fulcrum_exchange;
+
+struct fulcrum_exchange_plan {
+    size_t actor_count;
+    size_t item_count; /* observations of a request */
+    size_t item_byte;  /* of one; the server copies them together */
+    double think_s;    /* what an actor computes between an answer and its next request:
+                          without it no core would ever fall idle, as in a real run */
+};
+
+/*
+ *   out      given back with fulcrum_exchange_free; until then the calling thread is
+ *            bound to the server's processors
+ *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (a thread cannot start)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_exchange_new(
+    struct fulcrum_exchange **out, const struct fulcrum_exchange_plan *plan,
+    struct fulcrum_error *err);
+
+/* Ends and joins the actors. Accepts NULL. */
+void fulcrum_exchange_free(struct fulcrum_exchange *exchange);
+
+/* Waits until every actor has handed in its request, and copies their observations. */
+void fulcrum_exchange_collect(struct fulcrum_exchange *exchange);
+
+/* Answers all of them. */
+void fulcrum_exchange_answer(struct fulcrum_exchange *exchange);
+
+/*
+ * Wall time from an answer until the first actor ran again; known once that actor's
+ * next request was collected, 0 before.
+ */
+double fulcrum_exchange_wake_s(const struct fulcrum_exchange *exchange);
+
+/*
+ * CPU time that the actors have spent on handing in and waking up, over their requests,
+ * since the last call; to be called between a collect and its answer.
+ */
+double fulcrum_exchange_ask_s(struct fulcrum_exchange *exchange);
+
+/* 1 where server and actors have cores of their own. */
+int fulcrum_exchange_is_apart(const struct fulcrum_exchange *exchange);
+
+/* Computes for `seconds` of the calling thread's CPU time. */
+void fulcrum_spin_s(double seconds);
+
+#endif

@@ -1,0 +1,144 @@
+/* cuda_driver.c - the CUDA driver's functions, found at run time. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One program runs with and without a GPU, and is built without NVIDIA's headers: the
+ * functions used are declared in cuda_driver.h and looked up by name. A name with a
+ * version (_v2) is the one that cuda.h gives a call since CUDA 4; those that got a
+ * later version still (cuEventElapsedTime) are used in the one that every driver has.
+ */
+#include "calibrate/device/cuda_driver.h"
+
+#include "calibrate/shared_library.h"
+#include "model/try.h"
+
+#define OFFSET(member) offsetof(struct fulcrum_cuda_driver, member)
+
+static const struct fulcrum_symbol symbols[] = {
+    {"cuGetErrorName", OFFSET(get_error_name), 0},
+    {"cuInit", OFFSET(init), 0},
+    {"cuDriverGetVersion", OFFSET(driver_get_version), 0},
+    {"cuDeviceGetCount", OFFSET(device_get_count), 0},
+    {"cuDeviceGet", OFFSET(device_get), 0},
+    {"cuDeviceGetName", OFFSET(device_get_name), 0},
+    {"cuDeviceGetUuid", OFFSET(device_get_uuid), 1},
+    {"cuDeviceTotalMem_v2", OFFSET(device_total_mem), 0},
+    {"cuDeviceGetAttribute", OFFSET(device_get_attribute), 0},
+    {"cuDevicePrimaryCtxRetain", OFFSET(primary_retain), 0},
+    {"cuDevicePrimaryCtxRelease_v2", OFFSET(primary_release), 0},
+    {"cuCtxSetCurrent", OFFSET(context_set_current), 0},
+    {"cuMemAlloc_v2", OFFSET(mem_alloc), 0},
+    {"cuMemFree_v2", OFFSET(mem_free), 0},
+    {"cuMemHostAlloc", OFFSET(mem_host_alloc), 0},
+    {"cuMemFreeHost", OFFSET(mem_host_free), 0},
+    {"cuMemsetD32Async", OFFSET(memset_d32), 0},
+    {"cuMemcpyHtoDAsync_v2", OFFSET(copy_to_device), 0},
+    {"cuMemcpyDtoHAsync_v2", OFFSET(copy_to_host), 0},
+    {"cuStreamCreate", OFFSET(stream_create), 0},
+    {"cuStreamSynchronize", OFFSET(stream_synchronize), 0},
+    {"cuStreamDestroy_v2", OFFSET(stream_destroy), 0},
+    {"cuEventCreate", OFFSET(event_create), 0},
+    {"cuEventRecord", OFFSET(event_record), 0},
+    {"cuEventElapsedTime", OFFSET(event_elapsed_time), 0},
+    {"cuEventDestroy_v2", OFFSET(event_destroy), 0},
+    {"cuModuleLoadDataEx", OFFSET(module_load), 0},
+    {"cuModuleGetFunction", OFFSET(module_get_function), 0},
+    {"cuModuleUnload", OFFSET(module_unload), 0},
+    {"cuLaunchKernel", OFFSET(launch_kernel), 0},
+    {"cuLibraryLoadData", OFFSET(library_load), 1},
+    {"cuLibraryGetKernel", OFFSET(library_get_kernel), 1},
+    {"cuLibraryUnload", OFFSET(library_unload), 1},
+    {"cuDeviceGetDevResource", OFFSET(device_get_resource), 1},
+    {"cuDevSmResourceSplitByCount", OFFSET(split_by_count), 1},
+    {"cuDevResourceGenerateDesc", OFFSET(resource_describe), 1},
+    {"cuGreenCtxCreate", OFFSET(green_create), 1},
+    {"cuGreenCtxDestroy", OFFSET(green_destroy), 1},
+    {"cuCtxFromGreenCtx", OFFSET(green_context), 1},
+    {"cuGreenCtxStreamCreate", OFFSET(green_stream_create), 1},
+};
+
+static const char *const library_names[] = {"libcuda.so.1", "libcuda.so", NULL};
+
+const char *fulcrum_cuda_error_name(
+    const struct fulcrum_cuda_driver *driver, int result)
+{
+    const char *name = NULL;
+    int told = driver->get_error_name(result, &name);
+    return told == FULCRUM_CU_SUCCESS && name != NULL ? name
+                                                      : "a result without a name";
+}
+
+enum fulcrum_status fulcrum_cuda_check(const struct fulcrum_cuda_driver *driver,
+    int result, const char *what, struct fulcrum_error *err)
+{
+    if (result == FULCRUM_CU_SUCCESS) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_fail(err,
+        result == FULCRUM_CU_OUT_OF_MEMORY ? FULCRUM_ERR_NO_MEMORY
+                                           : FULCRUM_ERR_UNSUPPORTED,
+        "cuda: %s: %s (%d)", what, fulcrum_cuda_error_name(driver, result), result);
+}
+
+int fulcrum_cuda_can_divide(const struct fulcrum_cuda_driver *driver)
+{
+    return driver->device_get_resource != NULL && driver->split_by_count != NULL &&
+           driver->resource_describe != NULL && driver->green_create != NULL &&
+           driver->green_destroy != NULL && driver->green_context != NULL &&
+           driver->green_stream_create != NULL;
+}
+
+/* Stubs that come with toolkits load like a driver; they fail here. */
+static enum fulcrum_status start(
+    struct fulcrum_cuda_driver *driver, struct fulcrum_error *err)
+{
+    int result = driver->init(0);
+    if (result != FULCRUM_CU_SUCCESS) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "cuda: the driver does not start: %s (%d); --learner cpu runs on the CPU",
+            fulcrum_cuda_error_name(driver, result), result);
+    }
+    int count = 0;
+    result = driver->device_get_count(&count);
+    if (result == FULCRUM_CU_SUCCESS && count == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "cuda: the driver shows no GPU (CUDA_VISIBLE_DEVICES?); --learner cpu runs "
+            "on the CPU");
+    }
+    TRY(fulcrum_cuda_check(driver, result, "cuDeviceGetCount", err));
+    return fulcrum_cuda_check(driver, driver->driver_get_version(&driver->version),
+        "cuDriverGetVersion", err);
+}
+
+enum fulcrum_status fulcrum_cuda_driver_open(
+    struct fulcrum_cuda_driver *out, struct fulcrum_error *err)
+{
+    struct fulcrum_cuda_driver driver = {0};
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    enum fulcrum_status status = fulcrum_shared_library_open(
+        &driver.library, FULCRUM_CUDA_LIBRARY_VARIABLE, library_names, &why);
+    if (status != FULCRUM_OK) {
+        return fulcrum_fail(err, status,
+            "cuda: %s: no NVIDIA driver here; --learner cpu runs on the CPU",
+            why.detail);
+    }
+    status = fulcrum_shared_library_bind(
+        driver.library, &driver, symbols, sizeof symbols / sizeof symbols[0], &why);
+    status = status == FULCRUM_OK
+                 ? start(&driver, err)
+                 : fulcrum_fail(err, status,
+                       "cuda: the NVIDIA driver here is too old or none: %s; "
+                       "--learner cpu runs on the CPU",
+                       why.detail);
+    if (status != FULCRUM_OK) {
+        fulcrum_cuda_driver_close(&driver);
+        return status;
+    }
+    *out = driver;
+    return FULCRUM_OK;
+}
+
+void fulcrum_cuda_driver_close(struct fulcrum_cuda_driver *driver)
+{
+    fulcrum_shared_library_close(driver->library);
+    *driver = (struct fulcrum_cuda_driver){0};
+}

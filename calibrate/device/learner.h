@@ -1,0 +1,168 @@
+/* learner.h - real networks that infer actions and train. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_DEVICE_LEARNER_H
+#define FULCRUM_CALIBRATE_DEVICE_LEARNER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calibrate/stopwatch.h"
+#include "model/status.h"
+
+enum fulcrum_learner_network {
+    FULCRUM_NETWORK_R2D2, /* 84x84x4 uint8; 3 convolutions, dense 512, LSTM 512,
+                             duelling heads: 12.0 million multiply-adds per observation
+                           */
+    FULCRUM_NETWORK_MLP   /* float vector; 3 hidden layers of 256, policy and value */
+};
+
+/*
+ * Bounds that keep buffers near 3 GB: R2D2 at most 16384 replay steps, train_batch x
+ * (train_burn_in + train_unroll + 1); MLP at most 2^27 floats of observations.
+ */
+struct fulcrum_learner_options {
+    enum fulcrum_learner_network network;
+    size_t max_batch;     /* largest inference batch, 1..4096 */
+    size_t input_count;   /* MLP: length of the observation, 1..65536; R2D2: ignored */
+    size_t action_count;  /* 1..1024 */
+    size_t train_batch;   /* R2D2: sequences, 1..1024; MLP: samples, 1..65536 */
+    size_t train_unroll;  /* R2D2: steps of a sequence to train on, 1..1024 */
+    size_t train_burn_in; /* R2D2: steps before them, forward only, 0..1024 */
+    uint64_t seed;        /* weights and training data */
+    size_t device_index;  /* which device, where a learner has several */
+    double sm_count;      /* SMs (compute units) to run on; 0: what is usual there */
+};
+
+struct fulcrum_learner_info {
+    size_t input_byte; /* of one observation */
+    size_t parameter_count;
+    double forward_flop; /* per observation, 2 per multiply-add */
+    double train_step_flop;
+    size_t buffer_byte; /* weights, optimiser, replay and every other buffer */
+    char backend[200];  /* libraries and their versions, kernels, threads */
+    int is_gpu;         /* 0: runs on this machine's cores, and all below is zero
+                           unless they are reached as a device */
+    char device_name[96];
+    char device_uuid[48];    /* "GPU-...", as NVML prints it: which of several GPUs its
+                                watts are of; "" where it is not told */
+    double sm_count;         /* of the whole device */
+    double granted_sm_count; /* in force */
+    double least_sm_count;   /* smallest share that `grant` gives */
+    double sm_step;          /* shares are multiples of it */
+    double clock_hz;         /* NAN where a device does not tell */
+    double memory_byte;
+};
+
+/*
+ * What training steps are made on, in the host's memory. Step t of sequence i is row
+ * t * batch_count + i. Rewards (R2D2), advantages and targets of values (MLP) are not
+ * among it: they stay the learner's own random ones.
+ */
+struct fulcrum_train_rows {
+    size_t batch_count; /* sequences (R2D2) or samples (MLP) */
+    size_t step_count;  /* observations of one: R2D2: burn-in, unroll and one; MLP: 1 */
+    unsigned char *observation; /* rows of input_byte */
+    /*
+     * R2D2: the action in [0, action_count) before each observation and, one step more
+     * than there are observations, the one after the last; MLP: NULL.
+     */
+    int *index;
+    /* MLP: the action after each observation, action_count floats; R2D2: NULL. */
+    float *action;
+    size_t action_count;
+    /* MLP: of that action under the policy that chose it, a logarithm; R2D2: NULL. */
+    float *log_probability;
+};
+
+struct fulcrum_learner_state; /* opaque: weights, buffers, optimiser */
+
+struct fulcrum_device;
+
+/* One way to run the networks. */
+struct fulcrum_learner {
+    const char *name;
+    const char *summary;
+    /*
+     *   out      set on success only; given back with `close`
+     *   fails    FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_RANGE, FULCRUM_ERR_NO_MEMORY
+     */
+    enum fulcrum_status (*open)(const struct fulcrum_learner_options *options,
+        struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
+        struct fulcrum_error *err);
+    void (*close)(struct fulcrum_learner_state *state);
+    /*
+     * The input buffer of the inference batch: max_batch observations of input_byte
+     * bytes, one after the other. Borrowed; actors copy their observations into it.
+     */
+    void *(*input)(struct fulcrum_learner_state *state);
+    /*
+     * Infers `batch` observations (1..max_batch) on the calling thread and returns when
+     * it is done.
+     * `action` gets one index in [0, action_count) per observation: the best value
+     * (R2D2, whose slots keep a recurrent state each) or the largest mean (MLP).
+     *   fails    FULCRUM_ERR_UNSUPPORTED: the device failed; close is all that is left
+     */
+    enum fulcrum_status (*forward)(struct fulcrum_learner_state *state, size_t batch,
+        int *action, struct fulcrum_error *err);
+    /*
+     * One training step: forward, backward and Adam; returns when it is done. Without
+     * take_rows its rows are random and the same in each step: equal work, not
+     * learning.
+     *   loss     set on success only
+     *   fails    as forward
+     */
+    enum fulcrum_status (*train)(
+        struct fulcrum_learner_state *state, double *loss, struct fulcrum_error *err);
+    /*
+     * Where to write what is to be trained on: all of it, then take_rows. A learner on
+     * a device takes the host's memory for it with the first call.
+     *   out      borrowed, as long as the state
+     *   fails    FULCRUM_ERR_NO_MEMORY
+     */
+    enum fulcrum_status (*train_rows)(struct fulcrum_learner_state *state,
+        struct fulcrum_train_rows *out, struct fulcrum_error *err);
+    /*
+     * Training steps from now on are made on those rows as they are now, which a device
+     * is sent.
+     *   fails    as forward
+     */
+    enum fulcrum_status (*take_rows)(
+        struct fulcrum_learner_state *state, struct fulcrum_error *err);
+    /*
+     * Copies the weights to and from parameter_count floats, which every learner lays
+     * out alike: so weights that one state trained infer in another. Moments of the
+     * optimiser and R2D2's target network stay.
+     *   fails    as forward
+     */
+    enum fulcrum_status (*read_weights)(
+        struct fulcrum_learner_state *state, float *out, struct fulcrum_error *err);
+    enum fulcrum_status (*write_weights)(struct fulcrum_learner_state *state,
+        const float *weights, struct fulcrum_error *err);
+    /*
+     * On which clock forward and train are to be timed: CPU where the calling thread
+     * does the work, wall where a device does.
+     */
+    enum fulcrum_clock clock;
+    /*
+     * Runs what follows on about `sm_count` SMs (0: all); weights and states stay.
+     * NULL where the learner has no such choice.
+     *   granted  SMs really in force: what a measurement is to report
+     *   fails    FULCRUM_ERR_UNSUPPORTED (this device cannot be divided),
+     *            FULCRUM_ERR_RANGE; the shares in force stay as they were
+     */
+    enum fulcrum_status (*grant)(struct fulcrum_learner_state *state, double sm_count,
+        double *granted, struct fulcrum_error *err);
+    /* What it runs on, for those who measure that alone; NULL: the calling thread. */
+    const struct fulcrum_device *device;
+};
+
+/* NULL-terminated, in the order of `fulcrum list learners`. Static. */
+const struct fulcrum_learner *const *fulcrum_learners(void);
+
+/* NULL if there is none of that name. */
+const struct fulcrum_learner *fulcrum_learner_find(const char *name);
+
+/* Names as on the command line ("r2d2", "mlp"); NULL beyond the last one. */
+const char *fulcrum_learner_network_name(enum fulcrum_learner_network network);
+
+#endif

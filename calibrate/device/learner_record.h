@@ -1,0 +1,47 @@
+/* learner_record.h - the records that learner.c lists. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_DEVICE_LEARNER_RECORD_H
+#define FULCRUM_CALIBRATE_DEVICE_LEARNER_RECORD_H
+
+#include "calibrate/device/learner.h"
+#include "calibrate/network/mlp_task.h"
+#include "calibrate/network/r2d2_task.h"
+
+#define FULCRUM_LEARNER_CPU_SUMMARY    "OpenBLAS on one CPU thread, float32"
+#define FULCRUM_LEARNER_CUDA_SUMMARY   "an NVIDIA GPU, cuBLAS where it is, float32"
+#define FULCRUM_LEARNER_OPENCL_SUMMARY "an OpenCL 1.2 device, own kernels, float32"
+
+/* Only its `open` is set where the build has no OpenBLAS. */
+extern const struct fulcrum_learner fulcrum_learner_cpu;
+
+/* Refuses to open where the build has no OpenCL, or the machine no driver of it. */
+extern const struct fulcrum_learner fulcrum_learner_opencl;
+
+/* Refuses to open where there is no driver of NVIDIA's or no GPU behind it. */
+extern const struct fulcrum_learner fulcrum_learner_cuda;
+
+/*
+ * Checks what every learner bounds alike.
+ *   fails    FULCRUM_ERR_RANGE
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_learner_options_check(
+    const struct fulcrum_learner_options *options, struct fulcrum_error *err);
+
+/* The networks that the options ask for, the same with every learner. */
+struct fulcrum_r2d2_options fulcrum_learner_r2d2_options(
+    const struct fulcrum_learner_options *options);
+struct fulcrum_mlp_options fulcrum_learner_mlp_options(
+    const struct fulcrum_learner_options *options);
+
+/* The layouts of rows, with the arrays of a network in their places. */
+struct fulcrum_train_rows fulcrum_learner_r2d2_rows(
+    const struct fulcrum_learner_options *options,
+    const struct fulcrum_r2d2_replay *replay);
+struct fulcrum_train_rows fulcrum_learner_mlp_rows(
+    const struct fulcrum_learner_options *options,
+    const struct fulcrum_mlp_minibatch *minibatch);
+
+/* Bytes of one observation. */
+size_t fulcrum_learner_input_byte(const struct fulcrum_learner_options *options);
+
+#endif

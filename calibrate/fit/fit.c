@@ -1,0 +1,872 @@
+/* fit.c - robust nonlinear least squares: GSL's trust region inside reweighting. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Levenberg-Marquardt (GSL's trust region) minimises weighted squares of relative
+ * residuals; after each solution the weights are set anew from the residuals, by the
+ * rule that the caller chose (fit_loss.c) with the median absolute deviation as scale,
+ * until the parameters rest. So a few disturbed samples pull little or not at all.
+ *
+ * Parameters live on their scale (logarithm, logit), where they need no bounds; a bound
+ * that is left is handled by holding the parameter there and solving for the others.
+ * Priors are rows like points, each with the weight of one standard deviation. Several
+ * starts guard against local minima, at the cost of as many solutions: these problems
+ * have some ten points and five parameters.
+ */
+
+#include "calibrate/fit/fit.h"
+
+#include <assert.h>
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_multifit_nlinear.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/design/calibration.h"
+#include "model/status.h"
+#include "model/try.h"
+
+/* One fit under way. q: the parameters on their scales, fitted ones only. */
+struct fulcrum_fit_state {
+    const struct fulcrum_fit_problem *problem;
+    double natural[FULCRUM_FIT_MAX_PARAMETERS]; /* every parameter */
+    size_t index[FULCRUM_FIT_MAX_PARAMETERS];   /* of the fitted ones */
+    size_t free_count;
+    size_t loose_count; /* fitted ones without a prior */
+    unsigned marks[FULCRUM_FIT_MAX_PARAMETERS];
+    double *fitted; /* model at each point; these share one allocation */
+    double *scale;  /* what its residual is divided by */
+    double *weight; /* of robust reweighting */
+    double *work;
+    double noise;     /* relative; 1 without priors, where it has no effect */
+    double deviation; /* robust standard deviation of the residuals */
+    gsl_multifit_nlinear_workspace *solver;
+};
+
+/* Robust losses: weights, spread of residuals, variance of a fit. */
+
+/* Tuning for 95 % efficiency under normal noise (Holland and Welsch 1977). */
+static const double huber_k = 1.345;
+static const double cauchy_c = 2.385;
+
+/* Standard deviations per median absolute deviation of a normal law. */
+static const double sd_per_mad = 1.482602218505602;
+
+static const double rounding_floor = 1e-9;
+
+double fulcrum_fit_loss_weight(enum fulcrum_fit_loss loss, double u)
+{
+    switch (loss) {
+    case FULCRUM_FIT_HUBER:
+        return fabs(u) <= huber_k ? 1 : huber_k / fabs(u);
+    case FULCRUM_FIT_CAUCHY:
+        return 1 / (1 + (u / cauchy_c) * (u / cauchy_c));
+    case FULCRUM_FIT_SQUARES:
+    default:
+        return 1;
+    }
+}
+
+/* Derivative of weight(u) * u. */
+static double influence_slope(enum fulcrum_fit_loss loss, double u)
+{
+    double v = (u / cauchy_c) * (u / cauchy_c);
+    switch (loss) {
+    case FULCRUM_FIT_HUBER:
+        return fabs(u) <= huber_k ? 1 : 0;
+    case FULCRUM_FIT_CAUCHY:
+        return (1 - v) / ((1 + v) * (1 + v));
+    case FULCRUM_FIT_SQUARES:
+    default:
+        return 1;
+    }
+}
+
+double fulcrum_fit_deviation(double *magnitude, size_t count, size_t parameter_count)
+{
+    assert(count > 0);
+    size_t met = parameter_count > 0 ? parameter_count - 1 : 0;
+    met = met < count ? met : count - 1;
+    gsl_sort(magnitude, 1, count);
+    double median = gsl_stats_median_from_sorted_data(magnitude + met, 1, count - met);
+    return fmax(median * sd_per_mad, rounding_floor);
+}
+
+double fulcrum_fit_variance(enum fulcrum_fit_loss loss, const double *residual,
+    size_t count, struct fulcrum_fit_spread spread)
+{
+    double n = (double)count;
+    if (n - spread.parameter_count < 1) {
+        return (double)NAN;
+    }
+    double influence2 = 0;
+    double slope = 0;
+    double slope2 = 0;
+    for (size_t i = 0; i < count; i++) {
+        double u = residual[i] / spread.deviation;
+        double influence = fulcrum_fit_loss_weight(loss, u) * u;
+        double d = influence_slope(loss, u);
+        influence2 += influence * influence;
+        slope += d;
+        slope2 += d * d;
+    }
+    /* With most points beyond the knee the formula has no meaning: a tenth at least. */
+    double mean = fmax(slope / n, 0.1);
+    double spread_of_slope = fmax(slope2 / n - mean * mean, 0);
+    double k = 1 + spread.parameter_count / n * spread_of_slope / (mean * mean);
+    return k * k * spread.deviation * spread.deviation * influence2 /
+           (n - spread.parameter_count) / (mean * mean);
+}
+
+/* Parameters on the scale where they move freely, and back. */
+
+double fulcrum_fit_to_scale(enum fulcrum_scale scale, double value)
+{
+    switch (scale) {
+    case FULCRUM_SCALE_LOG:
+        return log(value);
+    case FULCRUM_SCALE_LOGIT:
+        return log(value / (1 - value));
+    case FULCRUM_SCALE_LINEAR:
+    default:
+        return value;
+    }
+}
+
+double fulcrum_fit_to_natural(enum fulcrum_scale scale, double q)
+{
+    switch (scale) {
+    case FULCRUM_SCALE_LOG:
+        return exp(q);
+    case FULCRUM_SCALE_LOGIT:
+        return 1 / (1 + exp(-q));
+    case FULCRUM_SCALE_LINEAR:
+    default:
+        return q;
+    }
+}
+
+double fulcrum_fit_natural_slope(enum fulcrum_scale scale, double value)
+{
+    switch (scale) {
+    case FULCRUM_SCALE_LOG:
+        return value;
+    case FULCRUM_SCALE_LOGIT:
+        return value * (1 - value);
+    case FULCRUM_SCALE_LINEAR:
+    default:
+        return 1;
+    }
+}
+
+/* Standard errors, covariance and warnings of a solved fit. */
+
+/*
+ * The covariance is Huber's for robust regression: the variance of a point times the
+ * inverse of slopes' slopes, carried to natural units by the slope of each scale. More
+ * than its last digits it matters to say when an error means nothing: too few points, a
+ * parameter at its bound, a value that only repeats its prior. Those become warnings
+ * that every report shows.
+ */
+
+/* What is left of an exact fit is rounding, and no smaller than this. */
+static const double rounding_rel = 1e-9;
+
+/* Posterior over prior deviation from which a parameter counts as "all prior". */
+static const double prior_share_limit = 0.75;
+
+/* Fitted parameters that have a prior. */
+static size_t fit_prior_count(const struct fulcrum_fit_problem *problem)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < problem->parameter_count; i++) {
+        const struct fulcrum_fit_parameter *p = &problem->parameter[i];
+        count += p->low < p->high && p->prior_sd > 0;
+    }
+    return count;
+}
+
+/* Column `column` of d(model / scale) / dq by central differences. */
+static void slope_column(const struct fulcrum_fit_state *fit, size_t parameter,
+    gsl_matrix *slopes, size_t column)
+{
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    enum fulcrum_scale scale = problem->parameter[parameter].scale;
+    double natural[FULCRUM_FIT_MAX_PARAMETERS];
+    memcpy(natural, fit->natural, sizeof natural);
+    double q = fulcrum_fit_to_scale(scale, natural[parameter]);
+    double step = 6e-6 * fmax(fabs(q), 1e-3);
+    for (size_t i = 0; i < problem->count; i++) {
+        natural[parameter] = fulcrum_fit_to_natural(scale, q + step);
+        double up = problem->model(natural, problem->x[i], problem->context);
+        natural[parameter] = fulcrum_fit_to_natural(scale, q - step);
+        double down = problem->model(natural, problem->x[i], problem->context);
+        gsl_matrix_set(slopes, i, column, (up - down) / (2 * step * fit->scale[i]));
+    }
+}
+
+/* Variance of one point behind the standard errors; NaN if nothing tells it. */
+static double point_variance(const struct fulcrum_fit_state *fit)
+{
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    for (size_t i = 0; i < problem->count; i++) {
+        fit->work[i] = (fit->fitted[i] - problem->y[i]) / fit->scale[i];
+    }
+    double variance = fulcrum_fit_variance(problem->loss, fit->work, problem->count,
+        (struct fulcrum_fit_spread){fit->deviation, (double)fit->loose_count});
+    double least = fmax(problem->noise_rel, rounding_rel);
+    if (isnan(variance)) {
+        double spread = fmax(least, fit->deviation);
+        return problem->noise_rel > 0 ? spread * spread : variance;
+    }
+    return fmax(variance, least * least);
+}
+
+/* Fills the slopes of every parameter that is not fixed, held ones included. */
+static size_t fill_slopes(const struct fulcrum_fit_state *fit, gsl_matrix *slopes,
+    double deviation, size_t *index)
+{
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    size_t columns = 0;
+    size_t row = problem->count;
+    gsl_matrix_set_zero(slopes);
+    for (size_t i = 0; i < problem->parameter_count; i++) {
+        const struct fulcrum_fit_parameter *p = &problem->parameter[i];
+        if ((fit->marks[i] & FULCRUM_FIT_FIXED) != 0) {
+            continue;
+        }
+        slope_column(fit, i, slopes, columns);
+        if (p->prior_sd > 0) {
+            gsl_matrix_set(slopes, row++, columns, deviation / p->prior_sd);
+        }
+        index[columns++] = i;
+    }
+    return columns;
+}
+
+/* Inverse of slopes' slopes in units of the point variance; q scale. */
+static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *fit,
+    double deviation, gsl_matrix *covariance, size_t *index, struct fulcrum_error *err)
+{
+    size_t columns = covariance->size1;
+    gsl_matrix *slopes =
+        gsl_matrix_calloc(fit->problem->count + fit_prior_count(fit->problem), columns);
+    if (slopes == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", fit->problem->what);
+    }
+    (void)fill_slopes(fit, slopes, deviation, index);
+    (void)gsl_multifit_nlinear_covar(slopes, 1e-8, covariance);
+    gsl_matrix_free(slopes);
+    gsl_matrix_scale(covariance, deviation * deviation);
+    return FULCRUM_OK;
+}
+
+/* A spread of a factor e, or as wide as the prior: the data did not speak. */
+static int is_identified(const struct fulcrum_fit_parameter *p, double sd_on_scale)
+{
+    if (p->prior_sd > 0) {
+        return sd_on_scale < prior_share_limit * p->prior_sd;
+    }
+    int determined = sd_on_scale > 0;
+    return determined && (p->scale == FULCRUM_SCALE_LINEAR || sd_on_scale < 1);
+}
+
+static void fill_estimate(const struct fulcrum_fit_state *fit,
+    struct fulcrum_fit_estimate *out, size_t i, double variance)
+{
+    const struct fulcrum_fit_parameter *p = &fit->problem->parameter[i];
+    double sd = sqrt(variance);
+    if (p->prior_sd > 0) {
+        out->marks |= FULCRUM_FIT_HAS_PRIOR;
+        out->prior_share = sd / p->prior_sd;
+    }
+    if (!isnan(sd) && !is_identified(p, sd)) {
+        out->marks |= FULCRUM_FIT_NOT_IDENTIFIED;
+    }
+    double slope = fulcrum_fit_natural_slope(p->scale, fit->natural[i]);
+    out->standard_error = sd > 0 ? sd * slope : (double)NAN;
+}
+
+/* Standard errors and covariance in natural units. */
+static enum fulcrum_status fill_covariance(const struct fulcrum_fit_state *fit,
+    struct fulcrum_fit_result *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    size_t columns = 0;
+    for (size_t i = 0; i < problem->parameter_count; i++) {
+        columns += (fit->marks[i] & FULCRUM_FIT_FIXED) == 0;
+    }
+    out->noise_rel = sqrt(point_variance(fit));
+    int known = out->noise_rel > 0;
+    if (columns == 0) {
+        return FULCRUM_OK;
+    }
+    double store[FULCRUM_FIT_MAX_PARAMETERS * FULCRUM_FIT_MAX_PARAMETERS] = {0};
+    size_t index[FULCRUM_FIT_MAX_PARAMETERS] = {0};
+    gsl_matrix_view on_scale = gsl_matrix_view_array(store, columns, columns);
+    TRY(covariance_on_scale(
+        fit, known ? out->noise_rel : 1, &on_scale.matrix, index, err));
+    for (size_t a = 0; a < columns; a++) {
+        size_t i = index[a];
+        double slope =
+            fulcrum_fit_natural_slope(problem->parameter[i].scale, fit->natural[i]);
+        double variance = known ? store[a * columns + a] : (double)NAN;
+        fill_estimate(fit, &out->parameter[i], i, variance);
+        for (size_t b = 0; known && b < columns; b++) {
+            size_t j = index[b];
+            out->covariance[i * problem->parameter_count + j] =
+                store[a * columns + b] * slope *
+                fulcrum_fit_natural_slope(problem->parameter[j].scale, fit->natural[j]);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static unsigned warnings_of(const struct fulcrum_fit_result *result, size_t free_count)
+{
+    const struct fulcrum_fit_residuals *residuals = &result->residuals;
+    unsigned flags = 0;
+    flags |= residuals->count < free_count + 2 ? FULCRUM_FIT_TOO_FEW_POINTS : 0U;
+    flags |= residuals->rms_rel > 0.05 ? FULCRUM_FIT_MISFIT : 0U;
+    /* One chance in 200 under random signs. */
+    flags |= residuals->sign_runs_z < -2.58 ? FULCRUM_FIT_SIGN_RUNS : 0U;
+    flags |= residuals->outlier_count > 0 ? FULCRUM_FIT_OUTLIERS : 0U;
+    flags |= result->noise_rel > 0 ? 0U : FULCRUM_FIT_UNKNOWN_ERROR;
+    unsigned marks = 0;
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        marks |= result->parameter[i].marks;
+    }
+    flags |= (marks & FULCRUM_FIT_AT_BOUND) != 0 ? FULCRUM_FIT_BOUND_REACHED : 0U;
+    flags |= (marks & FULCRUM_FIT_NOT_IDENTIFIED) != 0 ? FULCRUM_FIT_UNIDENTIFIED : 0U;
+    return flags;
+}
+
+/*
+ * Estimates, covariance, residuals and warnings of a solved fit, whose `fitted`,
+ * `scale` and `weight` belong to its parameters.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+static enum fulcrum_status fit_result_of(struct fulcrum_fit_result *out,
+    const struct fulcrum_fit_state *fit, struct fulcrum_error *err)
+{
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    size_t unknown_count = 0;
+    *out = (struct fulcrum_fit_result){.parameter_count = problem->parameter_count,
+        .prior_count = fit_prior_count(problem),
+        .x_low = problem->x[0],
+        .x_high = problem->x[0]};
+    for (size_t i = 0; i < problem->parameter_count; i++) {
+        struct fulcrum_fit_estimate *estimate = &out->parameter[i];
+        size_t length = strlen(problem->parameter[i].name);
+        assert(length < sizeof estimate->name);
+        memcpy(estimate->name, problem->parameter[i].name, length + 1);
+        estimate->scale = problem->parameter[i].scale;
+        estimate->value = fit->natural[i];
+        estimate->marks = fit->marks[i];
+        unknown_count += (fit->marks[i] & FULCRUM_FIT_FIXED) == 0;
+    }
+    for (size_t i = 1; i < problem->count; i++) {
+        out->x_low = fmin(out->x_low, problem->x[i]);
+        out->x_high = fmax(out->x_high, problem->x[i]);
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fill_covariance(fit, out, err));
+    status = fulcrum_fit_residuals_of(
+        &out->residuals, problem, fit->fitted, fit->weight, err);
+end:
+    out->residuals.degrees_of_freedom =
+        (double)(problem->count + out->prior_count) - (double)unknown_count;
+    out->warnings = warnings_of(out, unknown_count);
+    return status;
+}
+
+/* What a report says of a fit: residuals, warnings, range. */
+
+/* The normal law of the number of runs needs this many points. */
+enum { RUNS_LEAST_COUNT = 10 };
+
+/* Fewer runs of equal sign than chance would give: Wald and Wolfowitz's z. */
+static double runs_z(const double *residual, const size_t *order, size_t count)
+{
+    double above = 0;
+    double runs = 0;
+    int last = -1;
+    for (size_t i = 0; i < count; i++) {
+        int sign = residual[order[i]] > 0;
+        above += sign;
+        runs += sign != last;
+        last = sign;
+    }
+    double n = (double)count;
+    double pairs = 2 * above * (n - above);
+    double mean = pairs / n + 1;
+    double variance = pairs * (pairs - n) / (n * n * (n - 1));
+    /* All of one sign: impossible for a fit, short of rounding and priors. */
+    return variance > 0 ? (runs - mean) / sqrt(variance) : 0;
+}
+
+static enum fulcrum_status sign_runs(struct fulcrum_fit_residuals *out,
+    const struct fulcrum_fit_problem *problem, const double *fitted,
+    struct fulcrum_error *err)
+{
+    /* Residuals that are rounding have signs without meaning. */
+    if (problem->count < RUNS_LEAST_COUNT || out->rms_rel < 1e-9) {
+        return FULCRUM_OK;
+    }
+    size_t *order = calloc(problem->count, sizeof *order);
+    double *residual = calloc(problem->count, sizeof *residual);
+    if (order != NULL && residual != NULL) {
+        for (size_t i = 0; i < problem->count; i++) {
+            residual[i] = fitted[i] - problem->y[i];
+        }
+        gsl_sort_index(order, problem->x, 1, problem->count);
+        out->sign_runs_z = runs_z(residual, order, problem->count);
+    }
+    enum fulcrum_status status =
+        order != NULL && residual != NULL
+            ? FULCRUM_OK
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", problem->what);
+    free(residual);
+    free(order);
+    return status;
+}
+
+enum fulcrum_status fulcrum_fit_residuals_of(struct fulcrum_fit_residuals *out,
+    const struct fulcrum_fit_problem *problem, const double *fitted,
+    const double *weight, struct fulcrum_error *err)
+{
+    struct fulcrum_fit_residuals sum = {.count = problem->count};
+    double n = (double)problem->count;
+    for (size_t i = 0; i < problem->count; i++) {
+        double y = problem->y[i];
+        double residual = (fitted[i] - y) / y;
+        sum.mape += fabs(residual) / n;
+        sum.smape += 2 * fabs(fitted[i] - y) / (fabs(fitted[i]) + y) / n;
+        sum.max_abs_rel = fmax(sum.max_abs_rel, fabs(residual));
+        sum.bias_rel += residual / n;
+        sum.rms_rel += residual * residual / n;
+        sum.outlier_count += weight[i] < 0.5;
+    }
+    sum.rms_rel = sqrt(sum.rms_rel);
+    TRY(sign_runs(&sum, problem, fitted, err));
+    *out = sum;
+    return FULCRUM_OK;
+}
+
+const struct fulcrum_fit_estimate *fulcrum_fit_find(
+    const struct fulcrum_fit_result *result, const char *name)
+{
+    for (size_t i = 0; i < result->parameter_count; i++) {
+        if (strcmp(result->parameter[i].name, name) == 0) {
+            return &result->parameter[i];
+        }
+    }
+    return NULL;
+}
+
+int fulcrum_fit_extrapolates(const struct fulcrum_fit_result *result, double x)
+{
+    return x < result->x_low || x > result->x_high;
+}
+
+const char *fulcrum_fit_warning_text(unsigned warning)
+{
+    static const struct {
+        unsigned warning;
+        const char *text;
+    } texts[] = {
+        {FULCRUM_FIT_TOO_FEW_POINTS,
+            "fewer points than parameters + 2: the fit meets them whatever the truth"},
+        {FULCRUM_FIT_MISFIT, "residuals exceed 5 % rms: the form does not fit, or "
+                             "points were disturbed"},
+        {FULCRUM_FIT_SIGN_RUNS,
+            "residuals keep their sign over long runs: the form does not fit"},
+        {FULCRUM_FIT_OUTLIERS, "some points lie far off and were given less weight"},
+        {FULCRUM_FIT_BOUND_REACHED,
+            "the data pull a parameter beyond its bound, where it is held"},
+        {FULCRUM_FIT_UNIDENTIFIED, "the data say next to nothing about a parameter"},
+        {FULCRUM_FIT_UNKNOWN_ERROR,
+            "as many parameters as points: standard errors are unknown"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (texts[i].warning == warning) {
+            return texts[i].text;
+        }
+    }
+    return NULL;
+}
+
+size_t fulcrum_fit_distinct(const double *x, size_t count, size_t enough)
+{
+    size_t distinct = 0;
+    for (size_t i = 0; i < count && distinct < enough; i++) {
+        size_t j = 0;
+        /* Counts and sizes are compared as given, not as results of arithmetic. */
+        while (j < i && (x[j] < x[i] || x[j] > x[i])) {
+            j++;
+        }
+        distinct += j == i;
+    }
+    return distinct;
+}
+
+enum { STEP_LIMIT = 200, PASS_LIMIT = 200 };
+
+/* How far a pass may still move a parameter (on its scale) in a finished fit. */
+static const double pass_tolerance = 1e-9;
+
+/* How far from a point the model may be that scales its error: see reweigh(). */
+static const double scale_limit = 20.0;
+
+/* Distance from the prior in its standard deviations; 0 without one. */
+static double prior_residual(const struct fulcrum_fit_parameter *p, double value)
+{
+    double q = fulcrum_fit_to_scale(p->scale, value);
+    return (q - fulcrum_fit_to_scale(p->scale, p->start)) / p->prior_sd;
+}
+
+static void set_free(
+    const struct fulcrum_fit_state *fit, const gsl_vector *q, double *natural)
+{
+    for (size_t j = 0; j < fit->free_count; j++) {
+        size_t i = fit->index[j];
+        enum fulcrum_scale scale = fit->problem->parameter[i].scale;
+        natural[i] = fulcrum_fit_to_natural(scale, gsl_vector_get(q, j));
+    }
+}
+
+/* GSL's callback: one row per point, then one per prior of a fitted parameter. */
+static int residual_rows(const gsl_vector *q, void *data, gsl_vector *rows)
+{
+    const struct fulcrum_fit_state *fit = data;
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    double natural[FULCRUM_FIT_MAX_PARAMETERS];
+    memcpy(natural, fit->natural, sizeof natural);
+    set_free(fit, q, natural);
+    for (size_t i = 0; i < problem->count; i++) {
+        double gap =
+            problem->model(natural, problem->x[i], problem->context) - problem->y[i];
+        double row = sqrt(fit->weight[i]) * gap / (fit->scale[i] * fit->noise);
+        if (!isfinite(row)) {
+            return GSL_EBADFUNC;
+        }
+        gsl_vector_set(rows, i, row);
+    }
+    size_t next = problem->count;
+    for (size_t j = 0; j < fit->free_count; j++) {
+        const struct fulcrum_fit_parameter *p = &problem->parameter[fit->index[j]];
+        if (p->prior_sd > 0) {
+            gsl_vector_set(rows, next++, prior_residual(p, natural[fit->index[j]]));
+        }
+    }
+    return GSL_SUCCESS;
+}
+
+static size_t row_count(const struct fulcrum_fit_state *fit)
+{
+    size_t rows = fit->problem->count;
+    for (size_t j = 0; j < fit->free_count; j++) {
+        rows += fit->problem->parameter[fit->index[j]].prior_sd > 0;
+    }
+    return rows;
+}
+
+static enum fulcrum_status no_fit(
+    const struct fulcrum_fit_state *fit, struct fulcrum_error *err, const char *why)
+{
+    return fulcrum_fail(err, FULCRUM_ERR_NO_FIT, "%s: %s", fit->problem->what, why);
+}
+
+/* Makes a solver for the present set of free parameters. */
+static enum fulcrum_status renew_solver(
+    struct fulcrum_fit_state *fit, struct fulcrum_error *err)
+{
+    gsl_multifit_nlinear_free(fit->solver);
+    fit->solver = NULL;
+    size_t rows = row_count(fit);
+    if (rows < fit->free_count) {
+        return no_fit(fit, err, "fewer points than parameters");
+    }
+    if (fit->free_count == 0) {
+        return FULCRUM_OK;
+    }
+    gsl_multifit_nlinear_parameters options = gsl_multifit_nlinear_default_parameters();
+    options.fdtype = GSL_MULTIFIT_NLINEAR_CTRDIFF;
+    options.h_df = 6e-6; /* cube root of the rounding unit: best for central steps */
+    fit->solver = gsl_multifit_nlinear_alloc(
+        gsl_multifit_nlinear_trust, &options, rows, fit->free_count);
+    if (fit->solver == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", fit->problem->what);
+    }
+    return FULCRUM_OK;
+}
+
+/*
+ * Least squares with the present weights. A step that no longer improves anything and
+ * the limit of steps are ends like others: the next pass starts where this one
+ * stopped, and iterate() judges whether the parameters came to rest.
+ */
+static enum fulcrum_status solve_pass(struct fulcrum_fit_state *fit, gsl_vector *q,
+    double *cost, struct fulcrum_error *err)
+{
+    gsl_multifit_nlinear_fdf rows = {
+        .f = residual_rows, .n = row_count(fit), .p = fit->free_count, .params = fit};
+    if (gsl_multifit_nlinear_init(q, &rows, fit->solver) != GSL_SUCCESS) {
+        return no_fit(fit, err, "the form has no value at the start");
+    }
+    int info = 0;
+    int status = gsl_multifit_nlinear_driver(
+        STEP_LIMIT, 1e-11, 1e-11, 0, NULL, NULL, &info, fit->solver);
+    if (status != GSL_SUCCESS && status != GSL_ENOPROG && status != GSL_EMAXITER) {
+        return no_fit(fit, err, "the form has no value near the solution");
+    }
+    gsl_vector_memcpy(q, gsl_multifit_nlinear_position(fit->solver));
+    (void)gsl_blas_ddot(gsl_multifit_nlinear_residual(fit->solver),
+        gsl_multifit_nlinear_residual(fit->solver), cost);
+    return FULCRUM_OK;
+}
+
+static void evaluate(struct fulcrum_fit_state *fit)
+{
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    for (size_t i = 0; i < problem->count; i++) {
+        fit->fitted[i] = problem->model(fit->natural, problem->x[i], problem->context);
+    }
+}
+
+/*
+ * Errors are taken relative to the model, because dividing by noisy data favours
+ * points that came out low; near a zero of the model, the datum sets the limit.
+ */
+static void reweigh(struct fulcrum_fit_state *fit)
+{
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    evaluate(fit);
+    for (size_t i = 0; i < problem->count; i++) {
+        double least = problem->y[i] / scale_limit;
+        double most = problem->y[i] * scale_limit;
+        fit->scale[i] = fmin(fmax(fit->fitted[i], least), most);
+        fit->work[i] = fabs(fit->fitted[i] - problem->y[i]) / fit->scale[i];
+    }
+    /* A parameter with a prior is not free to meet points: it takes no freedom. */
+    fit->loose_count = fit->free_count + problem->count - row_count(fit);
+    double deviation =
+        fulcrum_fit_deviation(fit->work, problem->count, fit->loose_count);
+    fit->deviation = fmax(deviation, problem->noise_rel);
+    if (fit_prior_count(problem) > 0) {
+        fit->noise = fit->deviation;
+    }
+    for (size_t i = 0; i < problem->count; i++) {
+        double residual = (fit->fitted[i] - problem->y[i]) / fit->scale[i];
+        fit->weight[i] =
+            fulcrum_fit_loss_weight(problem->loss, residual / fit->deviation);
+    }
+}
+
+static void get_free(const struct fulcrum_fit_state *fit, gsl_vector *q)
+{
+    for (size_t j = 0; j < fit->free_count; j++) {
+        size_t i = fit->index[j];
+        enum fulcrum_scale scale = fit->problem->parameter[i].scale;
+        gsl_vector_set(q, j, fulcrum_fit_to_scale(scale, fit->natural[i]));
+    }
+}
+
+/* Alternates solving and reweighting until the parameters stay where they are. */
+static enum fulcrum_status iterate(
+    struct fulcrum_fit_state *fit, gsl_vector *q, struct fulcrum_error *err)
+{
+    double last[FULCRUM_FIT_MAX_PARAMETERS];
+    double cost = 0;
+    double move = (double)INFINITY;
+    for (size_t pass = 0; pass < PASS_LIMIT && move > pass_tolerance; pass++) {
+        reweigh(fit);
+        get_free(fit, q);
+        TRY(solve_pass(fit, q, &cost, err));
+        memcpy(last, fit->natural, sizeof last);
+        set_free(fit, q, fit->natural);
+        move = 0;
+        for (size_t j = 0; j < fit->free_count; j++) {
+            size_t i = fit->index[j];
+            double size = fmax(fabs(last[i]), fabs(fit->natural[i]));
+            double change = fabs(fit->natural[i] - last[i]);
+            move = fmax(move, size > 0 ? change / size : 0);
+        }
+    }
+    reweigh(fit);
+    /* A robust fit of tied medians may creep for ever; a millionth is enough. */
+    return move < 1e-6 ? FULCRUM_OK : no_fit(fit, err, "reweighting does not settle");
+}
+
+/*
+ * Start 0 is the given one; the bits of the others choose a side for each parameter
+ * that has a step.
+ */
+static void place_start(
+    const struct fulcrum_fit_state *fit, size_t start, gsl_vector *q)
+{
+    size_t bits = start;
+    for (size_t j = 0; j < fit->free_count; j++) {
+        const struct fulcrum_fit_parameter *p = &fit->problem->parameter[fit->index[j]];
+        double step = start == 0 ? 0 : p->start_step;
+        step = (bits & 1) != 0 ? step : -step;
+        bits = p->start_step > 0 ? bits >> 1 : bits;
+        gsl_vector_set(q, j, fulcrum_fit_to_scale(p->scale, p->start) + step);
+    }
+}
+
+/* Leaves the best least-squares solution over all starts in `natural`. */
+static enum fulcrum_status solve_starts(
+    struct fulcrum_fit_state *fit, gsl_vector *q, struct fulcrum_error *err)
+{
+    size_t starts = fit->problem->start_count > 0 ? fit->problem->start_count : 1;
+    size_t solved = 0;
+    double best = 0;
+    enum fulcrum_status failure = FULCRUM_OK;
+    for (size_t start = 0; start < starts; start++) {
+        double cost = 0;
+        place_start(fit, start, q);
+        enum fulcrum_status status = solve_pass(fit, q, &cost, err);
+        if (status != FULCRUM_OK) {
+            failure = status;
+        } else if (solved++ == 0 || cost < best) {
+            best = cost;
+            set_free(fit, q, fit->natural);
+        }
+    }
+    return solved > 0 ? FULCRUM_OK : failure;
+}
+
+/*
+ * Holds the last free parameter that lies beyond a bound there. One at a time: the
+ * others may come back inside once it is held.
+ */
+static int hold_at_bound(struct fulcrum_fit_state *fit)
+{
+    for (size_t j = fit->free_count; j-- > 0;) {
+        size_t i = fit->index[j];
+        const struct fulcrum_fit_parameter *p = &fit->problem->parameter[i];
+        double inside = fmin(fmax(fit->natural[i], p->low), p->high);
+        if (inside < fit->natural[i] || inside > fit->natural[i]) {
+            fit->natural[i] = inside;
+            fit->marks[i] |= FULCRUM_FIT_AT_BOUND;
+            fit->free_count--;
+            memmove(&fit->index[j], &fit->index[j + 1],
+                (fit->free_count - j) * sizeof fit->index[0]);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static enum fulcrum_status solve_once(
+    struct fulcrum_fit_state *fit, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = renew_solver(fit, err);
+    if (status != FULCRUM_OK || fit->free_count == 0) {
+        reweigh(fit);
+        return status;
+    }
+    double store[FULCRUM_FIT_MAX_PARAMETERS] = {0};
+    gsl_vector_view q = gsl_vector_view_array(store, fit->free_count);
+    status = solve_starts(fit, &q.vector, err);
+    return status == FULCRUM_OK ? iterate(fit, &q.vector, err) : status;
+}
+
+static enum fulcrum_status solve(
+    struct fulcrum_fit_state *fit, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    do {
+        status = solve_once(fit, err);
+    } while (status == FULCRUM_OK && hold_at_bound(fit));
+    return status;
+}
+
+static enum fulcrum_status check_points(
+    const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < problem->count; i++) {
+        if (!isfinite(problem->x[i]) || problem->x[i] < 0) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "%s: x = %.6g of point %zu is not a finite number >= 0", problem->what,
+                problem->x[i], i + 1);
+        }
+        if (!isfinite(problem->y[i]) || problem->y[i] <= 0) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "%s: y = %.6g of point %zu is not a finite number > 0", problem->what,
+                problem->y[i], i + 1);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status check(
+    const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
+{
+    assert(problem->parameter_count <= FULCRUM_FIT_MAX_PARAMETERS);
+    assert(fit_prior_count(problem) == 0 || problem->noise_rel > 0);
+    TRY(check_points(problem, err));
+    /* Priors may stand in for data, but one count alone shows no curve at all. */
+    size_t needed = 2;
+    size_t without_prior = 0;
+    for (size_t i = 0; i < problem->parameter_count; i++) {
+        const struct fulcrum_fit_parameter *p = &problem->parameter[i];
+        without_prior += p->low < p->high && !(p->prior_sd > 0);
+    }
+    needed = without_prior > needed ? without_prior : needed;
+    size_t have = fulcrum_fit_distinct(problem->x, problem->count, needed);
+    if (have < needed) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
+            "%s: %zu points with %zu different x, at least %zu are needed",
+            problem->what, problem->count, have, needed);
+    }
+    return FULCRUM_OK;
+}
+
+static void begin(struct fulcrum_fit_state *fit, double *store)
+{
+    const struct fulcrum_fit_problem *problem = fit->problem;
+    fit->fitted = store;
+    fit->scale = store + problem->count;
+    fit->weight = store + 2 * problem->count;
+    fit->work = store + 3 * problem->count;
+    fit->noise = fit_prior_count(problem) > 0 ? problem->noise_rel : 1;
+    for (size_t i = 0; i < problem->count; i++) {
+        fit->scale[i] = problem->y[i];
+        fit->weight[i] = 1;
+    }
+    for (size_t i = 0; i < problem->parameter_count; i++) {
+        const struct fulcrum_fit_parameter *p = &problem->parameter[i];
+        fit->natural[i] = p->start;
+        if (p->low < p->high) {
+            fit->index[fit->free_count++] = i;
+        } else {
+            fit->marks[i] = FULCRUM_FIT_FIXED;
+        }
+    }
+}
+
+enum fulcrum_status fulcrum_fit(struct fulcrum_fit_result *out,
+    const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
+{
+    TRY(check(problem, err));
+    double *store = calloc(4 * problem->count, sizeof *store);
+    if (store == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", problem->what);
+    }
+    struct fulcrum_fit_state fit = {.problem = problem};
+    begin(&fit, store);
+    struct fulcrum_fit_result result = {0};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(solve(&fit, err));
+    TRY_OR_END(fit_result_of(&result, &fit, err));
+    *out = result;
+end:
+    gsl_multifit_nlinear_free(fit.solver);
+    free(store);
+    return status;
+}

@@ -1,0 +1,364 @@
+/* fit_forms.c - watts over utilisation: idle + dynamic U^alpha. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/fit/fit_forms.h"
+
+#include <assert.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/fit/fit.h"
+#include "model/predict/pauses.h"
+#include "model/status.h"
+#include "model/try.h"
+
+/* Samples sorted and reduced to one median per x. */
+
+static enum fulcrum_status fit_points_check(
+    const struct fulcrum_samples *samples, struct fulcrum_error *err)
+{
+    if (samples->count == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT, "%s: no points", samples->what);
+    }
+    for (size_t i = 0; i < samples->count; i++) {
+        double x = samples->x[i];
+        double y = samples->y[i];
+        if (!isfinite(x) || x < 0) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "%s: x = %.6g of point %zu is not a finite number >= 0", samples->what,
+                x, i + 1);
+        }
+        if (!isfinite(y) || y <= 0) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "%s: y = %.6g of point %zu is not a finite number > 0", samples->what,
+                y, i + 1);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* Overwrites x and y, sorted by x, with one point per x. */
+static void reduce(struct fulcrum_point_set *set, size_t sample_count)
+{
+    size_t first = 0;
+    while (first < sample_count) {
+        size_t end = first + 1;
+        while (end < sample_count && !(set->x[end] > set->x[first])) {
+            end++;
+        }
+        gsl_sort(set->y + first, 1, end - first);
+        double median =
+            gsl_stats_median_from_sorted_data(set->y + first, 1, end - first);
+        set->x[set->count] = set->x[first];
+        set->y[set->count] = median;
+        set->count++;
+        first = end;
+    }
+}
+
+enum fulcrum_status fulcrum_point_set_new(struct fulcrum_point_set *out,
+    const struct fulcrum_samples *samples, struct fulcrum_error *err)
+{
+    TRY(fit_points_check(samples, err));
+    struct fulcrum_point_set set = {.x = calloc(samples->count, sizeof *set.x),
+        .y = calloc(samples->count, sizeof *set.y)};
+    if (set.x == NULL || set.y == NULL) {
+        fulcrum_point_set_free(&set);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", samples->what);
+    }
+    memcpy(set.x, samples->x, samples->count * sizeof *set.x);
+    memcpy(set.y, samples->y, samples->count * sizeof *set.y);
+    gsl_sort2(set.x, 1, set.y, 1, samples->count);
+    reduce(&set, samples->count);
+    *out = set;
+    return FULCRUM_OK;
+}
+
+void fulcrum_point_set_free(struct fulcrum_point_set *set)
+{
+    free(set->x);
+    free(set->y);
+    *set = (struct fulcrum_point_set){0};
+}
+
+double fulcrum_point_set_at(const struct fulcrum_point_set *set, double x)
+{
+    assert(set->count > 0);
+    size_t i = 0;
+    while (i < set->count && set->x[i] < x) {
+        i++;
+    }
+    if (i == 0) {
+        return set->y[0];
+    }
+    if (i == set->count) {
+        return set->y[set->count - 1];
+    }
+    double share = (x - set->x[i - 1]) / (set->x[i] - set->x[i - 1]);
+    return set->y[i - 1] + share * (set->y[i] - set->y[i - 1]);
+}
+
+/* The line t(b) = t0 + t1 b, and whether it may replace a table. */
+
+/* BLAS libraries switch kernels with the size, which no line follows. */
+static const double most_off_rel = 0.05;
+
+static double line(const double *parameter, double x, const void *context)
+{
+    (void)context;
+    return parameter[0] + parameter[1] * x;
+}
+
+static void advise(struct fulcrum_line_fit *out, const struct fulcrum_point_set *set)
+{
+    double worst = 0;
+    double at = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        double fitted = out->per_batch_s + out->per_item_s * set->x[i];
+        double off = fabs(fitted - set->y[i]) / set->y[i];
+        at = off > worst ? set->x[i] : at;
+        worst = fmax(worst, off);
+    }
+    out->advice = worst > most_off_rel ? FULCRUM_ADVISE_TABLE : FULCRUM_ADVISE_FORM;
+    (void)snprintf(out->reason, sizeof out->reason,
+        "the line is at most %.3g %% off a median, at size %.6g (limit %.3g %%)",
+        100 * worst, at, 100 * most_off_rel);
+}
+
+/* Through the points of least and greatest size: near enough, and never singular. */
+static double first_slope(const struct fulcrum_point_set *set)
+{
+    size_t last = set->count - 1;
+    double run = set->x[last] - set->x[0];
+    return run > 0 ? (set->y[last] - set->y[0]) / run : 0;
+}
+
+enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
+    const double *size, const double *time_s, size_t count, struct fulcrum_error *err)
+{
+    struct fulcrum_point_set set = {0};
+    enum fulcrum_status status = fulcrum_point_set_new(
+        &set, &(struct fulcrum_samples){"batch time", size, time_s, count}, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    double slope = first_slope(&set);
+    struct fulcrum_fit_parameter parameter[] = {
+        {.name = "per_batch_s",
+            .high = (double)INFINITY,
+            .start = set.y[0] - slope * set.x[0]},
+        {.name = "per_item_s", .high = (double)INFINITY, .start = slope},
+    };
+    struct fulcrum_fit_problem problem = {.what = "batch time",
+        .model = line,
+        .parameter = parameter,
+        .parameter_count = 2,
+        .x = size,
+        .y = time_s,
+        .count = count};
+    struct fulcrum_line_fit result = {0};
+    status = fulcrum_fit(&result.fit, &problem, err);
+    if (status == FULCRUM_OK) {
+        result.per_batch_s = result.fit.parameter[0].value;
+        result.per_item_s = result.fit.parameter[1].value;
+        advise(&result, &set);
+        *out = result;
+    }
+    fulcrum_point_set_free(&set);
+    return status;
+}
+
+/* How much longer a batch takes after the learner paused. */
+
+/* Of a median, where few samples lie behind it. */
+#define NOISE_REL 0.02
+
+/* Of the order of a scheduler's slice, as nothing better is known. */
+#define COOLING_S 5e-3
+
+static double form(const double *parameter, double pause_s, const void *context)
+{
+    (void)context;
+    return 1.0 + fulcrum_cold_s(parameter[0], parameter[1], pause_s);
+}
+
+enum fulcrum_status fulcrum_fit_pause(struct fulcrum_fit_result *out,
+    const double *pause_s, const double *time_rel, size_t count,
+    struct fulcrum_error *err)
+{
+    static const struct fulcrum_fit_parameter parameters[] = {
+        {.name = "cold",
+            .scale = FULCRUM_SCALE_LINEAR,
+            .low = 0.0,
+            .high = 1e3,
+            .start = 0.5,
+            .start_step = 0.4},
+        {.name = "cooling_s",
+            .scale = FULCRUM_SCALE_LOG,
+            .low = 1e-5,
+            .high = 1.0,
+            .start = COOLING_S,
+            .prior_sd = 1.0,
+            .start_step = 1.0},
+    };
+    const struct fulcrum_fit_problem problem = {.what = "inference after a pause",
+        .model = form,
+        .parameter = parameters,
+        .parameter_count = sizeof parameters / sizeof parameters[0],
+        .x = pause_s,
+        .y = time_rel,
+        .count = count,
+        .noise_rel = NOISE_REL,
+        .start_count = 4,
+        .loss = FULCRUM_FIT_HUBER};
+    return fulcrum_fit(out, &problem, err);
+}
+
+/* Below it the curvature of a power law cannot be told from noise. */
+enum { LEVELS_FOR_ALPHA = 5 };
+
+static const double alpha_low = 0.3;
+static const double alpha_high = 3.0;
+
+static double watts(const double *parameter, double x, const void *context)
+{
+    (void)context;
+    return parameter[0] + (x > 0 ? parameter[1] * pow(x, parameter[2]) : 0);
+}
+
+double fulcrum_power_fit_w(const struct fulcrum_power_fit *fit, double busy_frac)
+{
+    assert(busy_frac >= 0 && busy_frac <= 1);
+    const double parameter[] = {fit->idle_w, fit->dynamic_w, fit->alpha};
+    return watts(parameter, busy_frac, NULL);
+}
+
+double fulcrum_power_fit_error_w(const struct fulcrum_power_fit *fit, double busy_frac)
+{
+    assert(busy_frac >= 0 && busy_frac <= 1);
+    if ((fit->fit.warnings & FULCRUM_FIT_UNKNOWN_ERROR) != 0) {
+        return (double)NAN;
+    }
+    double share = busy_frac > 0 ? pow(busy_frac, fit->alpha) : 0;
+    double bend = busy_frac > 0 ? fit->dynamic_w * share * log(busy_frac) : 0;
+    const double slope[] = {1, share, bend};
+    double variance = 0;
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 3; j++) {
+            variance += slope[i] * slope[j] * fit->fit.covariance[i * 3 + j];
+        }
+    }
+    return sqrt(fmax(0, variance));
+}
+
+static int is_alpha_free(
+    const struct fulcrum_point_set *levels, const struct fulcrum_power_options *options)
+{
+    return options->form == FULCRUM_POWER_LAW ||
+           (options->form == FULCRUM_POWER_AUTO &&
+               (options->alpha > 0 || levels->count >= LEVELS_FOR_ALPHA));
+}
+
+static enum fulcrum_status check(const struct fulcrum_samples *samples,
+    const struct fulcrum_point_set *levels, const struct fulcrum_power_options *options,
+    struct fulcrum_error *err)
+{
+    double most = levels->x[levels->count - 1];
+    if (most > 1) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s: utilisation %.6g is above 1",
+            samples->what, most);
+    }
+    if (!(options->least_idle_w >= 0) || !isfinite(options->least_idle_w)) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "%s: least_idle_w = %.6g, at least 0 expected", samples->what,
+            options->least_idle_w);
+    }
+    int has_prior = options->alpha < 0 || options->alpha > 0 || isnan(options->alpha);
+    if (has_prior && (!(options->alpha >= alpha_low && options->alpha <= alpha_high) ||
+                         !(options->alpha_factor > 1) || !(options->noise_rel > 0))) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "%s: alpha = %.6g x or / %.6g beside noise_rel = %.6g is no prior, "
+            "expected "
+            "alpha in [%.6g, %.6g], a factor above 1 and noise above 0",
+            samples->what, options->alpha, options->alpha_factor, options->noise_rel,
+            alpha_low, alpha_high);
+    }
+    return FULCRUM_OK;
+}
+
+static struct fulcrum_fit_parameter alpha_parameter(
+    const struct fulcrum_power_options *options, int is_free)
+{
+    struct fulcrum_fit_parameter alpha = {
+        .name = "alpha", .scale = FULCRUM_SCALE_LOG, .low = 1, .high = 1, .start = 1};
+    if (is_free) {
+        alpha.low = alpha_low;
+        alpha.high = alpha_high;
+        alpha.start_step = 0.7;
+    }
+    if (is_free && options->alpha > 0) {
+        alpha.start = options->alpha;
+        alpha.prior_sd = log(options->alpha_factor);
+    }
+    return alpha;
+}
+
+static enum fulcrum_status fit_levels(struct fulcrum_power_fit *out,
+    const struct fulcrum_samples *samples, const struct fulcrum_point_set *levels,
+    const struct fulcrum_power_options *options, struct fulcrum_error *err)
+{
+    size_t last = levels->count - 1;
+    int free_alpha = is_alpha_free(levels, options);
+    double rise = fmax(levels->y[last] - levels->y[0], 0.01 * levels->y[last]);
+    /* Several starts: idle and alpha trade against each other where U is never low. */
+    struct fulcrum_fit_parameter parameter[] = {
+        {.name = "idle_w",
+            .low = options->least_idle_w,
+            .high = (double)INFINITY,
+            .start = fmax(levels->y[0], options->least_idle_w)},
+        {.name = "dynamic_w", .high = (double)INFINITY, .start = rise},
+        alpha_parameter(options, free_alpha),
+    };
+    struct fulcrum_fit_problem problem = {.what = samples->what,
+        .model = watts,
+        .parameter = parameter,
+        .parameter_count = 3,
+        .x = samples->x,
+        .y = samples->y,
+        .count = samples->count,
+        .noise_rel = options->noise_rel,
+        .start_count = free_alpha ? 3 : 1};
+    struct fulcrum_power_fit result = {0};
+    TRY(fulcrum_fit(&result.fit, &problem, err));
+    result.idle_w = result.fit.parameter[0].value;
+    result.dynamic_w = result.fit.parameter[1].value;
+    result.alpha = result.fit.parameter[2].value;
+    *out = result;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_fit_power_with(struct fulcrum_power_fit *out,
+    const struct fulcrum_samples *samples, const struct fulcrum_power_options *options,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_point_set levels = {0};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_point_set_new(&levels, samples, err));
+    TRY_OR_END(check(samples, &levels, options, err));
+    status = fit_levels(out, samples, &levels, options, err);
+end:
+    fulcrum_point_set_free(&levels);
+    return status;
+}
+
+enum fulcrum_status fulcrum_fit_power(struct fulcrum_power_fit *out,
+    const struct fulcrum_samples *samples, enum fulcrum_power_form form,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_power_options options = {.form = form};
+    return fulcrum_fit_power_with(out, samples, &options, err);
+}

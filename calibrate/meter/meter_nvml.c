@@ -1,0 +1,379 @@
+/* meter_nvml.c - energy of GPUs, counted by the board or watts added up over time. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Boards from Volta on count millijoules themselves. Others tell watts only: a thread
+ * asks for them every 50 ms and adds trapezoids. Which watts these are depends on chip
+ * and driver: those of the moment where there are any, otherwise the mean of the last
+ * second (nvml.h), which shows a change of load a second late. The counter ticks every
+ * 20 to 100 ms, and what is behind its ticks is not told, so that it gets a generous
+ * window too. Readings are of the whole board, also where it is cut into instances.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "calibrate/meter/meter.h"
+#include "calibrate/meter/nvml.h"
+#include "calibrate/stopwatch.h"
+#include "model/try.h"
+
+#define SAMPLE_S 0.05
+
+/* Watts so far apart in time say little of what lay between. */
+#define GAP_S 1.0
+
+/* Twenty slow ticks, and twice the longest mean of the past. */
+#define COUNTER_WINDOW_S 2.0
+
+/* The counter may be fed from means of up to a second. */
+#define COUNTER_SETTLE_S 1.0
+
+/* Watts of the moment are refreshed some ten times a second: ten refreshes, and two
+ * until a new load shows. */
+#define INSTANT_WINDOW_S 1.0
+#define INSTANT_SETTLE_S 0.2
+
+enum way { BY_COUNTER, BY_INSTANT, BY_USAGE };
+
+struct gauge {
+    enum way way;
+    double energy_j; /* since `open`; goes on after a fault */
+    double counter_j;
+    double last_s; /* of the last sample; NAN: none to go on from */
+    double last_w;
+    char fault[240]; /* since the last read; "" none */
+    char told[240];  /* of the last read, lent to the caller */
+};
+
+struct fulcrum_meter_state {
+    struct fulcrum_nvml *nvml;
+    struct fulcrum_meter_domain *domain;
+    struct gauge *gauge;
+    size_t count;
+    pthread_mutex_t lock; /* of the gauges */
+    pthread_cond_t wake;
+    pthread_t sampler;
+    int has_sampler;
+    int ends;
+};
+
+static void note_fault(struct gauge *gauge, const char *fault)
+{
+    if (gauge->fault[0] == '\0') {
+        (void)snprintf(gauge->fault, sizeof gauge->fault, "%s", fault);
+    }
+}
+
+/* A counter starts over with the driver: what was counted before is lost. */
+static void take_count(struct fulcrum_meter_state *state, size_t i)
+{
+    struct gauge *gauge = &state->gauge[i];
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    double now_j = 0;
+    if (fulcrum_nvml_energy_j(state->nvml, i, &now_j, &err) != FULCRUM_OK) {
+        note_fault(gauge, err.detail);
+        return;
+    }
+    if (now_j < gauge->counter_j) {
+        char fault[120];
+        (void)snprintf(fault, sizeof fault,
+            "gpu-%zu: its counter went back from %.9g J to %.9g J", i, gauge->counter_j,
+            now_j);
+        note_fault(gauge, fault);
+    } else {
+        gauge->energy_j += now_j - gauge->counter_j;
+    }
+    gauge->counter_j = now_j;
+}
+
+/* The trapezoid from the last sample to this one. */
+static void add_sample(struct gauge *gauge, size_t i, double now_s, double watts)
+{
+    double gap_s = now_s - gauge->last_s;
+    if (gap_s > GAP_S) {
+        char fault[120];
+        (void)snprintf(fault, sizeof fault,
+            "gpu-%zu: its watts were not asked for over %.3g s", i, gap_s);
+        note_fault(gauge, fault);
+    } else if (gap_s > 0) {
+        gauge->energy_j += 0.5 * (watts + gauge->last_w) * gap_s;
+    }
+    gauge->last_s = now_s;
+    gauge->last_w = watts;
+}
+
+static void take_watts(struct fulcrum_meter_state *state, size_t i)
+{
+    struct gauge *gauge = &state->gauge[i];
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_nvml_power kind = gauge->way == BY_INSTANT ? FULCRUM_NVML_POWER_INSTANT
+                                                            : FULCRUM_NVML_POWER_USAGE;
+    double watts = 0;
+    double before_s = fulcrum_wall_s();
+    enum fulcrum_status status =
+        fulcrum_nvml_power_w(state->nvml, i, kind, &watts, &err);
+    double now_s = 0.5 * (before_s + fulcrum_wall_s());
+    if (status == FULCRUM_OK) {
+        add_sample(gauge, i, now_s, watts);
+    } else {
+        note_fault(gauge, err.detail);
+        gauge->last_s = (double)NAN;
+    }
+}
+
+static void take_all_watts(struct fulcrum_meter_state *state)
+{
+    for (size_t i = 0; i < state->count; i++) {
+        if (state->gauge[i].way != BY_COUNTER) {
+            take_watts(state, i);
+        }
+    }
+}
+
+static struct timespec sample_time(double s)
+{
+    struct timespec at = {.tv_sec = (time_t)s};
+    at.tv_nsec = (long)(1e9 * (s - (double)at.tv_sec));
+    return at;
+}
+
+static void *sample(void *argument)
+{
+    struct fulcrum_meter_state *state = argument;
+    double next_s = fulcrum_wall_s();
+    (void)pthread_mutex_lock(&state->lock);
+    while (!state->ends) {
+        take_all_watts(state);
+        next_s = fmax(next_s + SAMPLE_S, fulcrum_wall_s());
+        struct timespec at = sample_time(next_s);
+        (void)pthread_cond_timedwait(&state->wake, &state->lock, &at);
+    }
+    (void)pthread_mutex_unlock(&state->lock);
+    return NULL;
+}
+
+static void nvml_close(struct fulcrum_meter_state *state)
+{
+    if (state == NULL) {
+        return;
+    }
+    if (state->has_sampler) {
+        (void)pthread_mutex_lock(&state->lock);
+        state->ends = 1;
+        (void)pthread_cond_signal(&state->wake);
+        (void)pthread_mutex_unlock(&state->lock);
+        (void)pthread_join(state->sampler, NULL);
+    }
+    (void)pthread_cond_destroy(&state->wake);
+    (void)pthread_mutex_destroy(&state->lock);
+    fulcrum_nvml_close(state->nvml);
+    free(state->domain);
+    free(state->gauge);
+    free(state);
+}
+
+/* The best way to read a GPU; `why` gets a line for each that does not work. */
+static int choose_way(
+    struct fulcrum_meter_state *state, size_t i, struct fulcrum_error *why)
+{
+    struct gauge *gauge = &state->gauge[i];
+    struct fulcrum_error one = {FULCRUM_OK, ""};
+    double watts = 0;
+    gauge->last_s = (double)NAN;
+    gauge->way = BY_COUNTER;
+    if (fulcrum_nvml_energy_j(state->nvml, i, &gauge->counter_j, &one) == FULCRUM_OK) {
+        return 1;
+    }
+    (void)fulcrum_fail_more(why, FULCRUM_ERR_UNSUPPORTED, "%s", one.detail);
+    gauge->way = BY_INSTANT;
+    if (fulcrum_nvml_power_w(
+            state->nvml, i, FULCRUM_NVML_POWER_INSTANT, &watts, NULL) == FULCRUM_OK) {
+        return 1;
+    }
+    gauge->way = BY_USAGE;
+    if (fulcrum_nvml_power_w(state->nvml, i, FULCRUM_NVML_POWER_USAGE, &watts, &one) ==
+        FULCRUM_OK) {
+        return 1;
+    }
+    (void)fulcrum_fail_more(why, FULCRUM_ERR_UNSUPPORTED, "%s", one.detail);
+    return 0;
+}
+
+static void describe(struct fulcrum_meter_state *state, size_t i, int works)
+{
+    static const char *const ways[] = {[BY_COUNTER] = "energy counter",
+        [BY_INSTANT] = "watts of the moment, added up",
+        [BY_USAGE] = "watts, added up"};
+    struct fulcrum_meter_domain *domain = &state->domain[i];
+    enum way way = state->gauge[i].way;
+    struct fulcrum_nvml_info info = {"", "", 0, 0, 0};
+    double average_s =
+        fulcrum_nvml_power_average_s(state->nvml, i, FULCRUM_NVML_POWER_USAGE);
+    if (fulcrum_nvml_info(state->nvml, i, &info, NULL) != FULCRUM_OK) {
+        (void)snprintf(info.name, sizeof info.name, "a GPU that the driver refuses");
+    }
+    domain->scope = FULCRUM_METER_GPU;
+    domain->least_window_s = COUNTER_WINDOW_S;
+    domain->settle_s = COUNTER_SETTLE_S;
+    if (way == BY_INSTANT || (way == BY_USAGE && !(average_s > 0))) {
+        domain->least_window_s = INSTANT_WINDOW_S;
+        domain->settle_s = INSTANT_SETTLE_S;
+    } else if (way == BY_USAGE) {
+        domain->least_window_s = 2 * average_s;
+        domain->settle_s = average_s;
+    }
+    (void)snprintf(domain->name, sizeof domain->name, "gpu-%zu", i);
+    (void)snprintf(domain->detail, sizeof domain->detail, "%.95s%s%.95s; %s%s",
+        info.name, info.uuid[0] != '\0' ? " " : "", info.uuid,
+        works ? ways[way] : "no reading",
+        info.is_mig ? " (MIG: of the whole GPU)" : "");
+}
+
+/* Fails where no GPU can be read; one that cannot beside one that can is kept. */
+static enum fulcrum_status choose_ways(
+    struct fulcrum_meter_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_error all = {FULCRUM_OK, ""};
+    size_t works_count = 0;
+    for (size_t i = 0; i < state->count; i++) {
+        int works = choose_way(state, i, &all);
+        works_count += (size_t)works;
+        describe(state, i, works);
+    }
+    return works_count > 0
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "%s", all.detail);
+}
+
+static enum fulcrum_status start_sampler(
+    struct fulcrum_meter_state *state, struct fulcrum_error *err)
+{
+    int needs_sampler = 0;
+    for (size_t i = 0; i < state->count; i++) {
+        needs_sampler |= state->gauge[i].way != BY_COUNTER;
+    }
+    if (!needs_sampler) {
+        return FULCRUM_OK;
+    }
+    if (pthread_create(&state->sampler, NULL, sample, state) != 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "the thread that asks for watts cannot be started");
+    }
+    state->has_sampler = 1;
+    return FULCRUM_OK;
+}
+
+static struct fulcrum_meter_state *state_new(void)
+{
+    struct fulcrum_meter_state *state = calloc(1, sizeof *state);
+    pthread_condattr_t steady;
+    if (state == NULL) {
+        return NULL;
+    }
+    (void)pthread_mutex_init(&state->lock, NULL);
+    (void)pthread_condattr_init(&steady);
+    (void)pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&state->wake, &steady);
+    (void)pthread_condattr_destroy(&steady);
+    return state;
+}
+
+static enum fulcrum_status open_gpus(
+    struct fulcrum_meter_state *state, struct fulcrum_error *err)
+{
+    size_t count = fulcrum_nvml_count(state->nvml);
+    state->domain = calloc(count, sizeof *state->domain);
+    state->gauge = calloc(count, sizeof *state->gauge);
+    if (state->domain == NULL || state->gauge == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu GPUs", count);
+    }
+    state->count = count;
+    TRY(choose_ways(state, err));
+    /* The first samples, so that joules count from here. */
+    take_all_watts(state);
+    return start_sampler(state, err);
+}
+
+static enum fulcrum_status nvml_open(
+    const char *root, struct fulcrum_meter_state **out, struct fulcrum_error *err)
+{
+    struct fulcrum_meter_state *state = state_new();
+    if (state == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "GPU meter");
+    }
+    enum fulcrum_status status = fulcrum_nvml_open(&state->nvml, root, err);
+    if (status == FULCRUM_OK) {
+        status = open_gpus(state, err);
+    }
+    if (status != FULCRUM_OK) {
+        nvml_close(state);
+        return status;
+    }
+    *out = state;
+    return FULCRUM_OK;
+}
+
+static const struct fulcrum_meter_domain *nvml_domains(
+    const struct fulcrum_meter_state *state, size_t *count)
+{
+    *count = state->count;
+    return state->domain;
+}
+
+/* Samples once more, so that the joules reach up to now; forgets the faults told. */
+static void read_gauges(struct fulcrum_meter_state *state)
+{
+    take_all_watts(state);
+    for (size_t i = 0; i < state->count; i++) {
+        struct gauge *gauge = &state->gauge[i];
+        if (gauge->way == BY_COUNTER) {
+            take_count(state, i);
+        }
+        memcpy(gauge->told, gauge->fault, sizeof gauge->told);
+        gauge->fault[0] = '\0';
+    }
+}
+
+static enum fulcrum_status nvml_read(
+    struct fulcrum_meter_state *state, double *energy_j, struct fulcrum_error *err)
+{
+    struct fulcrum_error all = {FULCRUM_OK, ""};
+    size_t good_count = 0;
+    (void)pthread_mutex_lock(&state->lock);
+    read_gauges(state);
+    for (size_t i = 0; i < state->count; i++) {
+        const char *told = state->gauge[i].told;
+        good_count += told[0] == '\0';
+        if (told[0] != '\0') {
+            (void)fulcrum_fail_more(&all, FULCRUM_ERR_FILE, "%s", told);
+        }
+    }
+    for (size_t i = 0; good_count > 0 && i < state->count; i++) {
+        const struct gauge *gauge = &state->gauge[i];
+        energy_j[i] = gauge->told[0] == '\0' ? gauge->energy_j : (double)NAN;
+    }
+    (void)pthread_mutex_unlock(&state->lock);
+    return good_count > 0 ? FULCRUM_OK
+                          : fulcrum_fail(err, FULCRUM_ERR_FILE, "%s", all.detail);
+}
+
+/* Written by `read` alone, and so not under the lock. */
+static const char *nvml_why(const struct fulcrum_meter_state *state, size_t index)
+{
+    return state->gauge[index].told;
+}
+
+const struct fulcrum_meter fulcrum_meter_nvml = {
+    .name = "nvml",
+    .summary = "NVIDIA GPUs, energy counters or watts of the driver's library",
+    .scope = FULCRUM_METER_GPU,
+    .open = nvml_open,
+    .close = nvml_close,
+    .domains = nvml_domains,
+    .read = nvml_read,
+    .why = nvml_why,
+};

@@ -1,0 +1,150 @@
+/* nvml.h - what NVIDIA's management library tells of the GPUs of this machine. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_METER_NVML_H
+#define FULCRUM_CALIBRATE_METER_NVML_H
+
+#include <stddef.h>
+
+#include "model/status.h"
+
+/* The part of NVIDIA's management library that is called, as its ABI. */
+
+/*
+ * Own declarations, so that a build needs no NVIDIA header. Names, numbers and layouts
+ * are those of the public nvml.h (held against that of CUDA 12.9).
+ */
+typedef struct nvmlDevice_st *fulcrum_nvml_device; /* opaque */
+
+enum fulcrum_nvml_result {
+    FULCRUM_NVML_SUCCESS = 0,
+    FULCRUM_NVML_NOT_SUPPORTED = 3,
+    FULCRUM_NVML_NO_PERMISSION = 4,
+    FULCRUM_NVML_DRIVER_NOT_LOADED = 9,
+    FULCRUM_NVML_FUNCTION_NOT_FOUND = 13,
+    FULCRUM_NVML_GPU_IS_LOST = 15
+};
+
+enum { FULCRUM_NVML_CLOCK_SM = 1, FULCRUM_NVML_MIG_ENABLED = 1 };
+
+/* Field of nvmlDeviceGetFieldValues: milliwatts as they are now. */
+enum { FULCRUM_NVML_FIELD_POWER_INSTANT = 186 };
+
+/* How a field's value is stored. */
+enum fulcrum_nvml_value_type {
+    FULCRUM_NVML_VALUE_UINT = 1,
+    FULCRUM_NVML_VALUE_ULONG = 2,
+    FULCRUM_NVML_VALUE_ULONGLONG = 3
+};
+
+struct fulcrum_nvml_utilization {
+    unsigned gpu; /* percent */
+    unsigned memory;
+};
+
+union fulcrum_nvml_value {
+    double real;
+    unsigned uint;
+    unsigned long ulong;
+    unsigned long long ulonglong;
+};
+
+struct fulcrum_nvml_field {
+    unsigned field_id;
+    unsigned scope_id; /* 0: the GPU, memory included */
+    long long timestamp;
+    long long latency_us;
+    int value_type;
+    int result; /* of this field; the value means nothing unless 0 */
+    union fulcrum_nvml_value value;
+};
+
+/*
+ * libnvidia-ml.so.1 comes with the driver and is opened at run time. An installation
+ * that keeps it elsewhere names it in the environment variable FULCRUM_NVML_LIBRARY.
+ *
+ * Every query below fails with FULCRUM_ERR_UNSUPPORTED where this GPU, this driver or
+ * the rights of this user do not allow it, FULCRUM_ERR_FILE where the GPU has stopped
+ * answering, FULCRUM_ERR_FORMAT where the answer is no reading, FULCRUM_ERR_RANGE where
+ * there is no GPU `index`; the detail begins with the GPU's name, "gpu-0". `out` is set
+ * on success only. Queries may be made from several threads.
+ */
+struct fulcrum_nvml; /* opaque: the open library */
+
+#define FULCRUM_NVML_TEXT_SIZE 96
+
+struct fulcrum_nvml_info {
+    char name[FULCRUM_NVML_TEXT_SIZE]; /* "NVIDIA H200"; "" where it is not told */
+    char
+        uuid[FULCRUM_NVML_TEXT_SIZE]; /* "GPU-...", as the driver's programs print it */
+    int compute_major;                /* 9 of compute capability 9.0; 0: not told */
+    int compute_minor;
+    int is_mig; /* cut into instances: readings are of the whole GPU all the same */
+};
+
+/*
+ *   root     "": this machine; tests give a folder, with the library in lib/
+ *   out      set on success only; given back with fulcrum_nvml_close
+ *   fails    FULCRUM_ERR_UNSUPPORTED: one line says what is missing; no GPU either;
+ *            FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_open(
+    struct fulcrum_nvml **out, const char *root, struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_nvml_close(struct fulcrum_nvml *nvml);
+
+/* GPUs of the machine, those that do not answer included; at least one. */
+size_t fulcrum_nvml_count(const struct fulcrum_nvml *nvml);
+
+/* Place of the GPU with that UUID, or part of it; the count where there is none. */
+size_t fulcrum_nvml_find(const struct fulcrum_nvml *nvml, const char *uuid);
+
+/* What a GPU is. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_info(
+    const struct fulcrum_nvml *nvml, size_t index, struct fulcrum_nvml_info *out,
+    struct fulcrum_error *err);
+
+/* Joules since the driver was loaded: a counter in hardware, from Volta on. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_energy_j(
+    const struct fulcrum_nvml *nvml, size_t index, double *out,
+    struct fulcrum_error *err);
+
+/* The two ways to ask for watts. */
+enum fulcrum_nvml_power {
+    FULCRUM_NVML_POWER_INSTANT, /* as they are now; newer drivers */
+    /* Averaged over the last second from Ampere on, but for GA100; before that, as they
+     * are now. Any driver. */
+    FULCRUM_NVML_POWER_USAGE
+};
+
+/* Watts of the board, its memory included. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_power_w(
+    const struct fulcrum_nvml *nvml, size_t index, enum fulcrum_nvml_power kind,
+    double *out, struct fulcrum_error *err);
+
+/*
+ * Seconds of the past that those watts are the mean of; 0: none. A GPU that does not
+ * tell what it is is taken to average.
+ */
+double fulcrum_nvml_power_average_s(
+    const struct fulcrum_nvml *nvml, size_t index, enum fulcrum_nvml_power kind);
+
+/* The limit in force, watts: what the board may draw, settings and heat considered. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_power_limit_w(
+    const struct fulcrum_nvml *nvml, size_t index, double *out,
+    struct fulcrum_error *err);
+
+/* Clock of the SMs now. It falls when nothing runs: ask under load. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_clock_hz(
+    const struct fulcrum_nvml *nvml, size_t index, double *out,
+    struct fulcrum_error *err);
+
+/*
+ * Share of the last sampling period, 1/6 s to 1 s, in which any kernel ran: busy time,
+ * not the share of SMs that were active. Not told of a GPU cut into instances.
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_nvml_utilisation(
+    const struct fulcrum_nvml *nvml, size_t index, double *busy_frac,
+    struct fulcrum_error *err);
+
+#endif

@@ -1,0 +1,179 @@
+/* layer.h - what every layer of a network is given for a pass through it. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_NETWORK_LAYER_H
+#define FULCRUM_CALIBRATE_NETWORK_LAYER_H
+
+#include <stddef.h>
+
+#include "calibrate/network/activation.h"
+#include "calibrate/random.h"
+
+/*
+ * A layer is its shape and the offset of its parameters in the network's one array of
+ * them, so that two sets of weights (online, target) share the layers. All arrays are
+ * row-major, one row per sample. The members below the first five are read by backward
+ * passes alone; gradients of parameters are added to, gradients of inputs are set.
+ */
+struct fulcrum_pass {
+    const float *parameters; /* of the whole network */
+    size_t row_count;
+    const float *input;
+    float *output;
+    float *column;          /* convolutions: room for column_count floats per row */
+    float *gradients;       /* of the parameters of the whole network */
+    float *output_gradient; /* overwritten */
+    float *input_gradient;  /* NULL where nobody needs it */
+};
+
+/* A two-dimensional convolution followed by ReLU. */
+
+/*
+ * Images are height x width x channel, the channel fastest; no padding. Parameters:
+ * weights filter x (kernel y, kernel x, channel), then filter_count biases.
+ */
+struct fulcrum_conv {
+    size_t height;
+    size_t width;
+    size_t channel_count;
+    size_t filter_count;
+    size_t kernel; /* edge of the square window */
+    size_t stride;
+    size_t offset; /* of its first parameter */
+};
+
+/* Windows along an edge of `length` pixels. */
+size_t fulcrum_conv_window_count(const struct fulcrum_conv *layer, size_t length);
+
+/* Windows of one image: positions of its output. */
+size_t fulcrum_conv_position_count(const struct fulcrum_conv *layer);
+
+/* Elements of one window. */
+size_t fulcrum_conv_window_size(const struct fulcrum_conv *layer);
+
+/* Elements of one image of the input. */
+size_t fulcrum_conv_image_count(const struct fulcrum_conv *layer);
+
+/* Weights: how far the biases lie beyond the offset. */
+size_t fulcrum_conv_weight_count(const struct fulcrum_conv *layer);
+
+/* Elements of one output image. */
+size_t fulcrum_conv_output_count(const struct fulcrum_conv *layer);
+
+/* Floats that one image takes in a pass's `column`. */
+size_t fulcrum_conv_column_count(const struct fulcrum_conv *layer);
+
+/* Weights and biases: how far the next layer's offset lies beyond its own. */
+size_t fulcrum_conv_parameter_count(const struct fulcrum_conv *layer);
+
+/* Multiply-adds of the forward pass of one image. */
+double fulcrum_conv_mac_count(const struct fulcrum_conv *layer);
+
+/* Random weights, zero biases. */
+void fulcrum_conv_init(
+    const struct fulcrum_conv *layer, float *parameters, struct fulcrum_random *random);
+
+/* One row is one image. Lays all windows out as rows of one matrix (im2col). */
+void fulcrum_conv_forward(
+    const struct fulcrum_conv *layer, const struct fulcrum_pass *pass);
+
+/* Reads `output` as the forward pass left it; `column` is laid out again. */
+void fulcrum_conv_backward(
+    const struct fulcrum_conv *layer, const struct fulcrum_pass *pass);
+
+/* A fully connected layer. */
+
+/* Parameters: weights output_count x input_count, then output_count biases. */
+struct fulcrum_dense {
+    size_t input_count;
+    size_t output_count;
+    enum fulcrum_activation activation;
+    size_t offset; /* of its first parameter */
+};
+
+/* Weights: how far the biases lie beyond the offset. */
+size_t fulcrum_dense_weight_count(const struct fulcrum_dense *layer);
+
+/* Weights and biases: how far the next layer's offset lies beyond its own. */
+size_t fulcrum_dense_parameter_count(const struct fulcrum_dense *layer);
+
+/* Multiply-adds of the forward pass of one row. */
+double fulcrum_dense_mac_count(const struct fulcrum_dense *layer);
+
+/* Random weights, zero biases. */
+void fulcrum_dense_init(const struct fulcrum_dense *layer, float *parameters,
+    struct fulcrum_random *random);
+
+/* input: row_count x input_count, output: row_count x output_count. */
+void fulcrum_dense_forward(
+    const struct fulcrum_dense *layer, const struct fulcrum_pass *pass);
+
+/* Reads `output` as the forward pass left it. */
+void fulcrum_dense_backward(
+    const struct fulcrum_dense *layer, const struct fulcrum_pass *pass);
+
+/* A long short-term memory layer over sequences. */
+
+/*
+ * Parameters: weights 4 unit_count x input_count, recurrent weights
+ * 4 unit_count x unit_count, then 4 unit_count biases; the four gates are input,
+ * forget, candidate, output, in this order.
+ */
+struct fulcrum_lstm {
+    size_t input_count;
+    size_t unit_count;
+    size_t offset; /* of its first parameter */
+};
+
+/*
+ * Sequences of equal length side by side: row i of step t is row t * batch_count + i.
+ * `hidden` and `cell` have one step more than the others: step 0 is the state before.
+ */
+struct fulcrum_lstm_trace {
+    size_t step_count;
+    size_t batch_count;
+    float *gates;     /* 4 unit_count per row */
+    float *cell;      /* unit_count per row */
+    float *cell_tanh; /* unit_count per row */
+    float *hidden;    /* unit_count per row */
+};
+
+/* What the backward pass through time works on, beside the trace. */
+struct fulcrum_lstm_gradients {
+    float *hidden;    /* in: of each step's output, without the recurrent part */
+    float *gates;     /* scratch, as the trace's */
+    float *cell;      /* scratch, batch_count x unit_count */
+    float *recurrent; /* scratch, batch_count x unit_count */
+};
+
+/* Sums of one row: four gates of every unit. */
+size_t fulcrum_lstm_gate_count(const struct fulcrum_lstm *layer);
+
+/* Of the first recurrent weight. */
+size_t fulcrum_lstm_recurrent_offset(const struct fulcrum_lstm *layer);
+
+/* Of the first bias. */
+size_t fulcrum_lstm_bias_offset(const struct fulcrum_lstm *layer);
+
+/* Weights and biases: how far the next layer's offset lies beyond its own. */
+size_t fulcrum_lstm_parameter_count(const struct fulcrum_lstm *layer);
+
+/* Multiply-adds of the forward pass of one row. */
+double fulcrum_lstm_mac_count(const struct fulcrum_lstm *layer);
+
+/* Random weights; biases are zero, but 1 for the forget gates (Gers et al., 2000). */
+void fulcrum_lstm_init(
+    const struct fulcrum_lstm *layer, float *parameters, struct fulcrum_random *random);
+
+/* Reads the pass's parameters and input; fills the trace from its step 0 on. */
+void fulcrum_lstm_forward(const struct fulcrum_lstm *layer,
+    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace);
+
+/*
+ * Backward through the first row_count / batch_count steps of the trace. Sets the
+ * pass's input_gradient and adds to its gradients. The state before is a constant.
+ */
+void fulcrum_lstm_backward(const struct fulcrum_lstm *layer,
+    const struct fulcrum_pass *pass, const struct fulcrum_lstm_trace *trace,
+    const struct fulcrum_lstm_gradients *gradients);
+
+#endif

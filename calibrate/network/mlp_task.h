@@ -1,0 +1,84 @@
+/* mlp_task.h - what a PPO learner is to do: layers, minibatch and optimiser. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_NETWORK_MLP_TASK_H
+#define FULCRUM_CALIBRATE_NETWORK_MLP_TASK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calibrate/network/activation.h"
+#include "calibrate/network/layer.h"
+#include "calibrate/network/loss.h"
+#include "calibrate/random.h"
+
+/* What one network costs in work and memory. */
+
+/*
+ * Work counts the multiply-adds of matrix products, two operations each; element-wise
+ * functions, Adam and the windows of convolutions are left out (below 1 % of it).
+ */
+struct fulcrum_network_cost {
+    size_t parameter_count;
+    double forward_flop; /* per observation */
+    double train_step_flop;
+    size_t buffer_byte; /* weights, optimiser, replay and every buffer */
+};
+
+enum { FULCRUM_MLP_LAYER_COUNT = 4 };
+
+struct fulcrum_mlp_options {
+    size_t input_count;
+    size_t hidden_count; /* of each of the three hidden layers, ReLU */
+    size_t action_count;
+    size_t max_batch;
+    size_t train_batch;
+    uint64_t seed;
+};
+
+/* Three hidden layers, the output layer, then a log standard deviation per action. */
+struct fulcrum_mlp_layers {
+    struct fulcrum_dense dense[FULCRUM_MLP_LAYER_COUNT];
+    size_t log_std_offset;
+    size_t parameter_count;
+};
+
+/* What the environments and the policy that acted left behind: train_batch rows. */
+struct fulcrum_mlp_minibatch {
+    float *input;
+    float *action;
+    float *old_log_probability;
+    float *advantage;
+    float *value_target;
+};
+
+struct fulcrum_mlp_layers fulcrum_mlp_layers_make(
+    const struct fulcrum_mlp_options *options);
+
+/* Random weights; biases and log standard deviations stay as they are: zero. */
+void fulcrum_mlp_layers_init(const struct fulcrum_mlp_layers *layers, float *parameters,
+    struct fulcrum_random *random);
+
+/* Rate and moments of the optimiser; no arrays yet. */
+struct fulcrum_adam fulcrum_mlp_adam(size_t parameter_count);
+
+/* Random observations, actions, advantages and targets, in this order. */
+void fulcrum_mlp_minibatch_fill(const struct fulcrum_mlp_minibatch *minibatch,
+    const struct fulcrum_mlp_options *options, struct fulcrum_random *random);
+
+/* The loss of the minibatch where `output` is the last layer's. */
+struct fulcrum_ppo fulcrum_mlp_ppo(const struct fulcrum_mlp_minibatch *minibatch,
+    const struct fulcrum_mlp_options *options, const float *output,
+    const float *log_std);
+
+/*
+ * After fulcrum_mlp_minibatch_fill: sets the old probabilities near those of the policy
+ * that `ppo` has, so that some samples are clipped and some are not.
+ */
+void fulcrum_mlp_minibatch_judge(const struct fulcrum_mlp_minibatch *minibatch,
+    const struct fulcrum_ppo *ppo, struct fulcrum_random *random);
+
+/* Work counted from the layers' sizes, beside the memory that the owner took. */
+struct fulcrum_network_cost fulcrum_mlp_cost_of(const struct fulcrum_mlp_layers *layers,
+    const struct fulcrum_mlp_options *options, size_t buffer_byte);
+
+#endif

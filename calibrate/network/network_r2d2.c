@@ -1,0 +1,433 @@
+/* network_r2d2.c - the R2D2 network: recurrent inference and training from replay. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Training is one step of R2D2 (Kapturowski et al., 2019): online and target network
+ * run through burn-in and unroll, n-step double-Q targets with rescaled values,
+ * backward through the unroll, Adam. All buffers are taken once from a pool, so that a
+ * training step allocates nothing and its time is that of its arithmetic. Inference
+ * keeps one recurrent state per row and advances it in place.
+ *
+ * It is written out in C, on BLAS alone, for two reasons: the work per step is known
+ * exactly and can be counted, and what is measured is a learner, not a framework's
+ * overhead. It is not meant to learn.
+ */
+
+#include "calibrate/network/network_r2d2.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/network/activation.h"
+#include "calibrate/network/layer_pass.h"
+#include "calibrate/network/loss.h"
+#include "calibrate/network/mlp_task.h"
+#include "calibrate/network/r2d2_layers.h"
+#include "calibrate/network/r2d2_task.h"
+#include "model/status.h"
+
+/* Forward and backward through the layers of the R2D2 network. */
+
+/* dense output, last reward, one-hot last action */
+static void join_core_input(const struct fulcrum_r2d2_layers *layers,
+    const struct fulcrum_r2d2_batch *batch, const struct fulcrum_r2d2_trace *trace)
+{
+    size_t rows = batch->step_count * batch->batch_count;
+    size_t dense = layers->dense.output_count;
+    size_t width = layers->lstm.input_count;
+    for (size_t i = 0; i < rows; i++) {
+        float *row = trace->core_input + i * width;
+        memcpy(row, trace->dense + i * dense, dense * sizeof *row);
+        memset(row + dense, 0, (width - dense) * sizeof *row);
+        row[dense] = batch->last_reward[i];
+        row[dense + 1 + (size_t)batch->last_action[i]] = 1.0F;
+    }
+}
+
+void fulcrum_r2d2_forward_core(const struct fulcrum_r2d2_layers *layers,
+    const float *parameters, const struct fulcrum_r2d2_batch *batch,
+    struct fulcrum_r2d2_trace *trace)
+{
+    fulcrum_r2d2_forward_images(layers, parameters, batch, trace);
+    struct fulcrum_pass pass = {.parameters = parameters,
+        .row_count = batch->step_count * batch->batch_count,
+        .input = trace->conv[FULCRUM_R2D2_CONV_COUNT - 1],
+        .output = trace->dense};
+    fulcrum_dense_forward(&layers->dense, &pass);
+    join_core_input(layers, batch, trace);
+    trace->core.step_count = batch->step_count;
+    trace->core.batch_count = batch->batch_count;
+    pass.input = trace->core_input;
+    fulcrum_lstm_forward(&layers->lstm, &pass, &trace->core);
+}
+
+/* Step 0 of the LSTM's output is the state before the first row. */
+static const float *core_output(
+    const struct fulcrum_r2d2_layers *layers, const struct fulcrum_r2d2_trace *trace)
+{
+    return trace->core.hidden + trace->core.batch_count * layers->lstm.unit_count;
+}
+
+void fulcrum_r2d2_forward_heads(const struct fulcrum_r2d2_layers *layers,
+    const float *parameters, const struct fulcrum_r2d2_trace *trace)
+{
+    size_t rows = trace->core.step_count * trace->core.batch_count;
+    struct fulcrum_pass pass = {.parameters = parameters, .row_count = rows};
+    pass.input = core_output(layers, trace);
+    pass.output = trace->value_hidden;
+    fulcrum_dense_forward(&layers->value_hidden, &pass);
+    pass.output = trace->advantage_hidden;
+    fulcrum_dense_forward(&layers->advantage_hidden, &pass);
+    pass.input = trace->value_hidden;
+    pass.output = trace->value;
+    fulcrum_dense_forward(&layers->value, &pass);
+    pass.input = trace->advantage_hidden;
+    pass.output = trace->advantage;
+    fulcrum_dense_forward(&layers->advantage, &pass);
+    struct fulcrum_duel duel = {rows, layers->action_count};
+    fulcrum_duel_forward(duel, trace->value, trace->advantage, trace->q);
+}
+
+/* One head: a linear layer on a hidden one. */
+struct head {
+    const struct fulcrum_dense *hidden;
+    const struct fulcrum_dense *last;
+    float *hidden_output;
+    float *last_gradient;
+    float *input_gradient;
+};
+
+static void backward_head(const struct head *head, const struct fulcrum_pass *pass,
+    const float *input, float *hidden_gradient)
+{
+    struct fulcrum_pass last = *pass;
+    last.input = head->hidden_output;
+    last.output_gradient = head->last_gradient;
+    last.input_gradient = hidden_gradient;
+    fulcrum_dense_backward(head->last, &last);
+    struct fulcrum_pass hidden = *pass;
+    hidden.input = input;
+    hidden.output = head->hidden_output;
+    hidden.output_gradient = hidden_gradient;
+    hidden.input_gradient = head->input_gradient;
+    fulcrum_dense_backward(head->hidden, &hidden);
+}
+
+static void backward_heads(const struct fulcrum_r2d2_layers *layers,
+    const struct fulcrum_pass *pass, const struct fulcrum_r2d2_trace *trace,
+    const struct fulcrum_r2d2_gradients *gradients)
+{
+    struct fulcrum_duel duel = {pass->row_count, layers->action_count};
+    struct head value = {&layers->value_hidden, &layers->value, trace->value_hidden,
+        gradients->value, gradients->core.hidden};
+    struct head advantage = {&layers->advantage_hidden, &layers->advantage,
+        trace->advantage_hidden, gradients->advantage, gradients->head_input};
+    const float *input = core_output(layers, trace);
+    size_t count = pass->row_count * layers->lstm.unit_count;
+    fulcrum_duel_backward(duel, gradients->q, gradients->value, gradients->advantage);
+    backward_head(&value, pass, input, gradients->head_hidden);
+    backward_head(&advantage, pass, input, gradients->head_hidden);
+    for (size_t i = 0; i < count; i++) {
+        gradients->core.hidden[i] += gradients->head_input[i];
+    }
+}
+
+/* The dense layer's share of the joined input. */
+static void split_core_gradient(const struct fulcrum_r2d2_layers *layers,
+    const struct fulcrum_r2d2_gradients *gradients, size_t row_count)
+{
+    size_t dense = layers->dense.output_count;
+    for (size_t i = 0; i < row_count; i++) {
+        memcpy(gradients->dense + i * dense,
+            gradients->core_input + i * layers->lstm.input_count,
+            dense * sizeof *gradients->dense);
+    }
+}
+
+void fulcrum_r2d2_backward_layers(const struct fulcrum_r2d2_layers *layers,
+    const float *parameters, const struct fulcrum_r2d2_batch *batch,
+    const struct fulcrum_r2d2_trace *trace,
+    const struct fulcrum_r2d2_gradients *gradients)
+{
+    assert(batch->batch_count == trace->core.batch_count);
+    struct fulcrum_pass pass = {.parameters = parameters,
+        .row_count = batch->step_count * batch->batch_count,
+        .gradients = gradients->parameters};
+    backward_heads(layers, &pass, trace, gradients);
+    pass.input = trace->core_input;
+    pass.input_gradient = gradients->core_input;
+    fulcrum_lstm_backward(&layers->lstm, &pass, &trace->core, &gradients->core);
+    split_core_gradient(layers, gradients, pass.row_count);
+    pass.input = trace->conv[FULCRUM_R2D2_CONV_COUNT - 1];
+    pass.output = trace->dense;
+    pass.output_gradient = gradients->dense;
+    pass.input_gradient = gradients->conv;
+    fulcrum_dense_backward(&layers->dense, &pass);
+    fulcrum_r2d2_backward_images(layers, parameters, batch, trace, gradients);
+}
+
+struct fulcrum_r2d2 {
+    struct fulcrum_r2d2_options options;
+    struct fulcrum_r2d2_layers layers;
+    struct fulcrum_pool pool;
+    struct fulcrum_adam adam;
+    float *parameters;
+    float *target_parameters;
+    struct fulcrum_r2d2_gradients gradients;
+    struct fulcrum_r2d2_scratch scratch;
+    /* Inference: one slot per image of the input. */
+    uint8_t *input;
+    int *slot_action;
+    float *slot_reward;
+    float *slot_hidden;
+    float *slot_cell;
+    struct fulcrum_r2d2_trace inference;
+    /* Training. */
+    struct fulcrum_r2d2_replay replay;
+    struct fulcrum_r2d2_trace online;
+    struct fulcrum_r2d2_trace target; /* the burn-in of both networks as well */
+};
+
+static void take_inference(struct fulcrum_r2d2 *network)
+{
+    struct fulcrum_pool *pool = &network->pool;
+    size_t slots = network->options.max_batch;
+    size_t units = network->layers.lstm.unit_count;
+    network->input =
+        fulcrum_pool_take(pool, slots * fulcrum_r2d2_image_byte(&network->options), 1);
+    network->slot_action = fulcrum_pool_take(pool, slots, sizeof(int));
+    network->slot_reward = fulcrum_pool_take_floats(pool, slots);
+    network->slot_hidden = fulcrum_pool_take_floats(pool, slots * units);
+    network->slot_cell = fulcrum_pool_take_floats(pool, slots * units);
+    network->inference = fulcrum_r2d2_trace_take(
+        &network->layers, pool, 1, slots, FULCRUM_R2D2_KEEP_OUTPUTS);
+}
+
+static void take_training(struct fulcrum_r2d2 *network)
+{
+    const struct fulcrum_r2d2_options *options = &network->options;
+    struct fulcrum_pool *pool = &network->pool;
+    size_t rows = fulcrum_r2d2_replay_rows(options);
+    size_t longest = options->train_burn_in > fulcrum_r2d2_segment_steps(options)
+                         ? options->train_burn_in
+                         : fulcrum_r2d2_segment_steps(options);
+    network->replay.image =
+        fulcrum_pool_take(pool, rows * fulcrum_r2d2_image_byte(options), 1);
+    network->replay.action =
+        fulcrum_pool_take(pool, rows + options->train_batch, sizeof(int));
+    network->replay.reward =
+        fulcrum_pool_take_floats(pool, rows + options->train_batch);
+    network->online = fulcrum_r2d2_trace_take(&network->layers, pool,
+        fulcrum_r2d2_segment_steps(options), options->train_batch,
+        FULCRUM_R2D2_KEEP_ALL);
+    network->target = fulcrum_r2d2_trace_take(&network->layers, pool, longest,
+        options->train_batch, FULCRUM_R2D2_KEEP_OUTPUTS);
+    network->gradients = fulcrum_r2d2_gradients_take(
+        &network->layers, pool, options->train_unroll, options->train_batch);
+}
+
+static void take_buffers(struct fulcrum_r2d2 *network)
+{
+    size_t count = network->layers.parameter_count;
+    struct fulcrum_pool *pool = &network->pool;
+    network->parameters = fulcrum_pool_take_floats(pool, count);
+    network->target_parameters = fulcrum_pool_take_floats(pool, count);
+    network->adam = fulcrum_r2d2_adam(count);
+    network->adam.mean = fulcrum_pool_take_floats(pool, count);
+    network->adam.square = fulcrum_pool_take_floats(pool, count);
+    network->scratch = fulcrum_r2d2_scratch_take(&network->layers, pool);
+    take_inference(network);
+    take_training(network);
+    network->inference.scratch = &network->scratch;
+    network->online.scratch = &network->scratch;
+    network->target.scratch = &network->scratch;
+}
+
+static void renew_target(struct fulcrum_r2d2 *network)
+{
+    memcpy(network->target_parameters, network->parameters,
+        network->layers.parameter_count * sizeof *network->parameters);
+}
+
+enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_r2d2 **out,
+    const struct fulcrum_r2d2_options *options, struct fulcrum_error *err)
+{
+    struct fulcrum_r2d2 *network = calloc(1, sizeof *network);
+    if (network == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a network");
+    }
+    network->options = *options;
+    network->layers = fulcrum_r2d2_layers_make(&options->shape);
+    take_buffers(network);
+    if (network->pool.is_exhausted) {
+        fulcrum_r2d2_free(network);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "no memory for an R2D2 network with max_batch = %zu and %zu sequences of "
+            "%zu + %zu steps",
+            options->max_batch, options->train_batch, options->train_burn_in,
+            options->train_unroll);
+    }
+    struct fulcrum_random random = fulcrum_random_seeded(options->seed);
+    fulcrum_r2d2_layers_init(&network->layers, network->parameters, &random);
+    renew_target(network);
+    fulcrum_r2d2_replay_fill(&network->replay, options, &random);
+    *out = network;
+    return FULCRUM_OK;
+}
+
+void fulcrum_r2d2_free(struct fulcrum_r2d2 *network)
+{
+    if (network != NULL) {
+        fulcrum_pool_clear(&network->pool);
+        free(network);
+    }
+}
+
+uint8_t *fulcrum_r2d2_input(struct fulcrum_r2d2 *network)
+{
+    return network->input;
+}
+
+const float *fulcrum_r2d2_forward(struct fulcrum_r2d2 *network, size_t batch)
+{
+    struct fulcrum_r2d2_batch images = {.step_count = 1,
+        .batch_count = batch,
+        .image = network->input,
+        .last_action = network->slot_action,
+        .last_reward = network->slot_reward};
+    struct fulcrum_r2d2_trace *trace = &network->inference;
+    size_t count = batch * network->layers.lstm.unit_count;
+    size_t state_byte = count * sizeof(float);
+    assert(batch >= 1 && batch <= network->options.max_batch);
+    memcpy(trace->core.hidden, network->slot_hidden, state_byte);
+    memcpy(trace->core.cell, network->slot_cell, state_byte);
+    fulcrum_r2d2_forward_core(&network->layers, network->parameters, &images, trace);
+    memcpy(network->slot_hidden, trace->core.hidden + count, state_byte);
+    memcpy(network->slot_cell, trace->core.cell + count, state_byte);
+    fulcrum_r2d2_forward_heads(&network->layers, network->parameters, trace);
+    size_t actions = network->layers.action_count;
+    for (size_t i = 0; i < batch; i++) {
+        network->slot_action[i] = (int)fulcrum_largest(trace->q + i * actions, actions);
+    }
+    return trace->q;
+}
+
+void fulcrum_r2d2_infer(struct fulcrum_r2d2 *network, size_t batch, int *action)
+{
+    (void)fulcrum_r2d2_forward(network, batch);
+    memcpy(action, network->slot_action, batch * sizeof *action);
+}
+
+/* Steps [first, first + count) of the replay. */
+static struct fulcrum_r2d2_batch replay_steps(
+    const struct fulcrum_r2d2 *network, size_t first, size_t count)
+{
+    size_t row = first * network->options.train_batch;
+    return (struct fulcrum_r2d2_batch){.step_count = count,
+        .batch_count = network->options.train_batch,
+        .image =
+            network->replay.image + row * fulcrum_r2d2_image_byte(&network->options),
+        .last_action = network->replay.action + row,
+        .last_reward = network->replay.reward + row};
+}
+
+/*
+ * Leaves in the trace the action values of the trained segment. The recurrent state
+ * starts at zero, and the burn-in steps bring it to where the segment begins.
+ */
+static void forward_replay(struct fulcrum_r2d2 *network, const float *parameters,
+    struct fulcrum_r2d2_trace *trace)
+{
+    const struct fulcrum_r2d2_layers *layers = &network->layers;
+    struct fulcrum_r2d2_trace *warm = &network->target;
+    size_t burn_in = network->options.train_burn_in;
+    size_t count = network->options.train_batch * layers->lstm.unit_count;
+    size_t state_byte = count * sizeof(float);
+    memset(warm->core.hidden, 0, state_byte);
+    memset(warm->core.cell, 0, state_byte);
+    if (burn_in > 0) {
+        struct fulcrum_r2d2_batch before = replay_steps(network, 0, burn_in);
+        fulcrum_r2d2_forward_core(layers, parameters, &before, warm);
+    }
+    memmove(trace->core.hidden, warm->core.hidden + burn_in * count, state_byte);
+    memmove(trace->core.cell, warm->core.cell + burn_in * count, state_byte);
+    struct fulcrum_r2d2_batch segment =
+        replay_steps(network, burn_in, fulcrum_r2d2_segment_steps(&network->options));
+    fulcrum_r2d2_forward_core(layers, parameters, &segment, trace);
+    fulcrum_r2d2_forward_heads(layers, parameters, trace);
+}
+
+double fulcrum_r2d2_loss(struct fulcrum_r2d2 *network)
+{
+    const struct fulcrum_r2d2_options *options = &network->options;
+    /* The online network first: its burn-in passes through the target's trace. */
+    forward_replay(network, network->parameters, &network->online);
+    forward_replay(network, network->target_parameters, &network->target);
+    size_t row = (options->train_burn_in + 1) * options->train_batch;
+    struct fulcrum_td td = {.step_count = options->train_unroll,
+        .batch_count = options->train_batch,
+        .action_count = network->layers.action_count,
+        .look_ahead = FULCRUM_R2D2_LOOK_AHEAD,
+        .discount = FULCRUM_R2D2_DISCOUNT,
+        .online = network->online.q,
+        .target = network->target.q,
+        .action = network->replay.action + row,
+        .reward = network->replay.reward + row};
+    return fulcrum_td_loss(&td, network->gradients.q);
+}
+
+void fulcrum_r2d2_backward(struct fulcrum_r2d2 *network)
+{
+    const struct fulcrum_r2d2_options *options = &network->options;
+    struct fulcrum_r2d2_batch trained =
+        replay_steps(network, options->train_burn_in, options->train_unroll);
+    memset(network->gradients.parameters, 0,
+        network->layers.parameter_count * sizeof(float));
+    fulcrum_r2d2_backward_layers(&network->layers, network->parameters, &trained,
+        &network->online, &network->gradients);
+}
+
+double fulcrum_r2d2_train(struct fulcrum_r2d2 *network)
+{
+    double loss = fulcrum_r2d2_loss(network);
+    fulcrum_r2d2_backward(network);
+    fulcrum_adam_update(
+        &network->adam, network->parameters, network->gradients.parameters);
+    if (network->adam.step_count % FULCRUM_R2D2_TARGET_PERIOD == 0) {
+        renew_target(network);
+    }
+    return loss;
+}
+
+const struct fulcrum_r2d2_layers *fulcrum_r2d2_layers_of(
+    const struct fulcrum_r2d2 *network)
+{
+    return &network->layers;
+}
+
+struct fulcrum_r2d2_batch fulcrum_r2d2_replay(const struct fulcrum_r2d2 *network)
+{
+    return replay_steps(network, 0,
+        network->options.train_burn_in + fulcrum_r2d2_segment_steps(&network->options));
+}
+
+struct fulcrum_r2d2_replay fulcrum_r2d2_replay_data(const struct fulcrum_r2d2 *network)
+{
+    return network->replay;
+}
+
+float *fulcrum_r2d2_parameters(struct fulcrum_r2d2 *network)
+{
+    return network->parameters;
+}
+
+const float *fulcrum_r2d2_gradients(const struct fulcrum_r2d2 *network)
+{
+    return network->gradients.parameters;
+}
+
+struct fulcrum_network_cost fulcrum_r2d2_cost(const struct fulcrum_r2d2 *network)
+{
+    return fulcrum_r2d2_cost_of(
+        &network->layers, &network->options, network->pool.taken_byte);
+}

@@ -1,0 +1,633 @@
+/* live.c - the real pipeline: actors, central inference, training, end to end. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Threads of one process around a desk (desk.c), as the calibration's hand-off probe
+ * times it. An answer is the index that the network inferred; it picks the next row of
+ * the same table of random actions that the calibration steps with, so that every step
+ * depends on its inference and costs what an untrained policy's steps cost.
+ *
+ * Inference and training have a learner state each, as they would on two streams, and a
+ * thread each; what passes between them are observations with what was done before them
+ * (replay.c) and trained weights (weights.c).
+ */
+#define _GNU_SOURCE /* pthread_getcpuclockid */
+
+#include "calibrate/pipeline/live.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "calibrate/actor/request_queue.h"
+#include "calibrate/pipeline/replay.h"
+#include "calibrate/stopwatch.h"
+#include "model/try.h"
+
+struct actor {
+    struct fulcrum_live *live;
+    size_t seat;
+    struct fulcrum_stepper *steppers; /* envs_per_actor of them */
+    int *answers;                     /* likewise; written by the server */
+    pthread_t thread;
+    int runs; /* the thread exists */
+};
+
+/* Steps made and train steps due: what server and trainer agree on. */
+struct ledger {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct fulcrum_live_reading totals; /* but for the CPU times; guarded by lock */
+    /* Env steps before the first whole sequence, which earn no train step. */
+    double idle_step_count;
+    int has_sequence;
+    int ends;
+};
+
+struct fulcrum_live {
+    struct fulcrum_live_plan plan;
+    struct fulcrum_desk *desk;
+    struct actor *actors;
+    int *answers;
+    size_t least_requests;
+    size_t most_requests;
+    size_t *seats; /* of the batch at hand; the server's, as are the next two */
+    int *inferred;
+    size_t copied_byte; /* of an observation: what fits the network's input */
+    struct fulcrum_replay *replay;   /* NULL: nothing trains */
+    struct fulcrum_weights *weights; /* NULL: they stay where they are */
+    struct fulcrum_train_rows rows;  /* the trainer's, as the next one */
+    float *drawn_notes;
+    float *note;       /* of the observation at hand; the server's */
+    size_t note_count; /* floats: the answer before an observation, and its action */
+    struct ledger ledger;
+    struct fulcrum_error failure; /* guarded by the ledger's lock */
+    pthread_t server;
+    pthread_t trainer;
+    int has_server;
+    int has_trainer;
+};
+
+/* Which row of the recorder an actor, the server and the trainer write. */
+static void attach(
+    struct fulcrum_live *live, size_t track, const char *name, size_t processor_group)
+{
+    const struct fulcrum_recorder_role role = {
+        .name = name, .processor_group = processor_group};
+    fulcrum_recorder_attach(live->plan.recorder, track, &role);
+}
+
+/* Keeps the first failure and sends everybody home. */
+static void fail(struct fulcrum_live *live, const struct fulcrum_error *why)
+{
+    (void)pthread_mutex_lock(&live->ledger.lock);
+    if (live->failure.status == FULCRUM_OK) {
+        live->failure = *why;
+    }
+    (void)pthread_mutex_unlock(&live->ledger.lock);
+    fulcrum_desk_close(live->desk);
+}
+
+/* One step of each environment of the actor. Returns 0 where one of them failed. */
+static int step_all(struct actor *actor)
+{
+    struct fulcrum_live *live = actor->live;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    for (size_t i = 0; i < live->plan.envs_per_actor; i++) {
+        struct fulcrum_stepper *stepper = &actor->steppers[i];
+        size_t rows = stepper->stage->actions.row_count;
+        stepper->row = (stepper->row + (size_t)actor->answers[i]) % rows;
+        if (fulcrum_stepper_run(stepper, 1, NULL, &why) != FULCRUM_OK) {
+            fail(live, &why);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void *act(void *argument)
+{
+    struct actor *actor = argument;
+    struct fulcrum_live *live = actor->live;
+    struct fulcrum_recorder *recorder = live->plan.recorder;
+    size_t track = FULCRUM_LIVE_ACTORS + actor->seat;
+    char name[FULCRUM_RECORDER_NAME_SIZE];
+    (void)snprintf(name, sizeof name, "actor %zu", actor->seat);
+    (void)fulcrum_cpu_list_bind(&live->plan.placement->actors);
+    attach(live, track, name, 1);
+    int goes_on = 1;
+    while (goes_on) {
+        fulcrum_recorder_next(recorder, track, FULCRUM_STAGE_SIMULATION);
+        if (!step_all(actor)) {
+            break;
+        }
+        fulcrum_recorder_next(recorder, track, FULCRUM_STAGE_HANDOFF);
+        goes_on = fulcrum_desk_hand_in(live->desk, actor->seat);
+        fulcrum_recorder_next(recorder, track, FULCRUM_STAGE_WAIT);
+        goes_on = goes_on && fulcrum_desk_await(live->desk, actor->seat);
+    }
+    fulcrum_recorder_end(recorder, track);
+    fulcrum_recorder_detach(recorder, track);
+    return NULL;
+}
+
+/* The observations of the batch into the network's input, one after the other. */
+static void copy_in(struct fulcrum_live *live, size_t request_count)
+{
+    const struct fulcrum_live_learner *inference = &live->plan.inference;
+    size_t envs = live->plan.envs_per_actor;
+    unsigned char *input = inference->learner->input(inference->state);
+    for (size_t i = 0; i < request_count; i++) {
+        const struct actor *actor = &live->actors[live->seats[i]];
+        for (size_t k = 0; k < envs; k++) {
+            memcpy(input + (i * envs + k) * inference->info.input_byte,
+                actor->steppers[k].observation, live->copied_byte);
+        }
+    }
+}
+
+static void hand_out(struct fulcrum_live *live, size_t request_count)
+{
+    size_t envs = live->plan.envs_per_actor;
+    for (size_t i = 0; i < request_count; i++) {
+        memcpy(live->actors[live->seats[i]].answers, live->inferred + i * envs,
+            envs * sizeof *live->inferred);
+    }
+}
+
+/* What was answered and done before the observation that an environment shows. */
+static void write_note(struct fulcrum_live *live, const struct actor *actor, size_t env)
+{
+    const struct fulcrum_stepper *stepper = &actor->steppers[env];
+    const struct fulcrum_actions *actions = &stepper->stage->actions;
+    size_t done = (stepper->row + actions->row_count - 1) % actions->row_count;
+    live->note[0] = (float)actor->answers[env];
+    memcpy(live->note + 1, actions->values + done * actions->column_count,
+        actions->column_count * sizeof *live->note);
+}
+
+/* What the actors saw and did goes into the replay. */
+static void store(struct fulcrum_live *live, size_t request_count)
+{
+    size_t envs = live->plan.envs_per_actor;
+    for (size_t i = 0; i < request_count; i++) {
+        const struct actor *actor = &live->actors[live->seats[i]];
+        for (size_t k = 0; k < envs; k++) {
+            write_note(live, actor, k);
+            fulcrum_replay_store(live->replay, actor->seat * envs + k,
+                actor->steppers[k].observation, live->note);
+        }
+    }
+}
+
+/* Train steps that the environments' steps have earned and that are not done. */
+static double backlog(const struct fulcrum_live *live)
+{
+    const struct ledger *ledger = &live->ledger;
+    double earning = ledger->totals.env_step_count - ledger->idle_step_count;
+    return ledger->has_sequence ? earning / live->plan.env_steps_per_train_step -
+                                      ledger->totals.train_step_count
+                                : 0.0;
+}
+
+/* Nothing is due before there is something to train on. */
+static void look_for_sequence(struct fulcrum_live *live)
+{
+    struct ledger *ledger = &live->ledger;
+    if (!ledger->has_sequence) {
+        ledger->has_sequence =
+            fulcrum_replay_holds(live->replay, live->rows.step_count + 1);
+        ledger->idle_step_count = ledger->totals.env_step_count;
+    }
+}
+
+/* Books a batch, and holds the server up where training lags behind. */
+static void book_batch(struct fulcrum_live *live, size_t request_count)
+{
+    struct ledger *ledger = &live->ledger;
+    double count = (double)(request_count * live->plan.envs_per_actor);
+    (void)pthread_mutex_lock(&ledger->lock);
+    ledger->totals.answered_s = fulcrum_wall_s();
+    ledger->totals.batch_count += 1.0;
+    ledger->totals.observation_count += count;
+    ledger->totals.env_step_count += count;
+    if (live->has_trainer) {
+        look_for_sequence(live);
+        (void)pthread_cond_broadcast(&ledger->changed);
+        fulcrum_recorder_begin(
+            live->plan.recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_WAIT);
+        while (!ledger->ends && backlog(live) >= live->plan.queue_train_steps) {
+            (void)pthread_cond_wait(&ledger->changed, &ledger->lock);
+        }
+        fulcrum_recorder_end(live->plan.recorder, FULCRUM_LIVE_SERVER);
+    }
+    (void)pthread_mutex_unlock(&ledger->lock);
+}
+
+/* New weights, where there are any, before the next batch. Returns 0 after a failure.
+ */
+static int take_weights(struct fulcrum_live *live)
+{
+    const struct fulcrum_live_learner *inference = &live->plan.inference;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    int is_taken = 0;
+    if (fulcrum_weights_take(live->weights, inference->learner, inference->state,
+            &is_taken, &why) != FULCRUM_OK) {
+        fail(live, &why);
+        return 0;
+    }
+    if (is_taken) {
+        (void)pthread_mutex_lock(&live->ledger.lock);
+        live->ledger.totals.weight_copy_count += 1.0;
+        (void)pthread_mutex_unlock(&live->ledger.lock);
+    }
+    return 1;
+}
+
+/* One batch from the first request to the last answer. Returns 0 at the end. */
+static int serve_batch(struct fulcrum_live *live)
+{
+    const struct fulcrum_live_learner *inference = &live->plan.inference;
+    struct fulcrum_recorder *recorder = live->plan.recorder;
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_WAIT);
+    size_t count = fulcrum_desk_collect(
+        live->desk, live->least_requests, live->most_requests, live->seats);
+    if (count == 0) {
+        return 0;
+    }
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_HANDOFF);
+    copy_in(live, count);
+    if (live->replay != NULL) {
+        fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_REPLAY);
+        store(live, count);
+    }
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_INFERENCE);
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    if (inference->learner->forward(inference->state, count * live->plan.envs_per_actor,
+            live->inferred, &why) != FULCRUM_OK) {
+        fail(live, &why);
+        return 0;
+    }
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_HANDOFF);
+    hand_out(live, count);
+    fulcrum_desk_answer(live->desk, live->seats, count);
+    book_batch(live, count);
+    return live->weights == NULL || take_weights(live);
+}
+
+static void *serve(void *argument)
+{
+    struct fulcrum_live *live = argument;
+    (void)fulcrum_cpu_list_bind(&live->plan.placement->server);
+    attach(live, FULCRUM_LIVE_SERVER, "server", 0);
+    while (serve_batch(live)) {
+    }
+    fulcrum_recorder_end(live->plan.recorder, FULCRUM_LIVE_SERVER);
+    fulcrum_recorder_detach(live->plan.recorder, FULCRUM_LIVE_SERVER);
+    return NULL;
+}
+
+/* Waits for a train step that is due. Returns 0 at the end. */
+static int await_due(struct fulcrum_live *live)
+{
+    struct ledger *ledger = &live->ledger;
+    (void)pthread_mutex_lock(&ledger->lock);
+    while (!ledger->ends && backlog(live) < 1.0) {
+        (void)pthread_cond_wait(&ledger->changed, &ledger->lock);
+    }
+    int goes_on = !ledger->ends;
+    (void)pthread_mutex_unlock(&ledger->lock);
+    return goes_on;
+}
+
+/* What was done, from the notes to where the learner wants it. */
+static void fill_actions(struct fulcrum_live *live)
+{
+    const struct fulcrum_train_rows *rows = &live->rows;
+    size_t pitch = live->note_count;
+    size_t count = rows->step_count * rows->batch_count;
+    const float *after = live->drawn_notes + rows->batch_count * pitch;
+    size_t action_count =
+        pitch - 1 < rows->action_count ? pitch - 1 : rows->action_count;
+    for (size_t i = 0; rows->index != NULL && i < count + rows->batch_count; i++) {
+        rows->index[i] = (int)live->drawn_notes[i * pitch];
+    }
+    for (size_t i = 0; rows->action != NULL && i < count; i++) {
+        memcpy(rows->action + i * rows->action_count, after + i * pitch + 1,
+            action_count * sizeof *rows->action);
+    }
+}
+
+/* Draws a batch of sequences and gives it to the learner. */
+static enum fulcrum_status draw(struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    const struct fulcrum_live_learner *training = &live->plan.training;
+    const struct fulcrum_replay_target target = {.rows = live->rows.observation,
+        .row_byte = training->info.input_byte,
+        .batch_count = live->rows.batch_count,
+        .step_count = live->rows.step_count,
+        .notes = (unsigned char *)live->drawn_notes};
+    (void)fulcrum_replay_draw(live->replay, &target);
+    fill_actions(live);
+    return training->learner->take_rows(training->state, err);
+}
+
+/* One train step, and its weights where inference is to have them. */
+static enum fulcrum_status train_once(
+    struct fulcrum_live *live, size_t number, struct fulcrum_error *err)
+{
+    const struct fulcrum_live_learner *training = &live->plan.training;
+    struct fulcrum_recorder *recorder = live->plan.recorder;
+    double loss = 0.0;
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_REPLAY);
+    enum fulcrum_status status = draw(live, err);
+    if (status == FULCRUM_OK) {
+        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
+        status = training->learner->train(training->state, &loss, err);
+    }
+    int is_published = status == FULCRUM_OK && live->weights != NULL &&
+                       number % live->plan.train_steps_per_copy == 0;
+    if (is_published) {
+        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_HANDOFF);
+        status = fulcrum_weights_publish(
+            live->weights, training->learner, training->state, err);
+    }
+    return status;
+}
+
+static void *train(void *argument)
+{
+    struct fulcrum_live *live = argument;
+    struct fulcrum_recorder *recorder = live->plan.recorder;
+    struct ledger *ledger = &live->ledger;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    (void)fulcrum_cpu_list_bind(&live->plan.placement->server);
+    attach(live, FULCRUM_LIVE_TRAINER, "trainer", 0);
+    fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_WAIT);
+    for (size_t number = 1; await_due(live); number++) {
+        if (train_once(live, number, &why) != FULCRUM_OK) {
+            fail(live, &why);
+            break;
+        }
+        fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_WAIT);
+        (void)pthread_mutex_lock(&ledger->lock);
+        ledger->totals.train_step_count += 1.0;
+        (void)pthread_cond_broadcast(&ledger->changed);
+        (void)pthread_mutex_unlock(&ledger->lock);
+    }
+    fulcrum_recorder_end(recorder, FULCRUM_LIVE_TRAINER);
+    fulcrum_recorder_detach(recorder, FULCRUM_LIVE_TRAINER);
+    return NULL;
+}
+
+/* How many requests the server waits for, and takes at most. */
+static enum fulcrum_status set_batching(
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    const struct fulcrum_live_plan *plan = &live->plan;
+    size_t room = plan->inference.max_batch / plan->envs_per_actor;
+    int is_fixed = plan->policy == FULCRUM_BATCH_FIXED;
+    size_t most = plan->batch_requests;
+    if (!is_fixed && (most == 0 || most > room)) {
+        most = room;
+    }
+    if (most == 0 || most > room) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "a batch of %zu requests of %zu observations: the learner takes %zu "
+            "observations",
+            is_fixed ? most : 1, plan->envs_per_actor, plan->inference.max_batch);
+    }
+    if (is_fixed && most > plan->actor_count) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "a batch of %zu requests never fills with %zu actors", most,
+            plan->actor_count);
+    }
+    live->least_requests = is_fixed ? most : 1;
+    live->most_requests = most;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status seat(
+    struct fulcrum_live *live, size_t number, struct fulcrum_error *err)
+{
+    size_t envs = live->plan.envs_per_actor;
+    struct actor *actor = &live->actors[number];
+    actor->live = live;
+    actor->seat = number;
+    actor->steppers = live->plan.steppers + number * envs;
+    actor->answers = live->answers + number * envs;
+    actor->runs = pthread_create(&actor->thread, NULL, act, actor) == 0;
+    return actor->runs ? FULCRUM_OK
+                       : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                             "actor thread %zu cannot start", number + 1);
+}
+
+static enum fulcrum_status start_threads(
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    /* Before the server looks at it. */
+    live->has_trainer = live->plan.training.state != NULL &&
+                        pthread_create(&live->trainer, NULL, train, live) == 0;
+    live->has_server = pthread_create(&live->server, NULL, serve, live) == 0;
+    if (!live->has_server ||
+        (live->plan.training.state != NULL && !live->has_trainer)) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_UNSUPPORTED, "the server's threads cannot start");
+    }
+    for (size_t i = 0; i < live->plan.actor_count; i++) {
+        TRY(seat(live, i, err));
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status allocate(
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    size_t envs = live->plan.envs_per_actor;
+    live->actors = calloc(live->plan.actor_count + 1, sizeof *live->actors);
+    live->answers = calloc(live->plan.actor_count * envs + 1, sizeof *live->answers);
+    live->seats = calloc(live->most_requests + 1, sizeof *live->seats);
+    live->inferred = calloc(live->most_requests * envs + 1, sizeof *live->inferred);
+    if (live->actors == NULL || live->answers == NULL || live->seats == NULL ||
+        live->inferred == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "%zu actors", live->plan.actor_count);
+    }
+    return fulcrum_desk_new(&live->desk, live->plan.actor_count, err);
+}
+
+/* What nothing fills stays zero; actions come from a table of uniform ones. */
+static void prepare_rows(struct fulcrum_live *live)
+{
+    const struct fulcrum_train_rows *rows = &live->rows;
+    size_t count = rows->step_count * rows->batch_count;
+    memset(rows->observation, 0, count * live->plan.training.info.input_byte);
+    if (rows->action != NULL) {
+        memset(rows->action, 0, count * rows->action_count * sizeof *rows->action);
+    }
+    for (size_t i = 0; rows->log_probability != NULL && i < count; i++) {
+        rows->log_probability[i] = -(float)((double)(live->note_count - 1) * log(2.0));
+    }
+}
+
+static enum fulcrum_status allocate_replay(
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    const struct fulcrum_live_plan *plan = &live->plan;
+    const struct fulcrum_stage *stage = plan->steppers[0].stage;
+    const struct fulcrum_live_learner *training = &plan->training;
+    TRY(training->learner->train_rows(training->state, &live->rows, err));
+    live->note_count = 1 + stage->actions.column_count;
+    const struct fulcrum_replay_options options = {
+        .env_count = plan->actor_count * plan->envs_per_actor,
+        .length = live->rows.step_count + 1,
+        .least_row_count = 2 * live->rows.batch_count * live->rows.step_count,
+        .row_byte = fulcrum_observation_byte(&stage->info),
+        .note_byte = live->note_count * sizeof *live->note,
+        .seed = stage->seed};
+    live->note = calloc(live->note_count, sizeof *live->note);
+    live->drawn_notes =
+        calloc(options.length * live->rows.batch_count, options.note_byte);
+    if (live->note == NULL || live->drawn_notes == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a batch of %zu sequences",
+            live->rows.batch_count);
+    }
+    prepare_rows(live);
+    if (plan->train_steps_per_copy > 0) {
+        TRY(fulcrum_weights_new(&live->weights, training->info.parameter_count, err));
+    }
+    return fulcrum_replay_new(&live->replay, &options, err);
+}
+
+enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
+    const struct fulcrum_live_plan *plan, struct fulcrum_error *err)
+{
+    struct fulcrum_live *live = calloc(1, sizeof *live);
+    if (live == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a pipeline");
+    }
+    live->plan = *plan;
+    (void)pthread_mutex_init(&live->ledger.lock, NULL);
+    (void)pthread_cond_init(&live->ledger.changed, NULL);
+    size_t has_byte = fulcrum_observation_byte(&plan->steppers[0].stage->info);
+    size_t wants_byte = plan->inference.info.input_byte;
+    live->copied_byte = has_byte < wants_byte ? has_byte : wants_byte;
+    enum fulcrum_status status = set_batching(live, err);
+    if (status == FULCRUM_OK) {
+        status = allocate(live, err);
+    }
+    if (status == FULCRUM_OK && plan->training.state != NULL) {
+        status = allocate_replay(live, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = start_threads(live, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_live_free(live);
+        return status;
+    }
+    *out = live;
+    return FULCRUM_OK;
+}
+
+static void stop_threads(struct fulcrum_live *live)
+{
+    (void)pthread_mutex_lock(&live->ledger.lock);
+    live->ledger.ends = 1;
+    (void)pthread_cond_broadcast(&live->ledger.changed);
+    (void)pthread_mutex_unlock(&live->ledger.lock);
+    if (live->desk != NULL) {
+        fulcrum_desk_close(live->desk);
+    }
+    if (live->has_server) {
+        (void)pthread_join(live->server, NULL);
+    }
+    if (live->has_trainer) {
+        (void)pthread_join(live->trainer, NULL);
+    }
+    for (size_t i = 0; live->actors != NULL && i < live->plan.actor_count; i++) {
+        if (live->actors[i].runs) {
+            (void)pthread_join(live->actors[i].thread, NULL);
+        }
+    }
+}
+
+void fulcrum_live_free(struct fulcrum_live *live)
+{
+    if (live == NULL) {
+        return;
+    }
+    stop_threads(live);
+    fulcrum_desk_free(live->desk);
+    fulcrum_replay_free(live->replay);
+    fulcrum_weights_free(live->weights);
+    free(live->drawn_notes);
+    free(live->note);
+    (void)pthread_cond_destroy(&live->ledger.changed);
+    (void)pthread_mutex_destroy(&live->ledger.lock);
+    free(live->actors);
+    free(live->answers);
+    free(live->seats);
+    free(live->inferred);
+    free(live);
+}
+
+static double thread_cpu_s(pthread_t thread)
+{
+    clockid_t clock;
+    struct timespec used = {0, 0};
+    if (pthread_getcpuclockid(thread, &clock) == 0) {
+        (void)clock_gettime(clock, &used);
+    }
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+enum fulcrum_status fulcrum_live_failure(
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    (void)pthread_mutex_lock(&live->ledger.lock);
+    struct fulcrum_error failure = live->failure;
+    (void)pthread_mutex_unlock(&live->ledger.lock);
+    return failure.status == FULCRUM_OK
+               ? FULCRUM_OK
+               : fulcrum_fail(err, failure.status, "%s", failure.detail);
+}
+
+/* What an actor's thread used, and what its environments used elsewhere. */
+static double actor_cpu_s(const struct fulcrum_live *live, size_t number)
+{
+    const struct actor *actor = &live->actors[number];
+    double cpu_s = thread_cpu_s(actor->thread);
+    for (size_t i = 0; i < live->plan.envs_per_actor; i++) {
+        cpu_s += fulcrum_stepper_cpu_s(&actor->steppers[i]);
+    }
+    return cpu_s;
+}
+
+void fulcrum_live_read(struct fulcrum_live *live, struct fulcrum_live_reading *out)
+{
+    (void)pthread_mutex_lock(&live->ledger.lock);
+    *out = live->ledger.totals;
+    (void)pthread_mutex_unlock(&live->ledger.lock);
+    out->wall_s = fulcrum_wall_s();
+    out->server_cpu_s = thread_cpu_s(live->server);
+    out->train_cpu_s = live->has_trainer ? thread_cpu_s(live->trainer) : 0.0;
+    for (size_t i = 0; i < live->plan.actor_count; i++) {
+        out->actor_cpu_s += actor_cpu_s(live, i);
+    }
+}
+
+void fulcrum_live_await_training(
+    struct fulcrum_live *live, double train_step_count, double until_s)
+{
+    struct ledger *ledger = &live->ledger;
+    int is_done = !live->has_trainer;
+    while (!is_done && fulcrum_wall_s() < until_s) {
+        fulcrum_sleep_s(0.01);
+        (void)pthread_mutex_lock(&ledger->lock);
+        is_done = ledger->totals.train_step_count >= train_step_count;
+        (void)pthread_mutex_unlock(&ledger->lock);
+    }
+}

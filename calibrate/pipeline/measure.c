@@ -1,0 +1,780 @@
+/* measure.c - the real pipeline measured, configuration by configuration. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rounds, as in a calibration: every configuration gets one window a round, so that a
+ * machine that slowly gets warmer or busier does not favour the first of them. What was
+ * disturbed is told by two things that have nothing to do with the result: a canary on
+ * the cores of actors and server before and after the window, and the CPU time that
+ * other programs had meanwhile.
+ */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include "calibrate/pipeline/measure.h"
+
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "calibrate/actor/actor.h"
+#include "calibrate/actor/placement.h"
+#include "calibrate/device/learner.h"
+#include "calibrate/host.h"
+#include "calibrate/meter/energy.h"
+#include "calibrate/pipeline/live.h"
+#include "calibrate/probe/calibrate.h"
+#include "calibrate/statistics.h"
+#include "calibrate/stopwatch.h"
+#include "model/design/machine.h"
+#include "model/network/network.h"
+#include "model/status.h"
+#include "model/try.h"
+
+/* One window of the real pipeline, and what all windows share. */
+
+/* Threads start, caches fill and the queues find their usual lengths. */
+#define WARM_UP_S       0.2
+#define WARM_UP_BATCHES 8.0
+
+/* Runs of a canary at each end of a window, and before them. */
+#define CANARY_RUNS     5
+#define CANARY_WARM_UPS 3
+
+/* So many times both before the first window. */
+#define PRIME_RUNS 6
+
+/* How often a window looks whether it is to end. */
+#define LOOK_S 0.02
+
+/* Between two looks at a machine that is not calm. */
+#define CALM_PAUSE_S 0.1
+
+/* After so many times its length a window without an answer, or without its train
+ * steps, ends all the same. */
+#define WINDOWS_MOST 60.0
+
+static enum fulcrum_status open_steppers(
+    struct fulcrum_window_room *room, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < room->stepper_count; i++) {
+        TRY(fulcrum_stepper_begin(&room->steppers[i], &room->bench.stage, i, err));
+    }
+    for (size_t i = 0; i < room->stepper_count; i++) {
+        TRY(fulcrum_stepper_await(&room->steppers[i], err));
+    }
+    return FULCRUM_OK;
+}
+
+static void close_steppers(struct fulcrum_window_room *room)
+{
+    for (size_t i = 0; room->steppers != NULL && i < room->stepper_count; i++) {
+        fulcrum_stepper_close(&room->steppers[i]);
+    }
+}
+
+enum fulcrum_status fulcrum_window_room_renew(
+    struct fulcrum_window_room *room, struct fulcrum_error *err)
+{
+    close_steppers(room);
+    return open_steppers(room, err);
+}
+
+static enum fulcrum_status make_steppers(
+    struct fulcrum_window_room *room, struct fulcrum_error *err)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < room->options->config_count; i++) {
+        const struct fulcrum_measure_config *config = &room->options->configs[i];
+        size_t count = config->actor_count * config->envs_per_actor;
+        most = count > most ? count : most;
+    }
+    room->steppers = calloc(most + 1, sizeof *room->steppers);
+    if (room->steppers == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu environments", most);
+    }
+    room->stepper_count = most;
+    return open_steppers(room, err);
+}
+
+/* Sleeps, unless the run is to be stopped. */
+static enum fulcrum_status pause_s(
+    struct fulcrum_window_room *room, double time_s, struct fulcrum_error *err)
+{
+    if (room->stops != NULL && room->stops(room->user)) {
+        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped");
+    }
+    fulcrum_sleep_s(time_s);
+    return FULCRUM_OK;
+}
+
+/* Median of a few runs of a canary on the calling thread's core. */
+static enum fulcrum_status run_canary(struct fulcrum_window_room *room,
+    struct fulcrum_canary *canary, double *out, struct fulcrum_error *err)
+{
+    double reading_s[CANARY_RUNS];
+    enum fulcrum_status status = FULCRUM_OK;
+    /* The first runs after a thread has moved find caches cold: they are not kept. */
+    for (int i = -CANARY_WARM_UPS; i < CANARY_RUNS && status == FULCRUM_OK; i++) {
+        double run_s = 0.0;
+        status = fulcrum_canary_close(
+            canary, &run_s, FULCRUM_CLOCK_CPU, &room->bench.stopwatch, err);
+        reading_s[i < 0 ? 0 : i] = canary->last.cpu_s;
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    gsl_sort(reading_s, 1, CANARY_RUNS);
+    *out = fulcrum_statistics_quantile(reading_s, CANARY_RUNS, 0.5);
+    return FULCRUM_OK;
+}
+
+/* How fast the cores are, told by canaries. */
+struct pulse {
+    double side_s[2]; /* actors, server */
+    double worst_rel; /* of the slower side, over its usual time */
+};
+
+static double mean_s(const struct pulse *pulse)
+{
+    return 0.5 * (pulse->side_s[0] + pulse->side_s[1]);
+}
+
+/* Both sides, each on its first core. */
+static enum fulcrum_status take_pulse(
+    struct fulcrum_window_room *room, struct pulse *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_cpu_list *sides[2] = {
+        &room->placement.actors, &room->placement.server};
+    enum fulcrum_status status = FULCRUM_OK;
+    *out = (struct pulse){.worst_rel = 0.0};
+    for (int i = 0; i < 2 && status == FULCRUM_OK; i++) {
+        struct fulcrum_cpu_list first = {.count = 1, .cpu = {sides[i]->cpu[0]}};
+        (void)fulcrum_cpu_list_bind(&first);
+        status = run_canary(room, &room->canaries[i], &out->side_s[i], err);
+        out->worst_rel =
+            fmax(out->worst_rel, fulcrum_canary_rel(&room->usual[i], out->side_s[i]));
+    }
+    (void)fulcrum_cpu_list_bind(&room->before);
+    return status;
+}
+
+/*
+ * What is usual is the median over windows. Looks at a machine that is not calm do not
+ * count: there are many of them.
+ */
+static enum fulcrum_status learn(struct fulcrum_window_room *room,
+    const struct pulse *pulse, struct fulcrum_error *err)
+{
+    for (int i = 0; i < 2; i++) {
+        room->usual[i].usual_frac = 0.5;
+        TRY(fulcrum_canary_add(&room->usual[i], pulse->side_s[i], err));
+    }
+    return FULCRUM_OK;
+}
+
+/*
+ * Waits until the canaries are as fast as usual, for as long as is allowed. Bursts of
+ * other work, on a virtual machine by its neighbours, last some seconds: a window that
+ * begins in one is lost. The readings have nothing to do with what is measured.
+ */
+static enum fulcrum_status await_calm(
+    struct fulcrum_window_room *room, struct pulse *out, struct fulcrum_error *err)
+{
+    double until_s = fulcrum_wall_s() + room->options->calm_wait_s;
+    enum fulcrum_status status = FULCRUM_OK;
+    int waits = 1;
+    while (waits && status == FULCRUM_OK) {
+        status = take_pulse(room, out, err);
+        waits = out->worst_rel > FULCRUM_CANARY_LIMIT_REL && fulcrum_wall_s() < until_s;
+        if (waits && status == FULCRUM_OK) {
+            status = pause_s(room, CALM_PAUSE_S, err);
+        }
+    }
+    return status == FULCRUM_OK ? learn(room, out, err) : status;
+}
+
+/* The canaries learn what is usual before anything is judged by them. */
+static enum fulcrum_status prime_canaries(
+    struct fulcrum_window_room *room, struct fulcrum_error *err)
+{
+    for (int i = 0; i < PRIME_RUNS; i++) {
+        struct pulse pulse;
+        TRY(take_pulse(room, &pulse, err));
+        TRY(learn(room, &pulse, err));
+    }
+    return FULCRUM_OK;
+}
+
+/* A second state of the learner: inference and training never share one. */
+static enum fulcrum_status open_training(
+    struct fulcrum_window_room *room, struct fulcrum_error *err)
+{
+    const struct fulcrum_measure_training *training = &room->options->training;
+    if (!(training->env_steps_per_train_step > 0.0)) {
+        return FULCRUM_OK;
+    }
+    struct fulcrum_learner_options options = room->bench.learner_options;
+    options.max_batch = 1;
+    options.train_batch = training->batch;
+    options.train_unroll = training->unroll > 0 ? training->unroll : 1;
+    options.train_burn_in = training->burn_in;
+    room->training.learner = room->bench.learner;
+    room->training.max_batch = 1;
+    return room->bench.learner->open(
+        &options, &room->training.state, &room->training.info, err);
+}
+
+/* What the model is told of this machine: the cores that the placement uses. */
+static void cut_machine(struct fulcrum_window_room *room)
+{
+    struct fulcrum_machine machine = room->bench.machine;
+    const struct fulcrum_placement *placement = &room->placement;
+    if (machine.accelerator == FULCRUM_ACCELERATOR_CPU && placement->is_apart) {
+        machine.learner_core_count = 1.0;
+        machine.cpu.core_count = (double)placement->actor_core_count + 1.0;
+        machine.cpu.thread_count =
+            (double)placement->actors.count +
+            (double)placement->actors.count / (double)placement->actor_core_count;
+    }
+    room->machine = machine;
+}
+
+enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
+    const struct fulcrum_measure_options *options, struct fulcrum_error *err)
+{
+    *room = (struct fulcrum_window_room){
+        .options = options, .placement = options->placement};
+    const struct fulcrum_calibrate_options open = {.actor = options->actor,
+        .actor_options = options->actor_options,
+        .learner = options->learner,
+        .device_index = options->device_index,
+        .sm_count = options->sm_count,
+        .network = options->network,
+        .seed = options->seed};
+    TRY(fulcrum_placement_complete(&room->placement, err));
+    TRY(fulcrum_cpu_list_allowed(&room->before, err));
+    TRY(fulcrum_bench_open(&room->bench, &open, err));
+    cut_machine(room);
+    TRY(make_steppers(room, err));
+    TRY(open_training(room, err));
+    TRY(prime_canaries(room, err));
+    const struct fulcrum_energy_options energy = {.root = options->meter_root,
+        .gpu = room->bench.learner_info.device_uuid,
+        .uses_gpu = room->bench.machine.accelerator == FULCRUM_ACCELERATOR_GPU};
+    return fulcrum_energy_open(&room->energy, &energy, err);
+}
+
+void fulcrum_window_room_close(struct fulcrum_window_room *room)
+{
+    close_steppers(room);
+    free(room->steppers);
+    if (room->training.state != NULL) {
+        room->training.learner->close(room->training.state);
+    }
+    fulcrum_energy_close(room->energy);
+    for (int i = 0; i < 2; i++) {
+        fulcrum_canary_free(&room->canaries[i]);
+        fulcrum_canary_free(&room->usual[i]);
+    }
+    fulcrum_bench_close(&room->bench);
+    *room = (struct fulcrum_window_room){0};
+}
+
+static double process_cpu_s(void)
+{
+    struct timespec used = {0, 0};
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+/* CPU time of this process and of its environments elsewhere. */
+static double own_cpu_s(const struct fulcrum_window_room *room)
+{
+    double cpu_s = process_cpu_s();
+    for (size_t i = 0; i < room->stepper_count; i++) {
+        cpu_s += fulcrum_stepper_cpu_s(&room->steppers[i]);
+    }
+    return cpu_s;
+}
+
+static enum fulcrum_status look(struct fulcrum_window_room *room,
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    TRY(fulcrum_live_failure(live, err));
+    return pause_s(room, LOOK_S, err);
+}
+
+/* Until the pipeline has found its stride. */
+static enum fulcrum_status warm_up(struct fulcrum_window_room *room,
+    struct fulcrum_live *live, struct fulcrum_error *err)
+{
+    struct fulcrum_live_reading reading = {0};
+    double until_s =
+        fulcrum_wall_s() + fmax(WARM_UP_S, fulcrum_energy_settle_s(room->energy));
+    int trains = room->training.state != NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    while (status == FULCRUM_OK &&
+           (fulcrum_wall_s() < until_s || reading.batch_count < WARM_UP_BATCHES ||
+               (trains && reading.train_step_count < 1.0))) {
+        status = look(room, live, err);
+        fulcrum_live_read(live, &reading);
+    }
+    return status;
+}
+
+/* Both ends of a window, and what the machine did meanwhile. */
+struct passage {
+    struct fulcrum_live_reading begin;
+    struct fulcrum_live_reading end;
+    double own_cpu_s;
+    double host_busy_s;
+    struct fulcrum_energy_reading energy;
+};
+
+/* A rate needs an answer, and a run that trains its train steps. */
+static int has_seen_enough(
+    const struct fulcrum_window_room *room, const struct passage *passage)
+{
+    double answered = passage->end.batch_count - passage->begin.batch_count;
+    double trained = passage->end.train_step_count - passage->begin.train_step_count;
+    int trains = room->training.state != NULL;
+    return answered >= 1.0 && (!trains || trained >= room->options->train_steps_least);
+}
+
+static enum fulcrum_status watch(struct fulcrum_window_room *room,
+    struct fulcrum_live *live, struct passage *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_measure_options *options = room->options;
+    double window_s =
+        fmax(options->window_s, fulcrum_energy_least_window_s(room->energy));
+    double own_s = own_cpu_s(room);
+    struct fulcrum_host_idle idle = fulcrum_host_idle("");
+    fulcrum_energy_begin(room->energy);
+    fulcrum_recorder_start(room->recorder);
+    fulcrum_live_read(live, &out->begin);
+    out->end = out->begin;
+    enum fulcrum_status status = FULCRUM_OK;
+    double spent_s = 0.0;
+    while (status == FULCRUM_OK &&
+           (spent_s < window_s ||
+               (!has_seen_enough(room, out) && spent_s < WINDOWS_MOST * window_s))) {
+        status = look(room, live, err);
+        fulcrum_energy_refresh(room->energy);
+        fulcrum_live_read(live, &out->end);
+        spent_s = out->end.wall_s - out->begin.wall_s;
+    }
+    fulcrum_recorder_stop(room->recorder);
+    fulcrum_energy_end(room->energy,
+        out->end.env_step_count - out->begin.env_step_count, &out->energy);
+    out->own_cpu_s = own_cpu_s(room) - own_s;
+    struct fulcrum_host_idle idle_then = fulcrum_host_idle("");
+    out->host_busy_s = fulcrum_host_busy_s(&idle, &idle_then);
+    return status;
+}
+
+static void fill(const struct fulcrum_window_room *room, const struct passage *passage,
+    struct fulcrum_measure_window *out)
+{
+    const struct fulcrum_live_reading *begin = &passage->begin;
+    const struct fulcrum_live_reading *end = &passage->end;
+    double wall_s = end->wall_s - begin->wall_s;
+    double steps = end->env_step_count - begin->env_step_count;
+    double batches = end->batch_count - begin->batch_count;
+    double actor_s = end->actor_cpu_s - begin->actor_cpu_s;
+    double server_s = end->server_cpu_s - begin->server_cpu_s;
+    *out = (struct fulcrum_measure_window){
+        .steps_per_s = steps / (end->answered_s - begin->answered_s),
+        .mean_batch = steps / batches,
+        .actor_busy_frac = actor_s / wall_s / (double)room->placement.actors.count,
+        .server_busy_frac = server_s / wall_s,
+        .train_busy_frac = (end->train_cpu_s - begin->train_cpu_s) / wall_s,
+        .train_step_count = end->train_step_count - begin->train_step_count,
+        .actor_cpu_s = actor_s / steps,
+        .server_cpu_s = server_s / batches,
+        .cpu_w = passage->energy.cpu_w,
+        .gpu_w = passage->energy.gpu_w,
+        .j_per_step = passage->energy.j_per_step,
+        .others_frac = (passage->host_busy_s - passage->own_cpu_s) /
+                       (wall_s * fmax(room->bench.machine.cpu.thread_count, 1.0)),
+    };
+}
+
+static struct fulcrum_live_plan plan_of(
+    struct fulcrum_window_room *room, const struct fulcrum_measure_config *config)
+{
+    const struct fulcrum_measure_training *training = &room->options->training;
+    return (struct fulcrum_live_plan){.steppers = room->steppers,
+        .actor_count = config->actor_count,
+        .envs_per_actor = config->envs_per_actor,
+        .inference = {room->bench.learner, room->bench.state, room->bench.learner_info,
+            room->bench.learner_options.max_batch},
+        .training = room->training,
+        .policy = config->policy,
+        .batch_requests = fulcrum_measure_batch_requests(config),
+        .env_steps_per_train_step = training->env_steps_per_train_step,
+        .queue_train_steps = training->queue_train_steps,
+        .train_steps_per_copy = training->steps_per_copy,
+        .placement = &room->placement,
+        .recorder = room->recorder};
+}
+
+/* A size below one request would be taken for none at all. */
+static enum fulcrum_status check_size(
+    const struct fulcrum_measure_config *config, struct fulcrum_error *err)
+{
+    int has_room = !(config->batch_size > 0.0) ||
+                   config->batch_size >= (double)config->envs_per_actor;
+    return has_room ? FULCRUM_OK
+                    : fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+                          "a batch of %g observations has no room for a request of %zu",
+                          config->batch_size, config->envs_per_actor);
+}
+
+enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
+    const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_live_plan plan = plan_of(room, config);
+    struct fulcrum_live *live = NULL;
+    struct passage passage = {.own_cpu_s = 0.0};
+    struct pulse before = {.worst_rel = 0.0};
+    struct pulse after = {.worst_rel = 0.0};
+    enum fulcrum_status status = check_size(config, err);
+    if (status == FULCRUM_OK) {
+        status = await_calm(room, &before, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_live_new(&live, &plan, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = warm_up(room, live, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = watch(room, live, &passage, err);
+    }
+    fulcrum_live_free(live);
+    if (status == FULCRUM_OK) {
+        status = take_pulse(room, &after, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = learn(room, &after, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    fill(room, &passage, out);
+    out->canary_rel = fmax(before.worst_rel, after.worst_rel);
+    out->canary_s = 0.5 * (mean_s(&before) + mean_s(&after));
+    out->is_disturbed = out->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
+                        out->others_frac > FULCRUM_MEASURE_OTHERS_MOST_FRAC;
+    (void)snprintf(room->energy_reason, sizeof room->energy_reason, "%.*s",
+        (int)sizeof room->energy_reason - 1, passage.energy.reason);
+    return FULCRUM_OK;
+}
+
+struct session {
+    const struct fulcrum_measure_options *options;
+    struct fulcrum_window_room room;
+    struct fulcrum_measurement *found;
+    double start_s;
+    int is_stopped;
+};
+
+size_t fulcrum_measure_batch_requests(const struct fulcrum_measure_config *config)
+{
+    double envs = (double)config->envs_per_actor;
+    double requests = config->batch_size / envs;
+    if (config->policy == FULCRUM_BATCH_FIXED && config->population_frac > 0.0) {
+        requests =
+            fmax(1.0, floor(config->population_frac * (double)config->actor_count));
+    }
+    return (size_t)floor(requests);
+}
+
+void fulcrum_measurement_free(struct fulcrum_measurement *measurement)
+{
+    if (measurement == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < measurement->count; i++) {
+        free(measurement->items[i].windows);
+    }
+    free(measurement->items);
+    free(measurement);
+}
+
+/* Windows that are still wanted of an item. */
+static int is_wanted(
+    const struct fulcrum_measure_options *options, const struct fulcrum_measured *item)
+{
+    size_t calm = 0;
+    for (size_t i = 0; i < item->window_count; i++) {
+        calm += !item->windows[i].is_disturbed;
+    }
+    return item->failure[0] == '\0' && calm < options->window_count &&
+           item->window_count < options->most_windows;
+}
+
+/* Tells whoever waits how far the run is, and asks whether to go on. */
+static int looks_around(void *user)
+{
+    struct session *session = user;
+    const struct fulcrum_measure_options *options = session->options;
+    double done = 0.0;
+    for (size_t i = 0; i < session->found->count; i++) {
+        const struct fulcrum_measured *item = &session->found->items[i];
+        double share = (double)item->window_count / (double)options->window_count;
+        done += is_wanted(options, item) ? fmin(share, 0.95) : 1.0;
+    }
+    done /= (double)session->found->count;
+    double spent_s = fulcrum_wall_s() - session->start_s;
+    if (options->progress != NULL) {
+        const struct fulcrum_calibrate_progress progress = {.done_frac = done,
+            .left_s = done > 0.0 ? spent_s * (1.0 - done) / done : (double)NAN,
+            .what = "end to end"};
+        options->progress(options->user, &progress);
+    }
+    if (options->stop != NULL && options->stop(options->user)) {
+        session->is_stopped = 1;
+    }
+    return session->is_stopped;
+}
+
+static enum fulcrum_status check_options(
+    const struct fulcrum_measure_options *options, struct fulcrum_error *err)
+{
+    if (options->config_count == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "nothing to measure");
+    }
+    if (!(options->window_s > 0.0) || options->window_count == 0 ||
+        options->most_windows < options->window_count) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "windows of %g s, %zu to %zu of them: expected at least one above 0 s",
+            options->window_s, options->window_count, options->most_windows);
+    }
+    if (!(options->calm_wait_s >= 0.0)) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "a wait of %g s for a calm machine: expected at least 0",
+            options->calm_wait_s);
+    }
+    for (size_t i = 0; i < options->config_count; i++) {
+        const struct fulcrum_measure_config *config = &options->configs[i];
+        if (config->actor_count == 0 || config->envs_per_actor == 0 ||
+            config->actor_count * config->envs_per_actor > FULCRUM_MEASURE_ENVS_MOST) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "%zu actors with %zu environments: expected 1 to %d environments",
+                config->actor_count, config->envs_per_actor,
+                (int)FULCRUM_MEASURE_ENVS_MOST);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status allocate(struct session *session, struct fulcrum_error *err)
+{
+    const struct fulcrum_measure_options *options = session->options;
+    struct fulcrum_measurement *found = calloc(1, sizeof *found);
+    struct fulcrum_measured *items = calloc(options->config_count, sizeof *items);
+    if (found == NULL || items == NULL) {
+        free(found);
+        free(items);
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "%zu configurations", options->config_count);
+    }
+    found->items = items;
+    found->count = options->config_count;
+    session->found = found;
+    for (size_t i = 0; i < found->count; i++) {
+        items[i].config = options->configs[i];
+        items[i].windows = calloc(options->most_windows, sizeof *items[i].windows);
+        if (items[i].windows == NULL) {
+            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu windows of %zu",
+                options->most_windows, found->count);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* One window of an item. Its own failure is kept; others end the run. */
+static enum fulcrum_status measure_item(
+    struct session *session, struct fulcrum_measured *item, struct fulcrum_error *err)
+{
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    struct fulcrum_measure_window window;
+    enum fulcrum_status status =
+        fulcrum_window_take(&session->room, &item->config, &window, &why);
+    if (status == FULCRUM_OK) {
+        item->windows[item->window_count++] = window;
+        return FULCRUM_OK;
+    }
+    if (status == FULCRUM_ERR_INTERRUPTED) {
+        session->is_stopped = 1;
+        return FULCRUM_OK;
+    }
+    if (status != FULCRUM_ERR_ENVIRONMENT && status != FULCRUM_ERR_INFEASIBLE) {
+        return fulcrum_fail(err, status, "%s", why.detail);
+    }
+    (void)snprintf(item->failure, sizeof item->failure, "%.*s",
+        (int)sizeof item->failure - 1, why.detail);
+    return status == FULCRUM_ERR_ENVIRONMENT
+               ? fulcrum_window_room_renew(&session->room, err)
+               : FULCRUM_OK;
+}
+
+/* One window of each item that wants one; `took_any`: whether there was such. */
+static enum fulcrum_status measure_round(
+    struct session *session, int *took_any, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    *took_any = 0;
+    for (size_t i = 0; i < session->found->count && status == FULCRUM_OK; i++) {
+        struct fulcrum_measured *item = &session->found->items[i];
+        if (looks_around(session)) {
+            break;
+        }
+        if (is_wanted(session->options, item)) {
+            *took_any = 1;
+            status = measure_item(session, item, err);
+        }
+    }
+    return status;
+}
+
+static enum fulcrum_status measure_all(
+    struct session *session, struct fulcrum_error *err)
+{
+    int took_any = 1;
+    while (took_any && !session->is_stopped) {
+        TRY(measure_round(session, &took_any, err));
+    }
+    return FULCRUM_OK;
+}
+
+/* Offsets of the numbers of a window that have a median. */
+static const size_t medians[] = {
+    offsetof(struct fulcrum_measure_window, steps_per_s),
+    offsetof(struct fulcrum_measure_window, mean_batch),
+    offsetof(struct fulcrum_measure_window, actor_busy_frac),
+    offsetof(struct fulcrum_measure_window, server_busy_frac),
+    offsetof(struct fulcrum_measure_window, train_busy_frac),
+    offsetof(struct fulcrum_measure_window, train_step_count),
+    offsetof(struct fulcrum_measure_window, actor_cpu_s),
+    offsetof(struct fulcrum_measure_window, server_cpu_s),
+    offsetof(struct fulcrum_measure_window, cpu_w),
+    offsetof(struct fulcrum_measure_window, gpu_w),
+    offsetof(struct fulcrum_measure_window, j_per_step),
+    offsetof(struct fulcrum_measure_window, canary_rel),
+    offsetof(struct fulcrum_measure_window, canary_s),
+    offsetof(struct fulcrum_measure_window, others_frac),
+};
+
+/* The numbers at `offset` of the windows that count, sorted; returns how many. */
+static size_t gather(
+    const struct fulcrum_measured *item, int takes_all, size_t offset, double *values)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < item->window_count; i++) {
+        if (takes_all || !item->windows[i].is_disturbed) {
+            double value = 0.0;
+            memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
+            values[count] = value;
+            count += isnan(value) ? 0 : 1;
+        }
+    }
+    gsl_sort(values, 1, count);
+    return count;
+}
+
+static void summarise(struct fulcrum_measured *item, double *values)
+{
+    size_t calm = 0;
+    for (size_t i = 0; i < item->window_count; i++) {
+        calm += !item->windows[i].is_disturbed;
+    }
+    int takes_all = calm == 0;
+    item->is_disturbed = calm == 0 || 2 * calm < item->window_count;
+    for (size_t k = 0; k < sizeof medians / sizeof medians[0]; k++) {
+        size_t count = gather(item, takes_all, medians[k], values);
+        double median =
+            count > 0 ? fulcrum_statistics_quantile(values, count, 0.5) : (double)NAN;
+        memcpy((char *)&item->median + medians[k], &median, sizeof median);
+    }
+    size_t count = gather(item, takes_all, medians[0], values);
+    item->lo = count > 0 ? values[0] : (double)NAN;
+    item->hi = count > 0 ? values[count - 1] : (double)NAN;
+}
+
+static void describe(const struct session *session)
+{
+    struct fulcrum_measurement *found = session->found;
+    const struct fulcrum_bench *bench = &session->room.bench;
+    found->machine = session->room.machine;
+    found->placement = session->room.placement;
+    (void)snprintf(found->actor, sizeof found->actor, "%s", bench->stage.actor->name);
+    (void)snprintf(found->actor_detail, sizeof found->actor_detail, "%s",
+        bench->stage.info.detail);
+    (void)snprintf(found->learner, sizeof found->learner, "%s", bench->learner->name);
+    (void)snprintf(
+        found->backend, sizeof found->backend, "%s", bench->learner_info.backend);
+    found->frame_skip = bench->stage.info.frame_skip;
+    found->observation_byte = (double)fulcrum_observation_byte(&bench->stage.info);
+    found->input_byte = (double)bench->learner_info.input_byte;
+    found->parameter_count = (double)bench->learner_info.parameter_count;
+    found->forward_flop = bench->learner_info.forward_flop;
+    found->train_step_flop = session->room.training.state != NULL
+                                 ? session->room.training.info.train_step_flop
+                                 : (double)NAN;
+    (void)snprintf(found->energy_reason, sizeof found->energy_reason, "%s",
+        session->room.energy_reason);
+}
+
+/* Which windows were disturbed is settled late: the canary's usual time is learnt. */
+static enum fulcrum_status settle(struct session *session, struct fulcrum_error *err)
+{
+    double *values = calloc(session->options->most_windows, sizeof *values);
+    if (values == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "medians");
+    }
+    session->found->is_complete = !session->is_stopped;
+    for (size_t i = 0; i < session->found->count; i++) {
+        summarise(&session->found->items[i], values);
+    }
+    free(values);
+    describe(session);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
+    const struct fulcrum_measure_options *options, struct fulcrum_error *err)
+{
+    struct session session = {.options = options, .start_s = fulcrum_wall_s()};
+    enum fulcrum_status status = check_options(options, err);
+    if (status == FULCRUM_OK) {
+        status = allocate(&session, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_window_room_open(&session.room, options, err);
+    }
+    if (status == FULCRUM_OK) {
+        session.room.stops = looks_around;
+        session.room.user = &session;
+        status = measure_all(&session, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = settle(&session, err);
+    }
+    fulcrum_window_room_close(&session.room);
+    if (status != FULCRUM_OK) {
+        fulcrum_measurement_free(session.found);
+        return status;
+    }
+    *out = session.found;
+    return session.is_stopped ? fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED,
+                                    "the measurement was stopped after %.3g s",
+                                    fulcrum_wall_s() - session.start_s)
+                              : FULCRUM_OK;
+}

@@ -1,0 +1,188 @@
+/* measure.h - the real pipeline measured, configuration by configuration. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_PIPELINE_MEASURE_H
+#define FULCRUM_CALIBRATE_PIPELINE_MEASURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calibrate/actor/actor.h"
+#include "calibrate/actor/placement.h"
+#include "calibrate/device/learner.h"
+#include "calibrate/meter/energy.h"
+#include "calibrate/pipeline/live.h"
+#include "calibrate/probe/calibrate.h"
+#include "model/design/machine.h"
+#include "model/network/network.h"
+#include "model/status.h"
+
+/*
+ * Windows in which other programs had more than this share of the machine, or beside
+ * which a canary on one of the cores took FULCRUM_CANARY_LIMIT_REL of its usual time,
+ * are disturbed. Both limits were fixed beforehand; how the canary is run and what is
+ * usual of it (docs/measure.md) were settled after first runs.
+ */
+#define FULCRUM_MEASURE_OTHERS_MOST_FRAC 0.03
+
+/* One run of the pipeline. */
+struct fulcrum_measure_config {
+    size_t actor_count;
+    size_t envs_per_actor;
+    enum fulcrum_batch_policy policy;
+    double batch_size;      /* observations: fixed: exactly; greedy: at most, 0: any */
+    double population_frac; /* fixed: this share of all environments; 0: batch_size */
+};
+
+struct fulcrum_measure_training {
+    double env_steps_per_train_step; /* 0: nothing trains */
+    double queue_train_steps;        /* >= 1 */
+    size_t batch;
+    size_t unroll; /* networks with memory */
+    size_t burn_in;
+    size_t steps_per_copy; /* train steps after which inference gets the weights; 0:
+                              never */
+};
+
+struct fulcrum_measure_options {
+    const char *actor; /* NULL: as fulcrum_calibrate */
+    struct fulcrum_actor_options actor_options;
+    const char *learner; /* NULL: cpu */
+    size_t device_index;
+    double sm_count; /* 0: as many as the learner takes */
+    enum fulcrum_learner_network network;
+    uint64_t seed;
+    const struct fulcrum_measure_config *configs;
+    size_t config_count;
+    struct fulcrum_measure_training training;
+    struct fulcrum_placement placement; /* empty lists: the standard one */
+    double window_s;                    /* of one measurement, > 0 */
+    size_t window_count;      /* undisturbed ones that are wanted of each, >= 1 */
+    size_t most_windows;      /* of each, disturbed ones included */
+    double calm_wait_s;       /* longest wait for calm canaries before a window, >= 0 */
+    double train_steps_least; /* a window goes on until so many are done */
+    const char *meter_root;   /* NULL: this machine's files */
+    int (*stop)(void *user);  /* non-zero: end soon; NULL: never */
+    void (*progress)(void *user, const struct fulcrum_calibrate_progress *progress);
+    void *user;
+};
+
+/* What one window showed. */
+struct fulcrum_measure_window {
+    double steps_per_s;
+    double mean_batch;       /* observations */
+    double actor_busy_frac;  /* CPU time over that of the actors' processors */
+    double server_busy_frac; /* CPU time of the server's thread over wall time */
+    double train_busy_frac;
+    double train_step_count;
+    double actor_cpu_s;  /* per step */
+    double server_cpu_s; /* per batch */
+    double cpu_w;        /* NAN: not measured, as the next */
+    double gpu_w;
+    double j_per_step;
+    double canary_rel;  /* the slower of the cores, before or after */
+    double canary_s;    /* mean of both cores, before and after */
+    double others_frac; /* of the machine, used by other programs or stolen */
+    int is_disturbed;
+};
+
+struct fulcrum_measured {
+    struct fulcrum_measure_config config;
+    size_t window_count;
+    struct fulcrum_measure_window *windows;
+    /* Medians over the undisturbed windows, or over all where there is none. */
+    struct fulcrum_measure_window median;
+    double lo; /* of steps_per_s: least and largest of the same windows */
+    double hi;
+    int is_disturbed;  /* no window, or fewer than half of them, were undisturbed */
+    char failure[240]; /* why there is nothing: an environment's own words; "" */
+};
+
+/* Results; owned. */
+struct fulcrum_measurement {
+    struct fulcrum_machine machine; /* as detected, as far as the placement uses it */
+    struct fulcrum_placement placement;
+    char actor[64];
+    char actor_detail[200];
+    double frame_skip;
+    char learner[64];
+    char backend[200];
+    double observation_byte;
+    double input_byte;
+    double parameter_count;
+    double forward_flop;
+    double train_step_flop;   /* NAN: nothing trains */
+    char energy_reason[1200]; /* why watts are missing; "" */
+    int is_complete; /* 0: stopped before every configuration had its windows */
+    size_t count;
+    struct fulcrum_measured *items;
+};
+
+/*
+ * Runs every configuration in rounds, one window each, until each has the windows that
+ * are wanted. A configuration that fails (an environment that crashes, a batch that
+ * never fills) keeps its reason; the others go on.
+ *   out      set on success and with FULCRUM_ERR_INTERRUPTED; given back with
+ *            fulcrum_measurement_free
+ *   fails    FULCRUM_ERR_RANGE (an option), FULCRUM_ERR_UNKNOWN_NAME (actor, learner),
+ *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_INFEASIBLE (placement),
+ *            FULCRUM_ERR_NO_MEMORY, or as the actor and the learner
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_measure(struct fulcrum_measurement **out,
+    const struct fulcrum_measure_options *options, struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_measurement_free(struct fulcrum_measurement *measurement);
+
+/* Observations of a fixed batch, or 0, as the model has it: a whole number of requests.
+ */
+size_t fulcrum_measure_batch_requests(const struct fulcrum_measure_config *config);
+
+/* One window of the real pipeline, and what all windows share. */
+
+/* Environments are opened once, for the largest configuration. */
+enum { FULCRUM_MEASURE_ENVS_MOST = 65536 };
+
+/* Owned by fulcrum_measure; {0} is a legal start. */
+struct fulcrum_window_room {
+    const struct fulcrum_measure_options *options;
+    struct fulcrum_bench bench;
+    struct fulcrum_live_learner training; /* state NULL: nothing trains */
+    struct fulcrum_placement placement;
+    struct fulcrum_cpu_list before; /* of the calling thread */
+    struct fulcrum_machine machine; /* what the placement uses of this one */
+    struct fulcrum_stepper *steppers;
+    size_t stepper_count;
+    struct fulcrum_canary
+        canaries[2];                /* on a core of the actors, on one of the server */
+    struct fulcrum_canary usual[2]; /* what is usual of them, by windows */
+    struct fulcrum_recorder *recorder; /* of the next window; NULL: none; borrowed */
+    struct fulcrum_energy_meterset *energy;
+    char energy_reason[1200];
+    int (*stops)(void *user); /* NULL: never */
+    void *user;
+};
+
+/*
+ *   room     given back with fulcrum_window_room_close, after a failure too
+ *   fails    as fulcrum_measure
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_room_open(
+    struct fulcrum_window_room *room, const struct fulcrum_measure_options *options,
+    struct fulcrum_error *err);
+
+/* Accepts {0}. */
+void fulcrum_window_room_close(struct fulcrum_window_room *room);
+
+/* Opens all environments anew, after one has failed. fails: as their env_new */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_room_renew(
+    struct fulcrum_window_room *room, struct fulcrum_error *err);
+
+/*
+ * Starts the pipeline, lets it warm up and watches it for a window.
+ *   fails    FULCRUM_ERR_INTERRUPTED, or as fulcrum_live_new and fulcrum_live_failure
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_window_take(
+    struct fulcrum_window_room *room, const struct fulcrum_measure_config *config,
+    struct fulcrum_measure_window *out, struct fulcrum_error *err);
+
+#endif

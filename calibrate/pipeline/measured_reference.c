@@ -1,0 +1,370 @@
+/* measured_reference.c - what was measured end to end, beside what is predicted of it.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/pipeline/measured_reference.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETTINGS_MOST = 8, OBSERVATIONS_MOST = 3, SOURCES = 4 };
+
+/* What a calibration tells of these points beside its parameters; NAN: nothing. */
+struct told {
+    double train_step_s;
+    double actor_s;     /* of a request, whatever it carries */
+    double hand_over_s; /* of a step */
+};
+
+void fulcrum_measured_series(
+    const struct fulcrum_measure_config *config, char *out, size_t size)
+{
+    char rule[40] = "greedy";
+    if (config->policy == FULCRUM_BATCH_FIXED && config->population_frac > 0.0) {
+        (void)snprintf(rule, sizeof rule, "fixed share %g", config->population_frac);
+    } else if (config->policy == FULCRUM_BATCH_FIXED) {
+        (void)snprintf(rule, sizeof rule, "fixed %g", config->batch_size);
+    } else if (config->batch_size > 0.0) {
+        (void)snprintf(rule, sizeof rule, "greedy to %g", config->batch_size);
+    }
+    (void)snprintf(out, size, "%s K=%zu", rule, config->envs_per_actor);
+}
+
+static void set_number(
+    struct fulcrum_reference_point *point, const char *path, double number)
+{
+    struct fulcrum_reference_setting *setting =
+        &point->settings[point->setting_count++];
+    (void)snprintf(setting->path, sizeof setting->path, "%s", path);
+    setting->number = number;
+}
+
+static void set_text(
+    struct fulcrum_reference_point *point, const char *path, const char *text)
+{
+    struct fulcrum_reference_setting *setting =
+        &point->settings[point->setting_count++];
+    (void)snprintf(setting->path, sizeof setting->path, "%s", path);
+    (void)snprintf(setting->text, sizeof setting->text, "%s", text);
+    setting->number = (double)NAN;
+}
+
+static void observe(struct fulcrum_reference_point *point, const char *quantity,
+    double value, double half_width)
+{
+    struct fulcrum_observation *observation =
+        &point->observations[point->observation_count++];
+    (void)snprintf(observation->quantity, sizeof observation->quantity, "%s", quantity);
+    observation->value = value;
+    observation->half_width = half_width;
+}
+
+/* Whether a window is among those that a point's medians are of. */
+static int counts(const struct fulcrum_measured *item, size_t window)
+{
+    int has_calm = 0;
+    for (size_t i = 0; i < item->window_count; i++) {
+        has_calm |= !item->windows[i].is_disturbed;
+    }
+    return !has_calm || !item->windows[window].is_disturbed;
+}
+
+/* Half of the range over the windows that count, as of the rates. */
+static double half_range(const struct fulcrum_measured *item, size_t offset)
+{
+    double lo = (double)NAN;
+    double hi = (double)NAN;
+    for (size_t i = 0; i < item->window_count; i++) {
+        double value = 0.0;
+        memcpy(&value, (const char *)&item->windows[i] + offset, sizeof value);
+        if (counts(item, i)) {
+            lo = fmin(lo, value); /* of two, the one that is a number */
+            hi = fmax(hi, value);
+        }
+    }
+    return 0.5 * (hi - lo);
+}
+
+/* Watts that no meter read are no observation. */
+static void observe_watts(struct fulcrum_reference_point *point,
+    const struct fulcrum_measured *item, const char *quantity, size_t offset)
+{
+    double watts = 0.0;
+    memcpy(&watts, (const char *)&item->median + offset, sizeof watts);
+    if (watts > 0.0) {
+        observe(point, quantity, watts, half_range(item, offset));
+    }
+}
+
+static void fill_point(struct fulcrum_reference_point *point,
+    const struct fulcrum_measured *item, const struct told *told)
+{
+    const struct fulcrum_measure_config *config = &item->config;
+    char series[48];
+    fulcrum_measured_series(config, series, sizeof series);
+    (void)snprintf(point->series, sizeof point->series, "%s%s", series,
+        item->is_disturbed ? FULCRUM_MEASURED_DISTURBED : "");
+    set_number(point, "run.actor_count", (double)config->actor_count);
+    set_number(point, "run.envs_per_actor", (double)config->envs_per_actor);
+    int is_fixed = config->policy == FULCRUM_BATCH_FIXED;
+    set_text(
+        point, "workload.batching.policy", fulcrum_batch_policy_name(config->policy));
+    int is_share = is_fixed && config->population_frac > 0.0;
+    set_number(point, "workload.batching.population_frac",
+        is_share ? config->population_frac : 0.0);
+    set_number(point, "workload.batching.size", is_share ? 0.0 : config->batch_size);
+    if (!isnan(told->train_step_s)) {
+        set_number(point, "workload.training.train_step_s", told->train_step_s);
+    }
+    if (!isnan(told->hand_over_s)) {
+        set_number(point, "workload.host.actor_s",
+            told->actor_s + (double)config->envs_per_actor * told->hand_over_s);
+    }
+    if (item->median.canary_s > 0.0) {
+        set_number(point, "machine.cpu.canary_s", item->median.canary_s);
+    }
+    observe(
+        point, "steps_per_s", item->median.steps_per_s, 0.5 * (item->hi - item->lo));
+    observe_watts(point, item, "cpu_w", offsetof(struct fulcrum_measure_window, cpu_w));
+    observe_watts(point, item, "gpu_w", offsetof(struct fulcrum_measure_window, gpu_w));
+}
+
+static enum fulcrum_status add_point(struct fulcrum_reference *reference,
+    const struct fulcrum_measured *item, const struct told *told,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_reference_point *point = &reference->points[reference->point_count];
+    point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
+    point->observations = calloc(OBSERVATIONS_MOST, sizeof *point->observations);
+    point->index = reference->point_count++;
+    if (point->settings == NULL || point->observations == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a measured point");
+    }
+    fill_point(point, item, told);
+    return FULCRUM_OK;
+}
+
+/* What the model makes of times of a CPU at the point's speed. */
+static struct told stretched(const struct told *told,
+    const struct fulcrum_measured_plan *plan, const struct fulcrum_measured *item)
+{
+    int is_cpu = plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
+    double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
+                                              : (double)NAN;
+    double stretch = item->median.canary_s / then_s;
+    stretch = stretch > 0.0 ? stretch : 1.0;
+    return (struct told){.train_step_s = told->train_step_s * (is_cpu ? stretch : 1.0),
+        .actor_s = told->actor_s * stretch,
+        .hand_over_s = told->hand_over_s * stretch};
+}
+
+static double quantity_of(
+    const struct fulcrum_calibration *calibration, const char *name)
+{
+    const struct fulcrum_quantity *quantity =
+        fulcrum_calibration_quantity(calibration, name);
+    return quantity != NULL ? quantity->value : (double)NAN;
+}
+
+/*
+ * Time of the train step that was measured, by the calibration's line; NAN where the
+ * calibration's own step is of the same work, or nothing trains.
+ */
+static enum fulcrum_status find_train_step(
+    const struct fulcrum_measured_plan *plan, double *out, struct fulcrum_error *err)
+{
+    double flop = plan->measurement->train_step_flop;
+    *out = (double)NAN;
+    if (plan->calibration == NULL || isnan(flop) ||
+        fabs(quantity_of(plan->calibration, "train_step_flop") / flop - 1.0) < 1e-6) {
+        return FULCRUM_OK;
+    }
+    *out = quantity_of(plan->calibration, "train_step_fixed_s") +
+           quantity_of(plan->calibration, "train_step_per_flop_s") * flop;
+    return *out > 0.0 ? FULCRUM_OK
+                      : fulcrum_fail(err, FULCRUM_ERR_MISSING,
+                            "%s: no line over training steps to predict one of %.4g "
+                            "operations: calibrate with --train-batch",
+                            plan->calibration->name, flop);
+}
+
+/*
+ * Environments in processes of their own are asked for their steps one by one. The
+ * calibration times them in runs that are handed over as a whole, and what a hand-over
+ * adds apart: it is the actor's work, once for each environment of a request.
+ */
+static void find_hand_over(const struct fulcrum_measured_plan *plan, struct told *out)
+{
+    const struct fulcrum_parameter *actor_s = NULL;
+    out->hand_over_s = (double)NAN;
+    if (plan->calibration != NULL) {
+        actor_s =
+            fulcrum_calibration_parameter(plan->calibration, "workload.host.actor_s");
+        out->hand_over_s = quantity_of(plan->calibration, "actor_hand_over_s");
+    }
+    out->actor_s = actor_s != NULL ? actor_s->value : 0.0;
+}
+
+/* Steps of another length say nothing of these. */
+static enum fulcrum_status check_frame_skip(
+    const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
+{
+    double has = plan->calibration != NULL
+                     ? quantity_of(plan->calibration, "frame_skip")
+                     : (double)NAN;
+    double runs = plan->measurement->frame_skip;
+    return isnan(has) || has == runs
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_MISSING,
+                     "%s was taken with %g frames a step, and this run has %g",
+                     plan->calibration->name, has, runs);
+}
+
+static void add_source(
+    struct fulcrum_reference *reference, const char *part, const char *text)
+{
+    struct fulcrum_reference_source *source =
+        &reference->sources[reference->source_count++];
+    (void)snprintf(source->part, sizeof source->part, "%s", part);
+    (void)snprintf(source->text, sizeof source->text, "%s", text);
+}
+
+static void describe(
+    struct fulcrum_reference *reference, const struct fulcrum_measured_plan *plan)
+{
+    const struct fulcrum_measurement *found = plan->measurement;
+    char text[400];
+    char actors[128];
+    char server[128];
+    fulcrum_cpu_list_write(&found->placement.actors, actors, sizeof actors);
+    fulcrum_cpu_list_write(&found->placement.server, server, sizeof server);
+    (void)snprintf(text, sizeof text,
+        "measured by `fulcrum measure`: actors on processors %s, server%s on %s; "
+        "medians of undisturbed windows, half-widths half of their range",
+        actors, isnan(found->train_step_flop) ? "" : " and training", server);
+    add_source(reference, "points", text);
+    add_source(reference, "machine", "detected; as far as the placement uses it");
+    (void)snprintf(text, sizeof text, "%.60s: %.120s; learner %.20s: %.120s",
+        found->actor, found->actor_detail, found->learner, found->backend);
+    add_source(reference, "workload", text);
+}
+
+/* What was measured is to be held against watts that were measured, not assumed. */
+static void forget_watts(struct fulcrum_machine *machine)
+{
+    machine->cpu.idle_w = (double)NAN;
+    machine->cpu.core_idle_w = (double)NAN;
+    machine->cpu.core_dynamic_w = (double)NAN;
+    machine->gpu.idle_w = (double)NAN;
+    machine->gpu.floor_w = (double)NAN;
+    machine->gpu.dynamic_w = (double)NAN;
+}
+
+/* Priors where nothing was detected; counts as the placement uses them. */
+static struct fulcrum_machine machine_of(const struct fulcrum_measured_plan *plan)
+{
+    const struct fulcrum_machine *found = &plan->measurement->machine;
+    struct fulcrum_machine machine = plan->base->machine;
+    memcpy(machine.name, found->name, sizeof machine.name);
+    memcpy(machine.cpu.name, found->cpu.name, sizeof machine.cpu.name);
+    machine.accelerator = found->accelerator;
+    machine.learner_core_count = found->learner_core_count;
+    machine.cpu.socket_count = found->cpu.socket_count;
+    machine.cpu.core_count = found->cpu.core_count;
+    machine.cpu.thread_count = found->cpu.thread_count;
+    machine.cpu.slice_s = found->cpu.slice_s;
+    if (found->accelerator == FULCRUM_ACCELERATOR_GPU) {
+        machine.gpu = found->gpu;
+    }
+    forget_watts(&machine);
+    return machine;
+}
+
+static void fill_design(
+    struct fulcrum_design *design, const struct fulcrum_measured_plan *plan)
+{
+    const struct fulcrum_measure_training *training = plan->training;
+    fulcrum_design_init(design);
+    design->machine = machine_of(plan);
+    design->workload = plan->base->workload;
+    struct fulcrum_workload *workload = &design->workload;
+    (void)snprintf(
+        workload->name, sizeof workload->name, "%s", plan->measurement->actor);
+    (void)snprintf(workload->title, sizeof workload->title,
+        "%s and the network of %.60s, end to end", plan->measurement->actor,
+        plan->base->workload.name);
+    workload->calibration[0] = '\0';
+    workload->frame_skip = plan->measurement->frame_skip;
+    workload->network.parameter_count = plan->measurement->parameter_count;
+    workload->network.forward_flop = plan->measurement->forward_flop;
+    workload->network.observation_byte = plan->measurement->observation_byte;
+    workload->batching.depth = 1.0;
+    workload->batching.size = 0.0;
+    workload->batching.population_frac = 0.0;
+    workload->training.env_steps_per_train_step = training->env_steps_per_train_step;
+    workload->training.train_step_flop = plan->measurement->train_step_flop;
+    if (training->env_steps_per_train_step > 0.0) {
+        workload->training.queue_train_steps = training->queue_train_steps;
+        workload->training.batch_size = (double)training->batch;
+        workload->training.unroll_length =
+            training->unroll > 0 ? (double)training->unroll : 1.0;
+        workload->training.burn_in_length = (double)training->burn_in;
+    }
+}
+
+static enum fulcrum_status fill(struct fulcrum_reference *reference,
+    const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
+{
+    const struct fulcrum_measurement *found = plan->measurement;
+    struct told told = {.train_step_s = (double)NAN};
+    enum fulcrum_status status = check_frame_skip(plan, err);
+    if (status == FULCRUM_OK) {
+        status = find_train_step(plan, &told.train_step_s, err);
+    }
+    find_hand_over(plan, &told);
+    fill_design(&reference->design, plan);
+    (void)snprintf(reference->name, sizeof reference->name, "%s", plan->name);
+    (void)snprintf(reference->title, sizeof reference->title,
+        "%.60s, %.40s, end to end", found->machine.cpu.name, found->actor);
+    (void)snprintf(
+        reference->machine, sizeof reference->machine, "%s", found->machine.name);
+    memcpy(reference->workload, reference->design.workload.name,
+        sizeof reference->workload);
+    (void)snprintf(reference->calibration, sizeof reference->calibration, "%s",
+        plan->calibration_name != NULL ? plan->calibration_name : "");
+    reference->predictor = FULCRUM_PREDICTOR_THROUGHPUT;
+    reference->frame_skip = 1.0;
+    describe(reference, plan);
+    for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
+        if (found->items[i].window_count > 0) {
+            struct told at_speed = stretched(&told, plan, &found->items[i]);
+            status = add_point(reference, &found->items[i], &at_speed, err);
+        }
+    }
+    return status == FULCRUM_OK && reference->point_count == 0
+               ? fulcrum_fail(err, FULCRUM_ERR_MISSING, "nothing was measured")
+               : status;
+}
+
+enum fulcrum_status fulcrum_measured_reference(const struct fulcrum_measured_plan *plan,
+    struct fulcrum_reference **out, struct fulcrum_error *err)
+{
+    struct fulcrum_reference *reference = calloc(1, sizeof *reference);
+    if (reference == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a reference");
+    }
+    reference->points = calloc(plan->measurement->count + 1, sizeof *reference->points);
+    reference->sources = calloc(SOURCES, sizeof *reference->sources);
+    enum fulcrum_status status =
+        reference->points != NULL && reference->sources != NULL
+            ? fill(reference, plan, err)
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a reference");
+    if (status != FULCRUM_OK) {
+        fulcrum_reference_free(reference);
+        return status;
+    }
+    *out = reference;
+    return FULCRUM_OK;
+}

@@ -1,0 +1,200 @@
+/* recorder.h - which stage each thread of a run is in, moment by moment. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_PIPELINE_RECORDER_H
+#define FULCRUM_CALIBRATE_PIPELINE_RECORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/stage_kind.h"
+#include "model/status.h"
+
+/*
+ * One track per thread, written by that thread alone: no lock, no allocation and, where
+ * the kernel maps its clock into programs, no system call. Where `recorder` is NULL
+ * nothing is recorded, at the cost of a branch, so that a pipeline is the same program
+ * with and without.
+ *
+ *     thread:      attach, then for each cycle: cycle, begin/end or next/end; detach
+ *     controller:  new, start threads, start, ..., stop, join threads, read, free
+ */
+struct fulcrum_recorder; /* opaque */
+
+enum {
+    FULCRUM_RECORDER_DEPTH_MAX = 4, /* of stages within stages */
+    FULCRUM_RECORDER_NAME_SIZE = 32
+};
+
+/* Zero means the default. */
+struct fulcrum_recorder_options {
+    size_t track_count;    /* at least 1; no default */
+    size_t event_capacity; /* per track; default 65536, at 24 bytes */
+    /*
+     * Busy wait per event inside its stage, by kind of stage: an overhead that is
+     * known, to see whether the correction finds it.
+     */
+    double injected_s[FULCRUM_STAGE_KIND_COUNT];
+};
+
+/*
+ * Memory is touched now, so that no page fault falls into the run.
+ *   out      given back with fulcrum_recorder_free
+ *   fails    FULCRUM_ERR_RANGE (no track; an injected time outside [0, 1]),
+ *            FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recorder_new(
+    struct fulcrum_recorder **out, const struct fulcrum_recorder_options *options,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_recorder_free(struct fulcrum_recorder *recorder);
+
+/*
+ * Opens the window that is recorded, once per recorder: what a stage does before it or
+ * after fulcrum_recorder_stop does not count. Accepts NULL, as all below.
+ */
+void fulcrum_recorder_start(struct fulcrum_recorder *recorder);
+
+/* Closes the window; threads may go on, to their ends. */
+void fulcrum_recorder_stop(struct fulcrum_recorder *recorder);
+
+/* --- Called by a track's own thread -------------------------------------------- */
+
+/* How a track is shown and sampled. */
+struct fulcrum_recorder_role {
+    const char *name; /* "actor 3"; copied, cut where too long */
+    /*
+     * Records one cycle in so many, on average, with irregular gaps so that no rhythm
+     * of the work is met again and again; 0 and 1: all. For cycles that last no
+     * longer than their recording.
+     */
+    size_t sample_every;
+    /* Tracks of one group share a processor, and what recording costs them adds up. */
+    size_t processor_group;
+};
+
+/*
+ * Names track `number`, below the track_count, and lets start and stop read the calling
+ * thread's CPU time. A track that nobody attaches works too; its CPU time is not known.
+ */
+void fulcrum_recorder_attach(struct fulcrum_recorder *recorder, size_t number,
+    const struct fulcrum_recorder_role *role);
+
+/* The thread of this track ends. */
+void fulcrum_recorder_detach(struct fulcrum_recorder *recorder, size_t number);
+
+/* The calls behind the inline ones: only for recorders that are not NULL. */
+void fulcrum_recorder_cycle_on(struct fulcrum_recorder *recorder, size_t number);
+void fulcrum_recorder_begin_on(
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind);
+void fulcrum_recorder_next_on(
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind);
+void fulcrum_recorder_end_on(struct fulcrum_recorder *recorder, size_t number);
+
+/*
+ * A cycle begins, such as one step of an actor: outside any stage, or in the stage
+ * that fulcrum_recorder_next will end. Decides whether it is recorded where the track
+ * is sampled; tracks that are not need no cycles.
+ */
+static inline void fulcrum_recorder_cycle(
+    struct fulcrum_recorder *recorder, size_t number)
+{
+    if (recorder != NULL) {
+        fulcrum_recorder_cycle_on(recorder, number);
+    }
+}
+
+/*
+ * Enters a stage; the one around it, if any, stands still until this one's end. Deeper
+ * than FULCRUM_RECORDER_DEPTH_MAX the time stays with the stage around.
+ */
+static inline void fulcrum_recorder_begin(
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
+{
+    if (recorder != NULL) {
+        fulcrum_recorder_begin_on(recorder, number, kind);
+    }
+}
+
+/*
+ * Ends the stage of the last begin and enters another one on a single read of the
+ * clock: half the price of end and begin. Outside any stage it is a begin.
+ */
+static inline void fulcrum_recorder_next(
+    struct fulcrum_recorder *recorder, size_t number, enum fulcrum_stage_kind kind)
+{
+    if (recorder != NULL) {
+        fulcrum_recorder_next_on(recorder, number, kind);
+    }
+}
+
+/* Leaves the stage of the last begin. Nothing outside any. */
+static inline void fulcrum_recorder_end(
+    struct fulcrum_recorder *recorder, size_t number)
+{
+    if (recorder != NULL) {
+        fulcrum_recorder_end_on(recorder, number);
+    }
+}
+
+/* A stage in times of fulcrum_wall_s: finite, begin_s <= end_s. */
+struct fulcrum_recorder_span {
+    enum fulcrum_stage_kind kind;
+    enum fulcrum_stage_resource resource;
+    double begin_s;
+    double end_s;
+};
+
+/*
+ * Adds a span that another clock measured, such as a device's. It does not stop the
+ * stages that the thread itself is in.
+ */
+void fulcrum_recorder_add(struct fulcrum_recorder *recorder, size_t number,
+    const struct fulcrum_recorder_span *span);
+
+/* --- Read when the threads have ended ------------------------------------------ */
+
+/* One stage from begin to end, the stages inside it included. */
+struct fulcrum_recorder_event {
+    double begin_s; /* since the start of the recording; within the window */
+    double end_s;
+    uint8_t kind;     /* enum fulcrum_stage_kind */
+    uint8_t resource; /* enum fulcrum_stage_resource */
+    uint8_t depth;    /* 0: outermost */
+};
+
+/* Of one kind of stage on one track: whole, even where events found no room. */
+struct fulcrum_recorder_total {
+    double exclusive_s; /* without the stages inside it */
+    double event_count;
+    double child_count; /* stages directly inside it */
+    /* How many of the events' two ends came from begin or end, and from next. */
+    double paired_end_count;
+    double chained_end_count;
+};
+
+struct fulcrum_recorder_track {
+    const char *name;
+    const struct fulcrum_recorder_event *events; /* in the order of their ends */
+    size_t event_count;
+    size_t dropped_count; /* events that found no room: in totals, not in `events` */
+    double dropped_s;     /* outermost ones of these */
+    double cycle_count;   /* of the window */
+    double recorded_cycle_count;
+    size_t processor_group;
+    double cpu_s; /* of the thread within the window; NAN: not known */
+    int is_used;  /* a thread attached, or was in a stage */
+    struct fulcrum_recorder_total totals[FULCRUM_STAGE_RESOURCE_COUNT]
+                                        [FULCRUM_STAGE_KIND_COUNT];
+};
+
+size_t fulcrum_recorder_track_count(const struct fulcrum_recorder *recorder);
+
+/* Seconds from start to stop; 0 where one of them is missing. */
+double fulcrum_recorder_window_s(const struct fulcrum_recorder *recorder);
+
+/* Borrowed arrays, until the recorder is freed. */
+struct fulcrum_recorder_track fulcrum_recorder_read(
+    const struct fulcrum_recorder *recorder, size_t number);
+
+#endif

@@ -1,0 +1,655 @@
+/* calibrate.c - measures this machine with one actor and one learner. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Opens actor and learner, lets the schedule visit the probes in rounds and asks each
+ * for its findings. What every probe needs (the actor's environments, the stopwatch,
+ * the canary beside the samples) is in the bench that they share. An interrupt ends the
+ * run after the sample at hand, and what was measured is still put together.
+ */
+
+#include "calibrate/probe/calibrate.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/actor/actor.h"
+#include "calibrate/device/learner.h"
+#include "calibrate/host.h"
+#include "calibrate/probe/finding.h"
+#include "calibrate/probe/probe.h"
+#include "calibrate/probe/schedule.h"
+#include "calibrate/provenance.h"
+#include "calibrate/random.h"
+#include "model/design/calibration.h"
+#include "model/status.h"
+#include "model/try.h"
+
+#define FULCRUM_CALIBRATE_BUDGET_S 90.0
+
+#define FULCRUM_CALIBRATE_BUDGET_MIN_S 0.5
+
+/* Opens and closes what every probe works with. */
+
+/* Sizes beyond it are extrapolated. */
+#define MAX_BATCH 256
+
+#define THREADS_PER_PROCESSOR 4
+
+/*
+ * Beside a load of our own the least time is when that load itself was held up: the
+ * median is the usual time there.
+ */
+#define BUSY_USUAL_FRAC 0.5
+
+/* A rough look at a step: so long, after so much of a warm-up. */
+#define LOOK_S    0.01
+#define WARM_UP_S 0.03
+
+/* The distance between the seeds of actions, environments and weights. */
+#define SEED_STRIDE UINT64_C(0x9e3779b97f4a7c15)
+
+/* Tried in this order where the user names none. */
+static const char *const standard_actors[] = {
+    "mujoco-humanoid", "libretro", "cartpole", NULL};
+
+int fulcrum_bench_goes_on(const struct fulcrum_bench *bench, double until_s)
+{
+    if (bench->stops != NULL && bench->stops(bench->user)) {
+        return 0;
+    }
+    return fulcrum_wall_s() < until_s;
+}
+
+static enum fulcrum_status open_actor(struct fulcrum_stage *stage, const char *name,
+    const struct fulcrum_actor_options *options, struct fulcrum_error *err)
+{
+    stage->actor = fulcrum_actor_find(name);
+    if (stage->actor == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_UNKNOWN_NAME, "there is no actor %s", name);
+    }
+    return stage->actor->open(options, &stage->shared, &stage->info, err);
+}
+
+/*
+ * An actor that is not available here gives way to the next standard one; the last one
+ * needs no library.
+ */
+static enum fulcrum_status open_any_actor(struct fulcrum_stage *stage,
+    const struct fulcrum_actor_options *options, struct fulcrum_error *err)
+{
+    struct fulcrum_error why = {FULCRUM_ERR_UNSUPPORTED, "no standard actor"};
+    for (size_t i = 0; standard_actors[i] != NULL; i++) {
+        enum fulcrum_status status =
+            open_actor(stage, standard_actors[i], options, &why);
+        if (status == FULCRUM_OK) {
+            return FULCRUM_OK;
+        }
+        if (status != FULCRUM_ERR_UNSUPPORTED && status != FULCRUM_ERR_FILE) {
+            break;
+        }
+    }
+    return fulcrum_fail(err, why.status, "%s", why.detail);
+}
+
+static enum fulcrum_status open_stage(struct fulcrum_stage *stage,
+    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
+{
+    TRY(options->actor != NULL
+            ? open_actor(stage, options->actor, &options->actor_options, err)
+            : open_any_actor(stage, &options->actor_options, err));
+    stage->seed = options->seed + SEED_STRIDE;
+    return fulcrum_actions_new(
+        &stage->actions, options->seed, stage->info.action_count, err);
+}
+
+/* Any input will do: what a network computes takes as long for every picture. */
+static void fill_input(struct fulcrum_bench *bench)
+{
+    unsigned char *input = bench->learner->input(bench->state);
+    struct fulcrum_random random = fulcrum_random_seeded(bench->learner_options.seed);
+    size_t count = bench->learner_options.max_batch * bench->learner_info.input_byte;
+    if (bench->learner_options.network == FULCRUM_NETWORK_R2D2) {
+        for (size_t i = 0; i < count; i++) {
+            input[i] = (unsigned char)(fulcrum_random_bits(&random) & 255);
+        }
+        return;
+    }
+    for (size_t i = 0; i + sizeof(float) <= count; i += sizeof(float)) {
+        float value = (float)fulcrum_random_between(&random, -1.0, 1.0);
+        memcpy(input + i, &value, sizeof value);
+    }
+}
+
+static struct fulcrum_nominal_training nominal_of(
+    const struct fulcrum_calibrate_options *options)
+{
+    int is_r2d2 = options->network == FULCRUM_NETWORK_R2D2;
+    struct fulcrum_nominal_training nominal = {
+        is_r2d2 ? 64.0 : 256.0, is_r2d2 ? 80.0 : 1.0, is_r2d2 ? 40.0 : 0.0};
+    if (options->nominal_train_batch > 0.0) {
+        nominal.batch = options->nominal_train_batch;
+    }
+    if (options->nominal_unroll > 0.0 && is_r2d2) {
+        nominal.unroll = options->nominal_unroll;
+        nominal.burn_in = options->nominal_burn_in;
+    }
+    return nominal;
+}
+
+void fulcrum_bench_accelerator(
+    struct fulcrum_machine *machine, const struct fulcrum_learner_info *info)
+{
+    if (!info->is_gpu) {
+        return;
+    }
+    machine->accelerator = FULCRUM_ACCELERATOR_GPU;
+    machine->gpu.count = 1.0;
+    machine->gpu.sm_count = info->granted_sm_count;
+    machine->gpu.clock_hz = info->clock_hz;
+    machine->gpu.memory_byte = info->memory_byte;
+    (void)snprintf(machine->gpu.name, sizeof machine->gpu.name, "%.*s",
+        (int)sizeof machine->gpu.name - 1, info->device_name);
+}
+
+static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
+    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
+{
+    const char *name = options->learner != NULL ? options->learner : "cpu";
+    bench->learner = fulcrum_learner_find(name);
+    if (bench->learner == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_UNKNOWN_NAME, "there is no learner %s", name);
+    }
+    bench->nominal = nominal_of(options);
+    bench->learner_options = (struct fulcrum_learner_options){
+        .network = options->network,
+        .max_batch = MAX_BATCH,
+        .input_count = bench->stage.info.observation_count,
+        .action_count = bench->stage.info.action_count,
+        .train_batch = 1,
+        .train_unroll = 1,
+        .seed = options->seed + 2 * SEED_STRIDE,
+        .device_index = options->device_index,
+        .sm_count = options->sm_count,
+    };
+    TRY(bench->learner->open(
+        &bench->learner_options, &bench->state, &bench->learner_info, err));
+    fulcrum_bench_accelerator(&bench->machine, &bench->learner_info);
+    bench->action = calloc(MAX_BATCH, sizeof *bench->action);
+    if (bench->action == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d actions", MAX_BATCH);
+    }
+    fill_input(bench);
+    return FULCRUM_OK;
+}
+
+/* Mean time of the steps that fit into `during_s`. */
+static enum fulcrum_status look(struct fulcrum_stepper *stepper, double during_s,
+    double *out, struct fulcrum_error *err)
+{
+    double begin_s = fulcrum_wall_s();
+    double count = 0.0;
+    double spent_s = 0.0;
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t burst = 1; spent_s < during_s && status == FULCRUM_OK; burst *= 2) {
+        status = fulcrum_stepper_run(stepper, burst, NULL, err);
+        count += (double)burst;
+        spent_s = fulcrum_wall_s() - begin_s;
+    }
+    *out = fmax(spent_s / count, 1e-9);
+    return status;
+}
+
+static enum fulcrum_status look_at_step(
+    struct fulcrum_bench *bench, struct fulcrum_error *err)
+{
+    struct fulcrum_stepper stepper = {0};
+    enum fulcrum_status status = fulcrum_stepper_open(&stepper, &bench->stage, 0, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    status = look(&stepper, WARM_UP_S, &bench->step_s, err);
+    if (status == FULCRUM_OK) {
+        status = look(&stepper, LOOK_S, &bench->step_s, err);
+    }
+    fulcrum_stepper_close(&stepper);
+    return status;
+}
+
+enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
+    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
+{
+    *out = (struct fulcrum_bench){
+        .meter_root = options->meter_root != NULL ? options->meter_root : ""};
+    out->busy.usual_frac = BUSY_USUAL_FRAC;
+    fulcrum_host_detect(&out->machine);
+    out->stopwatch = fulcrum_stopwatch_calibrated();
+    size_t most = THREADS_PER_PROCESSOR * (size_t)out->machine.cpu.thread_count;
+    out->max_threads = options->max_threads > 0 ? options->max_threads : most;
+    TRY(open_stage(&out->stage, options, err));
+    TRY(open_learner(out, options, err));
+    return look_at_step(out, err);
+}
+
+void fulcrum_bench_close(struct fulcrum_bench *bench)
+{
+    if (bench->state != NULL) {
+        bench->learner->close(bench->state);
+    }
+    if (bench->stage.shared != NULL) {
+        bench->stage.actor->close(bench->stage.shared);
+    }
+    fulcrum_actions_free(&bench->stage.actions);
+    fulcrum_canary_free(&bench->alone);
+    fulcrum_canary_free(&bench->busy);
+    free(bench->action);
+    *bench = (struct fulcrum_bench){0};
+}
+
+/* One run of all probes. */
+struct run {
+    const struct fulcrum_calibrate_options *options;
+    struct fulcrum_schedule schedule;
+    double start_s;
+    const char *what; /* is being measured */
+    int is_stopped;
+    int has_begun;                /* a probe was visited */
+    struct fulcrum_error failure; /* of an environment; FULCRUM_OK: none */
+    struct fulcrum_bench bench;
+    const struct fulcrum_probe *probe[FULCRUM_SCHEDULE_MAX_PROBES]; /* that apply */
+    size_t probe_count;
+    struct fulcrum_probe_state *state[FULCRUM_SCHEDULE_MAX_PROBES];
+    size_t open_count;
+};
+
+const struct fulcrum_probe *const *fulcrum_probes(void)
+{
+    /* Memory comes first: later probes leave freed memory that would be taken again. */
+    static const struct fulcrum_probe *const probes[] = {
+        &fulcrum_probe_memory,
+        &fulcrum_probe_step,
+        &fulcrum_probe_threads,
+        &fulcrum_probe_inference,
+        &fulcrum_probe_pause,
+        &fulcrum_probe_train,
+        &fulcrum_probe_share,
+        &fulcrum_probe_handoff,
+        &fulcrum_probe_power,
+        &fulcrum_probe_sm,
+        &fulcrum_probe_gpu_power,
+        &fulcrum_probe_device,
+        NULL,
+    };
+    return probes;
+}
+
+/* Tells whoever waits how far the run is, and asks whether to go on. */
+static int looks_around(void *user)
+{
+    struct run *run = user;
+    const struct fulcrum_calibrate_options *options = run->options;
+    if (options->progress != NULL) {
+        double elapsed_s = fulcrum_wall_s() - run->start_s;
+        struct fulcrum_calibrate_progress progress = {
+            .done_frac = fulcrum_schedule_done_frac(&run->schedule, elapsed_s),
+            .left_s = fmax(run->schedule.budget_s - elapsed_s, 0.0),
+            .what = run->what,
+        };
+        options->progress(options->user, &progress);
+    }
+    if (options->stop != NULL && options->stop(options->user)) {
+        run->is_stopped = 1;
+    }
+    return run->is_stopped;
+}
+
+static enum fulcrum_status check_options(
+    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+        double least; /* 0 is always accepted: the default */
+        double most;
+    } bounds[] = {
+        {"budget_s", options->budget_s, FULCRUM_CALIBRATE_BUDGET_MIN_S,
+            FULCRUM_CALIBRATE_BUDGET_MAX_S},
+        {"nominal_train_batch", options->nominal_train_batch, 1.0, 1e6},
+        {"nominal_unroll", options->nominal_unroll, 1.0, 1e6},
+        {"nominal_burn_in", options->nominal_burn_in, 0.0, 1e6},
+        {"max_threads", (double)options->max_threads, 1.0, 65536.0},
+    };
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        double value = bounds[i].value;
+        if (value != 0.0 && !(value >= bounds[i].least && value <= bounds[i].most)) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s = %g is outside [%g, %g]",
+                bounds[i].name, value, bounds[i].least, bounds[i].most);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* Chooses the probes that apply to what was opened, and shares out the time. */
+static void plan(struct run *run)
+{
+    double share[FULCRUM_SCHEDULE_MAX_PROBES];
+    const struct fulcrum_probe *const *probe = fulcrum_probes();
+    for (; *probe != NULL; probe++) {
+        if ((*probe)->applies == NULL || (*probe)->applies(&run->bench)) {
+            share[run->probe_count] = (*probe)->share;
+            run->probe[run->probe_count++] = *probe;
+        }
+    }
+    double budget_s = run->options->budget_s > 0.0 ? run->options->budget_s
+                                                   : FULCRUM_CALIBRATE_BUDGET_S;
+    run->schedule = fulcrum_schedule_plan(budget_s, share, run->probe_count);
+}
+
+/* Whether an open probe has nothing to do: its time then goes to the others. */
+static int rests(struct run *run, size_t i)
+{
+    const struct fulcrum_probe *probe = run->probe[i];
+    int has_nothing = probe->rests != NULL && probe->rests(run->state[i]);
+    if (has_nothing) {
+        run->schedule.share[i] = 0.0;
+    }
+    return has_nothing;
+}
+
+/* Learners on the processor leave GPUs alone, whatever they draw. */
+static void look_at_idle_gpus(
+    struct fulcrum_gpu_idle *out, const struct fulcrum_calibrate_options *options)
+{
+    const struct fulcrum_gpu_idle_options idle = {
+        .root = options->meter_root != NULL ? options->meter_root : "",
+        .budget_s =
+            options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S,
+        .stop = options->stop,
+        .user = options->user};
+    if (options->learner != NULL && strcmp(options->learner, "cpu") != 0 &&
+        fulcrum_learner_find(options->learner) != NULL) {
+        fulcrum_gpu_idle_measure(out, &idle);
+    }
+}
+
+static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < run->probe_count && status == FULCRUM_OK; i++) {
+        const struct fulcrum_probe *probe = run->probe[i];
+        run->what = "preparing";
+        if (looks_around(run)) {
+            return FULCRUM_OK;
+        }
+        status = probe->open(&run->bench, &run->state[i], err);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, probe->what);
+        }
+        run->open_count++;
+        (void)rests(run, i);
+    }
+    return status;
+}
+
+static enum fulcrum_status visit_all(
+    struct run *run, size_t round, struct fulcrum_error *err)
+{
+    run->has_begun = 1;
+    for (size_t i = 0; i < run->open_count; i++) {
+        const struct fulcrum_probe *probe = run->probe[i];
+        if (rests(run, i)) {
+            continue;
+        }
+        double elapsed_s = fulcrum_wall_s() - run->start_s;
+        double until_s = run->start_s + fulcrum_schedule_visit_end(
+                                            &run->schedule, elapsed_s, round, i);
+        run->what = probe->what;
+        /* What has been visited once may be left out where the time is up. */
+        int is_over = round > 0 && !(until_s - run->start_s > elapsed_s);
+        if (is_over || looks_around(run)) {
+            return FULCRUM_OK;
+        }
+        enum fulcrum_status status = probe->visit(run->state[i], until_s, err);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, probe->what);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status measure(struct run *run, struct fulcrum_error *err)
+{
+    TRY(open_probes(run, err));
+    for (size_t round = 0; round < run->schedule.round_count && !run->is_stopped;
+         round++) {
+        TRY(visit_all(run, round, err));
+    }
+    return FULCRUM_OK;
+}
+
+/* Lower case with dashes: "xeon-e5-2698-cartpole-mlp". */
+static void make_name(char *name, size_t size, const char *title)
+{
+    size_t length = 0;
+    for (; *title != '\0' && length + 1 < size; title++) {
+        int keeps = isalnum((unsigned char)*title) != 0;
+        if (keeps) {
+            name[length++] = (char)tolower((unsigned char)*title);
+        } else if (length > 0 && name[length - 1] != '-') {
+            name[length++] = '-';
+        }
+    }
+    while (length > 0 && name[length - 1] == '-') {
+        length--;
+    }
+    name[length] = '\0';
+}
+
+static void name_calibration(
+    const struct run *run, struct fulcrum_calibration *calibration)
+{
+    const char *actor = run->bench.stage.actor->name;
+    const char *network = fulcrum_learner_network_name(run->options->network);
+    (void)snprintf(calibration->title, sizeof calibration->title, "%s, %s, %s",
+        run->bench.machine.cpu.name, actor, network);
+    char title[sizeof calibration->title];
+    /* The short name keeps what tells calibrations of one machine apart. */
+    (void)snprintf(title, sizeof title, "%s %s %.30s", actor, network,
+        run->bench.machine.cpu.name);
+    make_name(calibration->name, sizeof calibration->name, title);
+}
+
+/* Observations that do not fit the network are as many bytes all the same. */
+static void note_input(const struct run *run, struct fulcrum_findings *findings)
+{
+    const struct fulcrum_actor_info *actor = &run->bench.stage.info;
+    size_t has_byte = fulcrum_observation_byte(actor);
+    size_t wants_byte = run->bench.learner_info.input_byte;
+    if (has_byte != wants_byte) {
+        fulcrum_findings_note(findings, "observation",
+            "%zu bytes of an observation stand in an input of %zu: equal work, not "
+            "learning",
+            has_byte, wants_byte);
+    }
+}
+
+/* What the learner ran on: the BLAS of this machine's cores, or a device. */
+static void note_backend(
+    const struct fulcrum_learner_info *info, struct fulcrum_findings *findings)
+{
+    if (info->device_name[0] == '\0') {
+        fulcrum_findings_note(findings, "blas", "%s", info->backend);
+        return;
+    }
+    fulcrum_findings_note(findings, "device", "%s, %g of %g %s: %.120s",
+        info->device_name, info->granted_sm_count, info->sm_count,
+        info->is_gpu ? "SMs" : "compute units", info->backend);
+    if (!info->is_gpu && info->granted_sm_count > 1.5) {
+        fulcrum_findings_note(findings, "warning",
+            "the learner's times are of %g cores together; the model takes each "
+            "learner core for a learner of its own: leave out --sms for its times",
+            info->granted_sm_count);
+    }
+}
+
+static enum fulcrum_status describe(const struct run *run,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    const struct fulcrum_bench *bench = &run->bench;
+    struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
+    fulcrum_findings_note(&findings, "actor", "%s%s: %s", bench->stage.actor->name,
+        run->options->actor == NULL ? " (chosen: the first that is available)" : "",
+        bench->stage.info.detail);
+    fulcrum_findings_note(&findings, "learner", "%s, network %s", bench->learner->name,
+        fulcrum_learner_network_name(run->options->network));
+    note_backend(&bench->learner_info, &findings);
+    note_input(run, &findings);
+    fulcrum_findings_note(
+        &findings, "seed", "%llu", (unsigned long long)run->options->seed);
+    fulcrum_findings_note(&findings, "clock_read",
+        "%.3g s of CPU time, %.3g s of wall time; taken off every figure",
+        bench->stopwatch.cpu_cost_s, bench->stopwatch.wall_cost_s);
+    fulcrum_findings_value(&findings, "frame_skip", "", bench->stage.info.frame_skip);
+    fulcrum_findings_value(
+        &findings, "observation_byte", "byte", (double)bench->learner_info.input_byte);
+    fulcrum_findings_value(&findings, "network_parameter_count", "",
+        (double)bench->learner_info.parameter_count);
+    fulcrum_findings_value(
+        &findings, "forward_flop", "", bench->learner_info.forward_flop);
+    if (bench->alone.count > 0) {
+        fulcrum_findings_value(
+            &findings, "canary_usual_s", "s", bench->alone.baseline_s);
+    }
+    return findings.status == FULCRUM_OK ? fulcrum_canary_calm_s(&bench->alone,
+                                               &calibration->machine.cpu.canary_s, err)
+                                         : findings.status;
+}
+
+/* How quiet the machine was, over all series with a canary. */
+static void note_disturbance(
+    const struct fulcrum_calibration *calibration, struct fulcrum_findings *findings)
+{
+    double count = 0.0;
+    double disturbed = 0.0;
+    for (size_t i = 0; i < calibration->series_count; i++) {
+        const struct fulcrum_series *series = &calibration->series[i];
+        for (size_t j = 0; j < series->count; j++) {
+            disturbed += series->disturbed[j];
+        }
+        count += (double)series->count;
+    }
+    if (count < 1.0) {
+        return;
+    }
+    double frac = disturbed / count;
+    fulcrum_findings_value(findings, "disturbed_frac", "", frac);
+    if (frac > 0.5) {
+        fulcrum_findings_note(findings, "warning",
+            "%.0f %% of the samples were disturbed by other work on this machine: "
+            "repeat "
+            "the calibration when it is idle",
+            100.0 * frac);
+    }
+}
+
+static enum fulcrum_status assemble(
+    struct run *run, struct fulcrum_calibration **out, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    enum fulcrum_status status = fulcrum_calibration_new(&calibration, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    calibration->machine = run->bench.machine;
+    calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
+    name_calibration(run, calibration);
+    status = describe(run, calibration, err);
+    for (size_t i = 0; i < run->open_count && status == FULCRUM_OK; i++) {
+        const struct fulcrum_probe *probe = run->probe[i];
+        status = probe->report(run->state[i], calibration, err);
+        if (status != FULCRUM_OK) {
+            status = fulcrum_fail_in(err, status, probe->what);
+        }
+    }
+    struct fulcrum_findings findings = {calibration, status, err};
+    if (!calibration->complete) {
+        fulcrum_findings_note(&findings, "incomplete", "%s",
+            run->is_stopped ? "stopped before the end" : run->failure.detail);
+    }
+    note_disturbance(calibration, &findings);
+    fulcrum_findings_value(
+        &findings, "duration_s", "s", fulcrum_wall_s() - run->start_s);
+    status = findings.status;
+    if (status == FULCRUM_OK) {
+        status = fulcrum_provenance_add(calibration, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_calibration_free(calibration);
+        return status;
+    }
+    *out = calibration;
+    return FULCRUM_OK;
+}
+
+static void close_run(struct run *run)
+{
+    for (size_t i = 0; i < run->open_count; i++) {
+        run->probe[i]->close(run->state[i]);
+    }
+    fulcrum_bench_close(&run->bench);
+    free(run);
+}
+
+/* How the measurement ended, as far as it was not as planned. */
+static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *err)
+{
+    if (run->failure.status != FULCRUM_OK) {
+        return fulcrum_fail(err, run->failure.status, "%s", run->failure.detail);
+    }
+    if (run->is_stopped) {
+        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED,
+            "the calibration was stopped after %.3g of %.3g s",
+            fulcrum_wall_s() - run->start_s, run->schedule.budget_s);
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
+    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = check_options(options, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct run *run = calloc(1, sizeof *run);
+    if (run == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a calibration run");
+    }
+    run->options = options;
+    run->start_s = fulcrum_wall_s();
+    run->what = "preparing";
+    struct fulcrum_gpu_idle gpu_idle = {.reason = ""};
+    look_at_idle_gpus(&gpu_idle, options);
+    status = fulcrum_bench_open(&run->bench, options, err);
+    if (status == FULCRUM_OK) {
+        run->bench.gpu_idle = gpu_idle;
+        plan(run);
+        run->bench.stops = looks_around;
+        run->bench.user = run;
+        status = measure(run, &run->failure);
+        /* What was measured before an environment failed is as good as ever. */
+        int is_kept = status == FULCRUM_ERR_ENVIRONMENT && run->has_begun;
+        status = status == FULCRUM_OK || is_kept ? assemble(run, out, err) : status;
+    }
+    if (status == FULCRUM_OK || status == run->failure.status) {
+        status = end_of(run, err);
+    }
+    close_run(run);
+    return status;
+}

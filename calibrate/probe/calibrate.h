@@ -1,0 +1,85 @@
+/* calibrate.h - measures this machine with one actor and one learner. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_PROBE_CALIBRATE_H
+#define FULCRUM_CALIBRATE_PROBE_CALIBRATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calibrate/actor/actor.h"
+#include "calibrate/device/learner.h"
+#include "calibrate/probe/probe.h"
+#include "model/design/calibration.h"
+#include "model/status.h"
+
+#define FULCRUM_CALIBRATE_BUDGET_MAX_S 3600.0
+
+struct fulcrum_calibrate_progress {
+    double done_frac;
+    double left_s;
+    const char *what; /* what is being measured: "step time"; static */
+};
+
+/* {0} is a legal start: zero means what the comments say. */
+struct fulcrum_calibrate_options {
+    const char
+        *actor; /* NULL: mujoco-humanoid, libretro or cartpole, what opens first */
+    struct fulcrum_actor_options actor_options;
+    const char *learner; /* NULL: cpu */
+    size_t device_index; /* of a learner that has several devices */
+    double sm_count;     /* SMs or compute units it runs on; 0: a whole GPU, one core */
+    enum fulcrum_learner_network network;
+    double budget_s;    /* wall time of the whole run; 0: FULCRUM_CALIBRATE_BUDGET_S */
+    size_t max_threads; /* most actor threads; 0: four for each hardware thread */
+    uint64_t seed;      /* of actions, environments and weights */
+    /* The training step of a real run: 0 means 64 sequences of 40 + 80 steps for r2d2,
+     * 256 samples for mlp. burn_in counts only where unroll is given. */
+    double nominal_train_batch;
+    double nominal_unroll;
+    double nominal_burn_in;
+    const char *meter_root;  /* NULL: this machine's files; tests give a folder */
+    int (*stop)(void *user); /* non-zero: end soon; NULL: never */
+    void (*progress)(void *user, const struct fulcrum_calibrate_progress *progress);
+    void *user;
+};
+
+/*
+ * Runs every probe in rounds for `budget_s` and puts together what they found: notes
+ * say which actor and learner ran, on what and how many samples were disturbed.
+ *   out      set on success; with FULCRUM_ERR_INTERRUPTED and, where the measurement
+ *            had begun, FULCRUM_ERR_ENVIRONMENT too: then it holds what was measured
+ *            until `stop` said so or an environment failed, its `complete` is 0, and a
+ *            note "incomplete" says why; the caller frees it with
+ *            fulcrum_calibration_free
+ *   fails    FULCRUM_ERR_RANGE (an option), FULCRUM_ERR_UNKNOWN_NAME (actor, learner),
+ *            FULCRUM_ERR_INTERRUPTED, FULCRUM_ERR_ENVIRONMENT,
+ *            FULCRUM_ERR_UNSUPPORTED, FULCRUM_ERR_NO_MEMORY, or as the actor and the
+ *            learner
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibrate(
+    struct fulcrum_calibration **out, const struct fulcrum_calibrate_options *options,
+    struct fulcrum_error *err);
+
+/* Opens and closes what every probe works with. */
+
+/*
+ * Finds and opens actor and learner, detects the host, times the clocks and takes a
+ * first rough look at a step.
+ *   out      given back with fulcrum_bench_close, after a failure too
+ *   fails    as fulcrum_calibrate, but for FULCRUM_ERR_INTERRUPTED
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_bench_open(struct fulcrum_bench *out,
+    const struct fulcrum_calibrate_options *options, struct fulcrum_error *err);
+
+/*
+ * What the learner's device makes of the machine: a GPU is its accelerator, with as
+ * many SMs as were granted, since the times are theirs. One learner on cores is one
+ * learner core, however it reaches them.
+ */
+void fulcrum_bench_accelerator(
+    struct fulcrum_machine *machine, const struct fulcrum_learner_info *info);
+
+/* Accepts {0} and what an open that failed left. */
+void fulcrum_bench_close(struct fulcrum_bench *bench);
+
+#endif

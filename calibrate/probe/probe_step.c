@@ -1,0 +1,987 @@
+/* probe_step.c - how long one environment step takes, and how that varies. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Two views of the same thing. Blocks of steps are timed as a whole, so that the clock
+ * costs nothing: they give the mean. Steps timed one by one give the distribution:
+ * quantiles, and the coefficient of variation that the model's step law needs. Where a
+ * step is so short that reading the clock would be a good part of it there are only
+ * blocks, and the variation is estimated from how much blocks differ, as an upper
+ * bound.
+ *
+ * Resets are kept apart from steps, as they may take a hundred times as long: a step of
+ * the model is a step and its share of a reset.
+ *
+ * Steps are wanted as a run has them: a thread steps one environment after the other,
+ * each of which finds caches full of the others, while the learner works on another
+ * core. So several environments take turns, and half of the time the learner is busy;
+ * from that half comes the mean. The other half shows how much the two get in each
+ * other's way.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "calibrate/probe/probe_step.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/actor/placement.h"
+#include "calibrate/probe/finding.h"
+#include "calibrate/probe/probe.h"
+#include "calibrate/statistics.h"
+#include "model/status.h"
+#include "model/try.h"
+
+/* A learner kept busy on a thread of its own. */
+
+/* Large enough to be busy with arithmetic, short enough to end soon. */
+#define BATCH_COUNT 32
+
+struct fulcrum_drill {
+    struct fulcrum_bench *bench;
+    pthread_t thread;
+    atomic_int ends;
+    enum fulcrum_status status; /* the thread's until it has ended, as is the next */
+    struct fulcrum_error err;
+};
+
+static void *infer(void *argument)
+{
+    struct fulcrum_drill *drill = argument;
+    struct fulcrum_bench *bench = drill->bench;
+    size_t most = bench->learner_options.max_batch;
+    size_t batch = most < BATCH_COUNT ? most : BATCH_COUNT;
+    while (drill->status == FULCRUM_OK &&
+           !atomic_load_explicit(&drill->ends, memory_order_relaxed)) {
+        drill->status =
+            bench->learner->forward(bench->state, batch, bench->action, &drill->err);
+    }
+    return NULL;
+}
+
+enum fulcrum_status fulcrum_drill_start(
+    struct fulcrum_drill **out, struct fulcrum_bench *bench, struct fulcrum_error *err)
+{
+    struct fulcrum_drill *drill = calloc(1, sizeof *drill);
+    if (drill == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a busy learner");
+    }
+    drill->bench = bench;
+    atomic_init(&drill->ends, 0);
+    if (pthread_create(&drill->thread, NULL, infer, drill) != 0) {
+        free(drill);
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "no thread for the learner");
+    }
+    *out = drill;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_drill_end(
+    struct fulcrum_drill *drill, struct fulcrum_error *err)
+{
+    if (drill == NULL) {
+        return FULCRUM_OK;
+    }
+    atomic_store(&drill->ends, 1);
+    (void)pthread_join(drill->thread, NULL);
+    enum fulcrum_status status = drill->status;
+    if (status != FULCRUM_OK) {
+        (void)fulcrum_fail(err, status, "%s", drill->err.detail);
+    }
+    free(drill);
+    return status;
+}
+
+/* Blocks of steps last about this long: far above a clock read and a time slice's end.
+ */
+#define BLOCK_S 0.005
+
+/*
+ * Of long steps a block has so many, unless it would last too long: the median over
+ * blocks of a few is below the mean where some steps are much longer than others.
+ */
+#define BLOCK_STEPS  16.0
+#define BLOCK_MOST_S 0.05
+
+/* The same where each block is an exchange with another process, whose caches are cold
+ * at first. */
+#define BLOCK_ELSEWHERE_S 0.02
+
+/* Steps are timed one by one only where reading the clock costs below a tenth. */
+#define SINGLE_OVER_CLOCK 10.0
+
+/* Single steps kept, and those of them that go to the file, evenly thinned. */
+#define SINGLE_MAX        100000
+#define SINGLE_REPORT_MAX 2048
+
+/* Steps in a row that are handed over one by one, unless they are slow. */
+#define HANDED_MAX 256.0
+
+/* Single steps in a row. */
+#define SINGLE_BLOCK_MAX ((size_t)4096)
+
+/*
+ * The variance takes single steps up to this quantile at their time and longer ones at
+ * the quantile: one interrupt of 5 ms among 20000 steps of 60 us would treble it.
+ */
+#define WINSOR_QUANTILE 0.999
+
+/* Part of a visit with the learner busy on another core. */
+#define BUSY_FRAC 0.5
+
+/*
+ * Environments that take turns. Those with a process of their own do so where they are
+ * asked for steps one by one, and are no more than the threads that are measured.
+ */
+#define ENV_COUNT 16
+
+/* Resets in a block where one of them is too short to time. */
+#define RESET_BLOCK_COUNT 256
+
+/*
+ * Steps too short to time one by one are timed in blocks so many clock reads long. From
+ * one such block to the next the machine's own speed hardly moves, so that the
+ * differences of neighbours show the steps' spread; longer blocks show the machine's.
+ */
+#define SHORT_OVER_CLOCK  100.0
+#define SHORT_BLOCK_COUNT 128
+
+/* Median |difference| of two draws of a normal law, in its standard deviations. */
+#define MEDIAN_DIFFERENCE_PER_SD 0.9539
+
+/* As for medians: so many undisturbed samples need no help from disturbed ones. */
+#define CALM_ENOUGH 8
+
+/* Of the cv: how far it wanders between runs in a noisy place. */
+#define CV_ERROR_REL 0.1
+
+struct fulcrum_probe_state {
+    struct fulcrum_bench *bench;
+    struct fulcrum_stepper stepper; /* the one whose steps are timed one by one */
+    struct fulcrum_stepper others[ENV_COUNT - 1];
+    size_t other_count; /* that take turns with it in blocks */
+    size_t turn;
+    struct fulcrum_recording block;  /* mean step of a block, resets included */
+    struct fulcrum_recording busy;   /* the same beside a busy learner */
+    struct fulcrum_recording reset;  /* one reset, or the mean of a block of them */
+    struct fulcrum_recording resets; /* resets per step in each block of `block` */
+    struct fulcrum_recording busy_resets; /* likewise of `busy` */
+    struct fulcrum_recording single; /* one step without its reset, or short blocks */
+    struct fulcrum_recording handed; /* as block, each step with a hand-over */
+    double step_count;               /* all steps so far, and the resets in them */
+    double reset_count;
+};
+
+static int times_singles(const struct fulcrum_bench *bench)
+{
+    return bench->step_s >= SINGLE_OVER_CLOCK * bench->stopwatch.cpu_cost_s;
+}
+
+static void step_close(struct fulcrum_probe_state *state)
+{
+    if (state == NULL) {
+        return;
+    }
+    fulcrum_recording_free(&state->block);
+    fulcrum_recording_free(&state->busy);
+    fulcrum_recording_free(&state->reset);
+    fulcrum_recording_free(&state->resets);
+    fulcrum_recording_free(&state->busy_resets);
+    fulcrum_recording_free(&state->single);
+    fulcrum_recording_free(&state->handed);
+    fulcrum_stepper_close(&state->stepper);
+    for (size_t i = 0; i < state->other_count; i++) {
+        fulcrum_stepper_close(&state->others[i]);
+    }
+    free(state);
+}
+
+/* To the processors that a run gives its actors; `before`: where the thread was. */
+static enum fulcrum_status bind_as_actors(
+    struct fulcrum_cpu_list *before, struct fulcrum_error *err)
+{
+    struct fulcrum_placement placement = {.is_apart = 0};
+    TRY(fulcrum_placement_complete(&placement, err));
+    TRY(fulcrum_cpu_list_allowed(before, err));
+    (void)fulcrum_cpu_list_bind(&placement.actors);
+    return FULCRUM_OK;
+}
+
+/* All begin before the first is awaited: processes start side by side. */
+static enum fulcrum_status open_others(
+    struct fulcrum_probe_state *state, size_t count, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        status =
+            fulcrum_stepper_begin(&state->others[i], &state->bench->stage, i + 1, err);
+        state->other_count += status == FULCRUM_OK;
+    }
+    for (size_t i = 0; i < state->other_count && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_await(&state->others[i], err);
+    }
+    return status;
+}
+
+/* Processes stay where the thread is bound that they first work for. */
+static enum fulcrum_status open_steppers(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_cpu_list before;
+    size_t most = state->bench->max_threads < ENV_COUNT ? state->bench->max_threads
+                                                        : (size_t)ENV_COUNT;
+    enum fulcrum_status status =
+        fulcrum_stepper_open(&state->stepper, &state->bench->stage, 0, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (!fulcrum_stepper_has_log(&state->stepper)) {
+        return open_others(state, ENV_COUNT - 1, err);
+    }
+    status = bind_as_actors(&before, err);
+    if (status == FULCRUM_OK) {
+        status = open_others(state, most - 1, err);
+        (void)fulcrum_cpu_list_bind(&before);
+    }
+    return status;
+}
+
+static enum fulcrum_status step_open(struct fulcrum_bench *bench,
+    struct fulcrum_probe_state **out, struct fulcrum_error *err)
+{
+    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "step probe");
+    }
+    state->bench = bench;
+    fulcrum_recording_init(&state->block,
+        &(struct fulcrum_series){
+            .name = "actor_step", .unit = "s", .condition = "alone"},
+        &bench->alone);
+    fulcrum_recording_init(&state->busy,
+        &(struct fulcrum_series){
+            .name = "actor_step", .unit = "s", .condition = "other side busy"},
+        &bench->busy);
+    fulcrum_recording_init(&state->reset,
+        &(struct fulcrum_series){.name = "reset", .unit = "s", .condition = "alone"},
+        &bench->alone);
+    fulcrum_recording_init(&state->resets,
+        &(struct fulcrum_series){.name = "resets_per_step", .condition = "alone"},
+        &bench->alone);
+    fulcrum_recording_init(&state->busy_resets,
+        &(struct fulcrum_series){
+            .name = "resets_per_step", .condition = "other side busy"},
+        &bench->busy);
+    fulcrum_recording_init(&state->single,
+        &(struct fulcrum_series){
+            .name = "actor_step_single", .unit = "s", .condition = "alone"},
+        &bench->alone);
+    fulcrum_recording_init(&state->handed,
+        &(struct fulcrum_series){
+            .name = "actor_step_handed_over", .unit = "s", .condition = "alone"},
+        &bench->alone);
+    if (!times_singles(bench)) {
+        (void)snprintf(state->single.header.name, sizeof state->single.header.name,
+            "actor_step_short_block");
+    }
+    enum fulcrum_status status = open_steppers(state, err);
+    if (status != FULCRUM_OK) {
+        step_close(state);
+        return status;
+    }
+    *out = state;
+    return FULCRUM_OK;
+}
+
+static double block_s(const struct fulcrum_probe_state *state)
+{
+    double steps_s = fmin(BLOCK_STEPS * state->bench->step_s, BLOCK_MOST_S);
+    return fulcrum_stepper_has_log(&state->stepper) ? BLOCK_ELSEWHERE_S
+                                                    : fmax(BLOCK_S, steps_s);
+}
+
+/* The environment whose turn it is; those in processes of their own leave out the one
+ * that blocks are asked of. */
+static struct fulcrum_stepper *next_in_turn(struct fulcrum_probe_state *state)
+{
+    int skips = fulcrum_stepper_has_log(&state->stepper) && state->other_count > 0;
+    size_t first = skips ? 1 : 0;
+    state->turn = state->turn < state->other_count ? state->turn + 1 : first;
+    return state->turn == 0 ? &state->stepper : &state->others[state->turn - 1];
+}
+
+/* Steps of one environment after the other, as an actor's thread makes them. */
+static enum fulcrum_status run_in_turn(struct fulcrum_probe_state *state, size_t count,
+    size_t *resets, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    *resets = 0;
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        size_t ended = 0;
+        status = fulcrum_stepper_run(next_in_turn(state), 1, &ended, err);
+        *resets += ended;
+    }
+    return status;
+}
+
+/* A block: what steps in a process of its own is asked for all of it at once. */
+static enum fulcrum_status run_block(struct fulcrum_probe_state *state, size_t count,
+    size_t *resets, struct fulcrum_error *err)
+{
+    return fulcrum_stepper_has_log(&state->stepper)
+               ? fulcrum_stepper_run(&state->stepper, count, resets, err)
+               : run_in_turn(state, count, resets, err);
+}
+
+/* The mean of a block of steps, the clock read only at its ends. */
+static enum fulcrum_status sample_block(struct fulcrum_probe_state *state,
+    struct fulcrum_canary *canary, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    double count = fmax(ceil(block_s(state) / bench->step_s), 1.0);
+    enum fulcrum_status status = fulcrum_canary_open(canary, &bench->stopwatch, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    size_t resets = 0;
+    double elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper);
+    struct fulcrum_span begin = fulcrum_span_begin();
+    status = run_block(state, (size_t)count, &resets, err);
+    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
+    elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper) - elsewhere_s;
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_sample sample = {.value = (span.cpu_s + elsewhere_s) / count};
+    status = fulcrum_canary_close(
+        canary, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    state->step_count += count;
+    state->reset_count += (double)resets;
+    int is_busy = canary == &bench->busy;
+    status =
+        fulcrum_recording_add(is_busy ? &state->busy : &state->block, &sample, err);
+    sample.value = (double)resets / count;
+    return status == FULCRUM_OK
+               ? fulcrum_recording_add(
+                     is_busy ? &state->busy_resets : &state->resets, &sample, err)
+               : status;
+}
+
+/* Steps that were timed one by one, and the resets between them. */
+struct single_times {
+    double *step_s;
+    double *reset_s;
+    size_t step_count;
+    size_t reset_count;
+};
+
+static double since(double begin_s, const struct fulcrum_stopwatch *stopwatch)
+{
+    return fmax(fulcrum_thread_cpu_s() - begin_s - stopwatch->cpu_cost_s, 0.0);
+}
+
+/* Step after step with the clock read at each, and the resets apart. */
+static enum fulcrum_status time_here(struct fulcrum_probe_state *state,
+    struct single_times *times, struct fulcrum_error *err)
+{
+    const struct fulcrum_stopwatch *stopwatch = &state->bench->stopwatch;
+    enum fulcrum_step_result result = FULCRUM_STEP_ON;
+    for (size_t i = 0; i < times->step_count && result != FULCRUM_STEP_FAILED; i++) {
+        double begin_s = fulcrum_thread_cpu_s();
+        result = fulcrum_stepper_step(&state->stepper);
+        times->step_s[i] = since(begin_s, stopwatch);
+        if (result == FULCRUM_STEP_END) {
+            begin_s = fulcrum_thread_cpu_s();
+            result = fulcrum_stepper_reset(&state->stepper);
+            times->reset_s[times->reset_count++] = since(begin_s, stopwatch);
+        }
+    }
+    return result == FULCRUM_STEP_FAILED ? fulcrum_stepper_failure(&state->stepper, err)
+                                         : FULCRUM_OK;
+}
+
+/* What steps in another process is timed there: hand-offs are no part of a step. */
+static enum fulcrum_status time_there(struct fulcrum_probe_state *state,
+    struct single_times *times, struct fulcrum_error *err)
+{
+    struct fulcrum_step_log log = {
+        .stride = 1, .step_s = times->step_s, .reset_s = times->reset_s};
+    enum fulcrum_status status =
+        fulcrum_stepper_log(&state->stepper, times->step_count, &log, err);
+    times->reset_count = log.reset_count;
+    return status;
+}
+
+/* Adds `count` values with one canary beside all of them. */
+static enum fulcrum_status add_all(struct fulcrum_recording *recording,
+    const double *value_s, size_t count, double canary_s, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_sample sample = {.value = value_s[i], .canary_s = canary_s};
+        TRY(fulcrum_recording_add(recording, &sample, err));
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status sample_times(struct fulcrum_probe_state *state,
+    struct single_times *times, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    double canary_s = 0.0;
+    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
+    TRY(fulcrum_stepper_has_log(&state->stepper) ? time_there(state, times, err)
+                                                 : time_here(state, times, err));
+    TRY(fulcrum_canary_close(
+        &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
+    state->step_count += (double)times->step_count;
+    state->reset_count += (double)times->reset_count;
+    if (times_singles(bench)) {
+        TRY(add_all(&state->single, times->step_s, times->step_count, canary_s, err));
+    }
+    return add_all(&state->reset, times->reset_s, times->reset_count, canary_s, err);
+}
+
+/* A block of steps that are timed one by one. */
+static enum fulcrum_status sample_singles(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    size_t count = (size_t)fmax(ceil(block_s(state) / state->bench->step_s), 1.0);
+    count = count < SINGLE_BLOCK_MAX ? count : SINGLE_BLOCK_MAX;
+    double *room = calloc(2 * count, sizeof *room);
+    if (room == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu single steps", count);
+    }
+    struct single_times times = {room, room + count, count, 0};
+    enum fulcrum_status status = sample_times(state, &times, err);
+    free(room);
+    return status;
+}
+
+static double short_block_size(const struct fulcrum_bench *bench)
+{
+    return ceil(SHORT_OVER_CLOCK * bench->stopwatch.cpu_cost_s / bench->step_s);
+}
+
+static enum fulcrum_status time_blocks_here(struct fulcrum_probe_state *state,
+    size_t size, double *value_s, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    double before_s = fulcrum_thread_cpu_s();
+    for (size_t i = 0; i < SHORT_BLOCK_COUNT && status == FULCRUM_OK; i++) {
+        status = fulcrum_stepper_run(&state->stepper, size, NULL, err);
+        double after_s = fulcrum_thread_cpu_s();
+        value_s[i] = fmax(after_s - before_s - state->bench->stopwatch.cpu_cost_s, 0.0);
+        before_s = after_s;
+    }
+    return status;
+}
+
+static enum fulcrum_status time_blocks(struct fulcrum_probe_state *state, size_t size,
+    double *value_s, struct fulcrum_error *err)
+{
+    if (!fulcrum_stepper_has_log(&state->stepper)) {
+        return time_blocks_here(state, size, value_s, err);
+    }
+    struct fulcrum_step_log log = {.stride = size, .step_s = value_s};
+    return fulcrum_stepper_log(&state->stepper, SHORT_BLOCK_COUNT * size, &log, err);
+}
+
+/* Means of short blocks in a row, with their resets. */
+static enum fulcrum_status sample_short_blocks(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    double size = short_block_size(bench);
+    double value_s[SHORT_BLOCK_COUNT] = {0.0};
+    double canary_s = 0.0;
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    if (status == FULCRUM_OK) {
+        status = time_blocks(state, (size_t)size, value_s, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_canary_close(
+            &bench->alone, &canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    }
+    for (size_t i = 0; i < SHORT_BLOCK_COUNT; i++) {
+        value_s[i] /= size;
+    }
+    return status == FULCRUM_OK
+               ? add_all(&state->single, value_s, SHORT_BLOCK_COUNT, canary_s, err)
+               : status;
+}
+
+/* One reset after the other: for environments whose reset is too short to time. */
+static enum fulcrum_status sample_reset_block(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    struct fulcrum_span begin = fulcrum_span_begin();
+    enum fulcrum_step_result result = FULCRUM_STEP_ON;
+    for (int i = 0; i < RESET_BLOCK_COUNT && result == FULCRUM_STEP_ON; i++) {
+        result = fulcrum_stepper_reset(&state->stepper);
+    }
+    if (result == FULCRUM_STEP_FAILED) {
+        return fulcrum_stepper_failure(&state->stepper, err);
+    }
+    struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
+    struct fulcrum_sample sample = {.value = span.cpu_s / RESET_BLOCK_COUNT};
+    if (status == FULCRUM_OK) {
+        status = fulcrum_canary_close(
+            &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    }
+    return status == FULCRUM_OK ? fulcrum_recording_add(&state->reset, &sample, err)
+                                : status;
+}
+
+/* Of this thread and of all that step for it. */
+static double stepping_cpu_s(const struct fulcrum_probe_state *state)
+{
+    double cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(&state->stepper);
+    for (size_t i = 0; i < state->other_count; i++) {
+        cpu_s += fulcrum_stepper_cpu_s(&state->others[i]);
+    }
+    return cpu_s;
+}
+
+/* Steps that other processes do, asked for one by one as a real run does. */
+static enum fulcrum_status time_handed(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    struct fulcrum_sample sample = {.x = 0.0};
+    double count = fmin(fmax(ceil(block_s(state) / bench->step_s), 1.0), HANDED_MAX);
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    size_t resets = 0;
+    /* The canary has left the caches to itself. */
+    double before = fmin(count, 2.0 * (double)(state->other_count + 1));
+    status = run_in_turn(state, (size_t)before, &resets, err);
+    double begin_s = stepping_cpu_s(state);
+    if (status == FULCRUM_OK) {
+        status = run_in_turn(state, (size_t)count, &resets, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    sample.value = (stepping_cpu_s(state) - begin_s) / count;
+    status = fulcrum_canary_close(
+        &bench->alone, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
+    return status == FULCRUM_OK ? fulcrum_recording_add(&state->handed, &sample, err)
+                                : status;
+}
+
+/* On the processors where those environments are. */
+static enum fulcrum_status sample_handed(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    struct fulcrum_cpu_list before;
+    enum fulcrum_status status = bind_as_actors(&before, err);
+    if (status == FULCRUM_OK) {
+        status = time_handed(state, err);
+        (void)fulcrum_cpu_list_bind(&before);
+    }
+    return status;
+}
+
+static enum fulcrum_status sample_parts(
+    struct fulcrum_probe_state *state, struct fulcrum_error *err)
+{
+    int is_full = state->single.count >= SINGLE_MAX;
+    if (fulcrum_stepper_has_log(&state->stepper)) {
+        enum fulcrum_status handed = sample_handed(state, err);
+        if (handed != FULCRUM_OK) {
+            return handed;
+        }
+    }
+    if (times_singles(state->bench)) {
+        return is_full ? FULCRUM_OK : sample_singles(state, err);
+    }
+    /* Elsewhere resets are timed where they happen, as single steps are. */
+    enum fulcrum_status status = fulcrum_stepper_has_log(&state->stepper)
+                                     ? sample_singles(state, err)
+                                     : sample_reset_block(state, err);
+    return status == FULCRUM_OK && !is_full ? sample_short_blocks(state, err) : status;
+}
+
+static enum fulcrum_status visit_busy(
+    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
+{
+    struct fulcrum_drill *drill = NULL;
+    enum fulcrum_status status = fulcrum_drill_start(&drill, state->bench, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    do {
+        status = sample_block(state, &state->bench->busy, err);
+    } while (status == FULCRUM_OK && fulcrum_bench_goes_on(state->bench, until_s));
+    enum fulcrum_status ended =
+        fulcrum_drill_end(drill, status == FULCRUM_OK ? err : NULL);
+    return status != FULCRUM_OK ? status : ended;
+}
+
+static enum fulcrum_status step_visit(
+    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    int has_other_side = bench->machine.cpu.thread_count >= 2.0;
+    double now_s = fulcrum_wall_s();
+    double alone_s = until_s - (has_other_side ? BUSY_FRAC * (until_s - now_s) : 0.0);
+    enum fulcrum_status status = FULCRUM_OK;
+    do {
+        status = sample_block(state, &bench->alone, err);
+        if (status == FULCRUM_OK) {
+            status = sample_parts(state, err);
+        }
+    } while (status == FULCRUM_OK && fulcrum_bench_goes_on(bench, alone_s));
+    if (status == FULCRUM_OK && has_other_side &&
+        fulcrum_bench_goes_on(bench, HUGE_VAL)) {
+        status = visit_busy(state, until_s, err);
+    }
+    return status;
+}
+
+/* What the samples add up to. Times in seconds per step or per reset. */
+struct step_figures {
+    struct fulcrum_summary alone; /* of blocks, without resets, as the next */
+    struct fulcrum_summary busy;
+    const struct fulcrum_summary *used; /* the one of them that the mean is from */
+    struct fulcrum_summary reset;
+    double reset_per_step;
+    double mean_s; /* with its share of the resets */
+    double cv;
+};
+
+/* Mean block without its resets, so that blocks with many of them are no outliers. */
+static enum fulcrum_status summarise_blocks(const struct fulcrum_recording *block,
+    const struct fulcrum_recording *resets, double reset_s, struct fulcrum_summary *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_recording bare = *block;
+    bare.samples = calloc(bare.count + 1, sizeof *bare.samples);
+    if (bare.samples == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "blocks of steps");
+    }
+    for (size_t i = 0; i < bare.count; i++) {
+        bare.samples[i] = block->samples[i];
+        bare.samples[i].value =
+            fmax(bare.samples[i].value - reset_s * resets->samples[i].value, 0.0);
+    }
+    enum fulcrum_status status = fulcrum_recording_summary(&bare, 0.0, out, err);
+    free(bare.samples);
+    return status;
+}
+
+/* Blocks beside a busy learner where there are as many of them as are worth it. */
+static enum fulcrum_status summarise_both(struct fulcrum_probe_state *state,
+    struct step_figures *figures, struct fulcrum_error *err)
+{
+    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(
+        summarise_blocks(&state->block, &state->resets, reset_s, &figures->alone, err));
+    status = summarise_blocks(
+        &state->busy, &state->busy_resets, reset_s, &figures->busy, err);
+end:
+    figures->used =
+        figures->busy.used >= CALM_ENOUGH ? &figures->busy : &figures->alone;
+    return status;
+}
+
+static int takes_all(const struct fulcrum_recording *recording)
+{
+    size_t calm = fulcrum_recording_calm_count(recording, 0.0);
+    return calm < CALM_ENOUGH && 2 * calm < recording->count;
+}
+
+/* The undisturbed values, or all where these are too few; sorted. */
+static double *sorted_values(const struct fulcrum_recording *recording, size_t *count)
+{
+    double *values = calloc(recording->count + 1, sizeof *values);
+    int all = takes_all(recording);
+    *count = 0;
+    for (size_t i = 0; values != NULL && i < recording->count; i++) {
+        if (all || !fulcrum_recording_disturbed(recording, i)) {
+            values[*count] = recording->samples[i].value;
+            (*count)++;
+        }
+    }
+    if (values != NULL) {
+        gsl_sort(values, 1, *count);
+    }
+    return values;
+}
+
+/*
+ * Variance of a step with the reset that may follow it: both are independent, and a
+ * reset follows with the same chance after every step.
+ */
+static double single_cv(const struct step_figures *figures, double *sorted,
+    size_t count, double reset_second_moment)
+{
+    double ceiling = fulcrum_statistics_quantile(sorted, count, WINSOR_QUANTILE);
+    for (size_t i = count; i > 0 && sorted[i - 1] > ceiling; i--) {
+        sorted[i - 1] = ceiling;
+    }
+    double often = figures->reset_per_step;
+    double reset_s = figures->reset.used > 0 ? figures->reset.mean : 0.0;
+    double variance = count > 1 ? gsl_stats_variance(sorted, 1, count) : 0.0;
+    variance += often * reset_second_moment - often * reset_s * often * reset_s;
+    double mean_s = gsl_stats_mean(sorted, 1, count) + often * reset_s;
+    return mean_s > 0.0 ? sqrt(fmax(variance, 0.0)) / mean_s : 0.0;
+}
+
+static double second_moment(const struct fulcrum_recording *recording)
+{
+    size_t count = 0;
+    double sum = 0.0;
+    double *values = sorted_values(recording, &count);
+    for (size_t i = 0; values != NULL && i < count; i++) {
+        sum += values[i] * values[i];
+    }
+    free(values);
+    return count > 0 ? sum / (double)count : 0.0;
+}
+
+struct quantile {
+    const char *name;
+    double frac;
+};
+
+static const struct quantile quantiles[] = {
+    {"actor_step_p05_s", 0.05},
+    {"actor_step_p50_s", 0.50},
+    {"actor_step_p95_s", 0.95},
+    {"actor_step_p99_s", 0.99},
+};
+
+static void report_singles(struct fulcrum_probe_state *state,
+    struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    size_t count = 0;
+    double *sorted = sorted_values(&state->single, &count);
+    if (sorted == NULL || count == 0) {
+        free(sorted);
+        return;
+    }
+    for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++) {
+        fulcrum_findings_value(findings, quantiles[i].name, "s",
+            fulcrum_statistics_quantile(sorted, count, quantiles[i].frac));
+    }
+    fulcrum_findings_value(findings, "actor_step_median_s", "s",
+        fulcrum_statistics_quantile(sorted, count, 0.5));
+    figures->cv = single_cv(figures, sorted, count, second_moment(&state->reset));
+    fulcrum_findings_note(findings, "actor_step_distribution",
+        "from %zu single steps without their resets; %d of them are kept, evenly "
+        "thinned; the cv takes the longest 0.1 %% at their quantile",
+        count, count < SINGLE_REPORT_MAX ? (int)count : SINGLE_REPORT_MAX);
+    free(sorted);
+}
+
+/*
+ * Blocks of k independent steps vary by 1 / sqrt(k) of what a step does. Neighbours
+ * come from one sample of SHORT_BLOCK_COUNT blocks.
+ */
+static double short_block_cv(const struct fulcrum_probe_state *state, double mean_s)
+{
+    const struct fulcrum_recording *single = &state->single;
+    double *difference_s = calloc(single->count + 1, sizeof *difference_s);
+    size_t count = 0;
+    int all = takes_all(single);
+    for (size_t i = 1; difference_s != NULL && i < single->count; i++) {
+        int counts = all || !fulcrum_recording_disturbed(single, i);
+        if (i % SHORT_BLOCK_COUNT != 0 && counts) {
+            difference_s[count++] =
+                fabs(single->samples[i].value - single->samples[i - 1].value);
+        }
+    }
+    double cv = 0.0;
+    if (count > 1 && mean_s > 0.0) {
+        gsl_sort(difference_s, 1, count);
+        double median_s = fulcrum_statistics_quantile(difference_s, count, 0.5);
+        cv = sqrt(short_block_size(state->bench)) * median_s /
+             (MEDIAN_DIFFERENCE_PER_SD * mean_s);
+    }
+    free(difference_s);
+    return cv;
+}
+
+static void report_blocks(struct fulcrum_probe_state *state,
+    struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    figures->cv = short_block_cv(state, figures->mean_s);
+    fulcrum_findings_value(findings, "actor_step_median_s", "s", figures->used->median);
+    fulcrum_findings_note(findings, "actor_step_distribution",
+        "steps too short to time one by one (a clock read costs %.2g s): the cv is "
+        "from "
+        "differences of neighbouring blocks of %.0f steps times the root of that, an "
+        "upper bound; the median is that of blocks; no quantiles",
+        state->bench->stopwatch.cpu_cost_s, short_block_size(state->bench));
+}
+
+/* The file gets every k-th single step. */
+static void report_thinned(
+    const struct fulcrum_recording *single, struct fulcrum_findings *findings)
+{
+    struct fulcrum_recording thinned = *single;
+    size_t stride = single->count / SINGLE_REPORT_MAX + 1;
+    thinned.count = 0;
+    thinned.samples = calloc(single->count / stride + 1, sizeof *thinned.samples);
+    for (size_t i = 0; thinned.samples != NULL && i < single->count; i += stride) {
+        thinned.samples[thinned.count] = single->samples[i];
+        thinned.count++;
+    }
+    fulcrum_findings_series(findings, &thinned);
+    free(thinned.samples);
+}
+
+static void report_parameters(const struct fulcrum_probe_state *state,
+    const struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    struct fulcrum_parameter mean = {
+        .path = "workload.step.mean_s",
+        .value = figures->mean_s,
+        .standard_error = figures->used->standard_error,
+        .scale = FULCRUM_SCALE_LOG,
+        .origin = FULCRUM_ORIGIN_MEASURED,
+    };
+    (void)snprintf(mean.source, sizeof mean.source,
+        "median of %zu blocks on one thread%s, environments in turn: %zu, CPU time, "
+        "plus %.3g resets per step; %zu disturbed blocks set aside%s",
+        figures->used->used,
+        figures->used == &figures->busy ? " beside a busy learner" : "",
+        fulcrum_stepper_has_log(&state->stepper) ? (size_t)1 : state->other_count + 1,
+        figures->reset_per_step, figures->used->took_all ? 0 : figures->used->disturbed,
+        figures->used->took_all ? "; too few were undisturbed, so all count" : "");
+    fulcrum_findings_parameter(findings, &mean);
+    struct fulcrum_parameter cv = {
+        .path = "workload.step.cv",
+        .value = figures->cv,
+        .standard_error = CV_ERROR_REL * figures->cv,
+        .scale = FULCRUM_SCALE_LOG,
+        .origin = FULCRUM_ORIGIN_MEASURED,
+    };
+    (void)snprintf(cv.source, sizeof cv.source, "%s; standard error assumed",
+        times_singles(state->bench)
+            ? "single steps and resets, CPU time"
+            : "neighbouring blocks of steps, scaled by the root of their size");
+    if (figures->cv > 0.0) {
+        fulcrum_findings_parameter(findings, &cv);
+    }
+}
+
+static void report_busy(
+    const struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    if (figures->busy.used == 0 || !(figures->alone.median > 0.0)) {
+        return;
+    }
+    fulcrum_findings_summary(findings, "actor_step_alone_s", "s", &figures->alone);
+    fulcrum_findings_summary(findings, "actor_step_busy_s", "s", &figures->busy);
+    fulcrum_findings_value(findings, "actor_step_busy_rel", "",
+        figures->busy.median / figures->alone.median);
+}
+
+/* What a real run pays on top of each step of an environment in another process. */
+static enum fulcrum_status report_handed(const struct fulcrum_probe_state *state,
+    const struct fulcrum_summary *alone, struct fulcrum_findings *findings)
+{
+    struct fulcrum_summary handed;
+    enum fulcrum_status status =
+        fulcrum_recording_summary(&state->handed, 0.0, &handed, findings->err);
+    if (status != FULCRUM_OK || handed.used == 0) {
+        return status;
+    }
+    fulcrum_findings_summary(findings, "actor_step_handed_over_s", "s", &handed);
+    fulcrum_findings_value(
+        findings, "actor_hand_over_s", "s", fmax(handed.median - alone->median, 0.0));
+    fulcrum_findings_note(findings, "actor_hand_over",
+        "environments live in processes of their own: steps are timed in runs that are "
+        "handed over as a whole; asked for one by one (environments in turn: %zu) each "
+        "costs actor_hand_over_s more CPU time, which workload.step.mean_s does not "
+        "contain",
+        state->other_count > 0 ? state->other_count : (size_t)1);
+    return FULCRUM_OK;
+}
+
+static void report_means(const struct fulcrum_probe_state *state,
+    const struct step_figures *figures, struct fulcrum_findings *findings)
+{
+    struct fulcrum_quantity mean = fulcrum_quantity_log(
+        "actor_step_mean_s", "s", figures->mean_s, figures->used->standard_error);
+    fulcrum_findings_quantity(findings, &mean);
+    fulcrum_findings_summary(
+        findings, "actor_step_without_reset_s", "s", figures->used);
+    if (figures->reset.used > 0) {
+        fulcrum_findings_value(findings, "reset_mean_s", "s", figures->reset.mean);
+    }
+    if (state->reset_count > 0.0) {
+        fulcrum_findings_value(
+            findings, "steps_per_episode", "", 1.0 / figures->reset_per_step);
+    }
+}
+
+static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
+    struct step_figures figures = {.cv = 0.0};
+    struct fulcrum_summary whole; /* blocks with their resets */
+    enum fulcrum_status status =
+        fulcrum_recording_summary(&state->reset, 0.0, &figures.reset, err);
+    if (status == FULCRUM_OK) {
+        status = summarise_both(state, &figures, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_recording_summary(&state->block, 0.0, &whole, err);
+    }
+    if (status != FULCRUM_OK || figures.alone.used == 0) {
+        return status;
+    }
+    /* Resets were timed alone; beside a busy learner they suffer as steps do. */
+    double slowdown =
+        figures.alone.median > 0.0 ? figures.used->median / figures.alone.median : 1.0;
+    double reset_s = figures.reset.used > 0 ? figures.reset.mean : 0.0;
+    figures.reset_per_step = state->reset_count / state->step_count;
+    figures.mean_s = figures.used->median + slowdown * figures.reset_per_step * reset_s;
+    report_means(state, &figures, &findings);
+    if (times_singles(state->bench)) {
+        report_singles(state, &figures, &findings);
+    } else {
+        report_blocks(state, &figures, &findings);
+    }
+    report_parameters(state, &figures, &findings);
+    report_busy(&figures, &findings);
+    status = report_handed(state, &whole, &findings);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    fulcrum_findings_series(&findings, &state->block);
+    fulcrum_findings_series(&findings, &state->busy);
+    fulcrum_findings_series(&findings, &state->reset);
+    fulcrum_findings_series(&findings, &state->handed);
+    report_thinned(&state->single, &findings);
+    return findings.status;
+}
+
+const struct fulcrum_probe fulcrum_probe_step = {
+    .name = "step",
+    .what = "step time",
+    .share = 0.16,
+    .open = step_open,
+    .close = step_close,
+    .visit = step_visit,
+    .report = step_report,
+};

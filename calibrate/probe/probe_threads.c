@@ -1,0 +1,400 @@
+/* probe_threads.c - throughput of 1, 2, ... actor threads, and the curve through it. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * On a shared machine speed drifts by more than some of the effects that are looked
+ * for. So windows of many threads alternate with windows of one (1, n, 1, m, 1, ...),
+ * and what counts is the ratio to the mean of the two neighbours: whatever slows the
+ * whole machine down cancels. Windows in which other programs took CPU time are marked
+ * and, for the ratio, credited with the time they lost.
+ *
+ * The ratios are c(n) itself. A curve is fitted to them (fit_cpu_curve.c); where none
+ * fits, the table stands alone.
+ */
+#include "calibrate/probe/probe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/actor/actor_threads.h"
+#include "calibrate/fit/fit_cpu_curve.h"
+#include "calibrate/host.h"
+#include "calibrate/probe/finding.h"
+#include "calibrate/probe/schedule.h"
+
+#define WINDOW_MIN_S 0.02
+#define WINDOW_MAX_S 0.25
+
+/* Threads that got less than this of the CPU time there is were held up... */
+#define CPU_SHARE_MIN 0.95
+
+/* ...by others, if these used more than this of the machine; else by each other. */
+#define OTHERS_FRAC 0.03
+
+/* Below this nothing can be said of a window. */
+#define CPU_SHARE_FLOOR 0.05
+
+struct fulcrum_probe_state {
+    struct fulcrum_bench *bench;
+    struct fulcrum_crew *crew;
+    size_t count[FULCRUM_THREAD_COUNTS_MAX];
+    size_t count_count;
+    struct fulcrum_recording throughput; /* of each window */
+    /* A rate over that of one thread just before and after; where others took CPU time,
+     * each at the time it should have had. */
+    struct fulcrum_recording capacity;
+    struct fulcrum_recording cpu_share; /* CPU time had over what the cores can give */
+};
+
+static void threads_close(struct fulcrum_probe_state *state)
+{
+    if (state == NULL) {
+        return;
+    }
+    fulcrum_crew_free(state->crew);
+    fulcrum_recording_free(&state->throughput);
+    fulcrum_recording_free(&state->capacity);
+    fulcrum_recording_free(&state->cpu_share);
+    free(state);
+}
+
+static void init_recordings(struct fulcrum_probe_state *state)
+{
+    struct fulcrum_series header = {.name = "throughput",
+        .unit = "steps/s",
+        .x_name = "threads",
+        .condition = "alone"};
+    const struct fulcrum_canary *canary = &state->bench->alone;
+    fulcrum_recording_init(&state->throughput, &header, canary);
+    header = (struct fulcrum_series){
+        .name = "capacity", .x_name = "threads", .condition = "alone"};
+    fulcrum_recording_init(&state->capacity, &header, canary);
+    header = (struct fulcrum_series){
+        .name = "throughput_cpu_share", .x_name = "threads", .condition = "alone"};
+    fulcrum_recording_init(&state->cpu_share, &header, canary);
+}
+
+static enum fulcrum_status threads_open(struct fulcrum_bench *bench,
+    struct fulcrum_probe_state **out, struct fulcrum_error *err)
+{
+    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
+    if (state == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "threads probe");
+    }
+    state->bench = bench;
+    init_recordings(state);
+    state->count_count =
+        fulcrum_thread_counts(state->count, (size_t)bench->machine.cpu.core_count,
+            (size_t)bench->machine.cpu.thread_count, bench->max_threads);
+    enum fulcrum_status status = fulcrum_crew_new(&state->crew, &bench->stage,
+        state->count[state->count_count - 1], bench->step_s, err);
+    if (status != FULCRUM_OK) {
+        threads_close(state);
+        return status;
+    }
+    *out = state;
+    return FULCRUM_OK;
+}
+
+/* 1 where other programs took CPU time that the threads of a window could have used. */
+static int held_up(const struct fulcrum_probe_state *state, double share,
+    const struct fulcrum_crew_reading *reading, double busy_s)
+{
+    double threads = state->bench->machine.cpu.thread_count;
+    double others_s = busy_s - reading->cpu_s;
+    int has_others =
+        isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading->wall_s;
+    return share < CPU_SHARE_MIN && has_others;
+}
+
+static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
+    double count, double window_s, struct fulcrum_sample *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_bench *bench = state->bench;
+    struct fulcrum_crew_reading reading = {0.0, 0.0, 0.0};
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_host_idle begin = fulcrum_host_idle("");
+    status = fulcrum_crew_window(state->crew, (size_t)count, window_s, &reading, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_host_idle end = fulcrum_host_idle("");
+    double busy_s = fulcrum_host_busy_s(&begin, &end);
+    double share =
+        reading.cpu_s / (reading.wall_s * fmin(count, bench->machine.cpu.thread_count));
+    *out = (struct fulcrum_sample){.x = count,
+        .value = reading.step_count / reading.wall_s,
+        .marked = held_up(state, share, &reading, busy_s)};
+    status = fulcrum_canary_close(
+        &bench->alone, &out->canary_s, FULCRUM_CLOCK_WALL, &bench->stopwatch, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_recording_add(&state->throughput, out, err);
+    }
+    struct fulcrum_sample cpu_share = *out;
+    cpu_share.value = share;
+    if (status == FULCRUM_OK) {
+        status = fulcrum_recording_add(&state->cpu_share, &cpu_share, err);
+    }
+    /* For the ratio: what the threads would have done with the time that others took.
+     */
+    out->value /= out->marked ? fmax(share, CPU_SHARE_FLOOR) : 1.0;
+    return status;
+}
+
+/* The ratio to one thread: what slows the whole machine down cancels. */
+static enum fulcrum_status add_ratio(struct fulcrum_probe_state *state,
+    const struct fulcrum_sample *many, const struct fulcrum_sample one[2],
+    struct fulcrum_error *err)
+{
+    double alone_per_s = 0.5 * (one[0].value + one[1].value);
+    if (!(alone_per_s > 0.0)) {
+        return FULCRUM_OK;
+    }
+    struct fulcrum_sample ratio = {
+        .x = many->x,
+        .value = many->value / alone_per_s,
+        .canary_s = fmax(many->canary_s, fmax(one[0].canary_s, one[1].canary_s)),
+        .marked = many->marked || one[0].marked || one[1].marked,
+    };
+    return fulcrum_recording_add(&state->capacity, &ratio, err);
+}
+
+/* The counts above one with the fewest good samples come first. */
+static double next_count(const struct fulcrum_probe_state *state)
+{
+    double above[FULCRUM_THREAD_COUNTS_MAX];
+    for (size_t i = 1; i < state->count_count; i++) {
+        above[i - 1] = (double)state->count[i];
+    }
+    return state->count_count > 1 ? fulcrum_recording_neediest(
+                                        &state->capacity, above, state->count_count - 1)
+                                  : 1.0;
+}
+
+/*
+ * One thread, many, one, many, one: at least once every count on the first visit.
+ */
+static enum fulcrum_status threads_visit(
+    struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
+{
+    double slice_s = until_s - fulcrum_wall_s();
+    double window_s = slice_s / (2.0 * (double)state->count_count);
+    window_s = fmin(fmax(window_s, WINDOW_MIN_S), WINDOW_MAX_S);
+    int is_first = state->throughput.count == 0;
+    struct fulcrum_sample one[2];
+    struct fulcrum_sample many;
+    enum fulcrum_status status = sample_window(state, 1.0, window_s, &one[0], err);
+    size_t done = 1;
+    while (status == FULCRUM_OK &&
+           (fulcrum_bench_goes_on(state->bench, until_s - window_s) ||
+               (is_first && done < state->count_count &&
+                   fulcrum_bench_goes_on(state->bench, HUGE_VAL)))) {
+        status = sample_window(state, next_count(state), window_s, &many, err);
+        if (status == FULCRUM_OK) {
+            status = sample_window(state, 1.0, window_s, &one[1], err);
+        }
+        if (status == FULCRUM_OK && many.x > 1.0) {
+            status = add_ratio(state, &many, one, err);
+        }
+        one[0] = one[1];
+        done++;
+    }
+    return status;
+}
+
+/* Steps per second at each count: the median ratio times the median of one thread. */
+struct curve_points {
+    double x[FULCRUM_THREAD_COUNTS_MAX];
+    double y[FULCRUM_THREAD_COUNTS_MAX];
+    size_t count;
+    double alone_per_s;
+};
+
+static enum fulcrum_status gather(struct fulcrum_probe_state *state,
+    struct fulcrum_findings *findings, struct curve_points *points)
+{
+    struct fulcrum_summary summary;
+    enum fulcrum_status status =
+        fulcrum_recording_summary(&state->throughput, 1.0, &summary, findings->err);
+    points->count = 0;
+    if (status != FULCRUM_OK || summary.used == 0) {
+        return status;
+    }
+    points->alone_per_s = summary.median;
+    points->x[0] = 1.0;
+    points->y[0] = summary.median;
+    points->count = 1;
+    fulcrum_findings_summary(findings, "throughput_1_per_s", "steps/s", &summary);
+    for (size_t i = 1; i < state->count_count && status == FULCRUM_OK; i++) {
+        double count = (double)state->count[i];
+        status =
+            fulcrum_recording_summary(&state->capacity, count, &summary, findings->err);
+        if (status == FULCRUM_OK && summary.used > 0) {
+            char name[64];
+            (void)snprintf(name, sizeof name, "capacity_%zu", state->count[i]);
+            fulcrum_findings_summary(findings, name, "", &summary);
+            points->x[points->count] = count;
+            points->y[points->count] = summary.median * points->alone_per_s;
+            points->count++;
+        }
+    }
+    return status;
+}
+
+/* Which member of the fit goes to which field. */
+struct curve_field {
+    const char *estimate;
+    const char *path;
+    enum fulcrum_scale scale;
+};
+
+static const struct curve_field curve_fields[] = {
+    {"smt_yield_frac", "machine.cpu.smt_yield_frac", FULCRUM_SCALE_LOGIT},
+    {"serial_frac", "machine.cpu.serial_frac", FULCRUM_SCALE_LOG},
+    {"knee", "machine.cpu.knee", FULCRUM_SCALE_LOG},
+    {"cross_socket_frac", "machine.cpu.cross_socket_frac", FULCRUM_SCALE_LOGIT},
+};
+
+static void report_curve_field(const struct curve_field *field,
+    const struct fulcrum_cpu_curve_fit *fit, struct fulcrum_findings *findings)
+{
+    const struct fulcrum_fit_estimate *estimate =
+        fulcrum_fit_find(&fit->fit, field->estimate);
+    /* What this machine cannot show is no finding: another one may know better. */
+    if (estimate == NULL || (estimate->marks & FULCRUM_FIT_FIXED) != 0) {
+        return;
+    }
+    struct fulcrum_parameter parameter = {
+        .value = estimate->value,
+        .standard_error = estimate->standard_error,
+        .scale = field->scale,
+        .origin = FULCRUM_ORIGIN_FITTED,
+    };
+    (void)snprintf(parameter.path, sizeof parameter.path, "%s", field->path);
+    (void)snprintf(parameter.source, sizeof parameter.source,
+        "fit of the saturating curve to throughput over threads; %.0f %% of it is the "
+        "prior",
+        100.0 * estimate->prior_share);
+    fulcrum_findings_parameter(findings, &parameter);
+}
+
+static void report_curve(struct fulcrum_calibration *calibration,
+    const struct fulcrum_cpu_curve_fit *fit, struct fulcrum_findings *findings)
+{
+    struct fulcrum_cpu *cpu = &calibration->machine.cpu;
+    cpu->curve = fit->advice == FULCRUM_ADVISE_TABLE ? FULCRUM_CURVE_TABLE
+                                                     : FULCRUM_CURVE_SATURATING;
+    cpu->smt_yield_frac = fit->station.smt_yield_frac;
+    cpu->serial_frac = fit->station.serial_frac;
+    cpu->knee = fit->station.knee;
+    cpu->cap_per_core = fit->station.cap_per_core;
+    cpu->cross_socket_frac = fit->station.cross_socket_frac;
+    for (size_t i = 0; i < sizeof curve_fields / sizeof curve_fields[0]; i++) {
+        report_curve_field(&curve_fields[i], fit, findings);
+    }
+    fulcrum_findings_fit(
+        findings, "cpu_curve", "saturating curve (20)-(21), asynchronous", &fit->fit);
+    fulcrum_findings_note(findings, "cpu_curve", "%s: %s",
+        fit->advice == FULCRUM_ADVISE_TABLE ? "table" : "saturating curve",
+        fit->reason);
+}
+
+static enum fulcrum_status tabulate(const struct curve_points *points,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    size_t count = (size_t)points->x[points->count - 1];
+    double *capacity = calloc(count, sizeof *capacity);
+    if (capacity == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "capacity table");
+    }
+    enum fulcrum_status status = fulcrum_cpu_curve_tabulate(capacity, count,
+        &(struct fulcrum_samples){
+            "throughput over threads", points->x, points->y, points->count},
+        1.0 / points->alone_per_s, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_calibration_set_capacity(calibration, capacity, count, err);
+    }
+    free(capacity);
+    return status;
+}
+
+/* How much a core's second thread adds, straight from the two counts. */
+static void report_smt(const struct fulcrum_probe_state *state,
+    const struct curve_points *points, struct fulcrum_findings *findings)
+{
+    const struct fulcrum_cpu *cpu = &state->bench->machine.cpu;
+    double at_cores = 0.0;
+    double at_threads = 0.0;
+    for (size_t i = 0; i < points->count; i++) {
+        at_cores = points->x[i] <= cpu->core_count ? points->y[i] : at_cores;
+        at_threads = points->x[i] <= cpu->thread_count ? points->y[i] : at_threads;
+    }
+    if (cpu->thread_count > cpu->core_count && at_cores > 0.0) {
+        fulcrum_findings_value(findings, "smt_yield_measured_frac", "",
+            (at_threads / at_cores - 1.0) * cpu->core_count /
+                (cpu->thread_count - cpu->core_count));
+    }
+}
+
+/* No form through these points: the table alone stands. */
+static enum fulcrum_status fit_curve(struct fulcrum_probe_state *state,
+    const struct curve_points *points, struct fulcrum_findings *findings)
+{
+    const struct fulcrum_cpu *cpu = &state->bench->machine.cpu;
+    struct fulcrum_calibration *calibration = findings->calibration;
+    struct fulcrum_cpu_curve_host host = {
+        .core_count = cpu->core_count,
+        .thread_count = cpu->thread_count,
+        .socket_count = cpu->socket_count,
+        .coupling = FULCRUM_ACTORS_ASYNC,
+        .binding = FULCRUM_ACTORS_UNPINNED,
+    };
+    struct fulcrum_samples samples = {
+        "throughput over threads", points->x, points->y, points->count};
+    struct fulcrum_cpu_curve_fit fit;
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    enum fulcrum_status status = fulcrum_fit_cpu_curve(&fit, &samples, &host, &why);
+    if (status == FULCRUM_OK) {
+        report_curve(calibration, &fit, findings);
+    } else if (status == FULCRUM_ERR_NO_FIT || status == FULCRUM_ERR_RANGE) {
+        calibration->machine.cpu.curve = FULCRUM_CURVE_TABLE;
+        fulcrum_findings_note(findings, "cpu_curve", "table: %s", why.detail);
+    } else {
+        return fulcrum_fail(findings->err, status, "%s", why.detail);
+    }
+    return tabulate(points, calibration, findings->err);
+}
+
+static enum fulcrum_status threads_report(struct fulcrum_probe_state *state,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
+    struct curve_points points;
+    enum fulcrum_status status = gather(state, &findings, &points);
+    if (status == FULCRUM_OK && points.count > 0) {
+        status = fit_curve(state, &points, &findings);
+        report_smt(state, &points, &findings);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    fulcrum_findings_series(&findings, &state->throughput);
+    fulcrum_findings_series(&findings, &state->capacity);
+    fulcrum_findings_series(&findings, &state->cpu_share);
+    return findings.status;
+}
+
+const struct fulcrum_probe fulcrum_probe_threads = {
+    .name = "threads",
+    .what = "throughput of actor threads",
+    .share = 0.26,
+    .open = threads_open,
+    .close = threads_close,
+    .visit = threads_visit,
+    .report = threads_report,
+};

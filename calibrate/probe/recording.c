@@ -1,0 +1,412 @@
+/* recording.c - one growing series of samples, and what its undisturbed part says. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Samples are never thrown away: whether one was disturbed can only be told when the
+ * usual time of the canary beside it is known, and a reader of the file may think
+ * otherwise. Summaries are medians with distribution-free intervals (order statistics
+ * of the binomial), over the undisturbed samples if these are enough. A machine that is
+ * never quiet still gets an answer, from all samples, and says so.
+ */
+
+#include "calibrate/probe/recording.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/random.h"
+#include "calibrate/statistics.h"
+#include "calibrate/stopwatch.h"
+#include "model/design/calibration.h"
+#include "model/status.h"
+#include "model/try.h"
+
+/* A fixed piece of work whose time tells whether the machine was disturbed. */
+
+/* Numbers that fit into the first-level cache, and how often they are gone through. */
+#define NUMBER_COUNT 2048
+#define PASS_COUNT   420
+
+/* Steps of a random walk through 256 KiB, each waiting for the one before. */
+#define WALK_SIZE  65536
+#define WALK_COUNT 9000
+
+/*
+ * A large network leaves cold caches and a core clocked down for wide vectors behind.
+ * That is no disturbance: so much of the loop runs untimed before.
+ */
+#define WARM_PASS_COUNT 140
+
+#define LANE_COUNT 8
+#define MIX_COUNT  4
+
+struct fulcrum_canary_tables {
+    double number[NUMBER_COUNT];
+    uint32_t next[WALK_SIZE]; /* one cycle through all of them */
+};
+
+/* Readings between two looks at all of them. */
+#define REVIEW_COUNT 16
+
+#define USUAL_FRAC 0.05
+
+/* A run that ended this short a time ago also tells of the moment now. */
+#define FRESH_S 0.5e-3
+
+void fulcrum_canary_free(struct fulcrum_canary *canary)
+{
+    free(canary->reading_s);
+    free(canary->tables);
+    *canary = (struct fulcrum_canary){0};
+}
+
+/* Sattolo's shuffle: a walk that comes back only after every place was visited. */
+static void fill_tables(struct fulcrum_canary_tables *tables)
+{
+    struct fulcrum_random random = fulcrum_random_seeded(1);
+    for (uint32_t i = 0; i < WALK_SIZE; i++) {
+        tables->next[i] = i;
+    }
+    for (uint32_t i = WALK_SIZE - 1; i > 0; i--) {
+        uint32_t j = (uint32_t)(fulcrum_random_bits(&random) % i);
+        uint32_t other = tables->next[j];
+        tables->next[j] = tables->next[i];
+        tables->next[i] = other;
+    }
+    for (size_t i = 0; i < NUMBER_COUNT; i++) {
+        tables->number[i] = 1e-3 * (double)i;
+    }
+}
+
+/* Independent chains: a core of its own runs them side by side, half of one cannot. */
+static double compute(const double *number, size_t pass_count)
+{
+    double lane[LANE_COUNT] = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0};
+    uint64_t mix[MIX_COUNT] = {1, 2, 3, 4};
+    double sum = 0.0;
+    for (size_t i = 0; i < pass_count * NUMBER_COUNT; i += LANE_COUNT) {
+        for (size_t k = 0; k < LANE_COUNT; k++) {
+            lane[k] = lane[k] * 0.999 + number[i % NUMBER_COUNT + k];
+        }
+        for (size_t k = 0; k < MIX_COUNT; k++) {
+            mix[k] = mix[k] * UINT64_C(6364136223846793005) + i;
+        }
+    }
+    for (size_t k = 0; k < LANE_COUNT; k++) {
+        sum += lane[k] + (double)(mix[k % MIX_COUNT] >> 40);
+    }
+    return sum;
+}
+
+static double work(const struct fulcrum_canary_tables *tables, size_t pass_count)
+{
+    uint32_t place = 0;
+    for (size_t i = 0; i < WALK_COUNT; i++) {
+        place = tables->next[place];
+    }
+    return compute(tables->number, pass_count) + (double)place;
+}
+
+static enum fulcrum_status make_room(
+    struct fulcrum_canary *canary, struct fulcrum_error *err)
+{
+    if (canary->count < canary->capacity) {
+        return FULCRUM_OK;
+    }
+    size_t capacity = canary->capacity == 0 ? 256 : 2 * canary->capacity;
+    double *grown = realloc(canary->reading_s, capacity * sizeof *grown);
+    if (grown == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu canary times", capacity);
+    }
+    canary->reading_s = grown;
+    canary->capacity = capacity;
+    return FULCRUM_OK;
+}
+
+/* Sorting all readings each time would disturb what is measured. */
+static enum fulcrum_status review(
+    struct fulcrum_canary *canary, struct fulcrum_error *err)
+{
+    double *sorted = calloc(canary->count, sizeof *sorted);
+    if (sorted == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "canary baseline");
+    }
+    memcpy(sorted, canary->reading_s, canary->count * sizeof *sorted);
+    gsl_sort(sorted, 1, canary->count);
+    double frac = canary->usual_frac > 0.0 ? canary->usual_frac : USUAL_FRAC;
+    canary->baseline_s = fulcrum_statistics_quantile(sorted, canary->count, frac);
+    free(sorted);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_canary_add(
+    struct fulcrum_canary *canary, double reading_s, struct fulcrum_error *err)
+{
+    TRY(make_room(canary, err));
+    canary->reading_s[canary->count] = reading_s;
+    canary->count++;
+    if (canary->count <= REVIEW_COUNT || canary->count % REVIEW_COUNT == 0) {
+        return review(canary, err);
+    }
+    return FULCRUM_OK;
+}
+
+double fulcrum_canary_rel(const struct fulcrum_canary *canary, double reading_s)
+{
+    return canary->baseline_s > 0.0 ? reading_s / canary->baseline_s : 1.0;
+}
+
+enum fulcrum_status fulcrum_canary_calm_s(
+    const struct fulcrum_canary *canary, double *out, struct fulcrum_error *err)
+{
+    double *calm = calloc(canary->count + 1, sizeof *calm);
+    size_t count = 0;
+    if (calm == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "canary times");
+    }
+    for (size_t i = 0; i < canary->count; i++) {
+        if (fulcrum_canary_rel(canary, canary->reading_s[i]) <=
+            FULCRUM_CANARY_LIMIT_REL) {
+            calm[count++] = canary->reading_s[i];
+        }
+    }
+    gsl_sort(calm, 1, count);
+    *out = count > 0 ? fulcrum_statistics_quantile(calm, count, 0.5) : (double)NAN;
+    free(calm);
+    return FULCRUM_OK;
+}
+
+/* Runs the loop, warmed up. The first run also makes its tables. */
+static enum fulcrum_status run(struct fulcrum_canary *canary,
+    const struct fulcrum_stopwatch *stopwatch, struct fulcrum_error *err)
+{
+    if (canary->tables == NULL) {
+        canary->tables = calloc(1, sizeof *canary->tables);
+        if (canary->tables == NULL) {
+            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "canary tables");
+        }
+        fill_tables(canary->tables);
+    }
+    /* Volatile keeps the compiler from dropping loops whose results nobody reads. */
+    volatile double warm = work(canary->tables, WARM_PASS_COUNT);
+    (void)warm;
+    struct fulcrum_span begin = fulcrum_span_begin();
+    volatile double sink = work(canary->tables, PASS_COUNT);
+    (void)sink;
+    canary->last = fulcrum_span_end(stopwatch, begin);
+    enum fulcrum_status status = fulcrum_canary_add(canary, canary->last.cpu_s, err);
+    canary->last_end_s = fulcrum_wall_s();
+    return status;
+}
+
+enum fulcrum_status fulcrum_canary_open(struct fulcrum_canary *canary,
+    const struct fulcrum_stopwatch *stopwatch, struct fulcrum_error *err)
+{
+    if (canary->count > 0 && fulcrum_wall_s() - canary->last_end_s < FRESH_S) {
+        return FULCRUM_OK;
+    }
+    return run(canary, stopwatch, err);
+}
+
+enum fulcrum_status fulcrum_canary_close(struct fulcrum_canary *canary, double *out,
+    enum fulcrum_clock clock, const struct fulcrum_stopwatch *stopwatch,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_span before = canary->last;
+    TRY(run(canary, stopwatch, err));
+    *out = clock == FULCRUM_CLOCK_CPU ? fmax(before.cpu_s, canary->last.cpu_s)
+                                      : fmax(before.wall_s, canary->last.wall_s);
+    return FULCRUM_OK;
+}
+
+/* Half width of a 95 % interval of a normal law, in standard deviations. */
+#define NORMAL_95 1.96
+
+/* So many undisturbed samples tell more than any number of disturbed ones. */
+#define CALM_ENOUGH 4
+
+/* One sample says nothing of its own error: a tenth is assumed. */
+#define LONE_SAMPLE_ERROR_REL 0.1
+
+void fulcrum_recording_init(struct fulcrum_recording *out,
+    const struct fulcrum_series *header, const struct fulcrum_canary *canary)
+{
+    *out = (struct fulcrum_recording){.header = *header, .canary = canary};
+}
+
+void fulcrum_recording_free(struct fulcrum_recording *recording)
+{
+    free(recording->samples);
+    recording->samples = NULL;
+    recording->count = 0;
+    recording->capacity = 0;
+}
+
+enum fulcrum_status fulcrum_recording_add(struct fulcrum_recording *recording,
+    const struct fulcrum_sample *sample, struct fulcrum_error *err)
+{
+    if (recording->count == recording->capacity) {
+        size_t capacity = recording->capacity == 0 ? 64 : 2 * recording->capacity;
+        struct fulcrum_sample *grown =
+            realloc(recording->samples, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu samples of %s",
+                capacity, recording->header.name);
+        }
+        recording->samples = grown;
+        recording->capacity = capacity;
+    }
+    recording->samples[recording->count] = *sample;
+    recording->count++;
+    return FULCRUM_OK;
+}
+
+int fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_t i)
+{
+    const struct fulcrum_sample *sample = &recording->samples[i];
+    return sample->marked ||
+           (sample->canary_s > 0.0 && fulcrum_canary_rel(recording->canary,
+                                          sample->canary_s) > FULCRUM_CANARY_LIMIT_REL);
+}
+
+/* `x` is copied, never computed, so that equality is exact. */
+static int is_at(const struct fulcrum_sample *sample, double x)
+{
+    return !(sample->x < x) && !(sample->x > x);
+}
+
+size_t fulcrum_recording_calm_count(const struct fulcrum_recording *recording, double x)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < recording->count; i++) {
+        count += is_at(&recording->samples[i], x) &&
+                 !fulcrum_recording_disturbed(recording, i);
+    }
+    return count;
+}
+
+/* An undisturbed sample counts twice, so that no x in a noisy place takes all the time.
+ */
+static size_t worth(const struct fulcrum_recording *recording, double x)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < recording->count; i++) {
+        if (is_at(&recording->samples[i], x)) {
+            sum += fulcrum_recording_disturbed(recording, i) ? 1 : 2;
+        }
+    }
+    return sum;
+}
+
+double fulcrum_recording_neediest(
+    const struct fulcrum_recording *recording, const double *x, size_t count)
+{
+    size_t best = 0;
+    size_t least = worth(recording, x[0]);
+    for (size_t i = 1; i < count; i++) {
+        size_t sum = worth(recording, x[i]);
+        if (sum < least) {
+            least = sum;
+            best = i;
+        }
+    }
+    return x[best];
+}
+
+/* Values at `x`, the undisturbed ones or all; how many. */
+static size_t collect(
+    const struct fulcrum_recording *recording, double x, int all, double *values)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < recording->count; i++) {
+        if (is_at(&recording->samples[i], x) &&
+            (all || !fulcrum_recording_disturbed(recording, i))) {
+            values[count++] = recording->samples[i].value;
+        }
+    }
+    return count;
+}
+
+/* Below six samples no interval is sure to hold the median: least and most stand in. */
+static enum fulcrum_status summarise(const double *values, size_t count,
+    struct fulcrum_summary *out, struct fulcrum_error *err)
+{
+    struct fulcrum_statistics statistics;
+    TRY(fulcrum_statistics_of(&statistics, values, count, err));
+    double spread_rel = fulcrum_statistics_spread_rel(&statistics);
+    int is_sure = isfinite(statistics.median_low) && isfinite(spread_rel);
+    out->median = statistics.median;
+    out->mean = statistics.mean;
+    out->lo = is_sure ? statistics.median_low : gsl_stats_min(values, 1, count);
+    out->hi = is_sure ? statistics.median_high : gsl_stats_max(values, 1, count);
+    double half =
+        is_sure ? spread_rel * fabs(statistics.median) : 0.5 * (out->hi - out->lo);
+    out->standard_error =
+        count > 1 ? half / NORMAL_95 : LONE_SAMPLE_ERROR_REL * fabs(out->median);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *recording,
+    double x, struct fulcrum_summary *out, struct fulcrum_error *err)
+{
+    double *values = calloc(recording->count + 1, sizeof *values);
+    if (values == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "summary of %s", recording->header.name);
+    }
+    double unknown = (double)NAN;
+    size_t all = collect(recording, x, 1, values);
+    size_t calm = collect(recording, x, 0, values);
+    int took_all = calm < CALM_ENOUGH && 2 * calm < all;
+    size_t used = took_all ? collect(recording, x, 1, values) : calm;
+    *out = (struct fulcrum_summary){.median = unknown,
+        .lo = unknown,
+        .hi = unknown,
+        .mean = unknown,
+        .standard_error = unknown,
+        .used = used,
+        .disturbed = all - calm,
+        .took_all = took_all};
+    enum fulcrum_status status =
+        used > 0 ? summarise(values, used, out, err) : FULCRUM_OK;
+    free(values);
+    return status;
+}
+
+enum fulcrum_status fulcrum_recording_report(const struct fulcrum_recording *recording,
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    size_t count = recording->count;
+    if (count == 0) {
+        return FULCRUM_OK;
+    }
+    double *rows = calloc(4 * count, sizeof *rows);
+    if (rows == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "series %s", recording->header.name);
+    }
+    struct fulcrum_series series = recording->header;
+    series.count = count;
+    series.x = rows;
+    series.value = rows + count;
+    series.canary_rel = rows + 2 * count;
+    series.disturbed = rows + 3 * count;
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_sample *sample = &recording->samples[i];
+        series.x[i] = sample->x;
+        series.value[i] = sample->value;
+        series.canary_rel[i] =
+            sample->canary_s > 0.0
+                ? fulcrum_canary_rel(recording->canary, sample->canary_s)
+                : 1.0;
+        series.disturbed[i] = (double)fulcrum_recording_disturbed(recording, i);
+    }
+    enum fulcrum_status status =
+        fulcrum_calibration_add_series(calibration, &series, err);
+    free(rows);
+    return status;
+}

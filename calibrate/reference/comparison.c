@@ -1,0 +1,196 @@
+/* comparison.c - what was observed beside what is predicted, and how far they differ.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/reference/comparison.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/design/calibration.h"
+#include "model/design/reference.h"
+#include "model/status.h"
+
+/* What of a reference a calibration's fit has seen, as its notes tell. */
+
+/* Whether "a, b, c:d" has the item, followed by its end or one of `ends`. Items are
+ * compared where they begin, as a series may have ", " in its name. */
+static int has(const char *list, const char *item, const char *ends)
+{
+    size_t length = strlen(item);
+    const char *at = list;
+    while (at != NULL) {
+        if (strncmp(at, item, length) == 0 &&
+            (at[length] == '\0' || strchr(ends, at[length]) != NULL)) {
+            return 1;
+        }
+        at = strstr(at, ", ");
+        at = at != NULL ? at + 2 : NULL;
+    }
+    return 0;
+}
+
+int fulcrum_seen_list_has(const char *list, const char *item)
+{
+    return has(list, item, ",");
+}
+
+int fulcrum_seen_list_has_part(const char *list, const char *item)
+{
+    return has(list, item, ",:");
+}
+
+int fulcrum_seen_whole(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_reference *reference)
+{
+    return fulcrum_seen_list_has(
+        fulcrum_calibration_note(calibration, FULCRUM_NOTE_FITTED_TO), reference->name);
+}
+
+int fulcrum_seen_part(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_reference *reference)
+{
+    return fulcrum_seen_list_has_part(
+        fulcrum_calibration_note(calibration, FULCRUM_NOTE_FITTED_TO), reference->name);
+}
+
+int fulcrum_seen_point(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_reference *reference, size_t point)
+{
+    const struct fulcrum_reference_point *from = &reference->points[point];
+    const char *fitted = fulcrum_calibration_note(calibration, FULCRUM_NOTE_FITTED_TO);
+    char curve[sizeof reference->name + sizeof from->series];
+    char single[sizeof reference->name + 24];
+    (void)snprintf(curve, sizeof curve, "%s:%s", reference->name, from->series);
+    (void)snprintf(single, sizeof single, "%s:%zu", reference->name, from->index);
+    return (fulcrum_seen_list_has(fitted, reference->name) ||
+               fulcrum_seen_list_has(fitted, curve)) &&
+           !fulcrum_seen_list_has(
+               fulcrum_calibration_note(calibration, FULCRUM_NOTE_HELD_OUT), single);
+}
+
+static const struct {
+    const char *name;
+    const char *meaning;
+} baselines[] = {
+#define X(kind, name, meaning) {name, meaning},
+    FULCRUM_BASELINE_LIST(X)
+#undef X
+};
+
+const char *fulcrum_baseline_name(size_t baseline)
+{
+    return baseline < FULCRUM_BASELINE_COUNT ? baselines[baseline].name : NULL;
+}
+
+const char *fulcrum_baseline_meaning(size_t baseline)
+{
+    return baseline < FULCRUM_BASELINE_COUNT ? baselines[baseline].meaning : NULL;
+}
+
+enum fulcrum_status fulcrum_comparison_init(struct fulcrum_comparison *out,
+    const struct fulcrum_reference *reference, struct fulcrum_error *err)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        most += reference->points[i].observation_count;
+    }
+    *out = (struct fulcrum_comparison){.reference = reference};
+    out->items = calloc(most > 0 ? most : 1, sizeof *out->items);
+    return out->items != NULL ? FULCRUM_OK
+                              : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+                                    "no memory to compare %zu observations", most);
+}
+
+void fulcrum_comparison_clear(struct fulcrum_comparison *comparison)
+{
+    free(comparison->items);
+    *comparison = (struct fulcrum_comparison){.count = 0};
+}
+
+enum fulcrum_status fulcrum_comparison_end(struct fulcrum_comparison *comparison,
+    enum fulcrum_status status, struct fulcrum_comparison *out)
+{
+    if (status == FULCRUM_OK) {
+        *out = *comparison;
+    } else {
+        fulcrum_comparison_clear(comparison);
+    }
+    return status;
+}
+
+struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *comparison,
+    size_t point, size_t observation, double predicted)
+{
+    const struct fulcrum_reference_point *from = &comparison->reference->points[point];
+    assert(observation < from->observation_count);
+    const struct fulcrum_observation *seen = &from->observations[observation];
+    assert(seen->value > 0.0);
+    struct fulcrum_compared *item = &comparison->items[comparison->count++];
+    *item = (struct fulcrum_compared){.point = point,
+        .observation = observation,
+        .observed = seen->value,
+        .half_width = seen->half_width,
+        .predicted = predicted,
+        .lo = NAN,
+        .hi = NAN};
+    for (size_t i = 0; i < FULCRUM_BASELINE_COUNT; i++) {
+        item->baseline[i] = NAN;
+    }
+    return item;
+}
+
+static int admits(const struct fulcrum_comparison *comparison,
+    const struct fulcrum_compared *item, const char *series,
+    enum fulcrum_comparison_filter filter)
+{
+    if (series != NULL &&
+        strcmp(comparison->reference->points[item->point].series, series) != 0) {
+        return 0;
+    }
+    return filter == FULCRUM_COMPARE_ALL ||
+           (filter == FULCRUM_COMPARE_FITTED) == (item->is_fitted != 0);
+}
+
+/* Within the interval, where rounding of the observation may have moved it. */
+static int is_covered(const struct fulcrum_compared *item)
+{
+    double slack = isnan(item->half_width) ? 0.0 : item->half_width;
+    return item->observed >= item->lo - slack && item->observed <= item->hi + slack;
+}
+
+struct fulcrum_comparison_errors fulcrum_comparison_errors(
+    const struct fulcrum_comparison *comparison, const char *series,
+    enum fulcrum_comparison_filter filter, int baseline)
+{
+    struct fulcrum_comparison_errors sum = {.count = 0};
+    double with_interval = 0.0;
+    double covered = 0.0;
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct fulcrum_compared *item = &comparison->items[i];
+        double value = baseline < 0 ? item->predicted : item->baseline[baseline];
+        if (!admits(comparison, item, series, filter) || isnan(value)) {
+            continue;
+        }
+        double error = (value - item->observed) / item->observed;
+        sum.count++;
+        sum.mape_frac += fabs(error);
+        sum.smape_frac +=
+            2.0 * fabs(value - item->observed) / (fabs(value) + fabs(item->observed));
+        sum.max_frac = fmax(sum.max_frac, fabs(error));
+        sum.bias_frac += error;
+        if (baseline < 0 && !isnan(item->lo)) {
+            with_interval += 1.0;
+            covered += is_covered(item) ? 1.0 : 0.0;
+        }
+    }
+    double count = sum.count > 0 ? (double)sum.count : (double)NAN;
+    sum.mape_frac /= count;
+    sum.smape_frac /= count;
+    sum.bias_frac /= count;
+    sum.covered_frac = with_interval > 0.0 ? covered / with_interval : (double)NAN;
+    return sum;
+}

@@ -1,0 +1,134 @@
+/* comparison.h - what was observed beside what is predicted, and how far they differ.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_REFERENCE_COMPARISON_H
+#define FULCRUM_CALIBRATE_REFERENCE_COMPARISON_H
+
+#include <stddef.h>
+
+#include "model/design/calibration.h"
+#include "model/design/reference.h"
+#include "model/status.h"
+
+/* What of a reference a calibration's fit has seen, as its notes tell. */
+
+/*
+ * Keys of the notes, both lists "A, B, C". The first has NAME or NAME:SERIES of each
+ * reference, the second NAME:INDEX of each point of them that was held out.
+ */
+#define FULCRUM_NOTE_FITTED_TO "fitted_to"
+
+#define FULCRUM_NOTE_HELD_OUT "held_out"
+
+/* Whether such a list has an item; NULL is a list of none. */
+int fulcrum_seen_list_has(const char *list, const char *item);
+
+/* Whether it has the item or "ITEM:...". */
+int fulcrum_seen_list_has_part(const char *list, const char *item);
+
+/* Whether a fit says that it was fitted to the reference as a whole. */
+int fulcrum_seen_whole(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_reference *reference);
+
+/* The same, or to one of its series. */
+int fulcrum_seen_part(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_reference *reference);
+
+/* Whether the fit has seen a point: the reference or the series of the point is listed,
+ * and the point was not held out.
+ *   point    its place among the reference's points */
+int fulcrum_seen_point(const struct fulcrum_calibration *calibration,
+    const struct fulcrum_reference *reference, size_t point);
+
+/* Small formulas that every prediction is shown beside: name, what it is. */
+/* clang-format off */
+#define FULCRUM_BASELINE_LIST(X)                                                           \
+    X(BOUNDS,           "bounds",           "asymptotic bounds; of watts a line from idle to rated") \
+    X(TEXTBOOK,         "textbook",         "its product form")                              \
+    X(CAPPED_HYPERBOLA, "capped_hyperbola", "N / (a + b N) under a ceiling, fitted to the same points") \
+    X(HYPERBOLA,        "hyperbola",        "N / (a + b N), fitted to the same points")
+
+/* clang-format on */
+
+enum fulcrum_baseline {
+#define X(kind, name, meaning) FULCRUM_BASELINE_##kind,
+    FULCRUM_BASELINE_LIST(X) FULCRUM_BASELINE_COUNT
+#undef X
+};
+
+/* A word for columns; NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_baseline_name(size_t baseline);
+
+/* As fulcrum_baseline_name, a phrase for people. */
+const char *fulcrum_baseline_meaning(size_t baseline);
+
+struct fulcrum_compared {
+    size_t point;       /* of the reference */
+    size_t observation; /* of that point */
+    double observed;
+    double half_width; /* of `observed`; NAN: not known */
+    double predicted;
+    double lo; /* 90 % interval of `predicted`; NAN: none */
+    double hi;
+    int is_fitted; /* the point was seen by the fit that predicts it */
+    double baseline[FULCRUM_BASELINE_COUNT]; /* NAN where it does not apply */
+};
+
+struct fulcrum_comparison {
+    const struct fulcrum_reference *reference; /* borrowed */
+    size_t count;
+    struct fulcrum_compared *items;
+};
+
+/* Shares of the observed values, over those points that a filter admits. */
+struct fulcrum_comparison_errors {
+    size_t count;
+    double mape_frac;    /* mean of |predicted - observed| / observed */
+    double smape_frac;   /* mean of 2 |predicted - observed| / (predicted + observed) */
+    double max_frac;     /* largest |predicted - observed| / observed */
+    double bias_frac;    /* mean of (predicted - observed) / observed */
+    double covered_frac; /* of points with an interval: within it, widened by the
+                            half-width of the observation; NAN: none has one */
+};
+
+enum fulcrum_comparison_filter {
+    FULCRUM_COMPARE_ALL,
+    FULCRUM_COMPARE_FITTED,
+    FULCRUM_COMPARE_PREDICTED
+};
+
+/* Room for every observation of the reference; `count` starts at 0. The caller clears
+ * it. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_comparison_init(
+    struct fulcrum_comparison *out, const struct fulcrum_reference *reference,
+    struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_comparison_clear(struct fulcrum_comparison *comparison);
+
+/*
+ * Ends the function that made `comparison`: hands it over to `out` if `status` is
+ * FULCRUM_OK, else clears it and leaves `out` alone. Returns `status`.
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_comparison_end(
+    struct fulcrum_comparison *comparison, enum fulcrum_status status,
+    struct fulcrum_comparison *out);
+
+/*
+ * Adds an observation above 0, which errors are shares of, with what is predicted of
+ * it; everything else is NAN, 0 or of the observation. The next call may move it no
+ * more: it may be filled in place.
+ */
+struct fulcrum_compared *fulcrum_comparison_add(struct fulcrum_comparison *comparison,
+    size_t point, size_t observation, double predicted);
+
+/*
+ * The errors of the predictions, or of a baseline.
+ *   series     of the points that count; NULL: any
+ *   baseline   -1: the predictions
+ */
+struct fulcrum_comparison_errors fulcrum_comparison_errors(
+    const struct fulcrum_comparison *comparison, const char *series,
+    enum fulcrum_comparison_filter filter, int baseline);
+
+#endif

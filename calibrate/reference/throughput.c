@@ -1,0 +1,545 @@
+/* throughput.c - what the network model says of references of throughput. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Several references may ask for the same design point (40 actors as the end of one
+ * ratio and the start of the next), so points are listed first and figures refer to
+ * them. Each thread has a predictor of each scenario; what they share is not written to
+ * while they work.
+ */
+#include "calibrate/reference/throughput.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/reference/reference_prediction.h"
+#include "model/fast/fast.h"
+#include "model/predict/apply_calibration.h"
+#include "model/predict/predict.h"
+#include "model/predict/to_network.h"
+#include "model/try.h"
+
+enum { PATHS_MOST = 24 };
+
+enum measure { RATE, SPEEDUP, RUNTIME_REL, CPU_W, GPU_W };
+
+static const struct {
+    const char *quantity;
+    enum measure measure;
+} quantities[] = {
+    {"steps_per_s", RATE},
+    {"speedup", SPEEDUP},
+    {"runtime_rel", RUNTIME_REL},
+    {"cpu_w", CPU_W},
+    {"gpu_w", GPU_W},
+};
+
+struct place {
+    size_t reference; /* whose design it stands on */
+    size_t setting_count;
+    struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST];
+    double factor; /* of its rate: what a simulation makes of it */
+};
+
+struct source {
+    enum measure measure;
+    size_t place;
+    size_t relative_to; /* another place; unused for rates and watts */
+};
+
+/* What one design point gives. */
+struct solved {
+    double steps_per_s;
+    double cpu_w;
+    double gpu_w;
+};
+
+/* What one thread works with. */
+struct context {
+    struct fulcrum_throughput *model;
+    struct fulcrum_predictor **predictors; /* one per reference */
+    struct solved *solved;                 /* one per place */
+};
+
+struct fulcrum_throughput {
+    struct fulcrum_throughput_plan plan;
+    const struct fulcrum_field *fields[PATHS_MOST];
+    struct fulcrum_scenario **scenarios; /* one per reference */
+    struct place *places;
+    size_t place_count;
+    struct fulcrum_figure *figures;
+    struct source *sources;
+    size_t figure_count;
+    struct context *contexts;
+    void **handles; /* the contexts as others see them */
+};
+
+static enum fulcrum_status find_fields(
+    struct fulcrum_throughput *model, struct fulcrum_error *err)
+{
+    if (model->plan.path_count > PATHS_MOST) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "%zu parameters to fit: expected at most %d", model->plan.path_count,
+            (int)PATHS_MOST);
+    }
+    for (size_t i = 0; i < model->plan.path_count; i++) {
+        const char *path = model->plan.paths[i];
+        const struct fulcrum_field *field = fulcrum_field_find(path);
+        int is_number = field != NULL && (field->kind == FULCRUM_FIELD_NUMBER ||
+                                             field->kind == FULCRUM_FIELD_COUNT);
+        if (!is_number) {
+            return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
+                "%s: expected a field of a design that is a number", path);
+        }
+        model->fields[i] = field;
+    }
+    return FULCRUM_OK;
+}
+
+static int same_settings(const struct place *a, const struct place *b)
+{
+    if (a->setting_count != b->setting_count) {
+        return 0;
+    }
+    for (size_t i = 0; i < a->setting_count; i++) {
+        const struct fulcrum_setting *x = &a->settings[i];
+        const struct fulcrum_setting *y = &b->settings[i];
+        int same_text =
+            (x->text == NULL && y->text == NULL) ||
+            (x->text != NULL && y->text != NULL && strcmp(x->text, y->text) == 0);
+        int same_number = !(fabs(x->number - y->number) > 0.0);
+        if (x->field != y->field || !same_text || !same_number) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int same_value(const struct fulcrum_field *field,
+    const struct fulcrum_reference *a, const struct fulcrum_reference *b)
+{
+    double x = fulcrum_field_number(field, &a->design);
+    double y = fulcrum_field_number(field, &b->design);
+    int same_number = (isnan(x) && isnan(y)) || x == y;
+    return field->kind == FULCRUM_FIELD_TEXT || same_number;
+}
+
+/* Whether a point means the same in both; names do not matter. */
+static int same_design(
+    const struct fulcrum_reference *a, const struct fulcrum_reference *b)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; a != b && i < count; i++) {
+        if (!same_value(&fields[i], a, b)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The place of a point, which is new or has been asked for before. */
+static enum fulcrum_status find_place(struct fulcrum_throughput *model,
+    size_t reference, size_t point, size_t *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference *const *references = model->plan.references;
+    struct place place = {.reference = reference, .factor = 1.0};
+    TRY(fulcrum_point_settings(
+        references[reference], point, place.settings, &place.setting_count, err));
+    size_t i = 0;
+    while (i < model->place_count &&
+           !(same_settings(&model->places[i], &place) &&
+               same_design(
+                   references[model->places[i].reference], references[reference]))) {
+        i++;
+    }
+    if (i == model->place_count) {
+        model->places[model->place_count++] = place;
+    }
+    *out = i;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status find_measure(const struct fulcrum_reference *reference,
+    const char *quantity, struct source *out, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
+        if (strcmp(quantities[i].quantity, quantity) == 0) {
+            out->measure = quantities[i].measure;
+            int is_ratio = out->measure == SPEEDUP || out->measure == RUNTIME_REL;
+            return !is_ratio || reference->is_relative
+                       ? FULCRUM_OK
+                       : fulcrum_fail(err, FULCRUM_ERR_MISSING,
+                             "%s: %s needs relative_to, the point that it refers to",
+                             reference->name, quantity);
+        }
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+        "%s: nothing predicts '%s' (expected steps_per_s, speedup, runtime_rel, "
+        "cpu_w or gpu_w)",
+        reference->name, quantity);
+}
+
+static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
+    const struct fulcrum_figure *figure, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference *reference =
+        model->plan.references[figure->reference];
+    const struct fulcrum_observation *seen =
+        &reference->points[figure->point].observations[figure->observation];
+    struct source *source = &model->sources[model->figure_count];
+    TRY(find_measure(reference, seen->quantity, source, err));
+    if (!(seen->value > 0.0)) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
+            reference->name, reference->points[figure->point].index, seen->quantity,
+            seen->value);
+    }
+    TRY(find_place(model, figure->reference, figure->point, &source->place, err));
+    if (reference->is_relative) {
+        TRY(find_place(model, figure->reference, reference->relative_to,
+            &source->relative_to, err));
+    }
+    struct fulcrum_figure *added = &model->figures[model->figure_count++];
+    *added = *figure;
+    added->value = seen->value;
+    added->half_width = seen->half_width;
+    return FULCRUM_OK;
+}
+
+static int sets_path(const struct fulcrum_throughput_plan *plan, const char *path)
+{
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    for (size_t i = 0; i < plan->path_count; i++) {
+        if (strcmp(plan->paths[i], path) == 0) {
+            return 1;
+        }
+    }
+    for (size_t i = 0; i < plan->setting_count; i++) {
+        if (plan->settings[i].field == field) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether the machine, a calibration that holds for it or the plan gives a field. */
+static int is_given(const struct fulcrum_throughput_plan *plan,
+    const struct fulcrum_design *design, const char *path)
+{
+    for (size_t i = 0; i < plan->calibration_count; i++) {
+        const struct fulcrum_calibration *calibration = plan->calibrations[i];
+        if (fulcrum_calibration_parameter(calibration, path) != NULL &&
+            fulcrum_overlay_holds(calibration, &design->machine, path)) {
+            return 1;
+        }
+    }
+    return sets_path(plan, path) ||
+           !isnan(fulcrum_field_number(fulcrum_field_find(path), design));
+}
+
+/* Watts that nothing gives are not predicted: (12) and (13) need all of their fields.
+ */
+static int knows_watts(const struct fulcrum_throughput_plan *plan,
+    const struct fulcrum_design *design, const char *quantity)
+{
+    static const char *const needed[2][3] = {
+        {"machine.cpu.idle_w", "machine.cpu.core_idle_w", "machine.cpu.core_dynamic_w"},
+        {"machine.gpu.idle_w", "machine.gpu.floor_w", "machine.gpu.dynamic_w"}};
+    int is_gpu = strcmp(quantity, "gpu_w") == 0;
+    if (!is_gpu && strcmp(quantity, "cpu_w") != 0) {
+        return 1;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (!is_given(plan, design, needed[is_gpu][i])) {
+            return 0;
+        }
+    }
+    return !is_gpu || design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+}
+
+static enum fulcrum_status list_point(struct fulcrum_throughput *model,
+    size_t reference, size_t point, struct fulcrum_error *err)
+{
+    const struct fulcrum_reference *from = model->plan.references[reference];
+    if (from->is_relative && point == from->relative_to) {
+        return FULCRUM_OK;
+    }
+    for (size_t i = 0; i < from->points[point].observation_count; i++) {
+        struct fulcrum_figure figure = {
+            .reference = reference, .point = point, .observation = i};
+        if (knows_watts(&model->plan, &from->design,
+                from->points[point].observations[i].quantity)) {
+            TRY(add_figure(model, &figure, err));
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status list_figures(
+    struct fulcrum_throughput *model, struct fulcrum_error *err)
+{
+    for (size_t r = 0; r < model->plan.reference_count; r++) {
+        for (size_t p = 0; p < model->plan.references[r]->point_count; p++) {
+            TRY(list_point(model, r, p, err));
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* Most figures, and most places: each observation has one, and each reference may have
+ * one more that the others refer to. */
+static size_t most_figures(const struct fulcrum_throughput_plan *plan)
+{
+    size_t count = 1;
+    for (size_t r = 0; r < plan->reference_count; r++) {
+        count++;
+        for (size_t p = 0; p < plan->references[r]->point_count; p++) {
+            count += plan->references[r]->points[p].observation_count;
+        }
+    }
+    return count;
+}
+
+static enum fulcrum_status allocate(
+    struct fulcrum_throughput *model, struct fulcrum_error *err)
+{
+    const struct fulcrum_throughput_plan *plan = &model->plan;
+    size_t most = most_figures(plan);
+    size_t references = plan->reference_count > 0 ? plan->reference_count : 1;
+    model->scenarios = calloc(references, sizeof(struct fulcrum_scenario *));
+    model->places = calloc(most, sizeof *model->places);
+    model->figures = calloc(most, sizeof *model->figures);
+    model->sources = calloc(most, sizeof *model->sources);
+    model->contexts = calloc(plan->thread_count, sizeof *model->contexts);
+    model->handles = calloc(plan->thread_count, sizeof(void *));
+    int ok = model->scenarios != NULL && model->places != NULL &&
+             model->figures != NULL && model->sources != NULL &&
+             model->contexts != NULL && model->handles != NULL;
+    for (size_t i = 0; ok && i < plan->thread_count; i++) {
+        struct context *context = &model->contexts[i];
+        context->model = model;
+        context->predictors = calloc(references, sizeof(struct fulcrum_predictor *));
+        context->solved = calloc(most, sizeof *context->solved);
+        ok = context->predictors != NULL && context->solved != NULL;
+        model->handles[i] = context;
+    }
+    return ok ? FULCRUM_OK
+              : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
+}
+
+static enum fulcrum_status make_predictors(
+    struct fulcrum_throughput *model, struct fulcrum_error *err)
+{
+    const struct fulcrum_throughput_plan *plan = &model->plan;
+    for (size_t r = 0; r < plan->reference_count; r++) {
+        const struct fulcrum_scenario_inputs inputs = {
+            .base = &plan->references[r]->design,
+            .calibrations = plan->calibrations,
+            .calibration_count = plan->calibration_count,
+            .settings = plan->settings,
+            .setting_count = plan->setting_count};
+        enum fulcrum_status status =
+            fulcrum_scenario_new(&inputs, &model->scenarios[r], err);
+        for (size_t i = 0; i < plan->thread_count && status == FULCRUM_OK; i++) {
+            status = fulcrum_predictor_new(
+                model->scenarios[r], &model->contexts[i].predictors[r], err);
+        }
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, plan->references[r]->name);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan *plan,
+    struct fulcrum_throughput **out, struct fulcrum_error *err)
+{
+    struct fulcrum_throughput *model = calloc(1, sizeof *model);
+    if (model == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
+    }
+    model->plan = *plan;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(find_fields(model, err));
+    TRY_OR_END(allocate(model, err));
+    TRY_OR_END(list_figures(model, err));
+    TRY_OR_END(make_predictors(model, err));
+    *out = model;
+    return FULCRUM_OK;
+end:
+    fulcrum_throughput_free(model);
+    return status;
+}
+
+void fulcrum_throughput_free(struct fulcrum_throughput *model)
+{
+    if (model == NULL) {
+        return;
+    }
+    for (size_t i = 0; model->contexts != NULL && i < model->plan.thread_count; i++) {
+        struct context *context = &model->contexts[i];
+        for (size_t r = 0;
+             context->predictors != NULL && r < model->plan.reference_count; r++) {
+            fulcrum_predictor_free(context->predictors[r]);
+        }
+        free((void *)context->predictors);
+        free(context->solved);
+    }
+    for (size_t r = 0; model->scenarios != NULL && r < model->plan.reference_count;
+         r++) {
+        fulcrum_scenario_free(model->scenarios[r]);
+    }
+    free((void *)model->scenarios);
+    free(model->places);
+    free(model->figures);
+    free(model->sources);
+    free(model->contexts);
+    free((void *)model->handles);
+    free(model);
+}
+
+const struct fulcrum_figure *fulcrum_throughput_figures(
+    const struct fulcrum_throughput *model, size_t *count)
+{
+    *count = model->figure_count;
+    return model->figures;
+}
+
+void *const *fulcrum_throughput_contexts(const struct fulcrum_throughput *model)
+{
+    return model->handles;
+}
+
+/* At which parameters, and how. */
+struct trial {
+    const double *parameter;
+    struct fulcrum_solver_options solver;
+    int wants_bound; /* rather than a solution */
+};
+
+static enum fulcrum_status bound_place(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, struct solved *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_design *design = NULL;
+    struct fulcrum_shards shards;
+    TRY(fulcrum_predictor_design(predictor, point, &design, err));
+    TRY(fulcrum_design_lower(design, &shards, err));
+    const struct fulcrum_network *network = &shards.network;
+    struct fulcrum_cpu_drain drain;
+    fulcrum_cpu_drain_init(
+        &drain, &network->cpu, network->actors, network->step.mean_s);
+    out->steps_per_s = shards.count * shards.steps_per_request *
+                       fulcrum_ceiling_per_s(network, &drain);
+    out->cpu_w = NAN;
+    out->gpu_w = NAN;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status solve_place(const struct context *context,
+    const struct place *place, const struct trial *trial, struct solved *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_throughput *model = context->model;
+    struct fulcrum_setting settings[FULCRUM_POINT_SETTINGS_MOST + PATHS_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < model->plan.path_count; i++) {
+        const struct fulcrum_field *field = model->fields[i];
+        double value = fmax(field->least, fmin(field->most, trial->parameter[i]));
+        settings[count++] = (struct fulcrum_setting){field, value, NULL};
+    }
+    for (size_t i = 0; i < place->setting_count; i++) {
+        settings[count++] = place->settings[i];
+    }
+    struct fulcrum_point point = {.varied = settings, .varied_count = count};
+    if (trial->wants_bound) {
+        return bound_place(context->predictors[place->reference], &point, out, err);
+    }
+    struct fulcrum_predict_options options = {.solver = trial->solver};
+    struct fulcrum_prediction prediction;
+    TRY(fulcrum_predictor_run(
+        context->predictors[place->reference], &point, &options, &prediction, err));
+    out->steps_per_s = prediction.value[FULCRUM_OUTPUT_steps_per_s];
+    out->cpu_w = prediction.value[FULCRUM_OUTPUT_cpu_w];
+    out->gpu_w = prediction.value[FULCRUM_OUTPUT_gpu_w];
+    return FULCRUM_OK;
+}
+
+static double figure_value(const struct context *context, const struct source *source)
+{
+    const struct solved *solved = &context->solved[source->place];
+    const struct solved *other = &context->solved[source->relative_to];
+    switch (source->measure) {
+    case SPEEDUP:
+        return solved->steps_per_s / other->steps_per_s;
+    case RUNTIME_REL:
+        return other->steps_per_s / solved->steps_per_s;
+    case CPU_W:
+        return solved->cpu_w;
+    case GPU_W:
+        return solved->gpu_w;
+    case RATE:
+    default:
+        return solved->steps_per_s;
+    }
+}
+
+static int fill_figures(
+    struct context *own, const struct trial *trial, int is_corrected, double *out)
+{
+    const struct fulcrum_throughput *model = own->model;
+    for (size_t i = 0; i < model->place_count; i++) {
+        const struct place *place = &model->places[i];
+        if (solve_place(own, place, trial, &own->solved[i], NULL) != FULCRUM_OK) {
+            return 0;
+        }
+        own->solved[i].steps_per_s *= is_corrected ? place->factor : 1.0;
+    }
+    for (size_t i = 0; i < model->figure_count; i++) {
+        out[i] = figure_value(own, &model->sources[i]);
+    }
+    return 1;
+}
+
+int fulcrum_throughput_forward(void *context, const double *parameter, double *out)
+{
+    const struct trial trial = {
+        .parameter = parameter, .solver = {.method = FULCRUM_METHOD_FAST}};
+    return fill_figures(context, &trial, 1, out);
+}
+
+int fulcrum_throughput_by_rule(void *context, const double *parameter,
+    enum fulcrum_throughput_rule rule, double *out)
+{
+    const struct trial trial = {.parameter = parameter,
+        .solver = {.method = FULCRUM_METHOD_PRODUCT_FORM},
+        .wants_bound = rule == FULCRUM_RULE_BOUNDS};
+    return fill_figures(context, &trial, 0, out);
+}
+
+enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
+    const double *parameter, const struct fulcrum_solver_options *solver,
+    struct fulcrum_error *err)
+{
+    const struct trial quick = {
+        .parameter = parameter, .solver = {.method = FULCRUM_METHOD_FAST}};
+    const struct trial exact = {.parameter = parameter, .solver = *solver};
+    const struct context *own = &model->contexts[0];
+    for (size_t i = 0; i < model->place_count; i++) {
+        struct place *place = &model->places[i];
+        struct solved fast;
+        struct solved simulated;
+        if (model->plan.stop != NULL && model->plan.stop(model->plan.watcher)) {
+            return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped simulations");
+        }
+        enum fulcrum_status status = solve_place(own, place, &quick, &fast, err);
+        if (status == FULCRUM_OK) {
+            status = solve_place(own, place, &exact, &simulated, err);
+        }
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        place->factor = simulated.steps_per_s / fast.steps_per_s;
+    }
+    return FULCRUM_OK;
+}

@@ -1,0 +1,367 @@
+/* validation.c - every reference predicted by what predicts its kind. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/reference/validation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/reference/predict_curve.h"
+#include "calibrate/reference/predict_memory.h"
+#include "calibrate/reference/predict_nodes.h"
+#include "calibrate/reference/predict_parts.h"
+#include "calibrate/reference/predict_power.h"
+#include "calibrate/reference/predict_throughput.h"
+#include "model/try.h"
+#include "presets/kind/preset.h"
+
+/* Points of a reference that are predicted from one calibration. */
+struct part {
+    struct fulcrum_reference view; /* borrows all but `points` */
+    size_t *origin;                /* where each point stands in the reference */
+};
+
+static void part_clear(struct part *part)
+{
+    free(part->view.points);
+    free(part->origin);
+}
+
+static const char *calibration_of(
+    const struct fulcrum_reference *reference, size_t point)
+{
+    return fulcrum_reference_calibration(reference, reference->points[point].series);
+}
+
+/* What ratios refer to belongs to every part: it is no figure itself. */
+static int belongs(
+    const struct fulcrum_reference *reference, size_t point, const char *calibration)
+{
+    return strcmp(calibration_of(reference, point), calibration) == 0 ||
+           (reference->is_relative && point == reference->relative_to);
+}
+
+/* The caller clears it, after a failure too. */
+static enum fulcrum_status make_part(const struct fulcrum_reference *reference,
+    const char *calibration, struct part *out, struct fulcrum_error *err)
+{
+    *out = (struct part){.view = *reference};
+    out->view.points = calloc(reference->point_count, sizeof *out->view.points);
+    out->origin = calloc(reference->point_count, sizeof *out->origin);
+    if (out->view.points == NULL || out->origin == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        if (!belongs(reference, i, calibration)) {
+            continue;
+        }
+        if (i == reference->relative_to) {
+            out->view.relative_to = count;
+        }
+        out->view.points[count] = reference->points[i];
+        out->origin[count++] = i;
+    }
+    out->view.point_count = count;
+    return FULCRUM_OK;
+}
+
+/* Adds "a, b"; what does not fit is left out. */
+static void append(char *list, size_t size, const char *gap, const char *text)
+{
+    size_t used = strlen(list);
+    (void)snprintf(list + used, size - used, "%s%s", list[0] != '\0' ? gap : "", text);
+}
+
+/* Adds what an error says, on one line and once: reasons are cells of tables. */
+static void add_reason(struct fulcrum_validation *out, const char *detail)
+{
+    while (*detail != '\0') {
+        char line[sizeof out->reason];
+        size_t length = strcspn(detail, "\n");
+        (void)snprintf(line, sizeof line, "%.*s", (int)length, detail);
+        if (strstr(out->reason, line) == NULL) {
+            append(out->reason, sizeof out->reason, "; ", line);
+        }
+        detail += detail[length] == '\n' ? length + 1 : length;
+    }
+}
+
+static void take_over(struct fulcrum_comparison *out, const struct part *part,
+    const struct fulcrum_comparison *found)
+{
+    for (size_t i = 0; i < found->count; i++) {
+        const struct fulcrum_compared *from = &found->items[i];
+        size_t point = part->origin[from->point];
+        struct fulcrum_compared *to =
+            fulcrum_comparison_add(out, point, from->observation, from->predicted);
+        *to = *from;
+        to->point = point;
+    }
+}
+
+static int is_of(const struct fulcrum_reference_point *point, size_t observation,
+    const char *quantity)
+{
+    return strcmp(point->observations[observation].quantity, quantity) == 0;
+}
+
+static size_t count_observed(
+    const struct fulcrum_reference *reference, const char *quantity)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const struct fulcrum_reference_point *point = &reference->points[i];
+        int is_base = reference->is_relative && i == reference->relative_to;
+        for (size_t k = 0; k < point->observation_count && !is_base; k++) {
+            count += is_of(point, k, quantity) ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+/* "cpu_w: neither the machine nor NAME says how many watts it draws" */
+static void note_unknown_watts(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_comparison *found, struct fulcrum_validation *out)
+{
+    static const char *const quantities[] = {"cpu_w", "gpu_w"};
+    for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
+        size_t observed = count_observed(reference, quantities[i]);
+        size_t predicted = 0;
+        for (size_t k = 0; k < found->count; k++) {
+            const struct fulcrum_compared *item = &found->items[k];
+            predicted +=
+                is_of(&reference->points[item->point], item->observation, quantities[i])
+                    ? 1
+                    : 0;
+        }
+        if (predicted < observed) {
+            char why[200];
+            (void)snprintf(why, sizeof why,
+                "%s: neither the machine nor %s says how much it draws", quantities[i],
+                calibration->name);
+            add_reason(out, why);
+        }
+    }
+}
+
+static void note_calibration(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out)
+{
+    (void)snprintf(out->calibration, sizeof out->calibration, "%s",
+        out->calibration[0] == '\0' ? calibration->name : "by series");
+    if (strcmp(calibration->machine.name, reference->design.machine.name) != 0) {
+        out->is_carried_over = 1;
+    }
+}
+
+/* Kinds of points that nothing predicts are no fault of the reference. */
+static void note_failure(
+    const struct fulcrum_error *why, struct fulcrum_validation *out)
+{
+    add_reason(out, why->detail);
+    out->has_failed = out->has_failed || why->status != FULCRUM_ERR_UNSUPPORTED;
+}
+
+/* What cannot be predicted is a reason, not a failure. */
+static enum fulcrum_status predict_part(const struct part *part,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_comparison found = {.count = 0};
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    enum fulcrum_status status =
+        fulcrum_predict_throughput(&part->view, calibration, &found, &why);
+    if (status == FULCRUM_ERR_NO_MEMORY) {
+        return fulcrum_fail(err, status, "%s: no memory", part->view.name);
+    }
+    if (status != FULCRUM_OK) {
+        note_failure(&why, out);
+        return FULCRUM_OK;
+    }
+    note_calibration(&part->view, calibration, out);
+    note_unknown_watts(&part->view, calibration, &found, out);
+    take_over(&out->comparison, part, &found);
+    fulcrum_comparison_clear(&found);
+    return FULCRUM_OK;
+}
+
+/* All series that name the calibration. */
+static enum fulcrum_status predict_from(const struct fulcrum_reference *reference,
+    const char *name, struct fulcrum_validation *out, struct fulcrum_error *err)
+{
+    struct part part;
+    struct fulcrum_calibration *calibration = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(make_part(reference, name, &part, err));
+    TRY_OR_END(fulcrum_calibration_load(name, &calibration, err));
+    status = predict_part(&part, calibration, out, err);
+end:
+    fulcrum_calibration_free(calibration);
+    part_clear(&part);
+    return status;
+}
+
+static int is_first_of(const struct fulcrum_reference *reference, size_t point)
+{
+    for (size_t i = 0; i < point; i++) {
+        if (strcmp(calibration_of(reference, i), calibration_of(reference, point)) ==
+            0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* "no calibration goes with 'A', 'B'" */
+static void name_series_without(
+    const struct fulcrum_reference *reference, struct fulcrum_validation *out)
+{
+    char list[300] = "";
+    for (size_t i = 0; i < reference->point_count; i++) {
+        if (calibration_of(reference, i)[0] == '\0' &&
+            fulcrum_reference_begins_series(reference, i)) {
+            char quoted[70];
+            (void)snprintf(quoted, sizeof quoted, "'%s'", reference->points[i].series);
+            append(list, sizeof list, ", ", quoted);
+        }
+    }
+    if (list[0] != '\0' && reference->calibration_count > 0) {
+        append(
+            out->reason, sizeof out->reason, "; ", "no calibration goes with series ");
+        append(out->reason, sizeof out->reason, "", list);
+    } else if (list[0] != '\0') {
+        append(out->reason, sizeof out->reason, "; ",
+            "no calibration goes with its workload");
+    }
+}
+
+static int by_point(const void *left, const void *right)
+{
+    const struct fulcrum_compared *a = left;
+    const struct fulcrum_compared *b = right;
+    if (a->point != b->point) {
+        return a->point < b->point ? -1 : 1;
+    }
+    return a->observation < b->observation ? -1 : 1;
+}
+
+/* Each series from its own calibration. */
+static enum fulcrum_status predict_by_series(const struct fulcrum_reference *reference,
+    struct fulcrum_validation *out, struct fulcrum_error *err)
+{
+    TRY(fulcrum_comparison_init(&out->comparison, reference, err));
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const char *name = calibration_of(reference, i);
+        if (name[0] != '\0' && is_first_of(reference, i)) {
+            TRY(predict_from(reference, name, out, err));
+        }
+    }
+    name_series_without(reference, out);
+    out->has_failed = out->has_failed || out->comparison.count == 0;
+    qsort(out->comparison.items, out->comparison.count, sizeof *out->comparison.items,
+        by_point);
+    return FULCRUM_OK;
+}
+
+/* All series from one calibration. */
+static enum fulcrum_status predict_throughput(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
+    struct fulcrum_error *err)
+{
+    note_calibration(reference, calibration, out);
+    TRY(fulcrum_predict_throughput(reference, calibration, &out->comparison, err));
+    note_unknown_watts(reference, calibration, &out->comparison, out);
+    return FULCRUM_OK;
+}
+
+/* What describes the GPUs stands beside their gains, and is not predicted. */
+static enum fulcrum_status predict_memory(const struct fulcrum_reference *reference,
+    struct fulcrum_validation *out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status =
+        fulcrum_predict_memory(reference, &out->comparison, err);
+    size_t observed = 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        observed += reference->points[i].observation_count;
+    }
+    if (status == FULCRUM_OK && out->comparison.count < observed) {
+        char why[100];
+        (void)snprintf(why, sizeof why,
+            "%zu figures describe the GPUs, not their gains",
+            observed - out->comparison.count);
+        add_reason(out, why);
+    }
+    return status;
+}
+
+static enum fulcrum_status predict(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
+    struct fulcrum_error *err)
+{
+    switch (reference->predictor) {
+    case FULCRUM_PREDICTOR_THROUGHPUT:
+        return predict_throughput(reference, calibration, out, err);
+    case FULCRUM_PREDICTOR_CPU_CURVE:
+        return fulcrum_predict_curve(reference, &out->comparison, err);
+    case FULCRUM_PREDICTOR_GPU_POWER:
+    case FULCRUM_PREDICTOR_SERVER_POWER:
+        return fulcrum_predict_power(reference, &out->comparison, err);
+    case FULCRUM_PREDICTOR_SERVER_PRIOR:
+        return fulcrum_predict_watts(reference, &out->comparison, err);
+    case FULCRUM_PREDICTOR_GPU_PARTS:
+        return fulcrum_predict_parts(reference, &out->comparison, err);
+    case FULCRUM_PREDICTOR_SM_SCALING:
+        return fulcrum_predict_sm(reference, &out->comparison, err);
+    case FULCRUM_PREDICTOR_NODE_SCALING:
+        return fulcrum_predict_nodes(reference, &out->comparison, err);
+    case FULCRUM_PREDICTOR_HYBRID_GAIN:
+        return fulcrum_predict_hybrid(reference, &out->comparison, err);
+    case FULCRUM_PREDICTOR_GPU_TIME:
+        return fulcrum_predict_gpu_time(reference, &out->comparison, err);
+    case FULCRUM_PREDICTOR_MEMORY_GAIN:
+        return predict_memory(reference, out, err);
+    case FULCRUM_PREDICTOR_NONE:
+    case FULCRUM_PREDICTOR_STAGE_SHARES:
+    case FULCRUM_PREDICTOR_COUNT:
+    default:
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "nothing predicts %s yet",
+            reference->predictor == FULCRUM_PREDICTOR_NONE
+                ? "points of this kind"
+                : fulcrum_predictor_meaning(reference->predictor));
+    }
+}
+
+enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_error why = {FULCRUM_OK, ""};
+    *out = (struct fulcrum_validation){.reference = reference};
+    if (reference->not_predicted[0] != '\0') {
+        (void)snprintf(out->reason, sizeof out->reason, "%s", reference->not_predicted);
+        return FULCRUM_OK;
+    }
+    if (reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT && calibration == NULL) {
+        enum fulcrum_status status = predict_by_series(reference, out, err);
+        if (status != FULCRUM_OK) {
+            fulcrum_validation_clear(out);
+        }
+        return status;
+    }
+    enum fulcrum_status status = predict(reference, calibration, out, &why);
+    if (status == FULCRUM_ERR_NO_MEMORY) {
+        return fulcrum_fail(err, status, "%s: no memory", reference->name);
+    }
+    if (status != FULCRUM_OK) {
+        out->comparison = (struct fulcrum_comparison){.count = 0};
+        note_failure(&why, out);
+    }
+    return FULCRUM_OK;
+}
+
+void fulcrum_validation_clear(struct fulcrum_validation *validation)
+{
+    fulcrum_comparison_clear(&validation->comparison);
+}

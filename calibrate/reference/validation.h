@@ -1,0 +1,37 @@
+/* validation.h - every reference predicted by what predicts its kind. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CALIBRATE_REFERENCE_VALIDATION_H
+#define FULCRUM_CALIBRATE_REFERENCE_VALIDATION_H
+
+#include "calibrate/reference/comparison.h"
+#include "model/design/calibration.h"
+
+/* What became of one reference. */
+struct fulcrum_validation {
+    const struct fulcrum_reference *reference;            /* borrowed */
+    char calibration[FULCRUM_REFERENCE_CALIBRATION_SIZE]; /* that it was predicted from;
+                             "by series" where series have their own
+                             (fulcrum_reference_calibration); "": none */
+    int is_carried_over; /* the calibration is of a machine of another name */
+    struct fulcrum_comparison comparison; /* empty where nothing was predicted */
+    char reason[400]; /* why nothing was, or which series were not; "" where all was */
+    int has_failed; /* some that should have been was not: what the reference says does
+                       not run, or no calibration is known for any of it */
+};
+
+/*
+ * A reference that cannot be predicted is no failure: it says why.
+ *   calibration  of references of throughput; NULL: what the reference names for each
+ *                series or for all, or its workload
+ *   out          the caller clears it
+ *   fails        as fulcrum_calibration_load; FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate(
+    const struct fulcrum_reference *reference,
+    const struct fulcrum_calibration *calibration, struct fulcrum_validation *out,
+    struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_validation_clear(struct fulcrum_validation *validation);
+
+#endif

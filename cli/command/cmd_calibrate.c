@@ -1,0 +1,197 @@
+/* cmd_calibrate.c - `fulcrum calibrate`: measures this machine. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/probe/calibrate.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/options/actor_options.h"
+#include "cli/progress.h"
+#include "cli/result/show.h"
+#include "presets/io/output.h"
+#include "presets/kind/preset.h"
+
+/* Where the calibration goes unless told. */
+static const char standard_path[] = "calibration.json";
+
+struct settings {
+    struct fulcrum_actor_settings actor;
+    struct fulcrum_learner_settings learner;
+    double budget_s;
+    double threads;
+    double seed;
+};
+
+/* 0, the probe's own choice, where a workload does not say. */
+static double or_zero(double value)
+{
+    return isnan(value) ? 0.0 : value;
+}
+
+static struct fulcrum_calibrate_options options_of(
+    const struct settings *settings, const struct fulcrum_design *design)
+{
+    const struct fulcrum_workload_training *training = &design->workload.training;
+    return (struct fulcrum_calibrate_options){
+        .actor = settings->actor.actor,
+        .actor_options = fulcrum_actor_settings_options(&settings->actor),
+        .learner = settings->learner.learner,
+        .device_index = (size_t)settings->learner.device,
+        .sm_count = or_zero(settings->learner.sms),
+        .network = (enum fulcrum_learner_network)settings->learner.network,
+        .nominal_train_batch = or_zero(training->batch_size),
+        .nominal_unroll = or_zero(training->unroll_length),
+        .nominal_burn_in = or_zero(training->burn_in_length),
+        .budget_s = settings->budget_s,
+        .max_threads = isnan(settings->threads) ? 0 : (size_t)settings->threads,
+        .seed = (uint64_t)settings->seed,
+    };
+}
+
+/* NULL: standard output gets the calibration, and no file is written. */
+static const char *output_path(const struct fulcrum_context *context)
+{
+    if (context->output_path != NULL) {
+        return strcmp(context->output_path, "-") == 0 ? NULL : context->output_path;
+    }
+    return context->format == FULCRUM_FORMAT_JSON ? NULL : standard_path;
+}
+
+static void warn(const struct fulcrum_calibration *calibration)
+{
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, "warning") == 0) {
+            fulcrum_message_warn("%s", calibration->notes[i].text);
+        }
+    }
+    for (size_t i = 0; i < calibration->fit_count; i++) {
+        if (calibration->fits[i].warning[0] != '\0') {
+            fulcrum_message_warn("fit of %s: %s", calibration->fits[i].name,
+                calibration->fits[i].warning);
+        }
+    }
+}
+
+static enum fulcrum_status hand_out(const struct fulcrum_calibration *calibration,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const char *path = output_path(context);
+    enum fulcrum_status status = fulcrum_calibration_save(calibration, path, err);
+    if (status != FULCRUM_OK || path == NULL) {
+        return status;
+    }
+    warn(calibration);
+    fulcrum_message_note(context, "%s%s", path,
+        calibration->complete ? ""
+                              : " holds what was measured; it is marked incomplete");
+    /* The same document as in the file, not a report on it. */
+    return context->format == FULCRUM_FORMAT_JSON
+               ? fulcrum_calibration_save(calibration, NULL, err)
+               : fulcrum_show_calibration(calibration, context, err);
+}
+
+static enum fulcrum_status run(
+    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct settings *settings = data;
+    struct fulcrum_design design;
+    struct fulcrum_watch watch;
+    enum fulcrum_status status =
+        fulcrum_actor_settings_check(&settings->actor, context, err);
+    if (status == FULCRUM_OK) {
+        status =
+            fulcrum_learner_settings_read(&settings->learner, context, &design, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_output_check(output_path(context), err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_calibrate_options options = options_of(settings, &design);
+    fulcrum_watch_start(&watch, context);
+    options.stop = fulcrum_watch_stops;
+    options.progress = fulcrum_watch_show;
+    options.user = &watch;
+    struct fulcrum_calibration *calibration = NULL;
+    status = fulcrum_calibrate(&calibration, &options, err);
+    fulcrum_watch_end(&watch);
+    if (calibration == NULL) {
+        return status;
+    }
+    status = fulcrum_watch_settle(status, context, err);
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    enum fulcrum_status handed = hand_out(calibration, context, &failure);
+    fulcrum_calibration_free(calibration);
+    /* An environment that failed is told of last, by whoever prints `err`. */
+    if (status == FULCRUM_OK && handed != FULCRUM_OK) {
+        status = fulcrum_fail(err, handed, "%s", failure.detail);
+    }
+    return status;
+}
+
+#define SETTING(member) offsetof(struct settings, member)
+
+static const struct fulcrum_option how_rows[] = {
+    {.name = "budget",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = SETTING(budget_s),
+        .value = "SECONDS",
+        .unit = "s",
+        .fallback = "90",
+        .least = 10.0,
+        .most = FULCRUM_CALIBRATE_BUDGET_MAX_S,
+        .help = "how long it takes; more time means more samples"},
+    {.name = "threads",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = SETTING(threads),
+        .value = "MAX",
+        .least = 1.0,
+        .most = 65536.0,
+        .help = "most actor threads; without it four for each hardware thread"},
+    FULCRUM_OPTION_SEED(SETTING(seed), "of actions, environments and weights"),
+    {.name = NULL},
+};
+
+static const struct fulcrum_option_group groups[] = {
+    {"Environment", fulcrum_actor_option_rows, offsetof(struct settings, actor)},
+    {"Network", fulcrum_learner_option_rows, offsetof(struct settings, learner)},
+    {"How", how_rows, 0},
+    {.rows = NULL},
+};
+
+static const struct fulcrum_example examples[] = {
+    {"fulcrum calibrate", "humanoid and R2D2 for 90 s into calibration.json"},
+    {"fulcrum calibrate --actor cartpole --network mlp --budget 20 -o c.json",
+        "the cheapest environment and a small network"},
+    {"fulcrum calibrate --actor libretro --core nestopia --rom game.nes",
+        "a console game of one's own"},
+    {"fulcrum calibrate --actor plugin --plugin ./libmine.so",
+        "an environment of one's own, written in C"},
+    {"fulcrum calibrate --actor gym --env ALE/Pong-v5 --python venv/bin/python",
+        "an environment of Gymnasium"},
+    {.line = NULL},
+};
+
+const struct fulcrum_command fulcrum_command_calibrate = {
+    .name = "calibrate",
+    .summary = "measure this machine with a real environment and a real network",
+    .description =
+        "Times one environment step, throughput over actor threads, inference over "
+        "batch sizes, training steps, hand-offs between threads, memory and, where a "
+        "meter can be read, power; fits curves and writes a calibration file (-o, else "
+        "calibration.json) for predict and explore. Probes take turns, and a canary "
+        "loop tells which samples were disturbed by other work: keep the machine as "
+        "idle as can be.\n\n"
+        "Ctrl-C keeps what was measured so far, in a file marked incomplete; so does "
+        "an "
+        "environment that fails.",
+    .examples = examples,
+    .groups = groups,
+    .settings_size = sizeof(struct settings),
+    .output = FULCRUM_OUTPUT_FILE_REPORT,
+    .run = run,
+};

@@ -1,0 +1,336 @@
+/* cmd_list.c - `fulcrum list`: what there is to choose from, and what works here. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/actor/actor.h"
+#include "calibrate/device/learner.h"
+#include "calibrate/meter/meter.h"
+#include "cli/command.h"
+#include "cli/result/report.h"
+#include "model/nearest.h"
+#include "model/try.h"
+#include "plots/spec/charts.h"
+#include "presets/kind/preset.h"
+#include "presets/kind/reference_file.h"
+
+/* `fulcrum schema`: the JSON Schema of a kind of file. */
+
+struct settings {
+    const char *kind;
+};
+
+static const char *cmd_schema_kind_name(int index)
+{
+    return fulcrum_preset_kind_name((enum fulcrum_preset_kind)index);
+}
+
+static int kind_find(const char *name)
+{
+    int kind = 0;
+    while (cmd_schema_kind_name(kind) != NULL &&
+           strcmp(cmd_schema_kind_name(kind), name) != 0) {
+        kind++;
+    }
+    return kind;
+}
+
+static enum fulcrum_status cmd_schema_run(
+    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct settings *settings = data;
+    int kind = kind_find(settings->kind);
+    if (cmd_schema_kind_name(kind) == NULL) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "KIND '%s' is not one of machine, workload, calibration, reference or "
+            "partition",
+            settings->kind);
+    }
+    char *text = NULL;
+    enum fulcrum_status status =
+        fulcrum_preset_schema((enum fulcrum_preset_kind)kind, &text, err);
+    if (status == FULCRUM_OK) {
+        (void)fputs(text, context->out);
+    }
+    free(text);
+    return status;
+}
+
+static const struct fulcrum_argument cmd_schema_arguments[] = {
+    {"KIND", FULCRUM_ARGUMENT_ONE, offsetof(struct settings, kind),
+        cmd_schema_kind_name, "machine, workload, calibration, reference or partition"},
+    {.name = NULL},
+};
+
+static const struct fulcrum_example cmd_schema_examples[] = {
+    {"fulcrum schema machine -o machine.schema.json",
+        "lets an editor check machine files while you write them"},
+    {.line = NULL},
+};
+
+const struct fulcrum_command fulcrum_command_schema = {
+    .name = "schema",
+    .summary = "print the JSON Schema of a kind of file",
+    .description =
+        "Prints the JSON Schema (draft 2020-12) of machine, workload, calibration, "
+        "reference or partition files: every key with its type, unit, range and "
+        "meaning.",
+    .examples = cmd_schema_examples,
+    .arguments = cmd_schema_arguments,
+    .settings_size = sizeof(struct settings),
+    .output = FULCRUM_OUTPUT_TEXT,
+    .run = cmd_schema_run,
+};
+
+/* Adds the rows of one kind; those of presets are a table each. */
+struct kind {
+    const char *name;
+    int preset_kind; /* enum fulcrum_preset_kind; -1: none */
+    void (*add)(struct fulcrum_report *report);
+};
+
+static const struct fulcrum_column columns[] = {
+    {"kind", FULCRUM_COLUMN_TEXT, NULL},
+    {"name", FULCRUM_COLUMN_TEXT, NULL},
+    {"title", FULCRUM_COLUMN_TEXT, NULL},
+    {"available", FULCRUM_COLUMN_TEXT, NULL},
+    {"reason", FULCRUM_COLUMN_TEXT, NULL},
+};
+
+static void add_row(struct fulcrum_report *report, const char *kind, const char *name,
+    const char *title, const struct fulcrum_error *err)
+{
+    char reason[sizeof err->detail];
+    (void)snprintf(reason, sizeof reason, "%s", err->detail);
+    for (char *end = strchr(reason, '\n'); end != NULL; end = strchr(end, '\n')) {
+        *end = ' ';
+    }
+    fulcrum_report_add_text(report, kind);
+    fulcrum_report_add_text(report, name);
+    fulcrum_report_add_text(report, title);
+    fulcrum_report_add_text(report, err->status == FULCRUM_OK ? "yes" : "no");
+    fulcrum_report_add_text(report, reason);
+}
+
+/* A reference is there for predictions: "no" where nothing predicts its points. */
+static void add_reference(
+    struct fulcrum_report *report, const struct fulcrum_preset_entry *entry)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    char title[sizeof entry->title + 80];
+    (void)snprintf(title, sizeof title, "%s", entry->title);
+    if (fulcrum_reference_load(entry->file, &reference, &err) == FULCRUM_OK) {
+        const char *predictor = fulcrum_predictor_name(reference->predictor);
+        (void)snprintf(title, sizeof title, "%s (%s, %zu point%s)", entry->title,
+            predictor, reference->point_count, reference->point_count == 1 ? "" : "s");
+        if (reference->predictor == FULCRUM_PREDICTOR_NONE) {
+            (void)fulcrum_fail(&err, FULCRUM_ERR_UNSUPPORTED, "%s",
+                fulcrum_predictor_meaning(reference->predictor));
+        }
+    }
+    add_row(report, "reference", entry->name, title, &err);
+    fulcrum_reference_free(reference);
+}
+
+static void add_actors(struct fulcrum_report *report)
+{
+    const struct fulcrum_actor_options standard = {.frame_skip = 0.0};
+    const struct fulcrum_actor *const *actor = fulcrum_actors();
+    for (; *actor != NULL; actor++) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_actor_shared *shared = NULL;
+        struct fulcrum_actor_info info;
+        enum fulcrum_status status = (*actor)->open(&standard, &shared, &info, &err);
+        if (status == FULCRUM_OK) {
+            (*actor)->close(shared);
+        }
+        /* Nothing but a name is missing, and the reason says which option has it. */
+        if (status == FULCRUM_ERR_MISSING) {
+            err.status = FULCRUM_OK;
+        }
+        add_row(report, "actor", (*actor)->name, (*actor)->summary, &err);
+    }
+}
+
+static void add_learners(struct fulcrum_report *report)
+{
+    /* The smallest learner there is: enough to know whether one can be had. */
+    static const struct fulcrum_learner_options smallest = {
+        .network = FULCRUM_NETWORK_MLP,
+        .max_batch = 1,
+        .input_count = 1,
+        .action_count = 1,
+        .train_batch = 1,
+        .train_unroll = 1,
+    };
+    const struct fulcrum_learner *const *learner = fulcrum_learners();
+    for (; *learner != NULL; learner++) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_learner_state *state = NULL;
+        struct fulcrum_learner_info info;
+        enum fulcrum_status status = (*learner)->open(&smallest, &state, &info, &err);
+        if (status == FULCRUM_OK) {
+            (*learner)->close(state);
+        }
+        add_row(report, "learner", (*learner)->name, (*learner)->summary, &err);
+    }
+}
+
+/* What a meter that works reads, in the place of a reason: "gpu-0: NVIDIA ...". */
+static void tell_domains(const struct fulcrum_meter *meter,
+    const struct fulcrum_meter_state *state, struct fulcrum_error *err)
+{
+    size_t count = 0;
+    const struct fulcrum_meter_domain *domain = meter->domains(state, &count);
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(err->detail);
+        (void)snprintf(err->detail + length, sizeof err->detail - length, "%s%s: %s",
+            i > 0 ? "; " : "", domain[i].name, domain[i].detail);
+    }
+}
+
+static void add_meters(struct fulcrum_report *report)
+{
+    const struct fulcrum_meter *const *meter = fulcrum_meters();
+    for (; *meter != NULL; meter++) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_meter_state *state = NULL;
+        enum fulcrum_status status = (*meter)->open("", &state, &err);
+        if (status == FULCRUM_OK) {
+            tell_domains(*meter, state, &err);
+            (*meter)->close(state);
+        }
+        add_row(report, "meter", (*meter)->name, (*meter)->summary, &err);
+    }
+}
+
+static void add_charts(struct fulcrum_report *report)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    const struct fulcrum_chart *const *chart = fulcrum_charts();
+    for (; *chart != NULL; chart++) {
+        add_row(report, "chart", (*chart)->name, (*chart)->summary, &err);
+    }
+}
+
+static const struct kind kinds[] = {
+    {"machines", FULCRUM_PRESET_MACHINE, NULL},
+    {"workloads", FULCRUM_PRESET_WORKLOAD, NULL},
+    {"calibrations", FULCRUM_PRESET_CALIBRATION, NULL},
+    {"references", FULCRUM_PRESET_REFERENCE, NULL},
+    {"partitions", FULCRUM_PRESET_PARTITION, NULL},
+    {"actors", -1, add_actors},
+    {"learners", -1, add_learners},
+    {"meters", -1, add_meters},
+    {"charts", -1, add_charts},
+};
+
+enum { KIND_COUNT = (int)(sizeof kinds / sizeof kinds[0]) };
+
+static const char *kind_name(int index)
+{
+    return index < KIND_COUNT ? kinds[index].name : NULL;
+}
+
+static enum fulcrum_status add_presets(struct fulcrum_report *report,
+    enum fulcrum_preset_kind kind, struct fulcrum_error *err)
+{
+    const struct fulcrum_error none = {FULCRUM_OK, ""};
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    TRY(fulcrum_preset_list(kind, &entries, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        if (kind == FULCRUM_PRESET_REFERENCE) {
+            add_reference(report, &entries[i]);
+        } else {
+            add_row(report, fulcrum_preset_kind_name(kind), entries[i].name,
+                entries[i].title, &none);
+        }
+    }
+    free(entries);
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status add_kind(
+    struct fulcrum_report *report, const struct kind *kind, struct fulcrum_error *err)
+{
+    if (kind->preset_kind >= 0) {
+        return add_presets(report, (enum fulcrum_preset_kind)kind->preset_kind, err);
+    }
+    kind->add(report);
+    return FULCRUM_OK;
+}
+
+/* KIND_COUNT stands for every kind. */
+static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *context,
+    size_t *out, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (strcmp(kinds[i].name, name) == 0) {
+            *out = i;
+            return FULCRUM_OK;
+        }
+    }
+    char hint[200];
+    const struct fulcrum_names names = {&kinds[0].name, KIND_COUNT, sizeof kinds[0]};
+    fulcrum_names_hint(&names, name, hint, sizeof hint);
+    return fulcrum_usage_fail(
+        context, err, FULCRUM_ERR_UNKNOWN_NAME, "unknown kind '%s'%s", name, hint);
+}
+
+static enum fulcrum_status run(
+    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct settings *settings = data;
+    size_t wanted = KIND_COUNT;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (settings->kind != NULL) {
+        status = find_kind(settings->kind, context, &wanted, err);
+    }
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_report *report =
+        fulcrum_report_new("entries", columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; status == FULCRUM_OK && i < KIND_COUNT; i++) {
+        if (wanted == KIND_COUNT || wanted == i) {
+            status = add_kind(report, &kinds[i], err);
+        }
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_report_print(report, "fulcrum-list", context, err);
+    }
+    fulcrum_report_free(report);
+    return status;
+}
+
+static const struct fulcrum_argument arguments[] = {
+    {"KIND", FULCRUM_ARGUMENT_OPTIONAL, offsetof(struct settings, kind), kind_name,
+        "machines, workloads, calibrations, references, partitions, actors, learners, "
+        "meters or charts; everything unless given"},
+    {.name = NULL},
+};
+
+static const struct fulcrum_example examples[] = {
+    {"fulcrum list machines", "the machines whose data come with fulcrum"},
+    {"fulcrum list meters", "what watts can be read from here, or what is missing"},
+    {"fulcrum list actors --format json",
+        "the environments that can be measured, and why one cannot be here"},
+    {.line = NULL},
+};
+
+const struct fulcrum_command fulcrum_command_list = {
+    .name = "list",
+    .summary = "list presets, actors, learners, power meters and charts",
+    .description =
+        "Lists what there is to choose from. For actors, learners and power meters it "
+        "tries each one here, and says what is missing where it does not work. Of "
+        "references it tells what they are compared with and how many points they "
+        "have.",
+    .examples = examples,
+    .arguments = arguments,
+    .settings_size = sizeof(struct settings),
+    .output = FULCRUM_OUTPUT_REPORT,
+    .run = run,
+};

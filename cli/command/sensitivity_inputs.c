@@ -1,0 +1,597 @@
+/* sensitivity_inputs.c - what `fulcrum sensitivity` varies and what it asks about. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/command/sensitivity_inputs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/message.h"
+#include "cli/range.h"
+#include "model/nearest.h"
+#include "model/study/relative.h"
+#include "model/try.h"
+
+/* The word for everything that the presets and calibrations leave uncertain. */
+static const char uncertain[] = "uncertain";
+
+static const char best_prefix[] = "best:";
+static const char relative_suffix[] = "_rel";
+
+/* A reading under way. */
+struct reading {
+    const struct fulcrum_sensitivity_request *request;
+    const struct fulcrum_design_inputs *design;
+    struct fulcrum_context *context;
+    struct fulcrum_sensitivity_inputs *out;
+};
+
+void fulcrum_sensitivity_inputs_free(struct fulcrum_sensitivity_inputs *inputs)
+{
+    free(inputs->chances);
+    free(inputs->spans);
+    free(inputs->inputs);
+    free(inputs->words);
+    free(inputs->outputs);
+    free(inputs->base);
+    free(inputs->axis_values);
+    *inputs = (struct fulcrum_sensitivity_inputs){0};
+}
+
+int fulcrum_sensitivity_inputs_vary(
+    const struct fulcrum_sensitivity_inputs *inputs, const struct fulcrum_field *field)
+{
+    for (size_t i = 0; i < inputs->span_count; i++) {
+        if (inputs->spans[i].field == field) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void fulcrum_sensitivity_metric_name(
+    const struct fulcrum_sensitivity_output *output, char *out, size_t size)
+{
+    const char *name = fulcrum_output_name(output->predicted);
+    switch (output->subject) {
+    case FULCRUM_SUBJECT_BEST:
+        (void)snprintf(out, size, "%s%s", best_prefix, name);
+        break;
+    case FULCRUM_SUBJECT_RELATIVE:
+        if (output->predicted == FULCRUM_OUTPUT_steps_per_s) {
+            (void)snprintf(out, size, "speedup");
+        } else {
+            (void)snprintf(out, size, "%s%s", name, relative_suffix);
+        }
+        break;
+    case FULCRUM_SUBJECT_VALUE:
+    default:
+        (void)snprintf(out, size, "%s", name);
+        break;
+    }
+}
+
+const char *fulcrum_sensitivity_metric_unit(
+    const struct fulcrum_sensitivity_output *output,
+    const struct fulcrum_sweep_axis *axis)
+{
+    switch (output->subject) {
+    case FULCRUM_SUBJECT_BEST:
+        return axis->field->unit;
+    case FULCRUM_SUBJECT_RELATIVE:
+        return "";
+    case FULCRUM_SUBJECT_VALUE:
+    default:
+        return fulcrum_output_unit(output->predicted);
+    }
+}
+
+static size_t find_output(const char *name, size_t length)
+{
+    size_t i = 0;
+    while (i < FULCRUM_OUTPUT_COUNT &&
+           (strlen(fulcrum_output_name(i)) != length ||
+               strncmp(fulcrum_output_name(i), name, length) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* One name of the list; FULCRUM_OUTPUT_COUNT in `predicted` where there is none. */
+static struct fulcrum_sensitivity_output read_metric(const char *name, size_t length)
+{
+    size_t prefix = sizeof best_prefix - 1;
+    size_t suffix = sizeof relative_suffix - 1;
+    struct fulcrum_sensitivity_output output = {FULCRUM_SUBJECT_VALUE, 0};
+    size_t found = find_output(name, length);
+    if (found < FULCRUM_OUTPUT_COUNT) {
+        output.predicted = (enum fulcrum_predicted)found;
+        return output;
+    }
+    if (length > prefix && strncmp(name, best_prefix, prefix) == 0) {
+        output.subject = FULCRUM_SUBJECT_BEST;
+        found = find_output(name + prefix, length - prefix);
+    } else {
+        output.subject = FULCRUM_SUBJECT_RELATIVE;
+        int ends = length > suffix &&
+                   strncmp(name + length - suffix, relative_suffix, suffix) == 0;
+        found = ends ? find_output(name, length - suffix) : FULCRUM_OUTPUT_COUNT;
+    }
+    for (size_t i = 0; found == FULCRUM_OUTPUT_COUNT && i < FULCRUM_RELATIVE_COUNT;
+         i++) {
+        const char *relative = fulcrum_relative_name(i);
+        if (strlen(relative) == length && strncmp(name, relative, length) == 0) {
+            found = i == FULCRUM_RELATIVE_runtime_rel ? FULCRUM_OUTPUT_runtime_s
+                                                      : FULCRUM_OUTPUT_steps_per_s;
+        }
+    }
+    output.predicted = (enum fulcrum_predicted)found;
+    return output;
+}
+
+/* Mistyped outputs are mostly near one; else all there is. */
+static enum fulcrum_status fail_metric(const struct reading *reading, const char *text,
+    int length, struct fulcrum_error *err)
+{
+    char name[80];
+    char hint[FULCRUM_OUTPUT_HINT_BYTE];
+    const struct fulcrum_names names = fulcrum_output_names();
+    (void)snprintf(name, sizeof name, "%.*s", length, text);
+    fulcrum_names_hint(&names, name, hint, sizeof hint);
+    return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "--metric: unknown output '%s'%s%s", name, hint,
+        hint[0] == ';' ? ""
+                       : "; one of them with _rel at its end or speedup (with --base), "
+                         "or best:OUTPUT (with --along)");
+}
+
+/* What the metric needs that was not given. */
+static enum fulcrum_status check_metric(const struct reading *reading,
+    const struct fulcrum_sensitivity_output *output, const char *name, int length,
+    struct fulcrum_error *err)
+{
+    if ((size_t)output->predicted == FULCRUM_OUTPUT_COUNT) {
+        return fail_metric(reading, name, length, err);
+    }
+    if (output->subject == FULCRUM_SUBJECT_RELATIVE && reading->out->base_count == 0) {
+        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_MISSING,
+            "--metric %.*s: --base PATH=VALUE names the point to compare with", length,
+            name);
+    }
+    if (output->subject == FULCRUM_SUBJECT_BEST && reading->out->axis.count == 0) {
+        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_MISSING,
+            "--metric %.*s: --along PATH=RANGE says where to look for the best", length,
+            name);
+    }
+    for (size_t i = 0; i < reading->out->output_count; i++) {
+        if (reading->out->outputs[i].subject == output->subject &&
+            reading->out->outputs[i].predicted == output->predicted) {
+            return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
+                "--metric %.*s is given twice", length, name);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_metrics(
+    const struct reading *reading, const char *list, struct fulcrum_error *err)
+{
+    struct fulcrum_sensitivity_inputs *out = reading->out;
+    enum fulcrum_status status = FULCRUM_OK;
+    const char *at = list;
+    for (int more = 1; more && status == FULCRUM_OK;) {
+        size_t length = strcspn(at, ",");
+        struct fulcrum_sensitivity_output output = read_metric(at, length);
+        status = check_metric(reading, &output, at, (int)length, err);
+        if (status == FULCRUM_OK) {
+            out->outputs[out->output_count++] = output;
+        }
+        more = at[length] == ',';
+        at += length + 1;
+    }
+    return status;
+}
+
+/* Those of the question: what is relative or best where a point or axis was given. */
+static enum fulcrum_status read_outputs(
+    const struct reading *reading, struct fulcrum_error *err)
+{
+    struct fulcrum_sensitivity_inputs *out = reading->out;
+    const char *list = reading->request->metrics;
+    size_t most = 3;
+    for (const char *at = list; at != NULL && *at != '\0'; at++) {
+        most += *at == ',';
+    }
+    out->outputs = calloc(most, sizeof *out->outputs);
+    if (out->outputs == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "metrics");
+    }
+    out->outputs_asked = list != NULL;
+    if (list == NULL && out->axis.count > 0) {
+        list = "best:steps_per_j_system";
+    } else if (list == NULL && out->base_count > 0) {
+        list = "speedup";
+    } else if (list == NULL) {
+        list = "steps_per_s,steps_per_j_gpu,steps_per_j_system";
+    }
+    return read_metrics(reading, list, err);
+}
+
+static enum fulcrum_status read_base(
+    const struct reading *reading, struct fulcrum_error *err)
+{
+    const struct fulcrum_text_list *list = reading->request->base;
+    struct fulcrum_sensitivity_inputs *out = reading->out;
+    out->base = calloc(list->count + 1, sizeof *out->base);
+    if (out->base == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "settings");
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        struct fulcrum_setting *setting = &out->base[i];
+        enum fulcrum_status status =
+            fulcrum_setting_parse(list->items[i], reading->context, setting, err);
+        if (status == FULCRUM_OK && setting->text != NULL) {
+            status = fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
+                "%s is no number: points are compared by numbers",
+                setting->field->path);
+        }
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, "--base");
+        }
+        out->base_count++;
+    }
+    return FULCRUM_OK;
+}
+
+/* The field before '=', or the whole text. */
+static const struct fulcrum_field *read_path(const struct reading *reading,
+    const char *text, const char **range, struct fulcrum_error *err)
+{
+    char path[96];
+    size_t length = strcspn(text, "=");
+    if (length == 0 || length >= sizeof path) {
+        (void)fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_FORMAT,
+            "%s: expected PATH=LO:HI, PATH=LO:HI:log or PATH", text);
+        return NULL;
+    }
+    memcpy(path, text, length);
+    path[length] = '\0';
+    *range = text[length] == '=' ? text + length + 1 : NULL;
+    return fulcrum_field_parse(path, reading->context, err);
+}
+
+static enum fulcrum_status read_axis(
+    const struct reading *reading, struct fulcrum_error *err)
+{
+    struct fulcrum_sensitivity_inputs *out = reading->out;
+    const char *range = NULL;
+    if (reading->request->along == NULL) {
+        return FULCRUM_OK;
+    }
+    const struct fulcrum_field *field =
+        read_path(reading, reading->request->along, &range, err);
+    if (field == NULL) {
+        return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--along");
+    }
+    if (range == NULL) {
+        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_FORMAT,
+            "--along %s: expected PATH=RANGE, such as "
+            "machine.cpu.thread_count=20:320:x1.3",
+            reading->request->along);
+    }
+    enum fulcrum_status status =
+        fulcrum_range_parse(field, range, &out->axis_values, &out->axis.count, err);
+    if (status != FULCRUM_OK) {
+        reading->context->exit_code = FULCRUM_EXIT_USAGE;
+        return fulcrum_fail_in(err, status, "--along");
+    }
+    out->axis.field = field;
+    out->axis.values = out->axis_values;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status fail_span(const struct reading *reading, const char *text,
+    const char *expected, struct fulcrum_error *err)
+{
+    return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
+        "--vary %s: expected %s", text, expected);
+}
+
+/* "LO:HI" or "LO:HI:log". */
+static int parse_ends(const char *range, struct fulcrum_field_range *out)
+{
+    char *end = NULL;
+    out->lo = strtod(range, &end);
+    if (end == range || *end != ':') {
+        return 0;
+    }
+    const char *second = end + 1;
+    out->hi = strtod(second, &end);
+    out->law =
+        strcmp(end, ":log") == 0 ? FULCRUM_RANGE_LOG_UNIFORM : FULCRUM_RANGE_UNIFORM;
+    return end != second && isfinite(out->lo) && isfinite(out->hi) &&
+           (*end == '\0' || out->law == FULCRUM_RANGE_LOG_UNIFORM);
+}
+
+static int is_whole(double value)
+{
+    return value == floor(value);
+}
+
+static enum fulcrum_status check_span(const struct reading *reading, const char *text,
+    const struct fulcrum_field_range *span, struct fulcrum_error *err)
+{
+    const struct fulcrum_field *field = span->field;
+    if (!(span->lo < span->hi)) {
+        return fail_span(reading, text, "LO below HI", err);
+    }
+    if (!(span->lo >= field->least && span->hi <= field->most)) {
+        char expected[80];
+        (void)snprintf(expected, sizeof expected, "values from %.6g to %.6g",
+            field->least, field->most);
+        return fail_span(reading, text, expected, err);
+    }
+    if (field->kind == FULCRUM_FIELD_COUNT &&
+        !(is_whole(span->lo) && is_whole(span->hi))) {
+        return fail_span(reading, text, "whole numbers", err);
+    }
+    if (span->law == FULCRUM_RANGE_LOG_UNIFORM && !(span->lo > 0.0)) {
+        return fail_span(reading, text, "LO above 0 for log", err);
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status read_span(const struct reading *reading, const char *text,
+    struct fulcrum_field_range *out, struct fulcrum_error *err)
+{
+    const char *range = NULL;
+    out->field = read_path(reading, text, &range, err);
+    if (out->field == NULL) {
+        (void)fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
+        return FULCRUM_ERR_UNKNOWN_NAME;
+    }
+    if (out->field->kind != FULCRUM_FIELD_NUMBER &&
+        out->field->kind != FULCRUM_FIELD_COUNT) {
+        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
+            "--vary %s is no number and cannot be varied", out->field->path);
+    }
+    if (fulcrum_sensitivity_inputs_vary(reading->out, out->field)) {
+        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
+            "--vary %s is given twice", out->field->path);
+    }
+    if (range == NULL || !parse_ends(range, out)) {
+        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_FORMAT,
+            "--vary %s: expected PATH=LO:HI or PATH=LO:HI:log, such as "
+            "workload.step.mean_s=0.001:0.004:log",
+            text);
+    }
+    return check_span(reading, text, out, err);
+}
+
+static enum fulcrum_status read_spans(
+    const struct reading *reading, struct fulcrum_error *err)
+{
+    const struct fulcrum_text_list *list = reading->request->vary;
+    struct fulcrum_sensitivity_inputs *out = reading->out;
+    for (size_t i = 0; i < list->count; i++) {
+        if (strchr(list->items[i], '=') == NULL) {
+            continue;
+        }
+        enum fulcrum_status status =
+            read_span(reading, list->items[i], &out->spans[out->span_count], err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        out->span_count++;
+    }
+    return FULCRUM_OK;
+}
+
+/* Chances of a group lie beside each other. */
+static size_t group_end(const struct fulcrum_sensitivity_inputs *inputs, size_t first)
+{
+    size_t end = first;
+    while (end < inputs->chance_count &&
+           inputs->chances[end].group == inputs->chances[first].group) {
+        end++;
+    }
+    return end;
+}
+
+static void word_scale(const struct fulcrum_chance *chance,
+    const struct fulcrum_machine *machine, struct fulcrum_sensitivity_words *out)
+{
+    int is_cpu = chance->kind == FULCRUM_CHANCE_CPU_SCALE;
+    (void)snprintf(out->label, sizeof out->label, "%s",
+        is_cpu ? "times on this CPU" : "times on this GPU");
+    (void)snprintf(out->source, sizeof out->source, "scaled from another one to %s",
+        is_cpu ? machine->cpu.name : machine->gpu.name);
+}
+
+static void word_group(const struct fulcrum_chance *chances, size_t count,
+    struct fulcrum_sensitivity_words *out)
+{
+    const struct fulcrum_calibration *calibration = chances->calibration;
+    if (chances->kind == FULCRUM_CHANCE_DRAWS) {
+        (void)snprintf(out->label, sizeof out->label, "draws of %s", calibration->name);
+        (void)snprintf(out->source, sizeof out->source,
+            "%zu draws of %zu numbers that depend on each other",
+            calibration->draw_count, calibration->parameter_count);
+        return;
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < count && used + 1 < sizeof out->label; i++) {
+        used += (size_t)snprintf(out->label + used, sizeof out->label - used, "%s%s",
+            i > 0 ? " + " : "", chances[i].field->path);
+    }
+    (void)snprintf(out->source, sizeof out->source,
+        "%zu numbers of %s that depend on each other", count, calibration->name);
+}
+
+/* What an uncertain number is called, and why it is one. */
+static void word_chances(const struct reading *reading,
+    const struct fulcrum_chance *chances, size_t count,
+    struct fulcrum_sensitivity_words *out)
+{
+    if (count > 1 || chances->kind == FULCRUM_CHANCE_DRAWS) {
+        word_group(chances, count, out);
+        return;
+    }
+    if (chances->field == NULL) {
+        word_scale(chances, &reading->design->base.machine, out);
+        return;
+    }
+    (void)snprintf(out->label, sizeof out->label, "%s", chances->field->path);
+    if (chances->kind == FULCRUM_CHANCE_PRIOR) {
+        (void)snprintf(out->source, sizeof out->source, "prior, x or / %.3g",
+            reading->design->priors[chances->prior].spread_factor);
+        return;
+    }
+    const struct fulcrum_parameter *parameter =
+        &chances->calibration->parameters[chances->parameter];
+    (void)snprintf(out->source, sizeof out->source, "%s, %s",
+        fulcrum_origin_name(parameter->origin), chances->calibration->name);
+}
+
+static void add_chances(const struct reading *reading, size_t first)
+{
+    struct fulcrum_sensitivity_inputs *out = reading->out;
+    size_t count = group_end(out, first) - first;
+    word_chances(reading, &out->chances[first], count, &out->words[out->input_count]);
+    out->inputs[out->input_count++] = (struct fulcrum_sensitivity_input){
+        .chances = &out->chances[first], .chance_count = count};
+}
+
+static int has_chances(const struct fulcrum_sensitivity_inputs *out, size_t first)
+{
+    for (size_t i = 0; i < out->input_count; i++) {
+        if (out->inputs[i].chances == &out->chances[first]) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A number that has a range of its own is not uncertain besides. */
+static void add_all_chances(const struct reading *reading)
+{
+    const struct fulcrum_sensitivity_inputs *out = reading->out;
+    for (size_t i = 0; i < out->chance_count; i = group_end(out, i)) {
+        int is_spanned = group_end(out, i) == i + 1 && out->chances[i].field != NULL &&
+                         fulcrum_sensitivity_inputs_vary(out, out->chances[i].field);
+        if (!is_spanned && !has_chances(out, i)) {
+            add_chances(reading, i);
+        }
+    }
+}
+
+/* The first chance of the group that `field` belongs to; chance_count: none does. */
+static size_t find_chance(
+    const struct fulcrum_sensitivity_inputs *inputs, const struct fulcrum_field *field)
+{
+    size_t first = 0;
+    for (size_t i = 0; i < inputs->chance_count; i++) {
+        first = i > 0 && inputs->chances[i].group == inputs->chances[i - 1].group
+                    ? first
+                    : i;
+        if (inputs->chances[i].field == field) {
+            return first;
+        }
+    }
+    return inputs->chance_count;
+}
+
+/* A path without a range: as uncertain as its source says. */
+static enum fulcrum_status add_named(
+    const struct reading *reading, const char *text, struct fulcrum_error *err)
+{
+    const char *range = NULL;
+    const struct fulcrum_field *field = read_path(reading, text, &range, err);
+    if (field == NULL) {
+        return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
+    }
+    size_t first = find_chance(reading->out, field);
+    if (first == reading->out->chance_count) {
+        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_MISSING,
+            "--vary %s: neither a calibration nor a prior says how uncertain it is: "
+            "expected PATH=LO:HI or PATH=LO:HI:log",
+            field->path);
+    }
+    if (has_chances(reading->out, first) ||
+        fulcrum_sensitivity_inputs_vary(reading->out, field)) {
+        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
+            "--vary %s is given twice", field->path);
+    }
+    add_chances(reading, first);
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status add_chosen_chances(
+    const struct reading *reading, struct fulcrum_error *err)
+{
+    const struct fulcrum_text_list *list = reading->request->vary;
+    enum fulcrum_status status = FULCRUM_OK;
+    int all = list->count == 0;
+    for (size_t i = 0; i < list->count && status == FULCRUM_OK; i++) {
+        if (strcmp(list->items[i], uncertain) == 0) {
+            all = 1;
+        } else if (strchr(list->items[i], '=') == NULL) {
+            status = add_named(reading, list->items[i], err);
+        }
+    }
+    if (status == FULCRUM_OK && all) {
+        add_all_chances(reading);
+    }
+    return status;
+}
+
+static void add_spans(const struct reading *reading)
+{
+    struct fulcrum_sensitivity_inputs *out = reading->out;
+    for (size_t i = 0; i < out->span_count && out->spans[i].field != NULL; i++) {
+        struct fulcrum_sensitivity_words *words = &out->words[out->input_count];
+        const struct fulcrum_field_range *span = &out->spans[i];
+        (void)snprintf(words->label, sizeof words->label, "%s", span->field->path);
+        (void)snprintf(words->source, sizeof words->source, "%.6g to %.6g%s", span->lo,
+            span->hi, span->law == FULCRUM_RANGE_LOG_UNIFORM ? ", log-uniform" : "");
+        out->inputs[out->input_count++] =
+            (struct fulcrum_sensitivity_input){.span = span};
+    }
+}
+
+static enum fulcrum_status read_inputs(
+    const struct reading *reading, struct fulcrum_error *err)
+{
+    struct fulcrum_sensitivity_inputs *out = reading->out;
+    TRY(fulcrum_chances_list(
+        &reading->design->scenario, &out->chances, &out->chance_count, err));
+    size_t most = out->chance_count + reading->request->vary->count + 1;
+    out->spans = calloc(most, sizeof *out->spans);
+    out->inputs = calloc(most, sizeof *out->inputs);
+    out->words = calloc(most, sizeof *out->words);
+    if (out->spans == NULL || out->inputs == NULL || out->words == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "inputs");
+    }
+    TRY(read_spans(reading, err));
+    add_spans(reading);
+    TRY(add_chosen_chances(reading, err));
+    if (out->input_count == 0) {
+        TRY(fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_MISSING,
+            "nothing is uncertain here: --vary PATH=LO:HI names what varies"));
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_sensitivity_inputs_read(
+    const struct fulcrum_sensitivity_request *request,
+    const struct fulcrum_design_inputs *design, struct fulcrum_context *context,
+    struct fulcrum_sensitivity_inputs *out, struct fulcrum_error *err)
+{
+    const struct reading reading = {request, design, context, out};
+    *out = (struct fulcrum_sensitivity_inputs){0};
+    TRY(read_inputs(&reading, err));
+    TRY(read_base(&reading, err));
+    TRY(read_axis(&reading, err));
+    return read_outputs(&reading, err);
+}

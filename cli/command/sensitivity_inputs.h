@@ -1,0 +1,72 @@
+/* sensitivity_inputs.h - what `fulcrum sensitivity` varies and what it asks about. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_COMMAND_SENSITIVITY_INPUTS_H
+#define FULCRUM_CLI_COMMAND_SENSITIVITY_INPUTS_H
+
+#include "cli/options/design_options.h"
+#include "model/study/sensitivity.h"
+
+/* As written on the command line. */
+struct fulcrum_sensitivity_request {
+    const struct fulcrum_text_list *vary;
+    const struct fulcrum_text_list *base;
+    const char *metrics; /* NULL: what the scenario has of the usual ones */
+    const char *along;   /* NULL: nothing */
+};
+
+enum { FULCRUM_SENSITIVITY_LABEL_SIZE = 120, FULCRUM_SENSITIVITY_SOURCE_SIZE = 160 };
+
+/* Words for one input. */
+struct fulcrum_sensitivity_words {
+    char label[FULCRUM_SENSITIVITY_LABEL_SIZE]; /* a path, or what stands for several */
+    char source[FULCRUM_SENSITIVITY_SOURCE_SIZE]; /* why it varies as it does */
+};
+
+/* The request understood. Owns all that the plan's members borrow from it. */
+struct fulcrum_sensitivity_inputs {
+    size_t chance_count;
+    struct fulcrum_chance *chances; /* of the scenario, varied or not */
+    size_t span_count;
+    struct fulcrum_field_range *spans;
+    size_t input_count;
+    struct fulcrum_sensitivity_input *inputs;
+    struct fulcrum_sensitivity_words *words; /* of each input */
+    size_t output_count;
+    struct fulcrum_sensitivity_output *outputs;
+    int outputs_asked; /* by name: one that is not known is a fault */
+    size_t base_count;
+    struct fulcrum_setting *base;
+    struct fulcrum_sweep_axis axis; /* count 0: none */
+    double *axis_values;
+};
+
+/*
+ *   design   what the scenario is made of; borrowed as long as `out` is used
+ *   out      given back with fulcrum_sensitivity_inputs_free, after a failure too
+ *   context  gets exit code 2 where the request cannot be understood
+ *   fails    FULCRUM_ERR_UNKNOWN_NAME, FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE,
+ *            FULCRUM_ERR_MISSING (nothing varies), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sensitivity_inputs_read(
+    const struct fulcrum_sensitivity_request *request,
+    const struct fulcrum_design_inputs *design, struct fulcrum_context *context,
+    struct fulcrum_sensitivity_inputs *out, struct fulcrum_error *err);
+
+/* Leaves it empty. */
+void fulcrum_sensitivity_inputs_free(struct fulcrum_sensitivity_inputs *inputs);
+
+/* 1 where a field varies over a range, or a setting of the point of comparison gives
+ * it. */
+int fulcrum_sensitivity_inputs_vary(
+    const struct fulcrum_sensitivity_inputs *inputs, const struct fulcrum_field *field);
+
+/* "speedup", "steps_per_s", "runtime_s_rel", "best:steps_per_j_system". */
+void fulcrum_sensitivity_metric_name(
+    const struct fulcrum_sensitivity_output *output, char *out, size_t size);
+
+/* The unit of what it names; that of the axis' field of a best place. Borrowed. */
+const char *fulcrum_sensitivity_metric_unit(
+    const struct fulcrum_sensitivity_output *output,
+    const struct fulcrum_sweep_axis *axis);
+
+#endif

@@ -1,0 +1,225 @@
+/* actor_options.c - the options that choose what the actors step. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/options/actor_options.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "calibrate/actor/actor.h"
+#include "calibrate/device/learner.h"
+#include "cli/command.h"
+#include "cli/option.h"
+#include "model/design/design.h"
+#include "model/try.h"
+#include "presets/kind/preset.h"
+
+static const char *actor_name(int index)
+{
+    /* One step at a time: the end of the table is not known beforehand. */
+    const struct fulcrum_actor *const *actors = fulcrum_actors();
+    for (int i = 0; i < index && *actors != NULL; i++) {
+        actors++;
+    }
+    return *actors != NULL ? (*actors)->name : NULL;
+}
+
+/* An option that one actor alone takes. */
+struct belonging {
+    const char *option;
+    const char *value;
+    const char *actor;
+    int is_needed;
+};
+
+static enum fulcrum_status check_belonging(const struct belonging *belonging,
+    const char *actor, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    int is_its = actor != NULL && strcmp(actor, belonging->actor) == 0;
+    if (belonging->value != NULL && !is_its) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+            "--%s is for --actor %s", belonging->option, belonging->actor);
+    }
+    if (belonging->value == NULL && is_its && belonging->is_needed) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
+            "--actor %s needs --%s", actor, belonging->option);
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_actor_settings_check(
+    const struct fulcrum_actor_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    const struct belonging belongings[] = {
+        {"core", settings->core, "libretro", 0},
+        {"rom", settings->rom, "libretro", 0},
+        {"plugin", settings->plugin, "plugin", 1},
+        {"env", settings->env_id, "gym", 1},
+        {"python", settings->python, "gym", 0},
+    };
+    TRY(fulcrum_name_check(settings->actor, "actor", actor_name, context, err));
+    for (size_t i = 0; i < sizeof belongings / sizeof belongings[0]; i++) {
+        TRY(check_belonging(&belongings[i], settings->actor, context, err));
+    }
+    return FULCRUM_OK;
+}
+
+struct fulcrum_actor_options fulcrum_actor_settings_options(
+    const struct fulcrum_actor_settings *settings)
+{
+    return (struct fulcrum_actor_options){
+        .frame_skip = isnan(settings->frame_skip) ? 0.0 : settings->frame_skip,
+        .core = settings->core,
+        .rom = settings->rom,
+        .plugin = settings->plugin,
+        .env_id = settings->env_id,
+        .python = settings->python,
+        .limit_s = isnan(settings->limit_s) ? 0.0 : settings->limit_s,
+    };
+}
+
+#define SETTING(member) offsetof(struct fulcrum_actor_settings, member)
+
+const struct fulcrum_option fulcrum_actor_option_rows[] = {
+    {.name = "actor",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = SETTING(actor),
+        .value = "NAME",
+        .choice = actor_name,
+        .help = "environment that the actors step; without it the first that is "
+                "available of mujoco-humanoid, libretro and cartpole"},
+    {.name = "core",
+        .kind = FULCRUM_OPTION_FILE,
+        .offset = SETTING(core),
+        .value = "CORE",
+        .help = "libretro: name or path of an emulator core (gambatte)"},
+    {.name = "rom",
+        .kind = FULCRUM_OPTION_FILE,
+        .offset = SETTING(rom),
+        .value = "FILE",
+        .help = "libretro: game; without it a small one that is built in"},
+    {.name = "plugin",
+        .kind = FULCRUM_OPTION_FILE,
+        .offset = SETTING(plugin),
+        .value = "FILE",
+        .help = "plugin: shared object with an environment of one's own"},
+    {.name = "env",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = SETTING(env_id),
+        .value = "ID",
+        .help = "gym: environment of Gymnasium, as ALE/Pong-v5"},
+    {.name = "python",
+        .kind = FULCRUM_OPTION_FILE,
+        .offset = SETTING(python),
+        .value = "PROGRAM",
+        .help = "gym: interpreter that has Gymnasium (python3)"},
+    {.name = "env-limit",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = SETTING(limit_s),
+        .value = "SECONDS",
+        .unit = "s",
+        .least = FULCRUM_ACTOR_LIMIT_MIN_S,
+        .most = FULCRUM_ACTOR_LIMIT_MAX_S,
+        .help = "plugin, gym: longest start, step or reset (8)"},
+    {.name = "frame-skip",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = SETTING(frame_skip),
+        .value = "N",
+        .unit = "frames",
+        .least = 1.0,
+        .most = 1000.0,
+        .help = "frames in a step; without it the actor's own"},
+    {.name = NULL},
+};
+
+/* The options that choose a network and what runs it. */
+
+static const char *learner_name(int index)
+{
+    const struct fulcrum_learner *const *learners = fulcrum_learners();
+    for (int i = 0; i < index && *learners != NULL; i++) {
+        learners++;
+    }
+    return *learners != NULL ? (*learners)->name : NULL;
+}
+
+static const char *network_name(int index)
+{
+    return fulcrum_learner_network_name((enum fulcrum_learner_network)index);
+}
+
+#define LEARNER_OPTIONS_SETTING(member)                                                \
+    offsetof(struct fulcrum_learner_settings, member)
+
+const struct fulcrum_option fulcrum_learner_option_rows[] = {
+    {.name = "learner",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = LEARNER_OPTIONS_SETTING(learner),
+        .value = "NAME",
+        .fallback = "cpu",
+        .choice = learner_name,
+        .help = "what runs the network"},
+    {.name = "device",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = LEARNER_OPTIONS_SETTING(device),
+        .value = "INDEX",
+        .fallback = "0",
+        .least = 0.0,
+        .most = 1024.0,
+        .help = "which of the learner's devices; one too many lists them"},
+    {.name = "sms",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = LEARNER_OPTIONS_SETTING(sms),
+        .value = "COUNT",
+        .least = 1.0,
+        .most = 65536.0,
+        .help = "SMs or compute units that it runs on; without it a whole GPU, or one "
+                "core of a CPU"},
+    {.name = "network",
+        .kind = FULCRUM_OPTION_CHOICE,
+        .offset = LEARNER_OPTIONS_SETTING(network),
+        .value = "NAME",
+        .fallback = "r2d2",
+        .choice = network_name,
+        .help = "network that infers actions and trains"},
+    {.name = "workload",
+        .letter = 'w',
+        .kind = FULCRUM_OPTION_FILE,
+        .offset = LEARNER_OPTIONS_SETTING(workload),
+        .value = "NAME",
+        .help = "workload whose training is meant: sequences or samples of a step, "
+                "their length and burn-in, steps between two of them"},
+    {.name = NULL},
+};
+
+/* A learner on the calling thread has no device to choose, nor a part of one. */
+static enum fulcrum_status check_device(const struct fulcrum_learner_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    int chooses_sms = !isnan(settings->sms);
+    const struct fulcrum_learner *learner = fulcrum_learner_find(settings->learner);
+    if (learner == NULL || learner->device != NULL ||
+        (!chooses_sms && !(settings->device > 0.0))) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+        "%s %.6g: learner %s runs on one thread of the processor and has no devices",
+        chooses_sms ? "--sms" : "--device",
+        chooses_sms ? settings->sms : settings->device, settings->learner);
+}
+
+enum fulcrum_status fulcrum_learner_settings_read(
+    const struct fulcrum_learner_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_design *out, struct fulcrum_error *err)
+{
+    fulcrum_design_init(out);
+    enum fulcrum_status status =
+        fulcrum_name_check(settings->learner, "learner", learner_name, context, err);
+    if (status == FULCRUM_OK) {
+        status = check_device(settings, context, err);
+    }
+    return status == FULCRUM_OK && settings->workload != NULL
+               ? fulcrum_workload_load(settings->workload, out, NULL, err)
+               : status;
+}

@@ -1,0 +1,485 @@
+/* design_options.c - the options that choose a machine, a workload and calibrations. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the options --machine, --workload, --calibration, --set and --actors share in
+ * all commands that predict. The workload's own calibration is loaded beneath the named
+ * ones, unless one of them already measured a learner of the machine's kind.
+ */
+
+#include "cli/options/design_options.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/host.h"
+#include "cli/command.h"
+#include "cli/message.h"
+#include "cli/option.h"
+#include "model/predict/apply_calibration.h"
+#include "model/predict/scenario.h"
+#include "model/try.h"
+#include "presets/kind/preset.h"
+
+enum { PATH_SIZE = 96 };
+
+/* The preset with watts and SMT yield for a machine that is detected. */
+#define HOST_PRIORS "generic-server"
+
+/* Networks of one kind differ by less, for observations of different sizes. */
+#define OTHER_NETWORK_FACTOR 2.0
+
+const struct fulcrum_option fulcrum_design_option_rows[] = {
+    {.name = "machine",
+        .letter = 'm',
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct fulcrum_design_settings, machine),
+        .value = "NAME",
+        .help = "preset or JSON file; 'this' is the machine at hand"},
+    {.name = "workload",
+        .letter = 'w',
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct fulcrum_design_settings, workload),
+        .value = "NAME",
+        .help = "preset or JSON file"},
+    {.name = "calibration",
+        .letter = 'c',
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = offsetof(struct fulcrum_design_settings, calibrations),
+        .value = "NAME",
+        .help =
+            "preset or JSON file, in place of the workload's own, or over it where its "
+            "learner ran on another kind of device; a later one wins"},
+    {.name = "actors",
+        .letter = 'a',
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = offsetof(struct fulcrum_design_settings, actor_count),
+        .value = "N",
+        .least = 1.0,
+        .most = 1e7,
+        .help = "short for --set run.actor_count=N"},
+    {.name = "set",
+        .letter = 's',
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = offsetof(struct fulcrum_design_settings, sets),
+        .value = "PATH=VALUE",
+        .help = "overrides a field of machine, workload, calibration or run"},
+    {.name = NULL},
+};
+
+const struct fulcrum_option fulcrum_machines_option_rows[] = {
+    {.name = "machine",
+        .letter = 'm',
+        .kind = FULCRUM_OPTION_LIST,
+        .value = "NAME",
+        .help = "preset or JSON file; 'this' is the machine at hand; once for each of "
+                "several machines"},
+    {.name = NULL},
+};
+
+const struct fulcrum_field *fulcrum_field_parse(
+    const char *path, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    if (field == NULL) {
+        const char *nearest = fulcrum_field_nearest(path);
+        (void)fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "unknown field '%s'%s%s%s", path,
+            nearest != NULL ? "; did you mean '"
+                            : ": expected a path such as machine.gpu.sm_count, "
+                              "workload.step.mean_s or run.actor_count "
+                              "(docs/fields.md)",
+            nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    }
+    return field;
+}
+
+enum fulcrum_status fulcrum_setting_parse(const char *text,
+    struct fulcrum_context *context, struct fulcrum_setting *out,
+    struct fulcrum_error *err)
+{
+    const char *equals = strchr(text, '=');
+    size_t length = equals != NULL ? (size_t)(equals - text) : 0;
+    if (length == 0 || length >= PATH_SIZE) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_FORMAT,
+            "'%s' is not of the form PATH=VALUE", text);
+    }
+    char path[PATH_SIZE];
+    memcpy(path, text, length);
+    path[length] = '\0';
+    const struct fulcrum_field *field = fulcrum_field_parse(path, context, err);
+    if (field == NULL) {
+        return FULCRUM_ERR_UNKNOWN_NAME;
+    }
+    /* A design to try the value on, for the same check as that of files. */
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    enum fulcrum_status status =
+        fulcrum_field_set_text(field, &design, equals + 1, err);
+    if (status != FULCRUM_OK) {
+        context->exit_code = 2;
+        return status;
+    }
+    int is_number =
+        field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
+    out->field = field;
+    out->number = fulcrum_field_number(field, &design);
+    out->text = is_number ? NULL : equals + 1;
+    return FULCRUM_OK;
+}
+
+/* What can be found out about this machine, over the priors for what cannot. */
+static void overlay_detected(struct fulcrum_machine *machine)
+{
+    struct fulcrum_machine found;
+    fulcrum_host_detect(&found);
+    memcpy(machine->name, found.name, sizeof machine->name);
+    memcpy(machine->title, found.title, sizeof machine->title);
+    machine->accelerator = found.accelerator;
+    machine->learner_core_count = found.learner_core_count;
+    memcpy(machine->cpu.name, found.cpu.name, sizeof machine->cpu.name);
+    machine->cpu.socket_count = found.cpu.socket_count;
+    machine->cpu.core_count = found.cpu.core_count;
+    machine->cpu.thread_count = found.cpu.thread_count;
+    machine->cpu.clock_hz = found.cpu.clock_hz;
+    machine->cpu.slice_s = found.cpu.slice_s;
+    machine->cpu.curve = found.cpu.curve;
+}
+
+enum fulcrum_status fulcrum_machine_find(const char *name,
+    struct fulcrum_design *design, struct fulcrum_sources *sources,
+    struct fulcrum_error *err)
+{
+    if (strcmp(name, "this") != 0) {
+        return fulcrum_machine_load(name, design, sources, err);
+    }
+    TRY(fulcrum_machine_load(HOST_PRIORS, design, sources, err));
+    overlay_detected(&design->machine);
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status fail_missing(
+    const char *option, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
+        "option '--%s' is missing: 'fulcrum list %ss' shows what there is", option,
+        option);
+}
+
+int fulcrum_machine_is_list(const char *name)
+{
+    return strchr(name, ',') != NULL && strchr(name, '/') == NULL &&
+           strstr(name, ".json") == NULL;
+}
+
+static int is_named_before(const struct fulcrum_text_list *machines, size_t i)
+{
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(machines->items[k], machines->items[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+enum fulcrum_status fulcrum_machine_names_check(
+    const struct fulcrum_text_list *machines, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    if (machines->count == 0) {
+        return fail_missing("machine", context, err);
+    }
+    for (size_t i = 0; i < machines->count; i++) {
+        const char *name = machines->items[i];
+        if (fulcrum_machine_is_list(name)) {
+            return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                "--machine %s: expected one machine; give --machine once for each",
+                name);
+        }
+        if (is_named_before(machines, i)) {
+            return fulcrum_usage_fail(
+                context, err, FULCRUM_ERR_RANGE, "--machine %s is given twice", name);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status load_presets(const struct fulcrum_design_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_design_inputs *out,
+    struct fulcrum_error *err)
+{
+    if (settings->machine == NULL || settings->workload == NULL) {
+        return fail_missing(
+            settings->machine == NULL ? "machine" : "workload", context, err);
+    }
+    TRY(fulcrum_machine_find(settings->machine, &out->base, &out->sources, err));
+    return fulcrum_workload_load(settings->workload, &out->base, &out->sources, err);
+}
+
+/*
+ * A GPU is not looked for: that this machine has one is known from the calibration that
+ * was measured on it.
+ */
+static void adopt_gpu(struct fulcrum_design_inputs *inputs)
+{
+    struct fulcrum_machine *machine = &inputs->base.machine;
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
+        const struct fulcrum_machine *measured = &inputs->calibrations[i]->machine;
+        if (measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
+            strcmp(machine->name, "this") == 0 && strcmp(measured->name, "this") == 0 &&
+            strcmp(measured->cpu.name, machine->cpu.name) == 0) {
+            machine->accelerator = FULCRUM_ACCELERATOR_GPU;
+            machine->gpu = measured->gpu;
+        }
+    }
+}
+
+/* Would the named calibrations leave the learner of this machine without times? */
+static int lacks_learner(const struct fulcrum_design_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
+        if (inputs->calibrations[i]->machine.accelerator ==
+            inputs->base.machine.accelerator) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The workload's own calibration goes below the named ones. */
+static enum fulcrum_status add_own_calibration(
+    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *own = NULL;
+    TRY(fulcrum_calibration_load(out->base.workload.calibration, &own, err));
+    for (size_t i = out->calibration_count; i > 0; i--) {
+        out->calibrations[i] = out->calibrations[i - 1];
+    }
+    out->calibrations[0] = own;
+    out->calibration_count++;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status load_calibrations(
+    const struct fulcrum_design_settings *settings, struct fulcrum_design_inputs *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_text_list *names = &settings->calibrations;
+    out->calibration_count = 0;
+    out->calibrations = calloc(names->count + 1, sizeof(struct fulcrum_calibration *));
+    if (out->calibrations == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < names->count; i++) {
+        status = fulcrum_calibration_load(names->items[i], &out->calibrations[i], err);
+        out->calibration_count += status == FULCRUM_OK;
+    }
+    adopt_gpu(out);
+    if (status == FULCRUM_OK && out->base.workload.calibration[0] != '\0' &&
+        lacks_learner(out)) {
+        status = add_own_calibration(out, err);
+    }
+    return status;
+}
+
+static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_design_inputs *out,
+    struct fulcrum_error *err)
+{
+    out->setting_count = 0;
+    out->settings = calloc(settings->sets.count + 1, sizeof *out->settings);
+    if (out->settings == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < settings->sets.count; i++) {
+        status = fulcrum_setting_parse(
+            settings->sets.items[i], context, &out->settings[i], err);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, "--set");
+        }
+        out->setting_count++;
+    }
+    if (!isnan(settings->actor_count)) {
+        struct fulcrum_setting *actors = &out->settings[out->setting_count++];
+        actors->field = fulcrum_field_find("run.actor_count");
+        actors->number = settings->actor_count;
+        assert(actors->field != NULL);
+    }
+    return FULCRUM_OK;
+}
+
+/* Which calibration is the workload's own can be set like any other field. */
+static enum fulcrum_status set_own_calibration(
+    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < out->setting_count; i++) {
+        const struct fulcrum_setting *setting = &out->settings[i];
+        assert(setting->field != NULL);
+        if (strcmp(setting->field->path, "workload.calibration") == 0) {
+            TRY(fulcrum_field_set_text(setting->field, &out->base, setting->text, err));
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/*
+ * What a calibration cannot stand for: the rest of its measurement, and learner times
+ * of a network of another size, which are those of another workload.
+ */
+static void warn_of_limits(const struct fulcrum_context *context,
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_workload_network *network)
+{
+    if (!calibration->complete) {
+        fulcrum_message_warn_in(context,
+            "calibration %s is incomplete: it was interrupted", calibration->name);
+    }
+    const struct fulcrum_quantity *measured =
+        fulcrum_calibration_quantity(calibration, "network_parameter_count");
+    if (measured == NULL || !(network->parameter_count > 0.0)) {
+        return;
+    }
+    double ratio = measured->value / network->parameter_count;
+    if (ratio > OTHER_NETWORK_FACTOR || ratio < 1.0 / OTHER_NETWORK_FACTOR) {
+        fulcrum_message_warn_in(context,
+            "calibration %s was taken with a network of %.4g "
+            "parameters, the workload's has %.4g: learner times are "
+            "those of the former",
+            calibration->name, measured->value, network->parameter_count);
+    }
+}
+
+/* The fields whose sources say that the value is a prior. */
+static enum fulcrum_status collect_priors(
+    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
+{
+    out->priors = calloc(out->sources.count + 1, sizeof *out->priors);
+    if (out->priors == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < out->sources.count; i++) {
+        const struct fulcrum_source *source = &out->sources.items[i];
+        const struct fulcrum_field *field = fulcrum_field_find(source->path);
+        if (source->is_prior && source->spread_factor > 1.0 && field != NULL) {
+            struct fulcrum_prior *prior = &out->priors[out->prior_count++];
+            prior->field = field;
+            prior->spread_factor = source->spread_factor;
+        }
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_design_inputs_load(
+    const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_design_inputs *out, struct fulcrum_error *err)
+{
+    memset(out, 0, sizeof *out);
+    fulcrum_design_init(&out->base);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(load_presets(settings, context, out, err));
+    TRY_OR_END(parse_sets(settings, context, out, err));
+    TRY_OR_END(set_own_calibration(out, err));
+    TRY_OR_END(load_calibrations(settings, out, err));
+    for (size_t i = 0; i < out->calibration_count; i++) {
+        warn_of_limits(context, out->calibrations[i], &out->base.workload.network);
+    }
+    status = collect_priors(out, err);
+end:
+    out->scenario = (struct fulcrum_scenario_inputs){
+        .base = &out->base,
+        .calibrations = (const struct fulcrum_calibration *const *)out->calibrations,
+        .calibration_count = out->calibration_count,
+        .settings = out->settings,
+        .setting_count = out->setting_count,
+        .priors = out->priors,
+        .prior_count = out->prior_count,
+    };
+    return status;
+}
+
+void fulcrum_design_inputs_free(struct fulcrum_design_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
+        fulcrum_calibration_free(inputs->calibrations[i]);
+    }
+    free((void *)inputs->calibrations);
+    free(inputs->settings);
+    free(inputs->priors);
+    fulcrum_sources_free(&inputs->sources);
+    memset(inputs, 0, sizeof *inputs);
+}
+
+/* Where the value of each field of a design came from. */
+
+static int is_set(
+    const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field)
+{
+    for (size_t i = 0; i < inputs->setting_count; i++) {
+        if (inputs->settings[i].field == field) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The last calibration that gave the field, NULL if none did. */
+static const struct fulcrum_parameter *calibrated(
+    const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field,
+    const char **from)
+{
+    for (size_t i = inputs->calibration_count; i-- > 0;) {
+        const struct fulcrum_calibration *calibration = inputs->calibrations[i];
+        const struct fulcrum_parameter *parameter =
+            fulcrum_calibration_parameter(calibration, field->path);
+        if (parameter != NULL &&
+            fulcrum_overlay_holds(calibration, &inputs->base.machine, field->path)) {
+            *from = calibration->name;
+            return parameter;
+        }
+    }
+    return NULL;
+}
+
+struct fulcrum_origin_note fulcrum_origin_of(
+    const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field)
+{
+    struct fulcrum_origin_note note = {"default", "", ""};
+    if (is_set(inputs, field)) {
+        note.kind = "set";
+        return note;
+    }
+    /* The form of the CPU curve comes with its parameters. */
+    const struct fulcrum_field *asked = strcmp(field->path, "machine.cpu.curve") == 0
+                                            ? fulcrum_field_find("machine.cpu.knee")
+                                            : field;
+    const struct fulcrum_parameter *parameter = calibrated(inputs, asked, &note.from);
+    if (parameter != NULL) {
+        note.kind = fulcrum_origin_name(parameter->origin);
+        note.text = parameter->source;
+        return note;
+    }
+    const struct fulcrum_source *source =
+        fulcrum_sources_find(&inputs->sources, field->path);
+    if (source != NULL) {
+        note.kind = source->is_prior ? "prior" : "source";
+        note.from = source->file;
+        note.text = source->text;
+    }
+    return note;
+}
+
+void fulcrum_calibration_names(
+    const struct fulcrum_design_inputs *inputs, char *out, size_t size)
+{
+    size_t used = 0;
+    (void)snprintf(out, size, "none");
+    for (size_t i = 0; i < inputs->calibration_count && used < size; i++) {
+        int length = snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "",
+            inputs->calibrations[i]->name);
+        used += length > 0 ? (size_t)length : 0;
+    }
+}

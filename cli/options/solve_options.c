@@ -1,0 +1,100 @@
+/* solve_options.c - the options that say how networks and design points are solved. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/options/solve_options.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/predict/solver.h"
+
+#define DRAWS_LEAST 2.0
+#define DRAWS_MOST  1e6
+
+static const char *method_name(int index)
+{
+    return fulcrum_method_name((enum fulcrum_method)index);
+}
+
+const struct fulcrum_option fulcrum_solver_option_rows[] = {
+    {.name = "method",
+        .kind = FULCRUM_OPTION_CHOICE,
+        .offset = offsetof(struct fulcrum_solver_settings, method),
+        .value = "METHOD",
+        .fallback = "auto",
+        .choice = method_name,
+        .help =
+            "auto takes the fast equations where their error is within --half-width "
+            "and simulates the rest"},
+    {.name = "half-width",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = offsetof(struct fulcrum_solver_settings, half_width_rel),
+        .value = "FRACTION",
+        .least = 1e-5,
+        .most = 0.5,
+        .help =
+            "relative half-width of the 95 % interval at which a simulation stops, and "
+            "the error up to which auto does without one; 0.01 where not given"},
+    FULCRUM_OPTION_SEED(offsetof(struct fulcrum_solver_settings, seed),
+        "of simulations and draws; the same seed gives the same bytes"),
+    {.name = "max-steps",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = offsetof(struct fulcrum_solver_settings, max_steps),
+        .value = "N",
+        .fallback = "2e7",
+        .least = 1e3,
+        .most = 1e12,
+        .help = "most simulated steps, whatever the interval is by then"},
+    {.name = NULL},
+};
+
+const struct fulcrum_option fulcrum_interval_option_rows[] = {
+    {.name = "intervals",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = offsetof(struct fulcrum_solve_settings, intervals),
+        .value = "DRAWS",
+        .help =
+            "draws from the calibration's uncertainty behind each 90 % interval, or "
+            "'none' (0)"},
+    {.name = NULL},
+};
+
+void fulcrum_solver_settings_read(
+    const struct fulcrum_solver_settings *settings, struct fulcrum_solver_options *out)
+{
+    *out = (struct fulcrum_solver_options){
+        .method = (enum fulcrum_method)settings->method,
+        .seed = (uint64_t)settings->seed,
+        .half_width_rel =
+            isnan(settings->half_width_rel) ? 0.0 : settings->half_width_rel,
+        .max_steps = settings->max_steps,
+    };
+}
+
+enum fulcrum_status fulcrum_solve_settings_read(
+    const struct fulcrum_solve_settings *settings, double draws,
+    struct fulcrum_context *context, struct fulcrum_predict_options *out,
+    struct fulcrum_error *err)
+{
+    *out = (struct fulcrum_predict_options){.draws = draws};
+    fulcrum_solver_settings_read(&settings->solver, &out->solver);
+    if (settings->intervals == NULL) {
+        return FULCRUM_OK;
+    }
+    if (strcmp(settings->intervals, "none") == 0) {
+        out->draws = 0.0;
+        return FULCRUM_OK;
+    }
+    enum fulcrum_status status =
+        fulcrum_number_parse("--intervals", settings->intervals, &out->draws, NULL);
+    if (status == FULCRUM_OK && !(out->draws <= 0.0 && out->draws >= 0.0) &&
+        !(out->draws >= DRAWS_LEAST && out->draws <= DRAWS_MOST &&
+            out->draws == floor(out->draws))) {
+        status = FULCRUM_ERR_RANGE;
+    }
+    return status == FULCRUM_OK
+               ? status
+               : fulcrum_usage_fail(context, err, status,
+                     "--intervals %s: expected 'none' or a whole number from 2 to "
+                     "1000000",
+                     settings->intervals);
+}

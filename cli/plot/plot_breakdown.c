@@ -1,0 +1,478 @@
+/* plot_breakdown.c - stacked bars from sweeps and predictions. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/plot/plot_breakdown.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/plot_source.h"
+#include "model/try.h"
+#include "plots/chart/axis.h"
+
+enum { PARTS_MOST = 4, NAME_SIZE = 120, TEXT_SIZE = 64 };
+
+/* Less than nothing by rounding alone. */
+static const double slack_frac = 1e-9;
+
+/*
+ * Columns that make the parts; the last one is what they leave of the column `whole`
+ * where there is such, or of 1 where that is "".
+ */
+static const struct layout {
+    const char *name;
+    const char *title;
+    const char *x_label;
+    const char *unit;
+    const char *columns[PARTS_MOST]; /* NULL: what is left */
+    const char *part_names[PARTS_MOST];
+    size_t part_styles[PARTS_MOST]; /* processors, GPUs and the rest keep theirs */
+    const char *whole;              /* NULL: the parts are all there is */
+    /* Its interval is that of the whole, relative to it, or the inverse; NULL: none. */
+    const char *interval_of;
+    int is_inverse;
+    size_t part_count;
+} layouts[FULCRUM_PLOT_PARTS] = {
+    [FULCRUM_PLOT_CYCLE] = {.name = "cycle",
+        .title = "An actor's cycle, from one request to the next",
+        .x_label = "time of a cycle",
+        .unit = "s",
+        .columns = {"cpu_residence_s", "host_residence_s", "gpu_residence_s",
+            "delay_s"},
+        .part_names = {"CPU: waits for a thread, steps",
+            "host: waits for a batch, hand-off", "GPU: waits for it, inference",
+            "delivery of the action"},
+        .part_styles = {0, 2, 1, 7},
+        /* Little's law: what the actors there are divided by their rate. */
+        .interval_of = "steps_per_s",
+        .is_inverse = 1,
+        .part_count = 4},
+    [FULCRUM_PLOT_WATTS] = {.name = "watts",
+        .title = "Power behind the plug",
+        .x_label = "watts",
+        .unit = "W",
+        .columns = {"cpu_w", "gpu_w", NULL},
+        .part_names = {"processors", "GPUs used",
+            "the rest: other GPUs, memory, fans, losses"},
+        .part_styles = {0, 1, 7},
+        .whole = "system_w",
+        .interval_of = "system_w",
+        .part_count = 3},
+    [FULCRUM_PLOT_GPU] = {.name = "gpu",
+        .title = "What a GPU is busy with",
+        .x_label = "share of its time",
+        .columns = {"gpu_inference_busy_frac", "gpu_train_busy_frac", NULL},
+        .part_names = {"inference", "training", "idle"},
+        .part_styles = {1, 2, 7},
+        .whole = "",
+        .part_count = 3},
+};
+
+/* What files may have in common, and else are told apart by. */
+enum common { WORKLOAD, MACHINE, CALIBRATION, COMMONS };
+static const char *const common_columns[COMMONS] = {
+    "workload", "machine", "calibration"};
+
+struct fulcrum_plot_breakdown {
+    const struct layout *layout;
+    enum fulcrum_row_scale scale;
+    size_t count;
+    struct fulcrum_breakdown_row *rows; /* owned, as are these */
+    char (*names)[NAME_SIZE];
+    char (*texts)[TEXT_SIZE];
+    char common[COMMONS][NAME_SIZE]; /* "": files differ in it */
+    struct fulcrum_plot_headline headline;
+};
+
+const char *fulcrum_plot_parts_name(int parts)
+{
+    return parts >= 0 && parts < FULCRUM_PLOT_PARTS ? layouts[parts].name : NULL;
+}
+
+static enum fulcrum_status read_whole(const struct fulcrum_plot_breakdown_file *file,
+    const struct layout *layout, size_t row, double *out, struct fulcrum_error *err)
+{
+    *out = 1.0;
+    return layout->whole[0] != '\0'
+               ? fulcrum_plot_rows_number(file->rows, row, layout->whole, out, err)
+               : FULCRUM_OK;
+}
+
+/* What the parts before it leave; not known where one of them is not. */
+static double rest_of(double whole, double sum)
+{
+    double rest = whole - sum;
+    return rest < 0.0 && rest >= -slack_frac * sum ? 0.0 : rest;
+}
+
+/* Unknown parts leave a point without a bar: `is_known` is 0 then. */
+static enum fulcrum_status read_parts(const struct fulcrum_plot_breakdown_file *file,
+    const struct layout *layout, size_t row, struct fulcrum_breakdown_row *out,
+    struct fulcrum_error *err)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < layout->part_count; k++) {
+        const char *column = layout->columns[k];
+        enum fulcrum_status status =
+            column != NULL
+                ? fulcrum_plot_rows_number(file->rows, row, column, &out->parts[k], err)
+                : read_whole(file, layout, row, &out->parts[k], err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        if (column == NULL) {
+            out->parts[k] = rest_of(out->parts[k], sum);
+        }
+        if (out->parts[k] < 0.0) {
+            return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+                "point %zu: %s is %g: expected parts of 0 or more", row + 1,
+                column != NULL ? column : "what is left of the whole", out->parts[k]);
+        }
+        sum += out->parts[k];
+    }
+    return FULCRUM_OK;
+}
+
+static double whole_of(
+    const struct fulcrum_breakdown_row *row, const struct layout *layout)
+{
+    double whole = 0.0;
+    for (size_t k = 0; k < layout->part_count; k++) {
+        whole += row->parts[k];
+    }
+    return whole;
+}
+
+/* Relative to its own value, so that what parts do not add up to makes no shift. */
+static enum fulcrum_status read_interval(const struct fulcrum_plot_breakdown_file *file,
+    const struct layout *layout, size_t row, struct fulcrum_breakdown_row *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_interval interval = {(double)NAN, (double)NAN};
+    double value = (double)NAN;
+    out->lo = (double)NAN;
+    out->hi = (double)NAN;
+    if (layout->interval_of == NULL) {
+        return FULCRUM_OK;
+    }
+    TRY(fulcrum_plot_rows_number(file->rows, row, layout->interval_of, &value, err));
+    TRY(fulcrum_plot_rows_interval(
+        file->rows, row, layout->interval_of, &interval, err));
+    if (value > 0.0 && interval.lo > 0.0) {
+        double lo_rel = interval.lo / value;
+        double hi_rel = interval.hi / value;
+        double whole = whole_of(out, layout);
+        out->lo = whole * (layout->is_inverse ? 1.0 / hi_rel : lo_rel);
+        out->hi = whole * (layout->is_inverse ? 1.0 / lo_rel : hi_rel);
+    }
+    return FULCRUM_OK;
+}
+
+/* "64 actors", "sm_count 40". */
+static void name_value(char *out, size_t size, const char *path, double value)
+{
+    static const struct {
+        const char *path;
+        const char *one;
+    } words[] = {{"run.actor_count", "actor"}, {"run.gpu_count", "GPU"},
+        {"run.sm_count", "SM"}, {"machine.gpu.sm_count", "SM"},
+        {"machine.gpu.count", "GPU"}, {"machine.cpu.thread_count", "thread"},
+        {"run.node_count", "node"}};
+    int is_one = fabs(value - 1.0) <= 0.0;
+    char number[48];
+    (void)snprintf(number, sizeof number, "%.6g", value);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i].path, path) == 0) {
+            (void)snprintf(
+                out, size, "%s %s%s", number, words[i].one, is_one ? "" : "s");
+            return;
+        }
+    }
+    const char *dot = strrchr(path, '.');
+    (void)snprintf(out, size, "%s %s", dot != NULL ? dot + 1 : path, number);
+}
+
+static void append(char *text, size_t size, const char *between, const char *what)
+{
+    size_t used = strlen(text);
+    (void)snprintf(text + used, size - used, "%s%s", used > 0 ? between : "", what);
+}
+
+/* What files differ in comes first, then what varies in this one. */
+static enum fulcrum_status write_name(struct fulcrum_plot_breakdown *plot,
+    const struct fulcrum_plot_breakdown_file *file,
+    const struct fulcrum_plot_fields *fields, size_t row, struct fulcrum_error *err)
+{
+    char *name = plot->names[plot->count];
+    for (size_t k = 0; k < COMMONS; k++) {
+        char text[NAME_SIZE];
+        fulcrum_plot_rows_text(file->rows, row, common_columns[k], text, sizeof text);
+        if (plot->common[k][0] == '\0' && text[0] != '\0') {
+            append(name, NAME_SIZE, ", ", text);
+        }
+    }
+    for (size_t i = 0; i < fields->count; i++) {
+        double value = (double)NAN;
+        char text[NAME_SIZE];
+        enum fulcrum_status status =
+            fulcrum_plot_rows_number(file->rows, row, fields->paths[i], &value, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        name_value(text, sizeof text, fields->paths[i], value);
+        append(name, NAME_SIZE, ", ", text);
+    }
+    if (name[0] == '\0') {
+        append(name, NAME_SIZE, "",
+            plot->common[MACHINE][0] != '\0' ? plot->common[MACHINE] : file->name);
+    }
+    return FULCRUM_OK;
+}
+
+/* "15.6 ms, 16.4k steps/s". */
+static void write_text(struct fulcrum_plot_breakdown *plot,
+    const struct fulcrum_breakdown_row *row,
+    const struct fulcrum_plot_breakdown_file *file, size_t index)
+{
+    const struct layout *layout = plot->layout;
+    char *text = plot->texts[plot->count];
+    double rate = (double)NAN;
+    if (layout->unit != NULL) {
+        fulcrum_si_text(text, TEXT_SIZE, whole_of(row, layout), 3, layout->unit);
+    }
+    if (fulcrum_plot_rows_number(file->rows, index, "steps_per_s", &rate, NULL) ==
+            FULCRUM_OK &&
+        isfinite(rate)) {
+        char number[40];
+        char words[56];
+        fulcrum_si_text(number, sizeof number, rate, 3, NULL);
+        (void)snprintf(words, sizeof words, "%s steps/s", number);
+        append(text, TEXT_SIZE, ", ", words);
+    }
+}
+
+/* Points of one file. */
+static enum fulcrum_status add_file(struct fulcrum_plot_breakdown *plot,
+    const struct fulcrum_plot_breakdown_file *file, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_fields fields;
+    enum fulcrum_status status = fulcrum_plot_fields_find(file->rows, &fields, err);
+    size_t count = fulcrum_plot_rows_count(file->rows);
+    for (size_t row = 0; row < count && status == FULCRUM_OK; row++) {
+        struct fulcrum_breakdown_row bar = {
+            .name = plot->names[plot->count], .text = plot->texts[plot->count]};
+        if (!fulcrum_plot_row_is_ok(file->rows, row)) {
+            continue;
+        }
+        status = read_parts(file, plot->layout, row, &bar, err);
+        if (status == FULCRUM_OK) {
+            status = read_interval(file, plot->layout, row, &bar, err);
+        }
+        int is_known = 1;
+        for (size_t k = 0; k < plot->layout->part_count; k++) {
+            is_known = is_known && !isnan(bar.parts[k]);
+        }
+        if (status == FULCRUM_OK && is_known) {
+            status = write_name(plot, file, &fields, row, err);
+            write_text(plot, &bar, file, row);
+            plot->rows[plot->count++] = bar;
+        }
+    }
+    return status;
+}
+
+static enum fulcrum_status check_columns(const struct fulcrum_plot_breakdown_file *file,
+    const struct layout *layout, struct fulcrum_error *err)
+{
+    for (size_t k = 0; k < layout->part_count; k++) {
+        const char *column =
+            layout->columns[k] != NULL ? layout->columns[k] : layout->whole;
+        if (column[0] != '\0' && !fulcrum_plot_rows_have(file->rows, column)) {
+            return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+                "no column '%s': a breakdown of %s is drawn from what 'fulcrum "
+                "explore' or 'fulcrum predict' wrote",
+                column, layout->name);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* Texts that all points of all files share. */
+static void find_common(struct fulcrum_plot_breakdown *plot,
+    const struct fulcrum_plot_breakdown_file *files, size_t count)
+{
+    for (size_t k = 0; k < COMMONS; k++) {
+        int is_common = 1;
+        fulcrum_plot_rows_text(
+            files[0].rows, 0, common_columns[k], plot->common[k], NAME_SIZE);
+        for (size_t i = 0; i < count; i++) {
+            char text[NAME_SIZE];
+            fulcrum_plot_rows_text(
+                files[i].rows, 0, common_columns[k], text, sizeof text);
+            is_common = is_common && strcmp(text, plot->common[k]) == 0;
+        }
+        if (!is_common) {
+            plot->common[k][0] = '\0';
+        }
+    }
+}
+
+/* Flags of every file, each once. */
+static enum fulcrum_status add_flags(struct fulcrum_plot_breakdown *plot,
+    const struct fulcrum_plot_breakdown_file *file, struct fulcrum_error *err)
+{
+    size_t count = fulcrum_plot_rows_count(file->rows);
+    size_t failed = 0;
+    size_t *order = calloc(count + 1, sizeof *order);
+    if (order == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu points", count);
+    }
+    for (size_t row = 0; row < count; row++) {
+        order[row - failed] = row;
+        failed += fulcrum_plot_row_is_ok(file->rows, row) ? 0U : 1U;
+    }
+    const struct fulcrum_plot_points points = {file->rows, order, count - failed};
+    fulcrum_plot_headline_fill(&plot->headline, &points);
+    free(order);
+    if (failed > 0) {
+        char note[200];
+        (void)snprintf(note, sizeof note, "%.120s: %zu of %zu points cannot run",
+            file->name, failed, count);
+        fulcrum_plot_headline_add_note(&plot->headline, note);
+    }
+    return FULCRUM_OK;
+}
+
+/* Of what the files share; after their flags, whose words are of one file. */
+static void write_title(struct fulcrum_plot_breakdown *plot)
+{
+    const char *workload = plot->common[WORKLOAD];
+    const char *machine = plot->common[MACHINE];
+    const char *calibration = plot->common[CALIBRATION];
+    (void)snprintf(plot->headline.title, sizeof plot->headline.title, "%s%s%s",
+        workload, workload[0] != '\0' && machine[0] != '\0' ? " on " : "", machine);
+    (void)snprintf(plot->headline.subtitle, sizeof plot->headline.subtitle, "%s%s",
+        calibration[0] != '\0' ? "calibration " : "", calibration);
+}
+
+static enum fulcrum_status new_plot(
+    size_t count, struct fulcrum_plot_breakdown **out, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_breakdown *plot = calloc(1, sizeof *plot);
+    if (plot != NULL) {
+        plot->rows = calloc(count + 1, sizeof *plot->rows);
+        plot->names = calloc(count + 1, sizeof *plot->names);
+        plot->texts = calloc(count + 1, sizeof *plot->texts);
+    }
+    if (plot == NULL || plot->rows == NULL || plot->names == NULL ||
+        plot->texts == NULL) {
+        fulcrum_plot_breakdown_free(plot);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a breakdown of %zu", count);
+    }
+    *out = plot;
+    return FULCRUM_OK;
+}
+
+/* Groups of several bars each are set apart by an empty row. */
+static void add_gap(struct fulcrum_plot_breakdown *plot,
+    const struct fulcrum_plot_breakdown_file *files, size_t count)
+{
+    int has_groups = 0;
+    for (size_t i = 0; i < count; i++) {
+        has_groups = has_groups || fulcrum_plot_rows_count(files[i].rows) > 1;
+    }
+    if (has_groups && plot->count > 0) {
+        plot->rows[plot->count++] = (struct fulcrum_breakdown_row){.name = ""};
+    }
+}
+
+static enum fulcrum_status fill(struct fulcrum_plot_breakdown *plot,
+    const struct fulcrum_plot_breakdown_file *files, size_t count,
+    struct fulcrum_error *err)
+{
+    find_common(plot, files, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t before = plot->count;
+        enum fulcrum_status status = check_columns(&files[i], plot->layout, err);
+        if (status == FULCRUM_OK) {
+            add_gap(plot, files, count);
+            before = plot->count;
+            status = add_file(plot, &files[i], err);
+        }
+        if (status == FULCRUM_OK) {
+            status = add_flags(plot, &files[i], err);
+        }
+        if (status == FULCRUM_OK && plot->count == before) {
+            status = fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                "no point has a breakdown of %s", plot->layout->name);
+        }
+        if (status != FULCRUM_OK) {
+            int is_named =
+                strncmp(err->detail, files[i].name, strlen(files[i].name)) == 0;
+            return is_named ? status : fulcrum_fail_in(err, status, files[i].name);
+        }
+    }
+    write_title(plot);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_plot_breakdown_new(
+    const struct fulcrum_plot_breakdown_file *files, size_t count,
+    const struct fulcrum_plot_breakdown_options *options,
+    struct fulcrum_plot_breakdown **out, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_breakdown *plot = NULL;
+    struct fulcrum_error own = {FULCRUM_OK, ""};
+    size_t row_count = count;
+    for (size_t i = 0; i < count; i++) {
+        row_count += fulcrum_plot_rows_count(files[i].rows);
+    }
+    enum fulcrum_status status = new_plot(row_count, &plot, err);
+    if (plot == NULL) {
+        return status;
+    }
+    plot->layout = &layouts[options->parts];
+    plot->scale = options->scale;
+    status = fill(plot, files, count, err != NULL ? err : &own);
+    if (status != FULCRUM_OK) {
+        fulcrum_plot_breakdown_free(plot);
+        return status;
+    }
+    *out = plot;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_breakdown_free(struct fulcrum_plot_breakdown *plot)
+{
+    if (plot == NULL) {
+        return;
+    }
+    free(plot->rows);
+    free(plot->names);
+    free(plot->texts);
+    free(plot);
+}
+
+struct fulcrum_breakdown_data fulcrum_plot_breakdown_data(
+    const struct fulcrum_plot_breakdown *plot, const struct fulcrum_plot_words *words)
+{
+    const struct layout *layout = plot->layout;
+    int is_share = plot->scale == FULCRUM_ROW_SHARE;
+    struct fulcrum_breakdown_data data = {
+        .text = fulcrum_plot_headline_text(&plot->headline, words),
+        .title = layout->title,
+        .x_label = is_share ? "share of the whole" : layout->x_label,
+        .unit = layout->unit,
+        .interval_name = "90 % interval of the whole",
+        .scale = plot->scale,
+        .part_count = layout->part_count,
+        .rows = plot->rows,
+        .count = plot->count,
+    };
+    for (size_t k = 0; k < layout->part_count; k++) {
+        data.part_names[k] = layout->part_names[k];
+        data.part_styles[k] = layout->part_styles[k];
+    }
+    return data;
+}

@@ -1,0 +1,429 @@
+/* plot_calibration.c - chart data from a calibration's samples and fits. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/fit/fit_sm.h"
+#include "cli/plot/plot_data.h"
+#include "model/network/network.h"
+
+/* Samples of one series on the page: more would only hide each other and swell the
+ * file. */
+enum { CURVE_POINTS = 64, SAMPLES_MOST = 240 };
+
+/* Evenly thinned samples. */
+struct thinned {
+    size_t count;
+    double x[SAMPLES_MOST];
+    double y[SAMPLES_MOST];
+    unsigned char disturbed[SAMPLES_MOST];
+};
+
+/* A curve with room for its points. */
+struct sampled_curve {
+    size_t count;
+    double x[CURVE_POINTS];
+    double y[CURVE_POINTS];
+};
+
+struct fulcrum_plot_calibration {
+    const struct fulcrum_calibration *calibration;
+    struct thinned throughput;
+    struct thinned inference;
+    struct thinned training;
+    struct sampled_curve throughput_fit;
+    struct sampled_curve training_fit;
+    char title[300];
+    char subtitle[400];
+    char footnote[900];
+};
+
+/* The series of that name taken while nothing else ran; NULL where there is none. */
+static const struct fulcrum_series *find_series(
+    const struct fulcrum_calibration *calibration, const char *name)
+{
+    for (size_t i = 0; i < calibration->series_count; i++) {
+        const struct fulcrum_series *series = &calibration->series[i];
+        if (strcmp(series->name, name) == 0 &&
+            strcmp(series->condition, "alone") == 0) {
+            return series;
+        }
+    }
+    return NULL;
+}
+
+static struct fulcrum_chart_samples thin(const struct fulcrum_calibration *calibration,
+    const char *name, struct thinned *out)
+{
+    const struct fulcrum_series *series = find_series(calibration, name);
+    if (series == NULL) {
+        return (struct fulcrum_chart_samples){0};
+    }
+    out->count = series->count < SAMPLES_MOST ? series->count : SAMPLES_MOST;
+    for (size_t k = 0; k < out->count; k++) {
+        size_t i = k * series->count / out->count;
+        out->x[k] = series->x[i];
+        out->y[k] = series->value[i];
+        out->disturbed[k] = series->disturbed[i] > 0.0;
+    }
+    return (struct fulcrum_chart_samples){
+        .x = out->x, .y = out->y, .disturbed = out->disturbed, .count = out->count};
+}
+
+static double parameter_value(
+    const struct fulcrum_calibration *calibration, const char *path, double fallback)
+{
+    const struct fulcrum_parameter *parameter =
+        fulcrum_calibration_parameter(calibration, path);
+    return parameter != NULL ? parameter->value : fallback;
+}
+
+/* The calibration's own c(n): its table, or the form that its parameters fill. */
+static struct fulcrum_cpu_station cpu_station(
+    const struct fulcrum_calibration *calibration)
+{
+    const struct fulcrum_cpu *cpu = &calibration->machine.cpu;
+    int has_table = calibration->capacity_count > 0;
+    return (struct fulcrum_cpu_station){
+        .curve = has_table ? FULCRUM_CURVE_TABLE : (enum fulcrum_cpu_curve)cpu->curve,
+        .core_count = cpu->core_count,
+        .thread_count = cpu->thread_count,
+        .smt_yield_frac =
+            parameter_value(calibration, "machine.cpu.smt_yield_frac", 0.0),
+        .turbo_frac = parameter_value(calibration, "machine.cpu.turbo_frac", 0.0),
+        .oversubscription_frac =
+            parameter_value(calibration, "machine.cpu.oversubscription_frac", 0.0),
+        .serial_frac =
+            parameter_value(calibration, "machine.cpu.serial_frac", cpu->serial_frac),
+        .knee = parameter_value(calibration, "machine.cpu.knee", cpu->knee),
+        .cap_per_core =
+            parameter_value(calibration, "machine.cpu.cap_per_core", cpu->cap_per_core),
+        .cross_socket_frac = parameter_value(
+            calibration, "machine.cpu.cross_socket_frac", cpu->cross_socket_frac),
+        .capacity = calibration->capacity,
+        .capacity_count = calibration->capacity_count,
+    };
+}
+
+/* Steps/s = c(n) / t_1 over the thread counts that were measured. */
+static void sample_throughput(struct fulcrum_plot_calibration *plot)
+{
+    const struct fulcrum_series *series = find_series(plot->calibration, "throughput");
+    double step_s = parameter_value(plot->calibration, "workload.step.mean_s", 0.0);
+    if (series == NULL || !(step_s > 0.0) ||
+        !(plot->calibration->machine.cpu.core_count >= 1.0)) {
+        return;
+    }
+    double last = 1.0;
+    for (size_t i = 0; i < series->count; i++) {
+        last = fmax(last, series->x[i]);
+    }
+    struct fulcrum_cpu_station cpu = cpu_station(plot->calibration);
+    struct sampled_curve *curve = &plot->throughput_fit;
+    double previous = 0.0;
+    for (size_t i = 0; i < CURVE_POINTS; i++) {
+        double n = round(1.0 + (last - 1.0) * (double)i / (CURVE_POINTS - 1));
+        if (n > previous) {
+            curve->x[curve->count] = n;
+            curve->y[curve->count++] = fulcrum_cpu_capacity(&cpu, n) / step_s;
+            previous = n;
+        }
+    }
+}
+
+/* The line of training time, through the quantities that the fit left behind. */
+static void sample_training(struct fulcrum_plot_calibration *plot)
+{
+    const struct fulcrum_series *series = find_series(plot->calibration, "train_step");
+    const struct fulcrum_quantity *fixed =
+        fulcrum_calibration_quantity(plot->calibration, "train_step_fixed_s");
+    const struct fulcrum_quantity *per_size =
+        fulcrum_calibration_quantity(plot->calibration, "train_step_per_flop_s");
+    if (series == NULL || series->count == 0 || fixed == NULL || per_size == NULL) {
+        return;
+    }
+    double low = series->x[0];
+    double high = series->x[0];
+    for (size_t i = 1; i < series->count; i++) {
+        low = fmin(low, series->x[i]);
+        high = fmax(high, series->x[i]);
+    }
+    struct sampled_curve *curve = &plot->training_fit;
+    curve->count = high > low ? 2 : 0;
+    curve->x[0] = low;
+    curve->x[1] = high;
+    for (size_t i = 0; i < curve->count; i++) {
+        curve->y[i] = fixed->value + per_size->value * curve->x[i];
+    }
+}
+
+static const char *note_text(
+    const struct fulcrum_calibration *calibration, const char *key)
+{
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, key) == 0) {
+            return calibration->notes[i].text;
+        }
+    }
+    return "";
+}
+
+static void fill_words(struct fulcrum_plot_calibration *plot)
+{
+    const struct fulcrum_calibration *calibration = plot->calibration;
+    (void)snprintf(plot->title, sizeof plot->title, "%s",
+        calibration->title[0] != '\0' ? calibration->title : calibration->name);
+    (void)snprintf(plot->subtitle, sizeof plot->subtitle, "%.300s%s%s",
+        note_text(calibration, "date"), calibration->complete ? "" : "; ",
+        calibration->complete ? "" : "interrupted, incomplete");
+    size_t used = 0;
+    for (size_t i = 0; i < calibration->fit_count; i++) {
+        const struct fulcrum_fit_report *fit = &calibration->fits[i];
+        if (fit->warning[0] != '\0' && used < sizeof plot->footnote) {
+            int length = snprintf(plot->footnote + used, sizeof plot->footnote - used,
+                "%s%s: %s", used > 0 ? "; " : "", fit->name, fit->warning);
+            used += length > 0 ? (size_t)length : 0;
+        }
+    }
+}
+
+enum fulcrum_status fulcrum_plot_calibration_new(
+    const struct fulcrum_calibration *calibration,
+    struct fulcrum_plot_calibration **out, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_calibration *plot = calloc(1, sizeof *plot);
+    if (plot == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of a calibration");
+    }
+    plot->calibration = calibration;
+    fill_words(plot);
+    sample_throughput(plot);
+    sample_training(plot);
+    *out = plot;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_calibration_free(struct fulcrum_plot_calibration *plot)
+{
+    free(plot);
+}
+
+static struct fulcrum_curve curve_of(const struct sampled_curve *curve)
+{
+    return (struct fulcrum_curve){curve->x, curve->y, curve->count};
+}
+
+struct fulcrum_calibration_data fulcrum_plot_calibration_data(
+    struct fulcrum_plot_calibration *plot, const struct fulcrum_plot_words *words)
+{
+    const struct fulcrum_calibration *calibration = plot->calibration;
+    const struct fulcrum_series *single = find_series(calibration, "actor_step_single");
+    const struct fulcrum_series *reset = find_series(calibration, "reset");
+    return (struct fulcrum_calibration_data){
+        .text = {.title = words->title != NULL ? words->title : plot->title,
+            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
+            .footnote = plot->footnote},
+        .throughput = thin(calibration, "throughput", &plot->throughput),
+        .throughput_fit = curve_of(&plot->throughput_fit),
+        .batch = thin(calibration, "inference", &plot->inference),
+        .batch_table = {calibration->batch_size, calibration->batch_time_s,
+            calibration->batch_count},
+        .per_batch_s =
+            parameter_value(calibration, "workload.network.per_batch_s", 0.0),
+        .per_item_s = parameter_value(calibration, "workload.network.per_item_s", 0.0),
+        .step_s = single != NULL ? single->value : NULL,
+        .step_count = single != NULL ? single->count : 0,
+        .reset_s = reset != NULL ? reset->value : NULL,
+        .reset_count = reset != NULL ? reset->count : 0,
+        .training = thin(calibration, "train_step", &plot->training),
+        .training_fit = curve_of(&plot->training_fit),
+        .training_x_label = "operations in a training step",
+    };
+}
+
+/* Chart data from a calibration's sweep over SMs. */
+
+enum { PLOT_SM_TIME_CURVE_POINTS = 64 };
+
+/* One kind of work and its curve. */
+struct work {
+    char name[64];
+    unsigned char *disturbed; /* of the samples; owned */
+    size_t curve_count;
+    double x[PLOT_SM_TIME_CURVE_POINTS];
+    double y[PLOT_SM_TIME_CURVE_POINTS];
+};
+
+struct fulcrum_plot_sm_time {
+    struct work inference[FULCRUM_SM_WORKS_MAX];
+    struct work training;
+    struct fulcrum_sm_time_data data;
+    struct fulcrum_sm_work works[FULCRUM_SM_WORKS_MAX];
+    char title[300];
+    char footnote[300];
+};
+
+static double parameter(const struct fulcrum_calibration *calibration, const char *path)
+{
+    const struct fulcrum_parameter *found =
+        fulcrum_calibration_parameter(calibration, path);
+    return found != NULL ? found->value : (double)NAN;
+}
+
+static double quantity(const struct fulcrum_calibration *calibration, const char *name)
+{
+    const struct fulcrum_quantity *found =
+        fulcrum_calibration_quantity(calibration, name);
+    return found != NULL ? found->value : (double)NAN;
+}
+
+/* What the sweep's fit left in the file, for times on all of `sm_count` SMs. */
+static struct fulcrum_sm_fit fit_of(
+    const struct fulcrum_calibration *calibration, double sm_count)
+{
+    return (struct fulcrum_sm_fit){.sm_count = sm_count,
+        .per_batch_s = quantity(calibration, "sm_per_batch_s"),
+        .per_item_s = quantity(calibration, "sm_per_item_s"),
+        .train_step_s = quantity(calibration, "sm_train_step_s"),
+        .launch_bound_frac =
+            parameter(calibration, "workload.network.launch_bound_frac"),
+        .math_frac = parameter(calibration, "workload.network.math_frac"),
+        .train_launch_bound_frac =
+            parameter(calibration, "workload.training.launch_bound_frac")};
+}
+
+/* SMs that follow each other by a constant factor, as far as samples go. */
+static void fill_curve(struct work *work, const struct fulcrum_series *series,
+    const struct fulcrum_calibration *calibration, double batch)
+{
+    double low = series->x[0];
+    double high = series->x[0];
+    for (size_t i = 1; i < series->count; i++) {
+        low = fmin(low, series->x[i]);
+        high = fmax(high, series->x[i]);
+    }
+    struct fulcrum_sm_fit fit = fit_of(calibration, high);
+    for (size_t i = 0; i < PLOT_SM_TIME_CURVE_POINTS && high > low; i++) {
+        double share = (double)i / (PLOT_SM_TIME_CURVE_POINTS - 1);
+        struct fulcrum_sm_point point = {batch, low * pow(high / low, share), 0.0};
+        double time_s = fulcrum_sm_fit_s(&fit, &point);
+        if (isfinite(time_s)) {
+            work->x[work->curve_count] = point.sm_count;
+            work->y[work->curve_count++] = time_s;
+        }
+    }
+}
+
+static enum fulcrum_status fill_work(struct work *work, struct fulcrum_sm_work *out,
+    const struct fulcrum_series *series, const struct fulcrum_calibration *calibration,
+    double batch)
+{
+    work->disturbed = calloc(series->count + 1, 1);
+    if (work->disturbed == NULL || series->count == 0) {
+        return work->disturbed == NULL ? FULCRUM_ERR_NO_MEMORY : FULCRUM_OK;
+    }
+    for (size_t i = 0; i < series->count; i++) {
+        work->disturbed[i] = series->disturbed[i] > 0.0;
+    }
+    (void)snprintf(work->name, sizeof work->name, "%s%s",
+        batch > 0.0 ? "" : "training ", series->condition);
+    fill_curve(work, series, calibration, batch);
+    *out = (struct fulcrum_sm_work){work->name,
+        {series->x, series->value, work->disturbed, series->count},
+        {work->x, work->y, work->curve_count}};
+    return FULCRUM_OK;
+}
+
+/* The batch of "batch 64"; 0: the condition is another one. */
+static double batch_of(const struct fulcrum_series *series)
+{
+    static const char start[] = "batch ";
+    return strncmp(series->condition, start, sizeof start - 1) == 0
+               ? strtod(series->condition + sizeof start - 1, NULL)
+               : 0.0;
+}
+
+static enum fulcrum_status take_series(struct fulcrum_plot_sm_time *plot,
+    const struct fulcrum_calibration *calibration, const struct fulcrum_series *series)
+{
+    size_t *count = &plot->data.inference_count;
+    if (strcmp(series->name, "train_sm") == 0 && plot->training.disturbed == NULL) {
+        return fill_work(
+            &plot->training, &plot->data.training, series, calibration, 0.0);
+    }
+    if (strcmp(series->name, "inference_sm") != 0 || *count == FULCRUM_SM_WORKS_MAX) {
+        return FULCRUM_OK;
+    }
+    enum fulcrum_status status = fill_work(&plot->inference[*count],
+        &plot->works[*count], series, calibration, batch_of(series));
+    (*count)++;
+    return status;
+}
+
+static void plot_sm_time_fill_words(struct fulcrum_plot_sm_time *plot,
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_plot_words *words)
+{
+    double math = parameter(calibration, "workload.network.math_frac");
+    (void)snprintf(plot->title, sizeof plot->title, "%s, on a part of its SMs",
+        calibration->machine.gpu.name[0] != '\0' ? calibration->machine.gpu.name
+                                                 : calibration->title);
+    if (isfinite(math)) {
+        (void)snprintf(plot->footnote, sizeof plot->footnote,
+            "Curves: (5) and (6) of docs/model.md with a share of math of %.2g, "
+            "launches %.2g of a batch and %.2g of a training step.",
+            math, parameter(calibration, "workload.network.launch_bound_frac"),
+            parameter(calibration, "workload.training.launch_bound_frac"));
+    }
+    plot->data.text = (struct fulcrum_chart_text){
+        .title = words->title != NULL ? words->title : plot->title,
+        .subtitle = words->subtitle != NULL ? words->subtitle : calibration->title,
+        .footnote = plot->footnote[0] != '\0' ? plot->footnote : NULL};
+}
+
+enum fulcrum_status fulcrum_plot_sm_time_new(
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_sm_time **out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_plot_sm_time *plot = calloc(1, sizeof *plot);
+    enum fulcrum_status status = plot != NULL ? FULCRUM_OK : FULCRUM_ERR_NO_MEMORY;
+    for (size_t i = 0; i < calibration->series_count && status == FULCRUM_OK; i++) {
+        status = take_series(plot, calibration, &calibration->series[i]);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_plot_sm_time_free(plot);
+        return fulcrum_fail(err, status, "the chart of a sweep over SMs");
+    }
+    if (plot->data.inference_count == 0 && plot->training.disturbed == NULL) {
+        fulcrum_plot_sm_time_free(plot);
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "calibration %s: no series inference_sm or train_sm: expected one of a GPU "
+            "that can be divided (fulcrum calibrate --learner cuda)",
+            calibration->name);
+    }
+    plot->data.inference = plot->works;
+    plot_sm_time_fill_words(plot, calibration, words);
+    *out = plot;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_sm_time_free(struct fulcrum_plot_sm_time *plot)
+{
+    if (plot == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < FULCRUM_SM_WORKS_MAX; i++) {
+        free(plot->inference[i].disturbed);
+    }
+    free(plot->training.disturbed);
+    free(plot);
+}
+
+const struct fulcrum_sm_time_data *fulcrum_plot_sm_time_data(
+    const struct fulcrum_plot_sm_time *plot)
+{
+    return &plot->data;
+}

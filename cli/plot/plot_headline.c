@@ -1,0 +1,166 @@
+/* plot_headline.c - the words around a chart, from the points that it shows. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/plot/plot_headline.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot/plot_rows.h"
+#include "model/design/design.h"
+#include "model/design/machine.h"
+#include "model/status.h"
+#include "plots/chart/chart.h"
+#include "presets/kind/preset.h"
+
+int fulcrum_plot_row_is_ok(const struct fulcrum_plot_rows *rows, size_t row)
+{
+    char text[8];
+    fulcrum_plot_rows_text(rows, row, "status", text, sizeof text);
+    return strcmp(text, "ok") == 0 || !fulcrum_plot_rows_have(rows, "status");
+}
+
+/* The text of the first row in a column; "" where there is none. */
+static void first_text(
+    const struct fulcrum_plot_points *points, const char *name, char *out, size_t size)
+{
+    out[0] = '\0';
+    if (points->count > 0) {
+        fulcrum_plot_rows_text(points->rows, points->order[0], name, out, size);
+    }
+}
+
+static void append(char *text, size_t size, const char *before, const char *what)
+{
+    size_t used = strlen(text);
+    if (what[0] != '\0' && strstr(text, what) == NULL) {
+        (void)snprintf(
+            text + used, size - used, "%s%s%s", used > 0 ? "; " : "", before, what);
+    }
+}
+
+void fulcrum_plot_headline_add_note(
+    struct fulcrum_plot_headline *headline, const char *text)
+{
+    append(headline->footnote, sizeof headline->footnote, "", text);
+}
+
+/* Each different flag of any point once. */
+static void collect_flags(
+    struct fulcrum_plot_headline *headline, const struct fulcrum_plot_points *points)
+{
+    for (size_t i = 0; i < points->count; i++) {
+        char flags[600];
+        fulcrum_plot_rows_text(
+            points->rows, points->order[i], "flags", flags, sizeof flags);
+        const char *at = flags;
+        while (*at != '\0') {
+            char flag[160];
+            size_t length = strcspn(at, ";");
+            (void)snprintf(flag, sizeof flag, "%.*s", (int)length, at);
+            fulcrum_plot_headline_add_note(headline, flag);
+            at += length;
+            at += strspn(at, "; ");
+        }
+    }
+}
+
+double fulcrum_plot_points_constant(
+    const struct fulcrum_plot_points *points, const char *path)
+{
+    const char *column = strcmp(path, "run.actor_count") == 0 ? "actor_count" : path;
+    double value = (double)NAN;
+    for (size_t i = 0; i < points->count; i++) {
+        double here = (double)NAN;
+        if (fulcrum_plot_rows_number(
+                points->rows, points->order[i], column, &here, NULL) != FULCRUM_OK ||
+            (i > 0 && !(fabs(here - value) <= 1e-9 * fabs(value)))) {
+            return (double)NAN;
+        }
+        value = here;
+    }
+    return value;
+}
+
+/* How many actors there are, or where their numbers come from. */
+static void add_actors(struct fulcrum_plot_headline *headline,
+    const struct fulcrum_plot_points *points, const char *rule)
+{
+    double actors = fulcrum_plot_points_constant(points, "run.actor_count");
+    if (isnan(actors)) {
+        append(headline->subtitle, sizeof headline->subtitle, "actors ", rule);
+    } else {
+        char count[48];
+        (void)snprintf(count, sizeof count, "%.0f actors", actors);
+        append(headline->subtitle, sizeof headline->subtitle, "", count);
+    }
+}
+
+void fulcrum_plot_headline_fill(
+    struct fulcrum_plot_headline *headline, const struct fulcrum_plot_points *points)
+{
+    char machine[120];
+    char workload[120];
+    char rule[200];
+    first_text(points, "machine", machine, sizeof machine);
+    first_text(points, "workload", workload, sizeof workload);
+    first_text(points, "actors_rule", rule, sizeof rule);
+    first_text(
+        points, "calibration", headline->calibration, sizeof headline->calibration);
+    (void)snprintf(headline->title, sizeof headline->title, "%s%s%s", workload,
+        workload[0] != '\0' && machine[0] != '\0' ? " on " : "", machine);
+    append(headline->subtitle, sizeof headline->subtitle, "calibration ",
+        headline->calibration);
+    add_actors(headline, points, rule);
+    collect_flags(headline, points);
+}
+
+struct fulcrum_chart_text fulcrum_plot_headline_text(
+    const struct fulcrum_plot_headline *headline,
+    const struct fulcrum_plot_words *words)
+{
+    return (struct fulcrum_chart_text){
+        .title = words->title != NULL ? words->title : headline->title,
+        .subtitle = words->subtitle != NULL ? words->subtitle : headline->subtitle,
+        .footnote = headline->footnote,
+    };
+}
+
+/* Machines that people know, to be marked on charts. */
+
+/* Machines named unless others are asked for. */
+#define STANDARD_MACHINES                                                              \
+    "dgx-1-inci2020,dgx-1,dgx-2,dgx-a100,dgx-h100,dgx-b200,gb200-nvl72"
+
+/* The next name of a comma-separated list; moves *list on, to NULL after the last. */
+static void take_name(const char **list, char *out, size_t size)
+{
+    size_t length = strcspn(*list, ",");
+    (void)snprintf(out, size, "%.*s", (int)length, *list);
+    *list = (*list)[length] == ',' ? *list + length + 1 : NULL;
+}
+
+enum fulcrum_status fulcrum_plot_landmarks_load(
+    const char *list, struct fulcrum_plot_landmarks *out, struct fulcrum_error *err)
+{
+    const char *rest = list != NULL ? list : STANDARD_MACHINES;
+    rest = strcmp(rest, "none") == 0 ? NULL : rest;
+    out->count = 0;
+    while (rest != NULL) {
+        if (out->count == FULCRUM_PLOT_LANDMARKS_MAX) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE, "--machines: more than %d",
+                (int)FULCRUM_PLOT_LANDMARKS_MAX);
+        }
+        char *name = out->names[out->count];
+        take_name(&rest, name, sizeof out->names[0]);
+        struct fulcrum_design design;
+        fulcrum_design_init(&design);
+        enum fulcrum_status status = fulcrum_machine_load(name, &design, NULL, err);
+        if (status != FULCRUM_OK) {
+            return fulcrum_fail_in(err, status, "--machines");
+        }
+        out->machines[out->count++] = design.machine;
+    }
+    return FULCRUM_OK;
+}

@@ -1,0 +1,822 @@
+/* plot_memory.c - memory systems, and parameters that meet a gain, as chart data. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/plot_data.h"
+#include "model/design/scale.h"
+#include "model/try.h"
+#include "model/whatif/ablation.h"
+#include "presets/kind/preset.h"
+
+enum { CURVES = 8, PANELS = 2, POINTS_MOST = 1025, NAME_SIZE = 96 };
+
+/* One curve's values: x, then y with its interval for each panel. */
+struct curve {
+    double key; /* a gain, or a factor of bandwidth */
+    char name[NAME_SIZE];
+    size_t count;
+    double x[POINTS_MOST];
+    double y[PANELS][POINTS_MOST];
+    double lo[PANELS][POINTS_MOST];
+    double hi[PANELS][POINTS_MOST];
+    int is_point;
+};
+
+struct fulcrum_plot_memory {
+    size_t curve_count;
+    struct curve curves[CURVES];
+    size_t guide_count;
+    double guides[CURVES];
+    struct fulcrum_lines_line drawn[PANELS][CURVES];
+    struct fulcrum_lines_panel panels[PANELS];
+    enum fulcrum_line_look look; /* of curves */
+    struct fulcrum_lines_data data;
+    char title[200];
+    char subtitle[300];
+    char footnote[400];
+};
+
+/* The curve of a key, new where it is the first; NULL: too many. */
+static struct curve *curve_of(struct fulcrum_plot_memory *plot, double key)
+{
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        if (fabs(plot->curves[i].key - key) <= 1e-12 * fabs(key)) {
+            return &plot->curves[i];
+        }
+    }
+    if (plot->curve_count == CURVES) {
+        return NULL;
+    }
+    struct curve *curve = &plot->curves[plot->curve_count++];
+    curve->key = key;
+    return curve;
+}
+
+static enum fulcrum_status fail_many(struct fulcrum_error *err)
+{
+    return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+        "more curves than %d, or more points of one than %d: fewer gains or factors",
+        (int)CURVES, (int)POINTS_MOST);
+}
+
+/* --- Families ----------------------------------------------------------------------
+ */
+
+enum family_cell { GAIN, CACHE, BANDWIDTH, SHARE, EXPONENT, FAMILY_CELLS };
+
+static const char *const family_columns[FAMILY_CELLS + 1] = {
+    "gain_frac", "cache_rel", "bandwidth_rel", "dram_frac", "cache_exponent", NULL};
+
+static enum fulcrum_status add_point(struct fulcrum_plot_memory *plot, double key,
+    double x, double y, struct fulcrum_error *err)
+{
+    struct curve *curve = curve_of(plot, key);
+    if (curve == NULL || curve->count == POINTS_MOST) {
+        return fail_many(err);
+    }
+    curve->x[curve->count] = x;
+    curve->y[0][curve->count++] = y;
+    return FULCRUM_OK;
+}
+
+/* The workload's point has a curve of its own, whatever its gain. */
+static enum fulcrum_status add_workload(struct fulcrum_plot_memory *plot,
+    const struct fulcrum_plot_rows *rows, const double *cells,
+    struct fulcrum_error *err)
+{
+    char workload[64];
+    if (plot->curve_count == CURVES) {
+        return fail_many(err);
+    }
+    fulcrum_plot_rows_text(rows, 0, "workload", workload, sizeof workload);
+    struct curve *curve = &plot->curves[plot->curve_count++];
+    curve->key = -1.0;
+    curve->is_point = 1;
+    (void)snprintf(curve->name, sizeof curve->name, "%s: gains %.1f %%",
+        workload[0] != '\0' ? workload : "the workload", 100.0 * cells[GAIN]);
+    curve->x[0] = cells[SHARE];
+    curve->y[0][0] = cells[EXPONENT];
+    curve->count = 1;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status take_family_row(struct fulcrum_plot_memory *plot,
+    const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
+{
+    char kind[32];
+    double cells[FAMILY_CELLS];
+    fulcrum_plot_rows_text(rows, row, "kind", kind, sizeof kind);
+    TRY(fulcrum_plot_rows_numbers(rows, row, family_columns, cells, err));
+    if (row == 0) {
+        (void)snprintf(plot->subtitle, sizeof plot->subtitle,
+            "%.4g times the cache and %.4g times the bandwidth: every point of a curve "
+            "meets its gain exactly",
+            cells[CACHE], cells[BANDWIDTH]);
+    }
+    if (strcmp(kind, "family") == 0) {
+        return add_point(plot, cells[GAIN], cells[SHARE], cells[EXPONENT], err);
+    }
+    if (strcmp(kind, "bound") == 0 && plot->guide_count < CURVES) {
+        plot->guides[plot->guide_count++] = cells[SHARE];
+    }
+    return strcmp(kind, "workload") == 0 ? add_workload(plot, rows, cells, err)
+                                         : FULCRUM_OK;
+}
+
+static void name_gains(struct fulcrum_plot_memory *plot)
+{
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        struct curve *curve = &plot->curves[i];
+        if (!curve->is_point) {
+            (void)snprintf(curve->name, sizeof curve->name, "a gain of %.3g %%",
+                100.0 * curve->key);
+        }
+    }
+}
+
+/* --- Memory systems ----------------------------------------------------------------
+ */
+
+enum factor_cell {
+    FACTOR_CACHE,
+    FACTOR_BANDWIDTH,
+    TIME,
+    TIME_LO,
+    TIME_HI,
+    SPEEDUP,
+    SPEEDUP_LO,
+    SPEEDUP_HI,
+    FACTOR_CELLS
+};
+
+static const char *const factor_columns[FACTOR_CELLS + 1] = {"cache_rel",
+    "bandwidth_rel", "gpu_time_rel", "gpu_time_rel_lo", "gpu_time_rel_hi", "speedup",
+    "speedup_lo", "speedup_hi", NULL};
+
+static enum fulcrum_status take_factor_row(struct fulcrum_plot_memory *plot,
+    const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
+{
+    double cells[FACTOR_CELLS];
+    TRY(fulcrum_plot_rows_numbers(rows, row, factor_columns, cells, err));
+    struct curve *curve = curve_of(plot, cells[FACTOR_BANDWIDTH]);
+    if (curve == NULL || curve->count == POINTS_MOST) {
+        return fail_many(err);
+    }
+    size_t i = curve->count++;
+    curve->x[i] = cells[FACTOR_CACHE];
+    curve->y[0][i] = cells[SPEEDUP];
+    curve->lo[0][i] = cells[SPEEDUP_LO];
+    curve->hi[0][i] = cells[SPEEDUP_HI];
+    curve->y[1][i] = cells[TIME];
+    curve->lo[1][i] = cells[TIME_LO];
+    curve->hi[1][i] = cells[TIME_HI];
+    return FULCRUM_OK;
+}
+
+/* The machine's own comes first in the file: into its place along the curve. */
+static void sort_first(struct curve *curve)
+{
+    for (size_t i = 1; i < curve->count && curve->x[i] < curve->x[i - 1]; i++) {
+        double *columns[] = {curve->x, curve->y[0], curve->lo[0], curve->hi[0],
+            curve->y[1], curve->lo[1], curve->hi[1]};
+        for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
+            double kept = columns[k][i];
+            columns[k][i] = columns[k][i - 1];
+            columns[k][i - 1] = kept;
+        }
+    }
+}
+
+static void name_bandwidths(
+    struct fulcrum_plot_memory *plot, const struct fulcrum_plot_rows *rows)
+{
+    char machine[64];
+    char workload[64];
+    char calibration[128];
+    fulcrum_plot_rows_text(rows, 0, "machine", machine, sizeof machine);
+    fulcrum_plot_rows_text(rows, 0, "workload", workload, sizeof workload);
+    fulcrum_plot_rows_text(rows, 0, "calibration", calibration, sizeof calibration);
+    if (machine[0] != '\0') {
+        (void)snprintf(plot->subtitle, sizeof plot->subtitle,
+            "%s; workload %s; calibration %s", machine, workload, calibration);
+    }
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        struct curve *curve = &plot->curves[i];
+        (void)snprintf(
+            curve->name, sizeof curve->name, "%.4g times the bandwidth", curve->key);
+        sort_first(curve);
+    }
+}
+
+/* -----------------------------------------------------------------------------------
+ */
+
+static int has_interval(const struct curve *curve)
+{
+    int found = 0;
+    for (size_t k = 0; k < curve->count; k++) {
+        found |= isfinite(curve->lo[0][k]) != 0;
+    }
+    return found;
+}
+
+static int has_intervals(const struct fulcrum_plot_memory *plot)
+{
+    int found = 0;
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        found |= has_interval(&plot->curves[i]);
+    }
+    return found;
+}
+
+static void fill_panel(struct fulcrum_plot_memory *plot, size_t which,
+    const char *title, const char *finding, int with_intervals)
+{
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        const struct curve *curve = &plot->curves[i];
+        plot->drawn[which][i] = (struct fulcrum_lines_line){.name = curve->name,
+            .x = curve->x,
+            .y = curve->y[which],
+            .lo = with_intervals ? curve->lo[which] : NULL,
+            .hi = with_intervals ? curve->hi[which] : NULL,
+            .count = curve->count,
+            .style = i,
+            .look = curve->is_point ? FULCRUM_LINE_POINTS : plot->look};
+    }
+    plot->panels[which] = (struct fulcrum_lines_panel){.title = title,
+        .finding = finding,
+        .lines = plot->drawn[which],
+        .line_count = plot->curve_count,
+        .guides = plot->guides,
+        .guide_count = plot->guide_count,
+        .y_kind = FULCRUM_AXIS_LINEAR};
+}
+
+static void finish_families(struct fulcrum_plot_memory *plot)
+{
+    name_gains(plot);
+    plot->look = FULCRUM_LINE_SMOOTH;
+    fill_panel(plot, 0, "Exponent of the cache",
+        "One gain, two unknowns: a curve, not a point", 0);
+    (void)snprintf(plot->title, sizeof plot->title,
+        "Which DRAM-bound share and cache exponent meet a gain");
+    (void)snprintf(plot->footnote, sizeof plot->footnote,
+        "The gain is put in: that a curve meets it is no prediction. Left of its bound "
+        "no exponent meets a gain. Where a curve ends below, the cache saves nothing.");
+    plot->data = (struct fulcrum_lines_data){
+        .x_label = "share of GPU time bound by DRAM bandwidth",
+        .guide_name = plot->guide_count > 0 ? "least share" : NULL,
+        .x_kind = FULCRUM_AXIS_LINEAR,
+        .from_zero = 1,
+        .panel_count = 1};
+}
+
+static void finish_factors(
+    struct fulcrum_plot_memory *plot, const struct fulcrum_plot_rows *rows)
+{
+    int with_intervals = has_intervals(plot);
+    name_bandwidths(plot, rows);
+    plot->look = FULCRUM_LINE_MARKED;
+    fill_panel(plot, 0, "Throughput, times as it is", NULL, with_intervals);
+    fill_panel(plot, 1, "GPU time, times as it is", NULL, with_intervals);
+    (void)snprintf(
+        plot->title, sizeof plot->title, "Larger caches, faster memory: GPU and run");
+    (void)snprintf(plot->footnote, sizeof plot->footnote,
+        "All else equal: SMs, clocks, latencies, launches, CPU.%s",
+        with_intervals
+            ? " Intervals are of the ratios themselves, draw by draw; the exponent of "
+              "the cache is drawn too unless it was set."
+            : "");
+    plot->data =
+        (struct fulcrum_lines_data){.x_label = "last-level cache, times as it is",
+            .interval_name = with_intervals ? "90 % interval" : NULL,
+            .x_kind = FULCRUM_AXIS_LOG2,
+            .panel_count = 2};
+}
+
+enum fulcrum_status fulcrum_plot_memory_new(const struct fulcrum_plot_rows *rows,
+    struct fulcrum_plot_memory **out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = fulcrum_plot_rows_need(rows, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_plot_memory *plot = calloc(1, sizeof *plot);
+    int is_family = fulcrum_plot_rows_have(rows, "cache_exponent");
+    if (plot == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of memory systems");
+    }
+    for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
+        status = is_family ? take_family_row(plot, rows, i, err)
+                           : take_factor_row(plot, rows, i, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_plot_memory_free(plot);
+        return status;
+    }
+    if (is_family) {
+        finish_families(plot);
+    } else {
+        finish_factors(plot, rows);
+    }
+    plot->data.panels = plot->panels;
+    *out = plot;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_memory_free(struct fulcrum_plot_memory *plot)
+{
+    free(plot);
+}
+
+struct fulcrum_lines_data fulcrum_plot_memory_data(
+    const struct fulcrum_plot_memory *plot, const struct fulcrum_plot_words *words)
+{
+    struct fulcrum_lines_data data = plot->data;
+    data.text = (struct fulcrum_chart_text){
+        .title = words->title != NULL ? words->title : plot->title,
+        .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
+        .footnote = plot->footnote};
+    return data;
+}
+
+/* GPU time and runs of several machines, from `fulcrum memory`. */
+
+enum { MACHINES_MOST = 16, PLOT_COMPONENTS_NAME_SIZE = 128 };
+
+/* Components by their names in the file, in the order of the bars' parts. */
+static const struct plot_components_part {
+    const char *component;
+    const char *name; /* in the legend */
+} parts[FULCRUM_GPU_TIME_PARTS] = {
+    {"math", "arithmetic"},
+    {"sm", "SMs not filled"},
+    {"dram", "DRAM bandwidth"},
+    {"latency", "latencies"},
+    {"launch", "kernel launches"},
+    {"host", "host: batches, requests, delivery"},
+    {"rest", "environments on the CPU"},
+};
+
+/* One machine, as far as its rows were read. */
+struct machine {
+    char name[PLOT_COMPONENTS_NAME_SIZE];
+    char gpu[PLOT_COMPONENTS_NAME_SIZE];
+    double steps_per_s;
+    double gpu_s; /* all GPU work of an agent step; 0: not known */
+};
+
+struct fulcrum_plot_components {
+    size_t count;
+    struct machine machines[MACHINES_MOST];
+    struct fulcrum_gpu_time_row times[MACHINES_MOST];
+    struct fulcrum_gpu_time_row runs[MACHINES_MOST];
+    int is_clipped; /* shares below 0 are drawn as nothing */
+    char subtitle[300];
+    char footnote[400];
+};
+
+/* Less is the solver's rounding. */
+#define CLIPPED_FROM 0.002
+
+/* The machine of a row, new where it is the first of its name; NULL: too many. */
+static struct machine *machine_of(
+    struct fulcrum_plot_components *plot, const char *name)
+{
+    for (size_t i = 0; i < plot->count; i++) {
+        if (strcmp(plot->machines[i].name, name) == 0) {
+            return &plot->machines[i];
+        }
+    }
+    if (plot->count == MACHINES_MOST) {
+        return NULL;
+    }
+    struct machine *machine = &plot->machines[plot->count];
+    (void)snprintf(machine->name, sizeof machine->name, "%s", name);
+    plot->times[plot->count] = (struct fulcrum_gpu_time_row){
+        .name = machine->gpu, .lo = (double)NAN, .hi = (double)NAN};
+    plot->runs[plot->count] = (struct fulcrum_gpu_time_row){
+        .name = machine->name, .lo = (double)NAN, .hi = (double)NAN};
+    plot->count++;
+    return machine;
+}
+
+static size_t plot_components_part_of(const char *component)
+{
+    size_t i = 0;
+    while (i < FULCRUM_GPU_TIME_PARTS && strcmp(parts[i].component, component) != 0) {
+        i++;
+    }
+    return i;
+}
+
+struct cells {
+    double gpu_s;
+    double gpu_frac; /* of all GPU work */
+    double run_frac;
+    double steps_per_s;
+};
+
+static enum fulcrum_status read_cells(const struct fulcrum_plot_rows *rows, size_t row,
+    struct cells *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_plot_cell cells[] = {{"gpu_s", &out->gpu_s},
+        {"gpu_frac", &out->gpu_frac}, {"run_frac", &out->run_frac},
+        {"steps_per_s", &out->steps_per_s}, {.column = NULL}};
+    TRY(fulcrum_plot_rows_cells(rows, row, cells, err));
+    if (!(out->steps_per_s > 0.0)) {
+        TRY(fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "row %zu: steps_per_s = %.6g: expected a number above 0", row + 1,
+            out->steps_per_s));
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t row,
+    struct fulcrum_plot_components *plot, struct fulcrum_error *err)
+{
+    char name[PLOT_COMPONENTS_NAME_SIZE];
+    char component[32];
+    struct cells cells;
+    fulcrum_plot_rows_text(rows, row, "machine", name, sizeof name);
+    fulcrum_plot_rows_text(rows, row, "component", component, sizeof component);
+    size_t part = plot_components_part_of(component);
+    if (part == FULCRUM_GPU_TIME_PARTS) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "row %zu: component = '%s': expected one of 'fulcrum memory'", row + 1,
+            component);
+    }
+    TRY(read_cells(rows, row, &cells, err));
+    struct machine *machine = machine_of(plot, name);
+    if (machine == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "more than %d machines: too many",
+            (int)MACHINES_MOST);
+    }
+    size_t i = (size_t)(machine - plot->machines);
+    fulcrum_plot_rows_text(rows, row, "gpu", machine->gpu, sizeof machine->gpu);
+    machine->steps_per_s = cells.steps_per_s;
+    if (cells.gpu_frac > 0.0 && cells.gpu_s > 0.0) {
+        machine->gpu_s = cells.gpu_s / cells.gpu_frac;
+    }
+    plot->times[i].parts[part] = isnan(cells.gpu_s) ? 0.0 : fmax(0.0, cells.gpu_s);
+    plot->runs[i].parts[part] = isnan(cells.run_frac) ? 0.0 : fmax(0.0, cells.run_frac);
+    plot->is_clipped |= cells.run_frac < -CLIPPED_FROM;
+    return FULCRUM_OK;
+}
+
+static double sum_of(const struct fulcrum_gpu_time_row *row)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < FULCRUM_GPU_TIME_PARTS; k++) {
+        sum += row->parts[k];
+    }
+    return sum;
+}
+
+static void multiply(struct fulcrum_gpu_time_row *row, double factor)
+{
+    for (size_t k = 0; k < FULCRUM_GPU_TIME_PARTS; k++) {
+        row->parts[k] *= factor;
+    }
+}
+
+/*
+ * A faster link to the host shortens GPU work by what no component has: parts that are
+ * more than the whole are drawn smaller alike.
+ */
+static double gpu_work_s(const struct fulcrum_plot_components *plot, size_t i)
+{
+    double sum_s = sum_of(&plot->times[i]);
+    double whole_s = plot->machines[i].gpu_s;
+    return whole_s > 0.0 ? fmin(whole_s, sum_s) : sum_s;
+}
+
+/* Times become relative to the first machine's. */
+static enum fulcrum_status relate(
+    struct fulcrum_plot_components *plot, struct fulcrum_error *err)
+{
+    double first_s = gpu_work_s(plot, 0);
+    double first_per_s = plot->machines[0].steps_per_s;
+    if (!(first_s > 0.0)) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "machine %s: no GPU time in its rows", plot->machines[0].name);
+    }
+    for (size_t i = 0; i < plot->count; i++) {
+        double work_s = gpu_work_s(plot, i);
+        double sum_s = sum_of(&plot->times[i]);
+        multiply(&plot->times[i], sum_s > 0.0 ? work_s / sum_s / first_s : 0.0);
+        multiply(&plot->runs[i], first_per_s / plot->machines[i].steps_per_s);
+    }
+    return FULCRUM_OK;
+}
+
+static void write_words(
+    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_components *plot)
+{
+    char workload[64];
+    char calibration[128];
+    fulcrum_plot_rows_text(rows, 0, "workload", workload, sizeof workload);
+    fulcrum_plot_rows_text(rows, 0, "calibration", calibration, sizeof calibration);
+    (void)snprintf(plot->subtitle, sizeof plot->subtitle,
+        "%s%s%s%s%s%seach component made ideal in turn: what is gone is its part",
+        workload[0] != '\0' ? "workload " : "", workload,
+        workload[0] != '\0' ? "; " : "", calibration[0] != '\0' ? "calibration " : "",
+        calibration, calibration[0] != '\0' ? "; " : "");
+    (void)snprintf(plot->footnote, sizeof plot->footnote,
+        "GPU time is a sum: its parts have no order. Parts of a run are what is gained "
+        "in the order DRAM bandwidth, latencies, SMs, arithmetic, launches, host; in "
+        "another order they differ.%s",
+        plot->is_clipped ? " Parts below 0 are drawn as 0." : "");
+    if (plot->count > 1) {
+        size_t used = strlen(plot->footnote);
+        (void)snprintf(plot->footnote + used, sizeof plot->footnote - used,
+            " GPUs other than the calibration's: scaled, x or / %g for one standard "
+            "deviation.",
+            FULCRUM_GPU_SPREAD_FACTOR);
+    }
+}
+
+enum fulcrum_status fulcrum_plot_components_new(const struct fulcrum_plot_rows *rows,
+    struct fulcrum_plot_components **out, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = fulcrum_plot_rows_need(rows, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_plot_components *plot = calloc(1, sizeof *plot);
+    if (plot == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of components");
+    }
+    for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
+        status = take_row(rows, i, plot, err);
+    }
+    if (status == FULCRUM_OK && plot->count > 0) {
+        status = relate(plot, err);
+        write_words(rows, plot);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_plot_components_free(plot);
+        return status;
+    }
+    *out = plot;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_components_free(struct fulcrum_plot_components *plot)
+{
+    free(plot);
+}
+
+struct fulcrum_gpu_time_data fulcrum_plot_components_data(
+    const struct fulcrum_plot_components *plot, const struct fulcrum_plot_words *words)
+{
+    struct fulcrum_gpu_time_data data = {
+        .text = {.title = words->title != NULL ? words->title
+                                               : "Where the time goes: GPU and run",
+            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
+            .footnote = plot->footnote},
+        .x_label = "time of the same GPU work, relative to the first; labels: shares "
+                   "of each bar",
+        .rows = plot->times,
+        .count = plot->count,
+        .run_title = "Time of a run, with the CPU and the host",
+        .run_x_label = "time of the same number of steps, relative to the first",
+        .runs = plot->runs,
+        .run_count = plot->count,
+    };
+    for (size_t k = 0; k < FULCRUM_GPU_TIME_PARTS; k++) {
+        data.part_names[k] = parts[k].name;
+    }
+    return data;
+}
+
+/* Where the time of a reference's GPU goes, there and elsewhere. */
+
+/*
+ * The first bar is what was published, the rest left over as it is; the next is half
+ * of the SMs, then other GPUs: (6) and (24) of docs/model.md with the shares of the
+ * workload, which are those of the publication or replace them.
+ */
+
+enum { ROWS_MOST = 16, PLOT_GPU_TIME_NAME_SIZE = 120 };
+enum plot_gpu_time_part { MATH, SM, DRAM, REST };
+
+/* Of a normal distribution, 90 % lie within so many standard deviations. */
+static const double normal_90 = 1.645;
+
+struct fulcrum_plot_gpu_time {
+    size_t count;
+    struct fulcrum_gpu_time_row rows[ROWS_MOST];
+    char names[ROWS_MOST][PLOT_GPU_TIME_NAME_SIZE];
+    char title[160];
+    char subtitle[300];
+    char footnote[400];
+};
+
+/* What a published share is of; "" where the point does not say. */
+static const char *component_of(const struct fulcrum_reference_point *point)
+{
+    const struct fulcrum_reference_setting *component =
+        fulcrum_reference_find_setting(point, "component");
+    return component != NULL ? component->text : "";
+}
+
+/* The part that a published component stands for; REST where it is none of the model's.
+ */
+static enum plot_gpu_time_part plot_gpu_time_part_of(
+    const struct fulcrum_reference_point *point)
+{
+    switch (fulcrum_ideal_find(component_of(point))) {
+    case FULCRUM_IDEAL_MATH:
+        return MATH;
+    case FULCRUM_IDEAL_SM:
+        return SM;
+    case FULCRUM_IDEAL_DRAM:
+        return DRAM;
+    default:
+        return REST;
+    }
+}
+
+/* The next row; NULL where there are too many. */
+static struct fulcrum_gpu_time_row *add_row(
+    struct fulcrum_plot_gpu_time *plot, const char *subject, const char *what)
+{
+    if (plot->count == ROWS_MOST) {
+        return NULL;
+    }
+    char *name = plot->names[plot->count];
+    struct fulcrum_gpu_time_row *row = &plot->rows[plot->count++];
+    (void)snprintf(name, PLOT_GPU_TIME_NAME_SIZE, "%s%s", subject, what);
+    *row = (struct fulcrum_gpu_time_row){
+        .name = name, .lo = (double)NAN, .hi = (double)NAN};
+    return row;
+}
+
+static void put_scale(
+    struct fulcrum_gpu_time_row *row, const struct fulcrum_gpu_scale *scale)
+{
+    row->parts[MATH] = scale->math;
+    row->parts[SM] = scale->sm;
+    row->parts[DRAM] = scale->dram;
+    row->parts[REST] = scale->latency;
+}
+
+/* The share that a point states; NAN: none. */
+static double share_of(const struct fulcrum_reference_point *point)
+{
+    for (size_t k = 0; k < point->observation_count; k++) {
+        if (strcmp(point->observations[k].quantity, "gpu_time_frac") == 0) {
+            return point->observations[k].value;
+        }
+    }
+    return (double)NAN;
+}
+
+/* Returns how many shares there were. */
+static size_t add_published(
+    struct fulcrum_plot_gpu_time *plot, const struct fulcrum_reference *reference)
+{
+    struct fulcrum_gpu_time_row *row =
+        add_row(plot, reference->design.machine.gpu.name, ", published");
+    double sum = 0.0;
+    size_t found = 0;
+    for (size_t i = 0; i < reference->point_count; i++) {
+        const struct fulcrum_reference_point *point = &reference->points[i];
+        double share = share_of(point);
+        if (!isnan(share)) {
+            row->parts[plot_gpu_time_part_of(point)] += share;
+            sum += share;
+            found++;
+        }
+    }
+    row->parts[REST] += fmax(0.0, 1.0 - sum);
+    return found;
+}
+
+static void add_half_sms(
+    struct fulcrum_plot_gpu_time *plot, const struct fulcrum_reference *reference)
+{
+    double sms = reference->design.machine.gpu.sm_count;
+    char what[48];
+    (void)snprintf(what, sizeof what, "%.0f of %.0f SMs", floor(sms / 2.0), sms);
+    struct fulcrum_gpu_time_row *row = add_row(plot, "the same on ", what);
+    if (row != NULL) {
+        struct fulcrum_gpu_scale scale = fulcrum_sm_scale(
+            &reference->design.workload.network, sms, floor(sms / 2.0));
+        put_scale(row, &scale);
+    }
+}
+
+/* Another GPU's times are scaled ones, with the spread that this has. */
+static enum fulcrum_status add_machine(struct fulcrum_plot_gpu_time *plot,
+    const struct fulcrum_reference *reference, const char *name,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_design design;
+    const struct fulcrum_gpu *from = &reference->design.machine.gpu;
+    fulcrum_design_init(&design);
+    enum fulcrum_status status = fulcrum_machine_load(name, &design, NULL, err);
+    if (status != FULCRUM_OK) {
+        return fulcrum_fail_in(err, status, "--machines");
+    }
+    int is_same = strcmp(design.machine.gpu.name, from->name) == 0;
+    if (design.machine.accelerator != FULCRUM_ACCELERATOR_GPU || is_same) {
+        return FULCRUM_OK;
+    }
+    struct fulcrum_gpu_time_row *row = add_row(plot, design.machine.gpu.name, "");
+    if (row == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_RANGE, "--machines: more than %d", (int)ROWS_MOST - 2);
+    }
+    struct fulcrum_gpu_scale scale = fulcrum_gpu_scale(
+        &reference->design.workload.network, from, &design.machine.gpu);
+    double factor = pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90);
+    put_scale(row, &scale);
+    row->lo = fulcrum_gpu_scale_sum(&scale) / factor;
+    row->hi = fulcrum_gpu_scale_sum(&scale) * factor;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status add_machines(struct fulcrum_plot_gpu_time *plot,
+    const struct fulcrum_reference *reference, const char *list,
+    struct fulcrum_error *err)
+{
+    const char *rest = strcmp(list, "none") == 0 ? NULL : list;
+    enum fulcrum_status status = FULCRUM_OK;
+    while (rest != NULL && status == FULCRUM_OK) {
+        char name[256];
+        size_t length = strcspn(rest, ",");
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, rest);
+        status = add_machine(plot, reference, name, err);
+        rest = rest[length] == ',' ? rest + length + 1 : NULL;
+    }
+    return status;
+}
+
+static enum fulcrum_status fill(struct fulcrum_plot_gpu_time *plot,
+    const struct fulcrum_reference *reference, const char *machines,
+    struct fulcrum_error *err)
+{
+    if (reference->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU ||
+        add_published(plot, reference) == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+            "reference %s: no gpu_time_frac of a GPU: expected one like "
+            "inci2020-fig2-text",
+            reference->name);
+    }
+    if (reference->design.machine.gpu.sm_count >= 2.0) {
+        add_half_sms(plot, reference);
+    }
+    (void)snprintf(plot->title, sizeof plot->title, "%s", reference->title);
+    (void)snprintf(plot->subtitle, sizeof plot->subtitle,
+        "reference %s; workload %s; below the first bar: predicted from the shares of "
+        "the workload, with clocks, SMs, bandwidth and cache of each GPU",
+        reference->name, reference->workload);
+    (void)snprintf(plot->footnote, sizeof plot->footnote,
+        "What is left of the published shares (%.0f %%) is taken to be latency that no "
+        "GPU shortens. Other GPUs: a factor of %g either way for one standard "
+        "deviation.",
+        100.0 * plot->rows[0].parts[REST], FULCRUM_GPU_SPREAD_FACTOR);
+    return add_machines(plot, reference, machines, err);
+}
+
+enum fulcrum_status fulcrum_plot_gpu_time_new(const struct fulcrum_reference *reference,
+    const char *machines, struct fulcrum_plot_gpu_time **out, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_gpu_time *plot = calloc(1, sizeof *plot);
+    if (plot == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of GPU time");
+    }
+    enum fulcrum_status status = fill(plot, reference, machines, err);
+    if (status != FULCRUM_OK) {
+        fulcrum_plot_gpu_time_free(plot);
+        return status;
+    }
+    *out = plot;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_gpu_time_free(struct fulcrum_plot_gpu_time *plot)
+{
+    free(plot);
+}
+
+struct fulcrum_gpu_time_data fulcrum_plot_gpu_time_data(
+    const struct fulcrum_plot_gpu_time *plot, const struct fulcrum_plot_words *words)
+{
+    return (struct fulcrum_gpu_time_data){
+        .text = {.title = words->title != NULL ? words->title : plot->title,
+            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
+            .footnote = plot->footnote},
+        .part_names = {"math", "SM utilisation", "DRAM bandwidth",
+            "the rest: latency, taken as constant"},
+        .x_label = "time relative to the published GPU; labels: shares of each bar",
+        .interval_name = "90 % interval of the whole",
+        .rows = plot->rows,
+        .count = plot->count,
+    };
+}

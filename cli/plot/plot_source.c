@@ -1,0 +1,397 @@
+/* plot_source.c - the file behind a chart: what it holds, and what it says. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* stat */
+
+#include "cli/plot/plot_source.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/plot/plot_rows.h"
+#include "model/design/design.h"
+#include "model/status.h"
+#include "model/try.h"
+#include "presets/io/document.h"
+#include "presets/kind/preset.h"
+
+/* Which fields vary in the points of a sweep. */
+
+static int is_path(const char *column)
+{
+    static const char *const parts[] = {
+        "machine.", "workload.", "calibration.", "run."};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (strncmp(column, parts[i], strlen(parts[i])) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+enum fulcrum_status fulcrum_plot_rows_values(const struct fulcrum_plot_rows *rows,
+    const char *column, double **out, size_t *count, struct fulcrum_error *err)
+{
+    size_t row_count = fulcrum_plot_rows_count(rows);
+    size_t used = 0;
+    double *values = calloc(row_count + 1, sizeof *values);
+    if (values == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "column %s", column);
+    }
+    for (size_t row = 0; row < row_count; row++) {
+        enum fulcrum_status status =
+            fulcrum_plot_rows_number(rows, row, column, &values[used], err);
+        if (status != FULCRUM_OK) {
+            free(values);
+            return status;
+        }
+        used += isfinite(values[used]) ? 1U : 0U;
+    }
+    qsort(values, used, sizeof *values, compare);
+    size_t kept = used > 0 ? 1 : 0;
+    for (size_t i = 1; i < used; i++) {
+        if (values[i] > values[kept - 1]) {
+            values[kept++] = values[i];
+        }
+    }
+    *out = values;
+    *count = kept;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_plot_fields_find(const struct fulcrum_plot_rows *rows,
+    struct fulcrum_plot_fields *out, struct fulcrum_error *err)
+{
+    struct fulcrum_plot_fields fields = {.count = 0};
+    const char *column = fulcrum_plot_rows_column(rows, 0);
+    for (size_t i = 0; column != NULL && fields.count < FULCRUM_PLOT_FIELDS_MAX; i++) {
+        double *values = NULL;
+        size_t count = 0;
+        enum fulcrum_status status = is_path(column) ? fulcrum_plot_rows_values(rows,
+                                                           column, &values, &count, err)
+                                                     : FULCRUM_OK;
+        free(values);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        if (count > 1) {
+            fields.paths[fields.count] = column;
+            fields.value_counts[fields.count++] = count;
+        }
+        column = fulcrum_plot_rows_column(rows, i + 1);
+    }
+    *out = fields;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_field_label(char *out, size_t size, const char *path)
+{
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    if (field == NULL) {
+        (void)snprintf(out, size, "%s", path);
+        return;
+    }
+    /* What follows the first sentence is for lists of fields. */
+    size_t length = strcspn(field->meaning, ";:");
+    (void)snprintf(out, size, "%.*s%s%s (%s)", (int)length, field->meaning,
+        field->unit[0] != '\0' ? ", " : "", field->unit, path);
+}
+
+/* What files of one schema are, and whether charts read them row by row. */
+static const struct kind {
+    const char *schema;
+    const char *words;
+} kinds[FULCRUM_PLOT_CONTENTS] = {
+    [FULCRUM_PLOT_SWEEP] = {"fulcrum-explore", "a sweep of 'fulcrum explore'"},
+    [FULCRUM_PLOT_PREDICTION] = {"fulcrum-predict", "the JSON of 'fulcrum predict'"},
+    [FULCRUM_PLOT_VALIDATION] = {"fulcrum-validate",
+        "the points of 'fulcrum validate'"},
+    [FULCRUM_PLOT_FIT] = {"fulcrum-fit", "the JSON of 'fulcrum fit'"},
+    [FULCRUM_PLOT_MEASURED] = {"fulcrum-measure", "the points of 'fulcrum measure'"},
+    [FULCRUM_PLOT_STAGES] = {"fulcrum-measure",
+        "the stages that 'fulcrum measure' recorded"},
+    [FULCRUM_PLOT_COMPONENTS] = {"fulcrum-memory",
+        "the components of 'fulcrum memory'"},
+    [FULCRUM_PLOT_MEMORY] = {"fulcrum-memory", "factors or gains of 'fulcrum memory'"},
+    [FULCRUM_PLOT_PLACEMENTS] = {"fulcrum-placements",
+        "the placements of 'fulcrum partition'"},
+    [FULCRUM_PLOT_NODE] = {"fulcrum-node", "what 'fulcrum node' wrote"},
+    [FULCRUM_PLOT_SCALING] = {"fulcrum-cluster", "what 'fulcrum cluster' wrote"},
+    [FULCRUM_PLOT_SENSITIVITY] = {"fulcrum-sensitivity",
+        "what 'fulcrum sensitivity' found"},
+    [FULCRUM_PLOT_CALIBRATION] = {"fulcrum-calibration", "a calibration"},
+    [FULCRUM_PLOT_REFERENCE] = {"fulcrum-reference", "a reference"},
+};
+
+const char *fulcrum_plot_content_words(enum fulcrum_plot_content content)
+{
+    return kinds[content].words;
+}
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* The first character that counts, of a file that can be read again; EOF for others. */
+static int first_character(const char *path)
+{
+    struct stat there;
+    FILE *file =
+        stat(path, &there) == 0 && S_ISREG(there.st_mode) ? fopen(path, "r") : NULL;
+    if (file == NULL) {
+        return EOF;
+    }
+    int first = fgetc(file);
+    while (first != EOF && isspace(first)) {
+        first = fgetc(file);
+    }
+    (void)fclose(file);
+    return first;
+}
+
+/* What some commands wrote has columns of its own. */
+static void note_columns(struct fulcrum_plot_source *source)
+{
+    static const struct {
+        const char *columns[2]; /* all of them; the second may be NULL */
+        enum fulcrum_plot_content content;
+    } marks[] = {
+        {{"component", "gpu_s"}, FULCRUM_PLOT_COMPONENTS},
+        {{"cache_rel", "bandwidth_rel"}, FULCRUM_PLOT_MEMORY},
+        {{"placement", "sm_frac"}, FULCRUM_PLOT_PLACEMENTS},
+        {{"quality_speedup", NULL}, FULCRUM_PLOT_SCALING},
+        {{"batch_over_critical", NULL}, FULCRUM_PLOT_SCALING},
+        {{"swing_lo", "total_frac"}, FULCRUM_PLOT_SENSITIVITY},
+        {{"learner_gpu_count", "threads_needed"}, FULCRUM_PLOT_NODE},
+    };
+    size_t columns = fulcrum_table_column_count(source->table);
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        const char *second = marks[i].columns[1];
+        if (fulcrum_table_find(source->table, marks[i].columns[0]) < columns &&
+            (second == NULL || fulcrum_table_find(source->table, second) < columns)) {
+            source->content = marks[i].content;
+            return;
+        }
+    }
+}
+
+static enum fulcrum_status open_table(
+    struct fulcrum_plot_source *source, struct fulcrum_error *err)
+{
+    TRY(fulcrum_table_load(source->name, &source->table, err));
+    size_t columns = fulcrum_table_column_count(source->table);
+    int is_validation = fulcrum_table_find(source->table, "predicted") < columns &&
+                        fulcrum_table_find(source->table, "observed") < columns;
+    int has_stages = fulcrum_table_find(source->table, "stage") < columns &&
+                     fulcrum_table_find(source->table, "cpu_only_frac") < columns;
+    source->content = is_validation ? FULCRUM_PLOT_VALIDATION : FULCRUM_PLOT_SWEEP;
+    int is_measured =
+        fulcrum_table_find(source->table, "measured_steps_per_s") < columns;
+    source->content = has_stages ? FULCRUM_PLOT_STAGES : source->content;
+    source->content = is_measured ? FULCRUM_PLOT_MEASURED : source->content;
+    note_columns(source);
+    return FULCRUM_OK;
+}
+
+/* Points, stages or both: what is asked for, else points. */
+static enum fulcrum_plot_content measured_content(
+    const struct fulcrum_node *root, enum fulcrum_plot_content expected)
+{
+    int has_points = fulcrum_node_member(root, "points").json != NULL;
+    int has_stages = fulcrum_node_member(root, "stages").json != NULL;
+    int is_stages = has_stages && (!has_points || expected == FULCRUM_PLOT_STAGES);
+    return is_stages ? FULCRUM_PLOT_STAGES : FULCRUM_PLOT_MEASURED;
+}
+
+/* Schemas that stand for two contents are told apart by what is in them. */
+static enum fulcrum_plot_content content_of(enum fulcrum_plot_content content,
+    const struct fulcrum_node *root, enum fulcrum_plot_content expected)
+{
+    if (content == FULCRUM_PLOT_MEASURED) {
+        return measured_content(root, expected);
+    }
+    if (content == FULCRUM_PLOT_COMPONENTS &&
+        fulcrum_node_member(root, "components").json == NULL) {
+        return FULCRUM_PLOT_MEMORY;
+    }
+    return content;
+}
+
+/* References name their kind beside the schema; old ones may have the kind alone. */
+static enum fulcrum_status find_content(struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content expected, struct fulcrum_error *err)
+{
+    char name[64] = "";
+    char kind[64] = "";
+    struct fulcrum_reader unheard = {.file = source->name};
+    struct fulcrum_node root = fulcrum_node_root(&unheard, source->document);
+    struct fulcrum_node schema = fulcrum_node_member(&root, "schema");
+    struct fulcrum_node schema_name = fulcrum_node_member(&schema, "name");
+    struct fulcrum_node kind_node = fulcrum_node_member(&root, "kind");
+    (void)fulcrum_node_text(&schema_name, name, sizeof name);
+    (void)fulcrum_node_text(&kind_node, kind, sizeof kind);
+    for (int i = 0; i < FULCRUM_PLOT_CONTENTS; i++) {
+        const char *known = kinds[i].schema;
+        if (strcmp(name, known) == 0 ||
+            (name[0] == '\0' && strcmp(kind, known + strlen("fulcrum-")) == 0)) {
+            source->content = content_of((enum fulcrum_plot_content)i, &root, expected);
+            return FULCRUM_OK;
+        }
+    }
+    if (name[0] == '\0' && kind[0] == '\0') {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "%s: schema is not given: expected what explore, validate, fit, measure "
+            "or calibrate wrote, or a reference",
+            source->name);
+    }
+    return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+        "%s: its schema is %s: no chart is drawn from that", source->name,
+        name[0] != '\0' ? name : kind);
+}
+
+static enum fulcrum_status open_document(struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content expected, struct fulcrum_error *err)
+{
+    TRY(fulcrum_document_read(source->name, &source->document, err));
+    return find_content(source, expected, err);
+}
+
+/* A sweep of many points comes line by line. */
+static enum fulcrum_status open_lines(struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content expected, struct fulcrum_error *err)
+{
+    static const struct fulcrum_json_lines lines = {"points", "finding"};
+    TRY(fulcrum_json_lines_read(source->name, &lines, &source->document, err));
+    return find_content(source, expected, err);
+}
+
+/* Whether there is a preset of that kind and name. */
+static enum fulcrum_status has_preset(enum fulcrum_preset_kind kind, const char *name,
+    int *out, struct fulcrum_error *err)
+{
+    struct fulcrum_preset_entry *entries = NULL;
+    size_t count = 0;
+    enum fulcrum_status status = fulcrum_preset_list(kind, &entries, &count, err);
+    *out = 0;
+    for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
+        *out = *out || strcmp(entries[i].name, name) == 0;
+    }
+    free(entries);
+    return status;
+}
+
+/* What can be read but once is believed to hold what it is said to hold. */
+static enum fulcrum_status open_as(struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content expected, struct fulcrum_error *err)
+{
+    switch (expected) {
+    case FULCRUM_PLOT_SWEEP:
+    case FULCRUM_PLOT_VALIDATION:
+    case FULCRUM_PLOT_MEASURED:
+    case FULCRUM_PLOT_STAGES:
+    case FULCRUM_PLOT_SENSITIVITY:
+    case FULCRUM_PLOT_COMPONENTS:
+    case FULCRUM_PLOT_MEMORY:
+    case FULCRUM_PLOT_PLACEMENTS:
+    case FULCRUM_PLOT_NODE:
+    case FULCRUM_PLOT_SCALING:
+        return open_table(source, err);
+    case FULCRUM_PLOT_FIT:
+    case FULCRUM_PLOT_PREDICTION:
+        return open_document(source, expected, err);
+    case FULCRUM_PLOT_REFERENCE:
+        source->content = FULCRUM_PLOT_REFERENCE;
+        return FULCRUM_OK;
+    case FULCRUM_PLOT_CALIBRATION:
+    case FULCRUM_PLOT_CONTENTS:
+    default:
+        source->content = FULCRUM_PLOT_CALIBRATION;
+        return FULCRUM_OK;
+    }
+}
+
+/* A preset's name; what is none of them is opened for its message. */
+static enum fulcrum_status open_preset(struct fulcrum_plot_source *source,
+    enum fulcrum_plot_content expected, struct fulcrum_error *err)
+{
+    int is_reference = 0;
+    int is_calibration = 0;
+    enum fulcrum_status status =
+        has_preset(FULCRUM_PRESET_REFERENCE, source->name, &is_reference, err);
+    if (status == FULCRUM_OK) {
+        status =
+            has_preset(FULCRUM_PRESET_CALIBRATION, source->name, &is_calibration, err);
+    }
+    if (status != FULCRUM_OK || (!is_reference && !is_calibration)) {
+        return status == FULCRUM_OK ? open_as(source, expected, err) : status;
+    }
+    source->content = is_reference ? FULCRUM_PLOT_REFERENCE : FULCRUM_PLOT_CALIBRATION;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_plot_source_open(const char *name,
+    enum fulcrum_plot_content expected, struct fulcrum_plot_source *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_plot_source source = {.name = name, .reader = {.file = name}};
+    int first = first_character(name);
+    struct stat there;
+    enum fulcrum_status status = FULCRUM_OK;
+    if (ends_with(name, ".jsonl")) {
+        status = open_lines(&source, expected, err);
+    } else if (ends_with(name, ".csv") || (first != EOF && first != '{')) {
+        status = open_table(&source, err);
+    } else if (first == '{') {
+        status = open_document(&source, expected, err);
+    } else if (stat(name, &there) == 0) {
+        status = open_as(&source, expected, err);
+    } else {
+        status = open_preset(&source, expected, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_plot_source_close(&source);
+        return status;
+    }
+    *out = source;
+    return FULCRUM_OK;
+}
+
+void fulcrum_plot_source_close(struct fulcrum_plot_source *source)
+{
+    fulcrum_table_free(source->table);
+    fulcrum_document_free(source->document);
+    *source = (struct fulcrum_plot_source){.name = NULL};
+}
+
+int fulcrum_plot_source_has(struct fulcrum_plot_source *source, const char *key)
+{
+    struct fulcrum_reader unheard = {.file = source->name};
+    struct fulcrum_node root = fulcrum_node_root(&unheard, source->document);
+    return source->document != NULL && fulcrum_node_member(&root, key).json != NULL;
+}
+
+enum fulcrum_status fulcrum_plot_source_rows(struct fulcrum_plot_source *source,
+    const char *key, struct fulcrum_plot_rows **out, struct fulcrum_error *err)
+{
+    if (source->table != NULL) {
+        return fulcrum_plot_rows_of_table(source->table, out, err);
+    }
+    struct fulcrum_node root = fulcrum_node_root(&source->reader, source->document);
+    if (source->content == FULCRUM_PLOT_PREDICTION) {
+        return fulcrum_plot_rows_of_object(&root, out, err);
+    }
+    return fulcrum_plot_rows_of_json(&root, key, out, err);
+}

@@ -1,0 +1,98 @@
+/* plot_source.h - the file behind a chart: what it holds, and what it says. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_PLOT_PLOT_SOURCE_H
+#define FULCRUM_CLI_PLOT_PLOT_SOURCE_H
+
+#include "cli/plot/plot_rows.h"
+#include "model/status.h"
+
+/* Which fields vary in the points of a sweep. */
+
+enum { FULCRUM_PLOT_FIELDS_MAX = 8 };
+
+/* Fields of machine, workload, calibration or run, by their path. Borrowed from rows.
+ */
+struct fulcrum_plot_fields {
+    const char *paths[FULCRUM_PLOT_FIELDS_MAX];
+    size_t value_counts[FULCRUM_PLOT_FIELDS_MAX]; /* how many different numbers */
+    size_t count; /* of those that have more than one, in the order of the file */
+};
+
+/*
+ * Looks at every row, those that could not run too.
+ *   fails    FULCRUM_ERR_FORMAT (a cell is no number), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_fields_find(
+    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_fields *out,
+    struct fulcrum_error *err);
+
+/*
+ * The different numbers of a column, increasing; blanks are left out.
+ *   out      the caller frees it with free()
+ *   fails    as above
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_rows_values(
+    const struct fulcrum_plot_rows *rows, const char *column, double **out,
+    size_t *count, struct fulcrum_error *err);
+
+/* "hardware threads (machine.cpu.thread_count)"; the path where it is no field. */
+void fulcrum_plot_field_label(char *out, size_t size, const char *path);
+
+enum fulcrum_plot_content {
+    FULCRUM_PLOT_SWEEP,
+    FULCRUM_PLOT_PREDICTION,
+    FULCRUM_PLOT_VALIDATION,
+    FULCRUM_PLOT_FIT,
+    FULCRUM_PLOT_MEASURED,
+    FULCRUM_PLOT_STAGES,
+    FULCRUM_PLOT_COMPONENTS,
+    FULCRUM_PLOT_MEMORY,
+    FULCRUM_PLOT_PLACEMENTS,
+    FULCRUM_PLOT_NODE,
+    FULCRUM_PLOT_SCALING,
+    FULCRUM_PLOT_SENSITIVITY,
+    FULCRUM_PLOT_CALIBRATION, /* read by its own loader, as is */
+    FULCRUM_PLOT_REFERENCE,   /* this */
+    FULCRUM_PLOT_CONTENTS
+};
+
+/* An open file. Owned by whoever opened it. */
+struct fulcrum_plot_source {
+    const char *name; /* borrowed: a path or a preset's name */
+    enum fulcrum_plot_content content;
+    struct fulcrum_table *table;  /* CSV */
+    struct json_object *document; /* JSON */
+    struct fulcrum_reader reader; /* of the document */
+};
+
+/*
+ * Opens what a chart is drawn from. Calibrations and references are only told apart;
+ * what can be read but once, such as a pipe, is taken for `expected`, and of a document
+ * with points and stages those that are expected.
+ *   expected  what the chart asked for needs; FULCRUM_PLOT_CONTENTS: any will do
+ *   fails     FULCRUM_ERR_FILE, FULCRUM_ERR_FORMAT (no CSV, no JSON, or none that
+ *             fulcrum wrote), FULCRUM_ERR_UNKNOWN_NAME, FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_open(const char *name,
+    enum fulcrum_plot_content expected, struct fulcrum_plot_source *out,
+    struct fulcrum_error *err);
+
+/* Accepts a struct of zeros. */
+void fulcrum_plot_source_close(struct fulcrum_plot_source *source);
+
+/*
+ * The rows under `key`; a table has but one set of rows, a prediction but one row.
+ * Borrow from the source.
+ *   fails    as fulcrum_plot_rows_of_json
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_source_rows(
+    struct fulcrum_plot_source *source, const char *key, struct fulcrum_plot_rows **out,
+    struct fulcrum_error *err);
+
+/* Whether a document has such a member; of a table it is not known: false. */
+int fulcrum_plot_source_has(struct fulcrum_plot_source *source, const char *key);
+
+/* "a sweep of 'fulcrum explore'", ... Static. */
+const char *fulcrum_plot_content_words(enum fulcrum_plot_content content);
+
+#endif

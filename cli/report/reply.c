@@ -1,0 +1,164 @@
+/* reply.c - what one command of the program answers to another. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/report/reply.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/message.h"
+#include "presets/io/document.h"
+
+/* The answer of a command under way. */
+struct hearing {
+    char *text;
+    size_t length;
+    char *warnings;
+    size_t warnings_length;
+    struct fulcrum_error refusal;
+    int exit_code;
+};
+
+/* Settings that were parsed; `out` is where results go. */
+static enum fulcrum_status run_parsed(const struct fulcrum_command *command,
+    const char *settings, const struct fulcrum_command_syntax *syntax,
+    struct hearing *hearing)
+{
+    const void *block = settings + syntax->common_offset;
+    const struct fulcrum_common_settings *common = block;
+    struct fulcrum_context context = {
+        .format = (enum fulcrum_format)common->format, .quiet = 1};
+    context.out = open_memstream(&hearing->text, &hearing->length);
+    context.warnings = open_memstream(&hearing->warnings, &hearing->warnings_length);
+    enum fulcrum_status status = FULCRUM_ERR_NO_MEMORY;
+    if (context.out != NULL && context.warnings != NULL) {
+        status = command->run(settings, &context, &hearing->refusal);
+    }
+    hearing->exit_code = context.exit_code;
+    int is_whole = context.out != NULL && fclose(context.out) == 0;
+    is_whole = context.warnings != NULL && fclose(context.warnings) == 0 && is_whole;
+    return is_whole ? status : FULCRUM_ERR_NO_MEMORY;
+}
+
+static enum fulcrum_status run_words(const struct fulcrum_command *command,
+    const struct fulcrum_words *words, struct hearing *hearing)
+{
+    struct fulcrum_command_syntax syntax;
+    fulcrum_command_syntax_init(command, &syntax);
+    char *settings = calloc(1, syntax.size);
+    if (settings == NULL) {
+        return FULCRUM_ERR_NO_MEMORY;
+    }
+    enum fulcrum_status status = fulcrum_options_parse(
+        &syntax.syntax, settings, (int)words->count, words->items, &hearing->refusal);
+    if (status == FULCRUM_OK) {
+        status = run_parsed(command, settings, &syntax, hearing);
+    } else {
+        hearing->exit_code = FULCRUM_EXIT_USAGE;
+    }
+    fulcrum_options_free(&syntax.syntax, settings);
+    free(settings);
+    return status;
+}
+
+/* What was heard becomes a document, a reason, or a failure of the asking itself. */
+static enum fulcrum_status settle(struct fulcrum_reply *reply,
+    const struct hearing *hearing, enum fulcrum_status status,
+    struct fulcrum_error *err)
+{
+    if (status == FULCRUM_ERR_INTERRUPTED ||
+        hearing->exit_code == FULCRUM_EXIT_INTERRUPTED) {
+        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
+    }
+    if (status == FULCRUM_ERR_NO_MEMORY) {
+        return fulcrum_fail(
+            err, status, "'%s' ran out of memory", reply->words.items[0]);
+    }
+    if (status != FULCRUM_OK) {
+        (void)fulcrum_fail(&reply->refusal, status, "%s",
+            hearing->refusal.detail[0] != '\0' ? hearing->refusal.detail
+                                               : fulcrum_status_text(status));
+        return FULCRUM_OK;
+    }
+    return fulcrum_document_parse(
+        reply->words.items[0], hearing->text, hearing->length, &reply->document, err);
+}
+
+enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct hearing hearing = {.text = NULL, .refusal = {FULCRUM_OK, ""}};
+    struct fulcrum_words words = {.count = 0};
+    fulcrum_words_append(&words, &reply->words);
+    fulcrum_words_add(&words, "--format");
+    fulcrum_words_add(&words, "json");
+    reply->unheard = (struct fulcrum_reader){.file = reply->words.items[0]};
+    const struct fulcrum_command *command =
+        fulcrum_command_find(fulcrum_commands(), reply->words.items[0]);
+    enum fulcrum_status status = FULCRUM_ERR_NO_MEMORY;
+    if (!words.is_short && command != NULL) {
+        status = run_words(command, &words, &hearing);
+    }
+    reply->exit_code = hearing.exit_code;
+    if (hearing.exit_code == FULCRUM_EXIT_INTERRUPTED) {
+        context->exit_code = hearing.exit_code;
+    }
+    status = settle(reply, &hearing, status, err);
+    free(reply->warnings);
+    reply->warnings = hearing.warnings;
+    free(hearing.text);
+    fulcrum_words_clear(&words);
+    return status;
+}
+
+void fulcrum_reply_clear(struct fulcrum_reply *reply)
+{
+    fulcrum_document_free(reply->document);
+    fulcrum_words_clear(&reply->words);
+    free(reply->warnings);
+    *reply = (struct fulcrum_reply){.document = NULL};
+}
+
+struct fulcrum_node fulcrum_reply_root(struct fulcrum_reply *reply)
+{
+    return fulcrum_node_root(&reply->unheard, reply->document);
+}
+
+double fulcrum_reply_number(struct fulcrum_reply *reply, const char *key)
+{
+    struct fulcrum_node root = fulcrum_reply_root(reply);
+    return fulcrum_node_member_number(&root, key);
+}
+
+void fulcrum_reply_text(
+    struct fulcrum_reply *reply, const char *key, char *out, size_t size)
+{
+    struct fulcrum_node root = fulcrum_reply_root(reply);
+    fulcrum_node_member_text(&root, key, out, size);
+}
+
+void fulcrum_node_member_text(
+    const struct fulcrum_node *object, const char *key, char *out, size_t size)
+{
+    struct fulcrum_node member = fulcrum_node_member(object, key);
+    out[0] = '\0';
+    if (member.json != NULL && !fulcrum_node_text(&member, out, size)) {
+        out[0] = '\0';
+    }
+}
+
+double fulcrum_node_member_number(const struct fulcrum_node *object, const char *key)
+{
+    struct fulcrum_node member = fulcrum_node_member(object, key);
+    return member.json != NULL ? fulcrum_node_value(&member) : (double)NAN;
+}
+
+size_t fulcrum_node_count(const struct fulcrum_node *array)
+{
+    size_t count = 0;
+    if (array->json == NULL || !fulcrum_node_is_array(array, &count)) {
+        return 0;
+    }
+    return count;
+}

@@ -1,0 +1,314 @@
+/* report_figure.c - charts of an HTML report, and the lines that they come from. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report/html.h"
+#include "cli/report/report_section.h"
+#include "plots/chart/canvas.h"
+#include "plots/chart/inline_svg.h"
+
+static const double wide_pt = 620.0;
+static const double narrow_pt = 300.0; /* 390 pixels less margins, at 1.2 a point */
+
+/* One of the two pictures under way. */
+struct picture {
+    FILE *out;
+    const char *label;
+    char footnote[900];
+};
+
+/* Lines of a page are one paragraph here. */
+static void keep_footnote(struct picture *picture, const char *text)
+{
+    size_t used = 0;
+    picture->footnote[0] = '\0';
+    while (*text != '\0' && used + 3 < sizeof picture->footnote) {
+        size_t line = strcspn(text, "\n");
+        int length = snprintf(picture->footnote + used, sizeof picture->footnote - used,
+            "%s%.*s", used > 0 ? "; " : "", (int)line, text);
+        used += length > 0 ? (size_t)length : 0;
+        text += line + (text[line] == '\n');
+    }
+}
+
+static enum fulcrum_status take(
+    void *user, const struct fulcrum_canvas *canvas, struct fulcrum_error *err)
+{
+    struct picture *picture = user;
+    const char *footnote = fulcrum_canvas_caption(canvas, FULCRUM_CAPTION_FOOTNOTE);
+    keep_footnote(picture, footnote != NULL ? footnote : "");
+    return fulcrum_canvas_write_svg(canvas, picture->label, picture->out, err);
+}
+
+static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
+    struct fulcrum_reply *reply, struct fulcrum_extent extent, struct picture *picture,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_plot_taker taker = {take, picture};
+    struct fulcrum_plot_job job = {
+        .source = {.name = reply->words.items[0],
+            .content = figure->content,
+            .document = reply->document,
+            .reader = {.file = reply->words.items[0]}},
+        .width_pt = extent.width_pt,
+        .height_pt = extent.height_pt,
+        .width_px = (double)NAN,
+        .breakdown = figure->breakdown,
+        .taker = &taker,
+    };
+    return figure->draw(&job, err);
+}
+
+static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,
+    struct fulcrum_reply *reply, struct picture *picture, struct fulcrum_error *err)
+{
+    const struct fulcrum_extent wide = {wide_pt, figure->height_pt};
+    const struct fulcrum_extent narrow = {narrow_pt, figure->narrow_height_pt};
+    (void)fputs("<div class=\"wide\">\n", picture->out);
+    enum fulcrum_status status = draw_one(figure, reply, wide, picture, err);
+    (void)fputs("</div>\n<div class=\"narrow\">\n", picture->out);
+    if (status == FULCRUM_OK) {
+        status = draw_one(figure, reply, narrow, picture, err);
+    }
+    (void)fputs("</div>\n", picture->out);
+    return status;
+}
+
+/* What there is to say below the pictures. */
+static void write_caption(const struct picture *picture, FILE *out)
+{
+    (void)fputs("<figcaption>", out);
+    fulcrum_html_text(out, picture->label);
+    (void)fputs(".", out);
+    size_t length = strlen(picture->footnote);
+    if (length > 0) {
+        int has_stop = picture->footnote[length - 1] == '.';
+        fulcrum_html_print(out, " Notes: %s%s", picture->footnote, has_stop ? "" : ".");
+    }
+    (void)fputs("</figcaption>\n", out);
+}
+
+/* Drawn aside first: half a figure is none. */
+enum fulcrum_status fulcrum_report_draw(const struct fulcrum_report_figure *figure,
+    struct fulcrum_reply *reply, FILE *out, struct fulcrum_error *err)
+{
+    struct fulcrum_error refusal = {FULCRUM_OK, ""};
+    char *text = NULL;
+    size_t size = 0;
+    struct picture picture = {
+        .out = open_memstream(&text, &size), .label = figure->label};
+    if (picture.out == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a chart");
+    }
+    enum fulcrum_status status = draw_both(figure, reply, &picture, &refusal);
+    if (fclose(picture.out) != 0) {
+        status = FULCRUM_ERR_NO_MEMORY;
+    }
+    if (status == FULCRUM_OK) {
+        (void)fputs("<figure>\n", out);
+        (void)fwrite(text, 1, size, out);
+        write_caption(&picture, out);
+        (void)fputs("</figure>\n", out);
+    } else {
+        (void)fputs("<p class=\"note\">", out);
+        fulcrum_html_print(
+            out, "%s: this cannot be drawn: %s.", figure->label, refusal.detail);
+        (void)fputs("</p>\n", out);
+    }
+    free(text);
+    return status == FULCRUM_ERR_NO_MEMORY ? fulcrum_fail(err, status, "a chart")
+                                           : FULCRUM_OK;
+}
+
+void fulcrum_report_print_words(const struct fulcrum_words *words, FILE *out)
+{
+    char *line = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&line, &size);
+    if (stream == NULL) {
+        return;
+    }
+    fulcrum_words_print(words, stream);
+    if (fclose(stream) == 0) {
+        fulcrum_html_text(out, line);
+    }
+    free(line);
+}
+
+/* Warnings of a sweep; those of the design stand beside the prediction. */
+static void write_warnings(const struct fulcrum_reply *reply, FILE *out)
+{
+    const char *at = reply->warnings != NULL ? reply->warnings : "";
+    while (*at != '\0') {
+        size_t length = strcspn(at, "\n");
+        if (strncmp(at, "calibration ", strlen("calibration ")) != 0) {
+            (void)fputs("<p class=\"note\">", out);
+            fulcrum_html_print(out, "%.*s.", (int)length, at);
+            (void)fputs("</p>\n", out);
+        }
+        at += length + (at[length] == '\n');
+    }
+}
+
+void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out)
+{
+    write_warnings(reply, out);
+    (void)fputs("<p class=\"made\">Made with <code>fulcrum ", out);
+    fulcrum_report_print_words(&reply->words, out);
+    (void)fputs("</code></p>\n", out);
+}
+
+int fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out)
+{
+    if (reply->document != NULL) {
+        return 1;
+    }
+    (void)fputs("<p class=\"note\">This could not be worked out: ", out);
+    fulcrum_html_text(out, reply->refusal.detail);
+    (void)fputs(".</p>\n", out);
+    fulcrum_report_made_with(reply, out);
+    return 0;
+}
+
+/* The style sheet of an HTML report. */
+
+/*
+ * Colours of the page are variables, those of charts attributes: both have dark ones,
+ * for screens only, as paper is white. Tables scroll in their box, so that the page
+ * never does sideways. Of each chart one of two pictures is shown.
+ */
+static const char *const sheet[] = {
+    ":root{--paper:#fff;--field:#f4f6f8;--ink:#1a1a1a;--soft:#555;--line:#d9dde2;"
+    "--shade:#0003;--accent:#0064a0;--s0:#0072b2;--s1:#009e73;--s2:#d55e00;--s3:#"
+    "7a7a7a}\n",
+    "@media screen and (prefers-color-scheme:dark){:root{--paper:#16191d;"
+    "--shade:#fff4;--field:#1f242a;--ink:#e9eaec;--soft:#b0b6bd;--line:#3a4149;--"
+    "accent:#7cc4f5;"
+    "--s0:#5ab0ea;--s1:#3cc79c;--s2:#f08a4b;--s3:#a3a9b0}}\n",
+    "*{box-sizing:border-box}\n",
+    "html{color-scheme:light "
+    "dark;-webkit-text-size-adjust:100%;text-size-adjust:100%}\n",
+    "body{margin:0;background:var(--paper);color:var(--ink);"
+    "font:1rem/1.5 system-ui,-apple-system,\"Segoe UI\",Roboto,\"DejaVu Sans\","
+    "sans-serif}\n",
+    "header,main,footer{max-width:54rem;margin:0 auto;padding:0 1rem}\n",
+    "header{padding-top:1.5rem}\nmain{padding-bottom:1rem}\n",
+    "h1{font-size:1.7rem;line-height:1.2;margin:0 0 .25rem;overflow-wrap:anywhere}\n",
+    "h2{font-size:1.3rem;line-height:1.25;margin:2.5rem 0 .5rem;padding-top:.75rem;"
+    "border-top:1px solid var(--line)}\n",
+    "h3{font-size:1.05rem;margin:1.75rem 0 .25rem;overflow-wrap:anywhere}\n",
+    "p,ul.words,figcaption{max-width:44rem}\np{margin:.5rem 0}\n",
+    ".kicker,.run{color:var(--soft);margin:0 0 .25rem}\n.kicker{font-size:.85rem}\n",
+    "a{color:var(--accent)}\n",
+    ".skip{position:absolute;left:-999rem}\n"
+    ".skip:focus{left:1rem;top:.5rem;background:var(--paper);padding:.5rem}\n",
+    ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));"
+    "gap:.6rem;margin:1rem 0}\n",
+    ".cards div{background:var(--field);border:1px solid var(--line);"
+    "border-radius:.5rem;padding:.6rem .8rem}\n",
+    ".cards dt{color:var(--soft);font-size:.85rem}\n.cards dd{margin:0}\n"
+    ".cards strong{display:block;font-size:1.35rem;line-height:1.25}\n"
+    ".cards span{display:block;color:var(--soft);font-size:.85rem;line-height:1.3}\n",
+    "ul.words{padding-left:1.2rem}\nul.words li{margin:.5rem 0}\n",
+    "nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:0;"
+    "margin:1rem 0 0}\nnav a{display:inline-block;padding:.3rem 0}\n",
+    "figure{margin:1rem "
+    "0}\nfigcaption{margin-top:.6rem}\nfigcaption,.made,.note,footer{color:var(--soft);"
+    "font-size:.85rem}\n",
+    "svg{display:block;width:100%;height:auto}\nsvg.chart{overflow:visible}\n"
+    "svg.chart text{font-family:\"DejaVu Sans\",Verdana,system-ui,sans-serif}\n"
+    "svg.chart polyline{stroke-linejoin:round}\n.narrow{display:none}\n",
+    "svg.whisker{width:10rem;height:1rem;margin-top:.2rem;fill:var(--accent);"
+    "stroke:var(--accent)}\nsvg.whisker .track{stroke:var(--line)}\n"
+    "svg.whisker .range{stroke-width:2.5}\n"
+    "svg.whisker .mark{stroke:var(--soft);stroke-width:1;stroke-dasharray:3 3}\n",
+    "svg.bar{height:1.75rem;border-radius:.25rem;margin:.75rem 0}\n",
+    "rect.s0{fill:var(--s0)}rect.s1{fill:var(--s1)}rect.s2{fill:var(--s2)}"
+    "rect.s3{fill:var(--s3)}\n",
+    ".key{display:inline-block;width:.8em;height:.8em;border-radius:.15em;"
+    "margin-right:.5em;print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"
+    ".key.s0{background:var(--s0)}.key.s1{background:var(--s1)}"
+    ".key.s2{background:var(--s2)}.key.s3{background:var(--s3)}\n",
+    /* A shade at an edge says that the table goes on beyond it: covers move along with
+     * the table, shades stay. */
+    ".scroll{overflow-x:auto;margin:1rem 0;background:"
+    "linear-gradient(to right,var(--paper) 40%,transparent) 0/2rem 100% no-repeat "
+    "local,"
+    "linear-gradient(to left,var(--paper) 40%,transparent) 100%/2rem 100% no-repeat "
+    "local,"
+    "linear-gradient(to right,var(--shade),transparent) 0/.9rem 100% no-repeat scroll,"
+    "linear-gradient(to left,var(--shade),transparent) 100%/.9rem 100% no-repeat "
+    "scroll}\n",
+    "table{border-collapse:collapse;font-size:.9rem;min-width:60%}\n",
+    "caption{text-align:left;font-weight:600;padding:.25rem 0}\n"
+    "caption span{position:sticky;left:0;display:inline-block;"
+    "max-width:min(44rem,calc(100vw - 2rem))}\n",
+    "th,td{text-align:left;vertical-align:top;padding:.3rem .9rem .3rem 0;"
+    "border-bottom:1px solid var(--line)}\n"
+    "tbody th{font-weight:400}\ntbody th.name{min-width:8rem}\nthead "
+    "th{color:var(--soft);"
+    "font-weight:600;vertical-align:bottom}\n",
+    "th.n,td.n{text-align:right;font-variant-numeric:tabular-nums}\n"
+    "td.n{white-space:nowrap}\ntd small{display:block;color:var(--soft);"
+    "font-size:.85em}\ntbody th code{white-space:nowrap}\n",
+    "td.source{min-width:16rem;max-width:30rem}\ntd.long{min-width:14rem}\n",
+    "td.origin-measured,td.origin-fitted{font-weight:600}\ntd.origin-prior{font-style:"
+    "italic}\n",
+    "code{font-family:ui-monospace,\"DejaVu Sans Mono\",monospace;font-size:.85em;"
+    "overflow-wrap:anywhere}\n",
+    "pre{background:var(--field);border:1px solid var(--line);border-radius:.5rem;"
+    "padding:.6rem .8rem;white-space:pre-wrap}\n",
+    "dl.notes{font-size:.9rem}\ndl.notes div{margin:.35rem 0}\n"
+    "dl.notes dt{color:var(--soft)}\ndl.notes dd{margin:0 0 0 1rem;"
+    "overflow-wrap:anywhere;max-width:44rem}\n",
+    "footer{padding-bottom:2rem;border-top:1px solid var(--line)}\n",
+    "@media screen and (max-width:40rem){h1{font-size:1.4rem}"
+    ".cards{grid-template-columns:1fr 1fr;gap:.4rem}"
+    ".cards div{padding:.5rem .6rem}.cards strong{font-size:1.15rem}"
+    "svg.whisker{width:5rem}table{font-size:.85rem}th,td{padding-right:.5rem}"
+    "tbody th.name{min-width:6.5rem}"
+    ".stack thead{display:none}.stack tr{display:grid;"
+    "grid-template-columns:1fr auto;gap:0 .75rem;padding:.35rem 0;"
+    "border-bottom:1px solid var(--line)}.stack th,.stack td{border:0;padding:0}"
+    ".stack td:last-child{grid-column:1/-1;max-width:none;min-width:0;"
+    "color:var(--soft)}.stack th code{white-space:normal}"
+    ".wide{display:none}.narrow{display:block}}\n",
+    "@page{margin:16mm}\n",
+    "@media print{body{font-size:10pt}nav,.skip{display:none}"
+    "header,main,footer{max-width:none;padding:0}"
+    "figure,tr,.cards div,li,svg,pre{break-inside:avoid}"
+    "h2,h3,caption,thead{break-after:avoid}"
+    "p:has(+figure){break-after:avoid;break-inside:avoid}"
+    "main>section:nth-of-type(2){break-before:page}p{orphans:3;widows:3}.scroll{"
+    "overflow:visible;background:none}"
+    "table{font-size:8.5pt}td.n{white-space:normal}tbody "
+    "th,td.source,td.long{min-width:0}"
+    "code{font-size:.8em}svg.chart{width:auto;max-width:100%;height:115mm}}\n",
+};
+
+/* A chart's colours: what stands in the picture, and what a dark screen shows. */
+static void write_dark_charts(FILE *out)
+{
+    size_t count = 0;
+    const struct fulcrum_shade *shades = fulcrum_palette_shades(&count);
+    (void)fputs("@media screen and (prefers-color-scheme:dark){\n", out);
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(out,
+            "svg.chart [fill=\"#%06x\"]{fill:#%06x}"
+            "svg.chart [stroke=\"#%06x\"]{stroke:#%06x}\n",
+            shades[i].rgb, shades[i].dark_rgb, shades[i].rgb, shades[i].dark_rgb);
+    }
+    (void)fputs("}\n", out);
+}
+
+void fulcrum_report_style(FILE *out)
+{
+    for (size_t i = 0; i < sizeof sheet / sizeof sheet[0]; i++) {
+        (void)fputs(sheet[i], out);
+    }
+    write_dark_charts(out);
+}

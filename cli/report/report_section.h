@@ -1,0 +1,217 @@
+/* report_section.h - the sections of an HTML report, and what they are made with. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_REPORT_REPORT_SECTION_H
+#define FULCRUM_CLI_REPORT_REPORT_SECTION_H
+
+#include "cli/options/design_options.h"
+#include "cli/options/solve_options.h"
+#include "cli/plot/plot_job.h"
+#include "cli/report/reply.h"
+
+/* What one HTML report is about, and what other commands said of it. */
+
+enum {
+    FULCRUM_REPORT_MACHINES_MOST = 8,
+    FULCRUM_REPORT_SECTIONS_MOST = 32,
+    FULCRUM_REPORT_QUESTIONS_MOST = 16 /* of one section on one machine */
+};
+
+/* The options of a report: those of a design, but for any number of machines. */
+struct fulcrum_report_settings {
+    struct fulcrum_text_list machines;
+    struct fulcrum_design_settings design; /* its machine is each of those in turn */
+    struct fulcrum_solve_settings solve;
+    const char *title;
+    struct fulcrum_text_list sections; /* to be written; none: all that apply */
+};
+
+/* What one section asked about one machine. */
+struct fulcrum_report_replies {
+    size_t count;
+    struct fulcrum_reply items[FULCRUM_REPORT_QUESTIONS_MOST];
+};
+
+/* One machine of the report. */
+struct fulcrum_report_case {
+    char name[180];              /* of the machine, as its prediction has it */
+    struct fulcrum_words design; /* "-m", ...: the options that choose the point */
+    struct fulcrum_words actors; /* "--actors", N, where it was given */
+    struct fulcrum_words solver; /* "--method", ..., where they were given */
+    struct fulcrum_report_replies sections[FULCRUM_REPORT_SECTIONS_MOST];
+};
+
+struct fulcrum_report_job {
+    const struct fulcrum_report_settings *settings;
+    struct fulcrum_words line; /* that makes this report again, but for -o */
+    size_t case_count;
+    struct fulcrum_report_case *cases[FULCRUM_REPORT_MACHINES_MOST];
+};
+
+/*
+ *   settings  borrowed as long as the job
+ *   out       the caller frees it with fulcrum_report_job_free
+ *   context   gets exit code 2 where settings do not go together
+ *   fails     FULCRUM_ERR_MISSING (no machine), FULCRUM_ERR_RANGE (too many),
+ *             FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_job_new(
+    const struct fulcrum_report_settings *settings, struct fulcrum_report_job **out,
+    struct fulcrum_context *context, struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_report_job_free(struct fulcrum_report_job *job);
+
+/* Takes the name from the prediction; "this" says what it is. */
+void fulcrum_report_name(struct fulcrum_report_case *machine);
+
+/* What a section of that name asked; `count` is 0 where there is no such section, or it
+ * asked nothing. */
+struct fulcrum_report_replies *fulcrum_report_replies_of(
+    struct fulcrum_report_case *machine, const char *section);
+
+/* The prediction of the point: the document of `fulcrum predict`. */
+struct fulcrum_reply *fulcrum_report_predicted(struct fulcrum_report_case *machine);
+
+/* One output of it: value, and interval where there is one (NAN else). */
+struct fulcrum_report_output {
+    double value;
+    double lo;
+    double hi;
+    const char *unit; /* as people are shown it: "%" for shares */
+};
+
+struct fulcrum_report_output fulcrum_report_output_of(
+    struct fulcrum_report_case *machine, const char *name);
+
+enum { FULCRUM_REPORT_CAPTION_SIZE = 160 };
+
+/* A caption, with ", with 90 % intervals" behind it where the prediction has them. */
+const char *fulcrum_report_caption(struct fulcrum_report_case *machine,
+    const char *text, char out[FULCRUM_REPORT_CAPTION_SIZE]);
+
+/* The value of a field in force at the point; NAN where it is none, or a text. */
+double fulcrum_report_field(struct fulcrum_report_case *machine, const char *path);
+
+/* 1 where environments are simulated on the GPU, and no actors step on the CPU. */
+int fulcrum_report_is_resident(struct fulcrum_report_case *machine);
+
+/* 1 where the learner runs on GPUs. */
+int fulcrum_report_has_gpu(struct fulcrum_report_case *machine);
+
+enum fulcrum_report_scope {
+    FULCRUM_REPORT_EACH,   /* once for each machine, under its name where several are */
+    FULCRUM_REPORT_ALL,    /* once for all of them */
+    FULCRUM_REPORT_SEVERAL /* the same, where there is more than one */
+};
+
+/*
+ * A section asks other commands of the program, and writes what they answered: a report
+ * says nothing that they do not say. To add one: a record, and a line in
+ * report_section.c.
+ */
+struct fulcrum_report_section {
+    const char *id;    /* of its heading, and what --section calls it */
+    const char *title; /* the heading */
+    enum fulcrum_report_scope scope;
+    /*
+     * Adds the words of the i-th command line to ask about a machine, without those of
+     * the design; "" as first word skips it. Returns 0 where there is none any more,
+     * and at once where the section does not apply. NULL: asks nothing. The prediction
+     * has been asked before.
+     */
+    int (*ask)(
+        struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words);
+    /*
+     * Writes HTML below the heading. `machine` is the first one where the scope is all.
+     *   fails    FULCRUM_ERR_NO_MEMORY; failures of `out` are left to its owner
+     */
+    enum fulcrum_status (*write)(struct fulcrum_report_job *job,
+        struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err);
+};
+
+/* In the order of the report, NULL-terminated; the first one is the summary. Static. */
+const struct fulcrum_report_section *const *fulcrum_report_sections(void);
+
+/* Name of the i-th section that --section may ask for; NULL beyond the last one. */
+const char *fulcrum_report_section_name(int index);
+
+/* A chart of what a command answered. */
+struct fulcrum_report_figure {
+    const char *label; /* what it shows, in words */
+    enum fulcrum_plot_content content;
+    enum fulcrum_status (*draw)(
+        struct fulcrum_plot_job *job, struct fulcrum_error *err);
+    double height_pt;        /* of 620 points of width */
+    double narrow_height_pt; /* of 300: what a phone shows */
+    struct fulcrum_plot_breakdown_options breakdown;
+};
+
+/*
+ * Writes the chart twice, wide and narrow, of which the style sheet shows one, with
+ * what the chart has to note below it. What cannot be drawn says why. reply    whose
+ * document is drawn
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_draw(
+    const struct fulcrum_report_figure *figure, struct fulcrum_reply *reply, FILE *out,
+    struct fulcrum_error *err);
+
+/* A command line as a shell reads it, escaped. */
+void fulcrum_report_print_words(const struct fulcrum_words *words, FILE *out);
+
+/* "Made with ...": the command line of a reply, for who wants to go on from there. */
+void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out);
+
+/* A paragraph that says why there is nothing; 1 where there is an answer, 0 else. */
+int fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out);
+
+/* The style sheet, with the colours of charts for dark screens. */
+void fulcrum_report_style(FILE *out);
+
+/*
+ * The whole document.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_document_write(
+    struct fulcrum_report_job *job, FILE *out, struct fulcrum_error *err);
+
+/* In cli/report_<id>.c, report_sweeps.c, report_whatifs.c and report_inputs.c. */
+extern const struct fulcrum_report_section fulcrum_report_summary;
+
+extern const struct fulcrum_report_section fulcrum_report_machines;
+
+extern const struct fulcrum_report_section fulcrum_report_prediction;
+
+extern const struct fulcrum_report_section fulcrum_report_levers;
+
+extern const struct fulcrum_report_section fulcrum_report_ratio;
+
+extern const struct fulcrum_report_section fulcrum_report_actors;
+
+extern const struct fulcrum_report_section fulcrum_report_time;
+
+extern const struct fulcrum_report_section fulcrum_report_power;
+
+extern const struct fulcrum_report_section fulcrum_report_sms;
+
+extern const struct fulcrum_report_section fulcrum_report_plane;
+
+extern const struct fulcrum_report_section fulcrum_report_node;
+
+extern const struct fulcrum_report_section fulcrum_report_memory;
+
+extern const struct fulcrum_report_section fulcrum_report_partition;
+
+extern const struct fulcrum_report_section fulcrum_report_cluster;
+
+extern const struct fulcrum_report_section fulcrum_report_sensitivity;
+
+extern const struct fulcrum_report_section fulcrum_report_accuracy;
+
+extern const struct fulcrum_report_section fulcrum_report_calibrations;
+
+extern const struct fulcrum_report_section fulcrum_report_inputs;
+
+extern const struct fulcrum_report_section fulcrum_report_method;
+
+#endif

@@ -1,0 +1,209 @@
+/* check_list.c - what was checked, with the outcome of each check, and as JUnit XML. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/result/check_list.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/status.h"
+#include "presets/io/text_file.h"
+
+static int make_room(struct fulcrum_check_list *list)
+{
+    if (list->count < list->room) {
+        return 1;
+    }
+    size_t room = list->room > 0 ? 2 * list->room : 64;
+    struct fulcrum_check *items = realloc(list->items, room * sizeof *items);
+    if (items == NULL) {
+        list->is_short_of_memory = 1;
+        return 0;
+    }
+    list->items = items;
+    list->room = room;
+    return 1;
+}
+
+struct fulcrum_check *fulcrum_check_list_add(struct fulcrum_check_list *list,
+    const char *suite, enum fulcrum_check_outcome outcome, const char *name, ...)
+{
+    if (!make_room(list)) {
+        return NULL;
+    }
+    struct fulcrum_check *check = &list->items[list->count++];
+    *check = (struct fulcrum_check){.outcome = outcome};
+    (void)snprintf(check->suite, sizeof check->suite, "%s", suite);
+    va_list arguments;
+    va_start(arguments, name);
+    (void)vsnprintf(check->name, sizeof check->name, name, arguments);
+    va_end(arguments);
+    return check;
+}
+
+void fulcrum_check_say(struct fulcrum_check *check, const char *format, ...)
+{
+    if (check == NULL) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(check->text, sizeof check->text, format, arguments);
+    va_end(arguments);
+}
+
+size_t fulcrum_check_list_count(
+    const struct fulcrum_check_list *list, enum fulcrum_check_outcome outcome)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        count += list->items[i].outcome == outcome ? 1 : 0;
+    }
+    return count;
+}
+
+enum fulcrum_status fulcrum_check_list_status(
+    const struct fulcrum_check_list *list, struct fulcrum_error *err)
+{
+    return list->is_short_of_memory
+               ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for the checks")
+               : FULCRUM_OK;
+}
+
+/* Characters that XML 1.0 cannot hold, and bytes that are no UTF-8, become '?'. */
+static void print_xml(FILE *stream, const char *text)
+{
+    static const struct {
+        char letter;
+        const char *entity;
+    } entities[] = {
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\n', "&#10;"}};
+    while (*text != '\0') {
+        size_t length = fulcrum_utf8_length(text);
+        const char *entity = NULL;
+        for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++) {
+            entity = entities[i].letter == *text ? entities[i].entity : entity;
+        }
+        if (entity != NULL) {
+            (void)fputs(entity, stream);
+        } else if (length == 0 || (unsigned char)*text < 0x20U) {
+            (void)fputc('?', stream);
+        } else {
+            (void)fwrite(text, 1, length, stream);
+        }
+        text += length > 0 ? length : 1;
+    }
+}
+
+static void print_attribute(FILE *stream, const char *key, const char *value)
+{
+    (void)fprintf(stream, " %s=\"", key);
+    print_xml(stream, value);
+    (void)fputc('"', stream);
+}
+
+static void print_counts(FILE *stream, const struct fulcrum_check_list *part)
+{
+    (void)fprintf(stream,
+        " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\"", part->count,
+        fulcrum_check_list_count(part, FULCRUM_CHECK_FAILED),
+        fulcrum_check_list_count(part, FULCRUM_CHECK_SKIPPED));
+}
+
+static void print_case(FILE *stream, const struct fulcrum_check *check)
+{
+    (void)fputs("    <testcase", stream);
+    print_attribute(stream, "classname", check->suite);
+    print_attribute(stream, "name", check->name);
+    if (check->outcome == FULCRUM_CHECK_PASSED) {
+        (void)fputs("/>\n", stream);
+        return;
+    }
+    (void)fprintf(stream, ">\n      <%s",
+        check->outcome == FULCRUM_CHECK_FAILED ? "failure" : "skipped");
+    print_attribute(stream, "message", check->text);
+    (void)fputs("/>\n    </testcase>\n", stream);
+}
+
+/* The checks of the suite that begins at `first`; borrowed. */
+static struct fulcrum_check_list suite_at(
+    const struct fulcrum_check_list *list, size_t first)
+{
+    size_t end = first;
+    while (end < list->count &&
+           strcmp(list->items[end].suite, list->items[first].suite) == 0) {
+        end++;
+    }
+    return (struct fulcrum_check_list){
+        .count = end - first, .items = list->items + first};
+}
+
+void fulcrum_check_list_junit(
+    const struct fulcrum_check_list *list, const char *name, FILE *stream)
+{
+    (void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", stream);
+    print_attribute(stream, "name", name);
+    print_counts(stream, list);
+    (void)fputs(">\n", stream);
+    size_t next = 0;
+    while (next < list->count) {
+        struct fulcrum_check_list suite = suite_at(list, next);
+        (void)fputs("  <testsuite", stream);
+        print_attribute(stream, "name", suite.items[0].suite);
+        print_counts(stream, &suite);
+        (void)fputs(">\n", stream);
+        for (size_t i = 0; i < suite.count; i++) {
+            print_case(stream, &suite.items[i]);
+        }
+        (void)fputs("  </testsuite>\n", stream);
+        next += suite.count;
+    }
+    (void)fputs("</testsuites>\n", stream);
+}
+
+void fulcrum_check_list_clear(struct fulcrum_check_list *list)
+{
+    free(list->items);
+    *list = (struct fulcrum_check_list){.count = 0};
+}
+
+/* How far a number is from a stored one. */
+
+double fulcrum_moved_stored(double value)
+{
+    char text[32];
+    if (isnan(value)) {
+        return value;
+    }
+    (void)snprintf(text, sizeof text, "%.6g", value);
+    return strtod(text, NULL);
+}
+
+double fulcrum_moved_rel(double from, double to)
+{
+    if (isnan(from) || isnan(to)) {
+        return isnan(from) && isnan(to) ? 0.0 : (double)INFINITY;
+    }
+    double by = fabs(to - from);
+    if (!(by > 0.0)) {
+        return 0.0;
+    }
+    return fabs(from) > 0.0 ? by / fabs(from) : (double)INFINITY;
+}
+
+void fulcrum_moved_say(
+    struct fulcrum_check *check, const char *subject, double from, double to)
+{
+    double moved_rel = fulcrum_moved_rel(from, to);
+    if (isfinite(moved_rel)) {
+        fulcrum_check_say(check,
+            "%sis predicted as %.6g, %.6g stored: moved by %.2g %%", subject, to, from,
+            100.0 * (to < from ? -moved_rel : moved_rel));
+    } else {
+        fulcrum_check_say(
+            check, "%sis predicted as %.6g, %.6g stored", subject, to, from);
+    }
+}

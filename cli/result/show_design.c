@@ -1,0 +1,161 @@
+/* show_design.c - a machine or workload: each value, its unit, and where it is from. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/result/report.h"
+#include "cli/result/show.h"
+#include "presets/io/json.h"
+
+enum { TEXT_SIZE = 120 };
+
+static const struct fulcrum_column columns[] = {
+    {"field", FULCRUM_COLUMN_TEXT, NULL},
+    {"value", FULCRUM_COLUMN_TEXT, NULL},
+    {"unit", FULCRUM_COLUMN_TEXT, NULL},
+    {"basis", FULCRUM_COLUMN_TEXT, NULL},
+    {"preset", FULCRUM_COLUMN_TEXT, NULL},
+    {"source", FULCRUM_COLUMN_TEXT, NULL},
+};
+
+static int is_number(const struct fulcrum_field *field)
+{
+    return field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
+}
+
+static int is_of_kind(const struct fulcrum_field *field, enum fulcrum_preset_kind kind)
+{
+    const char *name = fulcrum_preset_kind_name(kind);
+    size_t length = strlen(name);
+    return strncmp(field->path, name, length) == 0 && field->path[length] == '.';
+}
+
+static int is_given(
+    const struct fulcrum_field *field, const struct fulcrum_design *design)
+{
+    return is_number(field) ? !isnan(fulcrum_field_number(field, design))
+                            : fulcrum_field_text(field, design)[0] != '\0';
+}
+
+/* Whole numbers of any length are for people too: 12582912, not 1.258e+07. */
+static void format_value(const struct fulcrum_field *field,
+    const struct fulcrum_shown_design *shown, enum fulcrum_format format, char *out)
+{
+    if (!is_number(field)) {
+        (void)snprintf(out, TEXT_SIZE, "%s", fulcrum_field_text(field, shown->design));
+        return;
+    }
+    double value = fulcrum_field_number(field, shown->design);
+    int is_table = format == FULCRUM_FORMAT_TABLE;
+    if (isnan(value)) {
+        (void)snprintf(out, TEXT_SIZE, "%s", is_table ? "-" : "");
+    } else if (is_table && field->kind == FULCRUM_FIELD_NUMBER) {
+        (void)snprintf(out, TEXT_SIZE, "%.6g", value);
+    } else {
+        (void)snprintf(out, TEXT_SIZE, "%.17g", value);
+    }
+}
+
+static void format_basis(const struct fulcrum_field *field,
+    const struct fulcrum_shown_design *shown, const struct fulcrum_source *source,
+    char *out)
+{
+    if (source == NULL) {
+        (void)snprintf(out, TEXT_SIZE, "%s",
+            is_given(field, shown->design) ? shown->unsourced : "not given");
+    } else if (source->is_prior) {
+        (void)snprintf(out, TEXT_SIZE, "prior, x or / %.3g", source->spread_factor);
+    } else {
+        (void)snprintf(out, TEXT_SIZE, "source");
+    }
+}
+
+static void add_row(struct fulcrum_report *report, const struct fulcrum_field *field,
+    const struct fulcrum_shown_design *shown, enum fulcrum_format format)
+{
+    const struct fulcrum_source *source =
+        fulcrum_sources_find(shown->sources, field->path);
+    char text[TEXT_SIZE];
+    fulcrum_report_add_text(report, field->path);
+    format_value(field, shown, format, text);
+    fulcrum_report_add_text(report, text);
+    fulcrum_report_add_text(report, field->unit);
+    format_basis(field, shown, source, text);
+    fulcrum_report_add_text(report, text);
+    fulcrum_report_add_text(report, source != NULL ? source->file : "");
+    fulcrum_report_add_text(report, source != NULL ? source->text : "");
+}
+
+static void add_value(struct fulcrum_json *object, const struct fulcrum_field *field,
+    const struct fulcrum_design *design)
+{
+    if (is_number(field)) {
+        fulcrum_json_add_number(object, "value", fulcrum_field_number(field, design));
+    } else {
+        fulcrum_json_add_text(object, "value", fulcrum_field_text(field, design));
+    }
+}
+
+static void add_object(struct fulcrum_json *array, const struct fulcrum_field *field,
+    const struct fulcrum_shown_design *shown)
+{
+    const struct fulcrum_source *source =
+        fulcrum_sources_find(shown->sources, field->path);
+    struct fulcrum_json *object = fulcrum_json_append_object(array);
+    char basis[TEXT_SIZE];
+    format_basis(field, shown, source, basis);
+    fulcrum_json_add_text(object, "field", field->path);
+    add_value(object, field, shown->design);
+    fulcrum_json_add_text(object, "unit", field->unit);
+    fulcrum_json_add_text(object, "meaning", field->meaning);
+    int is_prior = source != NULL && source->is_prior;
+    fulcrum_json_add_text(object, "basis", is_prior ? "prior" : basis);
+    fulcrum_json_add_number(
+        object, "spread_factor", is_prior ? source->spread_factor : (double)NAN);
+    fulcrum_json_add_text(object, "preset", source != NULL ? source->file : "");
+    fulcrum_json_add_text(object, "source", source != NULL ? source->text : "");
+}
+
+static enum fulcrum_status print_json(const struct fulcrum_shown_design *shown,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_json *document = fulcrum_report_document("fulcrum-show");
+    fulcrum_json_add_text(document, "kind", fulcrum_preset_kind_name(shown->kind));
+    fulcrum_json_add_text(document, "name", shown->name);
+    fulcrum_json_add_text(document, "title", shown->title);
+    struct fulcrum_json *array = fulcrum_json_add_array(document, "fields");
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (is_of_kind(&fields[i], shown->kind)) {
+            add_object(array, &fields[i], shown);
+        }
+    }
+    return fulcrum_report_print_document(document, context, err);
+}
+
+enum fulcrum_status fulcrum_show_design(const struct fulcrum_shown_design *shown,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    if (context->format == FULCRUM_FORMAT_JSON) {
+        return print_json(shown, context, err);
+    }
+    struct fulcrum_report *report =
+        fulcrum_report_new("fields", columns, sizeof columns / sizeof columns[0]);
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (is_of_kind(&fields[i], shown->kind)) {
+            add_row(report, &fields[i], shown, context->format);
+        }
+    }
+    if (context->format == FULCRUM_FORMAT_TABLE) {
+        (void)fprintf(context->out, "%s %s: %s\n\n",
+            fulcrum_preset_kind_name(shown->kind), shown->name, shown->title);
+    }
+    enum fulcrum_status status =
+        fulcrum_report_print(report, "fulcrum-show", context, err);
+    fulcrum_report_free(report);
+    return status;
+}

@@ -1,0 +1,322 @@
+/* candidates.c - what the questions of `fulcrum recommend` have in common. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/whatif/candidates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options/actors_rule.h"
+#include "cli/options/design_options.h"
+#include "cli/options/solve_options.h"
+#include "model/design/design.h"
+#include "model/nearest.h"
+#include "model/quantity.h"
+#include "model/study/sweep.h"
+#include "model/try.h"
+
+/* Designs beside each other, in the same worlds. */
+
+/*
+ * Whether one design beats another is asked draw by draw: what is not known of the
+ * workload is the same for both, and does not blur the answer. A draw is a stream of
+ * random numbers that priors take one after the other, in their order, and calibrations
+ * after them. So each design gets a place for every prior that any of them has.
+ */
+
+/* Actors to a hardware thread that a machine may choose from where nobody says. */
+static const double actors_to_thread[] = {0.5, 1.0, 2.0, 4.0, 8.0, 16.0};
+enum { CHOICES = sizeof actors_to_thread / sizeof actors_to_thread[0] };
+
+enum fulcrum_status fulcrum_contender_load(
+    const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_contender *out, struct fulcrum_error *err)
+{
+    return fulcrum_design_inputs_load(settings, context, &out->inputs, err);
+}
+
+static int is_path(const struct fulcrum_field *field, const char *path)
+{
+    return field != NULL && strcmp(field->path, path) == 0;
+}
+
+int fulcrum_contender_sets(const struct fulcrum_contender *contender, const char *path)
+{
+    for (size_t i = 0; i < contender->inputs.setting_count; i++) {
+        if (is_path(contender->inputs.settings[i].field, path)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+enum fulcrum_status fulcrum_contender_set(struct fulcrum_contender *contender,
+    const char *path, double value, struct fulcrum_error *err)
+{
+    struct fulcrum_design_inputs *inputs = &contender->inputs;
+    struct fulcrum_setting *grown =
+        realloc(inputs->settings, (inputs->setting_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    grown[inputs->setting_count++] =
+        (struct fulcrum_setting){fulcrum_field_find(path), value, NULL};
+    inputs->settings = grown;
+    inputs->scenario.settings = grown;
+    inputs->scenario.setting_count = inputs->setting_count;
+    return FULCRUM_OK;
+}
+
+/* 1, no spread, where the field is no prior. */
+static double spread_of(
+    const struct fulcrum_contender *contender, const struct fulcrum_field *field)
+{
+    for (size_t i = 0; i < contender->inputs.prior_count; i++) {
+        if (contender->inputs.priors[i].field == field) {
+            return contender->inputs.priors[i].spread_factor;
+        }
+    }
+    return 1.0;
+}
+
+static int is_prior_of_any(const struct fulcrum_contender *contenders, size_t count,
+    const struct fulcrum_field *field)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (spread_of(&contenders[i], field) > 1.0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The fields that are a prior of any contender; returns how many. */
+static size_t list_priors(const struct fulcrum_contender *contenders, size_t count,
+    const struct fulcrum_field **out)
+{
+    size_t field_count = 0;
+    size_t found = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
+    for (size_t i = 0; i < field_count; i++) {
+        if (is_prior_of_any(contenders, count, &fields[i])) {
+            out[found++] = &fields[i];
+        }
+    }
+    return found;
+}
+
+static enum fulcrum_status give_priors(struct fulcrum_contender *contender,
+    const struct fulcrum_field *const *fields, size_t count, struct fulcrum_error *err)
+{
+    struct fulcrum_design_inputs *inputs = &contender->inputs;
+    struct fulcrum_prior *priors = calloc(count + 1, sizeof *priors);
+    if (priors == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
+        priors[i] = (struct fulcrum_prior){fields[i], spread_of(contender, fields[i])};
+    }
+    free(inputs->priors);
+    inputs->priors = priors;
+    inputs->prior_count = count;
+    inputs->scenario.priors = priors;
+    inputs->scenario.prior_count = count;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_contenders_align(
+    struct fulcrum_contender *contenders, size_t count, struct fulcrum_error *err)
+{
+    size_t field_count = 0;
+    (void)fulcrum_fields(&field_count);
+    const struct fulcrum_field **fields = calloc(field_count, sizeof(void *));
+    if (fields == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    size_t prior_count = list_priors(contenders, count, fields);
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
+        status = give_priors(&contenders[i], fields, prior_count, err);
+    }
+    free((void *)fields);
+    return status;
+}
+
+/* Multiples of the GPUs, or learner cores, that share them. */
+static enum fulcrum_status offer_actors(
+    struct fulcrum_contender *contender, struct fulcrum_error *err)
+{
+    const struct fulcrum_machine *machine = &contender->design.machine;
+    double shards = machine->accelerator == FULCRUM_ACCELERATOR_GPU
+                        ? contender->design.run.gpu_count
+                        : machine->learner_core_count;
+    contender->actor_choices = calloc(CHOICES, sizeof *contender->actor_choices);
+    if (contender->actor_choices == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < CHOICES; i++) {
+        double actors = actors_to_thread[i] * machine->cpu.thread_count;
+        contender->actor_choices[i] = shards * fmax(1.0, round(actors / shards));
+    }
+    contender->actor_choice_count = CHOICES;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status fill_plan(struct fulcrum_contender *contender,
+    const struct fulcrum_actors_rule *rule, struct fulcrum_context *context,
+    struct fulcrum_sweep_plan *plan, struct fulcrum_error *err)
+{
+    int is_set = fulcrum_contender_sets(contender, "run.actor_count");
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_actors_rule_check(rule, is_set,
+        "give the number of actors in one way: --actors, --actors-per-thread or "
+        "--best-actors",
+        context, err));
+    status = fulcrum_actors_rule_choices(
+        rule, &contender->actor_choices, &contender->actor_choice_count, context, err);
+end:
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    if (!isnan(rule->per_thread)) {
+        plan->actors_per_thread = rule->per_thread;
+    } else if (rule->best_of == NULL && !is_set &&
+               !fulcrum_design_is_resident(&contender->design)) {
+        status = offer_actors(contender, err);
+    }
+    plan->actor_choices = contender->actor_choices;
+    plan->actor_choice_count = contender->actor_choice_count;
+    return status;
+}
+
+/* Presets and settings, for the fields that no calibration gives: GPUs, price... */
+static enum fulcrum_status find_design(
+    struct fulcrum_contender *contender, struct fulcrum_error *err)
+{
+    const struct fulcrum_design_inputs *inputs = &contender->inputs;
+    contender->design = inputs->base;
+    for (size_t i = 0; i < inputs->setting_count; i++) {
+        const struct fulcrum_setting *setting = &inputs->settings[i];
+        TRY(setting->text != NULL ? fulcrum_field_set_text(setting->field,
+                                        &contender->design, setting->text, err)
+                                  : fulcrum_field_set_number(setting->field,
+                                        &contender->design, setting->number, err));
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status keep_draws(struct fulcrum_contender *contender,
+    struct fulcrum_sweep_probe *probe, struct fulcrum_error *err)
+{
+    size_t count = 0;
+    const double *draws =
+        fulcrum_predictor_draws(fulcrum_sweep_probe_predictor(probe), &count);
+    contender->draws = calloc(count * FULCRUM_OUTPUT_COUNT + 1, sizeof *draws);
+    if (contender->draws == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a point");
+    }
+    if (count > 0) {
+        memcpy(contender->draws, draws, count * FULCRUM_OUTPUT_COUNT * sizeof *draws);
+    }
+    contender->draw_count = count;
+    return FULCRUM_OK;
+}
+
+/* What stands for a contender that cannot run. */
+static void give_up(
+    struct fulcrum_contender *contender, const struct fulcrum_error *why)
+{
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        contender->point.prediction.value[i] = FULCRUM_UNKNOWN;
+    }
+    contender->point.prediction.actor_count = FULCRUM_UNKNOWN;
+    size_t length = strcspn(why->detail, "\n");
+    (void)snprintf(
+        contender->reason, sizeof contender->reason, "%.*s", (int)length, why->detail);
+}
+
+static enum fulcrum_status predict_point(struct fulcrum_contender *contender,
+    const struct fulcrum_sweep_plan *plan, struct fulcrum_error *err)
+{
+    struct fulcrum_sweep_probe *probe = NULL;
+    enum fulcrum_status status =
+        fulcrum_sweep_probe_new(contender->scenario, plan, &probe, err);
+    if (status == FULCRUM_OK) {
+        struct fulcrum_error why = {.status = FULCRUM_OK};
+        if (fulcrum_sweep_probe_point(probe, 0, &contender->point, &why) ==
+            FULCRUM_OK) {
+            status = keep_draws(contender, probe, err);
+        } else {
+            give_up(contender, &why);
+        }
+    }
+    fulcrum_sweep_probe_free(probe);
+    return status;
+}
+
+enum fulcrum_status fulcrum_contender_predict(struct fulcrum_contender *contender,
+    const struct fulcrum_actors_rule *rule,
+    const struct fulcrum_predict_options *options, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_sweep_plan plan = {.axis_count = 0, .predict = *options};
+    struct fulcrum_error why = {.status = FULCRUM_OK};
+    enum fulcrum_status found =
+        fulcrum_scenario_new(&contender->inputs.scenario, &contender->scenario, &why);
+    if (found == FULCRUM_OK) {
+        found = find_design(contender, &why);
+    }
+    if (found != FULCRUM_OK) {
+        give_up(contender, &why);
+        return FULCRUM_OK;
+    }
+    TRY(fill_plan(contender, rule, context, &plan, err));
+    return predict_point(contender, &plan, err);
+}
+
+void fulcrum_contender_column(
+    const struct fulcrum_contender *contender, size_t output, double *column)
+{
+    for (size_t k = 0; k < contender->draw_count; k++) {
+        column[k] = contender->draws[k * FULCRUM_OUTPUT_COUNT + output];
+    }
+}
+
+void fulcrum_contender_clear(struct fulcrum_contender *contender)
+{
+    fulcrum_scenario_free(contender->scenario);
+    fulcrum_design_inputs_free(&contender->inputs);
+    free(contender->actor_choices);
+    free(contender->draws);
+    *contender = (struct fulcrum_contender){.scenario = NULL};
+}
+
+enum fulcrum_status fulcrum_recommend_options(
+    const struct fulcrum_recommend_settings *settings, double draws,
+    struct fulcrum_context *context, struct fulcrum_predict_options *out,
+    struct fulcrum_error *err)
+{
+    TRY(fulcrum_solve_settings_read(&settings->solve, draws, context, out, err));
+    /* Simulated values are noisy, which matters where they are held against others. */
+    if (out->solver.method == FULCRUM_METHOD_AUTO &&
+        isnan(settings->solve.solver.half_width_rel)) {
+        out->solver.method = FULCRUM_METHOD_FAST;
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_recommend_metric(const char *name, size_t fallback,
+    struct fulcrum_context *context, size_t *out, struct fulcrum_error *err)
+{
+    size_t found = name == NULL ? fallback : fulcrum_output_find(name);
+    if (found == FULCRUM_OUTPUT_COUNT) {
+        char hint[FULCRUM_OUTPUT_HINT_BYTE];
+        const struct fulcrum_names names = fulcrum_output_names();
+        fulcrum_names_hint(&names, name, hint, sizeof hint);
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "--metric: unknown output '%s'%s", name, hint);
+    }
+    *out = found;
+    return FULCRUM_OK;
+}

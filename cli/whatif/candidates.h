@@ -1,0 +1,136 @@
+/* candidates.h - what the questions of `fulcrum recommend` have in common. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_CLI_WHATIF_CANDIDATES_H
+#define FULCRUM_CLI_WHATIF_CANDIDATES_H
+
+#include "cli/options/actors_rule.h"
+#include "cli/options/design_options.h"
+#include "cli/options/solve_options.h"
+#include "model/study/sweep.h"
+
+/* Designs beside each other, in the same worlds. */
+
+/* One design, and what came of it. Owns what its members point to. */
+struct fulcrum_contender {
+    char name[160];
+    struct fulcrum_design_inputs inputs;
+    struct fulcrum_scenario *scenario;
+    double *actor_choices;
+    size_t actor_choice_count;
+    struct fulcrum_design design; /* presets and settings, without calibrations */
+    struct fulcrum_sweep_point point;
+    double *draws; /* draw_count x FULCRUM_OUTPUT_COUNT, NAN: the draw cannot run */
+    size_t draw_count;
+    char reason[FULCRUM_REASON_BYTE]; /* why the point cannot run; "" where it can */
+};
+
+/*
+ * Reads a design.
+ *   out      zeroed but for its name; to be cleared with fulcrum_contender_clear, after
+ *            a failure too
+ *   fails    as fulcrum_design_inputs_load
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contender_load(
+    const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_contender *out, struct fulcrum_error *err);
+
+/* Whether the user set that field. */
+int fulcrum_contender_sets(const struct fulcrum_contender *contender, const char *path);
+
+/*
+ * Sets one number as --set does.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contender_set(
+    struct fulcrum_contender *contender, const char *path, double value,
+    struct fulcrum_error *err);
+
+/*
+ * Gives all the same list of priors, with no spread where a field is none, so that draw
+ * k takes the same random numbers for the same parameters in each of them: a prior of
+ * one name is drawn once for all.
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contenders_align(
+    struct fulcrum_contender *contenders, size_t count, struct fulcrum_error *err);
+
+/*
+ * Predicts a contender with its draws. That it cannot run is no failure: `reason` says
+ * so, and outputs and draws are NAN.
+ *   rule     where it is empty and no actors are set: the fastest of half to sixteen
+ *            actors per hardware thread; none where environments are simulated on GPUs
+ *   fails    FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE (the rule's range, or actors given
+ *            in two ways; the exit code of `context` is 2 then), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contender_predict(
+    struct fulcrum_contender *contender, const struct fulcrum_actors_rule *rule,
+    const struct fulcrum_predict_options *options, struct fulcrum_context *context,
+    struct fulcrum_error *err);
+
+/* One output in every draw, into `column`. */
+void fulcrum_contender_column(
+    const struct fulcrum_contender *contender, size_t output, double *column);
+
+/* Leaves it empty. */
+void fulcrum_contender_clear(struct fulcrum_contender *contender);
+
+struct fulcrum_recommend_settings {
+    const char *question;
+    struct fulcrum_text_list names;    /* machines that are compared */
+    struct fulcrum_text_list machines; /* of --machine; joined in design.machine */
+    struct fulcrum_design_settings design;
+    struct fulcrum_solve_settings solve;
+    struct fulcrum_actors_rule actors;
+    const char *metric;
+    double share_percent; /* NAN: not given, as all numbers here */
+    const char *range;
+    const char *vary;
+    int goal;
+    double least_steps_per_s;
+    double most_w;
+    double most_price;
+    double most_rack_units;
+    double most_machines;
+    int fill;
+    double electricity_per_kwh;
+    double years;
+    struct fulcrum_text_list prices;
+    struct fulcrum_text_list rack_units;
+    struct fulcrum_text_list a_sets;
+    struct fulcrum_text_list b_sets;
+};
+
+/*
+ * The options of the solver with `draws` for intervals; equations, unless the user asks
+ * for another method or an accuracy.
+ *   fails    as fulcrum_solve_settings_read
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_options(
+    const struct fulcrum_recommend_settings *settings, double draws,
+    struct fulcrum_context *context, struct fulcrum_predict_options *out,
+    struct fulcrum_error *err);
+
+/*
+ * The output of that name, or `fallback` without one.
+ *   context  gets exit code 2 on failure
+ *   fails    FULCRUM_ERR_UNKNOWN_NAME (suggests the nearest)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_recommend_metric(const char *name,
+    size_t fallback, struct fulcrum_context *context, size_t *out,
+    struct fulcrum_error *err);
+
+/* A question: answers it on context->out. */
+typedef enum fulcrum_status fulcrum_recommend_question(
+    const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_error *err);
+
+/* Fewest hardware threads, actors, or values of any field, for a share of the best. */
+fulcrum_recommend_question fulcrum_recommend_fewest;
+
+/* Machines under limits, the best first. */
+fulcrum_recommend_question fulcrum_recommend_machine;
+
+/* One design beside another. */
+fulcrum_recommend_question fulcrum_recommend_compare;
+
+#endif

@@ -1,0 +1,381 @@
+/* cmd_recommend.c - `fulcrum recommend`: the inverse questions. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/whatif/candidates.h"
+#include "model/nearest.h"
+#include "model/whatif/recommend.h"
+
+static const struct question {
+    const char *name;
+    fulcrum_recommend_question *answer;
+    int takes_names;
+} questions[] = {
+    {"threads", fulcrum_recommend_fewest, 0},
+    {"actors", fulcrum_recommend_fewest, 0},
+    {"fewest", fulcrum_recommend_fewest, 0},
+    {"machine", fulcrum_recommend_machine, 0},
+    {"compare", fulcrum_recommend_compare, 1},
+};
+enum { QUESTIONS = sizeof questions / sizeof questions[0] };
+
+static const char *question_name(int index)
+{
+    return index >= 0 && index < (int)QUESTIONS ? questions[index].name : NULL;
+}
+
+/* "dgx-1,dgx-2": a list for 'machine', whether in one option or in several. */
+static char *join_names(const struct fulcrum_text_list *names)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < names->count; i++) {
+        size += strlen(names->items[i]) + 1;
+    }
+    char *out = calloc(size, 1);
+    size_t used = 0;
+    for (size_t i = 0; out != NULL && i < names->count; i++) {
+        used += (size_t)snprintf(
+            out + used, size - used, "%s%s", i > 0 ? "," : "", names->items[i]);
+    }
+    return out;
+}
+
+#define MEMBER(name) offsetof(struct fulcrum_recommend_settings, name)
+
+static const struct fulcrum_argument arguments[] = {
+    {"QUESTION", FULCRUM_ARGUMENT_ONE, MEMBER(question), question_name,
+        "threads, actors, fewest, machine or compare"},
+    {"MACHINE", FULCRUM_ARGUMENT_REST, MEMBER(names), NULL,
+        "the two machines of 'compare'; one, or none but -m: two settings of it"},
+    {.name = NULL},
+};
+
+static const struct fulcrum_option fewest_rows[] = {
+    {.name = "share",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = MEMBER(share_percent),
+        .value = "PERCENT",
+        .fallback = "95",
+        .least = 1.0,
+        .most = 100.0,
+        .help = "share of the best of the range that is to be reached"},
+    {.name = "range",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = MEMBER(range),
+        .value = "RANGE",
+        .help = "threads or actors to look at, FROM:TO:STEP, FROM:TO:xFACTOR or "
+                "A,B,C; whole cores up to 1024 threads or twice the machine's, or "
+                "up to 16 actors per thread, unless given"},
+    {.name = "vary",
+        .letter = 'v',
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = MEMBER(vary),
+        .value = "PATH=RANGE",
+        .help = "the field of 'fewest' and its values"},
+    {.name = NULL},
+};
+
+static const struct fulcrum_option metric_rows[] = {
+    {.name = "metric",
+        .kind = FULCRUM_OPTION_TEXT,
+        .offset = MEMBER(metric),
+        .value = "OUTPUT",
+        .help = "what is looked at; steps_per_s unless given, and for 'compare' that "
+                "and both performances per watt"},
+    {.name = NULL},
+};
+
+static const struct fulcrum_option machine_rows[] = {
+    {.name = "best",
+        .kind = FULCRUM_OPTION_CHOICE,
+        .offset = MEMBER(goal),
+        .value = "GOAL",
+        .fallback = "fastest",
+        .choice = fulcrum_aim_name,
+        .help = "most steps per second, least money per step, or most steps per joule "
+                "behind the plug"},
+    {.name = "min-steps-per-s",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = MEMBER(least_steps_per_s),
+        .value = "RATE",
+        .unit = "1/s",
+        .least = 1e-9,
+        .most = 1e18,
+        .help = "rate to be reached by one or more machines of a kind together"},
+    {.name = "max-machines",
+        .kind = FULCRUM_OPTION_COUNT,
+        .offset = MEMBER(most_machines),
+        .value = "N",
+        .fallback = "1000",
+        .least = 1.0,
+        .most = 1e6,
+        .help = "most machines of a kind"},
+    {.name = "max-watts",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = MEMBER(most_w),
+        .value = "W",
+        .unit = "W",
+        .least = 1e-3,
+        .most = 1e12,
+        .help = "behind the plug, all machines at work"},
+    {.name = "max-price",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = MEMBER(most_price),
+        .value = "MONEY",
+        .least = 0.0,
+        .most = 1e15,
+        .help = "to buy all machines"},
+    {.name = "max-rack-units",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = MEMBER(most_rack_units),
+        .value = "U",
+        .least = 0.1,
+        .most = 1e9,
+        .help = "height of all machines"},
+    {.name = "fill",
+        .kind = FULCRUM_OPTION_FLAG,
+        .offset = MEMBER(fill),
+        .help = "as many machines of a kind as the limits allow, not as few as do"},
+    {.name = "price",
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = MEMBER(prices),
+        .value = "MACHINE=MONEY",
+        .help = "what one costs; no preset knows. One without a price takes no part in "
+                "a question of money"},
+    {.name = "rack-units",
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = MEMBER(rack_units),
+        .value = "MACHINE=U",
+        .help = "height of one, in place of the preset's"},
+    {.name = "electricity",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = MEMBER(electricity_per_kwh),
+        .value = "MONEY",
+        .least = 0.0,
+        .most = 1e6,
+        .help = "price of a kWh, cooling included if you like; 'cheapest' needs it, 0 "
+                "leaves it out"},
+    {.name = "years",
+        .kind = FULCRUM_OPTION_NUMBER,
+        .offset = MEMBER(years),
+        .value = "N",
+        .fallback = "3",
+        .least = 1e-3,
+        .most = 100.0,
+        .help = "of work around the clock, after which a machine is worth nothing"},
+    {.name = NULL},
+};
+
+static const struct fulcrum_option name_rows[] = {
+    {.name = "machine",
+        .letter = 'm',
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = MEMBER(machines),
+        .value = "NAME",
+        .help = "preset or JSON file; 'this' is the machine at hand; 'machine' takes "
+                "several, with commas too, and 'all', the presets with GPUs"},
+    {.name = NULL},
+};
+
+static const struct fulcrum_option compare_rows[] = {
+    {.name = "a-set",
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = MEMBER(a_sets),
+        .value = "PATH=VALUE",
+        .help = "like --set, for the first design alone"},
+    {.name = "b-set",
+        .kind = FULCRUM_OPTION_LIST,
+        .offset = MEMBER(b_sets),
+        .value = "PATH=VALUE",
+        .help = "for the second"},
+    {.name = NULL},
+};
+
+/* Options that mean something to some of the questions only. */
+static const struct own_rows {
+    const struct fulcrum_option *rows;
+    const char *users[4]; /* NULL beyond the last one */
+} own_rows[] = {
+    {fewest_rows, {"fewest", "threads", "actors"}},
+    {metric_rows, {"fewest", "threads", "actors", "compare"}},
+    {machine_rows, {"machine"}},
+    {compare_rows, {"compare"}},
+};
+
+static int is_user(const struct own_rows *own, const char *question)
+{
+    size_t most = sizeof own->users / sizeof own->users[0];
+    for (size_t i = 0; i < most && own->users[i] != NULL; i++) {
+        if (strcmp(own->users[i], question) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A limit that is not looked at is worse than none. */
+static enum fulcrum_status refuse_strays(
+    const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    size_t count = sizeof own_rows / sizeof own_rows[0];
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_option *row = own_rows[i].rows;
+        int is_mine = is_user(&own_rows[i], settings->question);
+        while (
+            row->name != NULL && (is_mine || !fulcrum_option_is_set(row, settings))) {
+            row++;
+        }
+        if (row->name != NULL) {
+            return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                "--%s goes with 'recommend %s', not with 'recommend %s'", row->name,
+                own_rows[i].users[0], settings->question);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status answer(const struct fulcrum_recommend_settings *settings,
+    struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        if (strcmp(questions[i].name, settings->question) != 0) {
+            continue;
+        }
+        if (settings->names.count > 0 && !questions[i].takes_names) {
+            return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                "unexpected argument '%s': 'recommend %s' takes none",
+                settings->names.items[0], settings->question);
+        }
+        enum fulcrum_status status = refuse_strays(settings, context, err);
+        return status == FULCRUM_OK ? questions[i].answer(settings, context, err)
+                                    : status;
+    }
+    char hint[120];
+    const struct fulcrum_names names = {
+        &questions[0].name, QUESTIONS, sizeof questions[0]};
+    fulcrum_names_hint(&names, settings->question, hint, sizeof hint);
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "unknown question '%s'%s", settings->question, hint);
+}
+
+/* All questions but 'machine' are about one machine, or about two by two options. */
+static enum fulcrum_status refuse_machines(
+    const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_text_list *machines = &settings->machines;
+    const char *last = machines->count > 0 ? machines->items[machines->count - 1] : "";
+    if (machines->count <= 1 && !fulcrum_machine_is_list(last)) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+        "--machine %s: 'recommend %s' takes one%s", last, settings->question,
+        strcmp(settings->question, "compare") == 0 ? ", or two with a --machine each"
+                                                   : "");
+}
+
+static enum fulcrum_status run(
+    const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    struct fulcrum_recommend_settings settings =
+        *(const struct fulcrum_recommend_settings *)data;
+    if (settings.machines.count == 2 && settings.names.count == 0 &&
+        strcmp(settings.question, "compare") == 0) {
+        settings.names = settings.machines;
+        return answer(&settings, context, err);
+    }
+    if (strcmp(settings.question, "machine") != 0) {
+        enum fulcrum_status status = refuse_machines(&settings, context, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+    }
+    if (settings.machines.count == 0) {
+        return answer(&settings, context, err);
+    }
+    char *joined = join_names(&settings.machines);
+    if (joined == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
+    }
+    settings.design.machine = joined;
+    enum fulcrum_status status = answer(&settings, context, err);
+    free(joined);
+    return status;
+}
+
+static const struct fulcrum_option_group groups[] = {
+    {"Fewest", fewest_rows, 0},
+    {"Fewest and compare", metric_rows, 0},
+    {"Machine", machine_rows, 0},
+    {"Compare", compare_rows, 0},
+    {"Actors", fulcrum_actors_rule_rows, MEMBER(actors)},
+    {"Machines", name_rows, 0},
+    {"Design", FULCRUM_DESIGN_OPTION_ROWS_BUT_MACHINE, MEMBER(design)},
+    {"Solution", fulcrum_solver_option_rows, MEMBER(solve.solver)},
+    {"Intervals", fulcrum_interval_option_rows, MEMBER(solve)},
+    {.rows = NULL},
+};
+
+static const struct fulcrum_example examples[] = {
+    {"fulcrum recommend threads -m dgx-a100 -w r2d2-atari --actors-per-thread 4 "
+     "--share 95",
+        "fewest hardware threads that feed one A100"},
+    {"fulcrum recommend machine -m dgx-1,dgx-a100,dgx-h100 -w r2d2-atari --best "
+     "cheapest --min-steps-per-s 100000 --max-rack-units 42 --price dgx-1=50000 "
+     "--price dgx-a100=150000 --price dgx-h100=300000 --electricity 0.25",
+        "which of three, at prices of your own, and how many of it"},
+    {"fulcrum recommend machine -m dgx-a100,dgx-h100 -w r2d2-atari --max-watts 30000 "
+     "--max-rack-units 20 --fill",
+        "the most steps per second from a rack of 30 kW and 20 units"},
+    {"fulcrum recommend compare dgx-1 dgx-a100 -w r2d2-atari --metric "
+     "steps_per_j_system",
+        "how sure it is that one beats the other"},
+    {"fulcrum recommend compare -m dgx-a100 -w r2d2-atari --a-set run.sm_count=54 "
+     "--b-set run.sm_count=108",
+        "two settings of one machine"},
+    {.line = NULL},
+};
+
+const struct fulcrum_command fulcrum_command_recommend = {
+    .name = "recommend",
+    .summary = "fewest threads, the best machine under limits, A against B",
+    .description =
+        "Answers what `explore` is asked for most often, with intervals.\n\n"
+        "threads, actors and fewest: the first value of the range that reaches a share "
+        "of the best value of a metric over the whole range. The interval is that of "
+        "the answers of single draws. A search predicts as few points as it can: it "
+        "looks at some over the whole range, then halves what may still hold the "
+        "answer; where the curve has valleys, as with actors rounded to what GPUs "
+        "share, every gap that could hide more than twice the deepest valley seen is "
+        "looked into. `prediction_count` and `grid_count` tell what that saved. "
+        "`within_solver_error` tells between which values the answer lies as far as "
+        "the "
+        "solver's error goes, which draws do not cover.\n\n"
+        "machine: one or more machines of each kind in -m (a list, or 'all'), with all "
+        "their GPUs unless run.gpu_count is set, each on its own: rates, watts, money "
+        "and rack units add up, each has a training of its own, and nothing is lost "
+        "between them. The fewest that "
+        "reach --min-steps-per-s are taken; with --fill, the most that the limits "
+        "allow. cost is price and electricity over the "
+        "years; cost_per_step and training_cost are shares of it. meets_frac is the "
+        "share of draws in which all limits hold, best_frac that in which it is the "
+        "best of those that hold them.\n\n"
+        "compare: in which share of draws the first design beats the second, and the "
+        "ratio of both. Draws are common: draw k has the same parameters in both, and "
+        "a prior of one name is drawn once for all machines, here and in 'machine'.\n\n"
+        "Where nothing says how many actors there are, 'machine' and 'compare' take "
+        "the fastest of 0.5 to 16 per hardware thread, 'threads' and 'fewest' 6.4 per "
+        "hardware thread, the paper's 256 on 40.\n\n"
+        "Designs are solved by equations unless --method or --half-width asks for "
+        "more.",
+    .examples = examples,
+    .arguments = arguments,
+    .groups = groups,
+    .settings_size = sizeof(struct fulcrum_recommend_settings),
+    .output = FULCRUM_OUTPUT_REPORT,
+    .run = run,
+};

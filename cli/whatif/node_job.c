@@ -1,0 +1,316 @@
+/* node_job.c - machines with 1 to all of their GPUs, and the threads these need. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A machine is a sweep over GPUs and learners among them. While a thread has a point,
+ * it looks for the threads that the point needs as well, with a predictor of its own:
+ * by equations, whose curve is smooth, in the point's own worlds. Combinations that
+ * leave no GPU to infer belong to the grid and are passed over in silence.
+ */
+#include "cli/whatif/node_job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/quantity.h"
+#include "model/try.h"
+#include "model/whatif/thread_need.h"
+
+/* Most threads that are looked at for each GPU: a ratio of 50 on the largest of them.
+ */
+#define MOST_THREADS_PER_GPU 8192.0
+
+/* More actors than fields take are not tried. */
+#define MOST_ACTORS 1e7
+
+enum { GPUS, LEARNERS, AXES };
+
+/* One machine under way. */
+struct job {
+    const struct fulcrum_node_plan *plan;
+    const struct fulcrum_design_inputs *inputs;
+    struct fulcrum_scenario *scenario;
+    struct fulcrum_sweep_plan sweep;
+    struct fulcrum_sweep_axis axes[AXES];
+    double *gpu_counts; /* owned */
+    struct fulcrum_yardstick *yardstick;
+    struct need *needs; /* by slot */
+    struct fulcrum_node_rows *out;
+};
+
+struct need {
+    struct fulcrum_node_estimate threads;
+    int is_open;
+};
+
+static const struct fulcrum_node_estimate unknown = {NAN, NAN, NAN};
+
+static int stopped(const struct fulcrum_node_plan *plan)
+{
+    return plan->stop != NULL && *plan->stop != 0;
+}
+
+/* The GPU counts of the plan that the machine has. */
+static size_t count_gpus(
+    const struct fulcrum_node_plan *plan, const struct fulcrum_machine *machine)
+{
+    if (plan->gpu_counts == NULL) {
+        return (size_t)machine->gpu.count;
+    }
+    size_t count = 0;
+    while (count < plan->gpu_count_count &&
+           plan->gpu_counts[count] <= machine->gpu.count) {
+        count++;
+    }
+    return count;
+}
+
+static double gpu_count_at(const struct fulcrum_node_plan *plan, size_t i)
+{
+    return plan->gpu_counts == NULL ? (double)i + 1.0 : plan->gpu_counts[i];
+}
+
+size_t fulcrum_node_row_count(
+    const struct fulcrum_node_plan *plan, const struct fulcrum_machine *machine)
+{
+    size_t count = 0;
+    size_t gpus = count_gpus(plan, machine);
+    for (size_t i = 0; i < gpus; i++) {
+        for (size_t k = 0; k < plan->learner_count_count; k++) {
+            count += plan->learner_counts[k] < gpu_count_at(plan, i) ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+/* Cores follow the threads, whatever they were; actors follow by the plan's rule. */
+static struct fulcrum_thread_need_plan need_plan(const struct job *job,
+    const struct fulcrum_sweep_point *point, struct fulcrum_setting *settings)
+{
+    const struct fulcrum_node_plan *plan = job->plan;
+    for (size_t i = 0; i < AXES; i++) {
+        settings[i] =
+            (struct fulcrum_setting){job->axes[i].field, point->varied[i], NULL};
+    }
+    double most = MOST_THREADS_PER_GPU * point->varied[GPUS];
+    if (plan->actors_per_thread > 0.0) {
+        most = fmin(most, MOST_ACTORS / plan->actors_per_thread);
+    }
+    struct fulcrum_thread_need_plan out = {.settings = settings,
+        .setting_count = AXES,
+        .plateau_frac = plan->plateau_frac,
+        .actors_per_thread = plan->actors_per_thread,
+        .actor_choices = plan->actor_choices,
+        .actor_choice_count = plan->actor_choice_count,
+        .most_threads = most,
+        .solver = plan->predict.solver};
+    out.solver.method = FULCRUM_METHOD_FAST;
+    return out;
+}
+
+/* Draw by draw; those in which nothing runs are left out. */
+static void spread_need(const struct job *job,
+    const struct fulcrum_thread_need_plan *asked, struct fulcrum_predictor *predictor,
+    struct need *out)
+{
+    size_t draws = (size_t)job->plan->predict.draws;
+    double *column = calloc(draws + 1, sizeof *column);
+    size_t ran = 0;
+    for (size_t k = 1; column != NULL && k <= draws && !stopped(job->plan); k++) {
+        struct fulcrum_thread_need found;
+        if (fulcrum_thread_need_find(asked, predictor, k, &found, NULL) == FULCRUM_OK) {
+            column[ran++] = found.thread_count;
+        }
+    }
+    if (column != NULL) {
+        struct fulcrum_interval interval = fulcrum_interval_among(column, ran);
+        out->threads.lo = interval.lo;
+        out->threads.hi = interval.hi;
+    }
+    free(column);
+}
+
+static void find_need(
+    const struct job *job, const struct fulcrum_sweep_point *point, struct need *out)
+{
+    struct fulcrum_predictor *predictor = NULL;
+    struct fulcrum_setting settings[AXES];
+    struct fulcrum_thread_need found;
+    const struct fulcrum_thread_need_plan asked = need_plan(job, point, settings);
+    if (fulcrum_predictor_new(job->scenario, &predictor, NULL) != FULCRUM_OK) {
+        return;
+    }
+    if (fulcrum_thread_need_find(&asked, predictor, 0, &found, NULL) == FULCRUM_OK) {
+        out->threads.value = found.thread_count;
+        out->is_open = found.is_rising;
+        spread_need(job, &asked, predictor, out);
+    }
+    fulcrum_predictor_free(predictor);
+}
+
+/* On any thread. */
+static void prepare(void *context, size_t slot, const struct fulcrum_sweep_point *point)
+{
+    struct job *job = context;
+    job->needs[slot] = (struct need){unknown, 0};
+    if (!isnan(job->plan->plateau_frac) &&
+        point->varied[LEARNERS] < point->varied[GPUS] && !stopped(job->plan)) {
+        find_need(job, point, &job->needs[slot]);
+    }
+}
+
+static enum fulcrum_sweep_wish wish(void *context)
+{
+    const struct job *job = context;
+    return stopped(job->plan) ? FULCRUM_SWEEP_VISIT_NOW : FULCRUM_SWEEP_VISIT_SOON;
+}
+
+/* As set, varied or measured: not always what the preset says. */
+static double thread_count_of(
+    const struct job *job, const struct fulcrum_sweep_point *point)
+{
+    double shards = point->varied[GPUS] - point->varied[LEARNERS];
+    const struct fulcrum_setting varied[] = {
+        {job->axes[GPUS].field, point->varied[GPUS], NULL},
+        {job->axes[LEARNERS].field, point->varied[LEARNERS], NULL},
+        {fulcrum_field_find("run.actor_count"), shards, NULL}};
+    const struct fulcrum_point at = {varied, sizeof varied / sizeof varied[0], 0, 0};
+    struct fulcrum_design design = job->inputs->base;
+    enum fulcrum_status status =
+        fulcrum_scenario_design(job->scenario, &at, &design, NULL);
+    return status == FULCRUM_OK ? design.machine.cpu.thread_count : FULCRUM_UNKNOWN;
+}
+
+static void add_row(
+    struct job *job, const struct fulcrum_sweep_point *point, const struct need *need)
+{
+    struct fulcrum_node_row *row = &job->out->rows[job->out->count++];
+    const struct fulcrum_machine *machine = &job->inputs->base.machine;
+    memset(row, 0, sizeof *row);
+    (void)snprintf(row->machine, sizeof row->machine, "%s", machine->name);
+    row->gpu_count = point->varied[GPUS];
+    row->learner_gpu_count = point->varied[LEARNERS];
+    row->point = *point;
+    (void)snprintf(row->reason, sizeof row->reason, "%s", point->reason);
+    row->point.reason = "";
+    row->thread_count = thread_count_of(job, point);
+    row->relative = unknown;
+    row->need = need->threads;
+    row->need_is_open = need->is_open;
+    if (point->status == FULCRUM_OK && job->yardstick != NULL) {
+        const struct fulcrum_ratio *ratio = &point->relative[FULCRUM_RELATIVE_speedup];
+        row->relative =
+            (struct fulcrum_node_estimate){ratio->value, ratio->lo, ratio->hi};
+    }
+}
+
+/* After Ctrl-C points are whole, but what they need may not have been looked for. */
+static int visit(void *context, const struct fulcrum_sweep_point *points, size_t count)
+{
+    struct job *job = context;
+    int is_cut = stopped(job->plan);
+    for (size_t i = 0; i < count && !is_cut; i++) {
+        if (points[i].varied[LEARNERS] < points[i].varied[GPUS]) {
+            add_row(job, &points[i], &job->needs[i]);
+        }
+    }
+    if (job->plan->progress != NULL && job->out->expected > 0) {
+        char stage[96];
+        (void)snprintf(stage, sizeof stage, "%zu of %zu rows", job->out->count,
+            job->out->expected);
+        fulcrum_progress_update(job->plan->progress,
+            (double)job->out->count / (double)job->out->expected, stage);
+    }
+    return is_cut;
+}
+
+/* The first combination that leaves a GPU to infer; others are compared with it. */
+static void find_yardstick(struct job *job)
+{
+    const struct fulcrum_sweep_axis *axes = job->axes;
+    for (size_t i = 0; i < axes[GPUS].count; i++) {
+        if (axes[LEARNERS].values[0] < axes[GPUS].values[i]) {
+            /* Where it cannot run the column stays empty. */
+            int can_run =
+                fulcrum_sweep_yardstick(job->scenario, &job->sweep,
+                    i * axes[LEARNERS].count, &job->yardstick, NULL) == FULCRUM_OK;
+            job->sweep.yardstick = can_run ? job->yardstick : NULL;
+            return;
+        }
+    }
+}
+
+static enum fulcrum_status set_axes(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_node_plan *plan = job->plan;
+    size_t gpus = count_gpus(plan, &job->inputs->base.machine);
+    job->gpu_counts = calloc(gpus + 1, sizeof *job->gpu_counts);
+    if (job->gpu_counts == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "numbers of GPUs");
+    }
+    for (size_t i = 0; i < gpus; i++) {
+        job->gpu_counts[i] = gpu_count_at(plan, i);
+    }
+    job->axes[GPUS] = (struct fulcrum_sweep_axis){
+        fulcrum_field_find("run.gpu_count"), job->gpu_counts, gpus};
+    job->axes[LEARNERS] =
+        (struct fulcrum_sweep_axis){fulcrum_field_find("run.learner_gpu_count"),
+            plan->learner_counts, plan->learner_count_count};
+    job->sweep = (struct fulcrum_sweep_plan){.axes = job->axes,
+        .axis_count = AXES,
+        .predict = plan->predict,
+        .actors_per_thread = plan->actors_per_thread,
+        .actor_choices = plan->actor_choices,
+        .actor_choice_count = plan->actor_choice_count};
+    return FULCRUM_OK;
+}
+
+/* Room for this machine's rows behind the others, and for what its points need. */
+static enum fulcrum_status make_room(struct job *job, struct fulcrum_error *err)
+{
+    struct fulcrum_node_rows *out = job->out;
+    size_t more = fulcrum_node_row_count(job->plan, &job->inputs->base.machine);
+    size_t points = fulcrum_sweep_count(&job->sweep);
+    size_t slots = points < FULCRUM_SWEEP_BLOCK ? points : FULCRUM_SWEEP_BLOCK;
+    struct fulcrum_node_row *rows = calloc(out->count + more + 1, sizeof *rows);
+    job->needs = calloc(slots + 1, sizeof *job->needs);
+    if (rows == NULL || job->needs == NULL) {
+        free(rows);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "rows of machines");
+    }
+    if (out->count > 0) {
+        memcpy(rows, out->rows, out->count * sizeof *rows);
+    }
+    free(out->rows);
+    out->rows = rows;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_node_rows_add(const struct fulcrum_node_plan *plan,
+    const struct fulcrum_design_inputs *inputs, struct fulcrum_node_rows *out,
+    struct fulcrum_error *err)
+{
+    struct job job = {.plan = plan, .inputs = inputs, .out = out};
+    const struct fulcrum_sweep_visitor visitor = {&job, wish, prepare, visit};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_scenario_new(&inputs->scenario, &job.scenario, err));
+    TRY_OR_END(set_axes(&job, err));
+    TRY_OR_END(make_room(&job, err));
+    if (fulcrum_sweep_count(&job.sweep) > 0) {
+        find_yardstick(&job);
+        TRY_OR_END(fulcrum_sweep_run(job.scenario, &job.sweep, &visitor, err));
+    }
+end:
+    fulcrum_yardstick_free(job.yardstick);
+    fulcrum_scenario_free(job.scenario);
+    free(job.gpu_counts);
+    free(job.needs);
+    return status;
+}
+
+void fulcrum_node_rows_clear(struct fulcrum_node_rows *rows)
+{
+    free(rows->rows);
+    *rows = (struct fulcrum_node_rows){.count = 0};
+}

@@ -1,0 +1,496 @@
+/* calibration.c - fitted parameters with their uncertainty, and the samples behind
+ * them. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rows are appended by copies of plain structs, so that a calibration owns all it holds
+ * and may outlive the probes that made it. The covariance grows with the parameters;
+ * rows of parameters that nothing ties together are diagonal. fulcrum_calibration_check
+ * looks at files that people may have edited: beside ranges it verifies that
+ * correlations can exist at all, by the least eigenvalue of the correlation matrix.
+ */
+#include "model/design/calibration.h"
+
+#include <gsl/gsl_eigen.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/design/design.h"
+
+enum fulcrum_status fulcrum_calibration_new(
+    struct fulcrum_calibration **out, struct fulcrum_error *err)
+{
+    struct fulcrum_calibration *calibration = calloc(1, sizeof *calibration);
+    struct fulcrum_design *blank = calloc(1, sizeof *blank);
+    if (calibration == NULL || blank == NULL) {
+        free(calibration);
+        free(blank);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a calibration");
+    }
+    fulcrum_design_init(blank);
+    calibration->machine = blank->machine;
+    calibration->complete = 1;
+    free(blank);
+    *out = calibration;
+    return FULCRUM_OK;
+}
+
+static void series_free(struct fulcrum_series *series)
+{
+    free(series->x);
+    free(series->value);
+    free(series->canary_rel);
+    free(series->disturbed);
+}
+
+void fulcrum_calibration_free(struct fulcrum_calibration *calibration)
+{
+    if (calibration == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < calibration->series_count; i++) {
+        series_free(&calibration->series[i]);
+    }
+    free(calibration->parameters);
+    free(calibration->covariance);
+    free(calibration->draws);
+    free(calibration->capacity);
+    free(calibration->batch_size);
+    free(calibration->batch_time_s);
+    free(calibration->series);
+    free(calibration->quantities);
+    free(calibration->fits);
+    free(calibration->notes);
+    free(calibration);
+}
+
+/* Room for one more row of `size` bytes at *rows; the count is the caller's to raise.
+ */
+static void *grow(void **rows, size_t count, size_t size, struct fulcrum_error *err)
+{
+    void *larger = calloc(count + 1, size);
+    if (larger == NULL) {
+        (void)fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a row of a calibration");
+        return NULL;
+    }
+    if (count > 0) {
+        memcpy(larger, *rows, count * size);
+    }
+    free(*rows);
+    *rows = larger;
+    return (char *)larger + count * size;
+}
+
+/* Grows a member array by one row and leaves the new row in `row`. */
+#define GROW(calibration, member, count_member, row, err)                              \
+    do {                                                                               \
+        void *rows = (calibration)->member;                                            \
+        (row) = grow(&rows, (calibration)->count_member, sizeof *(row), err);          \
+        (calibration)->member = rows;                                                  \
+    } while (0)
+
+static size_t parameter_index(
+    const struct fulcrum_calibration *calibration, const char *path)
+{
+    size_t i = 0;
+    while (i < calibration->parameter_count &&
+           strcmp(calibration->parameters[i].path, path) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* Gives parameter `i` its own variance and no covariance with the others. */
+static void reset_covariance(struct fulcrum_calibration *calibration, size_t i)
+{
+    size_t n = calibration->parameter_count;
+    double error = calibration->parameters[i].standard_error;
+    for (size_t j = 0; j < n; j++) {
+        calibration->covariance[i * n + j] = i == j ? error * error : 0.0;
+        calibration->covariance[j * n + i] = calibration->covariance[i * n + j];
+    }
+}
+
+static enum fulcrum_status widen_covariance(
+    struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    size_t n = calibration->parameter_count;
+    double *wider = calloc((n + 1) * (n + 1), sizeof *wider);
+    if (wider == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a covariance matrix");
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(wider + i * (n + 1), calibration->covariance + i * n, n * sizeof *wider);
+    }
+    free(calibration->covariance);
+    calibration->covariance = wider;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_calibration_add_parameter(
+    struct fulcrum_calibration *calibration, const struct fulcrum_parameter *parameter,
+    struct fulcrum_error *err)
+{
+    size_t i = parameter_index(calibration, parameter->path);
+    if (i == calibration->parameter_count) {
+        struct fulcrum_parameter *row;
+        GROW(calibration, parameters, parameter_count, row, err);
+        if (row == NULL || widen_covariance(calibration, err) != FULCRUM_OK) {
+            return FULCRUM_ERR_NO_MEMORY;
+        }
+        calibration->parameter_count++;
+    }
+    calibration->parameters[i] = *parameter;
+    calibration->draw_count = 0;
+    reset_covariance(calibration, i);
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_calibration_add_quantity(
+    struct fulcrum_calibration *calibration, const struct fulcrum_quantity *quantity,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_quantity *row;
+    GROW(calibration, quantities, quantity_count, row, err);
+    if (row == NULL) {
+        return FULCRUM_ERR_NO_MEMORY;
+    }
+    *row = *quantity;
+    calibration->quantity_count++;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_calibration_add_fit(struct fulcrum_calibration *calibration,
+    const struct fulcrum_fit_report *fit, struct fulcrum_error *err)
+{
+    struct fulcrum_fit_report *row;
+    GROW(calibration, fits, fit_count, row, err);
+    if (row == NULL) {
+        return FULCRUM_ERR_NO_MEMORY;
+    }
+    *row = *fit;
+    calibration->fit_count++;
+    return FULCRUM_OK;
+}
+
+/* Cuts what is too long; NULL is the empty text. */
+static void copy_text(char *out, size_t size, const char *text)
+{
+    (void)snprintf(out, size, "%s", text != NULL ? text : "");
+}
+
+enum fulcrum_status fulcrum_calibration_add_note(
+    struct fulcrum_calibration *calibration, const char *key, const char *text,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_note *row;
+    GROW(calibration, notes, note_count, row, err);
+    if (row == NULL) {
+        return FULCRUM_ERR_NO_MEMORY;
+    }
+    copy_text(row->key, sizeof row->key, key);
+    copy_text(row->text, sizeof row->text, text);
+    calibration->note_count++;
+    return FULCRUM_OK;
+}
+
+/* A copy of `count` values, or `count` times `fallback` where there are none. */
+static double *copy_values(const double *values, size_t count, double fallback)
+{
+    double *copy = calloc(count > 0 ? count : 1, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        copy[i] = values != NULL ? values[i] : fallback;
+    }
+    return copy;
+}
+
+enum fulcrum_status fulcrum_calibration_add_series(
+    struct fulcrum_calibration *calibration, const struct fulcrum_series *series,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_series copy = *series;
+    copy.x = copy_values(series->x, series->count, 0.0);
+    copy.value = copy_values(series->value, series->count, 0.0);
+    copy.canary_rel = copy_values(series->canary_rel, series->count, 1.0);
+    copy.disturbed = copy_values(series->disturbed, series->count, 0.0);
+    struct fulcrum_series *row = NULL;
+    if (copy.x != NULL && copy.value != NULL && copy.canary_rel != NULL &&
+        copy.disturbed != NULL) {
+        GROW(calibration, series, series_count, row, err);
+    }
+    if (row == NULL) {
+        series_free(&copy);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "series %s", series->name);
+    }
+    *row = copy;
+    calibration->series_count++;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_calibration_set_capacity(
+    struct fulcrum_calibration *calibration, const double *capacity, size_t count,
+    struct fulcrum_error *err)
+{
+    double *copy = copy_values(capacity, count, 0.0);
+    if (copy == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "a table of %zu capacities", count);
+    }
+    free(calibration->capacity);
+    calibration->capacity = copy;
+    calibration->capacity_count = count;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_calibration_set_batch_time(
+    struct fulcrum_calibration *calibration, const double *size, const double *time_s,
+    size_t count, struct fulcrum_error *err)
+{
+    double *sizes = copy_values(size, count, 0.0);
+    double *times = copy_values(time_s, count, 0.0);
+    if (sizes == NULL || times == NULL) {
+        free(sizes);
+        free(times);
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "a table of %zu batches", count);
+    }
+    free(calibration->batch_size);
+    free(calibration->batch_time_s);
+    calibration->batch_size = sizes;
+    calibration->batch_time_s = times;
+    calibration->batch_count = count;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_calibration_set_draws(
+    struct fulcrum_calibration *calibration, const double *draws, size_t count,
+    struct fulcrum_error *err)
+{
+    size_t size = count * calibration->parameter_count;
+    double *copy = calloc(size + 1, sizeof *copy);
+    if (copy == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a calibration");
+    }
+    memcpy(copy, draws, size * sizeof *copy);
+    free(calibration->draws);
+    calibration->draws = copy;
+    calibration->draw_count = count;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_calibration_set_covariance(
+    struct fulcrum_calibration *calibration, const char *path_a, const char *path_b,
+    double covariance, struct fulcrum_error *err)
+{
+    size_t n = calibration->parameter_count;
+    size_t a = parameter_index(calibration, path_a);
+    size_t b = parameter_index(calibration, path_b);
+    if (a == n || b == n) {
+        return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME, "%s is no parameter here",
+            a == n ? path_a : path_b);
+    }
+    calibration->covariance[a * n + b] = covariance;
+    calibration->covariance[b * n + a] = covariance;
+    return FULCRUM_OK;
+}
+
+const struct fulcrum_parameter *fulcrum_calibration_parameter(
+    const struct fulcrum_calibration *calibration, const char *path)
+{
+    size_t i = parameter_index(calibration, path);
+    return i < calibration->parameter_count ? &calibration->parameters[i] : NULL;
+}
+
+const struct fulcrum_quantity *fulcrum_calibration_quantity(
+    const struct fulcrum_calibration *calibration, const char *name)
+{
+    for (size_t i = 0; i < calibration->quantity_count; i++) {
+        if (strcmp(calibration->quantities[i].name, name) == 0) {
+            return &calibration->quantities[i];
+        }
+    }
+    return NULL;
+}
+
+const char *fulcrum_calibration_note(
+    const struct fulcrum_calibration *calibration, const char *key)
+{
+    for (size_t i = 0; i < calibration->note_count; i++) {
+        if (strcmp(calibration->notes[i].key, key) == 0) {
+            return calibration->notes[i].text;
+        }
+    }
+    return NULL;
+}
+
+/* Has the scale a place for the value? A logarithm has none for 0, a logit none for 1.
+ */
+static int on_scale(enum fulcrum_scale scale, double value)
+{
+    return scale == FULCRUM_SCALE_LINEAR ||
+           (value > 0.0 && (scale == FULCRUM_SCALE_LOG || value < 1.0));
+}
+
+static void check_parameter(
+    const struct fulcrum_parameter *parameter, struct fulcrum_error *err)
+{
+    const struct fulcrum_field *field = fulcrum_field_find(parameter->path);
+    double value = parameter->value;
+    if (field == NULL ||
+        (field->kind != FULCRUM_FIELD_NUMBER && field->kind != FULCRUM_FIELD_COUNT)) {
+        const char *nearest = fulcrum_field_nearest(parameter->path);
+        (void)fulcrum_fail_more(err, FULCRUM_ERR_UNKNOWN_NAME,
+            "parameters: %s names no number of a design%s%s", parameter->path,
+            nearest != NULL ? ", nearest is " : "", nearest != NULL ? nearest : "");
+        return;
+    }
+    if (!(value >= field->least && value <= field->most)) {
+        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
+            "%s = %.6g: expected a number from %.6g to %.6g", parameter->path, value,
+            field->least, field->most);
+    }
+    if (!(parameter->standard_error >= 0.0 && isfinite(parameter->standard_error))) {
+        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
+            "%s: standard_error = %.6g: expected a number of at least 0",
+            parameter->path, parameter->standard_error);
+    }
+    if (!on_scale(parameter->scale, value) && parameter->standard_error > 0.0) {
+        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
+            "%s = %.6g: not inside the range of its scale %s", parameter->path, value,
+            fulcrum_scale_name(parameter->scale));
+    }
+}
+
+/* Correlations within [-1, 1], finite, symmetric, diagonal the squares of the errors.
+ */
+static void check_covariance(
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    size_t n = calibration->parameter_count;
+    for (size_t i = 0; i < n * n; i++) {
+        size_t row = i / n;
+        size_t column = i % n;
+        double limit = calibration->parameters[row].standard_error *
+                       calibration->parameters[column].standard_error;
+        double value = calibration->covariance[i];
+        double mirrored = calibration->covariance[column * n + row];
+        double slack = 1e-9 * limit;
+        int diagonal_holds = row != column || fabs(value - limit) <= 1e-6 * limit;
+        if (!(fabs(value) <= limit + slack && fabs(value - mirrored) <= slack &&
+                diagonal_holds)) {
+            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
+                "covariance[%zu][%zu] = %.6g: expected %s", row, column, value,
+                row == column ? "the square of the standard error"
+                              : "a symmetric matrix with correlations from -1 to 1");
+            return;
+        }
+    }
+}
+
+/* The least eigenvalue of the correlation matrix, with some slack for rounding. */
+static void check_semidefinite(
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    size_t n = calibration->parameter_count;
+    gsl_matrix *correlation = gsl_matrix_alloc(n, n);
+    gsl_vector *values = gsl_vector_alloc(n);
+    gsl_eigen_symm_workspace *space = gsl_eigen_symm_alloc(n);
+    for (size_t i = 0; i < n * n; i++) {
+        double scale = calibration->parameters[i / n].standard_error *
+                       calibration->parameters[i % n].standard_error;
+        double value = scale > 0.0 ? calibration->covariance[i] / scale : 0.0;
+        gsl_matrix_set(correlation, i / n, i % n, value);
+    }
+    (void)gsl_eigen_symm(correlation, values, space);
+    if (gsl_vector_min(values) < -1e-6) {
+        (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
+            "covariance: expected a positive semidefinite matrix");
+    }
+    gsl_eigen_symm_free(space);
+    gsl_vector_free(values);
+    gsl_matrix_free(correlation);
+}
+
+static void check_tables(
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < calibration->capacity_count; i++) {
+        double value = calibration->capacity[i];
+        if (!(value > 0.0 && value <= 1e7)) {
+            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
+                "capacity[%zu] = %.6g: expected a number above 0 and at most 1e+07", i,
+                value);
+        }
+    }
+    double previous = 0.0;
+    for (size_t i = 0; i < calibration->batch_count; i++) {
+        double size = calibration->batch_size[i];
+        double time_s = calibration->batch_time_s[i];
+        if (!(size >= 1.0 && size > previous && size <= 1e9)) {
+            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
+                "batch_time.size[%zu] = %.6g: expected increasing numbers from 1 to "
+                "1e+09",
+                i, size);
+        }
+        if (!(time_s > 0.0 && time_s <= 1e4)) {
+            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
+                "batch_time.time_s[%zu] = %.6g: expected a number above 0 and at most "
+                "1e+04",
+                i, time_s);
+        }
+        previous = size;
+    }
+}
+
+/* The first value out of range is named; the paths are known to be fields. */
+static void check_draws(
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    size_t n = calibration->parameter_count;
+    for (size_t i = 0; i < calibration->draw_count * n; i++) {
+        const struct fulcrum_parameter *parameter = &calibration->parameters[i % n];
+        const struct fulcrum_field *field = fulcrum_field_find(parameter->path);
+        double value = calibration->draws[i];
+        if (field != NULL && !isnan(value) &&
+            !(value >= field->least && value <= field->most)) {
+            (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
+                "draws[%zu][%zu] = %.6g: outside [%.6g, %.6g], the range of %s", i / n,
+                i % n, value, field->least, field->most, parameter->path);
+            return;
+        }
+    }
+}
+
+enum fulcrum_status fulcrum_calibration_check(
+    const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
+{
+    struct fulcrum_error found = {FULCRUM_OK, ""};
+    for (size_t i = 0; i < calibration->parameter_count; i++) {
+        check_parameter(&calibration->parameters[i], &found);
+    }
+    check_tables(calibration, &found);
+    check_draws(calibration, &found);
+    if (found.status == FULCRUM_OK && calibration->parameter_count > 0) {
+        check_covariance(calibration, &found);
+    }
+    if (found.status == FULCRUM_OK && calibration->parameter_count > 0) {
+        check_semidefinite(calibration, &found);
+    }
+    if (found.status != FULCRUM_OK && err != NULL) {
+        *err = found;
+    }
+    return found.status;
+}
+
+const char *fulcrum_origin_name(enum fulcrum_origin origin)
+{
+    static const char *const names[] = {"measured", "fitted", "prior"};
+    return (size_t)origin < sizeof names / sizeof names[0] ? names[origin] : NULL;
+}
+
+const char *fulcrum_scale_name(enum fulcrum_scale scale)
+{
+    static const char *const names[] = {"linear", "log", "logit"};
+    return (size_t)scale < sizeof names / sizeof names[0] ? names[scale] : NULL;
+}

@@ -1,0 +1,156 @@
+/* cluster.h - training on many devices: data-parallel, model-parallel and both. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_DESIGN_CLUSTER_H
+#define FULCRUM_MODEL_DESIGN_CLUSTER_H
+
+#include <stddef.h>
+
+#include "model/design/design.h"
+
+/* Time to sum the gradients of many devices, over links of levels. */
+
+/* How devices sum what each has, so that each has the sum. */
+enum fulcrum_allreduce {
+    FULCRUM_ALLREDUCE_BEST, /* the shortest of the others */
+    FULCRUM_ALLREDUCE_RING, /* one ring over all devices */
+    FULCRUM_ALLREDUCE_TREE, /* two binary trees over all devices, half the bytes each */
+    FULCRUM_ALLREDUCE_HIERARCHICAL /* scattered within each level, summed across */
+};
+
+/*
+ * One level of links: devices within a machine, machines of a cluster. The innermost
+ * comes first; each level joins groups of the one before.
+ */
+struct fulcrum_link_level {
+    double count;      /* devices or groups that it joins, a whole number >= 1 */
+    double byte_per_s; /* out of one of them, one direction; > 0, may be INFINITY */
+    double latency_s;  /* of one message over a link; >= 0 */
+};
+
+/*
+ * Seconds until every device has the sum of `byte` bytes of each
+ * (docs/model.md "All-reduce"). One device, or nothing to sum, takes exactly 0.
+ *   levels   level_count of them, innermost first
+ */
+double fulcrum_allreduce_s(enum fulcrum_allreduce how,
+    const struct fulcrum_link_level *levels, size_t level_count, double byte);
+
+/* The choice that is in force: `how` itself or, of BEST, the one that it takes. */
+enum fulcrum_allreduce fulcrum_allreduce_chosen(enum fulcrum_allreduce how,
+    const struct fulcrum_link_level *levels, size_t level_count, double byte);
+
+/* "best", "ring", "tree", "hierarchical"; NULL beyond the last one. Borrowed, static.
+ */
+const char *fulcrum_allreduce_name(int how);
+
+/*
+ * Training of one network, as it is on one device and what more devices change
+ * (docs/model.md "Training on many devices"). A worker is one device, or the devices
+ * that one copy of the network is split over.
+ */
+struct fulcrum_cluster {
+    double step_s;              /* one training step of one device's own batch */
+    double launch_bound_frac;   /* of step_s that a smaller batch does not shorten */
+    double batch_size;          /* the own batch; NAN: not known */
+    double gradient_byte;       /* summed over the workers after every update */
+    double update_count;        /* of a step: each sums gradients by itself */
+    double overlap_frac;        /* of a step, during which they already travel */
+    double critical_batch_size; /* B_c; INFINITY: epochs do not grow; NAN: not known */
+    double model_parallel_frac; /* of step_s that the devices of a worker divide */
+    struct fulcrum_link link;   /* NAN bandwidth: takes no time */
+    enum fulcrum_allreduce allreduce;
+    enum fulcrum_batch_scaling scaling;
+};
+
+/* Devices: machines, how many of each, and how many of them make one worker. */
+struct fulcrum_layout {
+    double node_count;
+    double node_device_count; /* a multiple of model_parallel_count */
+    double model_parallel_count;
+    double instance_count; /* workers on parts of one device; 1 where a worker has
+                              several */
+};
+
+/* One training step of all devices. */
+struct fulcrum_cluster_step {
+    double worker_count;
+    double global_batch_size;
+    double compute_s;
+    double allreduce_s;     /* all of it, of every update */
+    double exposed_s;       /* of it, what computing does not hide */
+    double step_s;          /* compute_s + exposed_s */
+    double efficiency;      /* SE: compute_s / step_s */
+    double samples_per_s;   /* NAN where batch_size is */
+    double epochs_rel;      /* E, over that of the own batch; NAN: not known */
+    double speedup;         /* samples per second, over one device */
+    double quality_speedup; /* time to the same quality, one device over this */
+};
+
+/*
+ * Spreads devices evenly over as few machines as there must be.
+ *   most_per_node   devices of one machine, a whole number >= 1
+ *   fails           FULCRUM_ERR_RANGE (not whole numbers >= 1), FULCRUM_ERR_INFEASIBLE
+ * (the devices, or those of a machine, are no multiple of model_parallel_count)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_layout_spread(double device_count,
+    double most_per_node, double model_parallel_count, struct fulcrum_layout *out,
+    struct fulcrum_error *err);
+
+/* (16). `cluster` and `layout` as described above; strong scaling needs no more workers
+ * than its batch has samples, which is not looked at here. */
+struct fulcrum_cluster_step fulcrum_cluster_step_of(
+    const struct fulcrum_cluster *cluster, const struct fulcrum_layout *layout);
+
+/* SU_M of (16a): Amdahl's law, for `frac` of a step on `count` devices. */
+double fulcrum_model_parallel_speedup(double frac, double count);
+
+/* The share that gives `speedup`, from 1 to `count`, on `count` > 1 devices. */
+double fulcrum_model_parallel_frac(double speedup, double count);
+
+/* E(batch) / E(own) of (16b). `critical` may be INFINITY; NAN gives NAN but for equal
+ * batches. */
+double fulcrum_epochs_rel(double batch, double own, double critical);
+
+/*
+ * How much sooner hybrid training is done than data-parallel training on the same
+ * devices, as a factor: the product of (16c), SU_M / M x E_N / E_{N/M} x SE_{N/M} /
+ * SE_N. NAN where epochs are not known.
+ *   layout   of the hybrid; the other has one device per worker
+ */
+double fulcrum_hybrid_gain(
+    const struct fulcrum_cluster *cluster, const struct fulcrum_layout *layout);
+
+/*
+ * The first of `device_count` (rising) at which hybrid training with workers of
+ * `model_parallel_count` devices is done sooner than data-parallel training; counts
+ * that cannot be laid out so are passed over. NAN: none.
+ */
+double fulcrum_cluster_crossover(const struct fulcrum_cluster *cluster,
+    double most_per_node, double model_parallel_count, const double *device_count,
+    size_t count);
+
+/*
+ * Every set of parameters that meets a published gain, as a curve (16d): the global
+ * batch of data-parallel training over B_c, N B_0 / B_c, that makes hybrid training
+ * `gain` times as fast, given SU_M and the ratio of efficiencies SE_{N/M} / SE_N.
+ * 0 where less than any batch would do, INFINITY where no batch does.
+ */
+double fulcrum_hybrid_batch_rel(
+    double gain, double speedup, double model_parallel_count, double efficiency_ratio);
+
+/*
+ * The training of a design: a worker's share of its GPUs, the links of its machine.
+ *   train_step_s   of one device, scaled to what the design runs on
+ */
+struct fulcrum_cluster fulcrum_cluster_of(
+    const struct fulcrum_design *design, double train_step_s);
+
+/* Machines and GPUs that train, or learner cores, of a design that fulcrum_design_check
+ * accepts.
+ */
+struct fulcrum_layout fulcrum_layout_of(const struct fulcrum_design *design);
+
+/* "weak", "strong"; NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_batch_scaling_name(int scaling);
+
+#endif

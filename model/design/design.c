@@ -1,0 +1,259 @@
+/* design.c - is a design point complete and consistent. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/design/design.h"
+
+#include <math.h>
+
+const char *fulcrum_accelerator_name(int accelerator)
+{
+    static const char *const names[] = {"gpu", "cpu"};
+    return accelerator >= 0 && accelerator < 2 ? names[accelerator] : NULL;
+}
+
+const char *fulcrum_simulation_device_name(int device)
+{
+    static const char *const names[] = {"cpu", "gpu"};
+    return device >= 0 && device < 2 ? names[device] : NULL;
+}
+
+int fulcrum_design_is_resident(const struct fulcrum_design *design)
+{
+    return design->workload.simulation.device == FULCRUM_SIMULATION_GPU;
+}
+
+/* When a prediction cannot do without a field. */
+enum need {
+    NEED_ALWAYS,
+    NEED_GPU,
+    NEED_TRAINING,
+    NEED_NODES, /* training on several machines */
+    NEED_PARTS, /* training of a network that is split over GPUs */
+    NEED_ACTORS,
+    NEED_RESIDENT /* simulation on the GPU */
+};
+
+struct needed_field {
+    const char *path;
+    size_t offset; /* in struct fulcrum_design: looked up once per point of a sweep */
+    enum need when;
+    const char *hint;
+};
+
+#define FIELD(member) #member, offsetof(struct fulcrum_design, member)
+
+static const struct needed_field needed[] = {
+    {FIELD(machine.cpu.core_count), NEED_ALWAYS, "the machine gives it"},
+    {FIELD(machine.cpu.thread_count), NEED_ALWAYS, "the machine gives it"},
+    {FIELD(machine.cpu.smt_yield_frac), NEED_ACTORS, "a calibration gives it"},
+    {FIELD(machine.gpu.count), NEED_GPU, "the machine gives it"},
+    {FIELD(machine.gpu.sm_count), NEED_GPU, "the machine gives it"},
+    {FIELD(workload.step.mean_s), NEED_ACTORS, "a calibration gives it"},
+    {FIELD(workload.step.cv), NEED_ACTORS, "a calibration gives it"},
+    {FIELD(workload.simulation.env_count), NEED_RESIDENT, "the workload gives it"},
+    {FIELD(workload.simulation.per_batch_s), NEED_RESIDENT, "a calibration gives it"},
+    {FIELD(workload.simulation.per_env_s), NEED_RESIDENT, "a calibration gives it"},
+    {FIELD(workload.network.per_batch_s), NEED_ALWAYS, "a calibration gives it"},
+    {FIELD(workload.network.per_item_s), NEED_ALWAYS, "a calibration gives it"},
+    {FIELD(workload.total_env_steps), NEED_ALWAYS, "the workload gives it"},
+    {FIELD(workload.training.train_step_s), NEED_TRAINING, "a calibration gives it"},
+    {FIELD(workload.network.parameter_count), NEED_NODES, "the workload gives it"},
+    {FIELD(machine.link.network_byte_per_s), NEED_NODES, "the machine gives it"},
+    {FIELD(workload.training.model_parallel_frac), NEED_PARTS, "the workload gives it"},
+    {FIELD(run.actor_count), NEED_ACTORS,
+        "--actors, or in a CSV file the column 'actors', gives it"},
+};
+
+static int is_needed(const struct fulcrum_design *design, enum need when)
+{
+    int trains = design->workload.training.env_steps_per_train_step > 0.0;
+    switch (when) {
+    case NEED_GPU:
+        return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    case NEED_TRAINING:
+        return trains;
+    case NEED_NODES:
+        return trains && design->run.node_count > 1.0;
+    case NEED_PARTS:
+        return trains && design->run.model_parallel_gpu_count > 1.0;
+    case NEED_ACTORS:
+        return !fulcrum_design_is_resident(design);
+    case NEED_RESIDENT:
+        return fulcrum_design_is_resident(design);
+    case NEED_ALWAYS:
+    default:
+        return 1;
+    }
+}
+
+static void check_given(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        const char *member = (const char *)design + needed[i].offset;
+        if (is_needed(design, needed[i].when) &&
+            isnan(*(const double *)(const void *)member)) {
+            (void)fulcrum_fail_more(found, FULCRUM_ERR_MISSING,
+                "%s is not given: %s, or --set", needed[i].path, needed[i].hint);
+        }
+    }
+}
+
+/* GPUs that only train need others that infer, and something to train. */
+static void check_learners(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    double learners = design->run.learner_gpu_count;
+    if (!(learners > 0.0)) {
+        return;
+    }
+    if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "run.learner_gpu_count = %.6g: expected 0 where the learner runs on cores",
+            learners);
+        return;
+    }
+    if (learners >= design->run.gpu_count) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+            "run.learner_gpu_count = %.6g: expected less than run.gpu_count = %.6g, as "
+            "a GPU must be left to infer",
+            learners, design->run.gpu_count);
+    }
+    if (!(design->workload.training.env_steps_per_train_step > 0.0)) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "run.learner_gpu_count = %.6g: expected 0 where nothing trains "
+            "(workload.training.env_steps_per_train_step = 0)",
+            learners);
+    }
+    /* A copy of the network over several GPUs, or parts of them, is not put together
+     * with learners apart. */
+    int is_whole = design->run.model_parallel_gpu_count <= 1.0 &&
+                   design->run.instances_per_gpu <= 1.0 &&
+                   !fulcrum_design_is_resident(design);
+    if (!is_whole) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "run.learner_gpu_count = %.6g: expected 0 with "
+            "run.model_parallel_gpu_count or run.instances_per_gpu above 1, or "
+            "workload.simulation.device = gpu",
+            learners);
+    }
+}
+
+static void check_counts(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    if (cpu->thread_count < cpu->core_count) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+            "machine.cpu.thread_count = %.6g: expected at least machine.cpu.core_count "
+            "= "
+            "%.6g",
+            cpu->thread_count, cpu->core_count);
+    }
+    const struct fulcrum_gpu *gpu = &design->machine.gpu;
+    check_learners(design, found);
+    if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
+        if (design->machine.learner_core_count >= cpu->core_count) {
+            (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+                "machine.learner_core_count = %.6g leaves no core of %.6g to actors",
+                design->machine.learner_core_count, cpu->core_count);
+        }
+        return;
+    }
+    if (design->run.gpu_count > gpu->count) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+            "run.gpu_count = %.6g: expected at most machine.gpu.count = %.6g",
+            design->run.gpu_count, gpu->count);
+    }
+    if (fmod(design->run.gpu_count, design->run.model_parallel_gpu_count) > 0.0) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "run.gpu_count = %.6g: expected a multiple of run.model_parallel_gpu_count "
+            "= %.6g",
+            design->run.gpu_count, design->run.model_parallel_gpu_count);
+    }
+    if (design->run.sm_count > gpu->sm_count) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+            "run.sm_count = %.6g: expected at most machine.gpu.sm_count = %.6g",
+            design->run.sm_count, gpu->sm_count);
+    }
+}
+
+/* How parts of a GPU train with other machines, or loops on it in parts, is not
+ * modelled. */
+static void check_alone(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    const struct fulcrum_run *run = &design->run;
+    int is_part = run->instances_per_gpu > 1.0;
+    if (run->learner_gpu_count > 0.0) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "run.learner_gpu_count = %.6g: expected 0 with %s", run->learner_gpu_count,
+            is_part ? "run.instances_per_gpu above 1"
+                    : "workload.simulation.device = gpu");
+    }
+    if ((is_part && run->node_count > 1.0) || run->model_parallel_gpu_count > 1.0) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "run.node_count = %.6g, run.model_parallel_gpu_count = %.6g: expected 1 "
+            "with %s",
+            run->node_count, run->model_parallel_gpu_count,
+            is_part ? "run.instances_per_gpu above 1"
+                    : "workload.simulation.device = gpu");
+    }
+}
+
+/* Simulated on the GPU, one process an instance takes the place of actors. */
+static void check_resident(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    double processes = design->run.gpu_count * design->run.instances_per_gpu;
+    if (design->machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "workload.simulation.device = gpu: machine %s has no GPU",
+            design->machine.name);
+    }
+    if (!isnan(design->run.actor_count) &&
+        fabs(design->run.actor_count - processes) > 0.0) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+            "run.actor_count = %.6g: expected %.6g, one process for each instance of a "
+            "GPU, or none: workload.simulation.env_count says how many environments",
+            design->run.actor_count, processes);
+    }
+    if (design->workload.simulation.env_count < design->run.instances_per_gpu) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
+            "workload.simulation.env_count = %.6g: fewer than run.instances_per_gpu = "
+            "%.6g",
+            design->workload.simulation.env_count, design->run.instances_per_gpu);
+    }
+}
+
+static void check_shares(
+    const struct fulcrum_design *design, struct fulcrum_error *found)
+{
+    const struct fulcrum_workload_network *network = &design->workload.network;
+    double sum = network->math_frac + network->sm_frac + network->dram_frac +
+                 network->latency_frac;
+    if (!(fabs(sum - 1.0) <= 1e-6)) {
+        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
+            "workload.network: math_frac + sm_frac + dram_frac + latency_frac = %.6g: "
+            "expected 1",
+            sum);
+    }
+}
+
+enum fulcrum_status fulcrum_design_check(
+    const struct fulcrum_design *design, struct fulcrum_error *err)
+{
+    struct fulcrum_error found = {FULCRUM_OK, ""};
+    check_given(design, &found);
+    check_counts(design, &found);
+    check_shares(design, &found);
+    if (fulcrum_design_is_resident(design)) {
+        check_resident(design, &found);
+    }
+    if (fulcrum_design_is_resident(design) || design->run.instances_per_gpu > 1.0) {
+        check_alone(design, &found);
+    }
+    if (found.status != FULCRUM_OK && err != NULL) {
+        *err = found;
+    }
+    return found.status;
+}

@@ -1,0 +1,880 @@
+/* greedy_small.c - the mean cycle of a greedy batch server with a handful of actors. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Equations for means fail for a few actors, and where a limit of the batch size acts
+ * for a part of the time: what happens then hangs on how many actors wait, not on their
+ * mean number. Here that number is followed: the state, when a batch starts, is q, the
+ * observations that wait, with a chance of each. All other actors are at the CPU, and
+ * GIVEN q what is left of their steps is taken as independent, alike, and spread as a
+ * row of chances on a grid tells (residual.h). Each q has a row of its own, which keeps
+ * what makes steps of little variation lock: that few wait where many are about to end.
+ *
+ * While the batch is served, the number that finish is then binomial and the rest of a
+ * row moves on. If nobody waits at the end, the GPU idles until the first of all steps
+ * ends. Released actors start fresh steps. The rows of all states mix into rows of the
+ * next state, a map whose fixed point is the stationary cycle. That is exact for one or
+ * two actors, for exponential steps, and for many actors of any law.
+ *
+ * With more actors than threads, those that wait for a thread start a fresh step when
+ * another ends. The time of a batch is then cut into slices, and the number at the CPU
+ * is followed, with a row each (thread_queue.h).
+ *
+ * The grid is in the work time of a stepping actor, which runs at c(n) / n of real time
+ * for the n that is usual in each state. A delay is a part of the step.
+ */
+
+#include "model/fast/greedy_small.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/fast/first_passage.h"
+#include "model/fast/steps.h"
+#include "model/network/network.h"
+#include "model/status.h"
+#include "model/try.h"
+
+/* Anderson's acceleration of a fixed-point iteration. */
+
+/*
+ * Anderson (1965): of the last few iterations, the combination is taken whose change
+ * (image less point) is least in the sense of least squares, and its image is the next
+ * point. On a linear iteration that is GMRES, which removes the few modes that die out
+ * slowly. The least squares have a handful of unknowns, so the normal equations do;
+ * the products they are made of are kept from turn to turn.
+ */
+
+/* Keeps nearly dependent steps apart. */
+#define RIDGE_REL 1e-12
+
+enum { DEPTH = FULCRUM_ANDERSON_DEPTH };
+
+enum fulcrum_status fulcrum_anderson_init(
+    struct fulcrum_anderson *out, size_t length, struct fulcrum_error *err)
+{
+    double *memory = calloc((2 + 2 * (size_t)DEPTH) * length, sizeof *memory);
+    if (memory == NULL) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_NO_MEMORY, "no memory to iterate %zu numbers", length);
+    }
+    *out = (struct fulcrum_anderson){
+        .length = length, .memory = memory, .point = memory, .change = memory + length};
+    for (size_t i = 0; i < DEPTH; i++) {
+        out->point_step[i] = memory + (2 + 2 * i) * length;
+        out->change_step[i] = memory + (3 + 2 * i) * length;
+    }
+    return FULCRUM_OK;
+}
+
+void fulcrum_anderson_clear(struct fulcrum_anderson *anderson)
+{
+    free(anderson->memory);
+    *anderson = (struct fulcrum_anderson){.length = 0};
+}
+
+static double product(const double *a, const double *b, size_t length)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < length; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+/* How many steps there are after that many turns. */
+static size_t steps_known(size_t turns)
+{
+    return turns < DEPTH ? turns : DEPTH;
+}
+
+/* Puts the step from the last turn to this one in place of the oldest. */
+static void remember(
+    struct fulcrum_anderson *anderson, const double *point, const double *image)
+{
+    size_t newest = (anderson->turns - 1) % DEPTH;
+    size_t known = steps_known(anderson->turns);
+    double *point_step = anderson->point_step[newest];
+    double *change_step = anderson->change_step[newest];
+    for (size_t i = 0; i < anderson->length; i++) {
+        point_step[i] = point[i] - anderson->point[i];
+        change_step[i] = image[i] - point[i] - anderson->change[i];
+    }
+    for (size_t i = 0; i < known; i++) {
+        double value = product(anderson->change_step[i], change_step, anderson->length);
+        anderson->gram[i][newest] = value;
+        anderson->gram[newest][i] = value;
+    }
+}
+
+/* Cholesky's method in place; returns 0 where the matrix is singular. */
+static int solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double left = matrix[i][j] - product(matrix[i], matrix[j], j);
+            matrix[i][j] = i == j ? sqrt(fmax(0.0, left)) : left / matrix[j][j];
+        }
+        if (!(matrix[i][i] > 0.0)) {
+            return 0;
+        }
+        right[i] = (right[i] - product(matrix[i], right, i)) / matrix[i][i];
+    }
+    for (size_t i = count; i-- > 0;) {
+        for (size_t j = i + 1; j < count; j++) {
+            right[i] -= matrix[j][i] * right[j];
+        }
+        right[i] /= matrix[i][i];
+    }
+    return 1;
+}
+
+/* How much of each step is to be taken back. */
+static int weigh(const struct fulcrum_anderson *anderson, double *out, size_t known)
+{
+    double matrix[DEPTH][DEPTH];
+    memcpy(matrix, anderson->gram, sizeof matrix);
+    for (size_t i = 0; i < known; i++) {
+        matrix[i][i] *= 1.0 + RIDGE_REL;
+        out[i] = product(anderson->change_step[i], anderson->change, anderson->length);
+    }
+    return solve(matrix, out, known);
+}
+
+void fulcrum_anderson_step(
+    struct fulcrum_anderson *anderson, double *point, const double *image)
+{
+    size_t length = anderson->length;
+    if (anderson->turns > 0) {
+        remember(anderson, point, image);
+    }
+    for (size_t i = 0; i < length; i++) {
+        anderson->point[i] = point[i];
+        anderson->change[i] = image[i] - point[i];
+        point[i] = image[i];
+    }
+    size_t known = steps_known(anderson->turns);
+    anderson->turns++;
+    double weight[DEPTH] = {0.0};
+    if (!weigh(anderson, weight, known)) {
+        return;
+    }
+    for (size_t j = 0; j < known; j++) {
+        const double *point_step = anderson->point_step[j];
+        const double *change_step = anderson->change_step[j];
+        for (size_t i = 0; i < length; i++) {
+            point[i] -= weight[j] * (point_step[i] + change_step[i]);
+        }
+    }
+}
+
+/*
+ * A turn costs some N^2 rows, several times that where actors share threads, and with
+ * many actors the equations for means are as good: the most for each kind of network.
+ */
+#define MOST_ACTORS                  64.0
+#define MOST_PLAIN_ACTORS            6.0
+#define MOST_QUEUEING_ACTORS         20.0
+#define MOST_LIMITED_QUEUEING_ACTORS 24.0
+
+/* A limit acts where the usual state is this many square roots of it or nearer. */
+#define LIMIT_MARGIN 4.0
+/* Steps that vary less, with the delay, lock into a rhythm that rows do not tell. */
+#define LEAST_CV 0.1
+
+/* A slice, in mean steps: few threads end more than one step in it. */
+#define SLICE_MEANS 0.25
+/* After so many, most have drained: longer slices do where a batch takes long. */
+#define MOST_SLICES 8.0
+/* One slice or two makes a difference that throughput shows, two or three does not. */
+#define LEAST_SLICES 2.0
+
+/* Chances below these are dropped: of a state, of a way to another. */
+#define LEAST_SHARE  1e-6
+#define LEAST_CHANCE 1e-8
+
+#define MOST_TURNS  160
+#define LEAST_TURNS 3
+/* Settled: throughput and, summed over all rows, chances change by less. */
+#define RATE_TOLERANCE 1e-6
+#define ROW_TOLERANCE  1e-4
+/* After so many turns, changes that are so many times larger will do. */
+#define PATIENT_TURNS 60
+#define IMPATIENCE    100.0
+
+/*
+ * In cycles: around which age the tail of the rows is taken as it is, and from which on
+ * it is tied to that, fully so a width later.
+ */
+#define TIED_FROM  5.0
+#define TIED_WIDTH 3.0
+/* A share of time. */
+#define NEVER_IDLE 1e-9
+/* Tails have no form where less than this share of a mean is left of a step. */
+#define NO_REST 1e-9
+
+enum { NODES = FULCRUM_RESIDUAL_NODES };
+
+/* What a batch of a given size, or a state that starts one, does to the CPU. */
+struct stage {
+    double busy_s;
+    double work_s; /* that each stepping actor gets done meanwhile */
+    size_t slices;
+    struct fulcrum_slice slice;
+};
+
+/* Sums over the time of a cycle; those who step include those in the delay before. */
+struct usage {
+    double at_cpu;
+    double stepping;
+    double on_cores;
+    double work; /* of all who step */
+    double busy; /* of host and GPU */
+    double at_gpu;
+};
+
+/*
+ * The work time of a cycle on the grid: of batches, and of the idle spells after them.
+ * Sums over the same chances as `batches`.
+ */
+struct cycle_work {
+    double all_s;
+    double idle_s;
+    double square_s2; /* of both together */
+};
+
+struct chain {
+    const struct fulcrum_network *network;
+    double gpu_stretch;
+    double delay_work_s; /* what a delay is in work time */
+    double present;      /* share of those who step that is not in the delay yet */
+    double grid_scale;   /* of the mean of a step, as the grid cuts a little off it */
+    size_t actors;
+    size_t threads;
+    size_t limit; /* largest batch */
+    size_t stages;
+    struct fulcrum_residual_grid grid;
+    struct fulcrum_race race; /* the idle spells of a turn */
+    struct fulcrum_thread_queue queue;
+    struct stage *stage; /* by state, or by batch where there are too few threads */
+    /* By state q, NODES each: chance of q times stepping actors times row; of the last
+       state, where nobody steps, the chance. */
+    double *now;
+    double *next;
+    double *fresh; /* fresh actors in the next state */
+    double *binomial;
+    double length_s; /* of a cycle */
+    double items;
+    double batches; /* all but those of chances that were dropped */
+    struct cycle_work cycle;
+    struct usage usage; /* filled where it is wanted */
+    enum { RATE_ONLY, WITH_USAGE } wanted;
+};
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many of those at the CPU have a thread. */
+static size_t stepping(const struct chain *chain, size_t at_cpu)
+{
+    return least(at_cpu, chain->threads);
+}
+
+/* Of those who step or are in the delay before, how many step: one at least. */
+static double present(const struct chain *chain, double at_cpu)
+{
+    return fmax(fmin(at_cpu, 1.0), at_cpu * chain->present);
+}
+
+/* Work per second of each stepping actor, with that many there. */
+static double pace(const struct chain *chain, double at_cpu)
+{
+    const struct fulcrum_cpu_station *cpu = &chain->network->cpu;
+    double threads = (double)chain->threads;
+    double seen = at_cpu <= threads ? fmin(at_cpu, fulcrum_cpu_servers(cpu)) : at_cpu;
+    return fulcrum_cpu_capacity(cpu, seen) / fmin(at_cpu, threads);
+}
+
+static double service_s(
+    const struct fulcrum_network *network, double gpu_stretch, double batch)
+{
+    return fulcrum_batch_time(&network->host, batch) +
+           gpu_stretch * fulcrum_batch_time(&network->gpu, batch);
+}
+
+/* The chance of state q in a set of rows. */
+static double share_of(const struct chain *chain, const double *rows, size_t q)
+{
+    size_t steps = stepping(chain, chain->actors - q);
+    return rows[q * NODES] / (steps > 0 ? (double)steps : 1.0);
+}
+
+/* Counts time_s with that many at the CPU. */
+static void add_time(struct chain *chain, double at_cpu, double time_s)
+{
+    const struct fulcrum_cpu_station *cpu = &chain->network->cpu;
+    struct usage *usage = &chain->usage;
+    if (chain->wanted == RATE_ONLY || at_cpu <= 0.0) {
+        return;
+    }
+    double threads = (double)chain->threads;
+    double cores = cpu->core_count * threads / cpu->thread_count;
+    double steps = fmin(at_cpu, threads);
+    usage->at_cpu += time_s * at_cpu;
+    usage->stepping += time_s * steps;
+    usage->on_cores += time_s * fmin(at_cpu * chain->present, cores);
+    usage->work += time_s * steps * pace(chain, present(chain, at_cpu));
+}
+
+/* Nobody waits: the GPU idles until the first of the crowd finishes, in state 1. */
+static void idle(struct chain *chain, const struct fulcrum_crowd *crowd,
+    double served_s, double chance)
+{
+    double all = (double)chain->actors;
+    double mean_s = fulcrum_race_run(&chain->race, crowd, chance);
+    double idle_s =
+        chance * mean_s / chain->grid_scale / pace(chain, present(chain, all));
+    chain->cycle.all_s += chance * mean_s;
+    chain->cycle.idle_s += chance * mean_s;
+    chain->cycle.square_s2 += 2.0 * chance * mean_s * (mean_s + served_s);
+    chain->length_s += idle_s;
+    add_time(chain, all, idle_s);
+    if (chain->actors > chain->threads) {
+        chain->fresh[1] += chance;
+    } else if (chain->actors == 1) {
+        chain->next[NODES] += chance;
+    }
+}
+
+/* A batch ends with `left` at the CPU: it is released, and another starts. */
+static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
+    double chance, const double *left)
+{
+    size_t q = chain->actors - batch - left_at_cpu;
+    size_t aged = stepping(chain, left_at_cpu);
+    if (q == 0) {
+        struct fulcrum_crowd crowd = {
+            .aged = aged, .fresh = stepping(chain, chain->actors) - aged, .left = left};
+        idle(chain, &crowd, chain->stage[batch].work_s, chance);
+        return;
+    }
+    if (q == chain->actors) {
+        chain->next[q * NODES] += chance;
+        return;
+    }
+    size_t fresh = stepping(chain, left_at_cpu + batch) - aged;
+    chain->fresh[q] += chance * (double)fresh;
+    if (aged > 0) {
+        fulcrum_residual_add(chain->next + q * NODES, chance * (double)aged, left);
+    }
+}
+
+/* Counts the time of a batch beside which `others` step on threads of their own. */
+static void add_batch_time(struct chain *chain, const struct stage *stage,
+    double others, const double *row, double chance)
+{
+    const double *node_s = chain->grid.time_s;
+    if (chain->wanted == RATE_ONLY) {
+        return;
+    }
+    for (size_t i = 0; i + 1 < NODES && node_s[i] < stage->work_s; i++) {
+        double part = (fmin(node_s[i + 1], stage->work_s) - node_s[i]) / stage->work_s;
+        double left = fulcrum_residual_mean(row[i], row[i + 1]) / row[0];
+        add_time(chain, others * left, chance * part * stage->busy_s);
+    }
+}
+
+static void add_batch(
+    struct chain *chain, size_t batch, const struct stage *stage, double chance)
+{
+    double size = (double)batch;
+    chain->length_s += chance * stage->busy_s;
+    chain->items += chance * size;
+    chain->cycle.all_s += chance * stage->work_s;
+    chain->cycle.square_s2 += chance * stage->work_s * stage->work_s;
+    chain->batches += chance;
+    if (chain->wanted == WITH_USAGE) {
+        double gpu_s = fulcrum_batch_time(&chain->network->gpu, size);
+        chain->usage.busy += chance * stage->busy_s;
+        chain->usage.at_gpu += chance * size * chain->gpu_stretch * gpu_s;
+    }
+}
+
+/* A batch from state q, where every actor has a thread. */
+static void serve(struct chain *chain, size_t q, double chance)
+{
+    const struct stage *stage = &chain->stage[q];
+    const double *row = chain->now + q * NODES;
+    size_t batch = least(q, chain->limit);
+    size_t others = chain->actors - q;
+    double left[NODES] = {1.0};
+    double done = 1.0;
+    add_batch(chain, batch, stage, chance);
+    if (others > 0) {
+        done = fulcrum_residual_move_on(&stage->slice.shift, row, left);
+        add_batch_time(chain, stage, (double)others, row, chance);
+    }
+    fulcrum_binomial(chain->binomial, others, done);
+    for (size_t i = 0; i <= others; i++) {
+        double way = chance * chain->binomial[i];
+        if (way > LEAST_CHANCE) {
+            end_batch(chain, batch, others - i, way, left);
+        }
+    }
+}
+
+/* The states that start a batch of this size; returns their chance. */
+static double begin_queueing(struct chain *chain, size_t batch)
+{
+    size_t last = batch < chain->limit ? batch : chain->actors;
+    double all = 0.0;
+    fulcrum_thread_queue_empty(&chain->queue);
+    for (size_t q = batch; q <= last; q++) {
+        double chance = share_of(chain, chain->now, q);
+        if (chance >= LEAST_SHARE) {
+            all += chance;
+            fulcrum_thread_queue_set(
+                &chain->queue, chain->actors - q, chance, chain->now + q * NODES);
+        }
+    }
+    return all;
+}
+
+/* Counts time_s with as many at the CPU as the queue tells. */
+static void add_queue_time(struct chain *chain, double time_s)
+{
+    for (size_t n = 1; n <= chain->actors; n++) {
+        add_time(chain, (double)n, chain->queue.now.chance[n] * time_s);
+    }
+}
+
+/* All batches of one size, where actors wait for threads. */
+static void serve_queueing(struct chain *chain, size_t batch)
+{
+    const struct stage *stage = &chain->stage[batch];
+    const struct fulcrum_thread_queue *queue = &chain->queue;
+    double all = begin_queueing(chain, batch);
+    if (all <= 0.0) {
+        return;
+    }
+    add_batch(chain, batch, stage, all);
+    double half_s = 0.5 * stage->busy_s / (double)stage->slices;
+    for (size_t i = 0; i < stage->slices; i++) {
+        add_queue_time(chain, half_s);
+        fulcrum_thread_queue_pass(&chain->queue, &stage->slice);
+        add_queue_time(chain, half_s);
+    }
+    for (size_t n = 0; n + batch <= chain->actors; n++) {
+        double chance = queue->now.chance[n];
+        if (chance > LEAST_CHANCE) {
+            double left[NODES] = {1.0};
+            fulcrum_residual_set(
+                left, n > 0 ? 1.0 / chance : 0.0, queue->now.left + n * NODES);
+            end_batch(chain, batch, n, chance, left);
+        }
+    }
+}
+
+/* Holds rows to what chances can be, and makes those of all states sum to 1. */
+static void normalise(const struct chain *chain, double *rows)
+{
+    double all = 0.0;
+    for (size_t q = 1; q <= chain->actors; q++) {
+        double *row = rows + q * NODES;
+        double most = fmax(0.0, row[0]);
+        for (size_t i = 0; i < NODES; i++) {
+            double value = row[i] < 0.0 ? 0.0 : row[i];
+            most = value < most ? value : most;
+            row[i] = most;
+        }
+        all += share_of(chain, rows, q);
+    }
+    for (size_t i = 0; i < (chain->actors + 1) * NODES; i++) {
+        rows[i] /= all;
+    }
+}
+
+/* How many of all who step still do at node i. */
+static double all_beyond(const struct chain *chain, const double *rows, size_t i)
+{
+    double sum = 0.0;
+    for (size_t q = 1; q < chain->actors; q++) {
+        sum += rows[q * NODES + i];
+    }
+    return sum;
+}
+
+static void scale_node(const struct chain *chain, double *rows, size_t i, double factor)
+{
+    for (size_t q = 1; q < chain->actors; q++) {
+        rows[q * NODES + i] *= factor;
+    }
+}
+
+/*
+ * What is left of steps long after they began, as renewal theory has it: R(w) is
+ * E[R(w + W)] and b P(length > w) more, less what ends while the GPU idles. For w far
+ * above the work W of a cycle, up to a factor,
+ *   R(w) ~ E[max(0, length - w)] / E[W] + a P(length > w)
+ *   a = E[W^2] / (2 E[W]^2) - E[idle] / E[W], or 0 where that is less
+ */
+static double tail_form(const struct chain *chain, size_t i)
+{
+    const struct fulcrum_residual_grid *grid = &chain->grid;
+    const struct cycle_work *cycle = &chain->cycle;
+    double at_once =
+        0.5 * cycle->square_s2 * chain->batches / cycle->all_s - cycle->idle_s;
+    double work_s = cycle->all_s / chain->batches;
+    at_once = fmax(0.0, at_once / cycle->all_s);
+    return grid->rested[i] * grid->mean_s / work_s + at_once * grid->fresh[i];
+}
+
+/*
+ * The tail of the rows comes about as slowly as the longest steps end: in thousands of
+ * turns where they vary much. But its form is known, so that what lies beyond a few
+ * cycles is tied to what is there, which a few turns suffice for.
+ */
+static void tie_tails(const struct chain *chain, double *rows)
+{
+    const struct fulcrum_residual_grid *grid = &chain->grid;
+    double unit_s = chain->cycle.all_s / chain->batches + grid->time_s[1];
+    double ratio[NODES] = {0.0};
+    double sum = 0.0;
+    double weights = 0.0;
+    size_t end = 1;
+    for (; end + 1 < NODES && grid->rested[end] > NO_REST; end++) {
+        double off = fabs(grid->time_s[end] / unit_s - TIED_FROM) / TIED_WIDTH;
+        double weight = fmax(0.0, 1.0 - off);
+        ratio[end] = all_beyond(chain, rows, end) / tail_form(chain, end);
+        sum += weight * ratio[end];
+        weights += weight;
+    }
+    for (size_t i = 1; i < end; i++) {
+        double tie = (grid->time_s[i] / unit_s - TIED_FROM) / TIED_WIDTH;
+        if (tie > 0.0 && ratio[i] > 0.0 && weights > 0.0) {
+            double factor = sum / weights / ratio[i];
+            scale_node(chain, rows, i, 1.0 + fmin(1.0, tie) * (factor - 1.0));
+        }
+    }
+}
+
+/* From the rows `now` to `next`, a cycle later. */
+static void turn(struct chain *chain)
+{
+    size_t actors = chain->actors;
+    memset(chain->next, 0, (actors + 1) * NODES * sizeof *chain->next);
+    memset(chain->fresh, 0, (actors + 1) * sizeof *chain->fresh);
+    fulcrum_race_clear(&chain->race);
+    chain->length_s = 0.0;
+    chain->items = 0.0;
+    chain->batches = 0.0;
+    chain->cycle = (struct cycle_work){.all_s = 0.0};
+    for (size_t q = 1; q <= actors; q++) {
+        double chance = share_of(chain, chain->now, q);
+        if (actors > chain->threads && q <= chain->limit) {
+            serve_queueing(chain, q);
+        } else if (actors <= chain->threads && chance > LEAST_SHARE) {
+            serve(chain, q, chance);
+        }
+    }
+    for (size_t q = 1; q < actors; q++) {
+        fulcrum_residual_add(
+            chain->next + q * NODES, chain->fresh[q], chain->grid.fresh);
+    }
+    if (actors > 1) {
+        fulcrum_race_add_losers(&chain->race, chain->next + NODES);
+    }
+    normalise(chain, chain->next);
+    tie_tails(chain, chain->next);
+    normalise(chain, chain->next);
+}
+
+/* The sum of all differences between `now` and `next`, relative to that of `now`. */
+static double change_of(const struct chain *chain)
+{
+    double change = 0.0;
+    double all = 0.0;
+    for (size_t i = NODES; i < (chain->actors + 1) * NODES; i++) {
+        change += fabs(chain->next[i] - chain->now[i]);
+        all += chain->now[i];
+    }
+    return change / all;
+}
+
+static enum fulcrum_status settle(struct chain *chain, struct fulcrum_error *err)
+{
+    size_t length = chain->actors * NODES;
+    struct fulcrum_anderson anderson;
+    TRY(fulcrum_anderson_init(&anderson, length, err));
+    double rate = 0.0;
+    int settled = 0;
+    for (int i = 0; i < MOST_TURNS && !settled; i++) {
+        turn(chain);
+        double last = rate;
+        rate = chain->items / chain->length_s;
+        double slack = i < PATIENT_TURNS ? 1.0 : IMPATIENCE;
+        settled = i >= LEAST_TURNS &&
+                  fabs(rate - last) <= slack * RATE_TOLERANCE * rate &&
+                  change_of(chain) <= slack * ROW_TOLERANCE;
+        fulcrum_anderson_step(&anderson, chain->now + NODES, chain->next + NODES);
+        normalise(chain, chain->now);
+    }
+    fulcrum_anderson_clear(&anderson);
+    return settled ? FULCRUM_OK
+                   : fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
+                         "the cycle of %zu actors does not settle", chain->actors);
+}
+
+/* How many of `at_cpu` finish while each thread gets this much work done, roughly. */
+static double done_beside(const struct chain *chain, double at_cpu, double work_s)
+{
+    struct fulcrum_step_form form = fulcrum_step_form_of(&chain->network->step);
+    double threads = (double)chain->threads;
+    return at_cpu <= threads
+               ? at_cpu * (1.0 - fulcrum_step_excess(&form, work_s) / form.mean_s)
+               : fmin(at_cpu, threads * work_s / form.mean_s);
+}
+
+/*
+ * The mean pace during a batch that begins with `at_cpu` there: by Simpson's rule, as
+ * they get fewer.
+ */
+static double mean_pace(const struct chain *chain, double at_cpu, double busy_s)
+{
+    double begin = fmax(1.0, at_cpu);
+    double work_s = busy_s * pace(chain, present(chain, begin));
+    double end = fmax(1.0, begin - done_beside(chain, begin, work_s));
+    return (pace(chain, present(chain, begin)) + pace(chain, present(chain, end)) +
+               4.0 * pace(chain, present(chain, 0.5 * (begin + end)))) /
+           6.0;
+}
+
+/* How many finish beside a batch that state q starts, less those in that batch. */
+static double surplus(const struct chain *chain, size_t q)
+{
+    double batch = (double)least(q, chain->limit);
+    double others = (double)(chain->actors - q);
+    double busy_s = service_s(chain->network, chain->gpu_stretch, batch);
+    double work_s = busy_s * mean_pace(chain, others, busy_s);
+    return done_beside(chain, others, work_s) - batch;
+}
+
+/* The state that keeps itself up: as many finish during its batch as that takes. */
+static size_t usual_state(const struct chain *chain)
+{
+    size_t low = 1;
+    size_t high = chain->actors;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (surplus(chain, middle) > 0.0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void init_stage(struct chain *chain, size_t q)
+{
+    struct stage *stage = &chain->stage[q];
+    double others = (double)(chain->actors - q);
+    double mean_s = chain->network->step.mean_s;
+    stage->busy_s =
+        service_s(chain->network, chain->gpu_stretch, (double)least(q, chain->limit));
+    stage->work_s = stage->busy_s * mean_pace(chain, others, stage->busy_s);
+    stage->work_s *= chain->grid_scale;
+    stage->slices = 1;
+    if (chain->actors > chain->threads) {
+        double slices = ceil(stage->work_s / (SLICE_MEANS * mean_s));
+        stage->slices = (size_t)fmin(fmax(slices, LEAST_SLICES), MOST_SLICES);
+    }
+    fulcrum_slice_init(
+        &stage->slice, &chain->grid, stage->work_s / (double)stage->slices);
+}
+
+/* Around the usual state; all others are met at random. */
+static void first_guess(struct chain *chain)
+{
+    size_t actors = chain->actors;
+    size_t middle = usual_state(chain);
+    for (size_t q = 1; q <= actors; q++) {
+        double share = exp(-fabs((double)q - (double)middle));
+        size_t steps = stepping(chain, actors - q);
+        double *row = chain->now + q * NODES;
+        fulcrum_residual_set(row, share * (double)steps, chain->grid.rested);
+        row[0] = steps > 0 ? row[0] : share;
+    }
+    normalise(chain, chain->now);
+}
+
+static size_t whole_threads(const struct fulcrum_network *network)
+{
+    return (size_t)fmax(1.0, round(fulcrum_cpu_servers(&network->cpu)));
+}
+
+static void clear(struct chain *chain)
+{
+    fulcrum_thread_queue_clear(&chain->queue);
+    free(chain->stage);
+    free(chain->now);
+}
+
+/* All numbers of the chain are one block. */
+static enum fulcrum_status allocate(struct chain *chain, struct fulcrum_error *err)
+{
+    size_t states = chain->actors + 1;
+    chain->now = calloc(states * 2 * (NODES + 1), sizeof *chain->now);
+    chain->stage = calloc(states, sizeof *chain->stage);
+    if (chain->now == NULL || chain->stage == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "no memory to follow %zu actors", chain->actors);
+    }
+    chain->next = chain->now + states * NODES;
+    chain->fresh = chain->next + states * NODES;
+    chain->binomial = chain->fresh + states;
+    if (chain->actors <= chain->threads) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_thread_queue_init(
+        &chain->queue, &chain->grid, chain->actors, chain->threads, err);
+}
+
+static void init(struct chain *chain, const struct fulcrum_network *network)
+{
+    struct fulcrum_step_form form = fulcrum_step_form_of(&network->step);
+    chain->stages = chain->actors > chain->threads ? chain->limit : chain->actors;
+    chain->present = 1.0;
+    double usual_pace = pace(chain, 0.5 * (double)(chain->actors + 1));
+    chain->delay_work_s = network->delay_s * usual_pace;
+    chain->present =
+        network->step.mean_s / (network->step.mean_s + chain->delay_work_s);
+    fulcrum_residual_grid_init(&chain->grid, &form, chain->delay_work_s);
+    chain->grid_scale =
+        chain->grid.mean_s / (network->step.mean_s + chain->delay_work_s);
+    double racers = (double)stepping(chain, chain->actors);
+    fulcrum_race_init(&chain->race, &chain->grid, network->step.mean_s / racers);
+    for (size_t q = 1; q <= chain->stages; q++) {
+        init_stage(chain, q);
+    }
+    first_guess(chain);
+}
+
+/* How good a measure is that is exact where this share of time is not idle. */
+static double trust(double busy_frac)
+{
+    return 1.0 / fmax(NEVER_IDLE, 1.0 - busy_frac);
+}
+
+/*
+ * Throughput has two measures that would agree but for the grid: items over time, which
+ * is exact while the GPU is busy, and work done on the CPU over that of a step, which
+ * is exact while everybody is there or, if they are short, while all threads are busy.
+ * Each counts for as much as it is good.
+ */
+static double rate_of(const struct chain *chain, double step_s)
+{
+    const struct usage *usage = &chain->usage;
+    double items_per_s = chain->items / chain->length_s;
+    double steps_per_s = usage->work / chain->length_s / step_s;
+    double busy = usage->busy / chain->length_s;
+    double by_items = busy;
+    double by_steps = 1.0 - busy;
+    if (chain->actors > chain->threads) {
+        by_items = trust(busy);
+        by_steps = trust(usage->stepping / chain->length_s / (double)chain->threads);
+    }
+    return (by_items * items_per_s + by_steps * steps_per_s) / (by_items + by_steps);
+}
+
+/* The means of a cycle. CPU time is what the throughput takes. */
+static void describe(struct chain *chain, struct fulcrum_cycle *out)
+{
+    const struct usage *usage = &chain->usage;
+    double step_s = chain->network->step.mean_s + chain->delay_work_s;
+    chain->wanted = WITH_USAGE;
+    turn(chain);
+    double rate = rate_of(chain, step_s);
+    double delayed = rate * chain->network->delay_s;
+    double share = rate * step_s / usage->work;
+    double at_cpu = fmin(share * usage->at_cpu, (double)chain->actors);
+    double steps = fmin(share * usage->stepping, (double)chain->threads);
+    double gpu_s = usage->at_gpu / chain->items;
+    *out = (struct fulcrum_cycle){.batch = chain->items / chain->batches,
+        .steps_per_s = rate,
+        .at_cpu = fmax(0.0, at_cpu - delayed),
+        .stepping = fmax(0.0, steps - delayed),
+        .on_cores = share * usage->on_cores,
+        .at_gpu = rate * gpu_s};
+}
+
+int fulcrum_few_accepts(const struct fulcrum_network *network)
+{
+    const struct fulcrum_step *step = &network->step;
+    double time_s = fulcrum_batch_time(&network->host, 1.0);
+    int serial = network->depth <= 1.0 || time_s <= 0.0;
+    time_s += fulcrum_batch_time(&network->gpu, 1.0);
+    if (network->policy != FULCRUM_BATCH_GREEDY || !serial || time_s <= 0.0 ||
+        step->mean_s <= 0.0 || network->actors > MOST_ACTORS) {
+        return 0;
+    }
+    double spread_s = fulcrum_step_cv(step) * step->mean_s;
+    return spread_s >= LEAST_CV * (step->mean_s + network->delay_s) &&
+           (network->delay_s <= 0.0 ||
+               network->actors <= (double)whole_threads(network));
+}
+
+static struct chain chain_of(const struct fulcrum_network *network, double gpu_stretch)
+{
+    size_t actors = (size_t)network->actors;
+    size_t size = (size_t)network->batch_size;
+    return (struct chain){.network = network,
+        .gpu_stretch = gpu_stretch,
+        .present = 1.0,
+        .actors = actors,
+        .threads = whole_threads(network),
+        .limit = size > 0 ? least(size, actors) : actors};
+}
+
+/* Whether a limit acts for a part of the time only: neither never nor always. */
+static int limit_acts(const struct fulcrum_network *network)
+{
+    struct chain chain = chain_of(network, 1.0);
+    double limit = (double)chain.limit;
+    double full = (double)usual_state(&chain);
+    chain.limit = chain.actors;
+    double free = (double)usual_state(&chain);
+    double away = network->actors - full;
+    return free + LIMIT_MARGIN * sqrt(free) > limit &&
+           full - LIMIT_MARGIN * sqrt(fmin(full, away)) <= limit;
+}
+
+int fulcrum_few_suits(const struct fulcrum_network *network)
+{
+    double actors = network->actors;
+    int queueing = actors > (double)whole_threads(network);
+    int limited = network->batch_size > 0.0 && network->batch_size < actors &&
+                  limit_acts(network);
+    if (queueing) {
+        return actors <=
+               (limited ? MOST_LIMITED_QUEUEING_ACTORS : MOST_QUEUEING_ACTORS);
+    }
+    return actors <= (limited ? MOST_ACTORS : MOST_PLAIN_ACTORS);
+}
+
+enum fulcrum_status fulcrum_few_solve(const struct fulcrum_network *network,
+    double gpu_stretch, struct fulcrum_cycle *out, struct fulcrum_error *err)
+{
+    struct chain chain = chain_of(network, gpu_stretch);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(allocate(&chain, err));
+    init(&chain, network);
+    TRY_OR_END(settle(&chain, err));
+    describe(&chain, out);
+end:
+    clear(&chain);
+    return status;
+}

@@ -1,0 +1,518 @@
+/* mean_field.c - greedy batches by the embedded mean-field equation (9). */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One unknown, the batch size b: what starts must be what finished during the batch
+ * before. Two equations of this form are solved. The plain one follows a fluid of
+ * actors. The other averages the fluid over some sqrt(b) actors more or fewer, because
+ * the real number fluctuates and c(n) has kinks (where none is near it saves the work),
+ * and adds the chance that nobody finishes during a batch, in which case the GPU waits
+ * for the next actor. The ratio of the two
+ * is what chance does to a network, and corrects other fluid solutions as well
+ * (model/fast/fast.c).
+ */
+
+#include "model/fast/mean_field.h"
+
+#include <math.h>
+
+#include "model/fast/steps.h"
+#include "model/min_max.h"
+#include "model/network/network.h"
+
+/* How fast a CPU works off actors that do not come back. */
+
+/*
+ * Solves dn/dt = -c(n) / t_e, the part D(m, t) of equation (9) in docs/model.md
+ * "Mean-field equation". c is cut into a few pieces, on each of which n is an
+ * elementary function of time: the lowest piece is a parabola through 0, which is what
+ * turbo makes of c and which n follows as a logistic curve; the others are lines, on
+ * which n is an exponential. Few pieces, and times only for those that are crossed,
+ * because this is evaluated some ten times per design point.
+ */
+
+/* Below this share of its rate over a piece, c counts as level. */
+#define LEVEL 1e-7
+
+/* The least there is above a number: where c jumps, a piece begins there. */
+#define BEYOND (1.0 + 1e-12)
+
+/* Seconds, in units of the mean step, to drain from `high` to `low` within a piece. */
+static double piece_time(
+    const struct fulcrum_drain_piece *piece, double high, double low)
+{
+    if (piece->low <= 0.0) {
+        double bend = -piece->slope;
+        double rate = piece->rate;
+        return log(high * (rate - bend * low) / (low * (rate - bend * high))) / rate;
+    }
+    double rate_low = piece->rate + piece->slope * (low - piece->low);
+    double rise = piece->slope * (high - low);
+    if (fabs(rise) <= LEVEL * rate_low) {
+        return (high - low) / rate_low;
+    }
+    return log1p(rise / rate_low) / piece->slope;
+}
+
+/* What is left of `high` after `time` within a piece. */
+static double piece_left(
+    const struct fulcrum_drain_piece *piece, double high, double time)
+{
+    if (piece->low <= 0.0) {
+        double bend = -piece->slope;
+        double decay = exp(-piece->rate * time);
+        return high * decay / (1.0 - bend * high / piece->rate * (1.0 - decay));
+    }
+    double rate = piece->rate + piece->slope * (high - piece->low);
+    double fall = piece->slope * time;
+    if (fabs(fall) <= LEVEL) {
+        return high - rate * time;
+    }
+    return high + rate / piece->slope * expm1(-fall);
+}
+
+static void add_piece(
+    struct fulcrum_cpu_drain *drain, double low, double rate, double slope)
+{
+    drain->piece[drain->count++] =
+        (struct fulcrum_drain_piece){low, rate, slope, (double)INFINITY};
+}
+
+/* A line between the limits of c within [low, high]. */
+static void add_line(struct fulcrum_cpu_drain *drain,
+    const struct fulcrum_cpu_station *cpu, double low, double high)
+{
+    if (high > low) {
+        double from = fulcrum_cpu_capacity(cpu, low * BEYOND);
+        add_piece(
+            drain, low, from, (fulcrum_cpu_capacity(cpu, high) - from) / (high - low));
+    }
+}
+
+/* Cores free for turbo, cores free, threads free, threads full. */
+static void cut_smt_turbo(
+    struct fulcrum_cpu_drain *drain, const struct fulcrum_cpu_station *cpu)
+{
+    double servers = fulcrum_cpu_servers(cpu);
+    double cores = cpu->core_count * servers / cpu->thread_count;
+    double boosted = fulcrum_lesser(
+        cores, fulcrum_greater(0.0, cpu->core_count - cpu->reserved_threads));
+    double bend = cpu->turbo_frac / cpu->core_count;
+    double top =
+        1.0 + cpu->turbo_frac *
+                  fulcrum_greater(0.0, 1.0 - cpu->reserved_threads / cpu->core_count);
+    int has_turbo = boosted > 0.0 && cpu->turbo_frac > 0.0;
+    boosted = has_turbo ? boosted : cores;
+    add_piece(drain, 0.0, has_turbo ? top : 1.0, has_turbo ? -bend : 0.0);
+    add_line(drain, cpu, boosted, cores);
+    add_line(drain, cpu, cores, servers);
+    double full = cores + cpu->smt_yield_frac * (servers - cores);
+    add_piece(drain, servers, full / (1.0 + cpu->oversubscription_frac), 0.0);
+}
+
+/* Cores or a socket that fill up end a piece. */
+static double before_kink(
+    const struct fulcrum_cpu_station *cpu, double low, double high)
+{
+    const double kinks[] = {0.5 * cpu->core_count,
+        cpu->core_count * fulcrum_cpu_servers(cpu) / cpu->thread_count};
+    for (size_t i = 0; i < sizeof kinks / sizeof kinks[0]; i++) {
+        high = kinks[i] > low ? fulcrum_lesser(kinks[i], high) : high;
+    }
+    return high;
+}
+
+/* Every actor while they are few, then in steps of a constant factor. */
+static void cut_lines(struct fulcrum_cpu_drain *drain,
+    const struct fulcrum_cpu_station *cpu, double actors)
+{
+    double end = fulcrum_cpu_servers(cpu);
+    if (cpu->curve == FULCRUM_CURVE_TABLE) {
+        end = fulcrum_greater(end, (double)cpu->capacity_count);
+    }
+    end = fulcrum_greater(2.0, fulcrum_lesser(end, actors));
+    double factor = pow(end, 1.0 / (FULCRUM_DRAIN_PIECES - 5.0));
+    double low = 1.0;
+    add_piece(drain, 0.0, fulcrum_cpu_capacity(cpu, 1.0), 0.0);
+    while (low < end && drain->count < FULCRUM_DRAIN_PIECES - 1) {
+        double high =
+            fulcrum_lesser(end, fulcrum_greater(floor(low) + 1.0, round(low * factor)));
+        high = before_kink(cpu, low, high);
+        add_line(drain, cpu, low, high);
+        low = high;
+    }
+    add_piece(drain, low, fulcrum_cpu_capacity(cpu, end + 1.0), 0.0);
+}
+
+void fulcrum_cpu_drain_init(struct fulcrum_cpu_drain *drain,
+    const struct fulcrum_cpu_station *cpu, double actors, double step_mean_s)
+{
+    drain->step_mean_s = step_mean_s;
+    drain->count = 0;
+    if (cpu->curve == FULCRUM_CURVE_SMT_TURBO) {
+        cut_smt_turbo(drain, cpu);
+    } else {
+        cut_lines(drain, cpu, actors);
+    }
+    for (size_t i = 1; i + 1 < drain->count; i++) {
+        struct fulcrum_drain_piece *piece = &drain->piece[i];
+        piece->span_s = piece_time(piece, drain->piece[i + 1].low, piece->low);
+    }
+}
+
+static size_t piece_of(const struct fulcrum_cpu_drain *drain, double n)
+{
+    size_t i = drain->count - 1;
+    while (i > 0 && drain->piece[i].low >= n) {
+        i--;
+    }
+    return i;
+}
+
+double fulcrum_cpu_drain_rate(const struct fulcrum_cpu_drain *drain, double n)
+{
+    const struct fulcrum_drain_piece *piece = &drain->piece[piece_of(drain, n)];
+    return piece->low <= 0.0 ? n * (piece->rate + piece->slope * n)
+                             : piece->rate + piece->slope * (n - piece->low);
+}
+
+double fulcrum_cpu_drain_left(
+    const struct fulcrum_cpu_drain *drain, double n, double time_s)
+{
+    if (n <= 0.0) {
+        return 0.0;
+    }
+    double time = time_s / drain->step_mean_s;
+    size_t i = piece_of(drain, n);
+    const struct fulcrum_drain_piece *piece = &drain->piece[i];
+    if (i > 0) {
+        double left = piece_left(piece, n, time);
+        if (left >= piece->low) {
+            return left;
+        }
+        time -= piece_time(piece, n, piece->low);
+        n = piece->low;
+        piece = &drain->piece[--i];
+    }
+    while (i > 0 && time >= piece->span_s) {
+        time -= piece->span_s;
+        n = piece->low;
+        piece = &drain->piece[--i];
+    }
+    return piece_left(piece, n, time);
+}
+
+/* The fluid is averaged over these many times sqrt(b) more or fewer actors. */
+enum { MIDDLE = 0, ENDS = 5 };
+static const double places[ENDS] = {0.0, -1.0, 1.0, -2.3, 2.3};
+static const double shares[ENDS] = {0.0, 0.43, 0.43, 0.07, 0.07};
+static const double plain_shares[ENDS] = {1.0};
+
+#define TOLERANCE 1e-8
+/* Threads that queue up hold their own number steadier than a binomial does. */
+#define QUEUE_SPREAD 0.5
+/* Of a batch's surplus: what the next one has of it. */
+#define MOST_ECHO 0.9
+
+/* Of a mean step: the first panel of an integral over the cycle. */
+#define FIRST_PANEL 1.0
+/* Just before the actors return who do at that moment. */
+#define BEFORE (1.0 - 1e-12)
+#define NEVER  1e-12 /* as the chance to idle */
+
+struct problem {
+    const struct fulcrum_network *network;
+    const struct fulcrum_cpu_drain *drain;
+    double gpu_stretch;
+    double least_s; /* a batch of one */
+    int smooths;
+    int idles; /* 0 in the plain equation */
+};
+
+/* A batch size, and what follows from it. */
+struct state {
+    double batch;
+    struct fulcrum_pace pace;
+    double early[ENDS]; /* at the CPU when the batch starts */
+    double returning;   /* arrive there `wait_s` later, from an earlier batch */
+    double wait_s;
+    double idle_frac;
+    double idle_s; /* of the GPU, per batch */
+};
+
+/* Actors in a delay behind a batch of one: how many of `outside` are at the CPU. */
+static double present(const struct problem *problem, double outside)
+{
+    const struct fulcrum_network *network = problem->network;
+    if (network->delay_s <= 0.0 || outside <= 0.0) {
+        return outside;
+    }
+    double delay = network->delay_s / network->step.mean_s;
+    struct fulcrum_root root = {.high = outside,
+        .x = outside / (1.0 + delay),
+        .slope = 1.0 + delay,
+        .tolerance_rel = TOLERANCE};
+    while (fulcrum_root_next(&root,
+        root.x + delay * fulcrum_cpu_drain_rate(problem->drain, root.x) - outside)) {
+    }
+    return root.x;
+}
+
+/*
+ * c(n) while nobody waits for the GPU: those in a delay come and go, each for himself,
+ * so that the number at the CPU is binomial.
+ */
+static double idle_rate(const struct problem *problem, double outside)
+{
+    double n = present(problem, outside);
+    if (!problem->smooths || problem->network->delay_s <= 0.0) {
+        return fulcrum_cpu_drain_rate(problem->drain, n);
+    }
+    double sd = QUEUE_SPREAD * sqrt(n * fulcrum_greater(0.0, 1.0 - n / outside));
+    double rate = 0.0;
+    for (int i = 1; i < ENDS; i++) {
+        double side = fulcrum_lesser(outside, fulcrum_greater(0.0, n + places[i] * sd));
+        rate += shares[i] * fulcrum_cpu_drain_rate(problem->drain, side);
+    }
+    return rate;
+}
+
+static void add_idling(const struct problem *problem, struct state *state)
+{
+    const struct fulcrum_network *network = problem->network;
+    double rate = idle_rate(problem, network->actors - state->batch);
+    double busy_s = state->pace.interval_s;
+    state->idle_frac = exp(-rate * busy_s / network->step.mean_s);
+    if (state->idle_frac > NEVER) {
+        state->idle_s = state->idle_frac * network->step.mean_s /
+                        fulcrum_greater(1e-300, idle_rate(problem, network->actors));
+    }
+}
+
+/*
+ * How much a batch differs from the next. Those who finish do so each for himself; and
+ * a larger batch takes longer, so that a larger one follows it.
+ */
+static double spread(const struct problem *problem, const struct state *state)
+{
+    const struct fulcrum_network *network = problem->network;
+    double rate =
+        fulcrum_cpu_drain_rate(problem->drain, network->actors - state->batch) /
+        network->step.mean_s;
+    double items_s = state->pace.interval_s - problem->least_s;
+    double echo =
+        fulcrum_lesser(MOST_ECHO, rate * items_s / fulcrum_greater(1.0, state->batch));
+    return sqrt(state->batch / (1.0 - echo * echo));
+}
+
+/*
+ * Batches that are still inside when the next one starts are absent from the CPU; the
+ * actors of one of them return during the cycle.
+ */
+static void place_actors(const struct problem *problem, struct state *state)
+{
+    const struct fulcrum_pace *pace = &state->pace;
+    double length_s = pace->interval_s + state->idle_s;
+    double late_s = pace->latency_s - pace->interval_s;
+    double absent = 0.0;
+    double returning = 0.0;
+    if (late_s > 0.0) {
+        double whole = floor(late_s / length_s);
+        returning = state->batch * (1.0 - state->idle_frac);
+        state->wait_s = fulcrum_lesser(pace->interval_s, late_s - whole * length_s);
+        absent = returning * (whole + 1.0);
+    }
+    double early = problem->network->actors - state->batch - absent;
+    if (state->idle_frac > 0.0) {
+        double outside = problem->network->actors - state->batch;
+        early -= state->idle_frac * (outside - present(problem, outside));
+    }
+    returning = fulcrum_greater(0.0, returning + fulcrum_lesser(0.0, early));
+    early = fulcrum_greater(0.0, early);
+    state->early[MIDDLE] = early;
+    double most = fulcrum_lesser(early, state->batch);
+    double sd = problem->smooths ? spread(problem, state) : 0.0;
+    for (int i = 1; i < ENDS && problem->smooths; i++) {
+        double reach = places[i] * sd;
+        state->early[i] = early + fulcrum_lesser(most, fulcrum_greater(-most, reach));
+    }
+    state->returning = returning;
+}
+
+static struct state state_of(const struct problem *problem, double batch)
+{
+    struct state state = {.batch = batch,
+        .pace = fulcrum_pace_of(problem->network, problem->gpu_stretch, batch)};
+    if (problem->idles) {
+        add_idling(problem, &state);
+    }
+    place_actors(problem, &state);
+    return state;
+}
+
+/* Actors at the CPU time_s after the start of a batch, from one of its ends. */
+static double left_after(
+    const struct problem *problem, const struct state *state, int end, double time_s)
+{
+    double early = state->early[end];
+    if (state->returning <= 0.0 || time_s < state->wait_s) {
+        return fulcrum_cpu_drain_left(problem->drain, early, time_s);
+    }
+    early = fulcrum_cpu_drain_left(problem->drain, early, state->wait_s);
+    return fulcrum_cpu_drain_left(
+        problem->drain, early + state->returning, time_s - state->wait_s);
+}
+
+/* What starts less what finished: rises with the batch size. */
+static double gap(const struct problem *problem, const struct state *state)
+{
+    const double *share = problem->smooths ? shares : plain_shares;
+    double done = 0.0;
+    for (int i = 0; i < ENDS; i++) {
+        if (share[i] > 0.0) {
+            double left = left_after(problem, state, i, state->pace.interval_s);
+            done += share[i] * (state->early[i] + state->returning - left);
+        }
+    }
+    return state->batch - done - state->idle_frac;
+}
+
+/* Steps that start at once, never wait and never idle the GPU. */
+static double first_guess(const struct problem *problem)
+{
+    const struct fulcrum_network *network = problem->network;
+    double actors = network->actors;
+    struct fulcrum_pace pace =
+        fulcrum_pace_of(network, problem->gpu_stretch, actors / 3.0);
+    double done = -expm1(-pace.interval_s / network->step.mean_s);
+    double free = actors * done / (1.0 + done);
+    double full = fulcrum_cpu_drain_rate(problem->drain, actors) * pace.interval_s /
+                  network->step.mean_s;
+    return fulcrum_greater(1e-3, fulcrum_lesser(free, full));
+}
+
+static struct state solve(const struct problem *problem, double guess)
+{
+    double actors = problem->network->actors;
+    struct fulcrum_root root = {.high = actors,
+        .x = fulcrum_lesser(guess, 0.999 * actors),
+        .slope = 1.0,
+        .tolerance_rel = TOLERANCE};
+    struct state state;
+    do {
+        state = state_of(problem, root.x);
+    } while (fulcrum_root_next(&root, gap(problem, &state)));
+    return state;
+}
+
+/* For some time, as a share of the cycle, that many actors are at the CPU. */
+static void add_actors(
+    const struct problem *problem, double n, double share, struct fulcrum_cycle *cycle)
+{
+    const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
+    double servers = fulcrum_cpu_servers(cpu);
+    double cores = cpu->core_count * servers / cpu->thread_count;
+    cycle->at_cpu += share * n;
+    cycle->stepping += share * fulcrum_lesser(n, servers);
+    cycle->on_cores += share * fulcrum_lesser(n, cores);
+}
+
+/* A part of the cycle in which nobody returns, from one of the ends. */
+struct span {
+    int end;
+    double from_s;
+    double to_s;
+    double share_per_s;
+};
+
+/* Simpson's rule on panels that double, as what is left decays. */
+static void add_span(const struct problem *problem, const struct state *state,
+    const struct span *span, struct fulcrum_cycle *cycle)
+{
+    static const double weight[] = {1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0};
+    double panel_s = FIRST_PANEL * problem->network->step.mean_s;
+    double from_s = span->from_s;
+    while (from_s < span->to_s) {
+        double width_s = span->to_s - from_s;
+        width_s = width_s < 1.5 * panel_s ? width_s : panel_s;
+        for (int k = 0; k < 3; k++) {
+            double time_s =
+                fulcrum_lesser(from_s + 0.5 * (double)k * width_s, span->to_s * BEFORE);
+            double n = left_after(problem, state, span->end, time_s);
+            add_actors(problem, n, weight[k] * width_s * span->share_per_s, cycle);
+        }
+        from_s += width_s;
+        panel_s *= 2.0;
+    }
+}
+
+static void add_means(const struct problem *problem, const struct state *state,
+    struct fulcrum_cycle *cycle)
+{
+    const double *share = problem->smooths ? shares : plain_shares;
+    double busy_s = state->pace.interval_s;
+    double length_s = busy_s + state->idle_s;
+    double wait_s =
+        state->returning > 0.0 ? fulcrum_lesser(busy_s, state->wait_s) : 0.0;
+    for (int i = 0; i < ENDS; i++) {
+        if (share[i] > 0.0) {
+            struct span before = {i, 0.0, wait_s, share[i] / length_s};
+            struct span after = {i, wait_s, busy_s, share[i] / length_s};
+            add_span(problem, state, &before, cycle);
+            add_span(problem, state, &after, cycle);
+        }
+    }
+    double n = present(problem, problem->network->actors);
+    add_actors(problem, n, state->idle_s / length_s, cycle);
+}
+
+/* Is c(n) not a line over all numbers of actors that the cycle may well see? */
+static int is_kinked(const struct problem *problem, const struct state *plain)
+{
+    const struct fulcrum_network *network = problem->network;
+    if (network->delay_s > 0.0 &&
+        network->actors > fulcrum_cpu_servers(&network->cpu)) {
+        return 1;
+    }
+    double reach = places[ENDS - 1] * sqrt(plain->batch);
+    double most = fulcrum_lesser(
+        problem->network->actors, plain->early[MIDDLE] + plain->returning + reach);
+    const struct fulcrum_drain_piece *piece = problem->drain->piece;
+    size_t last = problem->drain->count - 1;
+    if (last > 0 && most <= piece[1].low && !(piece[0].slope < 0.0)) {
+        return 0;
+    }
+    double early = fulcrum_greater(0.0, plain->early[MIDDLE] - reach);
+    double least =
+        fulcrum_cpu_drain_left(problem->drain, early, plain->pace.interval_s);
+    return least <= piece[last].low;
+}
+
+struct fulcrum_mean_field fulcrum_mean_field_solve(
+    const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
+    double gpu_stretch)
+{
+    double least_s = fulcrum_pace_of(network, gpu_stretch, 1.0).interval_s;
+    struct problem problem = {network, drain, gpu_stretch, least_s, 0, 1};
+    struct state fluid = solve(&problem, first_guess(&problem));
+    struct state state = fluid;
+    if (is_kinked(&problem, &fluid)) {
+        problem.smooths = 1;
+        state = solve(&problem, fluid.batch);
+    }
+    struct problem plain = {network, drain, gpu_stretch, least_s, 0, 0};
+    if (fluid.idle_frac > NEVER) {
+        fluid = solve(&plain, fluid.batch);
+    }
+    struct fulcrum_mean_field out = {.idle_frac = state.idle_frac,
+        .plain_batch = fluid.batch,
+        .plain_steps_per_s = fluid.batch / fluid.pace.interval_s,
+        .plain_least = left_after(&plain, &fluid, MIDDLE, fluid.pace.interval_s)};
+    double length_s = state.pace.interval_s + state.idle_s;
+    out.cycle.batch = state.batch;
+    out.cycle.steps_per_s = state.batch / length_s;
+    out.cycle.at_gpu = out.cycle.steps_per_s *
+                       fulcrum_greater(0.0,
+                           state.pace.latency_s - network->delay_s - state.pace.host_s);
+    add_means(&problem, &state, &out.cycle);
+    return out;
+}

@@ -1,0 +1,383 @@
+/* steady.c - the mean cycle of a network in which nothing trains, by the fast methods.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * No equation holds everywhere. The mean-field equation (9) knows chance, but takes
+ * steps as exponential; the cohort equation (8) knows the law of the steps, but is a
+ * fluid. Their common special case, the fluid with exponential steps, lets one correct
+ * the other: X = cohort x mean field / plain mean field. Where the actors do not fit
+ * the threads, chance matters the less the less steps vary, and its factor is raised to
+ * the power cv. A handful of actors, and batches at their limit, are followed actor
+ * count by actor count (few.c).
+ */
+#include "model/fast/steady.h"
+
+#include <math.h>
+
+#include "model/fast/cohort.h"
+#include "model/fast/greedy_small.h"
+#include "model/fast/mean_field.h"
+#include "model/fast/renewal.h"
+#include "model/fast/steps.h"
+#include "model/network/solution.h"
+
+/* A time that is 0 is taken as this share of the others, which is exact enough. */
+#define NO_TIME_FRAC 1e-6
+/* Steps this short beside a batch are over when it ends, whatever their law. */
+#define NO_STEP_FRAC 1e-4
+
+/* Standard deviations of a batch between its mean and a limit that does not act. */
+#define LIMIT_MARGIN 4.0
+#define SURE_SPARE   2.5
+#define LIMIT_CHANCE 0.7
+#define FAR_WIDTHS   8.0
+#define QUEUE_CHANCE 3.0
+
+/* Of a batch: fewer that stay behind than these, and batches keep their actors. */
+#define LOYAL_FRAC 0.05
+/* Of a batch's time: what depends on its size, before unequal sizes matter. */
+#define ITEMS_FRAC   0.2
+#define FEW_ACTORS   12.0
+#define FEW_IN_BATCH 3.0
+
+#define LOW_CV 0.2
+
+/* Fixed batches and their chance: docs/model.md "Fixed batches". */
+#define CHANCE_FACTOR  0.8
+#define CHANCE_SHARE   (1.0 / 16.0)
+#define KINK_FRAC      0.25
+#define CROWDED_TURNS  8.0
+#define BUNCHING_LOSS  0.15
+#define BUNCHING_WIDTH 0.22
+#define BUNCHING_CV    0.27
+
+static double service_s(const struct fulcrum_network *network)
+{
+    return fulcrum_batch_time(&network->host, 1.0) +
+           fulcrum_batch_time(&network->gpu, 1.0);
+}
+
+/* Batches of exactly one are batches of at most one, which can be followed. */
+static void simplify_batches(struct fulcrum_network *network)
+{
+    if (network->policy == FULCRUM_BATCH_FIXED && network->batch_size <= 1.0) {
+        network->policy = FULCRUM_BATCH_GREEDY;
+        if (!fulcrum_few_accepts(network)) {
+            network->policy = FULCRUM_BATCH_FIXED;
+        }
+    }
+    if (network->policy == FULCRUM_BATCH_GREEDY &&
+        network->batch_size >= network->actors) {
+        network->batch_size = 0.0;
+    }
+}
+
+void fulcrum_steady_init(struct fulcrum_steady *steady,
+    const struct fulcrum_network *network, struct fulcrum_step_table *table)
+{
+    steady->network = *network;
+    steady->table = table;
+    steady->fixed_factor = 0.0;
+    struct fulcrum_network *own = &steady->network;
+    simplify_batches(own);
+    double all_s = own->step.mean_s + service_s(own) + own->delay_s;
+    if (own->step.mean_s < NO_TIME_FRAC * all_s) {
+        own->step.mean_s = NO_TIME_FRAC * all_s;
+    }
+    if (service_s(own) < NO_TIME_FRAC * all_s && own->gpu.count == 0) {
+        own->gpu.per_batch_s += NO_TIME_FRAC * all_s;
+    }
+    fulcrum_cpu_drain_init(&steady->drain, &own->cpu, own->actors, own->step.mean_s);
+}
+
+static const struct fulcrum_step_table *table_of(const struct fulcrum_steady *steady)
+{
+    if (!fulcrum_step_table_fits(steady->table, &steady->network.step)) {
+        fulcrum_step_table_init(steady->table, &steady->network.step);
+    }
+    return steady->table;
+}
+
+static void scale(struct fulcrum_cycle *cycle, double factor)
+{
+    cycle->steps_per_s *= factor;
+    cycle->at_cpu *= factor;
+    cycle->stepping *= factor;
+    cycle->on_cores *= factor;
+    cycle->at_gpu *= factor;
+}
+
+/* One actor waits for nobody. */
+static void solve_single(const struct fulcrum_network *network, double gpu_stretch,
+    struct fulcrum_cycle *out)
+{
+    struct fulcrum_pace pace = fulcrum_pace_unhurried(network, gpu_stretch, 1.0);
+    double step_s = network->step.mean_s / fulcrum_cpu_capacity(&network->cpu, 1.0);
+    double rate = 1.0 / (step_s + pace.latency_s);
+    double share = rate * step_s;
+    *out = (struct fulcrum_cycle){.batch = 1.0,
+        .steps_per_s = rate,
+        .at_cpu = share,
+        .stepping = share,
+        .on_cores = share,
+        .at_gpu = rate * pace.gpu_s};
+}
+
+/* Steps that are over in no time beside a batch have no law that matters. */
+static int has_law(const struct fulcrum_steady *steady, double interval_s)
+{
+    const struct fulcrum_step *step = &steady->network.step;
+    return step->law != FULCRUM_LAW_EXPONENTIAL &&
+           step->mean_s > NO_STEP_FRAC * interval_s;
+}
+
+/*
+ * Batches of unequal sizes that follow each other may be as stable as equal ones where
+ * several are inside at a time and a larger one takes longer.
+ */
+static unsigned rhythm_flags(const struct fulcrum_network *network,
+    const struct fulcrum_pace *pace, double batch, double stays_frac)
+{
+    struct fulcrum_pace least = fulcrum_pace_unhurried(network, 1.0, 1.0);
+    struct fulcrum_pace usual = fulcrum_pace_unhurried(network, 1.0, batch);
+    double items_frac =
+        1.0 - (least.host_s + least.gpu_s) / (usual.host_s + usual.gpu_s);
+    int overlaps = network->depth > 1.0 && pace->host_s > 0.0;
+    int late = pace->latency_s > pace->interval_s;
+    int several = overlaps || (late && stays_frac < LOYAL_FRAC);
+    unsigned flags =
+        several && items_frac > ITEMS_FRAC ? (unsigned)FULCRUM_FLAG_MULTISTABLE : 0U;
+    int few = network->actors < FEW_ACTORS || batch < FEW_IN_BATCH;
+    flags |= late && few ? (unsigned)FULCRUM_FLAG_FEW : 0U;
+    return flags;
+}
+
+/* Nothing limits the batches. Where all threads are busy always, no law matters. */
+static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
+    const struct fulcrum_mean_field *field, struct fulcrum_cycle *out, unsigned *flags)
+{
+    const struct fulcrum_network *network = &steady->network;
+    struct fulcrum_pace pace =
+        fulcrum_pace_of(network, gpu_stretch, field->cycle.batch);
+    int lawful = has_law(steady, pace.interval_s);
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    double cv = fulcrum_step_cv(&network->step);
+    double chance = field->cycle.steps_per_s / field->plain_steps_per_s;
+    double stays_frac = field->plain_least / field->cycle.batch;
+    if (lawful && network->actors > servers) {
+        chance = pow(chance, fmin(1.0, cv));
+    }
+    *out = field->cycle;
+    if (lawful && field->plain_least < servers) {
+        struct fulcrum_cohort cohort = fulcrum_cohort_solve(
+            network, table_of(steady), gpu_stretch, field->plain_batch);
+        *out = cohort.cycle;
+        stays_frac = cohort.stays_frac;
+        scale(out, chance);
+        out->batch *= field->cycle.batch / field->plain_batch;
+    } else {
+        scale(out, field->plain_steps_per_s * chance / out->steps_per_s);
+    }
+    *flags |= rhythm_flags(network, &pace, field->cycle.batch, stays_frac);
+    *flags |= lawful && cv < LOW_CV && field->plain_least < servers
+                  ? (unsigned)FULCRUM_FLAG_LOW_CV
+                  : 0U;
+}
+
+/*
+ * Full batches as fast as the GPU takes them, or what `out` is without a limit. Where
+ * the two are about equal, chance costs some of both: a hyperbola, narrower the more
+ * actors there are, where they wait for threads, and where batches hold half of them.
+ */
+static void limit_batches(const struct fulcrum_network *network, double gpu_stretch,
+    struct fulcrum_cycle *out)
+{
+    double size = network->batch_size;
+    struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, size);
+    double full = size / pace.interval_s;
+    double free = out->steps_per_s;
+    double actors = network->actors;
+    double spare = fmax(0.0, actors - fulcrum_cpu_servers(&network->cpu));
+    double mixed = fmax(0.0, 1.0 - 2.0 * size / actors);
+    double width = LIMIT_CHANCE * fmin(free, full) * sqrt(mixed / actors) /
+                   (1.0 + spare / (QUEUE_CHANCE * sqrt(actors)));
+    width *= fmax(0.0, 1.0 - fabs(free - full) / (FAR_WIDTHS * width + 1e-300));
+    double rate =
+        0.5 * (free + full - sqrt((free - full) * (free - full) + width * width));
+    scale(out, fmax(rate, 0.5 * fmin(free, full)) / free);
+    out->batch = fmin(out->batch, size);
+    if (full < free) {
+        out->batch = size;
+        out->at_gpu = rate * (pace.latency_s - network->delay_s - pace.host_s);
+    }
+}
+
+/*
+ * Are the threads busy all the time, beyond any doubt? Enough actors wait for one at
+ * the end of each batch; and batches at their limit are served so much faster than
+ * steps are done that those who wait for the GPU are never missed.
+ */
+static int is_full(const struct fulcrum_steady *steady, double gpu_stretch,
+    const struct fulcrum_mean_field *field)
+{
+    const struct fulcrum_network *network = &steady->network;
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    double batch = field->cycle.batch;
+    if (field->plain_least - servers <= 1.0 + LIMIT_MARGIN * sqrt(batch)) {
+        return 0;
+    }
+    if (network->batch_size > 0.0) {
+        double size = fmin(batch, network->batch_size);
+        struct fulcrum_pace pace =
+            fulcrum_pace_of(network, gpu_stretch, network->batch_size);
+        double load = field->plain_steps_per_s * pace.interval_s / network->batch_size;
+        return (network->actors - servers - size) * (1.0 - load) > SURE_SPARE;
+    }
+    return 1;
+}
+
+/* 1 if the actors were followed one by one, with the outcome in `status`. */
+static int followed(const struct fulcrum_network *network, double gpu_stretch,
+    struct fulcrum_cycle *out, enum fulcrum_status *status, struct fulcrum_error *err)
+{
+    if (!fulcrum_few_accepts(network)) {
+        return 0;
+    }
+    *status = fulcrum_few_solve(network, gpu_stretch, out, err);
+    return *status != FULCRUM_ERR_NO_FIT;
+}
+
+static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
+    double gpu_stretch, struct fulcrum_cycle *out, unsigned *flags,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_network *network = &steady->network;
+    struct fulcrum_mean_field field =
+        fulcrum_mean_field_solve(network, &steady->drain, gpu_stretch);
+    double reach = field.cycle.batch + LIMIT_MARGIN * sqrt(field.cycle.batch);
+    int limited = network->batch_size > 0.0 && reach > network->batch_size;
+    int full = network->actors > fulcrum_cpu_servers(&network->cpu) &&
+               is_full(steady, gpu_stretch, &field);
+    enum fulcrum_status status = FULCRUM_OK;
+    if (!full && (limited || fulcrum_few_suits(network)) &&
+        followed(network, gpu_stretch, out, &status, err)) {
+        return status;
+    }
+    if (full || !limited) {
+        solve_unlimited(steady, gpu_stretch, &field, out, flags);
+        out->batch = network->batch_size > 0.0 ? fmin(out->batch, network->batch_size)
+                                               : out->batch;
+        return FULCRUM_OK;
+    }
+    solve_unlimited(steady, gpu_stretch, &field, out, flags);
+    limit_batches(network, gpu_stretch, out);
+    *flags |= FULCRUM_FLAG_LIMIT_ROUGH;
+    return FULCRUM_OK;
+}
+
+/*
+ * Batches that form as fast as host and GPU take them wait for each other by chance: a
+ * hyperbola between the two intervals, wider the more the forming time varies.
+ */
+static double mean_interval_s(
+    const struct fulcrum_cohort *cohort, const struct fulcrum_pace *pace)
+{
+    double apart = cohort->interval_s - pace->interval_s;
+    double sd = cohort->interval_sd_s;
+    double chance = CHANCE_FACTOR * sd * sd;
+    double most = CHANCE_SHARE * pace->interval_s * pace->interval_s;
+    double width = chance * most / (chance + most + 1e-300);
+    return 0.5 * (cohort->interval_s + pace->interval_s + sqrt(apart * apart + width));
+}
+
+/*
+ * Two halves of the actors that alternate keep out of each other's way in the
+ * mean-field orbit. Real ones drift until they share the CPU for a part of the time: a
+ * loss by as much as a fuller CPU slows each actor, where batches return about when the
+ * next starts and steps vary too little to mix the halves. The form is a guess, its
+ * three numbers are from simulations of random networks.
+ */
+static double bunching_loss(const struct fulcrum_network *network,
+    const struct fulcrum_cohort *cohort, double latency_s)
+{
+    double actors = network->actors;
+    double rest = actors - network->batch_size;
+    if (rest < 1.0) {
+        return 0.0;
+    }
+    double full = fulcrum_cpu_capacity(&network->cpu, actors) / actors;
+    double free = fulcrum_cpu_capacity(&network->cpu, rest) / rest;
+    double off = (latency_s / cohort->interval_s - 1.0) / BUNCHING_WIDTH;
+    double mixing = fulcrum_step_cv(&network->step) / BUNCHING_CV;
+    return BUNCHING_LOSS * fmax(0.0, 1.0 - full / free) * exp(-off * off) /
+           (1.0 + pow(mixing, 6.0));
+}
+
+static unsigned fixed_flags(const struct fulcrum_network *network,
+    const struct fulcrum_cohort *cohort, const struct fulcrum_pace *pace)
+{
+    double servers = fulcrum_cpu_servers(&network->cpu);
+    int crowded =
+        network->actors > servers && network->actors < CROWDED_TURNS * servers;
+    int kink = fabs(cohort->interval_s / pace->interval_s - 1.0) < KINK_FRAC;
+    int low = fulcrum_step_cv(&network->step) < LOW_CV;
+    return (crowded ? (unsigned)FULCRUM_FLAG_CROWDED : 0U) |
+           (kink ? (unsigned)FULCRUM_FLAG_KINK : 0U) |
+           (low ? (unsigned)FULCRUM_FLAG_LOW_CV : 0U);
+}
+
+/*
+ * The cohort equation with what chance makes of its interval; returns the share that
+ * bunching costs, which is not yet taken off.
+ */
+static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
+    struct fulcrum_cycle *out, unsigned *flags)
+{
+    const struct fulcrum_network *network = &steady->network;
+    struct fulcrum_cohort cohort =
+        fulcrum_cohort_solve(network, table_of(steady), gpu_stretch, 0.0);
+    struct fulcrum_pace pace =
+        fulcrum_pace_unhurried(network, gpu_stretch, network->batch_size);
+    *out = cohort.cycle;
+    out->batch = network->batch_size;
+    scale(out, cohort.interval_s / mean_interval_s(&cohort, &pace));
+    *flags |= fixed_flags(network, &cohort, &pace);
+    return bunching_loss(network, &cohort, pace.latency_s);
+}
+
+/*
+ * The renewal equation knows how the actors of a batch come in, which the cohort
+ * equation only guesses; but it costs several times as much. So it is solved once, and
+ * what a slower GPU does is left to the cohorts.
+ */
+static enum fulcrum_status solve_fixed(struct fulcrum_steady *steady,
+    double gpu_stretch, struct fulcrum_cycle *out, unsigned *flags,
+    struct fulcrum_error *err)
+{
+    double loss = solve_cohorts(steady, gpu_stretch, out, flags);
+    if (steady->fixed_factor <= 0.0) {
+        struct fulcrum_cycle renewal;
+        enum fulcrum_status status =
+            fulcrum_renewal_solve(&steady->network, gpu_stretch, &renewal, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        steady->fixed_factor = renewal.steps_per_s / out->steps_per_s;
+    }
+    scale(out, steady->fixed_factor * (1.0 - loss));
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_steady_solve(struct fulcrum_steady *steady,
+    double gpu_stretch, struct fulcrum_cycle *out, unsigned *flags,
+    struct fulcrum_error *err)
+{
+    if (steady->network.actors <= 1.0) {
+        solve_single(&steady->network, gpu_stretch, out);
+        return FULCRUM_OK;
+    }
+    if (steady->network.policy == FULCRUM_BATCH_FIXED) {
+        return solve_fixed(steady, gpu_stretch, out, flags, err);
+    }
+    return solve_greedy(steady, gpu_stretch, out, flags, err);
+}

@@ -1,0 +1,373 @@
+/* network.c - batch service times, and the names of a network's choices. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/network/network.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "model/status.h"
+
+static double on_line(const struct fulcrum_batch_time *time, double size)
+{
+    return time->per_batch_s + time->per_item_s * size;
+}
+
+/* The line, shifted so that it passes through point `i`. */
+static double beyond_point(const struct fulcrum_batch_time *time, size_t i, double size)
+{
+    double shifted_s =
+        time->time_s[i] + on_line(time, size) - on_line(time, time->size[i]);
+    return shifted_s > 0.0 ? shifted_s : 0.0;
+}
+
+double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size)
+{
+    assert(size > 0.0);
+    if (time->count == 0) {
+        return on_line(time, size);
+    }
+    if (size <= time->size[0]) {
+        return beyond_point(time, 0, size);
+    }
+    size_t low = 0;
+    size_t high = time->count - 1;
+    if (size >= time->size[high]) {
+        return beyond_point(time, high, size);
+    }
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (time->size[middle] <= size) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    double share = (size - time->size[low]) / (time->size[high] - time->size[low]);
+    return time->time_s[low] + share * (time->time_s[high] - time->time_s[low]);
+}
+
+double fulcrum_sharing_stretch(const struct fulcrum_training *training)
+{
+    return training->sharing_frac > 0.0 ? 2.0 / training->sharing_frac : 2.0;
+}
+
+const char *fulcrum_step_law_name(enum fulcrum_step_law law)
+{
+    static const char *const names[] = {"lognormal", "exponential", "deterministic",
+        "erlang", "hyperexponential", "pareto"};
+    size_t i = (size_t)law;
+    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
+
+const char *fulcrum_batch_policy_name(enum fulcrum_batch_policy policy)
+{
+    static const char *const names[] = {"greedy", "fixed"};
+    size_t i = (size_t)policy;
+    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
+
+const char *fulcrum_cpu_curve_name(enum fulcrum_cpu_curve curve)
+{
+    static const char *const names[] = {
+        "smt_turbo", "saturating", "saturating_sync", "table"};
+    size_t i = (size_t)curve;
+    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
+
+/* The border behind which solvers rely on a network. */
+
+/*
+ * Solvers assert what this file checks. Every fault is reported, not the first one
+ * only, and each with the range that was expected. The bounds are no opinions on
+ * hardware: they keep sums finite, allocations small enough to succeed, and laws away
+ * from the ends where their formulas lose all digits.
+ */
+
+/* Far beyond any machine; they keep sums finite and memory bounded. */
+#define MOST_ACTORS  1e7
+#define MOST_THREADS 1e6
+#define MOST_TIME_S  1e6
+#define LEAST_TIME_S 1e-12 /* less is lost beside the longest times */
+#define MOST_POINTS  1e6
+#define LEAST_CV     1e-3
+#define MOST_CV      100.0
+#define MOST_RATE    1e6
+#define LEAST_RATE   1e-6
+
+/* A twentieth of the work: beyond it something else is wrong. */
+#define LEAST_SHARING 0.05
+
+/* Any less often would be rounded off a count of steps; 0 stands for no training. */
+#define LEAST_TRAIN_PERIOD 1e-6
+
+enum range_kind {
+    RANGE_REAL,
+    RANGE_WHOLE,
+    RANGE_POSITIVE, /* real, and the lower end itself is excluded */
+    RANGE_OR_ZERO   /* real, or 0 */
+};
+
+struct range {
+    const char *name;
+    size_t offset;
+    double low;
+    double high;
+    enum range_kind kind;
+};
+
+#define FIELD(member) #member, offsetof(struct fulcrum_network, member)
+
+static const struct range always[] = {
+    {FIELD(actors), 1.0, MOST_ACTORS, RANGE_WHOLE},
+    {FIELD(cpu.core_count), 1.0, MOST_THREADS, RANGE_REAL},
+    {FIELD(cpu.thread_count), 1.0, MOST_THREADS, RANGE_REAL},
+    {FIELD(cpu.reserved_threads), 0.0, MOST_THREADS, RANGE_REAL},
+    {FIELD(cpu.slice_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(step.mean_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(host.per_batch_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(host.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(gpu.per_batch_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(gpu.per_item_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(batch_size), 0.0, MOST_ACTORS, RANGE_WHOLE},
+    {FIELD(depth), 1.0, MOST_ACTORS, RANGE_WHOLE},
+    {FIELD(delay_s), LEAST_TIME_S, MOST_TIME_S, RANGE_OR_ZERO},
+    {FIELD(training.env_steps_per_train_step), 1e-6, 1e12, RANGE_OR_ZERO},
+};
+
+static const struct range smt_turbo[] = {
+    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, RANGE_REAL},
+    {FIELD(cpu.turbo_frac), 0.0, 1.0, RANGE_REAL},
+    {FIELD(cpu.oversubscription_frac), 0.0, 10.0, RANGE_REAL},
+};
+
+static const struct range saturating[] = {
+    {FIELD(cpu.smt_yield_frac), 0.0, 1.0, RANGE_REAL},
+    {FIELD(cpu.serial_frac), 0.0, 1.0, RANGE_REAL},
+    {FIELD(cpu.knee), 0.5, 50.0, RANGE_REAL},
+    {FIELD(cpu.cap_per_core), 0.0, 1e3, RANGE_POSITIVE},
+    {FIELD(cpu.cross_socket_frac), 0.0, 1.0, RANGE_POSITIVE},
+};
+
+static const struct range training[] = {
+    {FIELD(training.env_steps_per_train_step), LEAST_TRAIN_PERIOD, 1e12, RANGE_REAL},
+    {FIELD(training.train_step_s), LEAST_TIME_S, MOST_TIME_S, RANGE_REAL},
+    {FIELD(training.queue_train_steps), 1.0, 1e9, RANGE_REAL},
+    {FIELD(training.sharing_frac), LEAST_SHARING, 2.0, RANGE_OR_ZERO},
+};
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static void fail_range(
+    struct fulcrum_error *faults, const struct range *range, double value)
+{
+    if (range->kind == RANGE_OR_ZERO) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "%s = %g is neither 0 nor inside [%g, %g]", range->name, value, range->low,
+            range->high);
+        return;
+    }
+    (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE, "%s = %g is outside %s%g, %g]%s",
+        range->name, value, range->kind == RANGE_POSITIVE ? "(" : "[", range->low,
+        range->high, range->kind == RANGE_WHOLE ? " or not whole" : "");
+}
+
+/* Written so that NaN fails every comparison. */
+static void check_value(
+    struct fulcrum_error *faults, const struct range *range, double value)
+{
+    int inside = value >= range->low && value <= range->high;
+    if (range->kind == RANGE_POSITIVE) {
+        inside = inside && value > range->low;
+    } else if (range->kind == RANGE_WHOLE) {
+        inside = inside && floor(value) >= value;
+    } else if (range->kind == RANGE_OR_ZERO) {
+        inside = inside || fabs(value) <= 0.0;
+    }
+    if (!inside) {
+        fail_range(faults, range, value);
+    }
+}
+
+static void check_fields(struct fulcrum_error *faults,
+    const struct fulcrum_network *network, const struct range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *member = (const char *)network + ranges[i].offset;
+        check_value(faults, &ranges[i], *(const double *)(const void *)member);
+    }
+}
+
+/* An unknown choice of an enum, named as in files. */
+static void check_choice(
+    struct fulcrum_error *faults, const char *field, int value, const char *name)
+{
+    if (name == NULL) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "%s = %d is none of the known choices", field, value);
+    }
+}
+
+static void check_capacity(
+    struct fulcrum_error *faults, const struct fulcrum_cpu_station *cpu)
+{
+    if (cpu->capacity == NULL || cpu->capacity_count == 0 ||
+        (double)cpu->capacity_count > MOST_THREADS) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "cpu.capacity has %zu values; expected 1 to %g", cpu->capacity_count,
+            MOST_THREADS);
+        return;
+    }
+    for (size_t i = 0; i < cpu->capacity_count; i++) {
+        char name[40];
+        (void)snprintf(name, sizeof name, "cpu.capacity[%zu]", i);
+        const struct range value = {name, 0, LEAST_RATE, MOST_RATE, RANGE_REAL};
+        check_value(faults, &value, cpu->capacity[i]);
+    }
+}
+
+static void check_cpu(
+    struct fulcrum_error *faults, const struct fulcrum_network *network)
+{
+    const struct fulcrum_cpu_station *cpu = &network->cpu;
+    if (cpu->thread_count < cpu->core_count) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "cpu.thread_count = %g is below cpu.core_count = %g", cpu->thread_count,
+            cpu->core_count);
+    }
+    if (cpu->reserved_threads >= cpu->thread_count) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "cpu.reserved_threads = %g leaves none of cpu.thread_count = %g to actors",
+            cpu->reserved_threads, cpu->thread_count);
+    }
+    check_choice(
+        faults, "cpu.curve", (int)cpu->curve, fulcrum_cpu_curve_name(cpu->curve));
+    if (cpu->curve == FULCRUM_CURVE_TABLE) {
+        check_capacity(faults, cpu);
+    } else if (cpu->curve == FULCRUM_CURVE_SMT_TURBO) {
+        check_fields(faults, network, smt_turbo, LENGTH(smt_turbo));
+    } else {
+        check_fields(faults, network, saturating, LENGTH(saturating));
+    }
+}
+
+/* The cv each law can have; Pareto's is fixed by its shape and not looked at. */
+static void check_step(struct fulcrum_error *faults, const struct fulcrum_step *step)
+{
+    static const struct {
+        double low;
+        double high;
+    } cv[] = {
+        [FULCRUM_LAW_LOGNORMAL] = {LEAST_CV, MOST_CV},
+        [FULCRUM_LAW_EXPONENTIAL] = {1.0, 1.0},
+        [FULCRUM_LAW_DETERMINISTIC] = {0.0, 0.0},
+        [FULCRUM_LAW_ERLANG] = {LEAST_CV, 1.0},
+        [FULCRUM_LAW_HYPEREXPONENTIAL] = {1.0, MOST_CV},
+        [FULCRUM_LAW_PARETO] = {-INFINITY, INFINITY},
+    };
+    const char *name = fulcrum_step_law_name(step->law);
+    check_choice(faults, "step.law", (int)step->law, name);
+    if (name == NULL) {
+        return;
+    }
+    size_t law = (size_t)step->law;
+    int left_out = step->law == FULCRUM_LAW_EXPONENTIAL && fabs(step->cv) <= 0.0;
+    if (!left_out && !(step->cv >= cv[law].low && step->cv <= cv[law].high)) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "step.cv = %g is outside [%g, %g], the range of the %s law", step->cv,
+            cv[law].low, cv[law].high, name);
+    }
+}
+
+static void check_batch_table(struct fulcrum_error *faults, const char *station,
+    const struct fulcrum_batch_time *time)
+{
+    if (time->count == 0) {
+        return;
+    }
+    if (time->size == NULL || time->time_s == NULL ||
+        (double)time->count > MOST_POINTS) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "%s: a table of %zu points needs sizes and times, at most %g", station,
+            time->count, MOST_POINTS);
+        return;
+    }
+    double above = 0.0;
+    for (size_t i = 0; i < time->count; i++) {
+        if (!(time->size[i] >= 1.0 && time->size[i] > above &&
+                time->size[i] <= MOST_ACTORS)) {
+            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+                "%s.size[%zu] = %g; expected increasing sizes in [1, %g]", station, i,
+                time->size[i], MOST_ACTORS);
+        }
+        if (!(time->time_s[i] > 0.0 && time->time_s[i] <= MOST_TIME_S)) {
+            (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+                "%s.time_s[%zu] = %g is outside (0, %g]", station, i, time->time_s[i],
+                MOST_TIME_S);
+        }
+        above = time->size[i];
+    }
+}
+
+static void check_batching(
+    struct fulcrum_error *faults, const struct fulcrum_network *network)
+{
+    check_choice(faults, "policy", (int)network->policy,
+        fulcrum_batch_policy_name(network->policy));
+    if (network->policy != FULCRUM_BATCH_FIXED) {
+        return;
+    }
+    if (network->batch_size < 1.0) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
+            "batch_size = %g; a fixed batch needs at least 1", network->batch_size);
+    }
+    if (network->batch_size > network->actors) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_INFEASIBLE,
+            "batch_size = %g would wait for ever for actors = %g", network->batch_size,
+            network->actors);
+    }
+}
+
+/* A table may run down to 0 before its first point. */
+static int takes_time(
+    const struct fulcrum_network *network, const struct fulcrum_batch_time *time)
+{
+    int fixed = network->policy == FULCRUM_BATCH_FIXED && network->batch_size >= 1.0;
+    return fulcrum_batch_time(time, fixed ? network->batch_size : 1.0) > 0.0;
+}
+
+/* Without any service time the throughput would be infinite. */
+static void check_some_time(
+    struct fulcrum_error *faults, const struct fulcrum_network *network)
+{
+    int some = network->step.mean_s > 0.0 || network->delay_s > 0.0 ||
+               takes_time(network, &network->host) ||
+               takes_time(network, &network->gpu);
+    if (!some) {
+        (void)fulcrum_fail_more(faults, FULCRUM_ERR_INFEASIBLE,
+            "step.mean_s, host, gpu and delay_s are all 0: nothing takes time");
+    }
+}
+
+enum fulcrum_status fulcrum_network_check(
+    const struct fulcrum_network *network, struct fulcrum_error *err)
+{
+    struct fulcrum_error faults = {FULCRUM_OK, ""};
+    check_fields(&faults, network, always, LENGTH(always));
+    check_cpu(&faults, network);
+    check_step(&faults, &network->step);
+    check_batch_table(&faults, "host", &network->host);
+    check_batch_table(&faults, "gpu", &network->gpu);
+    check_batching(&faults, network);
+    if (network->training.env_steps_per_train_step > 0.0) {
+        check_fields(&faults, network, training, LENGTH(training));
+    }
+    if (faults.status == FULCRUM_OK) {
+        check_some_time(&faults, network);
+    }
+    if (faults.status != FULCRUM_OK && err != NULL) {
+        *err = faults;
+    }
+    return faults.status;
+}

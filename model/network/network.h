@@ -1,0 +1,130 @@
+/* network.h - the closed queueing network that every solver is given. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_NETWORK_NETWORK_H
+#define FULCRUM_MODEL_NETWORK_NETWORK_H
+
+#include <stddef.h>
+
+#include "model/status.h"
+
+enum fulcrum_step_law {
+    FULCRUM_LAW_LOGNORMAL,        /* any cv > 0 */
+    FULCRUM_LAW_EXPONENTIAL,      /* cv is 1; 0 (left out) is accepted */
+    FULCRUM_LAW_DETERMINISTIC,    /* cv is 0 */
+    FULCRUM_LAW_ERLANG,           /* cv <= 1, stages = max(1, round(1 / cv^2)) */
+    FULCRUM_LAW_HYPEREXPONENTIAL, /* cv >= 1, two phases, balanced means */
+    FULCRUM_LAW_PARETO            /* shape 2.1, cv ignored */
+};
+
+enum fulcrum_batch_policy {
+    FULCRUM_BATCH_GREEDY, /* takes all that waits, at most `size` */
+    FULCRUM_BATCH_FIXED   /* waits for exactly `size` */
+};
+
+/* Which form gives c(n), the work rate of n runnable actors in single-thread units. */
+enum fulcrum_cpu_curve {
+    FULCRUM_CURVE_SMT_TURBO,  /* docs/model.md "CPU station", equation (2) */
+    FULCRUM_CURVE_SATURATING, /* docs/model.md "CPU curve", (20)-(21) asynchronous */
+    FULCRUM_CURVE_SATURATING_SYNC, /* the same, actors that step in lockstep */
+    FULCRUM_CURVE_TABLE /* capacity[0..capacity_count-1] is c(1), c(2), ... */
+};
+
+struct fulcrum_cpu_station {
+    enum fulcrum_cpu_curve curve;
+    double core_count;       /* P >= 1 */
+    double thread_count;     /* T >= core_count */
+    double reserved_threads; /* c_L in [0, T), may be fractional; the learner's */
+    double smt_yield_frac;   /* y in [0, 1]: what a core's second thread adds */
+    double turbo_frac;       /* tau in [0, 1]: extra clock of an otherwise idle CPU */
+    double
+        oversubscription_frac; /* kappa in [0, 10]: loss once actors exceed threads */
+    double slice_s;      /* after which a turn gives way to those that wait; 0: none */
+    double serial_frac;  /* h of (20), >= 0; saturating curves only, as are */
+    double knee;         /* p of (20), >= 0.5, */
+    double cap_per_core; /* kappa of (20), > 0, */
+    double cross_socket_frac; /* nu of (20), in (0, 1]: rate kept past core_count / 2 */
+    const double *capacity;   /* table only: borrowed, positive; held beyond its end */
+    size_t capacity_count;
+};
+
+struct fulcrum_step {
+    double mean_s; /* of one request at c = 1, >= 0: alone on the CPU; with turbo, at
+                      the clock of a fully busy CPU */
+    double cv;
+    enum fulcrum_step_law law;
+};
+
+/*
+ * Service time of a batch of b: a table where one was measured, linear between its
+ * points; the line before its first and beyond its last point (shifted there so that
+ * it continues the table); the line alone where count is 0.
+ */
+struct fulcrum_batch_time {
+    double per_batch_s;   /* >= 0 */
+    double per_item_s;    /* >= 0 */
+    const double *size;   /* borrowed, increasing, >= 1 */
+    const double *time_s; /* borrowed, > 0 */
+    size_t count;
+};
+
+struct fulcrum_training {
+    double env_steps_per_train_step; /* K > 0; 0 where nothing trains */
+    double train_step_s;             /* alone on the GPU, > 0 */
+    double queue_train_steps;        /* backlog that blocks new batches, >= 1 */
+    double sharing_frac; /* work done while inference and training are both active, over
+                            that of one alone, in (0, 2]; 0 stands for 1 */
+};
+
+struct fulcrum_network {
+    char name[64];
+    double actors; /* N, a whole number >= 1 */
+    struct fulcrum_cpu_station cpu;
+    struct fulcrum_step step;
+    struct fulcrum_batch_time host;
+    struct fulcrum_batch_time gpu;
+    enum fulcrum_batch_policy policy;
+    double batch_size; /* 0: no limit (greedy only) */
+    double depth;   /* most batches in host + GPU together, >= 1; without a host stage
+                       there is nothing to overlap and it has no effect */
+    double delay_s; /* from the end of the GPU to the actor's next step, >= 0 */
+    struct fulcrum_training training;
+};
+
+/*
+ * Everything the solvers rely on: finite, in range, law and cv agree, a fixed batch no
+ * larger than the number of actors, not every service time zero.
+ *   fails    FULCRUM_ERR_RANGE, FULCRUM_ERR_INFEASIBLE; the detail names field and
+ * value
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_network_check(
+    const struct fulcrum_network *network, struct fulcrum_error *err);
+
+/*
+ * c(n) for n >= 0 runnable actors (real numbers are allowed, c(0) = 0), in units of one
+ * thread at the clock of a fully busy CPU (so c(1) >= 1 with turbo) or, on the
+ * saturating curves, of one thread alone (c(1) = 1). Nondecreasing but for turbo,
+ * oversubscription, the synchronous dip and measured tables; constant from S on except
+ * in a table.
+ */
+double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n);
+
+/* S = T - c_L: how many actors can step at once. */
+double fulcrum_cpu_servers(const struct fulcrum_cpu_station *cpu);
+
+/* Service time of a batch of `size` >= 1 items, in seconds. */
+double fulcrum_batch_time(const struct fulcrum_batch_time *time, double size);
+
+/* How much longer inference, or training, takes while both are active: 2 where nothing
+ * is lost by sharing. */
+double fulcrum_sharing_stretch(const struct fulcrum_training *training);
+
+/* Names as they stand in files; NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_step_law_name(enum fulcrum_step_law law);
+
+/* As fulcrum_step_law_name. */
+const char *fulcrum_batch_policy_name(enum fulcrum_batch_policy policy);
+
+/* As fulcrum_step_law_name. */
+const char *fulcrum_cpu_curve_name(enum fulcrum_cpu_curve curve);
+
+#endif

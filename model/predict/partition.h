@@ -1,0 +1,174 @@
+/* partition.h - stages of a training loop on parts of one GPU. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_PREDICT_PARTITION_H
+#define FULCRUM_MODEL_PREDICT_PARTITION_H
+
+#include <stddef.h>
+
+#include "model/design/memory_system.h"
+#include "model/predict/mig.h"
+
+enum { FULCRUM_STAGES_MOST = 4, FULCRUM_GPU_PARTS_MOST = FULCRUM_MIG_INSTANCES_MOST };
+
+/* Time on a whole GPU, by what shortens it; docs/model.md "Parts of a GPU". */
+struct fulcrum_gpu_time {
+    double host_s;    /* launches: the GPU idles and is free for others */
+    double latency_s; /* the GPU is held, and no part of it is faster */
+    double sm_s;      /* goes with 1 / share of the SMs */
+    double dram_s;    /* goes with 1 / share of the bandwidth */
+};
+
+/* What one stage does in a round, and what it needs. All 0 or more. */
+struct fulcrum_gpu_stage {
+    char name[24];
+    struct fulcrum_gpu_time per_step;  /* once a step, for however few environments */
+    struct fulcrum_gpu_time per_round; /* the rest of a round */
+    int alternates;         /* 1: waits for the other such stages at every step */
+    double memory_byte;     /* of every instance */
+    double env_memory_byte; /* of all environments together */
+    double hand_byte;       /* a round's results, for the next stage */
+    double reduce_byte;     /* summed up with all instances of the stage, a round */
+    double sm_active_frac;  /* of the SMs, over all its time alone, for watts */
+};
+
+/* Stages in the order of the data; the last one hands to the first. */
+struct fulcrum_gpu_loop {
+    size_t count;
+    struct fulcrum_gpu_stage stages[FULCRUM_STAGES_MOST];
+    double steps;       /* agent steps of a round of one instance */
+    double memory_byte; /* of the GPU */
+};
+
+/* What it takes to be several. */
+struct fulcrum_gpu_sharing {
+    double byte_per_s;    /* between instances; above 0, INFINITY allowed */
+    double overhead_frac; /* more time of whatever runs beside others on a part */
+    double switch_frac;   /* more GPU time where processes take turns */
+    double least_sm_frac; /* of an instance, where shares are to be found: one SM */
+    double cache_byte;    /* of the whole GPU: slices have parts of it */
+    struct fulcrum_cache_law cache_law; /* what a part of it costs in traffic */
+    int envs_each; /* 1: every instance has as many environments as one alone
+                      would; 0: they are dealt out */
+    const struct fulcrum_mig *mig; /* what layouts are of; NULL elsewhere; borrowed */
+};
+
+/* Which stages share a process; a round goes through all of them in turn. */
+struct fulcrum_stage_group {
+    unsigned stages; /* a bit each */
+    double instances;
+    double sm_frac; /* of each instance, in (0, 1]; 0 in every group: to be found */
+};
+
+struct fulcrum_grouping {
+    size_t count;
+    struct fulcrum_stage_group groups[FULCRUM_STAGES_MOST];
+};
+
+enum fulcrum_gpu_placement {
+    FULCRUM_PLACEMENT_EXCLUSIVE,   /* one process, the whole GPU */
+    FULCRUM_PLACEMENT_TIME_SLICED, /* whole processes, by turns */
+    FULCRUM_PLACEMENT_SHARES,      /* parts of the SMs, one memory system: MPS */
+    FULCRUM_PLACEMENT_SLICES,      /* parts of SMs, bandwidth and cache: MIG */
+    FULCRUM_PLACEMENT_COUNT
+};
+
+/* Equal instances of one group. */
+struct fulcrum_gpu_part {
+    unsigned stages;
+    double instances;
+    double sm_frac;   /* of each instance */
+    double dram_frac; /* 1: not divided */
+    size_t profile;   /* of the layout; profile_count elsewhere */
+    double round_s;   /* what one instance takes for a round */
+    double busy_frac; /* of its time, with work */
+};
+
+struct fulcrum_placed {
+    enum fulcrum_gpu_placement placement;
+    size_t part_count;
+    struct fulcrum_gpu_part parts[FULCRUM_GPU_PARTS_MOST];
+    double instances;
+    double rounds_per_s;
+    double steps_per_s;
+    double sm_held_frac;   /* of the SMs, over time: an instance holds them, whether or
+                              not they work, and does not wait for host or launches */
+    double sm_work_frac;   /* of what the SMs could do: no placement exceeds 1 */
+    double sm_active_frac; /* that drives watts: the same work, the same energy */
+    double memory_byte;    /* all instances together */
+    size_t slowest;        /* part that the others wait for */
+};
+
+/* "exclusive", "time-sliced", ...; NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_placement_name(int placement);
+
+/* Seconds of a stage's round on `sm_frac` of the SMs and `dram_frac` of the bandwidth,
+ * both in (0, 1]. */
+double fulcrum_gpu_stage_s(
+    const struct fulcrum_gpu_stage *stage, double sm_frac, double dram_frac);
+
+/* One process on the whole GPU, stage after stage. */
+void fulcrum_place_exclusive(
+    const struct fulcrum_gpu_loop *loop, struct fulcrum_placed *out);
+
+/*
+ * Whole processes that take turns: while one waits for its host, another has the GPU.
+ * The lesser of two bounds, so no less than is possible. 1 instance is exclusive.
+ *   fails    FULCRUM_ERR_INFEASIBLE (memory)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_place_time_sliced(
+    const struct fulcrum_gpu_loop *loop, const struct fulcrum_gpu_sharing *sharing,
+    double instances, struct fulcrum_placed *out, struct fulcrum_error *err);
+
+/*
+ * The shares of the SMs, in all 1 at most, that make the slowest group fastest; the
+ * memory system is shared. One group of one instance is exclusive. Shares that a
+ * grouping has are taken as they are.
+ *   grouping  every stage in exactly one group
+ *   fails     FULCRUM_ERR_INFEASIBLE (memory), FULCRUM_ERR_RANGE (given shares, times
+ * instances, sum to more than 1)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_place_shares(
+    const struct fulcrum_gpu_loop *loop, const struct fulcrum_gpu_sharing *sharing,
+    const struct fulcrum_grouping *grouping, struct fulcrum_placed *out,
+    struct fulcrum_error *err);
+
+/*
+ * The best over every grouping and 1, 2, ... instances of each group, at most
+ * `instances_most` (2 to FULCRUM_GPU_PARTS_MOST) in all and two at least. A tie goes to
+ * fewer instances.
+ *   fails    FULCRUM_ERR_INFEASIBLE (nothing fits into the memory)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_place_best_shares(
+    const struct fulcrum_gpu_loop *loop, const struct fulcrum_gpu_sharing *sharing,
+    double instances_most, struct fulcrum_placed *out, struct fulcrum_error *err);
+
+/*
+ * Which instance of a layout of sharing->mig does what: every grouping, every
+ * assignment, instances may stay idle. A round of a group ends when its slowest
+ * instance has done its part.
+ *   fails    FULCRUM_ERR_INFEASIBLE (no assignment fits into the slices' memory)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_place_layout(
+    const struct fulcrum_gpu_loop *loop, const struct fulcrum_gpu_sharing *sharing,
+    const struct fulcrum_mig_layout *layout, struct fulcrum_placed *out,
+    struct fulcrum_error *err);
+
+/*
+ * The best over every layout that fills the GPU.
+ *   layout   set with `out`
+ *   fails    FULCRUM_ERR_INFEASIBLE, FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_place_best_layout(
+    const struct fulcrum_gpu_loop *loop, const struct fulcrum_gpu_sharing *sharing,
+    struct fulcrum_placed *out, struct fulcrum_mig_layout *layout,
+    struct fulcrum_error *err);
+
+/* What no placement of this many instances of the whole loop can exceed: rounds/s. */
+double fulcrum_place_ceiling(const struct fulcrum_gpu_loop *loop,
+    const struct fulcrum_gpu_sharing *sharing, double instances);
+
+/* The next set partition of a loop's stages, in a fixed order; `index` from 0. Every
+ * group has one instance. 0 beyond the last one. */
+int fulcrum_grouping_at(size_t stage_count, size_t index, struct fulcrum_grouping *out);
+
+#endif

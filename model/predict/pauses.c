@@ -1,0 +1,108 @@
+/* pauses.c - solving shards whose server pauses between batches, and pays for it. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A server that has all it can do finds the next batch waiting; one that has not
+ * sleeps. The request that completes a batch then pays for waking it, and the batch
+ * finds caches that have gone cold. Let the server be idle for a part 1 - u of the
+ * time, that is (1 - u) b / X in a batch's time, and actors finish steps at rate
+ * c(N) / t_e meanwhile. Below one finished step in that time only so many batches are
+ * waited for; beyond it all are.
+ */
+#include "model/predict/pauses.h"
+
+#include <math.h>
+
+#include "model/predict/solver.h"
+#include "model/predict/to_network.h"
+#include "model/try.h"
+
+/* Both corrections are small beside a cycle: their effect on themselves soon vanishes.
+ */
+#define ROUNDS 4
+
+double fulcrum_cold_s(double cold_s, double cooling_s, double pause_s)
+{
+    double rel = pause_s / cooling_s;
+    return cold_s * (rel < 1.0 ? rel * rel / (1.0 + rel * rel)
+                               : 1.0 / (1.0 + 1.0 / (rel * rel)));
+}
+
+/* Of the server, by batches. */
+struct pauses {
+    double chance; /* that a batch is waited for */
+    double mean_s; /* of a pause */
+};
+
+static double idle_s(const struct fulcrum_solution *solution, double busy_frac)
+{
+    return fmax(1.0 - busy_frac, 0.0) * solution->mean_batch / solution->steps_per_s;
+}
+
+static struct pauses pauses_of(const struct fulcrum_network *network,
+    const struct fulcrum_solution *solution, double busy_frac)
+{
+    double stepping = fmin(network->actors, fulcrum_cpu_servers(&network->cpu));
+    double idle = idle_s(solution, busy_frac);
+    double finished =
+        idle * fulcrum_cpu_capacity(&network->cpu, stepping) / network->step.mean_s;
+    double chance = fmin(finished, 1.0);
+    return (struct pauses){chance, chance > 0.0 ? idle / chance : 0.0};
+}
+
+/* Share of a wake-up that one request pays, from 0 to 1. */
+static double wake_share(
+    const struct fulcrum_network *network, const struct fulcrum_solution *solution)
+{
+    double busy_frac = solution->host_busy_frac +
+                       (network->depth > 1.0 ? 0.0 : solution->gpu_inference_busy_frac);
+    return pauses_of(network, solution, busy_frac).chance / solution->mean_batch;
+}
+
+/* What the learner's pauses add to a batch. Where batches overlap, the host's time is
+ * none of the learner's. */
+static double cold_s(
+    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution)
+{
+    const struct fulcrum_network *network = &shards->network;
+    double gpu_frac = shards->learner_count > 0.0 ? solution->gpu_inference_busy_frac
+                                                  : solution->gpu_busy_frac;
+    double busy_frac =
+        gpu_frac + (network->depth > 1.0 ? 0.0 : solution->host_busy_frac);
+    struct pauses pauses = pauses_of(network, solution, busy_frac);
+    return pauses.chance *
+           fulcrum_cold_s(shards->cold_s, shards->cooling_s, pauses.mean_s);
+}
+
+/* The line and the table of batch times, both `more_s` longer. */
+static void lengthen_batches(struct fulcrum_shards *shards, double more_s)
+{
+    shards->network.gpu.per_batch_s += more_s;
+    for (size_t i = 0; i < shards->network.gpu.count; i++) {
+        shards->table_time_s[i] += more_s;
+    }
+}
+
+enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_shards *shards,
+    const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_step alone = shards->network.step;
+    struct fulcrum_solver_options quick = *options;
+    quick.method = FULCRUM_METHOD_FAST;
+    int pays = shards->wake_s > 0.0 || shards->cold_s > 0.0;
+    double added_s = 0.0;
+    for (int round = 0; pays && round < ROUNDS; round++) {
+        struct fulcrum_solution rough;
+        if (fulcrum_solve(&shards->network, &quick, &rough, NULL) != FULCRUM_OK) {
+            break;
+        }
+        double wake_s = shards->wake_s * wake_share(&shards->network, &rough);
+        double now_s = shards->cold_s > 0.0 ? cold_s(shards, &rough) : 0.0;
+        shards->network.step = fulcrum_step_lengthened(alone, wake_s);
+        lengthen_batches(shards, now_s - added_s);
+        added_s = now_s;
+    }
+    TRY(fulcrum_solve(&shards->network, options, out, err));
+    fulcrum_node_part_busy(shards, out);
+    return FULCRUM_OK;
+}

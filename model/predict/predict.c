@@ -1,0 +1,430 @@
+/* predict.c - everything there is to say about one design point. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The point estimate first, then the draws: each solves the same network with other
+ * parameters, and the interval of every output is that of its sorted values. Outputs
+ * are thereby consistent with each other within a draw, and no assumption is made about
+ * how errors pass through the solver. Draws are solved coarsely, because their noise
+ * adds to a spread that is much larger; what a draw cannot run is left out and counted.
+ */
+#include "model/predict/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/interval.h"
+#include "model/predict/pauses.h"
+#include "model/predict/power.h"
+#include "model/predict/resident.h"
+#include "model/predict/solver.h"
+#include "model/predict/to_network.h"
+#include "model/quantity.h"
+#include "model/stream.h"
+#include "model/try.h"
+
+/* Simulations of draws: their noise must only be small beside the spread of the draws.
+ */
+#define DRAW_HALF_WIDTH_REL 0.04
+#define DRAW_MOST_STEPS     1e5
+
+struct output_row {
+    const char *name;
+    const char *unit;
+    const char *meaning;
+};
+
+static const struct output_row rows[] = {
+#define X(name, unit, meaning) {#name, unit, meaning},
+    FULCRUM_OUTPUT_LIST(X)
+#undef X
+};
+
+const char *fulcrum_output_name(size_t output)
+{
+    return output < FULCRUM_OUTPUT_COUNT ? rows[output].name : NULL;
+}
+
+size_t fulcrum_output_find(const char *name)
+{
+    size_t i = 0;
+    while (i < FULCRUM_OUTPUT_COUNT && strcmp(rows[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+struct fulcrum_names fulcrum_output_names(void)
+{
+    return (struct fulcrum_names){&rows[0].name, FULCRUM_OUTPUT_COUNT, sizeof rows[0]};
+}
+
+const char *fulcrum_output_unit(size_t output)
+{
+    return output < FULCRUM_OUTPUT_COUNT ? rows[output].unit : NULL;
+}
+
+const char *fulcrum_output_meaning(size_t output)
+{
+    return output < FULCRUM_OUTPUT_COUNT ? rows[output].meaning : NULL;
+}
+
+/* A designed, lowered and solved point. Large: kept on the heap. */
+struct solved_point {
+    struct fulcrum_design design;
+    struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    unsigned flags;
+};
+
+/* Draws whose common part is kept from point to point, the estimate among them. */
+enum { STEMS = 33 };
+
+struct fulcrum_predictor {
+    const struct fulcrum_scenario *scenario;
+    const double *score; /* of the world that points are in; NULL: none */
+    struct fulcrum_design_stem stems[STEMS]; /* draws beyond share the last one */
+    struct solved_point solved;              /* of the point or draw at hand */
+    struct fulcrum_solver_memory *memory;
+    size_t draw_count; /* of the point predicted last */
+    size_t draw_capacity;
+    double *draws; /* draw_count x FULCRUM_OUTPUT_COUNT, rows that cannot run are NAN */
+    double *column; /* draw_count, to be sorted */
+};
+
+/* A sweep asks for the same draws at every point: each finds its own stem again. */
+static enum fulcrum_status design_point(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, struct fulcrum_error *err)
+{
+    if (predictor->score != NULL && point->draw == 0) {
+        return fulcrum_scenario_design_in(predictor->scenario, predictor->score, point,
+            &predictor->solved.design, err);
+    }
+    size_t stem = point->draw < STEMS ? (size_t)point->draw : STEMS - 1;
+    return fulcrum_scenario_design_along(predictor->scenario, &predictor->stems[stem],
+        point, &predictor->solved.design, err);
+}
+
+static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, const struct fulcrum_solver_options *options,
+    struct fulcrum_error *err)
+{
+    struct solved_point *out = &predictor->solved;
+    enum fulcrum_status status = design_point(predictor, point, err);
+    if (status == FULCRUM_OK && fulcrum_design_is_resident(&out->design)) {
+        status =
+            fulcrum_resident_solve(&out->design, &out->shards, &out->solution, err);
+        out->flags = out->design.flags | out->shards.flags;
+        return status;
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_design_lower(&out->design, &out->shards, err);
+    }
+    if (status == FULCRUM_OK) {
+        struct fulcrum_solver_options with_memory = *options;
+        with_memory.memory = predictor->memory;
+        status = fulcrum_solve_pausing(&out->shards, &with_memory, &out->solution, err);
+    }
+    out->flags = out->design.flags | out->shards.flags | out->solution.flags;
+    return status;
+}
+
+static void fill_rates(const struct solved_point *point, double *value)
+{
+    const struct fulcrum_workload *workload = &point->design.workload;
+    const struct fulcrum_solution *solution = &point->solution;
+    double requests = point->shards.count * point->shards.steps_per_request;
+    double steps_per_s = solution->steps_per_s * requests;
+    value[FULCRUM_OUTPUT_steps_per_s] = steps_per_s;
+    value[FULCRUM_OUTPUT_frames_per_s] = steps_per_s * workload->frame_skip;
+    value[FULCRUM_OUTPUT_runtime_s] = workload->total_env_steps / steps_per_s;
+    value[FULCRUM_OUTPUT_mean_batch] =
+        solution->mean_batch * point->shards.steps_per_request;
+}
+
+/* What training on many GPUs costs: docs/model.md "Training on many devices". */
+static void fill_training(const struct solved_point *point, double *value)
+{
+    const struct fulcrum_cluster_step *step = &point->shards.training;
+    int trains = step->worker_count > 0.0;
+    double epochs_rel = trains ? step->epochs_rel : 1.0;
+    value[FULCRUM_OUTPUT_quality_runtime_s] =
+        value[FULCRUM_OUTPUT_runtime_s] * epochs_rel;
+    value[FULCRUM_OUTPUT_sample_efficiency_frac] = 1.0 / epochs_rel;
+    value[FULCRUM_OUTPUT_train_batch] =
+        trains ? step->global_batch_size : FULCRUM_UNKNOWN;
+    value[FULCRUM_OUTPUT_allreduce_s] = trains ? step->exposed_s : FULCRUM_UNKNOWN;
+}
+
+static void fill_stations(const struct fulcrum_solution *solution, double *value)
+{
+    value[FULCRUM_OUTPUT_cpu_thread_busy_frac] = solution->cpu_thread_busy_frac;
+    value[FULCRUM_OUTPUT_cpu_core_busy_frac] = solution->cpu_core_busy_frac;
+    value[FULCRUM_OUTPUT_host_busy_frac] = solution->host_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_busy_frac] = solution->gpu_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_inference_busy_frac] = solution->gpu_inference_busy_frac;
+    value[FULCRUM_OUTPUT_gpu_train_busy_frac] = solution->gpu_train_busy_frac;
+    value[FULCRUM_OUTPUT_cpu_residence_s] = solution->residence.cpu_s;
+    value[FULCRUM_OUTPUT_host_residence_s] = solution->residence.host_s;
+    value[FULCRUM_OUTPUT_gpu_residence_s] = solution->residence.gpu_s;
+    value[FULCRUM_OUTPUT_delay_s] = solution->residence.delay_s;
+}
+
+static void fill_watts(const struct solved_point *point, double *value)
+{
+    struct fulcrum_power power =
+        fulcrum_power_of(&point->design, &point->shards, &point->solution);
+    double steps_per_s = value[FULCRUM_OUTPUT_steps_per_s];
+    double runtime_s = value[FULCRUM_OUTPUT_runtime_s];
+    value[FULCRUM_OUTPUT_sm_active_frac] = power.sm_active_frac;
+    value[FULCRUM_OUTPUT_cpu_w] = power.cpu_w;
+    value[FULCRUM_OUTPUT_gpu_w] = power.gpu_w;
+    value[FULCRUM_OUTPUT_system_w] = power.system_w;
+    value[FULCRUM_OUTPUT_gpu_j] = power.gpu_w * runtime_s;
+    value[FULCRUM_OUTPUT_system_j] = power.system_w * runtime_s;
+    value[FULCRUM_OUTPUT_steps_per_j_gpu] = steps_per_s / power.gpu_w;
+    value[FULCRUM_OUTPUT_steps_per_j_system] = steps_per_s / power.system_w;
+}
+
+/* The paper's metric: hardware threads / SMs, of the machine and of the run. */
+static void fill_ratios(const struct solved_point *point, double *value)
+{
+    const struct fulcrum_machine *machine = &point->design.machine;
+    const struct fulcrum_run *run = &point->design.run;
+    double threads = machine->cpu.thread_count;
+    int has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
+    double machine_sms = machine->gpu.count * machine->gpu.sm_count;
+    double used_sms = run->gpu_count * run->sm_count;
+    double actor_threads = point->shards.count / point->shards.node_count *
+                           fulcrum_cpu_servers(&point->shards.network.cpu);
+    value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine] =
+        has_gpu ? threads / machine_sms : FULCRUM_UNKNOWN;
+    value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] =
+        has_gpu ? threads / used_sms : FULCRUM_UNKNOWN;
+    value[FULCRUM_OUTPUT_actor_threads_per_learner_core] =
+        has_gpu ? FULCRUM_UNKNOWN : actor_threads / machine->learner_core_count;
+}
+
+static void fill_values(const struct solved_point *point, double *value)
+{
+    fill_rates(point, value);
+    fill_training(point, value);
+    fill_stations(&point->solution, value);
+    fill_watts(point, value);
+    fill_ratios(point, value);
+}
+
+/* A draw that ran has a rate. */
+static int draw_ran(const double *values)
+{
+    return !isnan(values[FULCRUM_OUTPUT_steps_per_s]);
+}
+
+/* The interval of one output over the draws that ran. */
+static void fill_interval(const struct fulcrum_predictor *predictor, size_t output,
+    struct fulcrum_prediction *out)
+{
+    size_t ran = 0;
+    for (size_t k = 0; k < predictor->draw_count; k++) {
+        const double *values = predictor->draws + k * FULCRUM_OUTPUT_COUNT;
+        if (draw_ran(values)) {
+            predictor->column[ran++] = values[output];
+        }
+    }
+    struct fulcrum_interval interval = fulcrum_interval_of(predictor->column, ran);
+    out->lo[output] = interval.lo;
+    out->hi[output] = interval.hi;
+}
+
+/* What is to be predicted, as fulcrum_predictor_run got it. */
+struct question {
+    const struct fulcrum_point *point;
+    const struct fulcrum_predict_options *options;
+};
+
+/* How draw k of a point is solved, given how the point itself was. */
+static struct fulcrum_solver_options draw_options(
+    const struct question *question, uint64_t k, enum fulcrum_method method)
+{
+    struct fulcrum_solver_options solver = question->options->solver;
+    /* Draws that the equations may be far off for are simulated, like such points. */
+    if (method == FULCRUM_METHOD_SIMULATE) {
+        solver.method = FULCRUM_METHOD_SIMULATE;
+    }
+    solver.seed =
+        fulcrum_stream_seed(solver.seed, question->options->point_index + 1, k);
+    solver.half_width_rel = DRAW_HALF_WIDTH_REL;
+    solver.max_steps = DRAW_MOST_STEPS;
+    return solver;
+}
+
+static void set_unknown(double *values)
+{
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        values[i] = FULCRUM_UNKNOWN;
+    }
+}
+
+/* Solves the draws one after the other; those that cannot run are not counted. */
+static void solve_draws(struct fulcrum_predictor *predictor,
+    const struct question *question, struct fulcrum_prediction *out)
+{
+    size_t ran = 0;
+    size_t agreed = 0;
+    for (size_t i = 0; i < predictor->draw_count; i++) {
+        double *values = predictor->draws + i * FULCRUM_OUTPUT_COUNT;
+        uint64_t k = (uint64_t)i + 1;
+        struct fulcrum_point drawn = *question->point;
+        drawn.draw = k;
+        drawn.seed = question->options->solver.seed;
+        struct fulcrum_solver_options solver = draw_options(question, k, out->method);
+        set_unknown(values);
+        if (solve_point(predictor, &drawn, &solver, NULL) == FULCRUM_OK) {
+            fill_values(&predictor->solved, values);
+            ran++;
+            agreed += predictor->solved.solution.bottleneck == out->bottleneck;
+        }
+    }
+    out->draws = (double)ran;
+    out->bottleneck_agree_frac = ran > 0 ? (double)agreed / (double)ran : 1.0;
+}
+
+/* Room that is kept from point to point. */
+static enum fulcrum_status make_room(struct fulcrum_predictor *predictor, size_t draws)
+{
+    if (draws > predictor->draw_capacity) {
+        free(predictor->draws);
+        free(predictor->column);
+        predictor->draw_capacity = 0;
+        predictor->draws =
+            calloc(draws * FULCRUM_OUTPUT_COUNT, sizeof *predictor->draws);
+        predictor->column = calloc(draws, sizeof *predictor->column);
+        if (predictor->draws == NULL || predictor->column == NULL) {
+            return FULCRUM_ERR_NO_MEMORY;
+        }
+        predictor->draw_capacity = draws;
+    }
+    predictor->draw_count = draws;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
+    const struct question *question, struct fulcrum_prediction *out)
+{
+    TRY(make_room(predictor, (size_t)question->options->draws));
+    solve_draws(predictor, question, out);
+    out->has_interval = out->draws > 1.0;
+    for (size_t i = 0; out->has_interval && i < FULCRUM_OUTPUT_COUNT; i++) {
+        fill_interval(predictor, i, out);
+    }
+    return FULCRUM_OK;
+}
+
+static void fill_prediction(
+    const struct solved_point *solved, struct fulcrum_prediction *out)
+{
+    double requests = solved->shards.count * solved->shards.steps_per_request;
+    const struct fulcrum_solution *solution = &solved->solution;
+    *out = (struct fulcrum_prediction){0};
+    fill_values(solved, out->value);
+    out->method = solution->method;
+    out->bottleneck = solution->bottleneck;
+    out->bottleneck_agree_frac = 1.0;
+    out->actor_count = solved->design.run.actor_count;
+    out->flags = solved->flags;
+    out->solver_error_rel = solution->error_rel;
+    out->solver_lo_steps_per_s =
+        requests *
+        (solution->has_interval ? solution->steps_per_s_lo : solution->steps_per_s);
+    out->solver_hi_steps_per_s =
+        requests *
+        (solution->has_interval ? solution->steps_per_s_hi : solution->steps_per_s);
+}
+
+enum fulcrum_status fulcrum_predictor_new(const struct fulcrum_scenario *scenario,
+    struct fulcrum_predictor **out, struct fulcrum_error *err)
+{
+    struct fulcrum_predictor *predictor = calloc(1, sizeof *predictor);
+    if (predictor == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a prediction");
+    }
+    predictor->scenario = scenario;
+    predictor->memory = fulcrum_solver_memory_new();
+    *out = predictor;
+    return FULCRUM_OK;
+}
+
+void fulcrum_predictor_free(struct fulcrum_predictor *predictor)
+{
+    if (predictor != NULL) {
+        fulcrum_solver_memory_free(predictor->memory);
+        free(predictor->draws);
+        free(predictor->column);
+        free(predictor);
+    }
+}
+
+void fulcrum_predictor_place(struct fulcrum_predictor *predictor, const double *score)
+{
+    predictor->score = score;
+}
+
+enum fulcrum_status fulcrum_predictor_run(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    struct fulcrum_prediction *out, struct fulcrum_error *err)
+{
+    struct fulcrum_solver_options solver = options->solver;
+    solver.seed =
+        fulcrum_stream_seed(options->solver.seed, options->point_index + 1, 0);
+    predictor->draw_count = 0;
+    TRY(solve_point(predictor, point, &solver, err));
+    fill_prediction(&predictor->solved, out);
+    if (options->draws >= 1.0) {
+        const struct question question = {point, options};
+        TRY(add_intervals(predictor, &question, out));
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_predictor_draw(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    double *values, struct fulcrum_error *err)
+{
+    const struct question question = {point, options};
+    struct fulcrum_point drawn = *point;
+    drawn.seed = options->solver.seed;
+    struct fulcrum_solver_options solver =
+        draw_options(&question, point->draw, options->solver.method);
+    TRY(solve_point(predictor, &drawn, &solver, err));
+    fill_values(&predictor->solved, values);
+    return FULCRUM_OK;
+}
+
+const double *fulcrum_predictor_draws(
+    const struct fulcrum_predictor *predictor, size_t *count)
+{
+    *count = predictor->draw_count;
+    return predictor->draw_count > 0 ? predictor->draws : NULL;
+}
+
+enum fulcrum_status fulcrum_predictor_design(struct fulcrum_predictor *predictor,
+    const struct fulcrum_point *point, const struct fulcrum_design **out,
+    struct fulcrum_error *err)
+{
+    TRY(design_point(predictor, point, err));
+    *out = &predictor->solved.design;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_predict(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, const struct fulcrum_predict_options *options,
+    struct fulcrum_prediction *out, struct fulcrum_error *err)
+{
+    struct fulcrum_predictor *predictor = NULL;
+    enum fulcrum_status status = fulcrum_predictor_new(scenario, &predictor, err);
+    if (predictor != NULL) {
+        status = fulcrum_predictor_run(predictor, point, options, out, err);
+    }
+    fulcrum_predictor_free(predictor);
+    return status;
+}

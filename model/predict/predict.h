@@ -1,0 +1,161 @@
+/* predict.h - everything there is to say about one design point. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_PREDICT_PREDICT_H
+#define FULCRUM_MODEL_PREDICT_PREDICT_H
+
+#include "model/nearest.h"
+#include "model/predict/scenario.h"
+#include "model/predict/solver.h"
+
+/*
+ * One row an output: name, unit, meaning. NAN where it does not apply (GPU figures of a
+ * machine without one) or where the machine gives no watts.
+ */
+/* clang-format off */
+#define FULCRUM_OUTPUT_LIST(X)                                                                  \
+    X(steps_per_s,             "1/s",    "agent steps of all actors")                           \
+    X(frames_per_s,            "1/s",    "environment frames: steps times frame skip")          \
+    X(runtime_s,               "s",      "the whole training")                                  \
+    X(quality_runtime_s,       "s",      "the whole training, to the quality it has with the workload's own batch") \
+    X(sample_efficiency_frac,  "",       "samples to that quality with the own batch, over those with the batch of all GPUs") \
+    X(train_batch,             "",       "sequences or samples in a training step of all GPUs") \
+    X(allreduce_s,             "s",      "of a training step: gradients summed, as far as computing does not hide it") \
+    X(mean_batch,              "",       "observations in an inference batch")                  \
+    X(cpu_thread_busy_frac,    "",       "threads open to actors that are stepping")            \
+    X(cpu_core_busy_frac,      "",       "cores with a stepping thread")                        \
+    X(host_busy_frac,          "",       "host stage")                                          \
+    X(gpu_busy_frac,           "",       "GPU or learner core: inference or training active")   \
+    X(gpu_inference_busy_frac, "",       "inference work")                                      \
+    X(gpu_train_busy_frac,     "",       "training work")                                       \
+    X(sm_active_frac,          "",       "SM activity that drives GPU power")                   \
+    X(cpu_residence_s,         "s",      "of a cycle: waiting for a thread and stepping")       \
+    X(host_residence_s,        "s",      "of a cycle: waiting for a batch and on the host")     \
+    X(gpu_residence_s,         "s",      "of a cycle: waiting for the GPU and on it")           \
+    X(delay_s,                 "s",      "of a cycle: delivery of the action")                  \
+    X(cpu_w,                   "W",      "processors")                                          \
+    X(gpu_w,                   "W",      "GPUs used")                                           \
+    X(system_w,                "W",      "behind the plug, everything installed")               \
+    X(gpu_j,                   "J",      "GPUs used, the whole training")                       \
+    X(system_j,                "J",      "behind the plug, the whole training")                 \
+    X(steps_per_j_gpu,         "1/J",    "performance per GPU watt")                            \
+    X(steps_per_j_system,      "1/J",    "performance per system watt")                         \
+    X(cpu_gpu_ratio_machine,   "",       "hardware threads / SMs, whole machine")               \
+    X(cpu_gpu_ratio_used,      "",       "hardware threads / SMs of the run")                   \
+    X(actor_threads_per_learner_core, "", "threads open to actors / cores of a CPU learner")
+/* clang-format on */
+
+enum fulcrum_predicted {
+#define X(name, unit, meaning) FULCRUM_OUTPUT_##name,
+    FULCRUM_OUTPUT_LIST(X) FULCRUM_OUTPUT_COUNT
+#undef X
+};
+
+struct fulcrum_prediction {
+    double value[FULCRUM_OUTPUT_COUNT];
+    int has_interval;
+    double lo[FULCRUM_OUTPUT_COUNT]; /* 5 % and 95 % quantiles over the draws */
+    double hi[FULCRUM_OUTPUT_COUNT];
+    double draws;                 /* that gave a result */
+    double bottleneck_agree_frac; /* draws with the same bottleneck; 1 without draws */
+    double solver_lo_steps_per_s; /* 95 % interval of a simulation; the value else */
+    double solver_hi_steps_per_s;
+    double solver_error_rel; /* of steps_per_s, as fulcrum_solution's error_rel */
+    double actor_count;      /* of the run */
+    enum fulcrum_method method;
+    enum fulcrum_bottleneck bottleneck;
+    unsigned flags;
+};
+
+struct fulcrum_predict_options {
+    struct fulcrum_solver_options solver; /* its seed is the base of every stream */
+    double draws;                         /* for the intervals; 0: no intervals */
+    uint64_t point_index;                 /* of the design point in its sweep */
+};
+
+/*
+ * Predicts one design point and, from draws of the calibrations and priors, intervals.
+ * Draw k uses the same parameters at every point, so that differences between points
+ * are not blurred. Each draw is solved by the method of the point estimate, simulations
+ * more coarsely.
+ *   varied   on top of the scenario's settings
+ *   fails    as fulcrum_scenario_design and fulcrum_solve
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predict(
+    const struct fulcrum_scenario *scenario, const struct fulcrum_point *point,
+    const struct fulcrum_predict_options *options, struct fulcrum_prediction *out,
+    struct fulcrum_error *err);
+
+/*
+ * Predicts many points of one scenario, keeping what they have in common. For one
+ * thread at a time. Opaque.
+ */
+struct fulcrum_predictor;
+
+/*
+ *   scenario  borrowed, as long as the predictor is used
+ *   out       the caller frees it with fulcrum_predictor_free
+ *   fails     FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_new(
+    const struct fulcrum_scenario *scenario, struct fulcrum_predictor **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_predictor_free(struct fulcrum_predictor *predictor);
+
+/* As fulcrum_predict, with the same result. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_run(
+    struct fulcrum_predictor *predictor, const struct fulcrum_point *point,
+    const struct fulcrum_predict_options *options, struct fulcrum_prediction *out,
+    struct fulcrum_error *err);
+
+/*
+ * From now on points are predicted in the world that `score` describes
+ * (fulcrum_scenario_design_in); draws are as ever.
+ *   score    borrowed as long as the predictor is used; NULL: at every number's value
+ */
+void fulcrum_predictor_place(struct fulcrum_predictor *predictor, const double *score);
+
+/*
+ * What the draws of the point predicted last gave: `count` rows of FULCRUM_OUTPUT_COUNT
+ * values, draw after draw, all NAN for a draw that cannot run. NULL where there were no
+ * draws. Borrowed: valid until the predictor is used again.
+ */
+const double *fulcrum_predictor_draws(
+    const struct fulcrum_predictor *predictor, size_t *count);
+
+/*
+ * One draw of a point, point->draw from 1: the same values as its row among the draws
+ * of the whole point, whose prediction need not be at hand.
+ *   options  with the method of the point where that is a simulation
+ *   values   FULCRUM_OUTPUT_COUNT, untouched on failure
+ *   fails    as fulcrum_predict: where the draw cannot run
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_draw(
+    struct fulcrum_predictor *predictor, const struct fulcrum_point *point,
+    const struct fulcrum_predict_options *options, double *values,
+    struct fulcrum_error *err);
+
+/*
+ * The design of a point, as fulcrum_scenario_design makes it.
+ *   out      borrowed: valid until the predictor is used again
+ *   fails    as fulcrum_scenario_design
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predictor_design(
+    struct fulcrum_predictor *predictor, const struct fulcrum_point *point,
+    const struct fulcrum_design **out, struct fulcrum_error *err);
+
+/* NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_output_name(size_t output);
+/* The output of that name; FULCRUM_OUTPUT_COUNT: there is none. */
+size_t fulcrum_output_find(const char *name);
+/* Room for fulcrum_names_hint over the names of outputs, and of fields besides. */
+enum { FULCRUM_OUTPUT_HINT_BYTE = 1600 };
+/* All names, in their order. */
+struct fulcrum_names fulcrum_output_names(void);
+/* "" for shares and counts; NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_output_unit(size_t output);
+/* NULL beyond the last one. Borrowed, static. */
+const char *fulcrum_output_meaning(size_t output);
+
+#endif

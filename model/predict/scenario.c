@@ -1,0 +1,694 @@
+/* scenario.c - presets, calibrations and settings that together give design points. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A design point is put together in a fixed order, later steps over earlier ones:
+ * presets with the user's settings, what a sweep varies, one overlay per calibration,
+ * and then settings and varied values once more. They come before the calibrations
+ * because times are scaled to the machine that is asked about, and after them because
+ * what the user says goes before what was measured.
+ *
+ * Most of that is the same at every point of a sweep. Fields that no overlay looks at
+ * are "late": they can as well be set on the finished rest, the stem, which is kept as
+ * long as the other fields stay.
+ *
+ * A draw replaces each overlay's values, the priors and the factors of scaling by
+ * random ones. They come from the seed and the number of the draw alone, never from the
+ * point, so that the same draw is the same world at every point of a sweep.
+ */
+
+#include "model/predict/scenario.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/design/calibration.h"
+#include "model/design/design.h"
+#include "model/design/sampler.h"
+#include "model/design/scale.h"
+#include "model/network/solution.h"
+#include "model/predict/apply_calibration.h"
+#include "model/quantity.h"
+#include "model/status.h"
+#include "model/stream.h"
+#include "model/try.h"
+
+/* What draws of a scenario leave to chance: one score for each number. */
+
+/* Where the scores of calibration `i` begin: one a parameter, and one for its draws. */
+static size_t chance_calibration_slot(
+    const struct fulcrum_scenario_inputs *inputs, size_t i)
+{
+    size_t slot = FULCRUM_SLOT_FIRST_PRIOR + inputs->prior_count;
+    for (size_t k = 0; k < i; k++) {
+        slot += inputs->calibrations[k]->parameter_count + 1;
+    }
+    return slot;
+}
+
+size_t fulcrum_chance_slots(const struct fulcrum_scenario_inputs *inputs)
+{
+    return chance_calibration_slot(inputs, inputs->calibration_count);
+}
+
+/* A list as it grows; there is room for every score. */
+struct list {
+    const struct fulcrum_scenario_inputs *inputs;
+    struct fulcrum_machine machine; /* with the user's settings */
+    struct fulcrum_chance *items;
+    size_t count;
+    size_t group_count;
+    size_t *block; /* of the calibration at hand */
+};
+
+static void add(struct list *list, struct fulcrum_chance chance)
+{
+    chance.group = list->group_count;
+    list->items[list->count++] = chance;
+}
+
+static int is_set(
+    const struct fulcrum_scenario_inputs *inputs, const struct fulcrum_field *field)
+{
+    for (size_t i = 0; i < inputs->setting_count; i++) {
+        if (inputs->settings[i].field == field) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Does a calibration from `first` on give the field a value on this machine? */
+static int is_given(
+    const struct list *list, size_t first, const struct fulcrum_field *field)
+{
+    const struct fulcrum_scenario_inputs *inputs = list->inputs;
+    for (size_t i = first; i < inputs->calibration_count; i++) {
+        const struct fulcrum_calibration *calibration = inputs->calibrations[i];
+        if (fulcrum_calibration_parameter(calibration, field->path) != NULL &&
+            fulcrum_overlay_holds(calibration, &list->machine, field->path)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Does calibration `i` decide what value parameter `k` of it has? */
+static int is_in_force(const struct list *list, size_t i, size_t k)
+{
+    const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
+    const char *path = calibration->parameters[k].path;
+    const struct fulcrum_field *field = fulcrum_field_find(path);
+    return fulcrum_overlay_holds(calibration, &list->machine, path) &&
+           !is_set(list->inputs, field) && !is_given(list, i + 1, field);
+}
+
+/* Times of actors or learners that this machine takes over from the calibration. */
+static int gives_times(const struct list *list, size_t i)
+{
+    static const char start[] = "workload.";
+    const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
+    for (size_t k = 0; k < calibration->parameter_count; k++) {
+        if (strncmp(calibration->parameters[k].path, start, sizeof start - 1) == 0 &&
+            is_in_force(list, i, k)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_other_gpu(
+    const struct fulcrum_machine *a, const struct fulcrum_machine *b)
+{
+    return a->accelerator == FULCRUM_ACCELERATOR_GPU &&
+           b->accelerator == FULCRUM_ACCELERATOR_GPU &&
+           strcmp(a->gpu.name, b->gpu.name) != 0;
+}
+
+/* Scaled times have spreads, one for all of a machine's: overlay.c's rule. */
+static void list_scales(struct list *list)
+{
+    int other_cpu = 0;
+    int other_gpu = 0;
+    for (size_t i = 0; i < list->inputs->calibration_count; i++) {
+        const struct fulcrum_machine *measured =
+            &list->inputs->calibrations[i]->machine;
+        if (gives_times(list, i)) {
+            other_cpu |= strcmp(measured->cpu.name, list->machine.cpu.name) != 0;
+            other_gpu |= is_other_gpu(measured, &list->machine);
+        }
+    }
+    if (other_cpu) {
+        add(list, (struct fulcrum_chance){.kind = FULCRUM_CHANCE_CPU_SCALE,
+                      .slot = FULCRUM_SLOT_CPU_SCALE});
+        list->group_count++;
+    }
+    if (other_gpu) {
+        add(list, (struct fulcrum_chance){.kind = FULCRUM_CHANCE_GPU_SCALE,
+                      .slot = FULCRUM_SLOT_GPU_SCALE});
+        list->group_count++;
+    }
+}
+
+static void list_priors(struct list *list)
+{
+    const struct fulcrum_scenario_inputs *inputs = list->inputs;
+    for (size_t i = 0; i < inputs->prior_count; i++) {
+        const struct fulcrum_field *field = inputs->priors[i].field;
+        int varies = field->kind == FULCRUM_FIELD_NUMBER &&
+                     inputs->priors[i].spread_factor > 1.0 &&
+                     !isnan(fulcrum_field_number(field, inputs->base));
+        if (varies && !is_set(inputs, field) && !is_given(list, 0, field)) {
+            add(list, (struct fulcrum_chance){.kind = FULCRUM_CHANCE_PRIOR,
+                          .field = field,
+                          .prior = i,
+                          .slot = FULCRUM_SLOT_FIRST_PRIOR + i});
+            list->group_count++;
+        }
+    }
+}
+
+/* One score for all columns of the draws that a calibration keeps. */
+static void list_draws(struct list *list, size_t i)
+{
+    const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
+    for (size_t k = 0; k < calibration->parameter_count; k++) {
+        if (fulcrum_sampler_keeps(calibration, k) && is_in_force(list, i, k)) {
+            add(list, (struct fulcrum_chance){.kind = FULCRUM_CHANCE_DRAWS,
+                          .calibration = calibration,
+                          .slot = chance_calibration_slot(list->inputs, i) +
+                                  calibration->parameter_count});
+            list->group_count++;
+            return;
+        }
+    }
+}
+
+/*
+ * A block has a score for each of its parameters, also for those that are not in force:
+ * the others depend on them.
+ */
+static void list_block(struct list *list, size_t i, size_t block)
+{
+    const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
+    size_t before = list->count;
+    int any_in_force = 0;
+    for (size_t k = 0; k < calibration->parameter_count; k++) {
+        const struct fulcrum_parameter *parameter = &calibration->parameters[k];
+        if (list->block[k] == block && parameter->standard_error > 0.0) {
+            add(list, (struct fulcrum_chance){.kind = FULCRUM_CHANCE_PARAMETER,
+                          .field = fulcrum_field_find(parameter->path),
+                          .calibration = calibration,
+                          .parameter = k,
+                          .slot = chance_calibration_slot(list->inputs, i) + k});
+            any_in_force |= is_in_force(list, i, k);
+        }
+    }
+    list->count = any_in_force ? list->count : before;
+    list->group_count += any_in_force ? 1 : 0;
+}
+
+static enum fulcrum_status list_calibration(
+    struct list *list, size_t i, struct fulcrum_error *err)
+{
+    const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
+    list->block = calloc(calibration->parameter_count + 1, sizeof *list->block);
+    if (list->block == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "uncertain numbers");
+    }
+    fulcrum_sampler_blocks(calibration, list->block);
+    for (size_t block = 0; block < calibration->parameter_count; block++) {
+        list_block(list, i, block);
+    }
+    list_draws(list, i);
+    free(list->block);
+    return FULCRUM_OK;
+}
+
+/* The machine that the settings leave; only its names decide what holds for it. */
+static enum fulcrum_status chance_apply_settings(
+    const struct fulcrum_scenario_inputs *inputs, struct list *list,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_design design = *inputs->base;
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < inputs->setting_count; i++) {
+        const struct fulcrum_setting *setting = &inputs->settings[i];
+        if (setting->text != NULL) {
+            status =
+                fulcrum_field_set_text(setting->field, &design, setting->text, err);
+        }
+    }
+    list->machine = design.machine;
+    return status;
+}
+
+enum fulcrum_status fulcrum_chances_list(const struct fulcrum_scenario_inputs *inputs,
+    struct fulcrum_chance **out, size_t *count, struct fulcrum_error *err)
+{
+    struct list list = {.inputs = inputs};
+    enum fulcrum_status status = chance_apply_settings(inputs, &list, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    list.items = calloc(fulcrum_chance_slots(inputs), sizeof *list.items);
+    if (list.items == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "uncertain numbers");
+    }
+    for (size_t i = 0; status == FULCRUM_OK && i < inputs->calibration_count; i++) {
+        status = list_calibration(&list, i, err);
+    }
+    if (status != FULCRUM_OK) {
+        free(list.items);
+        return status;
+    }
+    list_scales(&list);
+    list_priors(&list);
+    *out = list.items;
+    *count = list.count;
+    return FULCRUM_OK;
+}
+
+static double prior_value(const struct fulcrum_scenario_inputs *inputs,
+    const struct fulcrum_chance *chance, double score)
+{
+    double spread_factor = inputs->priors[chance->prior].spread_factor;
+    double value = fulcrum_field_number(chance->field, inputs->base) *
+                   exp(score * log(spread_factor));
+    return fmin(fmax(value, chance->field->least), chance->field->most);
+}
+
+double fulcrum_chance_value(const struct fulcrum_scenario_inputs *inputs,
+    const struct fulcrum_chance *chance, double score)
+{
+    switch (chance->kind) {
+    case FULCRUM_CHANCE_CPU_SCALE:
+        return exp(score * log(FULCRUM_CPU_SPREAD_FACTOR));
+    case FULCRUM_CHANCE_GPU_SCALE:
+        return exp(score * log(FULCRUM_GPU_SPREAD_FACTOR));
+    case FULCRUM_CHANCE_PRIOR:
+        return prior_value(inputs, chance, score);
+    case FULCRUM_CHANCE_PARAMETER:
+        return fmin(
+            fmax(fulcrum_sampler_marginal(
+                     &chance->calibration->parameters[chance->parameter], score),
+                chance->field->least),
+            chance->field->most);
+    case FULCRUM_CHANCE_DRAWS:
+    default:
+        return FULCRUM_UNKNOWN;
+    }
+}
+
+struct fulcrum_scenario {
+    struct fulcrum_design base; /* machine settings applied */
+    struct fulcrum_scenario_inputs inputs;
+    struct fulcrum_overlay *overlays;
+    unsigned char *is_late; /* per field, in the order of fulcrum_fields */
+};
+
+static enum fulcrum_status apply_setting(const struct fulcrum_setting *setting,
+    struct fulcrum_design *design, struct fulcrum_error *err)
+{
+    if (setting->text != NULL) {
+        return fulcrum_field_set_text(setting->field, design, setting->text, err);
+    }
+    return fulcrum_field_set_number(setting->field, design, setting->number, err);
+}
+
+static enum fulcrum_status apply_settings(const struct fulcrum_setting *settings,
+    size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum fulcrum_status status = apply_setting(&settings[i], design, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+    }
+    return FULCRUM_OK;
+}
+
+static int sets_member(
+    const struct fulcrum_setting *settings, size_t count, size_t offset)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (settings[i].field->offset == offset) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Cores follow a thread count that was set without them: the threads per core stay. */
+static void scale_cores(const struct fulcrum_setting *settings, size_t count,
+    const struct fulcrum_cpu *before, struct fulcrum_cpu *cpu)
+{
+    const size_t threads = offsetof(struct fulcrum_design, machine.cpu.thread_count);
+    const size_t cores = offsetof(struct fulcrum_design, machine.cpu.core_count);
+    if (sets_member(settings, count, threads) && !sets_member(settings, count, cores)) {
+        cpu->core_count = cpu->thread_count * before->core_count / before->thread_count;
+    }
+}
+
+static enum fulcrum_status apply_with_cores(const struct fulcrum_setting *settings,
+    size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
+{
+    struct fulcrum_cpu before = design->machine.cpu;
+    enum fulcrum_status status = apply_settings(settings, count, design, err);
+    scale_cores(settings, count, &before, &design->machine.cpu);
+    return status;
+}
+
+/* Choices and texts are rare in sweeps, and decide which calibration is usable. */
+static void mark_late_fields(struct fulcrum_scenario *scenario)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        int is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
+                       fields[i].kind == FULCRUM_FIELD_CHOICE;
+        for (size_t j = 0; j < scenario->inputs.calibration_count; j++) {
+            is_early = is_early ||
+                       fulcrum_overlay_depends_on(&scenario->overlays[j], &fields[i]);
+        }
+        scenario->is_late[i] = !is_early;
+    }
+}
+
+enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *inputs,
+    struct fulcrum_scenario **out, struct fulcrum_error *err)
+{
+    struct fulcrum_scenario *scenario = calloc(1, sizeof *scenario);
+    if (scenario != NULL) {
+        scenario->inputs = *inputs;
+        scenario->base = *inputs->base;
+        scenario->overlays =
+            calloc(inputs->calibration_count + 1, sizeof *scenario->overlays);
+        size_t field_count = 0;
+        (void)fulcrum_fields(&field_count);
+        scenario->is_late = calloc(field_count, sizeof *scenario->is_late);
+    }
+    if (scenario == NULL || scenario->overlays == NULL || scenario->is_late == NULL) {
+        fulcrum_scenario_free(scenario);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario");
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < inputs->calibration_count; i++) {
+        status =
+            fulcrum_overlay_init(&scenario->overlays[i], inputs->calibrations[i], err);
+        scenario->overlays[i].first_slot = chance_calibration_slot(inputs, i);
+    }
+    if (status == FULCRUM_OK) {
+        status = apply_with_cores(
+            inputs->settings, inputs->setting_count, &scenario->base, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_scenario_free(scenario);
+        return status;
+    }
+    mark_late_fields(scenario);
+    *out = scenario;
+    return FULCRUM_OK;
+}
+
+void fulcrum_scenario_free(struct fulcrum_scenario *scenario)
+{
+    if (scenario == NULL) {
+        return;
+    }
+    for (size_t i = 0;
+         scenario->overlays != NULL && i < scenario->inputs.calibration_count; i++) {
+        fulcrum_overlay_clear(&scenario->overlays[i]);
+    }
+    free(scenario->overlays);
+    free(scenario->is_late);
+    free(scenario);
+}
+
+static double lognormal_factor(double score, double spread_factor)
+{
+    return isnan(score) ? 1.0 : exp(score * log(spread_factor));
+}
+
+/* The score in `slot` of a world, or chance. */
+static double score_of(const struct fulcrum_luck *luck, size_t slot)
+{
+    return luck->score != NULL ? luck->score[slot] : gsl_ran_ugaussian(luck->rng);
+}
+
+static void draw_priors(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_luck *luck, struct fulcrum_design *design)
+{
+    int is_drawn = luck->rng != NULL || luck->score != NULL;
+    for (size_t i = 0; is_drawn && i < scenario->inputs.prior_count; i++) {
+        const struct fulcrum_prior *prior = &scenario->inputs.priors[i];
+        double value = fulcrum_field_number(prior->field, design);
+        double score = score_of(luck, FULCRUM_SLOT_FIRST_PRIOR + i);
+        double drawn = value * lognormal_factor(score, prior->spread_factor);
+        if (prior->field->kind == FULCRUM_FIELD_NUMBER && !isnan(value)) {
+            drawn = fmin(fmax(drawn, prior->field->least), prior->field->most);
+            memcpy((char *)design + prior->field->offset, &drawn, sizeof drawn);
+        }
+    }
+}
+
+static enum fulcrum_status apply_overlays(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_luck *luck, struct fulcrum_design *design)
+{
+    for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
+        TRY(fulcrum_overlay_apply(
+            &scenario->overlays[i], &scenario->base.workload, luck, design));
+    }
+    return FULCRUM_OK;
+}
+
+static int measures(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_machine *machine, const char *path)
+{
+    for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
+        if (fulcrum_overlay_measures_watts(&scenario->overlays[i], machine, path)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static unsigned watts_flag(
+    const struct fulcrum_scenario *scenario, const struct fulcrum_machine *machine)
+{
+    int has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
+    int measured = measures(scenario, machine, "machine.cpu.core_dynamic_w") &&
+                   (!has_gpu || measures(scenario, machine, "machine.gpu.dynamic_w"));
+    return measured ? 0U : (unsigned)FULCRUM_FLAG_WATTS_ASSUMED;
+}
+
+/*
+ * Settings once more, so that what the user says wins over what a calibration gives.
+ * The base has them, checked.
+ */
+static enum fulcrum_status apply_again(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, struct fulcrum_design *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_cpu counted = out->machine.cpu;
+    for (size_t i = 0; i < scenario->inputs.setting_count; i++) {
+        const struct fulcrum_field *field = scenario->inputs.settings[i].field;
+        memcpy((char *)out + field->offset,
+            (const char *)&scenario->base + field->offset, field->size);
+    }
+    enum fulcrum_status status =
+        apply_settings(point->varied, point->varied_count, out, err);
+    out->machine.cpu.core_count = counted.core_count;
+    out->machine.cpu.thread_count = counted.thread_count;
+    return status;
+}
+
+/* Everything but what is done once all fields are known. */
+static enum fulcrum_status build_stem(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, const struct fulcrum_luck *luck,
+    struct fulcrum_design *out, struct fulcrum_error *err)
+{
+    *out = scenario->base;
+    draw_priors(scenario, luck, out);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(apply_with_cores(point->varied, point->varied_count, out, err));
+    TRY_OR_END(apply_overlays(scenario, luck, out));
+    status = apply_again(scenario, point, out, err);
+end:
+    out->flags |= watts_flag(scenario, &out->machine);
+    return status;
+}
+
+/* SMs used follow the GPU, and a fault is named, once no field changes any more. */
+static enum fulcrum_status finish_design(
+    struct fulcrum_design *out, struct fulcrum_error *err)
+{
+    if (isnan(out->run.sm_count)) {
+        out->run.sm_count = out->machine.gpu.sm_count;
+    }
+    enum fulcrum_status status = fulcrum_design_check(out, err);
+    if (status == FULCRUM_OK && fulcrum_design_is_resident(out)) {
+        out->run.actor_count = out->run.gpu_count * out->run.instances_per_gpu;
+        out->run.envs_per_actor =
+            out->workload.simulation.env_count / out->run.instances_per_gpu;
+    }
+    if (status == FULCRUM_ERR_MISSING &&
+        (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U) {
+        (void)fulcrum_fail_more(err, status,
+            "a calibration's learner times were left out: its learner ran on another "
+            "kind "
+            "of device (%s)",
+            fulcrum_accelerator_name(!out->machine.accelerator));
+    }
+    return status;
+}
+
+static void set_spreads(struct fulcrum_luck *luck)
+{
+    luck->cpu_spread = lognormal_factor(
+        score_of(luck, FULCRUM_SLOT_CPU_SCALE), FULCRUM_CPU_SPREAD_FACTOR);
+    luck->gpu_spread = lognormal_factor(
+        score_of(luck, FULCRUM_SLOT_GPU_SCALE), FULCRUM_GPU_SPREAD_FACTOR);
+}
+
+static enum fulcrum_status draw_luck(const struct fulcrum_point *point,
+    struct fulcrum_luck *luck, struct fulcrum_error *err)
+{
+    *luck = (struct fulcrum_luck){NULL, NULL, 1.0, 1.0};
+    if (point->draw == 0) {
+        return FULCRUM_OK;
+    }
+    luck->rng = gsl_rng_alloc(gsl_rng_taus2);
+    if (luck->rng == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a random stream");
+    }
+    /* The generator takes 32 bits; 0 would stand for its default. */
+    uint64_t seed = fulcrum_stream_seed(point->seed, 0, point->draw);
+    gsl_rng_set(luck->rng, (unsigned long)(seed >> 32U) | 1U);
+    set_spreads(luck);
+    return FULCRUM_OK;
+}
+
+/* The part of a design that `point` draws and varies, without what follows it. */
+static enum fulcrum_status draw_stem(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, struct fulcrum_design *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_luck luck;
+    enum fulcrum_status status = draw_luck(point, &luck, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    status = build_stem(scenario, point, &luck, out, err);
+    if (luck.rng != NULL) {
+        gsl_rng_free(luck.rng);
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_scenario_design(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, struct fulcrum_design *out,
+    struct fulcrum_error *err)
+{
+    TRY(draw_stem(scenario, point, out, err));
+    return finish_design(out, err);
+}
+
+enum fulcrum_status fulcrum_scenario_design_in(const struct fulcrum_scenario *scenario,
+    const double *score, const struct fulcrum_point *point, struct fulcrum_design *out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_luck luck = {NULL, score, 1.0, 1.0};
+    set_spreads(&luck);
+    TRY(build_stem(scenario, point, &luck, out, err));
+    return finish_design(out, err);
+}
+
+/* A point's settings, parted into those that the stem holds and the others. */
+struct parted {
+    struct fulcrum_setting early[FULCRUM_STEM_SETTINGS_MOST];
+    struct fulcrum_setting late[FULCRUM_STEM_SETTINGS_MOST];
+    size_t early_count;
+    size_t late_count;
+};
+
+static void part_settings(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, struct parted *out)
+{
+    size_t field_count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
+    out->early_count = 0;
+    out->late_count = 0;
+    for (size_t i = 0; i < point->varied_count; i++) {
+        const struct fulcrum_setting *setting = &point->varied[i];
+        if (scenario->is_late[setting->field - fields]) {
+            out->late[out->late_count++] = *setting;
+        } else {
+            out->early[out->early_count++] = *setting;
+        }
+    }
+}
+
+/* Texts are borrowed and may have changed: only numbers are compared. */
+static int stands_for(const struct fulcrum_design_stem *stem,
+    const struct fulcrum_point *point, const struct parted *parted)
+{
+    if (!stem->is_set || stem->count != parted->early_count ||
+        stem->draw != point->draw || stem->seed != point->seed) {
+        return 0;
+    }
+    for (size_t i = 0; i < stem->count; i++) {
+        const struct fulcrum_setting *kept = &stem->settings[i];
+        const struct fulcrum_setting *wanted = &parted->early[i];
+        if (kept->field != wanted->field || kept->text != NULL ||
+            wanted->text != NULL || kept->number != wanted->number) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static enum fulcrum_status renew_stem(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_point *point, const struct parted *parted,
+    struct fulcrum_design_stem *stem, struct fulcrum_error *err)
+{
+    struct fulcrum_point early = *point;
+    early.varied = parted->early;
+    early.varied_count = parted->early_count;
+    enum fulcrum_status status = draw_stem(scenario, &early, &stem->design, err);
+    stem->is_set = status == FULCRUM_OK;
+    stem->draw = point->draw;
+    stem->seed = point->seed;
+    stem->count = parted->early_count;
+    for (size_t i = 0; i < stem->count; i++) {
+        stem->settings[i] = parted->early[i];
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_scenario_design_along(
+    const struct fulcrum_scenario *scenario, struct fulcrum_design_stem *stem,
+    const struct fulcrum_point *point, struct fulcrum_design *out,
+    struct fulcrum_error *err)
+{
+    if (point->varied_count > FULCRUM_STEM_SETTINGS_MOST) {
+        return fulcrum_scenario_design(scenario, point, out, err);
+    }
+    struct parted parted;
+    part_settings(scenario, point, &parted);
+    if (!stands_for(stem, point, &parted)) {
+        enum fulcrum_status status = renew_stem(scenario, point, &parted, stem, err);
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+    }
+    /* Late threads take the cores along, in the proportion that the stem has. */
+    *out = stem->design;
+    enum fulcrum_status status =
+        apply_with_cores(parted.late, parted.late_count, out, err);
+    return status == FULCRUM_OK ? finish_design(out, err) : status;
+}

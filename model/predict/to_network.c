@@ -1,0 +1,501 @@
+/* to_network.c - the queueing network of one design point. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From what users describe (a machine, a workload, a run) to what solvers solve
+ * (stations, laws and times). A run on several GPUs becomes equal shards that do not
+ * know of each other, one for each GPU that infers (node.c), each with its part of
+ * threads and actors: true for data-parallel learners but for the all-reduce, which
+ * makes their training steps longer. Batch sizes count observations here and requests
+ * in the network, so they are divided by the environments of an actor, and times of an
+ * item multiplied.
+ */
+
+#include "model/predict/to_network.h"
+
+#include <math.h>
+
+#include "model/design/cluster.h"
+#include "model/design/design.h"
+#include "model/design/gpu_memory.h"
+#include "model/design/memory_system.h"
+#include "model/design/scale.h"
+#include "model/network/network.h"
+#include "model/network/solution.h"
+#include "model/try.h"
+
+/* Several GPUs beside one processor: who infers, who trains, what they share. */
+
+/*
+ * With L of G GPUs training and nothing else, the other I = G - L carry one shard each
+ * and the learners serve them all: a training step of t_T is due after K L steps of all
+ * shards, K L / I of each. A shard is solved by itself, so its training is that of a
+ * GPU beside its own: both work at full speed at once, which the network knows as a
+ * sharing of 2. What one shard's queue may hold is its part of the learners' queues.
+ */
+
+/* One parameter, single precision (docs/model.md "Node"). */
+#define WEIGHT_BYTE 4.0
+
+/* Two stations at once, neither slowed by the other (network.h). */
+#define APART_SHARING 2.0
+
+static int node_is_gpu(const struct fulcrum_design *design)
+{
+    return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+}
+
+static int is_apart(const struct fulcrum_design *design)
+{
+    return node_is_gpu(design) && design->run.learner_gpu_count > 0.0;
+}
+
+double fulcrum_node_reserved_threads(const struct fulcrum_design *design)
+{
+    const struct fulcrum_workload_host *host = &design->workload.host;
+    if (!is_apart(design)) {
+        return host->reserved_threads;
+    }
+    double own = fmin(host->inference_threads, host->reserved_threads);
+    return own + host->reserved_threads * design->run.learner_gpu_count /
+                     fulcrum_shard_count(design);
+}
+
+double fulcrum_node_transfer_s(double byte, const struct fulcrum_link *reference,
+    const struct fulcrum_link *target)
+{
+    double more_s =
+        byte * (1.0 / target->host_byte_per_s - 1.0 / reference->host_byte_per_s);
+    return isnan(more_s) ? 0.0 : more_s;
+}
+
+double fulcrum_node_weights_s(const struct fulcrum_design *design)
+{
+    double copy_s = WEIGHT_BYTE * design->workload.network.parameter_count /
+                    design->machine.link.host_byte_per_s;
+    return is_apart(design) && !isnan(copy_s) ? copy_s : 0.0;
+}
+
+/*
+ * Makes the training of a shard, as it stands with a learner on its own GPU, that of
+ * its part of the GPUs that only train. Changes nothing where there are none.
+ *   shards   its network's training and train_active_frac are restated
+ */
+static void node_part_training(
+    const struct fulcrum_design *design, struct fulcrum_shards *shards)
+{
+    struct fulcrum_training *training = &shards->network.training;
+    if (!is_apart(design) || !(training->env_steps_per_train_step > 0.0)) {
+        return;
+    }
+    double alone_s = training->train_step_s;
+    training->env_steps_per_train_step *=
+        design->run.learner_gpu_count / fulcrum_shard_count(design);
+    training->train_step_s = alone_s + fulcrum_node_weights_s(design);
+    training->sharing_frac = APART_SHARING;
+    /* While weights travel, the learner's SMs rest. */
+    shards->train_active_frac *= alone_s / training->train_step_s;
+}
+
+void fulcrum_node_part_busy(
+    const struct fulcrum_shards *shards, struct fulcrum_solution *solution)
+{
+    if (!(shards->learner_count > 0.0)) {
+        return;
+    }
+    double inferring = solution->gpu_inference_busy_frac;
+    double training = solution->gpu_train_busy_frac;
+    struct fulcrum_solution seen = *solution;
+    seen.gpu_busy_frac = inferring;
+    solution->bottleneck = fulcrum_bottleneck_of(&seen);
+    double busiest =
+        fmax(fmax(seen.cpu_thread_busy_frac, seen.host_busy_frac), inferring);
+    if (training >= fmax(busiest, FULCRUM_BOTTLENECK_BUSY_FRAC)) {
+        solution->bottleneck = FULCRUM_BOUND_LEARNER;
+    }
+    solution->gpu_busy_frac =
+        (shards->count * inferring + shards->learner_count * training) /
+        (shards->count + shards->learner_count);
+}
+
+enum { TABLE_MOST = 128 };
+
+/* Less variable sums of steps count as constant: the laws are not told apart there. */
+#define LEAST_CV 1e-3
+
+static int is_gpu(const struct fulcrum_design *design)
+{
+    return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+}
+
+struct fulcrum_cpu_station fulcrum_shard_station(
+    const struct fulcrum_design *design, double shards, double *reserved)
+{
+    const struct fulcrum_cpu *cpu = &design->machine.cpu;
+    double threads = cpu->thread_count / shards;
+    double wanted = fulcrum_node_reserved_threads(design);
+    *reserved = is_gpu(design) ? fmin(wanted, FULCRUM_RESERVED_MOST_FRAC * threads)
+                               : cpu->thread_count / cpu->core_count;
+    return (struct fulcrum_cpu_station){
+        .curve = (enum fulcrum_cpu_curve)cpu->curve,
+        .core_count = cpu->core_count / shards,
+        .thread_count = threads,
+        .reserved_threads = *reserved,
+        .smt_yield_frac = cpu->smt_yield_frac,
+        .turbo_frac = cpu->turbo_frac,
+        .oversubscription_frac = cpu->oversubscription_frac,
+        .slice_s = cpu->slice_s,
+        .serial_frac = cpu->serial_frac,
+        .knee = cpu->knee,
+        .cap_per_core = cpu->cap_per_core,
+        /* A shard has its threads on one socket as long as there are sockets enough. */
+        .cross_socket_frac = cpu->socket_count > shards ? cpu->cross_socket_frac : 1.0,
+        .capacity = design->capacity,
+        .capacity_count = design->capacity_count,
+    };
+}
+
+/* cv of a Pareto law of shape 2.1, the one the laws know. */
+static double pareto_cv(void)
+{
+    const double shape = 2.1;
+    return 1.0 / sqrt(shape * (shape - 2.0));
+}
+
+/* Steps that hardly vary do not vary: no solver tells them apart. */
+static struct fulcrum_step steadied(struct fulcrum_step step)
+{
+    int varies = step.law == FULCRUM_LAW_LOGNORMAL || step.law == FULCRUM_LAW_ERLANG;
+    if (varies && !(step.cv >= LEAST_CV)) {
+        step.law = FULCRUM_LAW_DETERMINISTIC;
+        step.cv = 0.0;
+    }
+    return step;
+}
+
+/* The sum of `envs` independent steps (docs/model.md "Environments per actor"). */
+static struct fulcrum_step request_step(
+    const struct fulcrum_workload_step *step, double envs)
+{
+    struct fulcrum_step out = {
+        step->mean_s * envs, step->cv / sqrt(envs), (enum fulcrum_step_law)step->law};
+    switch (out.law) {
+    case FULCRUM_LAW_DETERMINISTIC:
+        out.cv = 0.0;
+        break;
+    case FULCRUM_LAW_EXPONENTIAL:
+        out.cv = 1.0 / sqrt(envs);
+        out.law = envs > 1.0 ? FULCRUM_LAW_ERLANG : FULCRUM_LAW_EXPONENTIAL;
+        break;
+    case FULCRUM_LAW_HYPEREXPONENTIAL:
+        out.law = envs > 1.0 ? FULCRUM_LAW_LOGNORMAL : out.law;
+        break;
+    case FULCRUM_LAW_PARETO:
+        out.cv = pareto_cv() / sqrt(envs);
+        out.law = envs > 1.0 ? FULCRUM_LAW_LOGNORMAL : out.law;
+        break;
+    case FULCRUM_LAW_ERLANG:
+    case FULCRUM_LAW_LOGNORMAL:
+        break;
+    }
+    return steadied(out);
+}
+
+struct fulcrum_step fulcrum_step_lengthened(struct fulcrum_step step, double constant_s)
+{
+    double whole_s = step.mean_s + constant_s;
+    if (whole_s > 0.0 && step.law == FULCRUM_LAW_LOGNORMAL) {
+        step.cv *= step.mean_s / whole_s;
+        step = steadied(step);
+    }
+    step.mean_s = whole_s;
+    return step;
+}
+
+double fulcrum_shard_count(const struct fulcrum_design *design)
+{
+    double inferring = design->run.gpu_count - design->run.learner_gpu_count;
+    return is_gpu(design) ? inferring * design->run.instances_per_gpu /
+                                design->run.model_parallel_gpu_count
+                          : design->machine.learner_core_count;
+}
+
+unsigned fulcrum_shard_flags(const struct fulcrum_design *design)
+{
+    return is_gpu(design) && design->run.instances_per_gpu > 1.0
+               ? FULCRUM_FLAG_INSTANCES
+               : 0U;
+}
+
+static int runs_on_part(const struct fulcrum_design *design)
+{
+    return is_gpu(design) && (design->run.sm_count < design->machine.gpu.sm_count ||
+                                 design->run.instances_per_gpu > 1.0);
+}
+
+/* Instances have their part of bandwidth and cache, not of SMs alone. */
+static void divide_memory(const struct fulcrum_design *design,
+    const struct fulcrum_workload *workload, struct fulcrum_gpu_scale *scale)
+{
+    double instances = design->run.instances_per_gpu;
+    double cache = design->machine.gpu.llc_byte;
+    struct fulcrum_cache_law law = fulcrum_cache_law_of(&workload->network);
+    scale->dram *= instances * fulcrum_dram_traffic_rel(&law, cache, cache / instances);
+    scale->compulsory_frac =
+        fulcrum_dram_compulsory_frac(&law, cache, cache / instances);
+}
+
+void fulcrum_shard_times(
+    const struct fulcrum_design *design, struct fulcrum_workload *workload)
+{
+    if (!runs_on_part(design)) {
+        return;
+    }
+    struct fulcrum_gpu_scale scale =
+        fulcrum_sm_scale(&workload->network, design->machine.gpu.sm_count,
+            design->run.sm_count / design->run.instances_per_gpu);
+    if (design->run.instances_per_gpu > 1.0) {
+        divide_memory(design, workload, &scale);
+    }
+    fulcrum_scale_gpu_times(workload, &scale, 1.0);
+}
+
+/* What the line in force is at a middle batch of the table, over the table's own. */
+static double table_factor(const struct fulcrum_design *design)
+{
+    const struct fulcrum_workload_network *network = &design->workload.network;
+    double middle =
+        sqrt(design->batch_size[0] * design->batch_size[design->batch_count - 1]);
+    double line =
+        design->batch_line_per_batch_s + design->batch_line_per_item_s * middle;
+    double now = network->per_batch_s + network->per_item_s * middle;
+    return line > 0.0 && now > 0.0 ? now / line : 1.0;
+}
+
+/* The table holds times of the machine at full width: only there does it stand. */
+static void use_table(const struct fulcrum_design *design, struct fulcrum_shards *out)
+{
+    if (design->batch_count == 0 || design->batch_count >= TABLE_MOST ||
+        runs_on_part(design)) {
+        return;
+    }
+    const struct fulcrum_batch_time measured = {
+        .per_batch_s = design->workload.network.per_batch_s,
+        .per_item_s = design->workload.network.per_item_s,
+        .size = design->batch_size,
+        .time_s = design->batch_time_s,
+        .count = design->batch_count,
+    };
+    double envs = out->steps_per_request;
+    double factor = table_factor(design);
+    size_t count = 0;
+    /* The smallest batch is one request, which may lie between two sizes measured. */
+    if (design->batch_size[0] < envs) {
+        out->table_size[0] = 1.0;
+        out->table_time_s[count++] = fulcrum_batch_time(&measured, envs) * factor;
+    }
+    for (size_t i = 0; i < design->batch_count; i++) {
+        if (count == 0 || design->batch_size[i] > envs) {
+            out->table_size[count] = design->batch_size[i] / envs;
+            out->table_time_s[count++] = design->batch_time_s[i] * factor;
+        }
+    }
+    out->network.gpu.size = out->table_size;
+    out->network.gpu.time_s = out->table_time_s;
+    out->network.gpu.count = count;
+}
+
+static enum fulcrum_status set_batching(const struct fulcrum_design *design,
+    struct fulcrum_shards *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_workload_batching *batching = &design->workload.batching;
+    struct fulcrum_network *network = &out->network;
+    double envs = design->run.envs_per_actor;
+    network->policy = (enum fulcrum_batch_policy)batching->policy;
+    network->depth = batching->depth;
+    network->batch_size = floor(batching->size / envs);
+    int is_share =
+        batching->population_frac > 0.0 && network->policy == FULCRUM_BATCH_FIXED;
+    if (is_share && batching->size > 0.0) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "workload.batching: size = %.6g and population_frac = %.6g are both given "
+            "for a fixed batch: set one of them to 0",
+            batching->size, batching->population_frac);
+    }
+    if (is_share) {
+        /* As SEED RL's max(env_batch_size, num_envs // 2): at least one request. */
+        network->batch_size =
+            fmax(1.0, floor(batching->population_frac * network->actors));
+    } else if (batching->size > 0.0 && batching->size < envs) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "workload.batching.size = %.6g is less than the run.envs_per_actor = %.6g "
+            "observations of one request",
+            batching->size, envs);
+    }
+    if (network->policy == FULCRUM_BATCH_FIXED && !(network->batch_size >= 1.0)) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "workload.batching: a fixed batch needs size or population_frac above 0");
+    }
+    return FULCRUM_OK;
+}
+
+/* The launch-bound share of a training step where a shard runs it. */
+static double launch_bound_frac_there(const struct fulcrum_design *design)
+{
+    if (!runs_on_part(design)) {
+        return design->workload.training.launch_bound_frac;
+    }
+    struct fulcrum_workload shrunk = design->workload;
+    fulcrum_shard_times(design, &shrunk);
+    return shrunk.training.launch_bound_frac;
+}
+
+/*
+ * Of the SMs that a training step keeps active, those still active in one of a part of
+ * the batch: launches last as long and keep none, so that the work of all stays.
+ */
+static double split_active_frac(const struct fulcrum_cluster *cluster, double workers)
+{
+    double launch = cluster->launch_bound_frac;
+    return cluster->scaling == FULCRUM_BATCH_STRONG
+               ? 1.0 / (launch * workers + 1.0 - launch)
+               : 1.0;
+}
+
+double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_told)
+{
+    return launch_bound_frac_told < 1.0
+               ? (1.0 - launch_bound_frac) / (1.0 - launch_bound_frac_told)
+               : 1.0;
+}
+
+/*
+ * A training step of the shard as one of many: longer by what the shards wait for each
+ * other, and of its part of the batch where they divide it.
+ */
+void fulcrum_shard_training(const struct fulcrum_design *design, double train_step_s,
+    struct fulcrum_shards *out)
+{
+    struct fulcrum_cluster cluster = fulcrum_cluster_of(design, train_step_s);
+    cluster.launch_bound_frac = launch_bound_frac_there(design);
+    const struct fulcrum_layout layout = fulcrum_layout_of(design);
+    double parts = layout.model_parallel_count;
+    int is_split = cluster.scaling == FULCRUM_BATCH_STRONG;
+    out->training = fulcrum_cluster_step_of(&cluster, &layout);
+    out->train_active_frac =
+        out->training.efficiency *
+        fulcrum_active_rel(
+            cluster.launch_bound_frac, design->workload.training.launch_bound_frac) *
+        split_active_frac(&cluster, out->training.worker_count) *
+        fulcrum_model_parallel_speedup(cluster.model_parallel_frac, parts) / parts;
+    out->network.training = (struct fulcrum_training){
+        .env_steps_per_train_step = design->workload.training.env_steps_per_train_step /
+                                    out->steps_per_request /
+                                    (is_split ? out->training.worker_count : 1.0),
+        .train_step_s = out->training.step_s,
+        .queue_train_steps = design->workload.training.queue_train_steps,
+        .sharing_frac = design->workload.training.sharing_frac};
+    int has_peers = is_gpu(design) && layout.node_device_count > parts;
+    if (has_peers && (isnan(cluster.link.peer_byte_per_s) ||
+                         isnan(design->workload.network.parameter_count))) {
+        out->flags |= FULCRUM_FLAG_FREE_ALLREDUCE;
+    }
+    node_part_training(design, out);
+}
+
+static void set_times(const struct fulcrum_design *design,
+    const struct fulcrum_workload *workload, struct fulcrum_shards *out)
+{
+    double envs = out->steps_per_request;
+    struct fulcrum_network *network = &out->network;
+    network->step = fulcrum_step_lengthened(
+        request_step(&workload->step, envs), workload->host.actor_s);
+    network->host = (struct fulcrum_batch_time){
+        .per_batch_s = workload->host.per_batch_s,
+        .per_item_s = workload->host.per_item_s * envs + workload->host.per_request_s};
+    network->gpu =
+        (struct fulcrum_batch_time){.per_batch_s = workload->network.per_batch_s,
+            .per_item_s = workload->network.per_item_s * envs};
+    network->delay_s = workload->host.delay_s;
+    if (workload->training.env_steps_per_train_step > 0.0) {
+        fulcrum_shard_training(design, workload->training.train_step_s, out);
+    }
+}
+
+static void set_times_of(
+    const struct fulcrum_design *design, struct fulcrum_shards *out)
+{
+    if (runs_on_part(design)) {
+        struct fulcrum_workload shrunk = design->workload;
+        fulcrum_shard_times(design, &shrunk);
+        set_times(design, &shrunk, out);
+    } else {
+        set_times(design, &design->workload, out);
+    }
+}
+
+static void set_pauses(
+    const struct fulcrum_workload *workload, struct fulcrum_shards *out)
+{
+    out->wake_s = workload->host.wake_s;
+    out->cold_s = workload->network.cold_s;
+    out->cooling_s = workload->network.cooling_s;
+}
+
+/* What actors are shared by. */
+static const char *shard_words(const struct fulcrum_design *design)
+{
+    if (!is_gpu(design)) {
+        return "learner cores";
+    }
+    if (design->run.learner_gpu_count > 0.0) {
+        return "GPUs that infer";
+    }
+    if (design->run.model_parallel_gpu_count > 1.0) {
+        return "workers";
+    }
+    return design->run.instances_per_gpu > 1.0 ? "instances of GPUs" : "GPUs";
+}
+
+enum fulcrum_status fulcrum_design_lower(const struct fulcrum_design *design,
+    struct fulcrum_shards *out, struct fulcrum_error *err)
+{
+    double shards = fulcrum_shard_count(design);
+    double actors = design->run.actor_count / shards;
+    if (actors != floor(actors)) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "run.actor_count = %.6g cannot be shared equally by %.6g %s",
+            design->run.actor_count, shards, shard_words(design));
+    }
+    /* The tables behind the network are filled as far as they are used. */
+    out->network = (struct fulcrum_network){.actors = actors};
+    out->flags = fulcrum_shard_flags(design);
+    out->count = shards * design->run.node_count;
+    out->learner_count =
+        is_gpu(design) ? design->run.learner_gpu_count * design->run.node_count : 0.0;
+    out->node_count = design->run.node_count;
+    out->training = (struct fulcrum_cluster_step){0};
+    out->train_active_frac = 1.0;
+    /* Inference has one of the GPUs that the network is split over for training. */
+    out->inference_active_frac = 1.0 / design->run.model_parallel_gpu_count;
+    out->simulation_active_frac = 1.0;
+    out->steps_per_request = design->run.envs_per_actor;
+    set_pauses(&design->workload, out);
+    out->network.cpu = fulcrum_shard_station(design, shards, &out->reserved_threads);
+    if (out->network.cpu.core_count < 1.0) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "machine.cpu.core_count = %.6g is less than one core for each of %.6g %s",
+            design->machine.cpu.core_count, shards, shard_words(design));
+    }
+    set_times_of(design, out);
+    use_table(design, out);
+    TRY(set_batching(design, out, err));
+    /* What is certain to be in one batch: greedy ones may be of one request. */
+    double largest =
+        out->network.policy == FULCRUM_BATCH_FIXED ? out->network.batch_size : 1.0;
+    TRY(fulcrum_gpu_memory_check(design, largest * out->steps_per_request, err));
+    if (out->network.gpu.count > 0 &&
+        largest > out->network.gpu.size[out->network.gpu.count - 1]) {
+        out->flags |= FULCRUM_FLAG_BEYOND_TABLE;
+    }
+    return fulcrum_network_check(&out->network, err);
+}

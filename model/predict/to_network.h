@@ -1,0 +1,123 @@
+/* to_network.h - several GPUs beside one processor: who infers, who trains, what they
+ * share. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_PREDICT_TO_NETWORK_H
+#define FULCRUM_MODEL_PREDICT_TO_NETWORK_H
+
+#include "model/design/cluster.h"
+#include "model/design/design.h"
+#include "model/network/network.h"
+#include "model/network/solution.h"
+
+/*
+ * A design runs as `count` equal, separate networks: one per GPU that infers, or per
+ * GPUs that one copy of the network is split over, or one per core of a CPU learner, on
+ * every machine, each with its share of threads, of actors and of the GPUs that only
+ * train (docs/model.md "Node"). What they wait for each other is in their training
+ * steps ("Training on many devices").
+ * A request of an actor carries the observations of its envs_per_actor environments, so
+ * the network counts requests; multiply its rate by `steps_per_request` and `count`.
+ */
+struct fulcrum_shards {
+    struct fulcrum_network network;
+    double count;
+    double learner_count; /* GPUs that only train, of all machines; 0: each does both */
+    double steps_per_request;
+    double node_count;                    /* machines; `count` is over all of them */
+    double reserved_threads;              /* of one shard, after the cap */
+    struct fulcrum_cluster_step training; /* one training step of all shards; zeros
+                                             without training */
+    double train_active_frac;     /* of a shard's GPUs, while a training step runs: less
+                                     than 1 where they wait for each other */
+    double inference_active_frac; /* of them, while inference runs */
+    double simulation_active_frac; /* of them, while environments on the GPU step */
+    double wake_s; /* of an actor's thread for each batch that the server waited for:
+                      not in the network, see pauses.h */
+    double cold_s; /* of a batch after a long pause of the learner, likewise */
+    double cooling_s;
+    unsigned flags;         /* of enum fulcrum_flag */
+    double table_size[128]; /* t(b) in requests, where the design has a table */
+    double table_time_s[128];
+};
+
+/* Most of a shard's threads that its learner may keep busy: an assumption,
+ * docs/model.md "Node". */
+#define FULCRUM_RESERVED_MOST_FRAC 0.4
+
+/*
+ * How many separate, equal parts the design runs as on one machine: GPUs used that do
+ * not only train, times instances of each, or cores of a CPU learner.
+ */
+double fulcrum_shard_count(const struct fulcrum_design *design);
+
+/* The threads of one of `shards` parts, and how many of them its learner keeps busy. */
+struct fulcrum_cpu_station fulcrum_shard_station(
+    const struct fulcrum_design *design, double shards, double *reserved_threads);
+
+/* What is to be said of a design for how its shards come about: of enum fulcrum_flag.
+ */
+unsigned fulcrum_shard_flags(const struct fulcrum_design *design);
+
+/*
+ * Training of one shard among all of them: sets training, train_active_frac, the
+ * network's training and perhaps a flag, from steps_per_request.
+ *   train_step_s   alone on the shard's GPU
+ */
+void fulcrum_shard_training(const struct fulcrum_design *design, double train_step_s,
+    struct fulcrum_shards *out);
+
+/*
+ * SM activity of work over what it is told to be, where launches have another share of
+ * its time than where that was told: they keep no SM active. 1 of nothing but launches.
+ */
+double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_told);
+
+/*
+ * GPU times on the part of a GPU that one shard has: run.sm_count over
+ * run.instances_per_gpu SMs and, of several instances, each its part of bandwidth and
+ * cache. `workload` is the design's, or a copy; whole GPUs leave it as it is.
+ */
+void fulcrum_shard_times(
+    const struct fulcrum_design *design, struct fulcrum_workload *workload);
+
+/*
+ * `out` must stay where it is while its network is used: the network borrows the table.
+ *   design   one that fulcrum_design_check accepts
+ *   fails    FULCRUM_ERR_INFEASIBLE, FULCRUM_ERR_RANGE
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_lower(
+    const struct fulcrum_design *design, struct fulcrum_shards *out,
+    struct fulcrum_error *err);
+
+/*
+ * A step with a constant part more, such as an actor's hand-off. Laws whose cv is given
+ * by themselves keep it: the part then varies as the step does.
+ */
+struct fulcrum_step fulcrum_step_lengthened(
+    struct fulcrum_step step, double constant_s);
+
+/*
+ * Threads that one shard's GPUs want to keep busy: of its own GPU, and of its part of
+ * those that only train. Before the cap of lower.h.
+ */
+double fulcrum_node_reserved_threads(const struct fulcrum_design *design);
+
+/*
+ * Seconds that a transfer of `byte` over the link of `target` takes longer (or, below
+ * 0, shorter) than over that of `reference`; 0 where a link or the size is not known.
+ */
+double fulcrum_node_transfer_s(double byte, const struct fulcrum_link *reference,
+    const struct fulcrum_link *target);
+
+/* Seconds to hand new weights to a GPU that infers, after a training step elsewhere. */
+double fulcrum_node_weights_s(const struct fulcrum_design *design);
+
+/*
+ * Restates what is said of "the GPU" in the solution of a shard whose training runs on
+ * other GPUs: busy time is the mean over all GPUs used, and the bottleneck may be the
+ * learner. Changes nothing where each GPU does both.
+ */
+void fulcrum_node_part_busy(
+    const struct fulcrum_shards *shards, struct fulcrum_solution *solution);
+
+#endif

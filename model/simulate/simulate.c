@@ -1,0 +1,698 @@
+/* simulate.c - discrete-event simulation of a whole network. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The judge of the other methods: it plays the network as docs/model.md "Simulation"
+ * describes it, event by event. Between two events all stepping actors advance at the
+ * same rate c(n) / n, so the CPU is simulated in work time: a step is drawn once,
+ * pushed on a heap by the work time at which it ends, and never touched when the number
+ * of actors changes. Everything behind the CPU has few events a batch and lives in
+ * pipeline.c.
+ *
+ * What it costs is one heap operation a step and three events a batch: 40 to 100 ns a
+ * step in all. What it cannot do: fractional threads (rounded, with a flag) and actors
+ * that differ.
+ *
+ * Where a scheduler's slices cut steps, actors take turns on the threads
+ * (turn_queue.c), with one heap operation a slice. Elsewhere nothing is done for them.
+ *
+ * The run ends when the interval of the throughput is narrow enough. The intervals come
+ * from batch means (batch_means.c); windows hold whole turns of the actors or whole
+ * training steps, as those would otherwise beat against the windows. Neighbouring
+ * windows that still depend on each other make the interval look narrower than it is:
+ * then it has to be narrower by a factor.
+ */
+
+#include "model/simulate/simulate.h"
+
+#include <assert.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "model/network/solution.h"
+#include "model/simulate/pipeline.h"
+#include "model/simulate/step_draw.h"
+#include "model/try.h"
+
+/* Confidence interval of a simulated rate. */
+
+/*
+ * Neighbouring steps of a simulation depend on each other, so their variance says
+ * little about the error of a mean. Means of long windows hardly do. As nobody knows
+ * beforehand how long is long enough, windows are merged in pairs whenever there are
+ * too many: memory stays bounded and windows grow with the run. Student's t then gives
+ * the interval; the correlation of neighbours tells whether it may be believed. See
+ * Law, "Simulation Modeling and Analysis", on batch means.
+ */
+
+static void merge_neighbours(struct fulcrum_batch_means *means)
+{
+    for (size_t i = 0; i < FULCRUM_WINDOWS_LEAST; i++) {
+        means->window_s[i] = means->window_s[2 * i] + means->window_s[2 * i + 1];
+    }
+    means->count = FULCRUM_WINDOWS_LEAST;
+    means->merged *= 2;
+}
+
+void fulcrum_batch_means_add(struct fulcrum_batch_means *means, double window_s)
+{
+    if (means->merged == 0) {
+        means->merged = 1;
+    }
+    if (means->pending == 0) {
+        if (means->count == FULCRUM_WINDOWS_MOST) {
+            merge_neighbours(means);
+        }
+        means->window_s[means->count] = 0.0;
+    }
+    means->window_s[means->count] += window_s;
+    means->pending++;
+    if (means->pending == means->merged) {
+        means->pending = 0;
+        means->count++;
+    }
+}
+
+double fulcrum_batch_means_half_width_rel(const struct fulcrum_batch_means *means)
+{
+    if (means->count < 2) {
+        return (double)INFINITY;
+    }
+    double count = (double)means->count;
+    double mean = gsl_stats_mean(means->window_s, 1, means->count);
+    if (mean <= 0.0) {
+        return (double)INFINITY;
+    }
+    double spread = gsl_stats_sd_m(means->window_s, 1, means->count, mean);
+    return gsl_cdf_tdist_Pinv(0.975, count - 1.0) * spread / (sqrt(count) * mean);
+}
+
+double fulcrum_batch_means_correlation(const struct fulcrum_batch_means *means)
+{
+    double mean = gsl_stats_mean(means->window_s, 1, means->count);
+    double square = 0.0;
+    double product = 0.0;
+    for (size_t i = 0; i < means->count; i++) {
+        double off = means->window_s[i] - mean;
+        square += off * off;
+        if (i > 0) {
+            product += off * (means->window_s[i - 1] - mean);
+        }
+    }
+    return square > 0.0 ? product / square : 0.0;
+}
+
+#define DEFAULT_HALF_WIDTH_REL 0.01
+#define DEFAULT_MAX_STEPS      2e7
+#define LEAST_STEPS_PER_ACTOR  4.0
+#define LEAST_MAX_STEPS        1000.0
+
+/* A window spans this many cycles of the actors, and the warm-up twice as many. */
+#define CYCLES_PER_WINDOW  5.0
+#define LEAST_WINDOW_STEPS 1000.0
+#define WARM_UP_WINDOWS    2.0
+
+/* A rough answer needs fewer windows: Student's t of 7 still gives an honest interval.
+ */
+#define ROUGH_HALF_WIDTH_REL 0.03
+#define ROUGH_WINDOWS_LEAST  8.0
+
+/* Of a mean step: with shorter ones, which cost time without end, it is no different.
+ */
+#define LEAST_SLICE_REL 0.01
+
+/* Inside the loops that runs without slices take, these cost them some per cent. */
+#define NOT_INLINE __attribute__((noinline))
+
+/* For one env step: more would cost time without end where K is small. */
+#define MOST_TRAIN_STEPS 100.0
+
+#define CORRELATED_FACTOR   4.0
+#define MOST_CORRELATION    0.5
+#define LOW_CV              0.2
+#define SHORTENED_RUN_PARTS 25.0
+
+/* With a number of actors at the CPU: how fast it is and how long that was so. */
+struct crowd {
+    double s_per_work;
+    double work_per_s;
+    double time_s;
+};
+
+/* Steps are counted in doubles: exact up to 2^53, and K need not be whole. */
+struct simulation {
+    struct fulcrum_network network;
+    struct fulcrum_step_source source;
+    struct fulcrum_pipeline pipeline;
+
+    /*
+     * All stepping actors progress alike, so the CPU runs in work time: seconds of one
+     * thread at c = 1. Actors are alike too: counts are enough.
+     */
+    struct fulcrum_finish_heap stepping; /* without slices */
+    size_t servers;
+    size_t at_cpu;
+    size_t waiting;
+    size_t least_batch;
+    size_t most_batch;
+    double work_s;
+    struct crowd *crowd; /* by actors at the CPU, from `last` on as one */
+    size_t last;
+    double steps;
+    double cpu_item_s;
+
+    struct fulcrum_turn_queue turns; /* with slices: all who are at the CPU */
+    double slice_s;                  /* 0 where they cannot matter */
+};
+
+/* The plan of a run, in steps. */
+struct schedule {
+    double warm_up;
+    double window;
+    double max;
+    double windows_least; /* before the interval is looked at */
+    int shortened; /* max_steps does not allow the windows that the network needs */
+};
+
+static double whole_servers(const struct fulcrum_network *network)
+{
+    return fmax(1.0, round(fulcrum_cpu_servers(&network->cpu)));
+}
+
+/*
+ * Actors that wait for a thread count as oversubscription only when there are more than
+ * whole servers, whichever way those were rounded.
+ */
+static void tabulate_rates(struct simulation *sim)
+{
+    const struct fulcrum_cpu_station *cpu = &sim->network.cpu;
+    double servers = (double)sim->servers;
+    sim->crowd[0].s_per_work = 1.0; /* times no work that is left: INFINITY */
+    for (size_t n = 1; n <= sim->last; n++) {
+        double count = (double)n;
+        double busy = fmin(count, servers);
+        double seen = count <= servers ? fmin(count, fulcrum_cpu_servers(cpu)) : count;
+        sim->crowd[n].work_per_s = fulcrum_cpu_capacity(cpu, seen) / busy;
+        sim->crowd[n].s_per_work = 1.0 / sim->crowd[n].work_per_s;
+    }
+}
+
+static int allocate(struct simulation *sim)
+{
+    const struct fulcrum_network *network = &sim->network;
+    size_t actors = (size_t)network->actors;
+    size_t curve_end = network->cpu.curve == FULCRUM_CURVE_TABLE
+                           ? network->cpu.capacity_count
+                           : sim->servers + 1;
+    sim->last = curve_end > sim->servers ? curve_end : sim->servers + 1;
+    sim->last = sim->last < actors ? sim->last : actors;
+    size_t room = sim->servers < actors ? sim->servers : actors;
+    double *finish = calloc(room + 1, sizeof *finish);
+    sim->crowd = calloc(sim->last + 1, sizeof *sim->crowd);
+    int has_turns = sim->slice_s <= 0.0 ||
+                    fulcrum_turn_queue_init(&sim->turns, actors, sim->servers);
+    if (finish == NULL || sim->crowd == NULL || !has_turns) {
+        free(finish);
+        return 0;
+    }
+    fulcrum_finish_heap_init(&sim->stepping, finish);
+    return 1;
+}
+
+static void clear(struct simulation *sim)
+{
+    fulcrum_pipeline_clear(&sim->pipeline);
+    fulcrum_turn_queue_clear(&sim->turns);
+    free(sim->stepping.value);
+    free(sim->crowd);
+}
+
+static struct crowd *crowd_of(struct simulation *sim, size_t at_cpu)
+{
+    return &sim->crowd[at_cpu < sim->last ? at_cpu : sim->last];
+}
+
+/*
+ * Free threads go to the head of the line. A slice is time on a thread: it becomes work
+ * at the rate of its beginning.
+ */
+static void start_turns(struct simulation *sim)
+{
+    struct fulcrum_turn_queue *turns = &sim->turns;
+    double slice_work_s = sim->slice_s * crowd_of(sim, sim->at_cpu)->work_per_s;
+    while (turns->waiting_count > 0 && turns->running_count < sim->servers) {
+        fulcrum_turn_queue_start(turns, sim->work_s, slice_work_s);
+    }
+}
+
+/* The beginning of a simulation draws as many numbers, in the same order, as without.
+ */
+static void release_first_turns(struct simulation *sim)
+{
+    for (size_t i = 0; i < sim->at_cpu; i++) {
+        double length_s = fulcrum_step_source_next(&sim->source);
+        if (i < sim->servers && sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
+            length_s *= fulcrum_step_source_uniform(&sim->source);
+        }
+        fulcrum_turn_queue_join(&sim->turns, length_s);
+    }
+    start_turns(sim);
+}
+
+/*
+ * Half of the actors wait for the first batch, the others are somewhere within a step
+ * unless all steps are equal. Where batches take much longer than steps, actors change
+ * from one batch to the next so seldom that the first ones shape a whole run; even ones
+ * are what it would come to in the end.
+ */
+static void release_first(struct simulation *sim)
+{
+    size_t actors = (size_t)sim->network.actors;
+    sim->waiting = actors / 2;
+    sim->at_cpu = actors - sim->waiting;
+    if (sim->slice_s > 0.0) {
+        release_first_turns(sim);
+        return;
+    }
+    size_t first = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
+    for (size_t i = 0; i < first; i++) {
+        double length_s = fulcrum_step_source_next(&sim->source);
+        if (sim->source.law != FULCRUM_LAW_DETERMINISTIC) {
+            length_s *= fulcrum_step_source_uniform(&sim->source);
+        }
+        fulcrum_finish_heap_push(&sim->stepping, length_s);
+    }
+}
+
+/*
+ * Where a single env step brings more train steps than this, they are run as if they
+ * were fewer and longer: the learner's work and queue, counted in env steps, stay.
+ */
+static void bundle_train_steps(struct fulcrum_training *training)
+{
+    double period = training->env_steps_per_train_step;
+    if (period > 0.0 && period * MOST_TRAIN_STEPS < 1.0) {
+        double bundle = 1.0 / (period * MOST_TRAIN_STEPS);
+        training->env_steps_per_train_step *= bundle;
+        training->train_step_s *= bundle;
+        training->queue_train_steps = fmax(1.0, training->queue_train_steps / bundle);
+    }
+}
+
+/* Nobody ever gives way where there are threads for all. */
+static double slice_s_of(const struct fulcrum_network *network)
+{
+    int is_short = network->actors > whole_servers(network);
+    double least_s = LEAST_SLICE_REL * network->step.mean_s;
+    return is_short && network->cpu.slice_s > 0.0 ? fmax(network->cpu.slice_s, least_s)
+                                                  : 0.0;
+}
+
+static enum fulcrum_status init(struct simulation *sim,
+    const struct fulcrum_network *network, uint64_t seed, struct fulcrum_error *err)
+{
+    *sim = (struct simulation){.network = *network};
+    bundle_train_steps(&sim->network.training);
+    sim->servers = (size_t)whole_servers(network);
+    sim->slice_s = slice_s_of(network);
+    int fixed = network->policy == FULCRUM_BATCH_FIXED;
+    sim->least_batch = fixed ? (size_t)network->batch_size : 1;
+    sim->most_batch =
+        network->batch_size > 0.0 ? (size_t)network->batch_size : SIZE_MAX;
+    fulcrum_step_source_init(&sim->source, &network->step, seed);
+    TRY(fulcrum_pipeline_init(&sim->pipeline, &sim->network, err));
+    if (!allocate(sim)) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+            "no memory to simulate %g actors", network->actors);
+    }
+    tabulate_rates(sim);
+    release_first(sim);
+    return FULCRUM_OK;
+}
+
+static NOT_INLINE void release_turns(struct simulation *sim, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_turn_queue_join(&sim->turns, fulcrum_step_source_next(&sim->source));
+    }
+    start_turns(sim);
+}
+
+static void release(struct simulation *sim, size_t count)
+{
+    sim->at_cpu += count;
+    if (sim->slice_s > 0.0) {
+        release_turns(sim, count);
+        return;
+    }
+    size_t busy = sim->at_cpu < sim->servers ? sim->at_cpu : sim->servers;
+    while (sim->stepping.count < busy) {
+        double length_s = fulcrum_step_source_next(&sim->source);
+        fulcrum_finish_heap_push(&sim->stepping, sim->work_s + length_s);
+    }
+}
+
+/* Starts every batch that can start now; returns how many must wait for the next. */
+static size_t start_batches(struct simulation *sim)
+{
+    while (fulcrum_pipeline_takes(&sim->pipeline, sim->steps)) {
+        if (sim->waiting < sim->least_batch) {
+            return sim->least_batch;
+        }
+        size_t size = sim->waiting < sim->most_batch ? sim->waiting : sim->most_batch;
+        sim->waiting -= size;
+        fulcrum_pipeline_start(&sim->pipeline, size);
+    }
+    return SIZE_MAX;
+}
+
+static size_t steps_allowed(
+    const struct simulation *sim, size_t wanted, double stop_steps)
+{
+    size_t to_batch = wanted - sim->waiting;
+    size_t to_stop = (size_t)(int64_t)(stop_steps - sim->steps);
+    return to_batch < to_stop ? to_batch : to_stop;
+}
+
+/* The CPU works on to the pipeline's next event, which comes before the next step. */
+static void work_to_event(struct simulation *sim, double now_s)
+{
+    struct crowd *crowd = crowd_of(sim, sim->at_cpu);
+    double passed_s = sim->pipeline.next_s - now_s;
+    crowd->time_s += passed_s;
+    sim->cpu_item_s += passed_s * (double)sim->at_cpu;
+    sim->work_s += passed_s * crowd->work_per_s;
+    fulcrum_pipeline_advance(&sim->pipeline, sim->pipeline.next_s);
+}
+
+/*
+ * Completes steps until `wanted` observations wait, `stop_steps` are done, or the
+ * pipeline's next event is due, which it tells by a nonzero value. This is the inner
+ * loop of the program: its state is kept in locals.
+ */
+static int run_steps(struct simulation *sim, size_t wanted, double stop_steps)
+{
+    const double until_s = sim->pipeline.next_s;
+    const size_t allowed = steps_allowed(sim, wanted, stop_steps);
+    double now_s = sim->pipeline.now_s;
+    double work_s = sim->work_s;
+    double item_s = 0.0;
+    size_t at_cpu = sim->at_cpu;
+    size_t done = 0;
+    int due = 0;
+    while (done < allowed) {
+        struct crowd *crowd = crowd_of(sim, at_cpu);
+        double finish_work_s = fulcrum_finish_heap_top(&sim->stepping);
+        double left_s = (finish_work_s - work_s) * crowd->s_per_work;
+        double finish_s = left_s > 0.0 ? now_s + left_s : now_s;
+        if (finish_s > until_s) {
+            due = 1;
+            break;
+        }
+        crowd->time_s += finish_s - now_s;
+        item_s += (finish_s - now_s) * (double)at_cpu;
+        now_s = finish_s;
+        work_s = finish_work_s;
+        if (at_cpu > sim->servers) {
+            double length_s = fulcrum_step_source_next(&sim->source);
+            fulcrum_finish_heap_replace(&sim->stepping, work_s + length_s);
+        } else {
+            fulcrum_finish_heap_pop(&sim->stepping);
+        }
+        at_cpu--;
+        done++;
+    }
+    sim->work_s = work_s;
+    sim->cpu_item_s += item_s;
+    sim->at_cpu = at_cpu;
+    sim->waiting += done;
+    sim->steps += (double)done;
+    if (due) {
+        work_to_event(sim, now_s);
+    } else {
+        fulcrum_pipeline_advance(&sim->pipeline, now_s);
+    }
+    return due;
+}
+
+/* Whose slice is over goes on or gives way, and who is done makes room. */
+static size_t end_slice(struct simulation *sim)
+{
+    size_t done = (size_t)fulcrum_turn_queue_end(&sim->turns);
+    sim->at_cpu -= done;
+    sim->waiting += done;
+    sim->steps += (double)done;
+    start_turns(sim);
+    return done;
+}
+
+/* run_steps where steps are cut into slices. */
+static NOT_INLINE int run_turns(
+    struct simulation *sim, size_t wanted, double stop_steps)
+{
+    const size_t allowed = steps_allowed(sim, wanted, stop_steps);
+    double now_s = sim->pipeline.now_s;
+    for (size_t done = 0; done < allowed; done += end_slice(sim)) {
+        struct crowd *crowd = crowd_of(sim, sim->at_cpu);
+        double end_work_s = fulcrum_turn_queue_next(&sim->turns);
+        double left_s = (end_work_s - sim->work_s) * crowd->s_per_work;
+        double end_s = left_s > 0.0 ? now_s + left_s : now_s;
+        if (end_s > sim->pipeline.next_s) {
+            work_to_event(sim, now_s);
+            return 1;
+        }
+        crowd->time_s += end_s - now_s;
+        sim->cpu_item_s += (end_s - now_s) * (double)sim->at_cpu;
+        now_s = end_s;
+        sim->work_s = end_work_s;
+    }
+    fulcrum_pipeline_advance(&sim->pipeline, now_s);
+    return 0;
+}
+
+static int run_to_event(struct simulation *sim, size_t wanted, double stop_steps)
+{
+    return sim->slice_s > 0.0 ? run_turns(sim, wanted, stop_steps)
+                              : run_steps(sim, wanted, stop_steps);
+}
+
+/* Runs to the moment at which `steps` env steps are completed. */
+static void run_to(struct simulation *sim, double steps)
+{
+    struct fulcrum_pipeline *pipeline = &sim->pipeline;
+    double stop_steps = ceil(steps);
+    while (sim->steps < stop_steps) {
+        size_t wanted = start_batches(sim);
+        double train_at = pipeline->train_at_steps;
+        double stop = train_at < stop_steps ? train_at : stop_steps;
+        assert(sim->at_cpu > 0 || pipeline->next_s < (double)INFINITY);
+        if (run_to_event(sim, wanted, stop)) {
+            release(sim, fulcrum_pipeline_event(pipeline));
+        }
+        if (sim->steps >= pipeline->train_at_steps) {
+            fulcrum_pipeline_train(pipeline);
+        }
+    }
+}
+
+static struct schedule schedule_of(
+    const struct fulcrum_network *network, const struct fulcrum_solver_options *options)
+{
+    struct schedule plan = {
+        .max = options->max_steps > 0.0 ? options->max_steps : DEFAULT_MAX_STEPS};
+    /* A training step costs about as much to follow as an environment step. */
+    double per_train_step = network->training.env_steps_per_train_step;
+    plan.max /= per_train_step > 0.0 ? 1.0 + 1.0 / per_train_step : 1.0;
+    /* And so does a slice. */
+    double slice_s = slice_s_of(network);
+    plan.max /= slice_s > 0.0 ? 1.0 + network->step.mean_s / slice_s : 1.0;
+    /* Fewer would not show every actor go round, and so might take no time at all. */
+    plan.max = fmax(plan.max, LEAST_STEPS_PER_ACTOR * network->actors);
+    plan.max = fmax(plan.max, LEAST_MAX_STEPS);
+    /* Whole train steps or whole turns, whichever are longer, leave least edge noise.
+     */
+    double period = fmax(per_train_step, network->actors);
+    plan.window = fmax(LEAST_WINDOW_STEPS, CYCLES_PER_WINDOW * network->actors);
+    plan.window = period * ceil(plan.window / period);
+    plan.warm_up = WARM_UP_WINDOWS * plan.window;
+    plan.windows_least = options->half_width_rel >= ROUGH_HALF_WIDTH_REL
+                             ? ROUGH_WINDOWS_LEAST
+                             : (double)FULCRUM_WINDOWS_LEAST;
+    double least = plan.warm_up + plan.windows_least * plan.window;
+    if (least > plan.max) {
+        plan.shortened = 1;
+        plan.window = fmax(1.0, floor(plan.max / SHORTENED_RUN_PARTS));
+        plan.warm_up = plan.window;
+    }
+    return plan;
+}
+
+/* A run's measured part: what was counted when it began, and its windows. */
+struct measurement {
+    struct fulcrum_batch_means means;
+    double start_s;
+    double start_steps;
+    double start_backlog;
+};
+
+static void begin_measurement(struct simulation *sim, struct measurement *measured)
+{
+    *measured = (struct measurement){.start_s = sim->pipeline.now_s,
+        .start_steps = sim->steps,
+        .start_backlog = fulcrum_pipeline_backlog(&sim->pipeline, sim->steps)};
+    sim->pipeline.sums = (struct fulcrum_pipeline_sums){0};
+    sim->cpu_item_s = 0.0;
+    for (size_t n = 0; n <= sim->last; n++) {
+        sim->crowd[n].time_s = 0.0;
+    }
+}
+
+/*
+ * Steps collected faster than the learner works them off, or the other way round, are
+ * not throughput that lasts: their share of all that were measured.
+ */
+static double backlog_rel(
+    const struct simulation *sim, const struct measurement *measured)
+{
+    double now = fulcrum_pipeline_backlog(&sim->pipeline, sim->steps);
+    double change = fabs(now - measured->start_backlog);
+    return change / fmax(1.0, sim->steps - measured->start_steps);
+}
+
+/* Half of the tolerance leaves the other half to noise. */
+static int is_balanced(const struct simulation *sim, const struct measurement *measured,
+    double half_width_rel)
+{
+    return backlog_rel(sim, measured) <= 0.5 * half_width_rel;
+}
+
+/* Correlated windows make the interval too narrow: then it must have room to spare. */
+static int is_settled(const struct simulation *sim, const struct measurement *measured,
+    double half_width_rel)
+{
+    const struct fulcrum_batch_means *means = &measured->means;
+    double half = fulcrum_batch_means_half_width_rel(means);
+    if (fulcrum_batch_means_correlation(means) > MOST_CORRELATION) {
+        half *= CORRELATED_FACTOR;
+    }
+    return half + backlog_rel(sim, measured) <= half_width_rel;
+}
+
+/*
+ * Measures until the interval is narrow enough. While the learner's backlog still
+ * builds up, what was measured is thrown away as warm-up.
+ */
+static int measure(struct simulation *sim, struct measurement *measured,
+    const struct schedule *plan, double half_width_rel)
+{
+    int settled = 0;
+    run_to(sim, plan->warm_up);
+    begin_measurement(sim, measured);
+    double window = 0.0;
+    while (!settled && sim->steps + plan->window <= plan->max) {
+        double before_s = sim->pipeline.now_s;
+        window += 1.0;
+        run_to(sim, measured->start_steps + window * plan->window);
+        fulcrum_batch_means_add(&measured->means, sim->pipeline.now_s - before_s);
+        double count = (double)measured->means.count;
+        double turn = fmod(count, 0.5 * plan->windows_least);
+        int look =
+            measured->means.pending == 0 && turn < 0.5 && count >= plan->windows_least;
+        if (!look) {
+            continue;
+        }
+        if (is_balanced(sim, measured, half_width_rel)) {
+            settled = is_settled(sim, measured, half_width_rel);
+        } else if (sim->steps + plan->windows_least * plan->window <= plan->max) {
+            begin_measurement(sim, measured);
+            window = 0.0;
+        }
+    }
+    return settled && !plan->shortened;
+}
+
+/* Means over the time at each number of actors at the CPU. */
+static void report_cpu(const struct simulation *sim, double time_s, double steps,
+    struct fulcrum_solution *out)
+{
+    const struct fulcrum_cpu_station *cpu = &sim->network.cpu;
+    double cores = cpu->core_count * (1.0 - cpu->reserved_threads / cpu->thread_count);
+    double threads_s = 0.0;
+    double cores_s = 0.0;
+    for (size_t n = 1; n <= sim->last; n++) {
+        double busy = fmin((double)n, (double)sim->servers);
+        threads_s += sim->crowd[n].time_s * busy;
+        cores_s += sim->crowd[n].time_s * fmin(busy, cores);
+    }
+    out->cpu_thread_busy_frac = threads_s / (time_s * (double)sim->servers);
+    out->cpu_core_busy_frac = cores_s / (time_s * cpu->core_count);
+    out->residence.cpu_s = sim->cpu_item_s / steps;
+}
+
+/* A run that was cut short may not have seen the start of a batch. */
+static double mean_batch(const struct simulation *sim)
+{
+    const struct fulcrum_pipeline_sums *sums = &sim->pipeline.sums;
+    return sums->batch_count > 0.0 ? sums->item_count / sums->batch_count
+                                   : (double)sim->least_batch;
+}
+
+static void report(const struct simulation *sim, const struct measurement *measured,
+    struct fulcrum_solution *out)
+{
+    const struct fulcrum_pipeline_sums *sums = &sim->pipeline.sums;
+    double time_s = sim->pipeline.now_s - measured->start_s;
+    double steps = sim->steps - measured->start_steps;
+    double half = fulcrum_batch_means_half_width_rel(&measured->means) +
+                  backlog_rel(sim, measured);
+    out->method = FULCRUM_METHOD_SIMULATE;
+    out->steps_per_s = steps / time_s;
+    out->has_interval = half < (double)INFINITY;
+    if (out->has_interval) {
+        out->steps_per_s_lo = out->steps_per_s * fmax(0.0, 1.0 - half);
+        out->steps_per_s_hi = out->steps_per_s * (1.0 + half);
+        out->error_rel = half;
+    }
+    out->mean_batch = mean_batch(sim);
+    out->host_busy_frac = sums->host_busy_s / time_s;
+    out->gpu_inference_busy_frac = sums->inference_busy_s / time_s;
+    out->gpu_train_busy_frac = sums->train_busy_s / time_s;
+    /* Of work: beside each other the two may do more than one alone. */
+    out->gpu_busy_frac =
+        fmin(out->gpu_inference_busy_frac + out->gpu_train_busy_frac, 1.0);
+    report_cpu(sim, time_s, steps, out);
+    double elsewhere_s = sim->cpu_item_s + sums->gpu_item_s + sums->delay_item_s;
+    /* A difference of large numbers: no less than 0, whatever was rounded. */
+    out->residence.host_s =
+        fmax(0.0, (sim->network.actors * time_s - elsewhere_s) / steps);
+    out->residence.gpu_s = sums->gpu_item_s / steps;
+    out->residence.delay_s = sums->delay_item_s / steps;
+    out->simulated_steps = sim->steps;
+}
+
+enum fulcrum_status fulcrum_simulate(const struct fulcrum_network *network,
+    const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
+    struct fulcrum_error *err)
+{
+    struct simulation sim;
+    struct measurement measured;
+    double half_width_rel = options->half_width_rel > 0.0 ? options->half_width_rel
+                                                          : DEFAULT_HALF_WIDTH_REL;
+    enum fulcrum_status status = init(&sim, network, options->seed, err);
+    if (status == FULCRUM_OK) {
+        struct fulcrum_solution found = {.flags = 0};
+        struct schedule plan = schedule_of(&sim.network, options);
+        int settled = measure(&sim, &measured, &plan, half_width_rel);
+        report(&sim, &measured, &found);
+        double rounded = fabs((double)sim.servers - fulcrum_cpu_servers(&network->cpu));
+        found.flags |= settled ? 0U : FULCRUM_FLAG_NOT_SETTLED;
+        found.flags |= rounded > 1e-9 ? FULCRUM_FLAG_SERVERS_ROUNDED : 0U;
+        found.flags |=
+            fulcrum_step_source_cv(&network->step) < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
+        *out = found;
+    }
+    clear(&sim);
+    return status;
+}

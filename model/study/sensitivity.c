@@ -1,0 +1,764 @@
+/* sensitivity.c - which numbers of a scenario a prediction's spread comes from. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Each input gets coordinates of the unit cube: one for a field that varies over a
+ * range, one for each number that is uncertain. Uncertain numbers enter as scores of a
+ * world (chance.h), before they are scaled to the machine, so that their law is that of
+ * the draws behind intervals; ranges enter as settings, which have the last word.
+ *
+ * Bars of one input at a time stand beside the shares of variance: they show which way
+ * an output goes, and how far, which no share of variance does.
+ */
+
+#include "model/study/sensitivity.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/interval.h"
+#include "model/predict/predict.h"
+#include "model/predict/scenario.h"
+#include "model/quantity.h"
+#include "model/stream.h"
+#include "model/study/sobol.h"
+#include "model/study/sweep.h"
+#include "model/try.h"
+
+/* Fields over a range in one analysis. */
+enum { FULCRUM_SENSITIVITY_SPANS_MOST = 256 };
+
+/* What all evaluations have in common. */
+struct fulcrum_sensitivity_ground {
+    const struct fulcrum_sensitivity_plan *plan;
+    const struct fulcrum_scenario *scenario;
+    const double *span_values; /* of each input, nothing varied; NAN: its own value */
+};
+
+/* For one thread at a time. Opaque. */
+struct fulcrum_sensitivity_worker;
+
+/* Outputs of a scenario in one world. */
+
+struct fulcrum_sensitivity_worker {
+    const struct fulcrum_sensitivity_ground *ground;
+    struct fulcrum_predictor *predictor;
+    const struct fulcrum_field *actors;
+    double *score;                    /* of the world */
+    struct fulcrum_setting *settings; /* spans, axis, actors, the point of comparison */
+    size_t span_count; /* settings that hold at every point of the world */
+    double *along;     /* output after output, along the axis */
+};
+
+/* Accepts NULL. */
+static void sensitivity_worker_free(struct fulcrum_sensitivity_worker *worker)
+{
+    if (worker != NULL) {
+        fulcrum_predictor_free(worker->predictor);
+        free(worker->score);
+        free(worker->settings);
+        free(worker->along);
+        free(worker);
+    }
+}
+
+/*
+ *   ground   borrowed, as long as the worker is used
+ *   out      the caller frees it with sensitivity_worker_free
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+static enum fulcrum_status sensitivity_worker_new(
+    const struct fulcrum_sensitivity_ground *ground,
+    struct fulcrum_sensitivity_worker **out, struct fulcrum_error *err)
+{
+    const struct fulcrum_sensitivity_plan *plan = ground->plan;
+    size_t axis_count = plan->axis != NULL ? plan->axis->count : 0;
+    struct fulcrum_sensitivity_worker *worker = calloc(1, sizeof *worker);
+    if (worker != NULL) {
+        worker->ground = ground;
+        worker->actors = fulcrum_field_find("run.actor_count");
+        worker->score =
+            calloc(fulcrum_chance_slots(plan->scenario), sizeof *worker->score);
+        worker->settings =
+            calloc(plan->input_count + plan->base_count + 2, sizeof *worker->settings);
+        worker->along =
+            calloc(axis_count * plan->output_count + 1, sizeof *worker->along);
+    }
+    if (worker == NULL || worker->score == NULL || worker->settings == NULL ||
+        worker->along == NULL) {
+        sensitivity_worker_free(worker);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+    }
+    enum fulcrum_status status =
+        fulcrum_predictor_new(ground->scenario, &worker->predictor, err);
+    if (status != FULCRUM_OK) {
+        sensitivity_worker_free(worker);
+        return status;
+    }
+    *out = worker;
+    return FULCRUM_OK;
+}
+
+double fulcrum_field_range_value(const struct fulcrum_field_range *span, double unit)
+{
+    int is_count = span->field->kind == FULCRUM_FIELD_COUNT;
+    double end = is_count ? span->hi + 1.0 : span->hi;
+    double value = span->law == FULCRUM_RANGE_LOG_UNIFORM
+                       ? span->lo * pow(end / span->lo, unit)
+                       : span->lo + unit * (end - span->lo);
+    return fmin(fmax(is_count ? floor(value) : value, span->lo), span->hi);
+}
+
+/* A span's setting, unless the field is to keep the value it has. */
+static void place_span(
+    struct fulcrum_sensitivity_worker *worker, size_t input, double unit)
+{
+    const struct fulcrum_field_range *span = worker->ground->plan->inputs[input].span;
+    double value = isnan(unit) ? worker->ground->span_values[input]
+                               : fulcrum_field_range_value(span, unit);
+    if (!isnan(value)) {
+        worker->settings[worker->span_count++] =
+            (struct fulcrum_setting){span->field, value, NULL};
+    }
+}
+
+/* Coordinates become the scores and settings of a world. */
+static void place(struct fulcrum_sensitivity_worker *worker, const double *unit)
+{
+    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    size_t slot_count = fulcrum_chance_slots(plan->scenario);
+    for (size_t i = 0; i < slot_count; i++) {
+        worker->score[i] = FULCRUM_UNKNOWN;
+    }
+    worker->span_count = 0;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        const struct fulcrum_sensitivity_input *input = &plan->inputs[i];
+        for (size_t k = 0; k < input->chance_count; k++, unit++) {
+            worker->score[input->chances[k].slot] =
+                isnan(*unit) ? FULCRUM_UNKNOWN : gsl_cdf_ugaussian_Pinv(*unit);
+        }
+        if (input->span != NULL) {
+            place_span(worker, i, *unit++);
+        }
+    }
+    fulcrum_predictor_place(worker->predictor, worker->score);
+}
+
+/* As many actors as the point's threads call for, shared evenly. */
+static enum fulcrum_status follow_threads(struct fulcrum_sensitivity_worker *worker,
+    struct fulcrum_point *point, struct fulcrum_error *err)
+{
+    const struct fulcrum_design *design = NULL;
+    worker->settings[point->varied_count++] =
+        (struct fulcrum_setting){worker->actors, 1.0, NULL};
+    TRY(fulcrum_predictor_design(worker->predictor, point, &design, err));
+    worker->settings[point->varied_count - 1].number =
+        fulcrum_actors_for_threads(design, worker->ground->plan->actors_per_thread);
+    return FULCRUM_OK;
+}
+
+/* At the settings that are there, and `own_count` more. */
+static enum fulcrum_status predict(struct fulcrum_sensitivity_worker *worker,
+    const struct fulcrum_setting *own, size_t own_count, struct fulcrum_prediction *out,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    struct fulcrum_point point = {worker->settings, worker->span_count, 0, 0};
+    const struct fulcrum_predict_options options = {.solver = plan->solver};
+    for (size_t i = 0; i < own_count; i++) {
+        worker->settings[point.varied_count++] = own[i];
+    }
+    enum fulcrum_status status = plan->actors_per_thread > 0.0
+                                     ? follow_threads(worker, &point, err)
+                                     : FULCRUM_OK;
+    /* A point of comparison that gives the actors itself has the last word. */
+    for (size_t i = 0; i < own_count && plan->actors_per_thread > 0.0; i++) {
+        if (own[i].field == worker->actors) {
+            worker->settings[point.varied_count - 1] = own[i];
+        }
+    }
+    return status == FULCRUM_OK
+               ? fulcrum_predictor_run(worker->predictor, &point, &options, out, err)
+               : status;
+}
+
+static int any_subject(
+    const struct fulcrum_sensitivity_plan *plan, enum fulcrum_subject subject)
+{
+    for (size_t i = 0; i < plan->output_count; i++) {
+        if (plan->outputs[i].subject == subject) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static enum fulcrum_status fill_values(struct fulcrum_sensitivity_worker *worker,
+    double *output, struct fulcrum_error *err)
+{
+    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    struct fulcrum_prediction prediction;
+    TRY(predict(worker, NULL, 0, &prediction, err));
+    for (size_t i = 0; i < plan->output_count; i++) {
+        if (plan->outputs[i].subject != FULCRUM_SUBJECT_BEST) {
+            output[i] = prediction.value[plan->outputs[i].predicted];
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* What is relative stands in `output` already. */
+static enum fulcrum_status divide_by_base(struct fulcrum_sensitivity_worker *worker,
+    double *output, struct fulcrum_error *err)
+{
+    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    struct fulcrum_prediction prediction;
+    enum fulcrum_status status =
+        predict(worker, plan->base, plan->base_count, &prediction, err);
+    for (size_t i = 0; i < plan->output_count; i++) {
+        if (plan->outputs[i].subject == FULCRUM_SUBJECT_RELATIVE) {
+            double base = status == FULCRUM_OK
+                              ? prediction.value[plan->outputs[i].predicted]
+                              : FULCRUM_UNKNOWN;
+            output[i] = base > 0.0 ? output[i] / base : FULCRUM_UNKNOWN;
+        }
+    }
+    return status;
+}
+
+/* The top of the parabola through three points, x increasing, the middle one highest.
+ */
+static double parabola_top(const double *x, const double *y)
+{
+    double left = (y[1] - y[0]) / (x[1] - x[0]);
+    double right = (y[2] - y[1]) / (x[2] - x[1]);
+    double bend = left - right;
+    double middle = 0.5 * (x[0] + x[1]);
+    double next_middle = 0.5 * (x[1] + x[2]);
+    /* The slope goes from left to right between the middles. */
+    return bend > 0.0 ? middle + (next_middle - middle) * left / bend : x[1];
+}
+
+double fulcrum_place_of_largest(const double *place, const double *value, size_t count)
+{
+    size_t best = count;
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(value[i]) && (best == count || value[i] > value[best])) {
+            best = i;
+        }
+    }
+    if (best == count) {
+        return FULCRUM_UNKNOWN;
+    }
+    int is_inside = best > 0 && best + 1 < count && isfinite(value[best - 1]) &&
+                    isfinite(value[best + 1]);
+    if (!is_inside) {
+        return place[best];
+    }
+    if (!(place[best - 1] > 0.0)) {
+        return parabola_top(place + best - 1, value + best - 1);
+    }
+    const double logs[] = {
+        log(place[best - 1]), log(place[best]), log(place[best + 1])};
+    return exp(parabola_top(logs, value + best - 1));
+}
+
+/* A point of the axis that cannot run is not the best one. */
+static enum fulcrum_status find_best(struct fulcrum_sensitivity_worker *worker,
+    double *output, struct fulcrum_error *err)
+{
+    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    const struct fulcrum_sweep_axis *axis = plan->axis;
+    enum fulcrum_status status = FULCRUM_ERR_INFEASIBLE;
+    for (size_t k = 0; k < axis->count; k++) {
+        const struct fulcrum_setting here = {axis->field, axis->values[k], NULL};
+        struct fulcrum_prediction prediction;
+        enum fulcrum_status tried = predict(worker, &here, 1, &prediction, err);
+        for (size_t i = 0; i < plan->output_count; i++) {
+            worker->along[i * axis->count + k] =
+                tried == FULCRUM_OK ? prediction.value[plan->outputs[i].predicted]
+                                    : FULCRUM_UNKNOWN;
+        }
+        status = tried == FULCRUM_OK || status == FULCRUM_OK ? FULCRUM_OK : tried;
+    }
+    for (size_t i = 0; i < plan->output_count; i++) {
+        if (plan->outputs[i].subject == FULCRUM_SUBJECT_BEST) {
+            output[i] = fulcrum_place_of_largest(
+                axis->values, worker->along + i * axis->count, axis->count);
+        }
+    }
+    return status;
+}
+
+/*
+ * Fills the plan's outputs.
+ *   unit     coordinates in (0, 1), input after input: one for a span, one for each
+ *            chance; NAN: at its value
+ *   output   NAN where it cannot run, or does not apply
+ *   fails    as fulcrum_predict, of what could not run
+ */
+static enum fulcrum_status sensitivity_worker_evaluate(
+    struct fulcrum_sensitivity_worker *worker, const double *unit, double *output,
+    struct fulcrum_error *err)
+{
+    const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
+    int relative = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
+    for (size_t i = 0; i < plan->output_count; i++) {
+        output[i] = FULCRUM_UNKNOWN;
+    }
+    place(worker, unit);
+    if (relative || any_subject(plan, FULCRUM_SUBJECT_VALUE)) {
+        TRY(fill_values(worker, output, err));
+    }
+    if (relative) {
+        TRY(divide_by_base(worker, output, err));
+    }
+    if (any_subject(plan, FULCRUM_SUBJECT_BEST)) {
+        TRY(find_best(worker, output, err));
+    }
+    return FULCRUM_OK;
+}
+
+/* Where an input stands for its bar. */
+static const double low_point = 0.05;
+static const double high_point = 0.95;
+
+/* Worlds behind the bar of numbers that depend on each other. */
+enum { GROUP_ROWS = 512 };
+
+/* The evaluation with the lowest number that could not run, of one worker. */
+struct failure {
+    size_t number;
+    int is_there;
+    char reason[FULCRUM_SENSITIVITY_REASON_BYTE];
+};
+
+struct job {
+    const struct fulcrum_sensitivity_plan *plan;
+    struct fulcrum_sensitivity_ground ground;
+    struct fulcrum_scenario *scenario;
+    double *span_values;
+    size_t coordinate_count;
+    size_t *input_of; /* of each coordinate */
+    double *unit;     /* one site, for this thread */
+    double *output;
+    struct fulcrum_sensitivity_worker **workers;
+    struct failure *failures;
+    struct fulcrum_sensitivity *result;
+};
+
+static size_t coordinates_of(const struct fulcrum_sensitivity_input *input)
+{
+    return input->span != NULL ? 1 : input->chance_count;
+}
+
+struct fulcrum_swing fulcrum_sensitivity_swing(
+    const struct fulcrum_sensitivity *sensitivity, size_t output, size_t input)
+{
+    return sensitivity->swings[output * sensitivity->input_count + input];
+}
+
+void fulcrum_sensitivity_free(struct fulcrum_sensitivity *sensitivity)
+{
+    if (sensitivity != NULL) {
+        fulcrum_sobol_free(sensitivity->sobol);
+        free(sensitivity->values);
+        free(sensitivity->reaches);
+        free(sensitivity->swings);
+        free(sensitivity);
+    }
+}
+
+static struct fulcrum_sensitivity *new_result(
+    const struct fulcrum_sensitivity_plan *plan)
+{
+    struct fulcrum_sensitivity *result = calloc(1, sizeof *result);
+    if (result == NULL) {
+        return NULL;
+    }
+    result->input_count = plan->input_count;
+    result->output_count = plan->output_count;
+    result->values = calloc(plan->output_count + 1, sizeof *result->values);
+    result->reaches = calloc(plan->input_count + 1, sizeof *result->reaches);
+    result->swings =
+        calloc(plan->output_count * plan->input_count + 1, sizeof *result->swings);
+    if (result->values == NULL || result->reaches == NULL || result->swings == NULL) {
+        fulcrum_sensitivity_free(result);
+        return NULL;
+    }
+    return result;
+}
+
+static void clear_job(struct job *job)
+{
+    for (size_t i = 0; job->workers != NULL && i < job->plan->sobol.worker_count; i++) {
+        sensitivity_worker_free(job->workers[i]);
+    }
+    free((void *)job->workers);
+    free(job->failures);
+    free(job->span_values);
+    free(job->input_of);
+    free(job->unit);
+    free(job->output);
+    fulcrum_scenario_free(job->scenario);
+}
+
+static void number_coordinates(struct job *job)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < job->plan->input_count; i++) {
+        for (size_t k = 0; k < coordinates_of(&job->plan->inputs[i]); k++) {
+            job->input_of[next++] = i;
+        }
+    }
+}
+
+static enum fulcrum_status make_room(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_sensitivity_plan *plan = job->plan;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        job->coordinate_count += coordinates_of(&plan->inputs[i]);
+    }
+    size_t worker_count = plan->sobol.worker_count;
+    job->workers = calloc(worker_count, sizeof(struct fulcrum_sensitivity_worker *));
+    job->failures = calloc(worker_count, sizeof *job->failures);
+    job->span_values = calloc(plan->input_count + 1, sizeof *job->span_values);
+    job->input_of = calloc(job->coordinate_count + 1, sizeof *job->input_of);
+    job->unit = calloc(job->coordinate_count + 1, sizeof *job->unit);
+    job->output = calloc(plan->output_count + 1, sizeof *job->output);
+    job->result = new_result(plan);
+    if (job->workers == NULL || job->failures == NULL || job->span_values == NULL ||
+        job->input_of == NULL || job->unit == NULL || job->output == NULL ||
+        job->result == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+    }
+    number_coordinates(job);
+    return FULCRUM_OK;
+}
+
+/* Every range but one at its middle, and actors where they follow; returns how many. */
+static size_t settle_others(const struct fulcrum_sensitivity_plan *plan, size_t input,
+    struct fulcrum_setting *settings)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        const struct fulcrum_field_range *span = plan->inputs[i].span;
+        if (span != NULL && i != input) {
+            settings[count++] = (struct fulcrum_setting){
+                span->field, fulcrum_field_range_value(span, 0.5), NULL};
+        }
+    }
+    if (plan->actors_per_thread > 0.0) {
+        settings[count++] =
+            (struct fulcrum_setting){fulcrum_field_find("run.actor_count"), 1.0, NULL};
+    }
+    return count;
+}
+
+/*
+ * Would the design have a value of its own for this field, were the others that vary at
+ * their middles? The number it has, else NAN.
+ */
+static double own_value(const struct job *job, size_t input)
+{
+    struct fulcrum_setting settings[FULCRUM_SENSITIVITY_SPANS_MOST + 1];
+    const struct fulcrum_point point = {
+        settings, settle_others(job->plan, input, settings), 0, 0};
+    struct fulcrum_design design;
+    enum fulcrum_status status =
+        fulcrum_scenario_design(job->scenario, &point, &design, NULL);
+    return status == FULCRUM_OK
+               ? fulcrum_field_number(job->plan->inputs[input].span->field, &design)
+               : FULCRUM_UNKNOWN;
+}
+
+/* Fields that nothing else gives stand at the middle of their range. */
+static void settle_spans(struct job *job)
+{
+    const struct fulcrum_sensitivity_plan *plan = job->plan;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        const struct fulcrum_field_range *span = plan->inputs[i].span;
+        struct fulcrum_reach *reach = &job->result->reaches[i];
+        job->span_values[i] = FULCRUM_UNKNOWN;
+        if (span != NULL) {
+            double own = own_value(job, i);
+            job->span_values[i] =
+                isnan(own) ? fulcrum_field_range_value(span, 0.5) : FULCRUM_UNKNOWN;
+            reach->value = isnan(own) ? job->span_values[i] : own;
+            reach->lo = fulcrum_field_range_value(span, low_point);
+            reach->hi = fulcrum_field_range_value(span, high_point);
+        }
+    }
+}
+
+static void settle_chances(struct job *job)
+{
+    static const double deviations = 1.6448536269514722; /* of the 95 % point */
+    const struct fulcrum_sensitivity_plan *plan = job->plan;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        const struct fulcrum_sensitivity_input *input = &plan->inputs[i];
+        struct fulcrum_reach *reach = &job->result->reaches[i];
+        if (input->span != NULL) {
+            continue;
+        }
+        *reach =
+            (struct fulcrum_reach){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+        if (input->chance_count == 1) {
+            const struct fulcrum_chance *chance = input->chances;
+            reach->lo = fulcrum_chance_value(plan->scenario, chance, -deviations);
+            reach->value = fulcrum_chance_value(plan->scenario, chance, 0.0);
+            reach->hi = fulcrum_chance_value(plan->scenario, chance, deviations);
+        }
+    }
+}
+
+static enum fulcrum_status prepare(struct job *job, struct fulcrum_error *err)
+{
+    TRY(fulcrum_scenario_new(job->plan->scenario, &job->scenario, err));
+    TRY(make_room(job, err));
+    settle_spans(job);
+    settle_chances(job);
+    job->ground =
+        (struct fulcrum_sensitivity_ground){job->plan, job->scenario, job->span_values};
+    for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
+        TRY(sensitivity_worker_new(&job->ground, &job->workers[i], err));
+    }
+    return FULCRUM_OK;
+}
+
+static void set_unknown(double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        values[i] = FULCRUM_UNKNOWN;
+    }
+}
+
+/* Nothing varied: what cannot run now has no swing either. */
+static enum fulcrum_status fill_nominal(struct job *job, struct fulcrum_error *err)
+{
+    set_unknown(job->unit, job->coordinate_count);
+    return sensitivity_worker_evaluate(
+        job->workers[0], job->unit, job->result->values, err);
+}
+
+static struct fulcrum_swing *swing_of(struct job *job, size_t output, size_t input)
+{
+    return &job->result->swings[output * job->plan->input_count + input];
+}
+
+/* At job->unit, into job->output; what cannot run leaves NAN there. */
+static void evaluate_here(struct job *job)
+{
+    enum fulcrum_status status =
+        sensitivity_worker_evaluate(job->workers[0], job->unit, job->output, NULL);
+    if (status != FULCRUM_OK) {
+        set_unknown(job->output, job->plan->output_count);
+    }
+}
+
+/* The only coordinate of an input at one point. */
+static void swing_to(struct job *job, size_t coordinate, double point)
+{
+    job->unit[coordinate] = point;
+    evaluate_here(job);
+    job->unit[coordinate] = FULCRUM_UNKNOWN;
+}
+
+static void swing_one(struct job *job, size_t input, size_t coordinate)
+{
+    swing_to(job, coordinate, low_point);
+    for (size_t o = 0; o < job->plan->output_count; o++) {
+        swing_of(job, o, input)->lo = job->output[o];
+    }
+    swing_to(job, coordinate, high_point);
+    for (size_t o = 0; o < job->plan->output_count; o++) {
+        swing_of(job, o, input)->hi = job->output[o];
+    }
+}
+
+/* `units` and `values`: GROUP_ROWS rows of coordinates, and columns of outputs. */
+static void swing_rows(struct job *job, size_t input, size_t coordinate,
+    const double *units, double *values)
+{
+    size_t width = coordinates_of(&job->plan->inputs[input]);
+    for (size_t row = 0; row < GROUP_ROWS; row++) {
+        memcpy(job->unit + coordinate, units + row * width, width * sizeof *units);
+        evaluate_here(job);
+        for (size_t o = 0; o < job->plan->output_count; o++) {
+            values[o * GROUP_ROWS + row] = job->output[o];
+        }
+    }
+    set_unknown(job->unit + coordinate, width);
+    for (size_t o = 0; o < job->plan->output_count; o++) {
+        struct fulcrum_interval interval =
+            fulcrum_interval_of(values + o * GROUP_ROWS, GROUP_ROWS);
+        *swing_of(job, o, input) = (struct fulcrum_swing){interval.lo, interval.hi};
+    }
+}
+
+/* Numbers that depend on each other, or draws, have no points of their own. */
+static enum fulcrum_status swing_group(
+    struct job *job, size_t input, size_t coordinate, struct fulcrum_error *err)
+{
+    size_t width = coordinates_of(&job->plan->inputs[input]);
+    double *units = calloc(GROUP_ROWS * width + 1, sizeof *units);
+    double *values = calloc(GROUP_ROWS * job->plan->output_count + 1, sizeof *values);
+    if (units == NULL || values == NULL) {
+        free(units);
+        free(values);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+    }
+    enum fulcrum_status status = fulcrum_quasi_fill(units, GROUP_ROWS, width,
+        fulcrum_stream_seed(job->plan->sobol.seed, input, 1), err);
+    if (status == FULCRUM_OK) {
+        swing_rows(job, input, coordinate, units, values);
+    }
+    free(units);
+    free(values);
+    return status;
+}
+
+static int is_group(const struct fulcrum_sensitivity_input *input)
+{
+    return input->span == NULL &&
+           (input->chance_count > 1 || input->chances->kind == FULCRUM_CHANCE_DRAWS);
+}
+
+static enum fulcrum_status fill_swings(struct job *job, struct fulcrum_error *err)
+{
+    size_t coordinate = 0;
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; status == FULCRUM_OK && i < job->plan->input_count; i++) {
+        if (is_group(&job->plan->inputs[i])) {
+            status = swing_group(job, i, coordinate, err);
+        } else {
+            swing_one(job, i, coordinate);
+        }
+        coordinate += coordinates_of(&job->plan->inputs[i]);
+    }
+    return status;
+}
+
+static void keep_reason(
+    struct failure *failure, size_t number, const struct fulcrum_error *err)
+{
+    if (!failure->is_there || number < failure->number) {
+        failure->is_there = 1;
+        failure->number = number;
+        size_t length = strcspn(err->detail, "\n");
+        (void)snprintf(
+            failure->reason, sizeof failure->reason, "%.*s", (int)length, err->detail);
+    }
+}
+
+static int is_stopped(const struct fulcrum_sensitivity_plan *plan)
+{
+    return plan->is_stopped != NULL && plan->is_stopped(plan->context);
+}
+
+/* The evaluation of sobol.h; of one that is stopped nothing is used. */
+static void evaluate(
+    void *context, const struct fulcrum_sobol_site *site, double *output)
+{
+    struct job *job = context;
+    struct fulcrum_error err;
+    err.detail[0] = '\0';
+    if (is_stopped(job->plan)) {
+        set_unknown(output, job->plan->output_count);
+        return;
+    }
+    enum fulcrum_status status = sensitivity_worker_evaluate(
+        job->workers[site->worker], site->unit, output, &err);
+    if (status != FULCRUM_OK) {
+        keep_reason(&job->failures[site->worker], site->number, &err);
+    }
+}
+
+static int go_on(void *context, size_t done_count, size_t all_count)
+{
+    const struct job *job = context;
+    if (job->plan->progress != NULL) {
+        job->plan->progress(job->plan->context, done_count, all_count);
+    }
+    return !is_stopped(job->plan);
+}
+
+/* The first by number, whichever worker met it. */
+static void tell_reason(const struct job *job)
+{
+    size_t least = 0;
+    int found = 0;
+    for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
+        const struct failure *failure = &job->failures[i];
+        if (failure->is_there && (!found || failure->number < least)) {
+            found = 1;
+            least = failure->number;
+            memcpy(job->result->reason, failure->reason, sizeof failure->reason);
+        }
+    }
+}
+
+static enum fulcrum_status run_sobol(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_sobol_problem problem = {
+        .input_count = job->plan->input_count,
+        .coordinate_count = job->coordinate_count,
+        .input_of = job->input_of,
+        .output_count = job->plan->output_count,
+        .evaluate = evaluate,
+        .go_on = go_on,
+        .context = job,
+    };
+    enum fulcrum_status status =
+        fulcrum_sobol_run(&problem, &job->plan->sobol, &job->result->sobol, err);
+    tell_reason(job);
+    return status;
+}
+
+static enum fulcrum_status check(
+    const struct fulcrum_sensitivity_plan *plan, struct fulcrum_error *err)
+{
+    size_t span_count = 0;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        span_count += plan->inputs[i].span != NULL;
+    }
+    if (plan->input_count == 0 || plan->output_count == 0 ||
+        plan->sobol.worker_count == 0 || span_count > FULCRUM_SENSITIVITY_SPANS_MOST) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "%zu inputs, %zu of them fields over a range, and %zu outputs: expected 1 "
+            "or more of inputs and outputs, and up to %d fields",
+            plan->input_count, span_count, plan->output_count,
+            (int)FULCRUM_SENSITIVITY_SPANS_MOST);
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_sensitivity_run(const struct fulcrum_sensitivity_plan *plan,
+    struct fulcrum_sensitivity **out, struct fulcrum_error *err)
+{
+    struct job job = {.plan = plan};
+    *out = NULL;
+    enum fulcrum_status status = check(plan, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    status = prepare(&job, err);
+    if (status == FULCRUM_OK) {
+        status = fill_nominal(&job, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fill_swings(&job, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = run_sobol(&job, err);
+    }
+    if (job.result != NULL && job.result->sobol != NULL) {
+        *out = job.result;
+    } else {
+        fulcrum_sensitivity_free(job.result);
+    }
+    clear_job(&job);
+    return status;
+}

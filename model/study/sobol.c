@@ -1,0 +1,630 @@
+/* sobol.c - which inputs the variance of an output comes from: Sobol' indices. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Saltelli's design (Saltelli et al. 2010, Computer Physics Communications 181,
+ * 259-270): each row has two independent points A and B of the cube and, for each
+ * input, the points A with that input of B (AB) and B with that input of A (BA). With
+ * values a, b, ab and ba, summed over rows (Azzini, Mara and Rosati 2021, Environmental
+ * Modelling & Software 144, 105167):
+ *
+ *   first = 2 sum (ba - b)(a - ab) / sum [(a - b)^2 + (ba - ab)^2]
+ *   total = sum [(b - ba)^2 + (a - ab)^2] / the same sum
+ *
+ * The numerator of the total index is Jansen's (1999). Differences alone enter: a large
+ * mean costs no digits, an input without effect has 0 for both, an only input 1, and
+ * the first index never exceeds the total one, for any number of rows.
+ *
+ * Rows are points of Sobol's sequence, scrambled anew in each replicate (quasi.h).
+ * Indices come from the sums over all replicates, standard errors from leaving out one
+ * replicate after the other (the jackknife), which holds for ratios of sums.
+ *
+ * Evaluations write to places of their own, and sums run in the order of rows: the
+ * number of workers changes nothing.
+ */
+
+#include "model/study/sobol.h"
+
+#include <gsl/gsl_qrng.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "model/interval.h"
+#include "model/parallel.h"
+#include "model/quantity.h"
+#include "model/status.h"
+#include "model/stream.h"
+
+/* More rows than the 30 bits of GSL's Sobol' sequence tell apart are refused. */
+enum { FULCRUM_QUASI_ROWS_MOST = 1 << 24 };
+
+enum { FULCRUM_SOBOL_REPLICATES_MOST = 64 };
+
+/* Randomised low-discrepancy points in the unit cube. */
+
+/*
+ * Sobol's points as GSL has them (Bratley and Fox 1988, up to 40 coordinates), and what
+ * GSL leaves out:
+ *
+ * - The sequence begins at zero, which GSL skips. Without it the first 2^m points are
+ * no digital net, and averages over them converge no faster than random ones (Owen
+ * 2020, "On dropping the first Sobol' point").
+ * - Nested uniform scrambling (Owen 1995, "Randomly permuted (t,m,s)-nets"): each
+ * binary digit is flipped or not by a coin that all points share whose higher digits
+ * agree. The points stay a net, each becomes uniform, and several scramblings tell the
+ * error of an average. Coins are a mix of seed, coordinate and higher digits.
+ * - Which column has which coordinate of the sequence is drawn as well. Some pairs and
+ * triples of coordinates are balanced much later than others; a column that always had
+ * the same ones would owe its error to its place.
+ * - More coordinates than 40: Latin supercube sampling (Owen 1998, ACM TOMACS 8,
+ * 71-102). Sets of points of fewer coordinates are put side by side, the rows of each
+ * in a random order.
+ */
+
+enum {
+    SOBOL_DIMENSIONS_MOST = 40, /* of gsl_qrng_sobol */
+    SOBOL_BITS = 30,            /* of its numbers */
+    DIGITS = 32 /* after scrambling: those below Sobol's are coins too */
+};
+
+/* The columns of one set of points. */
+struct block {
+    const size_t *columns; /* of all sets, in the order of their coordinates */
+    size_t first;          /* among them */
+    size_t width;
+    size_t row_count;
+    size_t stride; /* coordinates of a whole row */
+    uint64_t seed;
+};
+
+/* The digits of one coordinate, from the highest on; the result is never 0 or 1. */
+static double scramble(double unit, uint64_t seed)
+{
+    uint64_t digits = (uint64_t)ldexp(unit, SOBOL_BITS) << (DIGITS - SOBOL_BITS);
+    uint64_t scrambled = 0;
+    for (unsigned level = 0; level < DIGITS; level++) {
+        uint64_t higher = digits >> (DIGITS - level);
+        uint64_t coin = fulcrum_stream_seed(seed, level, higher) & 1U;
+        uint64_t digit = digits >> (DIGITS - 1 - level) & 1U;
+        scrambled = scrambled << 1U | (digit ^ coin);
+    }
+    return ldexp((double)scrambled + 0.5, -DIGITS);
+}
+
+static void put_row(const struct block *block, const double *unit, double *row)
+{
+    for (size_t j = 0; j < block->width; j++) {
+        size_t column = block->columns[block->first + j];
+        row[column] = scramble(unit[j], fulcrum_stream_seed(block->seed, column, 1));
+    }
+}
+
+/* 0 to count - 1 in random order. */
+static void shuffle(gsl_rng *rng, uint64_t seed, size_t *order, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        order[i] = i;
+    }
+    gsl_rng_set(rng, fulcrum_stream_gsl_seed(seed));
+    gsl_ran_shuffle(rng, order, count, sizeof *order);
+}
+
+static void fill_block(
+    const struct block *block, gsl_qrng *sobol, const size_t *order, double *out)
+{
+    double unit[SOBOL_DIMENSIONS_MOST] = {0.0};
+    for (size_t i = 0; i < block->row_count; i++) {
+        if (i > 0) {
+            (void)gsl_qrng_get(sobol, unit);
+        }
+        put_row(block, unit, out + order[i] * block->stride);
+    }
+}
+
+/* The columns of all sets, and of each set the rows, in random order. */
+struct orders {
+    gsl_rng *rng;
+    size_t *columns;
+    size_t *rows;
+};
+
+static void orders_free(struct orders *orders)
+{
+    if (orders->rng != NULL) {
+        gsl_rng_free(orders->rng);
+    }
+    free(orders->columns);
+    free(orders->rows);
+}
+
+static enum fulcrum_status orders_new(struct orders *out, size_t row_count,
+    size_t dimension_count, struct fulcrum_error *err)
+{
+    *out = (struct orders){gsl_rng_alloc(gsl_rng_taus2),
+        calloc(dimension_count, sizeof *out->columns),
+        calloc(row_count, sizeof *out->rows)};
+    return out->rng != NULL && out->columns != NULL && out->rows != NULL
+               ? FULCRUM_OK
+               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "quasi-random points");
+}
+
+static enum fulcrum_status make_block(const struct block *block, struct orders *orders,
+    double *out, struct fulcrum_error *err)
+{
+    gsl_qrng *sobol = gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)block->width);
+    if (sobol == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "quasi-random points");
+    }
+    shuffle(orders->rng, fulcrum_stream_seed(block->seed, block->first, 2),
+        orders->rows, block->row_count);
+    fill_block(block, sobol, orders->rows, out);
+    gsl_qrng_free(sobol);
+    return FULCRUM_OK;
+}
+
+static int is_power_of_two(size_t count)
+{
+    return count > 0 && (count & (count - 1)) == 0;
+}
+
+enum fulcrum_status fulcrum_quasi_fill(double *out, size_t row_count,
+    size_t dimension_count, uint64_t seed, struct fulcrum_error *err)
+{
+    if (!is_power_of_two(row_count) || row_count > FULCRUM_QUASI_ROWS_MOST ||
+        dimension_count == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "%zu quasi-random points of %zu coordinates: expected a power of two of "
+            "points, up to %d, and 1 coordinate or more",
+            row_count, dimension_count, (int)FULCRUM_QUASI_ROWS_MOST);
+    }
+    size_t block_count =
+        (dimension_count + SOBOL_DIMENSIONS_MOST - 1) / SOBOL_DIMENSIONS_MOST;
+    struct orders orders;
+    enum fulcrum_status status = orders_new(&orders, row_count, dimension_count, err);
+    if (status == FULCRUM_OK) {
+        shuffle(orders.rng, fulcrum_stream_seed(seed, dimension_count, 3),
+            orders.columns, dimension_count);
+    }
+    for (size_t b = 0; b < block_count && status == FULCRUM_OK; b++) {
+        size_t first = b * dimension_count / block_count;
+        size_t next = (b + 1) * dimension_count / block_count;
+        const struct block block = {
+            orders.columns, first, next - first, row_count, dimension_count, seed};
+        status = make_block(&block, &orders, out, err);
+    }
+    orders_free(&orders);
+    return status;
+}
+
+/* Rows that a worker evaluates between two looks at go_on. */
+enum { ROWS_PER_LOOK = 32 };
+
+/* Differences below this share of the largest value are taken for rounding. */
+#define ROUNDING_REL 1e-10
+
+/* Of one output and one input, over the rows of one replicate. */
+struct sums {
+    double both;  /* 2 (ba - b)(a - ab) */
+    double alone; /* (b - ba)^2 + (a - ab)^2 */
+    double all;   /* (a - b)^2 + (ba - ab)^2 */
+};
+
+struct fulcrum_sobol {
+    size_t input_count;
+    size_t output_count;
+    size_t replicate_count;
+    size_t row_count;      /* of a replicate */
+    struct sums *sums;     /* replicate, output, input */
+    double *values;        /* output, replicate, row, A and B */
+    size_t *dropped_count; /* of each output */
+    double *largest;       /* absolute value of each output */
+    struct fulcrum_sobol_spread *spreads;
+};
+
+/* A run under way. */
+struct job {
+    const struct fulcrum_sobol_problem *problem;
+    const struct fulcrum_sobol_options *options;
+    struct fulcrum_sobol *sobol;
+    size_t column_count; /* evaluations of a row: A, B, then AB and BA of each input */
+    double *units;       /* of the replicate at hand: row, A's coordinates, B's */
+    double *outputs;     /* of the replicate at hand: row, column, output */
+    double *mixed;       /* of each worker: coordinates of one evaluation */
+    size_t replicate;
+    size_t first_row; /* of those that are being evaluated */
+    size_t next_row;
+};
+
+size_t fulcrum_sobol_evaluations(const struct fulcrum_sobol_problem *problem,
+    const struct fulcrum_sobol_options *options)
+{
+    return options->replicate_count * options->row_count *
+           (2 * problem->input_count + 2);
+}
+
+/* The coordinates of column `column`: A or B, and one input of the other. */
+static void mix(const struct job *job, const double *row, size_t column, double *out)
+{
+    const struct fulcrum_sobol_problem *problem = job->problem;
+    size_t count = problem->coordinate_count;
+    const double *own = row + (column % 2) * count;
+    const double *other = row + (1 - column % 2) * count;
+    size_t changed = column / 2 - 1; /* beyond every input for A and B themselves */
+    for (size_t j = 0; j < count; j++) {
+        out[j] = problem->input_of[j] == changed ? other[j] : own[j];
+    }
+}
+
+static void evaluate_row(const struct job *job, size_t worker, size_t row)
+{
+    const struct fulcrum_sobol_problem *problem = job->problem;
+    size_t count = problem->coordinate_count;
+    double *mixed = job->mixed + worker * count;
+    size_t row_number = job->replicate * job->options->row_count + row;
+    for (size_t column = 0; column < job->column_count; column++) {
+        const struct fulcrum_sobol_site site = {
+            mixed, worker, row_number * job->column_count + column};
+        mix(job, job->units + row * 2 * count, column, mixed);
+        problem->evaluate(problem->context, &site,
+            job->outputs + (row * job->column_count + column) * problem->output_count);
+    }
+}
+
+/* A worker's share of the rows: every so many-th one. */
+static void work(void *context, size_t worker)
+{
+    const struct job *job = context;
+    for (size_t row = job->first_row + worker; row < job->next_row;
+         row += job->options->worker_count) {
+        evaluate_row(job, worker, row);
+    }
+}
+
+/* Returns 0 where go_on has stopped it. */
+static int evaluate_replicate(struct job *job)
+{
+    const struct fulcrum_sobol_problem *problem = job->problem;
+    const struct fulcrum_sobol_options *options = job->options;
+    size_t stride = ROWS_PER_LOOK * options->worker_count;
+    for (size_t row = 0; row < options->row_count; row += stride) {
+        size_t left = options->row_count - row;
+        job->first_row = row;
+        job->next_row = row + (left < stride ? left : stride);
+        fulcrum_parallel_each(options->worker_count, work, job);
+        size_t done = job->replicate * options->row_count + job->next_row;
+        if (problem->go_on != NULL &&
+            !problem->go_on(problem->context, done * job->column_count,
+                fulcrum_sobol_evaluations(problem, options))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int is_whole(const struct job *job, const double *row, size_t output)
+{
+    for (size_t column = 0; column < job->column_count; column++) {
+        if (!isfinite(row[column * job->problem->output_count + output])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static double square(double x)
+{
+    return x * x;
+}
+
+/* One row of one output; `row` is the output in the row's first column. */
+static void add_row(const struct job *job, const double *row, struct sums *sums)
+{
+    size_t stride = job->problem->output_count;
+    double a = row[0];
+    double b = row[stride];
+    for (size_t i = 0; i < job->problem->input_count; i++) {
+        double ab = row[(2 + 2 * i) * stride];
+        double ba = row[(3 + 2 * i) * stride];
+        sums[i].both += 2.0 * (ba - b) * (a - ab);
+        sums[i].alone += square(b - ba) + square(a - ab);
+        sums[i].all += square(a - b) + square(ba - ab);
+    }
+}
+
+/* The largest of the values that are there. */
+static double largest_of(const struct job *job, const double *row, double largest)
+{
+    for (size_t column = 0; column < job->column_count; column++) {
+        double value = fabs(row[column * job->problem->output_count]);
+        largest = isfinite(value) ? fmax(largest, value) : largest;
+    }
+    return largest;
+}
+
+static void add_output(const struct job *job, size_t output)
+{
+    struct fulcrum_sobol *sobol = job->sobol;
+    size_t width = job->column_count * sobol->output_count;
+    size_t at = job->replicate * sobol->output_count + output;
+    double *values =
+        sobol->values + (output * job->options->replicate_count + job->replicate) * 2 *
+                            sobol->row_count;
+    for (size_t row = 0; row < sobol->row_count; row++) {
+        const double *outputs = job->outputs + row * width;
+        values[2 * row] = outputs[output];
+        values[2 * row + 1] = outputs[sobol->output_count + output];
+        sobol->largest[output] =
+            largest_of(job, outputs + output, sobol->largest[output]);
+        if (is_whole(job, outputs, output)) {
+            add_row(job, outputs + output, sobol->sums + at * sobol->input_count);
+        } else {
+            sobol->dropped_count[output]++;
+        }
+    }
+}
+
+/* Replicate by replicate; the status is that of the last one. */
+static enum fulcrum_status run_replicates(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_sobol_options *options = job->options;
+    size_t width = 2 * job->problem->coordinate_count;
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t r = 0; r < options->replicate_count && status == FULCRUM_OK; r++) {
+        job->replicate = r;
+        status = fulcrum_quasi_fill(job->units, options->row_count, width,
+            fulcrum_stream_seed(options->seed, r, 0), err);
+        if (status == FULCRUM_OK && !evaluate_replicate(job)) {
+            status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED,
+                "stopped in replicate %zu of %zu", r + 1, options->replicate_count);
+        }
+        for (size_t o = 0; status == FULCRUM_OK && o < job->sobol->output_count; o++) {
+            add_output(job, o);
+        }
+        job->sobol->replicate_count += status == FULCRUM_OK;
+    }
+    return status;
+}
+
+/* A ratio of sums over replicates, without the one numbered `left_out`. */
+struct shares {
+    double first;
+    double total;
+};
+
+static struct shares shares_without(
+    const struct fulcrum_sobol *sobol, size_t output, size_t input, size_t left_out)
+{
+    struct sums sum = {0.0, 0.0, 0.0};
+    for (size_t r = 0; r < sobol->replicate_count; r++) {
+        const struct sums *sums =
+            &sobol->sums[(r * sobol->output_count + output) * sobol->input_count +
+                         input];
+        sum.both += r == left_out ? 0.0 : sums->both;
+        sum.alone += r == left_out ? 0.0 : sums->alone;
+        sum.all += r == left_out ? 0.0 : sums->all;
+    }
+    struct shares shares = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    if (sum.all > 0.0) {
+        /* No larger in any row, but for what sums are rounded by. */
+        shares.first = fmin(sum.both, sum.alone) / sum.all;
+        shares.total = sum.alone / sum.all;
+    }
+    return shares;
+}
+
+/* The jackknife's standard error, from `count` estimates that each leave one out. */
+static double jackknife_error(const double *without, size_t count)
+{
+    return sqrt((double)(count - 1)) *
+           gsl_stats_sd_m(without, 1, count, gsl_stats_mean(without, 1, count)) *
+           sqrt((double)(count - 1) / (double)count);
+}
+
+/* Too many rows are missing, or nothing varies. */
+static int is_untold(const struct fulcrum_sobol_spread *spread)
+{
+    double dropped_frac = (double)spread->dropped_count / (double)spread->row_count;
+    return spread->is_constant || dropped_frac > FULCRUM_SOBOL_DROPPED_MOST_FRAC;
+}
+
+struct fulcrum_sobol_index fulcrum_sobol_index(
+    const struct fulcrum_sobol *sobol, size_t output, size_t input)
+{
+    double first[FULCRUM_SOBOL_REPLICATES_MOST];
+    double total[FULCRUM_SOBOL_REPLICATES_MOST];
+    size_t count = sobol->replicate_count;
+    if (is_untold(&sobol->spreads[output])) {
+        return (struct fulcrum_sobol_index){
+            FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    }
+    for (size_t r = 0; r < count; r++) {
+        struct shares shares = shares_without(sobol, output, input, r);
+        first[r] = shares.first;
+        total[r] = shares.total;
+    }
+    struct shares shares = shares_without(sobol, output, input, count);
+    return (struct fulcrum_sobol_index){shares.first, jackknife_error(first, count),
+        shares.total, jackknife_error(total, count)};
+}
+
+struct fulcrum_sobol_spread fulcrum_sobol_spread(
+    const struct fulcrum_sobol *sobol, size_t output)
+{
+    return sobol->spreads[output];
+}
+
+static double interaction_without(
+    const struct fulcrum_sobol *sobol, size_t output, size_t left_out)
+{
+    double left = 1.0;
+    for (size_t i = 0; i < sobol->input_count; i++) {
+        left -= shares_without(sobol, output, i, left_out).first;
+    }
+    return left;
+}
+
+static void fill_interaction(
+    const struct fulcrum_sobol *sobol, size_t output, struct fulcrum_sobol_spread *out)
+{
+    double without[FULCRUM_SOBOL_REPLICATES_MOST];
+    size_t count = sobol->replicate_count;
+    for (size_t r = 0; r < count; r++) {
+        without[r] = interaction_without(sobol, output, r);
+    }
+    out->interaction_frac = interaction_without(sobol, output, count);
+    out->interaction_error = jackknife_error(without, count);
+}
+
+/* Moves what is finite to the front; returns how much that is. */
+static size_t keep_finite(double *values, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(values[i])) {
+            values[kept++] = values[i];
+        }
+    }
+    return kept;
+}
+
+static struct fulcrum_sobol_spread spread_of(
+    const struct fulcrum_sobol *sobol, size_t output, size_t replicates_wanted)
+{
+    double *values = sobol->values + output * replicates_wanted * 2 * sobol->row_count;
+    size_t row_count = sobol->replicate_count * sobol->row_count;
+    size_t count = keep_finite(values, 2 * row_count);
+    struct fulcrum_sobol_spread spread = {.mean = FULCRUM_UNKNOWN,
+        .sd = FULCRUM_UNKNOWN,
+        .interaction_frac = FULCRUM_UNKNOWN,
+        .interaction_error = FULCRUM_UNKNOWN,
+        .row_count = row_count,
+        .dropped_count = sobol->dropped_count[output]};
+    struct fulcrum_interval interval = fulcrum_interval_of(values, count);
+    spread.lo = interval.lo;
+    spread.hi = interval.hi;
+    if (count > 1) {
+        spread.mean = gsl_stats_mean(values, 1, count);
+        spread.sd = gsl_stats_sd_m(values, 1, count, spread.mean);
+        spread.is_constant = spread.sd <= ROUNDING_REL * sobol->largest[output];
+    }
+    if (!is_untold(&spread)) {
+        fill_interaction(sobol, output, &spread);
+    }
+    return spread;
+}
+
+void fulcrum_sobol_free(struct fulcrum_sobol *sobol)
+{
+    if (sobol != NULL) {
+        free(sobol->sums);
+        free(sobol->values);
+        free(sobol->dropped_count);
+        free(sobol->largest);
+        free(sobol->spreads);
+        free(sobol);
+    }
+}
+
+size_t fulcrum_sobol_replicates(const struct fulcrum_sobol *sobol)
+{
+    return sobol->replicate_count;
+}
+
+static struct fulcrum_sobol *new_sobol(const struct fulcrum_sobol_problem *problem,
+    const struct fulcrum_sobol_options *options)
+{
+    struct fulcrum_sobol *sobol = calloc(1, sizeof *sobol);
+    if (sobol == NULL) {
+        return NULL;
+    }
+    size_t output_count = problem->output_count;
+    sobol->input_count = problem->input_count;
+    sobol->output_count = output_count;
+    sobol->row_count = options->row_count;
+    sobol->sums = calloc(options->replicate_count * output_count * problem->input_count,
+        sizeof *sobol->sums);
+    sobol->values =
+        calloc(options->replicate_count * output_count * 2 * options->row_count,
+            sizeof *sobol->values);
+    sobol->dropped_count = calloc(output_count, sizeof *sobol->dropped_count);
+    sobol->largest = calloc(output_count, sizeof *sobol->largest);
+    sobol->spreads = calloc(output_count, sizeof *sobol->spreads);
+    if (sobol->sums == NULL || sobol->values == NULL || sobol->dropped_count == NULL ||
+        sobol->largest == NULL || sobol->spreads == NULL) {
+        fulcrum_sobol_free(sobol);
+        return NULL;
+    }
+    return sobol;
+}
+
+static enum fulcrum_status fill_job(struct job *job, struct fulcrum_error *err)
+{
+    const struct fulcrum_sobol_problem *problem = job->problem;
+    size_t row_count = job->options->row_count;
+    job->column_count = 2 * problem->input_count + 2;
+    job->units = calloc(row_count * 2 * problem->coordinate_count, sizeof *job->units);
+    job->outputs = calloc(
+        row_count * job->column_count * problem->output_count, sizeof *job->outputs);
+    job->mixed = calloc(
+        job->options->worker_count * problem->coordinate_count, sizeof *job->mixed);
+    job->sobol = new_sobol(problem, job->options);
+    return job->units == NULL || job->outputs == NULL || job->mixed == NULL ||
+                   job->sobol == NULL
+               ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
+                     "%zu rows of a sensitivity analysis", row_count)
+               : FULCRUM_OK;
+}
+
+static enum fulcrum_status check(const struct fulcrum_sobol_problem *problem,
+    const struct fulcrum_sobol_options *options, struct fulcrum_error *err)
+{
+    if (problem->input_count == 0 || problem->output_count == 0 ||
+        problem->coordinate_count < problem->input_count ||
+        options->worker_count == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "a sensitivity analysis of %zu inputs, %zu coordinates and %zu outputs by "
+            "%zu workers: expected 1 or more of each, and a coordinate for each input",
+            problem->input_count, problem->coordinate_count, problem->output_count,
+            options->worker_count);
+    }
+    if (options->replicate_count < 2 ||
+        options->replicate_count > FULCRUM_SOBOL_REPLICATES_MOST) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%zu replicates: expected 2 to %d",
+            options->replicate_count, (int)FULCRUM_SOBOL_REPLICATES_MOST);
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_sobol_run(const struct fulcrum_sobol_problem *problem,
+    const struct fulcrum_sobol_options *options, struct fulcrum_sobol **out,
+    struct fulcrum_error *err)
+{
+    struct job job = {.problem = problem, .options = options};
+    *out = NULL;
+    enum fulcrum_status status = check(problem, options, err);
+    if (status == FULCRUM_OK) {
+        status = fill_job(&job, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = run_replicates(&job, err);
+    }
+    int is_stopped = status == FULCRUM_ERR_INTERRUPTED;
+    int is_told = job.sobol != NULL && job.sobol->replicate_count > 1 &&
+                  (status == FULCRUM_OK || is_stopped);
+    for (size_t i = 0; is_told && i < problem->output_count; i++) {
+        job.sobol->spreads[i] = spread_of(job.sobol, i, options->replicate_count);
+    }
+    if (is_told) {
+        *out = job.sobol;
+    } else {
+        fulcrum_sobol_free(job.sobol);
+    }
+    free(job.units);
+    free(job.outputs);
+    free(job.mixed);
+    return status;
+}

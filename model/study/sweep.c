@@ -1,0 +1,1171 @@
+/* sweep.c - predictions over a grid of design points, in order and in bounded memory.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Points are predicted in blocks, in parallel within a block, and visited in order
+ * after it. So a sweep of millions needs the memory of one block, visits need not be
+ * thread-safe, and the bytes of the output do not depend on the number of threads:
+ * every point has a random stream of its own (stream.c).
+ *
+ * A point takes microseconds by equations and up to seconds by simulation, and nobody
+ * knows which before it is tried. So threads take runs of points from a queue, short
+ * ones where points have been slow, and a block ends early when the visitor, who has a
+ * clock, wishes to see points. What has been taken from the queue is always the
+ * beginning of the block, so that points are visited in order however a block ends.
+ */
+
+#include "model/study/sweep.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/interval.h"
+#include "model/predict/predict.h"
+#include "model/predict/to_network.h"
+#include "model/quantity.h"
+#include "model/study/pareto.h"
+#include "model/study/relative.h"
+#include "model/try.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* Numbers that the draws of a front may take: 32 MB. */
+enum { FULCRUM_FRONT_NUMBERS_MOST = 4194304 };
+
+/* A metric within this share of its best counts as its plateau. */
+#define FULCRUM_PLATEAU_FRAC 0.95
+
+/* Single points of a sweep, in any order. */
+
+struct fulcrum_sweep_probe {
+    const struct fulcrum_sweep_plan *plan;
+    const struct fulcrum_field *actors;
+    struct fulcrum_predictor *predictor;
+    struct fulcrum_setting settings[FULCRUM_SWEEP_AXES_MOST + 1]; /* of the point */
+    size_t setting_count;
+};
+
+enum fulcrum_status fulcrum_sweep_probe_new(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_sweep_plan *plan, struct fulcrum_sweep_probe **out,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_sweep_probe *probe = calloc(1, sizeof *probe);
+    if (probe == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "points of a sweep");
+    }
+    probe->plan = plan;
+    probe->actors = fulcrum_field_find("run.actor_count");
+    enum fulcrum_status status =
+        fulcrum_predictor_new(scenario, &probe->predictor, err);
+    if (status != FULCRUM_OK) {
+        free(probe);
+        return status;
+    }
+    *out = probe;
+    return FULCRUM_OK;
+}
+
+void fulcrum_sweep_probe_free(struct fulcrum_sweep_probe *probe)
+{
+    if (probe != NULL) {
+        fulcrum_predictor_free(probe->predictor);
+        free(probe);
+    }
+}
+
+const struct fulcrum_predictor *fulcrum_sweep_probe_predictor(
+    const struct fulcrum_sweep_probe *probe)
+{
+    return probe->predictor;
+}
+
+static void fill_varied(const struct fulcrum_sweep_plan *plan, size_t index,
+    struct fulcrum_sweep_point *point)
+{
+    point->index = index;
+    for (size_t i = plan->axis_count; i-- > 0;) {
+        const struct fulcrum_sweep_axis *axis = &plan->axes[i];
+        point->varied[i] = axis->values[index % axis->count];
+        index /= axis->count;
+    }
+}
+
+/* The values of the axes, and no actors yet. */
+static void set_axes(
+    struct fulcrum_sweep_probe *probe, const struct fulcrum_sweep_point *point)
+{
+    for (size_t i = 0; i < probe->plan->axis_count; i++) {
+        probe->settings[i] = (struct fulcrum_setting){
+            probe->plan->axes[i].field, point->varied[i], NULL};
+    }
+    probe->setting_count = probe->plan->axis_count;
+}
+
+/* The actors behind the axes. */
+static void set_actors(struct fulcrum_sweep_probe *probe, double actors)
+{
+    size_t axis_count = probe->plan->axis_count;
+    probe->settings[axis_count] = (struct fulcrum_setting){probe->actors, actors, NULL};
+    probe->setting_count = axis_count + 1;
+}
+
+static int has_actors_rule(const struct fulcrum_sweep_plan *plan)
+{
+    return plan->actor_choice_count > 0 || plan->actors_per_thread > 0.0;
+}
+
+static enum fulcrum_status predict_with_draws(struct fulcrum_sweep_probe *probe,
+    double draws, struct fulcrum_sweep_point *out, struct fulcrum_error *err)
+{
+    struct fulcrum_point point = {probe->settings, probe->setting_count, 0, 0};
+    struct fulcrum_predict_options options = probe->plan->predict;
+    options.point_index = out->index;
+    options.draws = draws;
+    return fulcrum_predictor_run(
+        probe->predictor, &point, &options, &out->prediction, err);
+}
+
+double fulcrum_actors_for_threads(
+    const struct fulcrum_design *design, double actors_per_thread)
+{
+    double shards = fulcrum_shard_count(design);
+    double actors = design->machine.cpu.thread_count * actors_per_thread;
+    return shards * fmax(1.0, round(actors / shards));
+}
+
+static enum fulcrum_status follow_threads(
+    struct fulcrum_sweep_probe *probe, struct fulcrum_error *err)
+{
+    set_actors(probe, 1.0);
+    struct fulcrum_point point = {probe->settings, probe->setting_count, 0, 0};
+    const struct fulcrum_design *design = NULL;
+    TRY(fulcrum_predictor_design(probe->predictor, &point, &design, err));
+    set_actors(
+        probe, fulcrum_actors_for_threads(design, probe->plan->actors_per_thread));
+    return FULCRUM_OK;
+}
+
+/* Tries every actor count without intervals; the best one is then predicted in full. */
+static enum fulcrum_status choose_actors(struct fulcrum_sweep_probe *probe,
+    struct fulcrum_sweep_point *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_sweep_plan *plan = probe->plan;
+    double best_actors = FULCRUM_UNKNOWN;
+    double best_steps_per_s = 0.0;
+    enum fulcrum_status status = FULCRUM_ERR_INFEASIBLE;
+    for (size_t i = 0; i < plan->actor_choice_count; i++) {
+        set_actors(probe, plan->actor_choices[i]);
+        enum fulcrum_status tried = predict_with_draws(probe, 0.0, out, err);
+        double steps_per_s = out->prediction.value[FULCRUM_OUTPUT_steps_per_s];
+        if (tried == FULCRUM_OK && steps_per_s > best_steps_per_s) {
+            best_steps_per_s = steps_per_s;
+            best_actors = plan->actor_choices[i];
+        }
+        status = tried == FULCRUM_OK || status == FULCRUM_OK ? FULCRUM_OK : tried;
+    }
+    set_actors(probe, best_actors);
+    return status;
+}
+
+enum fulcrum_status fulcrum_sweep_probe_point(struct fulcrum_sweep_probe *probe,
+    size_t index, struct fulcrum_sweep_point *out, struct fulcrum_error *err)
+{
+    const struct fulcrum_sweep_plan *plan = probe->plan;
+    enum fulcrum_status status = FULCRUM_OK;
+    fill_varied(plan, index, out);
+    set_axes(probe, out);
+    if (plan->actor_choice_count > 0) {
+        status = choose_actors(probe, out, err);
+    } else if (plan->actors_per_thread > 0.0) {
+        status = follow_threads(probe, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = predict_with_draws(probe, plan->predict.draws, out, err);
+    }
+    out->status = status;
+    return status;
+}
+
+enum fulcrum_status fulcrum_sweep_probe_draw(struct fulcrum_sweep_probe *probe,
+    const struct fulcrum_sweep_point *point, size_t draw, double *values,
+    struct fulcrum_error *err)
+{
+    set_axes(probe, point);
+    if (has_actors_rule(probe->plan)) {
+        set_actors(probe, point->prediction.actor_count);
+    }
+    struct fulcrum_point drawn = {
+        probe->settings, probe->setting_count, (uint64_t)draw, 0};
+    struct fulcrum_predict_options options = probe->plan->predict;
+    options.point_index = point->index;
+    /* Draws are simulated where the point was. */
+    if (point->prediction.method == FULCRUM_METHOD_SIMULATE) {
+        options.solver.method = FULCRUM_METHOD_SIMULATE;
+    }
+    return fulcrum_predictor_draw(probe->predictor, &drawn, &options, values, err);
+}
+
+/* The points of a sweep that no other beats in every metric. */
+
+/*
+ * Points are added in their order, on one thread, so that what is refused does not
+ * depend on how many threads there are. Draws come as points are solved, on any thread:
+ * their metrics are kept in a place of each point, and the front of each draw is found
+ * at the end. That is the chance that a point is on the front, not that of the whole
+ * front: of two points that beat each other by turns one is there in every draw.
+ */
+
+#define MORE(name) [FULCRUM_OUTPUT_##name] = FULCRUM_SENSE_MORE
+#define LESS(name) [FULCRUM_OUTPUT_##name] = FULCRUM_SENSE_LESS
+
+static const enum fulcrum_sense senses[FULCRUM_OUTPUT_COUNT] = {
+    MORE(steps_per_s),
+    MORE(frames_per_s),
+    LESS(runtime_s),
+    LESS(quality_runtime_s),
+    MORE(sample_efficiency_frac),
+    LESS(allreduce_s), /* train_batch: it depends */
+    MORE(mean_batch),
+    MORE(cpu_thread_busy_frac),
+    MORE(cpu_core_busy_frac),
+    MORE(host_busy_frac),
+    MORE(gpu_busy_frac),
+    MORE(gpu_inference_busy_frac),
+    MORE(gpu_train_busy_frac),
+    MORE(sm_active_frac),
+    LESS(cpu_residence_s),
+    LESS(host_residence_s),
+    LESS(gpu_residence_s),
+    LESS(delay_s),
+    LESS(cpu_w),
+    LESS(gpu_w),
+    LESS(system_w),
+    LESS(gpu_j),
+    LESS(system_j),
+    MORE(steps_per_j_gpu),
+    MORE(steps_per_j_system),
+    LESS(cpu_gpu_ratio_machine),
+    LESS(cpu_gpu_ratio_used),
+    LESS(actor_threads_per_learner_core),
+};
+
+enum fulcrum_sense fulcrum_output_sense(size_t output)
+{
+    return output < FULCRUM_OUTPUT_COUNT ? senses[output] : FULCRUM_SENSE_NONE;
+}
+
+struct fulcrum_sweep_front {
+    const struct fulcrum_sweep_plan *plan;
+    struct fulcrum_front_metric metrics[FULCRUM_PARETO_METRICS_MOST];
+    enum fulcrum_sense senses[FULCRUM_PARETO_METRICS_MOST];
+    size_t metric_count;
+    struct fulcrum_pareto *pareto;
+    size_t point_count; /* of the grid */
+    size_t draw_count;  /* 0: none are kept */
+    double *drawn;      /* point_count x draw_count x metric_count, NAN: cannot run */
+    size_t *times;      /* draws in which each point is on the front */
+    size_t *indices;    /* of the front */
+};
+
+static double metric_of(const struct fulcrum_front_metric *metric, const double *varied,
+    const double *outputs)
+{
+    return metric->is_axis ? varied[metric->at] : outputs[metric->at];
+}
+
+/* All of the draws, or none of them. */
+static size_t draws_that_fit(
+    const struct fulcrum_sweep_plan *plan, size_t points, size_t metrics)
+{
+    double numbers = plan->predict.draws * (double)points * (double)metrics;
+    return numbers <= (double)FULCRUM_FRONT_NUMBERS_MOST ? (size_t)plan->predict.draws
+                                                         : 0;
+}
+
+static enum fulcrum_status make_room(
+    struct fulcrum_sweep_front *front, struct fulcrum_error *err)
+{
+    size_t count = front->point_count * front->draw_count * front->metric_count;
+    front->drawn = calloc(count + 1, sizeof *front->drawn);
+    front->times =
+        calloc(front->draw_count > 0 ? front->point_count : 1, sizeof *front->times);
+    if (front->drawn == NULL || front->times == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a front");
+    }
+    for (size_t i = 0; i < count; i++) {
+        front->drawn[i] = FULCRUM_UNKNOWN;
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *plan,
+    const struct fulcrum_front_metric *metrics, size_t metric_count,
+    struct fulcrum_sweep_front **out, struct fulcrum_error *err)
+{
+    struct fulcrum_sweep_front *front = calloc(1, sizeof *front);
+    if (front == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a front");
+    }
+    front->plan = plan;
+    front->metric_count = metric_count;
+    for (size_t i = 0; i < metric_count && i < FULCRUM_PARETO_METRICS_MOST; i++) {
+        front->metrics[i] = metrics[i];
+        front->senses[i] = metrics[i].sense;
+    }
+    enum fulcrum_status status =
+        fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err);
+    if (status == FULCRUM_OK) {
+        front->point_count = fulcrum_sweep_count(plan);
+        front->draw_count = draws_that_fit(plan, front->point_count, metric_count);
+        status = make_room(front, err);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_sweep_front_free(front);
+        return status;
+    }
+    *out = front;
+    return FULCRUM_OK;
+}
+
+void fulcrum_sweep_front_free(struct fulcrum_sweep_front *front)
+{
+    if (front != NULL) {
+        fulcrum_pareto_free(front->pareto);
+        free(front->drawn);
+        free(front->times);
+        free(front->indices);
+        free(front);
+    }
+}
+
+int fulcrum_sweep_front_has_draws(const struct fulcrum_sweep_front *front)
+{
+    return front->draw_count > 0;
+}
+
+size_t fulcrum_sweep_front_left_out(const struct fulcrum_sweep_front *front)
+{
+    return fulcrum_pareto_left_out(front->pareto);
+}
+
+/* The metrics of a point in draw k. */
+static double *drawn_at(const struct fulcrum_sweep_front *front, size_t index, size_t k)
+{
+    return front->drawn + (index * front->draw_count + k) * front->metric_count;
+}
+
+/* The draws of a point, as fulcrum_predictor_draws gives them; from any thread. */
+static void sweep_front_add_draws(struct fulcrum_sweep_front *front,
+    const struct fulcrum_sweep_point *point, const double *draws, size_t draw_count)
+{
+    for (size_t k = 0; k < draw_count && k < front->draw_count; k++) {
+        const double *outputs = draws + k * FULCRUM_OUTPUT_COUNT;
+        double *drawn = drawn_at(front, point->index, k);
+        /* A draw that cannot run has no outputs, and is on no front. */
+        int ran = outputs[FULCRUM_OUTPUT_steps_per_s] > 0.0;
+        for (size_t i = 0; ran && i < front->metric_count; i++) {
+            drawn[i] = metric_of(&front->metrics[i], point->varied, outputs);
+        }
+    }
+}
+
+enum fulcrum_status fulcrum_sweep_front_add(struct fulcrum_sweep_front *front,
+    const struct fulcrum_sweep_point *points, size_t count, struct fulcrum_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        double values[FULCRUM_PARETO_METRICS_MOST];
+        for (size_t j = 0; j < front->metric_count; j++) {
+            values[j] = metric_of(
+                &front->metrics[j], points[i].varied, points[i].prediction.value);
+        }
+        if (points[i].status == FULCRUM_OK) {
+            TRY(fulcrum_pareto_add(front->pareto, points[i].index, values, err));
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* Counts the points on the front of draw k. */
+static enum fulcrum_status count_draw(const struct fulcrum_sweep_front *front,
+    struct fulcrum_pareto *pareto, size_t k, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < front->point_count && status == FULCRUM_OK; i++) {
+        status = fulcrum_pareto_add(pareto, i, drawn_at(front, i, k), err);
+    }
+    const struct fulcrum_pareto_point *points = NULL;
+    size_t count = 0;
+    if (status == FULCRUM_OK) {
+        status = fulcrum_pareto_front(pareto, &points, &count, err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        front->times[points[i].index]++;
+    }
+    return status;
+}
+
+static enum fulcrum_status count_draws(
+    struct fulcrum_sweep_front *front, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    if (front->draw_count > 0) {
+        memset(front->times, 0, front->point_count * sizeof *front->times);
+    }
+    for (size_t k = 0; k < front->draw_count && status == FULCRUM_OK; k++) {
+        struct fulcrum_pareto *pareto = NULL;
+        status = fulcrum_pareto_new(front->senses, front->metric_count, &pareto, err);
+        if (status == FULCRUM_OK) {
+            status = count_draw(front, pareto, k, err);
+        }
+        fulcrum_pareto_free(pareto);
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_sweep_front_end(struct fulcrum_sweep_front *front,
+    const size_t **out, size_t *count, struct fulcrum_error *err)
+{
+    const struct fulcrum_pareto_point *points = NULL;
+    size_t found = 0;
+    TRY(fulcrum_pareto_front(front->pareto, &points, &found, err));
+    TRY(count_draws(front, err));
+    free(front->indices);
+    front->indices = calloc(found + 1, sizeof *front->indices);
+    if (front->indices == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a front");
+    }
+    for (size_t i = 0; i < found; i++) {
+        front->indices[i] = points[i].index;
+    }
+    *out = front->indices;
+    *count = found;
+    return FULCRUM_OK;
+}
+
+double fulcrum_sweep_front_frac(const struct fulcrum_sweep_front *front, size_t index)
+{
+    return front->draw_count > 0
+               ? (double)front->times[index] / (double)front->draw_count
+               : FULCRUM_UNKNOWN;
+}
+
+/* The best point of each draw. */
+
+/*
+ * A draw is one world at every point of the sweep, so the point that is best in it is a
+ * draw of the best point, and the interval of the best is that of these points. To take
+ * the interval of every point for itself would answer another question: worlds in which
+ * everything is fast would be compared with worlds in which everything is slow.
+ *
+ * Each thread keeps the best of what it has seen. They are joined by value, then by the
+ * lower index, so that neither their number nor their order shows.
+ */
+
+static const enum fulcrum_predicted metrics[FULCRUM_SWEEP_METRICS] = {
+    FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_steps_per_j_gpu,
+    FULCRUM_OUTPUT_steps_per_j_system};
+
+enum fulcrum_predicted fulcrum_sweep_metric(size_t metric)
+{
+    return metrics[metric];
+}
+
+/* The best point of one metric in one draw. */
+struct champion {
+    double value; /* 0: none yet */
+    double ratio; /* cpu_gpu_ratio_used */
+    size_t index;
+};
+
+struct fulcrum_sweep_best {
+    const struct fulcrum_sweep_plan *plan;
+    size_t draw_count;
+    struct champion *champions; /* draw_count x FULCRUM_SWEEP_METRICS */
+    /* The same x values of an axis, 0: none yet; NULL where that is too much. */
+    double *peaks[FULCRUM_SWEEP_AXES_MOST];
+    double *column; /* draw_count, to be sorted */
+};
+
+/* Most numbers that are kept along one axis: 32 MB. */
+enum { PEAKS_MOST = 4194304 };
+
+/* Of all draws along an axis; 0: too many to be kept. */
+static size_t peak_count(const struct fulcrum_sweep_best *best, size_t axis)
+{
+    size_t each = best->plan->axes[axis].count * FULCRUM_SWEEP_METRICS;
+    return best->draw_count <= PEAKS_MOST / each ? best->draw_count * each : 0;
+}
+
+static enum fulcrum_status fill(struct fulcrum_sweep_best *best)
+{
+    size_t count = best->draw_count * FULCRUM_SWEEP_METRICS;
+    best->champions = calloc(count, sizeof *best->champions);
+    best->column = calloc(best->draw_count, sizeof *best->column);
+    int is_there = best->champions != NULL && best->column != NULL;
+    for (size_t i = 0; is_there && i < best->plan->axis_count; i++) {
+        size_t peaks = peak_count(best, i);
+        best->peaks[i] = peaks > 0 ? calloc(peaks, sizeof *best->peaks[i]) : NULL;
+        is_there = peaks == 0 || best->peaks[i] != NULL;
+    }
+    return is_there ? FULCRUM_OK : FULCRUM_ERR_NO_MEMORY;
+}
+
+enum fulcrum_status fulcrum_sweep_best_new(const struct fulcrum_sweep_plan *plan,
+    struct fulcrum_sweep_best **out, struct fulcrum_error *err)
+{
+    struct fulcrum_sweep_best *best = calloc(1, sizeof *best);
+    if (best != NULL) {
+        best->plan = plan;
+        best->draw_count = (size_t)plan->predict.draws;
+    }
+    if (best == NULL || fill(best) != FULCRUM_OK) {
+        fulcrum_sweep_best_free(best);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the best of each draw");
+    }
+    *out = best;
+    return FULCRUM_OK;
+}
+
+void fulcrum_sweep_best_free(struct fulcrum_sweep_best *best)
+{
+    if (best != NULL) {
+        for (size_t i = 0; i < FULCRUM_SWEEP_AXES_MOST; i++) {
+            free(best->peaks[i]);
+        }
+        free(best->champions);
+        free(best->column);
+        free(best);
+    }
+}
+
+/* The place of a point along an axis. */
+static size_t place_along(
+    const struct fulcrum_sweep_plan *plan, size_t index, size_t axis)
+{
+    for (size_t i = plan->axis_count - 1; i > axis; i--) {
+        index /= plan->axes[i].count;
+    }
+    return index % plan->axes[axis].count;
+}
+
+static void challenge(struct champion *champion, const struct champion *other)
+{
+    int is_tie = !(other->value < champion->value) && !(other->value > champion->value);
+    if (other->value > champion->value || (is_tie && other->index < champion->index)) {
+        *champion = *other;
+    }
+}
+
+/* The best at each value of an axis, of one metric in one draw. */
+static double *peaks_of(
+    const struct fulcrum_sweep_best *best, size_t axis, size_t draw, size_t metric)
+{
+    size_t row = draw * FULCRUM_SWEEP_METRICS + metric;
+    return best->peaks[axis] + row * best->plan->axes[axis].count;
+}
+
+static void sweep_best_raise_peaks(struct fulcrum_sweep_best *best, size_t draw,
+    size_t metric, const struct champion *point)
+{
+    for (size_t i = 0; i < best->plan->axis_count; i++) {
+        if (best->peaks[i] != NULL) {
+            double *peak = peaks_of(best, i, draw, metric) +
+                           place_along(best->plan, point->index, i);
+            *peak = fmax(*peak, point->value);
+        }
+    }
+}
+
+/* Draw k of a point, which may be the best so far of each metric. */
+static void add_draw(struct fulcrum_sweep_best *best, size_t k, size_t index,
+    const double values[FULCRUM_OUTPUT_COUNT])
+{
+    for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
+        const struct champion point = {
+            values[metrics[j]], values[FULCRUM_OUTPUT_cpu_gpu_ratio_used], index};
+        if (point.value > 0.0) {
+            challenge(&best->champions[k * FULCRUM_SWEEP_METRICS + j], &point);
+            sweep_best_raise_peaks(best, k, j, &point);
+        }
+    }
+}
+
+void fulcrum_sweep_best_add(struct fulcrum_sweep_best *best, size_t index,
+    const double *draws, size_t draw_count)
+{
+    for (size_t k = 0; k < draw_count && k < best->draw_count; k++) {
+        add_draw(best, k, index, draws + k * FULCRUM_OUTPUT_COUNT);
+    }
+}
+
+void fulcrum_sweep_best_merge(
+    struct fulcrum_sweep_best *best, const struct fulcrum_sweep_best *other)
+{
+    for (size_t i = 0; i < best->draw_count * FULCRUM_SWEEP_METRICS; i++) {
+        if (other->champions[i].value > 0.0) {
+            challenge(&best->champions[i], &other->champions[i]);
+        }
+    }
+    for (size_t i = 0; i < best->plan->axis_count; i++) {
+        size_t count = best->peaks[i] != NULL ? peak_count(best, i) : 0;
+        for (size_t j = 0; j < count; j++) {
+            best->peaks[i][j] = fmax(best->peaks[i][j], other->peaks[i][j]);
+        }
+    }
+}
+
+static const struct champion *champion_of(
+    const struct fulcrum_sweep_best *best, size_t metric, size_t draw)
+{
+    return &best->champions[draw * FULCRUM_SWEEP_METRICS + metric];
+}
+
+/* What an interval is taken of. */
+enum member { VALUE, RATIO, AXIS };
+
+/* Into the column, of the draws that ran; returns how many those are. */
+static size_t collect(
+    const struct fulcrum_sweep_best *best, size_t metric, enum member what, size_t axis)
+{
+    const struct fulcrum_sweep_plan *plan = best->plan;
+    size_t count = 0;
+    for (size_t k = 0; k < best->draw_count; k++) {
+        const struct champion *champion = champion_of(best, metric, k);
+        if (champion->value > 0.0 && what == AXIS) {
+            best->column[count++] =
+                plan->axes[axis].values[place_along(plan, champion->index, axis)];
+        } else if (champion->value > 0.0) {
+            best->column[count++] = what == VALUE ? champion->value : champion->ratio;
+        }
+    }
+    return count;
+}
+
+struct fulcrum_best_spread fulcrum_sweep_best_spread(
+    const struct fulcrum_sweep_best *best, size_t metric)
+{
+    struct fulcrum_best_spread spread;
+    spread.draw_count = collect(best, metric, VALUE, 0);
+    spread.value = fulcrum_interval_of(best->column, spread.draw_count);
+    spread.ratio =
+        fulcrum_interval_among(best->column, collect(best, metric, RATIO, 0));
+    return spread;
+}
+
+/* Places along an axis, of one metric in one draw. */
+struct reach {
+    size_t first_run; /* where anything can run */
+    size_t last_run;
+    size_t first_near; /* where it is on the plateau */
+    size_t last_near;
+};
+
+static struct reach reach_of(const double *peaks, size_t count, double near)
+{
+    struct reach reach = {count, 0, count, 0};
+    for (size_t i = 0; i < count; i++) {
+        if (peaks[i] > 0.0) {
+            reach.first_run = reach.first_run < count ? reach.first_run : i;
+            reach.last_run = i;
+        }
+        if (peaks[i] >= near) {
+            reach.first_near = reach.first_near < count ? reach.first_near : i;
+            reach.last_near = i;
+        }
+    }
+    return reach;
+}
+
+/* The plateaus of the draws; their last values go to `last`, as many as draws ran. */
+static void add_plateaus(const struct fulcrum_sweep_best *best, size_t metric,
+    size_t axis, double *last, struct fulcrum_best_along *out)
+{
+    const struct fulcrum_sweep_axis *along = &best->plan->axes[axis];
+    size_t count = 0;
+    size_t at_first = 0;
+    size_t at_last = 0;
+    for (size_t k = 0; k < best->draw_count; k++) {
+        double near = FULCRUM_PLATEAU_FRAC * champion_of(best, metric, k)->value;
+        if (near > 0.0) {
+            struct reach reach =
+                reach_of(peaks_of(best, axis, k, metric), along->count, near);
+            at_first += reach.first_near == reach.first_run;
+            at_last += reach.last_near == reach.last_run;
+            best->column[count] = along->values[reach.first_near];
+            last[count++] = along->values[reach.last_near];
+        }
+    }
+    if (count > 1) {
+        out->first_near_frac = (double)at_first / (double)count;
+        out->last_near_frac = (double)at_last / (double)count;
+    }
+    out->plateau_first = fulcrum_interval_among(best->column, count);
+    out->plateau_last = fulcrum_interval_among(last, count);
+}
+
+struct fulcrum_best_along fulcrum_sweep_best_along(
+    const struct fulcrum_sweep_best *best, size_t metric, size_t axis)
+{
+    const struct fulcrum_interval unknown = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    struct fulcrum_best_along along = {.plateau_first = unknown,
+        .plateau_last = unknown,
+        .first_near_frac = FULCRUM_UNKNOWN,
+        .last_near_frac = FULCRUM_UNKNOWN};
+    double *last =
+        best->peaks[axis] != NULL ? calloc(best->draw_count, sizeof *last) : NULL;
+    if (last != NULL) {
+        add_plateaus(best, metric, axis, last, &along);
+    }
+    free(last);
+    along.at = fulcrum_interval_among(best->column, collect(best, metric, AXIS, axis));
+    return along;
+}
+
+/* The best estimate at each value of each axis of a sweep. */
+
+/* The best point at one value of an axis. */
+struct peak {
+    double value; /* 0: none yet */
+    double ratio; /* cpu_gpu_ratio_used */
+};
+
+struct fulcrum_sweep_profile {
+    const struct fulcrum_sweep_plan *plan;
+    struct peak *peaks[FULCRUM_SWEEP_AXES_MOST]; /* values x FULCRUM_SWEEP_METRICS */
+};
+
+static int is_long(const struct fulcrum_sweep_axis *axis)
+{
+    return axis->count > FULCRUM_PROFILE_MOST;
+}
+
+enum fulcrum_status fulcrum_sweep_profile_new(const struct fulcrum_sweep_plan *plan,
+    struct fulcrum_sweep_profile **out, struct fulcrum_error *err)
+{
+    struct fulcrum_sweep_profile *profile = calloc(1, sizeof *profile);
+    int is_there = profile != NULL;
+    for (size_t i = 0; is_there && i < plan->axis_count; i++) {
+        if (!is_long(&plan->axes[i])) {
+            profile->peaks[i] = calloc(
+                plan->axes[i].count * FULCRUM_SWEEP_METRICS, sizeof *profile->peaks[i]);
+            is_there = profile->peaks[i] != NULL;
+        }
+    }
+    if (!is_there) {
+        fulcrum_sweep_profile_free(profile);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the best along each axis");
+    }
+    profile->plan = plan;
+    *out = profile;
+    return FULCRUM_OK;
+}
+
+void fulcrum_sweep_profile_free(struct fulcrum_sweep_profile *profile)
+{
+    for (size_t i = 0; profile != NULL && i < FULCRUM_SWEEP_AXES_MOST; i++) {
+        free(profile->peaks[i]);
+    }
+    free(profile);
+}
+
+/* A point may be the best of each metric at its place on an axis. */
+static void sweep_profile_raise_peaks(
+    struct peak *peaks, const double values[FULCRUM_OUTPUT_COUNT])
+{
+    for (size_t j = 0; j < FULCRUM_SWEEP_METRICS; j++) {
+        double value = values[fulcrum_sweep_metric(j)];
+        if (value > peaks[j].value) {
+            peaks[j].value = value;
+            peaks[j].ratio = values[FULCRUM_OUTPUT_cpu_gpu_ratio_used];
+        }
+    }
+}
+
+void fulcrum_sweep_profile_add(
+    struct fulcrum_sweep_profile *profile, const struct fulcrum_sweep_point *point)
+{
+    const struct fulcrum_sweep_plan *plan = profile->plan;
+    size_t index = point->index;
+    for (size_t i = plan->axis_count; i-- > 0; index /= plan->axes[i].count) {
+        size_t place = index % plan->axes[i].count;
+        if (profile->peaks[i] != NULL) {
+            sweep_profile_raise_peaks(profile->peaks[i] + place * FULCRUM_SWEEP_METRICS,
+                point->prediction.value);
+        }
+    }
+}
+
+static const struct peak *peak_at(
+    const struct fulcrum_sweep_profile *profile, size_t metric, size_t axis, size_t i)
+{
+    return &profile->peaks[axis][i * FULCRUM_SWEEP_METRICS + metric];
+}
+
+/* The best value of an axis, and between which values anything can run. */
+static double find_best(const struct fulcrum_sweep_profile *profile, size_t metric,
+    size_t axis, struct fulcrum_plateau *out)
+{
+    size_t count = profile->peaks[axis] != NULL ? profile->plan->axes[axis].count : 0;
+    double best = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        const struct peak *peak = peak_at(profile, metric, axis, i);
+        if (peak->value > 0.0) {
+            out->first_run = best > 0.0 ? out->first_run : i;
+            out->last_run = i;
+        }
+        if (peak->value > best) {
+            best = peak->value;
+            out->best = i;
+            out->best_ratio = peak->ratio;
+        }
+    }
+    return best;
+}
+
+int fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
+    size_t metric, size_t axis, struct fulcrum_plateau *out)
+{
+    struct fulcrum_plateau found = {
+        .least_ratio = FULCRUM_UNKNOWN, .most_ratio = FULCRUM_UNKNOWN};
+    double best = find_best(profile, metric, axis, &found);
+    if (!(best > 0.0)) {
+        return 0;
+    }
+    for (size_t i = found.first_run; i <= found.last_run; i++) {
+        const struct peak *peak = peak_at(profile, metric, axis, i);
+        if (peak->value >= FULCRUM_PLATEAU_FRAC * best) {
+            found.first = found.count > 0 ? found.first : i;
+            found.last = i;
+            found.count++;
+            found.least_ratio = fmin(found.least_ratio, peak->ratio);
+            found.most_ratio = fmax(found.most_ratio, peak->ratio);
+        }
+    }
+    *out = found;
+    return 1;
+}
+
+double fulcrum_sweep_profile_ratio(const struct fulcrum_sweep_profile *profile,
+    size_t metric, size_t axis, size_t place)
+{
+    return peak_at(profile, metric, axis, place)->ratio;
+}
+
+/* Most points that a thread takes at once, and into how many runs a block is to be
+ * parted for each thread, so that threads end at about the same time. */
+enum { RUN_MOST = 16, RUNS_PER_THREAD = 8 };
+
+/* Points of a block that a wish to see some soon does not cut off. The first block has
+ * one per thread, so that progress shows early. */
+enum { FEW_POINTS = 16, FEW_POINTS_PER_THREAD = 4 };
+
+/* What a thread has for itself. */
+struct worker {
+    struct fulcrum_sweep_probe *probe;
+    double *column;                  /* one number per draw */
+    struct fulcrum_sweep_best *best; /* of its points; NULL: not wanted */
+};
+
+struct sweep {
+    const struct fulcrum_scenario *scenario;
+    const struct fulcrum_sweep_plan *plan;
+    const struct fulcrum_sweep_visitor *visitor;
+    size_t count;
+    struct fulcrum_sweep_point *block;
+    char (*reasons)[FULCRUM_REASON_BYTE]; /* beside the block: seldom touched */
+    size_t thread_count;
+    struct worker *workers; /* one per thread */
+};
+
+/* A block: points from `start`, of which those before `next` are taken. */
+struct queue {
+    size_t start;
+    size_t next;
+    size_t end;
+    size_t few; /* points before a wish for a visit soon is granted */
+    size_t run; /* points taken at once */
+};
+
+/* One thread of a sweep. */
+struct task {
+    const struct sweep *sweep;
+    const struct worker *worker;
+};
+
+size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan)
+{
+    const double most = 9007199254740992.0; /* 2^53: indices stay exact as doubles */
+    double count = 1.0;
+    for (size_t i = 0; i < plan->axis_count; i++) {
+        count *= (double)plan->axes[i].count;
+    }
+    return count <= most ? (size_t)count : 0;
+}
+
+/* Several faults in one line, for a table's cell; what does not fit is left out. */
+static void join_lines(char *out, size_t size, const char *detail)
+{
+    size_t used = 0;
+    while (*detail != '\0') {
+        size_t length = strcspn(detail, "\n");
+        const char *between = used > 0 ? "; " : "";
+        if (used + strlen(between) + length >= size) {
+            return;
+        }
+        used += (size_t)snprintf(
+            out + used, size - used, "%s%.*s", between, (int)length, detail);
+        detail += length + (detail[length] == '\n' ? 1 : 0);
+    }
+}
+
+/* What is made of a point's draws while they are at hand. */
+static void use_draws(const struct task *task, struct fulcrum_sweep_point *point)
+{
+    const struct worker *worker = task->worker;
+    const struct fulcrum_sweep_plan *plan = task->sweep->plan;
+    const struct fulcrum_predictor *predictor =
+        fulcrum_sweep_probe_predictor(worker->probe);
+    size_t count = 0;
+    const double *draws = fulcrum_predictor_draws(predictor, &count);
+    if (plan->yardstick != NULL) {
+        fulcrum_yardstick_compare(plan->yardstick, predictor, &point->prediction,
+            worker->column, point->relative);
+    }
+    if (worker->best != NULL) {
+        fulcrum_sweep_best_add(worker->best, point->index, draws, count);
+    }
+    if (plan->front != NULL) {
+        sweep_front_add_draws(plan->front, point, draws, count);
+    }
+}
+
+static void predict_point(struct task *task, size_t index, size_t slot)
+{
+    struct fulcrum_sweep_point *out = &task->sweep->block[slot];
+    struct fulcrum_error err;
+    err.status = FULCRUM_OK;
+    err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
+    out->reason = "";
+    if (fulcrum_sweep_probe_point(task->worker->probe, index, out, &err) ==
+        FULCRUM_OK) {
+        use_draws(task, out);
+    } else {
+        out->prediction = (struct fulcrum_prediction){0};
+        join_lines(task->sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
+        out->reason = task->sweep->reasons[slot];
+    }
+}
+
+/* Without a point there would be nothing to visit. */
+static int is_over(const struct queue *queue, enum fulcrum_sweep_wish wish)
+{
+    size_t taken = queue->next - queue->start;
+    return queue->next == queue->end ||
+           (wish == FULCRUM_SWEEP_VISIT_NOW && taken > 0) ||
+           (wish == FULCRUM_SWEEP_VISIT_SOON && taken >= queue->few);
+}
+
+/* The next points for a thread; 0: the block is over, for every thread. */
+static size_t take_run(
+    const struct fulcrum_sweep_visitor *visitor, struct queue *queue, size_t *first)
+{
+    enum fulcrum_sweep_wish wish =
+        visitor->wish != NULL ? visitor->wish(visitor->context) : FULCRUM_SWEEP_GO_ON;
+    size_t taken = 0;
+#ifdef _OPENMP
+#pragma omp critical(fulcrum_sweep_queue)
+#endif
+    if (is_over(queue, wish)) {
+        queue->end = queue->next;
+    } else {
+        size_t left = queue->end - queue->next;
+        taken = left < queue->run ? left : queue->run;
+        *first = queue->next;
+        queue->next += taken;
+    }
+    return taken;
+}
+
+static void predict_run(
+    struct task *task, const struct queue *queue, size_t first, size_t count)
+{
+    const struct sweep *sweep = task->sweep;
+    for (size_t i = first; i < first + count; i++) {
+        size_t slot = i - queue->start;
+        const size_t *only = sweep->plan->only;
+        predict_point(task, only != NULL ? only[i] : i, slot);
+        if (sweep->visitor->prepare != NULL) {
+            sweep->visitor->prepare(sweep->visitor->context, slot, &sweep->block[slot]);
+        }
+    }
+}
+
+/* Predicts points of the block until the queue has none. */
+static void work_off(const struct sweep *sweep, size_t thread, struct queue *queue)
+{
+    struct task task = {.sweep = sweep, .worker = &sweep->workers[thread]};
+    size_t first = 0;
+    for (size_t count = take_run(sweep->visitor, queue, &first); count > 0;
+         count = take_run(sweep->visitor, queue, &first)) {
+        predict_run(&task, queue, first, count);
+    }
+}
+
+static void predict_block(const struct sweep *sweep, struct queue *queue)
+{
+#ifdef _OPENMP
+#pragma omp parallel num_threads((int)sweep->thread_count)
+    work_off(sweep, (size_t)omp_get_thread_num(), queue);
+#else
+    work_off(sweep, 0, queue);
+#endif
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Returns what the last visit said. */
+static int visit_all(const struct sweep *sweep)
+{
+    const struct fulcrum_sweep_visitor *visitor = sweep->visitor;
+    size_t few_most = larger(FEW_POINTS, FEW_POINTS_PER_THREAD * sweep->thread_count);
+    size_t few = sweep->thread_count;
+    size_t run = 1;
+    int stop = 0;
+    for (size_t start = 0; start < sweep->count && !stop;) {
+        size_t most = smaller(FULCRUM_SWEEP_BLOCK, sweep->count - start);
+        struct queue queue = {start, start, start + most, few, run};
+        predict_block(sweep, &queue);
+        size_t count = queue.next - start;
+        stop = visitor->visit(visitor->context, sweep->block, count);
+        start = queue.next;
+        few = smaller(2 * few, few_most);
+        run = larger(
+            1, smaller(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));
+    }
+    return stop;
+}
+
+static void free_worker(struct worker *worker)
+{
+    fulcrum_sweep_probe_free(worker->probe);
+    fulcrum_sweep_best_free(worker->best);
+    free(worker->column);
+}
+
+static enum fulcrum_status fill_worker(
+    const struct sweep *sweep, struct worker *worker, struct fulcrum_error *err)
+{
+    const struct fulcrum_sweep_plan *plan = sweep->plan;
+    worker->column = calloc((size_t)plan->predict.draws + 1, sizeof *worker->column);
+    if (worker->column == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a point");
+    }
+    TRY(fulcrum_sweep_probe_new(sweep->scenario, plan, &worker->probe, err));
+    if (plan->best != NULL) {
+        TRY(fulcrum_sweep_best_new(plan, &worker->best, err));
+    }
+    return FULCRUM_OK;
+}
+
+static void free_sweep(struct sweep *sweep)
+{
+    for (size_t i = 0; sweep->workers != NULL && i < sweep->thread_count; i++) {
+        free_worker(&sweep->workers[i]);
+    }
+    free(sweep->workers);
+    free(sweep->reasons);
+    free(sweep->block);
+}
+
+static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error *err)
+{
+#ifdef _OPENMP
+    sweep->thread_count = sweep->plan->thread_count > 0 ? sweep->plan->thread_count
+                                                        : (size_t)omp_get_max_threads();
+#else
+    sweep->thread_count = 1;
+#endif
+    size_t slots = smaller(FULCRUM_SWEEP_BLOCK, sweep->count);
+    sweep->block = calloc(slots, sizeof *sweep->block);
+    sweep->reasons = calloc(slots, sizeof *sweep->reasons);
+    sweep->workers = calloc(sweep->thread_count, sizeof *sweep->workers);
+    if (sweep->block == NULL || sweep->reasons == NULL || sweep->workers == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < sweep->thread_count && status == FULCRUM_OK; i++) {
+        status = fill_worker(sweep, &sweep->workers[i], err);
+    }
+    return status;
+}
+
+static void join_bests(const struct sweep *sweep)
+{
+    for (size_t i = 0; sweep->plan->best != NULL && i < sweep->thread_count; i++) {
+        fulcrum_sweep_best_merge(sweep->plan->best, sweep->workers[i].best);
+    }
+}
+
+enum fulcrum_status fulcrum_sweep_yardstick(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_sweep_plan *plan, size_t index, struct fulcrum_yardstick **out,
+    struct fulcrum_error *err)
+{
+    assert(index < fulcrum_sweep_count(plan));
+    struct fulcrum_sweep_point *point = calloc(1, sizeof *point);
+    if (point == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a point of a sweep");
+    }
+    struct fulcrum_sweep_probe *probe = NULL;
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_sweep_probe_new(scenario, plan, &probe, err));
+    TRY_OR_END(fulcrum_sweep_probe_point(probe, index, point, err));
+    /* The draws stay in the predictor until they are kept. */
+    status = fulcrum_yardstick_new(
+        fulcrum_sweep_probe_predictor(probe), &point->prediction, out, err);
+end:
+    fulcrum_sweep_probe_free(probe);
+    free(point);
+    return status;
+}
+
+enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,
+    const struct fulcrum_sweep_plan *plan, const struct fulcrum_sweep_visitor *visitor,
+    struct fulcrum_error *err)
+{
+    size_t count =
+        plan->axis_count <= FULCRUM_SWEEP_AXES_MOST ? fulcrum_sweep_count(plan) : 0;
+    if (count == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "a sweep takes up to %d fields and 2^53 points",
+            (int)FULCRUM_SWEEP_AXES_MOST);
+    }
+    if (plan->only != NULL) {
+        count = plan->only_count;
+    }
+    struct sweep sweep = {
+        .scenario = scenario, .plan = plan, .visitor = visitor, .count = count};
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fill_sweep(&sweep, err));
+    int stopped = visit_all(&sweep);
+    join_bests(&sweep);
+    status = stopped
+                 ? fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "the sweep was stopped")
+                 : FULCRUM_OK;
+end:
+    free_sweep(&sweep);
+    return status;
+}

@@ -1,0 +1,331 @@
+/* sweep.h - predictions over a grid of design points, in order and in bounded memory.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_MODEL_STUDY_SWEEP_H
+#define FULCRUM_MODEL_STUDY_SWEEP_H
+
+#include <stddef.h>
+
+#include "model/interval.h"
+#include "model/predict/predict.h"
+#include "model/study/pareto.h"
+#include "model/study/relative.h"
+
+/* One field and the values it takes. Borrowed. */
+struct fulcrum_sweep_axis {
+    const struct fulcrum_field *field;
+    const double *values;
+    size_t count;
+};
+
+enum { FULCRUM_SWEEP_AXES_MOST = 8, FULCRUM_REASON_BYTE = 800 /* with its end */ };
+
+struct fulcrum_sweep_best;
+
+struct fulcrum_sweep_front;
+
+struct fulcrum_sweep_plan {
+    const struct fulcrum_sweep_axis *axes; /* borrowed */
+    size_t axis_count;
+    struct fulcrum_predict_options predict;
+    /* Actors follow the threads (rounded to what GPUs can share); 0: they do not. */
+    double actors_per_thread;
+    /* Each point takes the actor count with the most steps per second; count 0: none.
+     */
+    const double *actor_choices;
+    size_t actor_choice_count;
+    /* Each point is compared with it; NULL: points stand alone. Borrowed. */
+    const struct fulcrum_yardstick *yardstick;
+    /* Gets the best point of each draw (sweep_best.h); NULL: not wanted. Borrowed. */
+    struct fulcrum_sweep_best *best;
+    /* Gets the draws of each point (sweep_front.h); NULL: not wanted. Borrowed. */
+    struct fulcrum_sweep_front *front;
+    /* The points of the grid that are predicted, by rising index; NULL: all. */
+    const size_t *only;
+    size_t only_count;
+    size_t thread_count; /* to work on; 0: as many as OpenMP would take */
+};
+
+struct fulcrum_sweep_point {
+    size_t index;
+    double varied[FULCRUM_SWEEP_AXES_MOST]; /* one per axis */
+    enum fulcrum_status status; /* else `reason` says why there is nothing */
+    const char
+        *reason; /* one line, borrowed: valid during the visit; "" after success */
+    struct fulcrum_prediction prediction;
+    struct fulcrum_ratio relative[FULCRUM_RELATIVE_COUNT]; /* with a yardstick */
+};
+
+/* Most points between two visits. */
+enum { FULCRUM_SWEEP_BLOCK = 16384 };
+
+/* When the next visit is wanted. */
+enum fulcrum_sweep_wish {
+    FULCRUM_SWEEP_GO_ON,
+    FULCRUM_SWEEP_VISIT_SOON, /* as soon as all threads have had some points */
+    FULCRUM_SWEEP_VISIT_NOW   /* after the points under way */
+};
+
+/* What is done with the points. */
+struct fulcrum_sweep_visitor {
+    void *context;
+    /* Asked every few points, on any thread, several at once. NULL: always GO_ON. */
+    enum fulcrum_sweep_wish (*wish)(void *context);
+    /*
+     * Of each point, before its visit and on any thread, several at once: work that can
+     * be done apart. `slot` is the point's place among those of the visit to come,
+     * below FULCRUM_SWEEP_BLOCK. NULL: nothing.
+     */
+    void (*prepare)(
+        void *context, size_t slot, const struct fulcrum_sweep_point *point);
+    /*
+     * The next points, in order, on the calling thread only. How many come at once may
+     * differ from run to run. Returns 0 to go on, anything else to stop.
+     */
+    int (*visit)(void *context, const struct fulcrum_sweep_point *points, size_t count);
+};
+
+/* Product of the axes' counts; 0 where it exceeds 2^53. */
+size_t fulcrum_sweep_count(const struct fulcrum_sweep_plan *plan);
+
+/*
+ * Predicts one point of the grid, for the others to be compared with.
+ *   plan     its yardstick is not looked at
+ *   index    below fulcrum_sweep_count
+ *   out      the caller frees it with fulcrum_yardstick_free
+ *   fails    as fulcrum_predict: where the point cannot run
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_yardstick(
+    const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
+    size_t index, struct fulcrum_yardstick **out, struct fulcrum_error *err);
+
+/*
+ * Visits every point of the grid, the last axis fastest. A point that cannot run is
+ * visited with its status. The same results whatever the number of threads, in memory
+ * that does not grow with the number of points.
+ *   fails    FULCRUM_ERR_RANGE (too many axes or points), FULCRUM_ERR_NO_MEMORY,
+ *            FULCRUM_ERR_INTERRUPTED (a visit asked to stop)
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_run(
+    const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
+    const struct fulcrum_sweep_visitor *visitor, struct fulcrum_error *err);
+
+/* Single points of a sweep, in any order. */
+
+/*
+ * Predicts points of a grid as a sweep does, its rule for the actors included, for one
+ * thread at a time. Opaque.
+ */
+struct fulcrum_sweep_probe;
+
+/*
+ *   scenario, plan  borrowed, as long as the probe is used
+ *   out             the caller frees it with fulcrum_sweep_probe_free
+ *   fails           FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_probe_new(
+    const struct fulcrum_scenario *scenario, const struct fulcrum_sweep_plan *plan,
+    struct fulcrum_sweep_probe **out, struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_sweep_probe_free(struct fulcrum_sweep_probe *probe);
+
+/*
+ * Predicts one point of the grid, as a visit of it would find it but for `reason` and
+ * `relative`, which are left alone; index, varied values and status are set anyway.
+ *   index    below fulcrum_sweep_count
+ *   fails    as fulcrum_predict: where the point cannot run
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_probe_point(
+    struct fulcrum_sweep_probe *probe, size_t index, struct fulcrum_sweep_point *out,
+    struct fulcrum_error *err);
+
+/*
+ * One draw of a point that this or another probe of the plan has predicted: the same
+ * values as among the draws of the whole point.
+ *   draw     from 1
+ *   values   FULCRUM_OUTPUT_COUNT
+ *   fails    as fulcrum_predict: where the draw cannot run
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_probe_draw(
+    struct fulcrum_sweep_probe *probe, const struct fulcrum_sweep_point *point,
+    size_t draw, double *values, struct fulcrum_error *err);
+
+/* What predicted the last point: its draws. Borrowed. */
+const struct fulcrum_predictor *fulcrum_sweep_probe_predictor(
+    const struct fulcrum_sweep_probe *probe);
+
+/*
+ * As many actors for each hardware thread, rounded to a multiple of the GPUs or learner
+ * cores that share them, at least one each.
+ */
+double fulcrum_actors_for_threads(
+    const struct fulcrum_design *design, double actors_per_thread);
+
+/* The points of a sweep that no other beats in every metric. */
+
+/*
+ * What is better of an output, where nobody says otherwise: more of rates, batches and
+ * of what is busy, as it has been paid for; less of times, watts, joules and of threads
+ * to a SM. NONE for one that has no better side that is known here.
+ */
+enum fulcrum_sense fulcrum_output_sense(size_t output);
+
+/* An output, or a field that varies, and what is better of it. */
+struct fulcrum_front_metric {
+    enum fulcrum_sense sense;
+    int is_axis;
+    size_t at; /* among the plan's axes, else among the outputs */
+};
+
+/* Opaque. */
+struct fulcrum_sweep_front;
+
+/*
+ * Draws are kept where the plan has some and all of them fit.
+ *   plan     borrowed, as long as the result is used
+ *   metrics  2 or 3
+ *   out      the caller frees it with fulcrum_sweep_front_free
+ *   fails    FULCRUM_ERR_RANGE (the number of metrics), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_front_new(
+    const struct fulcrum_sweep_plan *plan, const struct fulcrum_front_metric *metrics,
+    size_t metric_count, struct fulcrum_sweep_front **out, struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_sweep_front_free(struct fulcrum_sweep_front *front);
+
+/*
+ * The next points of the sweep; one that cannot run is on no front.
+ *   fails    as fulcrum_pareto_add
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_front_add(
+    struct fulcrum_sweep_front *front, const struct fulcrum_sweep_point *points,
+    size_t count, struct fulcrum_error *err);
+
+/*
+ * What is on the front of the points so far, by index, and from the draws how often.
+ *   out      borrowed, until the front is freed or gets more points
+ *   fails    as fulcrum_pareto_add
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_front_end(
+    struct fulcrum_sweep_front *front, const size_t **out, size_t *count,
+    struct fulcrum_error *err);
+
+/* Points that ran and have no value of a metric. */
+size_t fulcrum_sweep_front_left_out(const struct fulcrum_sweep_front *front);
+
+/* Whether shares of draws are known. */
+int fulcrum_sweep_front_has_draws(const struct fulcrum_sweep_front *front);
+
+/*
+ * The share of all draws in which a point is on the front of that draw, after
+ * fulcrum_sweep_front_end; NAN without draws.
+ */
+double fulcrum_sweep_front_frac(const struct fulcrum_sweep_front *front, size_t index);
+
+/* Where a sweep is best: along each axis, and in each draw. */
+
+/* The outputs of which more is better. */
+enum { FULCRUM_SWEEP_METRICS = 3 };
+
+enum fulcrum_predicted fulcrum_sweep_metric(size_t metric);
+
+/*
+ * The best point of each draw, in memory that grows with the draws and not with the
+ * points. A sweep whose plan has one fills it. Opaque.
+ */
+struct fulcrum_sweep_best;
+
+/*
+ *   plan     borrowed, as long as the result is used; its draws are not 0
+ *   out      the caller frees it with fulcrum_sweep_best_free
+ *   fails    FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_best_new(
+    const struct fulcrum_sweep_plan *plan, struct fulcrum_sweep_best **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_sweep_best_free(struct fulcrum_sweep_best *best);
+
+/* The draws of one point, as fulcrum_predictor_draws gives them, in any order. */
+void fulcrum_sweep_best_add(struct fulcrum_sweep_best *best, size_t index,
+    const double *draws, size_t draw_count);
+
+/* Adds what `other`, of the same plan, has seen. */
+void fulcrum_sweep_best_merge(
+    struct fulcrum_sweep_best *best, const struct fulcrum_sweep_best *other);
+
+/* One metric over the draws. */
+struct fulcrum_best_spread {
+    size_t draw_count;             /* that ran at some point; below 2 all is NAN */
+    struct fulcrum_interval value; /* of the metric at the best point */
+    struct fulcrum_interval ratio; /* of cpu_gpu_ratio_used there */
+};
+
+/*
+ * The 90 % interval of the best point. Ends are values that the sweep has, outward: at
+ * least 90 % of the draws lie within.
+ */
+struct fulcrum_best_spread fulcrum_sweep_best_spread(
+    const struct fulcrum_sweep_best *best, size_t metric);
+
+/*
+ * The same of one field that varies. All but the first is NAN where draws times values
+ * are more than 32 MB hold, so that memory is bounded.
+ */
+struct fulcrum_best_along {
+    struct fulcrum_interval at;            /* of its value at the best point */
+    struct fulcrum_interval plateau_first; /* of the first value on the plateau */
+    struct fulcrum_interval plateau_last;  /* of the last one */
+    double first_near_frac; /* draws whose plateau has the first value that can run */
+    double last_near_frac;
+};
+
+struct fulcrum_best_along fulcrum_sweep_best_along(
+    const struct fulcrum_sweep_best *best, size_t metric, size_t axis);
+
+/*
+ * The best estimate at each value of each axis, over all others. Axes of more than
+ * FULCRUM_PROFILE_MOST values are left out, so that memory is bounded. Opaque.
+ */
+struct fulcrum_sweep_profile;
+
+enum { FULCRUM_PROFILE_MOST = 65536 };
+
+/* As fulcrum_sweep_best_new. */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_profile_new(
+    const struct fulcrum_sweep_plan *plan, struct fulcrum_sweep_profile **out,
+    struct fulcrum_error *err);
+
+/* Accepts NULL. */
+void fulcrum_sweep_profile_free(struct fulcrum_sweep_profile *profile);
+
+/* A point that can run. */
+void fulcrum_sweep_profile_add(
+    struct fulcrum_sweep_profile *profile, const struct fulcrum_sweep_point *point);
+
+/* Where a metric is within FULCRUM_PLATEAU_FRAC of its best along an axis. */
+struct fulcrum_plateau {
+    size_t best; /* places among the axis' values */
+    size_t first;
+    size_t last;
+    size_t first_run; /* the first and the last value at which anything can run */
+    size_t last_run;
+    size_t count; /* of values on it; fewer than last - first + 1 where it has gaps */
+    double best_ratio; /* cpu_gpu_ratio_used of the best */
+    double least_ratio;
+    double most_ratio;
+};
+
+/* Returns 0, and leaves `out` alone, where no point has the metric or the axis is long.
+ */
+int fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
+    size_t metric, size_t axis, struct fulcrum_plateau *out);
+
+/* cpu_gpu_ratio_used of the best point at a value of an axis that has a plateau. */
+double fulcrum_sweep_profile_ratio(const struct fulcrum_sweep_profile *profile,
+    size_t metric, size_t axis, size_t place);
+
+#endif

@@ -1,0 +1,553 @@
+/* axis.c - maps values to the page and chooses ticks that people find round. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/chart/axis.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plots/chart/canvas.h"
+
+/* The best point of a curve, and a sentence about it. */
+
+static const double plateau_frac = 0.01;
+
+/* Ties go to the earlier point, so this is strict. */
+static int better(double a, double b, enum fulcrum_goal goal)
+{
+    return goal == FULCRUM_GOAL_MOST ? a > b : a < b;
+}
+
+/* Relative to the best itself, so that the unit does not matter. */
+static int near_best(double y, double best_y)
+{
+    return fabs(y - best_y) <= plateau_frac * fabs(best_y);
+}
+
+/* What one pass over the usable points finds. */
+struct scan {
+    size_t usable;
+    size_t near;    /* of them, within 1 % of the best */
+    double first_x; /* smallest x within 1 % of the best */
+    double first_y;
+    double least_x; /* of the usable points */
+    double last_x;
+};
+
+/* Needs the best value first: "within 1 %" is relative to it. */
+static struct scan scan_points(
+    const double *x, const double *y, size_t count, double best_y)
+{
+    struct scan scan = {.first_x = INFINITY, .least_x = INFINITY, .last_x = -INFINITY};
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(x[i]) || !isfinite(y[i])) {
+            continue;
+        }
+        scan.usable++;
+        scan.least_x = fmin(scan.least_x, x[i]);
+        scan.last_x = fmax(scan.last_x, x[i]);
+        if (near_best(y[i], best_y)) {
+            scan.near++;
+            scan.first_y = x[i] < scan.first_x ? y[i] : scan.first_y;
+            scan.first_x = fmin(scan.first_x, x[i]);
+        }
+    }
+    return scan;
+}
+
+/* The order matters: a flat curve is also a plateau, and a plateau may reach an end. */
+static enum fulcrum_best_shape shape_of(const struct scan *scan, double best_x)
+{
+    if (scan->usable == 1) {
+        return FULCRUM_BEST_ALONE;
+    }
+    if (scan->near == scan->usable) {
+        return FULCRUM_BEST_FLAT;
+    }
+    if (scan->first_x < best_x) {
+        return FULCRUM_BEST_PLATEAU;
+    }
+    if (best_x <= scan->least_x) {
+        return FULCRUM_BEST_AT_START;
+    }
+    return best_x < scan->last_x ? FULCRUM_BEST_PEAK : FULCRUM_BEST_AT_END;
+}
+
+struct fulcrum_best fulcrum_best_find(
+    const double *x, const double *y, size_t count, enum fulcrum_goal goal)
+{
+    size_t best = count;
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(x[i]) && isfinite(y[i]) &&
+            (best == count || better(y[i], y[best], goal))) {
+            best = i;
+        }
+    }
+    if (best == count) {
+        return (struct fulcrum_best){.shape = FULCRUM_BEST_NONE};
+    }
+    struct scan scan = scan_points(x, y, count, y[best]);
+    return (struct fulcrum_best){.shape = shape_of(&scan, x[best]),
+        .x = scan.first_x,
+        .y = scan.first_y,
+        .best_y = y[best]};
+}
+
+void fulcrum_plain_text(char *out, size_t size, double value)
+{
+    if (fabs(value) >= 1000.0 && fabs(value) < 1e5) {
+        (void)snprintf(out, size, "%.0f", value);
+    } else {
+        fulcrum_si_text(out, size, value, 3, NULL);
+    }
+}
+
+void fulcrum_best_sentence(char *out, size_t size, const struct fulcrum_best *best,
+    const char *x_name, const char *unit)
+{
+    char at[48];
+    char y[48];
+    char top[48];
+    fulcrum_plain_text(at, sizeof at, best->x);
+    fulcrum_si_text(y, sizeof y, best->y, 3, unit);
+    fulcrum_si_text(top, sizeof top, best->best_y, 3, unit);
+    const char *space = x_name[0] != '\0' ? " " : "";
+    switch (best->shape) {
+    case FULCRUM_BEST_NONE:
+        (void)snprintf(out, size, "%s", "");
+        break;
+    case FULCRUM_BEST_ALONE:
+        (void)snprintf(out, size, "%s at %s%s%s, the only point", y, at, space, x_name);
+        break;
+    case FULCRUM_BEST_FLAT:
+        (void)snprintf(out, size, "within 1 %% of %s everywhere", top);
+        break;
+    case FULCRUM_BEST_PLATEAU:
+        (void)snprintf(out, size, "within 1 %% of the best (%s) at %s%s%s already", top,
+            at, space, x_name);
+        break;
+    case FULCRUM_BEST_AT_START:
+        (void)snprintf(out, size, "best where the chart begins: %s at %s%s%s", y, at,
+            space, x_name);
+        break;
+    case FULCRUM_BEST_AT_END:
+        (void)snprintf(out, size, "still improving where the chart ends: %s at %s%s%s",
+            y, at, space, x_name);
+        break;
+    case FULCRUM_BEST_PEAK:
+        (void)snprintf(out, size, "best %s at %s%s%s", y, at, space, x_name);
+        break;
+    }
+}
+
+/* Relative slack for comparing computed tick values with limits. */
+static const double slack = 1e-9;
+static const double auto_log_decades = 3.0;
+
+/* Beyond these, room around the values and steps between them would overflow. */
+static const double largest = 1e300;
+static const double smallest = 1e-300;
+static const double most_decades = 304.0;
+
+struct fulcrum_limits fulcrum_limits_none(void)
+{
+    return (struct fulcrum_limits){INFINITY, -INFINITY, INFINITY};
+}
+
+void fulcrum_limits_add(struct fulcrum_limits *span, double value)
+{
+    if (!isfinite(value)) {
+        return;
+    }
+    double near = fabs(value) < smallest ? 0.0 : fmin(fmax(value, -largest), largest);
+    span->lo = fmin(span->lo, near);
+    span->hi = fmax(span->hi, near);
+    if (near > 0.0) {
+        span->lo_positive = fmin(span->lo_positive, near);
+    }
+}
+
+/* Both kinds map by the logarithm; they differ in their ticks only. */
+static int is_log(enum fulcrum_axis_kind kind)
+{
+    return kind == FULCRUM_AXIS_LOG || kind == FULCRUM_AXIS_LOG2;
+}
+
+int fulcrum_limits_usable(
+    const struct fulcrum_limits *span, enum fulcrum_axis_kind kind)
+{
+    return is_log(kind) ? isfinite(span->lo_positive) : span->lo <= span->hi;
+}
+
+struct prefix {
+    double factor;
+    const char *sign;
+};
+
+/* The largest prefix not above |value|; below 1 only where a unit takes it. */
+static struct prefix prefix_of(double value, const char *unit)
+{
+    static const struct prefix prefixes[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},
+        {1e6, "M"}, {1e3, "k"}, {1.0, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"},
+        {1e-12, "p"}};
+    const size_t one = 5;
+    size_t last =
+        unit != NULL && value != 0.0 ? sizeof prefixes / sizeof prefixes[0] - 1 : one;
+    size_t i = 0;
+    while (i < last && fabs(value) < prefixes[i].factor * (1.0 - slack)) {
+        i++;
+    }
+    return prefixes[i];
+}
+
+/* Of "1.50" and "2.00" only what a reader needs. */
+static void trim_zeros(char *number)
+{
+    char *point = strchr(number, '.');
+    if (point == NULL) {
+        return;
+    }
+    char *end = number + strlen(number);
+    while (end[-1] == '0') {
+        end--;
+    }
+    if (end[-1] == '.') {
+        end--;
+    }
+    *end = '\0';
+}
+
+/* Plain decimals turn unreadable below this; "2e-5" is shorter. */
+static int needs_exponent(double value, const char *unit)
+{
+    return unit == NULL && value != 0.0 && fabs(value) < 1e-3 * (1.0 - slack);
+}
+
+/* `value` with so many digits that steps of `step` can be told apart. */
+static void step_text(
+    char *out, size_t size, double value, double step, const char *unit)
+{
+    struct prefix prefix = prefix_of(value, unit);
+    char number[FULCRUM_TICK_LABEL_SIZE];
+    if (needs_exponent(value, unit)) {
+        double exponent = floor(log10(fabs(value)) + slack);
+        double digits = fmax(0.0, exponent - floor(log10(step) + slack));
+        (void)snprintf(number, sizeof number, "%.*f", (int)fmin(digits, 12.0),
+            value / pow(10.0, exponent));
+        trim_zeros(number);
+        (void)snprintf(out, size, "%se%.0f", number, exponent);
+        return;
+    }
+    double decimals = ceil(-log10(step / prefix.factor) - slack);
+    (void)snprintf(number, sizeof number, "%.*f", (int)fmax(0.0, fmin(decimals, 15.0)),
+        value / prefix.factor);
+    trim_zeros(number);
+    int with_unit = unit != NULL && value != 0.0;
+    (void)snprintf(out, size, "%s%s%s%s", number, with_unit ? " " : "", prefix.sign,
+        with_unit ? unit : "");
+}
+
+void fulcrum_si_text(char *out, size_t size, double value, int digits, const char *unit)
+{
+    if (!isfinite(value)) {
+        (void)snprintf(out, size, "unknown");
+        return;
+    }
+    if (value == 0.0) {
+        (void)snprintf(out, size, "0");
+        return;
+    }
+    double step = pow(10.0, floor(log10(fabs(value)) + slack) + 1.0 - digits);
+    double rounded = round(value / step) * step;
+    step_text(out, size, rounded, step, unit);
+}
+
+/* A tick among those kept; silently full only beyond FULCRUM_TICKS_MAX. */
+static void add_tick(
+    struct fulcrum_axis *axis, double value, int rank, const char *label)
+{
+    double margin = slack * fmax(fabs(axis->lo), fabs(axis->hi));
+    if (axis->tick_count == FULCRUM_TICKS_MAX || value < axis->lo - margin ||
+        value > axis->hi + margin) {
+        return;
+    }
+    struct fulcrum_tick *tick = &axis->ticks[axis->tick_count++];
+    tick->value = fmin(fmax(value, axis->lo), axis->hi);
+    tick->rank = rank;
+    (void)snprintf(tick->label, sizeof tick->label, "%s", label);
+}
+
+/* The i-th of ..., 0.5, 1, 2, 5, 10, ...; 1 is the 0th. */
+static double nice_step(double i)
+{
+    static const double mantissas[] = {1.0, 2.0, 5.0};
+    double decade = floor(i / 3.0);
+    return mantissas[(int)(i - 3.0 * decade)] * pow(10.0, decade);
+}
+
+/* How many multiples of `step` the axis holds. */
+static double ticks_between(const struct fulcrum_axis *axis, double step)
+{
+    return floor(axis->hi / step + slack) - ceil(axis->lo / step - slack) + 1.0;
+}
+
+/* At most `wanted` ticks, but for axes where that would leave fewer than two. */
+static void linear_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
+{
+    double i = 3.0 * floor(log10((axis->hi - axis->lo) / wanted));
+    while (ticks_between(axis, nice_step(i)) > wanted) {
+        i++;
+    }
+    while (ticks_between(axis, nice_step(i)) < 2.0) {
+        i--;
+    }
+    double step = nice_step(i);
+    double first = ceil(axis->lo / step - slack);
+    size_t count = (size_t)ticks_between(axis, step);
+    for (size_t j = 0; j < count; j++) {
+        char label[FULCRUM_TICK_LABEL_SIZE];
+        double value = (first + (double)j) * step + 0.0; /* turns -0 into 0 */
+        step_text(label, sizeof label, value, step, unit);
+        add_tick(axis, value, 0, label);
+    }
+}
+
+/* Importance of a mantissa among the ticks of a decade; 9 for a minor tick. */
+static int decade_rank(int mantissa, double decades, double wanted)
+{
+    if (mantissa == 1) {
+        return 0;
+    }
+    int labelled = (mantissa == 2 || mantissa == 5) && decades * 2.0 <= wanted;
+    return labelled ? 1 : 9;
+}
+
+/* What the ticks of all decades have in common. */
+struct log_scale {
+    double decades;
+    double wanted;
+    double stride; /* every so many powers carry labels */
+    const char *unit;
+};
+
+static void decade_ticks(
+    struct fulcrum_axis *axis, const struct log_scale *scale, double power)
+{
+    /* Minor ticks beyond five decades are mud. */
+    int mantissas = scale->decades <= 5.0 ? 9 : 1;
+    int labelled = fmod(power, scale->stride) == 0.0;
+    for (int mantissa = 1; mantissa <= mantissas; mantissa++) {
+        double value = mantissa * pow(10.0, power);
+        int rank = decade_rank(mantissa, scale->decades, scale->wanted);
+        char label[FULCRUM_TICK_LABEL_SIZE] = "";
+        if (rank < 9 && labelled) {
+            step_text(label, sizeof label, value, pow(10.0, power), scale->unit);
+        }
+        add_tick(axis, value, label[0] != '\0' ? rank : 9, label);
+    }
+}
+
+/* Powers of ten, thinned by a stride where there are more than labels wanted. */
+static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
+{
+    double decades = log10(axis->hi) - log10(axis->lo);
+    const struct log_scale scale = {
+        decades, wanted, fmax(1.0, ceil(decades / wanted)), unit};
+    double first = floor(log10(axis->lo) + slack);
+    size_t count = (size_t)(ceil(log10(axis->hi) - slack) - first) + 1;
+    for (size_t i = 0; i < count; i++) {
+        decade_ticks(axis, &scale, first + (double)i);
+    }
+}
+
+/* Whole powers of two; counts below a million are written out, as 1024 is a name. */
+static void log2_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
+{
+    double first = ceil(log2(axis->lo) - slack);
+    double count = fmax(0.0, floor(log2(axis->hi) + slack) - first + 1.0);
+    double stride = fmax(1.0, ceil(count / wanted));
+    for (size_t i = 0; i < (size_t)count; i++) {
+        double power = first + (double)i;
+        double value = exp2(power);
+        char label[FULCRUM_TICK_LABEL_SIZE] = "";
+        if (fmod(power, stride) == 0.0 && value < 1e6 && unit == NULL) {
+            (void)snprintf(label, sizeof label, "%.10g", value);
+        } else if (fmod(power, stride) == 0.0) {
+            fulcrum_si_text(label, sizeof label, value, 4, unit);
+        }
+        add_tick(axis, value, label[0] != '\0' ? 0 : 9, label);
+    }
+}
+
+/* Limits around the span, never of zero length. */
+static void fit_linear(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
+    const struct fulcrum_axis_options *options)
+{
+    int any = span->lo <= span->hi;
+    double lo = any ? span->lo : 0.0;
+    double hi = any ? span->hi : 1.0;
+    if (options->from_zero && lo >= 0.0) {
+        lo = 0.0;
+    }
+    /* Narrower than this, rounding would show instead of data. */
+    double least = fmax(fabs(lo), fabs(hi)) * 1e-6;
+    if (hi - lo <= least) {
+        double middle = lo + (hi - lo) / 2.0;
+        double half = middle == 0.0 ? 0.5 : fabs(middle) * 0.1;
+        lo = middle - half;
+        hi = middle + half;
+    }
+    double pad = (hi - lo) * options->pad_frac;
+    axis->lo = options->from_zero && lo >= 0.0 && lo - pad < 0.0 ? 0.0 : lo - pad;
+    axis->hi = hi + pad;
+}
+
+/* Limits around the positive part of the span, padded by a share of its decades. */
+static void fit_log(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
+    const struct fulcrum_axis_options *options)
+{
+    int any = fulcrum_limits_usable(span, FULCRUM_AXIS_LOG);
+    double lo = any ? log10(span->lo_positive) : 0.0;
+    double hi = any ? log10(span->hi) : 1.0;
+    /* Less than a factor of 1.5 leaves too few powers for ticks. */
+    const double least = 0.18;
+    if (hi - lo < least) {
+        double middle = (lo + hi) / 2.0;
+        lo = middle - log10(2.0);
+        hi = middle + log10(2.0);
+    }
+    double pad = (hi - lo) * options->pad_frac;
+    axis->lo = pow(10.0, fmax(lo - pad, -most_decades));
+    axis->hi = pow(10.0, fmin(hi + pad, most_decades));
+}
+
+/* A logarithmic axis over less than a decade may have no power to label. */
+static size_t labelled_count(const struct fulcrum_axis *axis)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < axis->tick_count; i++) {
+        count += axis->ticks[i].label[0] != '\0' ? 1U : 0U;
+    }
+    return count;
+}
+
+/* Zero or a negative value rules a logarithm out, however far values spread. */
+static enum fulcrum_axis_kind kind_for(
+    const struct fulcrum_limits *span, enum fulcrum_axis_kind asked)
+{
+    if (asked != FULCRUM_AXIS_AUTO) {
+        return asked;
+    }
+    int spans_decades =
+        span->lo > 0.0 && log10(span->hi) - log10(span->lo) > auto_log_decades;
+    return spans_decades ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_LINEAR;
+}
+
+void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
+    const struct fulcrum_axis_options *options)
+{
+    double wanted = fmax(2.0, fmin(options->ticks_wanted, 12.0));
+    axis->kind = kind_for(span, options->kind);
+    axis->tick_count = 0;
+    if (!is_log(axis->kind)) {
+        fit_linear(axis, span, options);
+        linear_ticks(axis, wanted, options->unit);
+        return;
+    }
+    fit_log(axis, span, options);
+    if (axis->kind == FULCRUM_AXIS_LOG2) {
+        log2_ticks(axis, wanted, options->unit);
+    } else {
+        log_ticks(axis, wanted, options->unit);
+    }
+    if (labelled_count(axis) < 2) {
+        axis->tick_count = 0;
+        linear_ticks(axis, wanted, options->unit);
+    }
+}
+
+int fulcrum_axis_shows(const struct fulcrum_axis *axis, double value)
+{
+    return isfinite(value) && (!is_log(axis->kind) || value > 0.0);
+}
+
+double fulcrum_axis_at(const struct fulcrum_axis *axis, double value)
+{
+    assert(fulcrum_axis_shows(axis, value));
+    double share = is_log(axis->kind) ? log(value / axis->lo) / log(axis->hi / axis->lo)
+                                      : (value - axis->lo) / (axis->hi - axis->lo);
+    return axis->from + (axis->to - axis->from) * fmin(fmax(share, 0.0), 1.0);
+}
+
+/* Puts labels along an axis without letting them meet. */
+
+static const double label_space_pt = 6.0;
+
+/* Along one axis: where a label was put. */
+struct stretch {
+    double from;
+    double to;
+};
+
+/* Labels keep a distance, or neighbouring numbers would read as one. */
+static int stretch_free(
+    const struct stretch *taken, size_t count, struct stretch wanted, double space_pt)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (wanted.from < taken[i].to + space_pt &&
+            taken[i].from < wanted.to + space_pt) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Along the axis: labels are as long as wide, or as high. */
+static double label_length(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_tick_row *row, const struct fulcrum_tick *tick)
+{
+    struct fulcrum_extent extent =
+        fulcrum_canvas_measure(canvas, &row->style, tick->label);
+    return row->vertical ? extent.height_pt : extent.width_pt;
+}
+
+/* Labels already put along an axis. */
+struct taken {
+    struct stretch stretches[FULCRUM_TICKS_MAX];
+    size_t count;
+};
+
+static void draw_tick_label(struct fulcrum_canvas *canvas,
+    const struct fulcrum_tick_row *row, const struct fulcrum_tick *tick,
+    struct taken *taken)
+{
+    double half = label_length(canvas, row, tick) / 2.0;
+    double at = fulcrum_axis_at(row->axis, tick->value);
+    at = fmin(fmax(at, row->from + half), row->to - half);
+    struct stretch wanted = {at - half, at + half};
+    double space_pt = row->vertical ? 0.5 : label_space_pt;
+    if (!stretch_free(taken->stretches, taken->count, wanted, space_pt)) {
+        return;
+    }
+    struct fulcrum_spot spot = row->vertical ? (struct fulcrum_spot){row->across, at}
+                                             : (struct fulcrum_spot){at, row->across};
+    fulcrum_canvas_text(canvas, &row->style, spot, tick->label);
+    taken->stretches[taken->count++] = wanted;
+}
+
+void fulcrum_tick_row_draw(
+    struct fulcrum_canvas *canvas, const struct fulcrum_tick_row *row)
+{
+    struct taken taken = {.count = 0};
+    size_t tick_count = row->axis->tick_count;
+    for (size_t i = 0; i < 2 * tick_count; i++) {
+        int rank = i < tick_count ? 0 : 1;
+        const struct fulcrum_tick *tick =
+            &row->axis->ticks[rank == 0 ? i : i - tick_count];
+        if (tick->rank == rank && tick->label[0] != '\0') {
+            draw_tick_label(canvas, row, tick, &taken);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+/* axis.h - maps values to the page and chooses ticks that people find round. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PLOTS_CHART_AXIS_H
+#define FULCRUM_PLOTS_CHART_AXIS_H
+
+#include <stddef.h>
+
+#include "plots/chart/canvas.h"
+
+/* The best point of a curve, and a sentence about it. */
+
+enum fulcrum_goal { FULCRUM_GOAL_MOST, FULCRUM_GOAL_LEAST };
+
+enum fulcrum_best_shape {
+    FULCRUM_BEST_NONE,     /* no usable point */
+    FULCRUM_BEST_ALONE,    /* one usable point */
+    FULCRUM_BEST_FLAT,     /* all within 1 % of the best */
+    FULCRUM_BEST_PLATEAU,  /* a smaller x is within 1 % of the best */
+    FULCRUM_BEST_AT_START, /* the smallest x: less might be better */
+    FULCRUM_BEST_AT_END,   /* the largest x: more might be better */
+    FULCRUM_BEST_PEAK
+};
+
+struct fulcrum_best {
+    enum fulcrum_best_shape shape;
+    double x; /* of the point to mark: on a plateau the smallest x within 1 % */
+    double y;
+    double best_y;
+};
+
+/* Looks at `count` points with increasing x; values that are not finite are skipped. */
+struct fulcrum_best fulcrum_best_find(
+    const double *x, const double *y, size_t count, enum fulcrum_goal goal);
+
+/*
+ * Says it in words, "best 17.2k at 0.31". `unit` is that of y as for fulcrum_si_text,
+ * `x_name` what x counts, "" for nothing.
+ */
+void fulcrum_best_sentence(char *out, size_t size, const struct fulcrum_best *best,
+    const char *x_name, const char *unit);
+
+/* "0.0625", "1024": x values as people write them. */
+void fulcrum_plain_text(char *out, size_t size, double value);
+
+enum fulcrum_axis_kind {
+    FULCRUM_AXIS_LINEAR,
+    FULCRUM_AXIS_LOG,  /* ticks at powers of ten, and at 2 and 5 times them */
+    FULCRUM_AXIS_LOG2, /* ticks at powers of two: threads, batches */
+    FULCRUM_AXIS_AUTO  /* linear, or LOG where values span more than three decades */
+};
+
+enum { FULCRUM_TICKS_MAX = 96, FULCRUM_TICK_LABEL_SIZE = 32 };
+
+struct fulcrum_tick {
+    double value;
+    int rank; /* 0 most important; labels of lower rank give way */
+    char label[FULCRUM_TICK_LABEL_SIZE]; /* "" on minor ticks */
+};
+
+/* The values an axis has to show. Start with fulcrum_limits_none. */
+struct fulcrum_limits {
+    double lo; /* above hi while there is none */
+    double hi;
+    double lo_positive; /* infinite while there is none */
+};
+
+struct fulcrum_axis {
+    enum fulcrum_axis_kind kind; /* never AUTO once fitted */
+    double lo;                   /* values at the ends */
+    double hi;
+    double from; /* positions at the ends, in points; set by the caller */
+    double to;
+    size_t tick_count;
+    struct fulcrum_tick ticks[FULCRUM_TICKS_MAX];
+};
+
+struct fulcrum_axis_options {
+    enum fulcrum_axis_kind kind;
+    double ticks_wanted; /* labelled ones, at least 2 */
+    double pad_frac;     /* room beyond the outermost values, as a share of the axis */
+    int from_zero;       /* a linear axis of values >= 0 begins at 0 */
+    const char *unit; /* follows each tick's label: "s" gives 50 µs; NULL for none */
+};
+
+/* Limits that no value was added to. */
+struct fulcrum_limits fulcrum_limits_none(void);
+
+/* Widens the span, to 1e300 at most; values that are not finite are left out. */
+void fulcrum_limits_add(struct fulcrum_limits *span, double value);
+
+/* 1 where an axis of this kind has a value to show. */
+int fulcrum_limits_usable(
+    const struct fulcrum_limits *span, enum fulcrum_axis_kind kind);
+
+/*
+ * Chooses limits around the span and ticks between them. A span without usable values
+ * gives an axis from 0 to 1 (logarithmic: 1 to 10). from and to are left alone.
+ */
+void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
+    const struct fulcrum_axis_options *options);
+
+/* 1 where the value has a place on the axis: finite, and positive if logarithmic. */
+int fulcrum_axis_shows(const struct fulcrum_axis *axis, double value);
+
+/* Position of a value that the axis shows; values beyond an end lie on that end. */
+double fulcrum_axis_at(const struct fulcrum_axis *axis, double value);
+
+/*
+ * "2.5M", "17.2k", "0.0625", with a unit "50 µs": `digits` significant digits at most,
+ * "unknown" for NaN.
+ */
+void fulcrum_si_text(
+    char *out, size_t size, double value, int digits, const char *unit);
+
+/* Puts labels along an axis without letting them meet. */
+
+/* What it takes to label the ticks of one axis. */
+struct fulcrum_tick_row {
+    const struct fulcrum_axis *axis; /* with its ends placed on the page */
+    struct fulcrum_text style;       /* anchored at the middle of each label */
+    double from;                     /* labels stay between the two, */
+    double to;                       /* along the axis */
+    double across;                   /* position on the other axis */
+    int vertical;
+};
+
+/* Labels of low rank come last and only where they have room. */
+void fulcrum_tick_row_draw(
+    struct fulcrum_canvas *canvas, const struct fulcrum_tick_row *row);
+
+#endif

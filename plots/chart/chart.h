@@ -1,0 +1,59 @@
+/* chart.h - the charts there are, and what their data have in common. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PLOTS_CHART_CHART_H
+#define FULCRUM_PLOTS_CHART_CHART_H
+
+#include "plots/chart/canvas.h"
+
+/* Texts around a chart; each may be NULL. */
+struct fulcrum_chart_text {
+    const char *title;
+    const char *subtitle; /* workload, actors per thread, calibration, interval */
+    const char *footnote; /* flags: what is extrapolated or assumed */
+};
+
+/* One value per x with its interval; NaN is unknown. Borrowed. */
+struct fulcrum_estimate {
+    const double *value; /* NULL: not part of the chart */
+    const double *lo;    /* NULL: no interval, likewise */
+    const double *hi;
+};
+
+/* Less than this no chart can bear. */
+#define FULCRUM_CHART_LEAST_WIDTH_PT  300.0
+#define FULCRUM_CHART_LEAST_HEIGHT_PT 340.0
+
+/* One kind of chart, and what fulcrum_chart_draw calls for it. */
+struct fulcrum_chart {
+    const char *name;
+    const char *summary;
+    size_t room_byte; /* of what it keeps while it draws */
+    /*
+     * What no picture can show is refused before anything is drawn. NULL: nothing is.
+     *   data     of the chart's own type, never NULL, as for draw
+     *   fails    FULCRUM_ERR_RANGE
+     */
+    enum fulcrum_status (*check)(const void *data, struct fulcrum_error *err);
+    /*
+     * Draws what passed.
+     *   room     room_byte of zeros
+     *   fails    what fulcrum_canvas_status tells at the end, and as
+     *            fulcrum_chart_draw, which see
+     */
+    enum fulcrum_status (*draw)(struct fulcrum_canvas *canvas, void *room,
+        const void *data, struct fulcrum_error *err);
+    /* Frees what the room came to own, also after a failure. NULL: nothing. */
+    void (*clear)(void *room);
+};
+
+/*
+ * Draws on a fresh canvas.
+ *   data     struct fulcrum_<name>_data; NULL gives a page that says "no data"
+ *   fails    FULCRUM_ERR_RANGE (page too small, a value no chart can show),
+ *            FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_chart_draw(
+    const struct fulcrum_chart *chart, struct fulcrum_canvas *canvas, const void *data,
+    struct fulcrum_error *err);
+
+#endif

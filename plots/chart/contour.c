@@ -1,0 +1,450 @@
+/* contour.c - lines of equal value through a grid of values. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Marching squares (Lorensen and Cline's marching cubes, SIGGRAPH 1987, in two
+ * dimensions). An edge of the grid is crossed at most once, so that lines are chains of
+ * edges: every square links the edges that a line enters and leaves it by. The two ways
+ * past a saddle are told apart by the bilinear value there (asymptotic decider, Nielson
+ * and Hamann, IEEE Visualization 1991).
+ */
+
+#include "plots/chart/contour.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "model/status.h"
+#include "plots/chart/canvas.h"
+#include "plots/chart/label.h"
+
+static const size_t no_edge = SIZE_MAX;
+
+/* Edges by index: first those along rows, then those along columns. */
+struct tracing {
+    const struct fulcrum_contour_grid *grid;
+    double level;
+    size_t edge_count;
+    size_t row_edge_count;
+    size_t (*links)[2]; /* the edges that a line goes on to; no_edge: none */
+    unsigned char *visited;
+};
+
+/* Edges around the square whose lower corner is (i, j). */
+enum side { SIDE_LOW, SIDE_RIGHT, SIDE_HIGH, SIDE_LEFT, SIDES };
+
+static double value_at(const struct tracing *tracing, size_t i, size_t j)
+{
+    return tracing->grid->value[j * tracing->grid->x_count + i];
+}
+
+static size_t edge_of(const struct tracing *tracing, size_t i, size_t j, enum side side)
+{
+    size_t columns = tracing->grid->x_count;
+    switch (side) {
+    case SIDE_HIGH:
+        return (j + 1) * (columns - 1) + i;
+    case SIDE_LEFT:
+        return tracing->row_edge_count + j * columns + i;
+    case SIDE_RIGHT:
+        return tracing->row_edge_count + j * columns + i + 1;
+    case SIDE_LOW:
+    case SIDES:
+    default:
+        return j * (columns - 1) + i;
+    }
+}
+
+/* Where the level lies between the two ends of an edge that it crosses. */
+static struct fulcrum_spot crossing(const struct tracing *tracing, size_t edge)
+{
+    const struct fulcrum_contour_grid *grid = tracing->grid;
+    int along_row = edge < tracing->row_edge_count;
+    size_t index = along_row ? edge : edge - tracing->row_edge_count;
+    size_t per_row = along_row ? grid->x_count - 1 : grid->x_count;
+    size_t i = index % per_row;
+    size_t j = index / per_row;
+    size_t next_i = along_row ? i + 1 : i;
+    size_t next_j = along_row ? j : j + 1;
+    double from = value_at(tracing, i, j);
+    double to = value_at(tracing, next_i, next_j);
+    double share = (tracing->level - from) / (to - from);
+    return (struct fulcrum_spot){grid->x[i] + share * (grid->x[next_i] - grid->x[i]),
+        grid->y[j] + share * (grid->y[next_j] - grid->y[j])};
+}
+
+static void add_link(struct tracing *tracing, size_t from, size_t to)
+{
+    size_t *links = tracing->links[from];
+    links[links[0] == no_edge ? 0 : 1] = to;
+}
+
+static void connect(struct tracing *tracing, size_t a, size_t b)
+{
+    add_link(tracing, a, b);
+    add_link(tracing, b, a);
+}
+
+/*
+ * Two opposite corners are above the level, two below. Where the bilinear saddle is on
+ * the side of the first corner, this and its opposite hang together, and lines cut the
+ * other two off.
+ */
+static void connect_saddle(
+    struct tracing *tracing, const size_t edges[SIDES], const double corners[4])
+{
+    double first = corners[0] * corners[2];
+    double second = corners[1] * corners[3];
+    /* The saddle's sign is that of first - second where the first corner is above. */
+    int joins_first = corners[0] >= 0.0 ? first >= second : first > second;
+    if (joins_first) {
+        connect(tracing, edges[SIDE_LOW], edges[SIDE_RIGHT]);
+        connect(tracing, edges[SIDE_HIGH], edges[SIDE_LEFT]);
+    } else {
+        connect(tracing, edges[SIDE_LOW], edges[SIDE_LEFT]);
+        connect(tracing, edges[SIDE_HIGH], edges[SIDE_RIGHT]);
+    }
+}
+
+static void trace_square(struct tracing *tracing, size_t i, size_t j)
+{
+    /* From the lower left, counter-clockwise; side k lies between k and k + 1. */
+    const double corners[4] = {value_at(tracing, i, j) - tracing->level,
+        value_at(tracing, i + 1, j) - tracing->level,
+        value_at(tracing, i + 1, j + 1) - tracing->level,
+        value_at(tracing, i, j + 1) - tracing->level};
+    size_t edges[SIDES];
+    size_t crossed[SIDES];
+    size_t count = 0;
+    for (size_t k = 0; k < SIDES; k++) {
+        if (!isfinite(corners[k])) {
+            return;
+        }
+        edges[k] = edge_of(tracing, i, j, (enum side)k);
+        if ((corners[k] >= 0.0) != (corners[(k + 1) % SIDES] >= 0.0)) {
+            crossed[count++] = edges[k];
+        }
+    }
+    if (count == 2) {
+        connect(tracing, crossed[0], crossed[1]);
+    } else if (count == SIDES) {
+        connect_saddle(tracing, edges, corners);
+    }
+}
+
+static size_t link_count(const struct tracing *tracing, size_t edge)
+{
+    const size_t *links = tracing->links[edge];
+    return (links[0] != no_edge ? 1U : 0U) + (links[1] != no_edge ? 1U : 0U);
+}
+
+/* The end of an open line has nowhere to go on to but where it came from. */
+static size_t next_edge(const struct tracing *tracing, size_t edge)
+{
+    const size_t *links = tracing->links[edge];
+    for (size_t k = 0; k < 2; k++) {
+        if (links[k] != no_edge && !tracing->visited[links[k]]) {
+            return links[k];
+        }
+    }
+    return no_edge;
+}
+
+/* Where values equal the level at a corner, edges that meet there share one spot. */
+static void add_spot(
+    struct fulcrum_spot *spots, size_t *count, struct fulcrum_spot spot)
+{
+    int is_same =
+        *count > 0 &&
+        fabs(spots[*count - 1].x - spot.x) + fabs(spots[*count - 1].y - spot.y) <= 0.0;
+    if (!is_same) {
+        spots[(*count)++] = spot;
+    }
+}
+
+/* Takes the line that an edge is on; one that shrinks to a spot is none. */
+static void follow(struct tracing *tracing, size_t edge, struct fulcrum_contour *out,
+    size_t *spot_count)
+{
+    struct fulcrum_spot *spots = out->spots + *spot_count;
+    struct fulcrum_contour_line line = {
+        .spots = spots, .is_closed = link_count(tracing, edge) == 2};
+    struct fulcrum_spot start = crossing(tracing, edge);
+    for (size_t at = edge; at != no_edge; at = next_edge(tracing, at)) {
+        tracing->visited[at] = 1;
+        add_spot(spots, &line.count, crossing(tracing, at));
+    }
+    if (line.is_closed) {
+        add_spot(spots, &line.count, start);
+    }
+    if (line.count > 1) {
+        out->lines[out->line_count++] = line;
+        *spot_count += line.count;
+    }
+}
+
+static void collect_from(struct tracing *tracing, size_t links,
+    struct fulcrum_contour *out, size_t *spot_count)
+{
+    for (size_t edge = 0; edge < tracing->edge_count; edge++) {
+        if (!tracing->visited[edge] && link_count(tracing, edge) == links) {
+            follow(tracing, edge, out, spot_count);
+        }
+    }
+}
+
+/* Lines that end are taken from an end, then those that are left go round. */
+static void collect(struct tracing *tracing, struct fulcrum_contour *out)
+{
+    size_t spot_count = 0;
+    collect_from(tracing, 1, out, &spot_count);
+    collect_from(tracing, 2, out, &spot_count);
+}
+
+static size_t crossed_count(const struct tracing *tracing)
+{
+    size_t count = 0;
+    for (size_t edge = 0; edge < tracing->edge_count; edge++) {
+        count += link_count(tracing, edge) > 0 ? 1U : 0U;
+    }
+    return count;
+}
+
+static void link_squares(struct tracing *tracing)
+{
+    const struct fulcrum_contour_grid *grid = tracing->grid;
+    for (size_t edge = 0; edge < tracing->edge_count; edge++) {
+        tracing->links[edge][0] = no_edge;
+        tracing->links[edge][1] = no_edge;
+    }
+    for (size_t j = 0; j + 1 < grid->y_count; j++) {
+        for (size_t i = 0; i + 1 < grid->x_count; i++) {
+            trace_square(tracing, i, j);
+        }
+    }
+}
+
+static enum fulcrum_status trace(
+    struct tracing *tracing, struct fulcrum_contour *out, struct fulcrum_error *err)
+{
+    link_squares(tracing);
+    /* A closed line needs a spot more than it has edges, of which it has 4 or more. */
+    size_t count = crossed_count(tracing);
+    struct fulcrum_contour contour = {.lines = calloc(count + 1, sizeof *contour.lines),
+        .spots = calloc(2 * count + 1, sizeof *contour.spots)};
+    if (contour.lines == NULL || contour.spots == NULL) {
+        fulcrum_contour_clear(&contour);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for contours");
+    }
+    collect(tracing, &contour);
+    *out = contour;
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_contour_trace(const struct fulcrum_contour_grid *grid,
+    double level, struct fulcrum_contour *out, struct fulcrum_error *err)
+{
+    if (!isfinite(level)) {
+        return fulcrum_fail(
+            err, FULCRUM_ERR_RANGE, "contour at %g: a level must be finite", level);
+    }
+    if (grid->x_count < 2 || grid->y_count < 2) {
+        *out = (struct fulcrum_contour){.lines = NULL};
+        return FULCRUM_OK;
+    }
+    struct tracing tracing = {.grid = grid, .level = level};
+    tracing.row_edge_count = (grid->x_count - 1) * grid->y_count;
+    tracing.edge_count = tracing.row_edge_count + grid->x_count * (grid->y_count - 1);
+    tracing.links = calloc(tracing.edge_count, sizeof *tracing.links);
+    tracing.visited = calloc(tracing.edge_count, sizeof *tracing.visited);
+    enum fulcrum_status status =
+        tracing.links != NULL && tracing.visited != NULL
+            ? trace(&tracing, out, err)
+            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for contours");
+    free(tracing.links);
+    free(tracing.visited);
+    return status;
+}
+
+void fulcrum_contour_clear(struct fulcrum_contour *contour)
+{
+    free(contour->lines);
+    free(contour->spots);
+    *contour = (struct fulcrum_contour){.lines = NULL};
+}
+
+double fulcrum_contour_length(const struct fulcrum_contour_line *line)
+{
+    double length = 0.0;
+    for (size_t i = 1; i < line->count; i++) {
+        length += hypot(line->spots[i].x - line->spots[i - 1].x,
+            line->spots[i].y - line->spots[i - 1].y);
+    }
+    return length;
+}
+
+/* Where on a line its label breaks it, clear of other lines. */
+
+/* Labels are tried this far from each other. */
+static const double stride_pt = 4.0;
+/* Clearance to lines of others. */
+static const double clearance_pt = 1.0;
+/* Farther from everything is no better. */
+static const double far_pt = 60.0;
+/* A line that a label would hide is better without. */
+static const double least_lengths = 1.6;
+
+/* The part of a line inside one pair of parallel borders; Liang and Barsky 1984. */
+static int clip(double from, double step, double lo, double hi, double range[2])
+{
+    if (fabs(step) <= 0.0) {
+        return from > lo && from < hi;
+    }
+    double first = (lo - from) / step;
+    double second = (hi - from) / step;
+    range[0] = fmax(range[0], fmin(first, second));
+    range[1] = fmin(range[1], fmax(first, second));
+    return range[0] < range[1];
+}
+
+int fulcrum_rect_crossed(
+    struct fulcrum_rect rect, struct fulcrum_spot from, struct fulcrum_spot to)
+{
+    double range[2] = {0.0, 1.0};
+    return clip(from.x, to.x - from.x, rect.x0, rect.x1, range) &&
+           clip(from.y, to.y - from.y, rect.y0, rect.y1, range);
+}
+
+static int line_crosses(
+    const struct fulcrum_contour_line *line, struct fulcrum_rect rect)
+{
+    for (size_t i = 1; i < line->count; i++) {
+        if (fulcrum_rect_crossed(rect, line->spots[i - 1], line->spots[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int contour_crosses(
+    const struct fulcrum_contour *contour, struct fulcrum_rect rect)
+{
+    for (size_t k = 0; k < contour->line_count; k++) {
+        if (line_crosses(&contour->lines[k], rect)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int others_cross(
+    const struct fulcrum_line_crowd *crowd, size_t own, struct fulcrum_rect rect)
+{
+    struct fulcrum_rect wide = {rect.x0 - clearance_pt, rect.y0 - clearance_pt,
+        rect.x1 + clearance_pt, rect.y1 + clearance_pt};
+    for (size_t i = 0; i < crowd->count; i++) {
+        if (i != own && contour_crosses(&crowd->contours[i], wide)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Between two rectangles; 0 or less where they meet. */
+static double gap(struct fulcrum_rect a, struct fulcrum_rect b)
+{
+    return fmax(fmax(a.x0 - b.x1, b.x0 - a.x1), fmax(a.y0 - b.y1, b.y0 - a.y1));
+}
+
+/* To whatever is nearest; below 0 where it overlaps something. */
+static double clearance(const struct fulcrum_label_room *room, struct fulcrum_rect rect)
+{
+    double least = far_pt;
+    least = fmin(least, rect.x0 - room->bounds.x0);
+    least = fmin(least, rect.y0 - room->bounds.y0);
+    least = fmin(least, room->bounds.x1 - rect.x1);
+    least = fmin(least, room->bounds.y1 - rect.y1);
+    for (size_t i = 0; i < room->taken_count; i++) {
+        least = fmin(least, gap(rect, room->taken[i]));
+    }
+    return least;
+}
+
+static const struct fulcrum_contour_line *longest(const struct fulcrum_contour *contour)
+{
+    const struct fulcrum_contour_line *found = NULL;
+    double most = 0.0;
+    for (size_t k = 0; k < contour->line_count; k++) {
+        double length = fulcrum_contour_length(&contour->lines[k]);
+        if (length > most) {
+            most = length;
+            found = &contour->lines[k];
+        }
+    }
+    return found;
+}
+
+/* What is searched, and the best place so far. */
+struct search {
+    const struct fulcrum_line_crowd *crowd;
+    size_t own;
+    const struct fulcrum_label_room *room;
+    struct fulcrum_extent extent;
+    struct fulcrum_rect best;
+    double best_pt; /* its clearance */
+};
+
+static void try_place(struct search *search, struct fulcrum_spot centre)
+{
+    double half_x = search->extent.width_pt / 2.0;
+    double half_y = search->extent.height_pt / 2.0;
+    struct fulcrum_rect rect = {
+        centre.x - half_x, centre.y - half_y, centre.x + half_x, centre.y + half_y};
+    double free_pt = clearance(search->room, rect);
+    /* Rounding is no reason to prefer a place. */
+    if (free_pt > search->best_pt + 0.01 &&
+        !others_cross(search->crowd, search->own, rect)) {
+        search->best = rect;
+        search->best_pt = free_pt;
+    }
+}
+
+/* Places at equal distances along one piece; returns how far the next one is. */
+static double try_piece(struct search *search, struct fulcrum_spot from,
+    struct fulcrum_spot to, double to_next_pt)
+{
+    double length = hypot(to.x - from.x, to.y - from.y);
+    if (length < to_next_pt) {
+        return to_next_pt - length;
+    }
+    size_t count = (size_t)((length - to_next_pt) / stride_pt) + 1;
+    for (size_t i = 0; i < count; i++) {
+        double share = (to_next_pt + (double)i * stride_pt) / length;
+        struct fulcrum_spot centre = {
+            from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)};
+        try_place(search, centre);
+    }
+    return stride_pt - (length - to_next_pt - (double)(count - 1) * stride_pt);
+}
+
+int fulcrum_line_label_find(const struct fulcrum_line_crowd *crowd, size_t own,
+    const struct fulcrum_label_room *room, struct fulcrum_extent extent,
+    struct fulcrum_rect *out)
+{
+    const struct fulcrum_contour_line *line = longest(&crowd->contours[own]);
+    if (line == NULL ||
+        fulcrum_contour_length(line) < least_lengths * extent.width_pt) {
+        return 0;
+    }
+    struct search search = {crowd, own, room, extent, .best_pt = 0.0};
+    double to_next_pt = stride_pt / 2.0;
+    for (size_t i = 1; i < line->count; i++) {
+        to_next_pt = try_piece(&search, line->spots[i - 1], line->spots[i], to_next_pt);
+    }
+    if (!(search.best_pt > 0.0)) {
+        return 0;
+    }
+    *out = search.best;
+    return 1;
+}

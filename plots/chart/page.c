@@ -1,0 +1,449 @@
+/* page.c - what surrounds the panels: title, subtitle, legend, footnote. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/chart/page.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/try.h"
+#include "plots/chart/canvas.h"
+#include "plots/chart/chart.h"
+
+/* The line above a picture: what is shown, and what there is to see. */
+
+static const double header_gap_pt = 4.0;
+
+/* Title and finding share a line where they fit side by side. */
+static int finding_is_below(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_header *header, double width_pt)
+{
+    struct fulcrum_text title = fulcrum_palette_text(FULCRUM_TEXT_PANEL_TITLE);
+    struct fulcrum_text finding = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
+    double first_pt = fulcrum_canvas_measure(canvas, &title, header->title).width_pt;
+    double second_pt =
+        fulcrum_canvas_measure(canvas, &finding, header->finding).width_pt;
+    return second_pt > 0.0 && first_pt + second_pt + 14.0 > width_pt;
+}
+
+/* Of a text that may be missing. */
+static double line_height(
+    const struct fulcrum_canvas *canvas, enum fulcrum_text_role role, const char *text)
+{
+    return text != NULL ? fulcrum_palette_height_pt(canvas, role) : 0.0;
+}
+
+double fulcrum_header_height_pt(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_header *header, double width_pt)
+{
+    double title_pt = line_height(canvas, FULCRUM_TEXT_PANEL_TITLE, header->title);
+    double finding_pt = line_height(canvas, FULCRUM_TEXT_FINDING, header->finding);
+    double texts_pt = finding_is_below(canvas, header, width_pt)
+                          ? title_pt + finding_pt + 1.0
+                          : fmax(title_pt, finding_pt);
+    return texts_pt + header_gap_pt;
+}
+
+void fulcrum_header_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_header *header, struct fulcrum_rect rect)
+{
+    struct fulcrum_text title = fulcrum_palette_text(FULCRUM_TEXT_PANEL_TITLE);
+    struct fulcrum_text finding = fulcrum_palette_text(FULCRUM_TEXT_FINDING);
+    struct fulcrum_spot spot = {rect.x1, rect.y0};
+    title.width_max_pt = rect.x1 - rect.x0;
+    finding.width_max_pt = rect.x1 - rect.x0;
+    finding.anchor_x = 1.0;
+    if (finding_is_below(canvas, header, rect.x1 - rect.x0)) {
+        finding.anchor_x = 0.0;
+        spot.x = rect.x0;
+        spot.y += line_height(canvas, FULCRUM_TEXT_PANEL_TITLE, header->title) + 1.0;
+    }
+    fulcrum_canvas_text(
+        canvas, &title, (struct fulcrum_spot){rect.x0, rect.y0}, header->title);
+    fulcrum_canvas_text(canvas, &finding, spot, header->finding);
+}
+
+static const double page_margin_pt = 12.0;
+static const double bare_margin_pt = 2.0; /* half a line's width and a little more */
+static const double part_gap_pt = 5.0;
+static const double swatch_pt = 20.0;
+static const double swatch_gap_pt = 5.0;
+static const double entry_gap_pt = 16.0;
+
+static const double least_body_frac = 0.6;
+enum { MOST_LINES = 4 };
+
+/* The parts around the body, from top to bottom. */
+struct layout {
+    struct fulcrum_text title;
+    struct fulcrum_text subtitle;
+    struct fulcrum_text footnote;
+    struct fulcrum_rect legend;
+    struct fulcrum_rect body;
+    double subtitle_y;
+    double footnote_y;
+};
+
+void fulcrum_page_write(
+    struct fulcrum_page *page, const struct fulcrum_chart_text *text)
+{
+    page->title = text->title;
+    page->subtitle = text->subtitle;
+    page->footnote = text->footnote;
+}
+
+void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
+    size_t style, const char *label)
+{
+    assert(page->legend_count < FULCRUM_LEGEND_MAX);
+    page->legend[page->legend_count++] =
+        (struct fulcrum_legend_entry){label, swatch, style};
+}
+
+/*
+ * Pages smaller than the charts can bear.
+ *   fails    FULCRUM_ERR_RANGE
+ */
+static enum fulcrum_status page_check(
+    const struct fulcrum_canvas *canvas, struct fulcrum_error *err)
+{
+    const double least_width_pt = FULCRUM_CHART_LEAST_WIDTH_PT;
+    const double least_height_pt = FULCRUM_CHART_LEAST_HEIGHT_PT;
+    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
+    if (extent.width_pt < least_width_pt || extent.height_pt < least_height_pt) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "page of %.4g x %.4g points: a chart needs at least %g x %g",
+            extent.width_pt, extent.height_pt, least_width_pt, least_height_pt);
+    }
+    return FULCRUM_OK;
+}
+
+/* Who sets the texts elsewhere has margins of his own. */
+static double margin_of(const struct fulcrum_canvas *canvas)
+{
+    return fulcrum_canvas_keeps_captions(canvas) ? bare_margin_pt : page_margin_pt;
+}
+
+/* The page as it is drawn: without the texts that the canvas keeps. */
+static struct fulcrum_page as_drawn(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    struct fulcrum_page drawn = *page;
+    if (fulcrum_canvas_keeps_captions(canvas)) {
+        drawn.title = NULL;
+        drawn.subtitle = NULL;
+        drawn.footnote = NULL;
+    }
+    return drawn;
+}
+
+/* Text that may use the whole width and so many lines per paragraph. */
+static struct fulcrum_text wrapped(
+    enum fulcrum_text_role role, double width_pt, int lines_max)
+{
+    struct fulcrum_text style = fulcrum_palette_text(role);
+    style.width_max_pt = width_pt;
+    style.lines_max = lines_max;
+    return style;
+}
+
+/* A label wider than the page is cut rather than wrapped. */
+static struct fulcrum_text entry_style(double width_pt)
+{
+    return wrapped(FULCRUM_TEXT_LEGEND, width_pt - swatch_pt - swatch_gap_pt, 1);
+}
+
+/* Where one legend entry begins, given where the one before it ended. */
+static struct fulcrum_spot next_entry(struct fulcrum_spot pen,
+    struct fulcrum_extent label, const struct fulcrum_rect *area)
+{
+    double width_pt = swatch_pt + swatch_gap_pt + label.width_pt;
+    if (pen.x > area->x0 && pen.x + width_pt > area->x1 + 0.01) {
+        return (struct fulcrum_spot){area->x0, pen.y + label.height_pt + 1.5};
+    }
+    return pen;
+}
+
+/* Long enough to show a whole period of each dash. */
+static void draw_swatch_line(struct fulcrum_canvas *canvas,
+    const struct fulcrum_pen *pen, struct fulcrum_spot left)
+{
+    const struct fulcrum_spot spots[] = {left, {left.x + swatch_pt, left.y}};
+    fulcrum_canvas_stroke(canvas, pen, spots, 2);
+}
+
+/* The same shapes as in the panels, solid outlines. */
+static void draw_swatch_marker(struct fulcrum_canvas *canvas,
+    const struct fulcrum_legend_entry *entry, struct fulcrum_spot middle)
+{
+    struct fulcrum_marker marker = fulcrum_palette_marker(entry->style);
+    struct fulcrum_pen pen = fulcrum_palette_pen(entry->style);
+    pen.dash = FULCRUM_DASH_SOLID;
+    pen.width_pt = 0.5;
+    pen.kind = FULCRUM_BOX_NONE;
+    if (entry->swatch == FULCRUM_SWATCH_STAR) {
+        marker.shape = FULCRUM_MARKER_STAR;
+        marker.size_pt = 9.0;
+        pen.rgb = FULCRUM_TONE_INK;
+    } else if (entry->swatch == FULCRUM_SWATCH_PLACE) {
+        marker =
+            (struct fulcrum_marker){FULCRUM_MARKER_CIRCLE, FULCRUM_MARKER_HOLLOW, 6.0};
+        pen.rgb = FULCRUM_TONE_INK;
+        pen.width_pt = 1.4;
+    } else if (entry->swatch == FULCRUM_SWATCH_DISTURBED) {
+        marker.fill = FULCRUM_MARKER_HOLLOW;
+        pen.rgb = FULCRUM_TONE_MUTED;
+        pen.width_pt = 0.8;
+    } else if (entry->swatch == FULCRUM_SWATCH_HOLLOW ||
+               entry->swatch == FULCRUM_SWATCH_DIAMOND) {
+        marker.fill = FULCRUM_MARKER_HOLLOW;
+        marker.shape = entry->swatch == FULCRUM_SWATCH_DIAMOND ? FULCRUM_MARKER_DIAMOND
+                                                               : marker.shape;
+        pen.width_pt = 0.8;
+    }
+    fulcrum_canvas_marker(canvas, &pen, &marker, middle);
+}
+
+static int has_marker(enum fulcrum_swatch swatch)
+{
+    return swatch == FULCRUM_SWATCH_LINE_AND_MARKER ||
+           swatch == FULCRUM_SWATCH_MARKER || swatch == FULCRUM_SWATCH_HOLLOW ||
+           swatch == FULCRUM_SWATCH_DIAMOND || swatch == FULCRUM_SWATCH_DISTURBED ||
+           swatch == FULCRUM_SWATCH_STAR || swatch == FULCRUM_SWATCH_PLACE;
+}
+
+/* A box as the cells of a heat map that have no colour. */
+static void draw_swatch_cell(struct fulcrum_canvas *canvas,
+    const struct fulcrum_legend_entry *entry, struct fulcrum_rect band)
+{
+    const struct fulcrum_pen line = {
+        .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_spot border[] = {{band.x0, band.y0}, {band.x1, band.y0},
+        {band.x1, band.y1}, {band.x0, band.y1}, {band.x0, band.y0}};
+    fulcrum_canvas_stroke(canvas, &line, border, 5);
+    if (entry->swatch == FULCRUM_SWATCH_HATCH) {
+        fulcrum_canvas_hatch(canvas, &line, band);
+    }
+}
+
+/* Swatches are decoration: none counts as data. */
+static void draw_swatch(struct fulcrum_canvas *canvas,
+    const struct fulcrum_legend_entry *entry, struct fulcrum_spot left)
+{
+    struct fulcrum_pen pen = fulcrum_palette_pen(entry->style);
+    pen.kind = FULCRUM_BOX_NONE;
+    struct fulcrum_rect band = {left.x, left.y - 3.5, left.x + swatch_pt, left.y + 3.5};
+    switch (entry->swatch) {
+    case FULCRUM_SWATCH_LINE:
+    case FULCRUM_SWATCH_LINE_AND_MARKER:
+        draw_swatch_line(canvas, &pen, left);
+        break;
+    case FULCRUM_SWATCH_BAND:
+        pen.opacity = 0.2;
+        fulcrum_canvas_fill_rect(canvas, &pen, band);
+        break;
+    case FULCRUM_SWATCH_BAR:
+    case FULCRUM_SWATCH_STACK:
+        pen.opacity = entry->swatch == FULCRUM_SWATCH_BAR ? 0.85 : 1.0;
+        fulcrum_canvas_fill_rect(canvas, &pen,
+            (struct fulcrum_rect){band.x0, band.y0 + 1.5, band.x1, band.y1 - 1.5});
+        break;
+    case FULCRUM_SWATCH_INTERVAL:
+        pen.opacity = 0.85;
+        fulcrum_canvas_fill_rect(canvas, &pen,
+            (struct fulcrum_rect){left.x + swatch_pt / 2.0 - 0.4, band.y0 - 1.0,
+                left.x + swatch_pt / 2.0 + 0.4, band.y1 + 1.0});
+        break;
+    case FULCRUM_SWATCH_GUIDE:
+        pen.rgb = FULCRUM_TONE_MUTED;
+        pen.width_pt = 0.8;
+        pen.dash = FULCRUM_DASH_DOT;
+        draw_swatch_line(canvas, &pen, left);
+        break;
+    case FULCRUM_SWATCH_RULE:
+        pen.rgb = FULCRUM_TONE_INK;
+        pen.width_pt = 1.0;
+        pen.dash = FULCRUM_DASH_SOLID;
+        draw_swatch_line(canvas, &pen, left);
+        break;
+    case FULCRUM_SWATCH_HATCH:
+    case FULCRUM_SWATCH_BLANK:
+        draw_swatch_cell(canvas, entry, band);
+        break;
+    case FULCRUM_SWATCH_MARKER:
+    case FULCRUM_SWATCH_HOLLOW:
+    case FULCRUM_SWATCH_DIAMOND:
+    case FULCRUM_SWATCH_DISTURBED:
+    case FULCRUM_SWATCH_STAR:
+    case FULCRUM_SWATCH_PLACE:
+        break;
+    }
+    if (has_marker(entry->swatch)) {
+        draw_swatch_marker(
+            canvas, entry, (struct fulcrum_spot){left.x + swatch_pt / 2.0, left.y});
+    }
+}
+
+/* The legend's height in this width; entries flow into as many rows as they need. */
+static double legend_height(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_page *page, double width_pt)
+{
+    struct fulcrum_text style = entry_style(width_pt);
+    struct fulcrum_rect area = {0.0, 0.0, width_pt, 0.0};
+    struct fulcrum_spot pen = {0.0, 0.0};
+    double height_pt = 0.0;
+    for (size_t i = 0; i < page->legend_count; i++) {
+        struct fulcrum_extent label =
+            fulcrum_canvas_measure(canvas, &style, page->legend[i].label);
+        pen = next_entry(pen, label, &area);
+        height_pt = pen.y + label.height_pt;
+        pen.x += swatch_pt + swatch_gap_pt + label.width_pt + entry_gap_pt;
+    }
+    return height_pt;
+}
+
+/* Follows the same flow as legend_height, which measured it. */
+static void draw_legend(struct fulcrum_canvas *canvas, const struct fulcrum_page *page,
+    const struct fulcrum_rect *area)
+{
+    struct fulcrum_text style = entry_style(area->x1 - area->x0);
+    struct fulcrum_spot pen = {area->x0, area->y0};
+    for (size_t i = 0; i < page->legend_count; i++) {
+        const struct fulcrum_legend_entry *entry = &page->legend[i];
+        struct fulcrum_extent label =
+            fulcrum_canvas_measure(canvas, &style, entry->label);
+        pen = next_entry(pen, label, area);
+        draw_swatch(
+            canvas, entry, (struct fulcrum_spot){pen.x, pen.y + label.height_pt / 2.0});
+        fulcrum_canvas_text(canvas, &style,
+            (struct fulcrum_spot){pen.x + swatch_pt + swatch_gap_pt, pen.y},
+            entry->label);
+        pen.x += swatch_pt + swatch_gap_pt + label.width_pt + entry_gap_pt;
+    }
+    if (page->legend_count > 0) {
+        fulcrum_canvas_record(canvas, FULCRUM_BOX_LEGEND, *area);
+    }
+}
+
+/* Header from the top, footer from the bottom, the body between them. */
+static struct layout lay_out_within(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page, int lines_max)
+{
+    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
+    double margin_pt = margin_of(canvas);
+    double width_pt = extent.width_pt - 2.0 * margin_pt;
+    struct layout layout = {.title = wrapped(FULCRUM_TEXT_TITLE, width_pt, 2),
+        .subtitle = wrapped(FULCRUM_TEXT_SUBTITLE, width_pt, lines_max),
+        .footnote = wrapped(FULCRUM_TEXT_FOOTNOTE, width_pt, lines_max)};
+    double title_pt =
+        fulcrum_canvas_measure(canvas, &layout.title, page->title).height_pt;
+    double subtitle_pt =
+        fulcrum_canvas_measure(canvas, &layout.subtitle, page->subtitle).height_pt;
+    double footnote_pt =
+        fulcrum_canvas_measure(canvas, &layout.footnote, page->footnote).height_pt;
+    double legend_pt = legend_height(canvas, page, width_pt);
+    layout.subtitle_y = margin_pt + title_pt + (title_pt > 0.0 ? 2.0 : 0.0);
+    layout.footnote_y =
+        extent.height_pt - margin_pt - footnote_pt + fmin(margin_pt, 4.0);
+    layout.legend.x0 = margin_pt;
+    layout.legend.x1 = margin_pt + width_pt;
+    layout.legend.y1 = layout.footnote_y - (footnote_pt > 0.0 ? part_gap_pt : 0.0);
+    layout.legend.y0 = layout.legend.y1 - legend_pt;
+    layout.body.x0 = margin_pt;
+    layout.body.x1 = margin_pt + width_pt;
+    layout.body.y0 = layout.subtitle_y + subtitle_pt + part_gap_pt + 3.0;
+    layout.body.y1 = layout.legend.y0 - (legend_pt > 0.0 ? part_gap_pt : 0.0);
+    return layout;
+}
+
+/* Texts around the panels are cut to fewer lines until the panels have their share. */
+static struct layout lay_out(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    double least_pt = least_body_frac * fulcrum_canvas_extent(canvas).height_pt;
+    int lines_max = MOST_LINES;
+    struct layout layout = lay_out_within(canvas, page, lines_max);
+    while (lines_max > 1 && layout.body.y1 - layout.body.y0 < least_pt) {
+        lines_max--;
+        layout = lay_out_within(canvas, page, lines_max);
+    }
+    return layout;
+}
+
+struct fulcrum_rect fulcrum_page_body(
+    const struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    struct fulcrum_page drawn = as_drawn(canvas, page);
+    return lay_out(canvas, &drawn).body;
+}
+
+static void keep_captions(
+    struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_TITLE, page->title);
+    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_SUBTITLE, page->subtitle);
+    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_FOOTNOTE, page->footnote);
+}
+
+void fulcrum_page_draw(struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    struct fulcrum_page drawn = as_drawn(canvas, page);
+    struct layout layout = lay_out(canvas, &drawn);
+    double margin_pt = margin_of(canvas);
+    keep_captions(canvas, page);
+    fulcrum_canvas_text(canvas, &layout.title,
+        (struct fulcrum_spot){margin_pt, margin_pt}, drawn.title);
+    fulcrum_canvas_text(canvas, &layout.subtitle,
+        (struct fulcrum_spot){margin_pt, layout.subtitle_y}, drawn.subtitle);
+    draw_legend(canvas, &drawn, &layout.legend);
+    fulcrum_canvas_text(canvas, &layout.footnote,
+        (struct fulcrum_spot){margin_pt, layout.footnote_y}, drawn.footnote);
+}
+
+void fulcrum_page_draw_empty(
+    struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
+{
+    struct fulcrum_page bare = *page;
+    bare.legend_count = 0;
+    fulcrum_page_draw(canvas, &bare);
+    struct fulcrum_rect body = fulcrum_page_body(canvas, &bare);
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_EMPTY);
+    style.anchor_x = 0.5;
+    style.anchor_y = 0.5;
+    fulcrum_canvas_text(canvas, &style,
+        (struct fulcrum_spot){(body.x0 + body.x1) / 2.0, (body.y0 + body.y1) / 2.0},
+        "no data");
+}
+
+/* What drawing any chart begins and ends with. */
+
+/* Pictures are too large for the stack of a thread: panels hold their ticks. */
+static enum fulcrum_status draw_in_room(const struct fulcrum_chart *chart,
+    struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
+{
+    void *room = calloc(1, chart->room_byte);
+    if (room == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
+    }
+    enum fulcrum_status status = chart->draw(canvas, room, data, err);
+    if (chart->clear != NULL) {
+        chart->clear(room);
+    }
+    free(room);
+    return status;
+}
+
+enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
+    struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
+{
+    TRY(page_check(canvas, err));
+    if (data != NULL && chart->check != NULL) {
+        TRY(chart->check(data, err));
+    }
+    if (data == NULL) {
+        const struct fulcrum_page page = {.title = NULL};
+        fulcrum_page_draw_empty(canvas, &page);
+        return fulcrum_canvas_status(canvas, err);
+    }
+    return draw_in_room(chart, canvas, data, err);
+}

@@ -1,0 +1,114 @@
+/* panel.h - series of values between a pair of axes, and stacks of such panels. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PLOTS_CHART_PANEL_H
+#define FULCRUM_PLOTS_CHART_PANEL_H
+
+#include "plots/chart/axis.h"
+#include "plots/chart/canvas.h"
+#include "plots/chart/page.h"
+
+enum fulcrum_series_look {
+    FULCRUM_LOOK_LINE,  /* markers too where points are few */
+    FULCRUM_LOOK_CURVE, /* never markers */
+    FULCRUM_LOOK_MARKERS,
+    FULCRUM_LOOK_POINTS /* markers, each with the bars of its own intervals */
+};
+
+/* Borrowed arrays of `count` values; NaN is a gap. */
+struct fulcrum_panel_series {
+    const double *x;
+    const double *y;
+    const double *lo; /* interval of y; lo and hi may be NULL */
+    const double *hi;
+    const double *x_lo; /* interval of x, drawn around points; likewise */
+    const double *x_hi;
+    const unsigned char *disturbed; /* 1: drawn hollow and grey; may be NULL */
+    const unsigned char *hollow;    /* 1: drawn hollow; may be NULL */
+    size_t count;
+    size_t style; /* of palette.h */
+    enum fulcrum_series_look look;
+};
+
+/* A few words beside a mark, left out where there is no room. */
+struct fulcrum_panel_note {
+    struct fulcrum_spot spot; /* in values */
+    char text[48];
+};
+
+enum { FULCRUM_TOP_TICKS_MAX = 16 };
+
+/* A second scale along the top; ticks' values are those of the panel's x. */
+struct fulcrum_panel_top {
+    const char *label;
+    size_t tick_count;
+    struct fulcrum_tick ticks[FULCRUM_TOP_TICKS_MAX];
+};
+
+struct fulcrum_panel {
+    const char *title;   /* what is shown, and its unit */
+    const char *finding; /* one sentence beside or below the title; may be NULL */
+    const char *x_label; /* NULL: ticks and labels are left to the panel below */
+    const char *empty_text;
+    const struct fulcrum_panel_series *series;
+    size_t series_count;
+    struct fulcrum_axis_options x_options; /* ticks_wanted is set by the layout */
+    struct fulcrum_axis_options y_options;
+    const struct fulcrum_spot *best; /* in values; NULL: none is marked */
+    const char *best_text;
+    const double *guides; /* x of thin vertical lines */
+    size_t guide_count;
+    const struct fulcrum_panel_note *notes;
+    size_t note_count;
+    const struct fulcrum_panel_top *top; /* NULL: none */
+    /* Shown beside the panel's own values, so that panels of a page can be compared. */
+    const struct fulcrum_limits *x_reach; /* NULL: its own alone, likewise */
+    const struct fulcrum_limits *y_reach;
+    double strip_pt;       /* room kept free between header and frame */
+    double weight;         /* share of the height in a stack */
+    struct fulcrum_axis x; /* set by fulcrum_stack_fit, as is */
+    struct fulcrum_axis y;
+    struct fulcrum_rect frame;  /* inside of the axes; set by fulcrum_stack_place, */
+    struct fulcrum_rect header; /* as is the room of title and finding */
+};
+
+/* Panels on top of each other that share their x axis. */
+struct fulcrum_stack {
+    struct fulcrum_panel *panels;
+    size_t count;
+    double left_pt; /* room for the ticks' labels, set by fulcrum_stack_fit */
+};
+
+/* 1 where no series has a point to show. */
+int fulcrum_panel_is_empty(const struct fulcrum_panel *panel);
+
+/* The room that a scale along the top takes, for strip_pt. */
+double fulcrum_panel_top_pt(const struct fulcrum_canvas *canvas);
+
+/* Chooses axes and ticks for panels that will be drawn in about this rectangle. */
+void fulcrum_stack_fit(const struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
+    struct fulcrum_rect rect);
+
+/* Gives each panel its place; ticks stay as they were fitted. */
+void fulcrum_stack_place(const struct fulcrum_canvas *canvas,
+    struct fulcrum_stack *stack, struct fulcrum_rect rect);
+
+/* Draws every panel at its place; fit and place come first. */
+void fulcrum_stack_draw(
+    struct fulcrum_canvas *canvas, const struct fulcrum_stack *stack);
+
+/*
+ * Adds a copy of a panel below those that the stack has. One without a point to show is
+ * left out.
+ *   stack    panels has room for one more
+ */
+void fulcrum_stack_add(struct fulcrum_stack *stack, const struct fulcrum_panel *panel);
+
+/*
+ * Fits, places and draws a stack that has the body of a page to itself, and the page.
+ * Without a panel the page says that there is nothing to draw, and has no legend.
+ *   x_label  of the axis that the panels share
+ */
+void fulcrum_stack_draw_on(struct fulcrum_canvas *canvas, struct fulcrum_stack *stack,
+    const char *x_label, const struct fulcrum_page *page);
+
+#endif

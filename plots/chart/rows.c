@@ -1,0 +1,360 @@
+/* rows.c - named rows along one horizontal axis: intervals, marks, stacked bars. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/chart/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plots/chart/canvas.h"
+#include "plots/chart/page.h"
+
+static const double gap_pt = 6.0;
+static const double tick_gap_pt = 5.5;
+static const double row_gap_pt = 1.5;
+static const double line_frac = 0.07;
+static const double thickest_line_pt = 2.5;
+/* Shares of the width, at most, that texts beside the axis take. */
+static const double name_frac = 0.36;
+static const double text_frac = 0.30;
+/* Narrower pages do without the texts on the right. */
+static const double text_from_pt = 400.0;
+static const double pt_per_tick = 42.0;
+
+struct layout {
+    struct fulcrum_rect whole; /* with the texts beside the frame */
+    struct fulcrum_rect frame;
+    struct fulcrum_axis axis;
+    double name_pt;
+    double text_pt;
+    double row_pt;
+    size_t shown;
+};
+
+double fulcrum_rows_axis_height_pt(const struct fulcrum_canvas *canvas)
+{
+    return tick_gap_pt + fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0 +
+           fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_AXIS);
+}
+
+double fulcrum_rows_height_pt(const struct fulcrum_canvas *canvas, size_t count)
+{
+    const struct fulcrum_header header = {"Xg", NULL};
+    return fulcrum_header_height_pt(canvas, &header, 0.0) +
+           fulcrum_rows_axis_height_pt(canvas) +
+           (double)count *
+               (fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + row_gap_pt);
+}
+
+struct fulcrum_row *fulcrum_rows_begin(
+    struct fulcrum_canvas *canvas, const struct fulcrum_page *page, size_t count)
+{
+    if (count == 0) {
+        fulcrum_page_draw_empty(canvas, page);
+        return NULL;
+    }
+    struct fulcrum_row *rows = calloc(count, sizeof *rows);
+    if (rows == NULL) {
+        fulcrum_canvas_out_of_memory(canvas);
+    }
+    return rows;
+}
+
+/* Smaller shares would be labelled 0 %. */
+#define LABEL_FROM 0.005
+
+double fulcrum_row_stack(struct fulcrum_row *row, const struct fulcrum_row_part *parts,
+    size_t count, enum fulcrum_row_scale scale)
+{
+    double whole = 0.0;
+    for (size_t k = 0; k < count; k++) {
+        whole += parts[k].size;
+    }
+    double unit = scale == FULCRUM_ROW_SHARE && whole > 0.0 ? whole : 1.0;
+    double at = 0.0;
+    for (size_t k = 0; k < count && row->bar_count < FULCRUM_ROW_BARS_MAX; k++) {
+        struct fulcrum_row_bar *bar = &row->bars[row->bar_count++];
+        *bar = (struct fulcrum_row_bar){.lo = at / unit,
+            .hi = (at + parts[k].size) / unit,
+            .top_frac = 0.2,
+            .bottom_frac = 0.78,
+            .rgb = parts[k].rgb};
+        if (whole > 0.0 && parts[k].size >= LABEL_FROM * whole) {
+            (void)snprintf(
+                bar->text, sizeof bar->text, "%.0f %%", 100.0 * parts[k].size / whole);
+        }
+        at += parts[k].size;
+    }
+    return whole;
+}
+
+void fulcrum_row_interval(struct fulcrum_row *row, double lo, double hi)
+{
+    if (hi > lo && row->bar_count < FULCRUM_ROW_BARS_MAX) {
+        row->bars[row->bar_count++] = (struct fulcrum_row_bar){.lo = lo,
+            .hi = hi,
+            .top_frac = 0.83,
+            .bottom_frac = 0.87,
+            .rgb = fulcrum_palette_pen(FULCRUM_ROW_INTERVAL_STYLE).rgb};
+    }
+}
+
+size_t fulcrum_rows_room(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_header *header, struct fulcrum_rect rect)
+{
+    double height_pt = rect.y1 - rect.y0 - fulcrum_rows_axis_height_pt(canvas) -
+                       fulcrum_header_height_pt(canvas, header, rect.x1 - rect.x0);
+    double least_pt = fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + row_gap_pt;
+    return (size_t)fmax(1.0, floor(height_pt / least_pt));
+}
+
+static void add_row(const struct fulcrum_row *row, struct fulcrum_limits *span)
+{
+    for (size_t i = 0; i < row->bar_count; i++) {
+        fulcrum_limits_add(span, row->bars[i].lo);
+        fulcrum_limits_add(span, row->bars[i].hi);
+    }
+    for (size_t i = 0; i < row->mark_count; i++) {
+        fulcrum_limits_add(span, row->marks[i].x);
+    }
+}
+
+static void measure_texts(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, double width_pt, struct layout *out)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct fulcrum_row *row = &rows->rows[i];
+        out->name_pt = fmax(
+            out->name_pt, fulcrum_canvas_measure(canvas, &style, row->name).width_pt);
+        out->text_pt = fmax(
+            out->text_pt, fulcrum_canvas_measure(canvas, &style, row->text).width_pt);
+    }
+    out->name_pt = fmin(out->name_pt, name_frac * width_pt);
+    out->text_pt =
+        width_pt < text_from_pt ? 0.0 : fmin(out->text_pt, text_frac * width_pt);
+}
+
+static struct layout lay_out(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_rows *rows, struct fulcrum_rect rect)
+{
+    struct layout layout = {.whole = rect, .shown = rows->count};
+    double width_pt = rect.x1 - rect.x0;
+    const struct fulcrum_header header = {rows->title, rows->finding};
+    measure_texts(canvas, rows, width_pt, &layout);
+    layout.frame = (struct fulcrum_rect){rect.x0 + layout.name_pt + gap_pt,
+        rect.y0 + fulcrum_header_height_pt(canvas, &header, width_pt),
+        rect.x1 - (layout.text_pt > 0.0 ? layout.text_pt + gap_pt : 0.0),
+        rect.y1 - fulcrum_rows_axis_height_pt(canvas)};
+    double height_pt = layout.frame.y1 - layout.frame.y0;
+    size_t room = fulcrum_rows_room(canvas, &header, rect);
+    if (room < rows->count) {
+        layout.shown = room - 1;
+    }
+    size_t lines = layout.shown < rows->count ? layout.shown + 1 : rows->count;
+    layout.row_pt = height_pt / fmax(1.0, (double)lines);
+    struct fulcrum_limits span = fulcrum_limits_none();
+    for (size_t i = 0; i < rows->count; i++) {
+        add_row(&rows->rows[i], &span);
+    }
+    fulcrum_limits_add(&span, rows->centre);
+    struct fulcrum_axis_options options = rows->options;
+    options.ticks_wanted = (layout.frame.x1 - layout.frame.x0) / pt_per_tick;
+    fulcrum_axis_fit(&layout.axis, &span, &options);
+    layout.axis.from = layout.frame.x0;
+    layout.axis.to = layout.frame.x1;
+    return layout;
+}
+
+/* Below the axis, or below the names too where it is wider than the axis. */
+static void draw_x_label(
+    struct fulcrum_canvas *canvas, const char *text, const struct layout *layout)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_AXIS);
+    struct fulcrum_rect frame = layout->frame;
+    double width_pt = fulcrum_canvas_measure(canvas, &style, text).width_pt;
+    double left = layout->whole.x0;
+    if (width_pt <= frame.x1 - frame.x0) {
+        left = (frame.x0 + frame.x1 - width_pt) / 2.0;
+    } else if (width_pt <= layout->whole.x1 - layout->whole.x0) {
+        left = layout->whole.x1 - width_pt;
+    }
+    style.width_max_pt = layout->whole.x1 - left;
+    fulcrum_canvas_text(canvas, &style,
+        (struct fulcrum_spot){
+            left, frame.y1 + tick_gap_pt +
+                      fulcrum_palette_height_pt(canvas, FULCRUM_TEXT_TICK) + 1.0},
+        text);
+}
+
+/* Labels are thinned where they would run into each other. */
+void fulcrum_rows_axis_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_axis *axis, struct fulcrum_rect frame, double tick_pt)
+{
+    const struct fulcrum_pen grid = {
+        .rgb = FULCRUM_TONE_GRID, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
+    const struct fulcrum_pen line = {
+        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.8, .kind = FULCRUM_BOX_NONE};
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    style.anchor_x = 0.5;
+    fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){frame.x0, frame.y1},
+        (struct fulcrum_spot){frame.x1, frame.y1});
+    double taken = -INFINITY;
+    for (size_t i = 0; i < axis->tick_count; i++) {
+        const struct fulcrum_tick *tick = &axis->ticks[i];
+        double half_pt =
+            fulcrum_canvas_measure(canvas, &style, tick->label).width_pt / 2.0;
+        double x = fulcrum_axis_at(axis, tick->value);
+        if (tick->label[0] == '\0' || x - half_pt < taken + 4.0) {
+            continue;
+        }
+        taken = x + half_pt;
+        fulcrum_canvas_line(canvas, &grid, (struct fulcrum_spot){x, frame.y0},
+            (struct fulcrum_spot){x, frame.y1});
+        if (tick_pt > 0.0) {
+            fulcrum_canvas_line(canvas, &line, (struct fulcrum_spot){x, frame.y1},
+                (struct fulcrum_spot){x, frame.y1 + tick_pt});
+        }
+        fulcrum_canvas_text(canvas, &style,
+            (struct fulcrum_spot){x, frame.y1 + tick_gap_pt}, tick->label);
+    }
+}
+
+/* Labels above narrow bars may stand so far from their middle. */
+static const double nudge_pt = 5.0;
+
+/*
+ * In the bar, or above it where there is room, or not at all. Takes how far texts above
+ * bars of this row reach already, and returns how far they do now.
+ */
+static double draw_bar_text(struct fulcrum_canvas *canvas,
+    const struct fulcrum_row_bar *bar, const struct fulcrum_rect *rect, double row_top,
+    double taken)
+{
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, bar->text);
+    struct fulcrum_spot spot = {
+        (rect->x0 + rect->x1) / 2.0, (rect->y0 + rect->y1) / 2.0};
+    style.anchor_x = 0.5;
+    style.anchor_y = 0.5;
+    if (extent.width_pt + 3.0 <= rect->x1 - rect->x0 &&
+        extent.height_pt <= rect->y1 - rect->y0) {
+        style.rgb = fulcrum_palette_ink_on(bar->rgb);
+        fulcrum_canvas_text(canvas, &style, spot, bar->text);
+        return taken;
+    }
+    double left = spot.x - extent.width_pt / 2.0;
+    if (extent.height_pt > rect->y0 - row_top || left < taken - nudge_pt) {
+        return taken;
+    }
+    spot.x += fmax(0.0, taken - left);
+    left = fmax(left, taken);
+    spot.y = rect->y0;
+    style.anchor_y = 1.0;
+    fulcrum_canvas_text(canvas, &style, spot, bar->text);
+    return left + extent.width_pt + 3.0;
+}
+
+/* Takes and returns what draw_bar_text does. */
+static double draw_bar(struct fulcrum_canvas *canvas, const struct layout *layout,
+    const struct fulcrum_row_bar *bar, double top, double taken)
+{
+    const struct fulcrum_pen pen = {
+        .rgb = bar->rgb, .opacity = bar->opacity, .kind = FULCRUM_BOX_NONE};
+    if (!fulcrum_axis_shows(&layout->axis, bar->lo) ||
+        !fulcrum_axis_shows(&layout->axis, bar->hi)) {
+        return taken;
+    }
+    struct fulcrum_rect rect = {fulcrum_axis_at(&layout->axis, bar->lo),
+        top + bar->top_frac * layout->row_pt, fulcrum_axis_at(&layout->axis, bar->hi),
+        top + bar->bottom_frac * layout->row_pt};
+    if (bar->bottom_frac - bar->top_frac < line_frac) {
+        rect.y1 = fmin(rect.y1, rect.y0 + thickest_line_pt);
+    }
+    fulcrum_canvas_fill_rect(canvas, &pen, rect);
+    return bar->text[0] != '\0' ? draw_bar_text(canvas, bar, &rect, top, taken) : taken;
+}
+
+static void draw_bars(struct fulcrum_canvas *canvas, const struct layout *layout,
+    const struct fulcrum_row *row, double top)
+{
+    double taken = layout->frame.x0;
+    for (size_t i = 0; i < row->bar_count; i++) {
+        taken = draw_bar(canvas, layout, &row->bars[i], top, taken);
+    }
+}
+
+/* One line of text that ends in an ellipsis rather than run over the page. */
+static void draw_beside(struct fulcrum_canvas *canvas, struct fulcrum_text style,
+    struct fulcrum_spot spot, double width_pt, const char *text)
+{
+    if (width_pt > 0.0) {
+        style.anchor_y = 0.5;
+        style.width_max_pt = width_pt;
+        fulcrum_canvas_text(canvas, &style, spot, text);
+    }
+}
+
+static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
+    const struct fulcrum_row *row, double top)
+{
+    double middle = top + layout->row_pt / 2.0;
+    for (size_t i = 0; i < row->mark_count; i++) {
+        const struct fulcrum_row_mark *mark = &row->marks[i];
+        const struct fulcrum_pen pen = {
+            .rgb = mark->rgb, .width_pt = 0.8, .kind = FULCRUM_BOX_DATA};
+        if (fulcrum_axis_shows(&layout->axis, mark->x)) {
+            fulcrum_canvas_marker(canvas, &pen, &mark->marker,
+                (struct fulcrum_spot){fulcrum_axis_at(&layout->axis, mark->x), middle});
+        }
+    }
+    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+    draw_beside(canvas, style, (struct fulcrum_spot){layout->frame.x1 + gap_pt, middle},
+        layout->text_pt, row->text);
+    style.anchor_x = 1.0;
+    style.rgb = FULCRUM_TONE_INK;
+    draw_beside(canvas, style, (struct fulcrum_spot){layout->frame.x0 - gap_pt, middle},
+        layout->name_pt, row->name);
+}
+
+static void draw_centre(
+    struct fulcrum_canvas *canvas, const struct layout *layout, double centre)
+{
+    const struct fulcrum_pen pen = {
+        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.9, .kind = FULCRUM_BOX_NONE};
+    if (fulcrum_axis_shows(&layout->axis, centre)) {
+        double x = fulcrum_axis_at(&layout->axis, centre);
+        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, layout->frame.y0},
+            (struct fulcrum_spot){x, layout->frame.y1});
+    }
+}
+
+void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
+    struct fulcrum_rect rect)
+{
+    struct layout layout = lay_out(canvas, rows, rect);
+    fulcrum_canvas_record(canvas, FULCRUM_BOX_PANEL, layout.frame);
+    const struct fulcrum_header header = {rows->title, rows->finding};
+    fulcrum_header_draw(canvas, &header, rect);
+    fulcrum_rows_axis_draw(canvas, &layout.axis, layout.frame, 3.5);
+    draw_x_label(canvas, rows->x_label, &layout);
+    double top = layout.frame.y0;
+    for (size_t i = 0; i < layout.shown; i++) {
+        draw_bars(canvas, &layout, &rows->rows[i], top + (double)i * layout.row_pt);
+    }
+    /* Over bars, under marks. */
+    draw_centre(canvas, &layout, rows->centre);
+    for (size_t i = 0; i < layout.shown; i++) {
+        draw_row(canvas, &layout, &rows->rows[i], top);
+        top += layout.row_pt;
+    }
+    if (layout.shown < rows->count) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "and %zu more", rows->count - layout.shown);
+        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+        style.anchor_x = 1.0;
+        draw_beside(canvas, style,
+            (struct fulcrum_spot){layout.frame.x0 - gap_pt, top + layout.row_pt / 2.0},
+            layout.name_pt, text);
+    }
+}

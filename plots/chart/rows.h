@@ -1,0 +1,105 @@
+/* rows.h - named rows along one horizontal axis: intervals, marks, stacked bars. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PLOTS_CHART_ROWS_H
+#define FULCRUM_PLOTS_CHART_ROWS_H
+
+#include "plots/chart/axis.h"
+#include "plots/chart/canvas.h"
+#include "plots/chart/page.h"
+
+/*
+ * From lo to hi along the axis; NAN in one of them: not drawn. Less than 7 % of a row's
+ * height is a line, and stays thin in a high row.
+ */
+struct fulcrum_row_bar {
+    double lo;
+    double hi;
+    double top_frac; /* where in the row's height, 0 to 1 */
+    double bottom_frac;
+    unsigned rgb;
+    double opacity; /* 0 means 1 */
+    char text[16];  /* in the middle or, where it does not fit, above; "": none */
+};
+
+/* In the middle of the row; x NAN: not drawn. */
+struct fulcrum_row_mark {
+    double x;
+    struct fulcrum_marker marker;
+    unsigned rgb;
+};
+
+enum { FULCRUM_ROW_BARS_MAX = 16, FULCRUM_ROW_MARKS_MAX = 2 };
+
+struct fulcrum_row {
+    const char *name; /* left of the axis; borrowed */
+    const char *text; /* right of it, where the page is wide enough; may be NULL */
+    size_t bar_count;
+    struct fulcrum_row_bar bars[FULCRUM_ROW_BARS_MAX]; /* from back to front */
+    size_t mark_count;
+    struct fulcrum_row_mark marks[FULCRUM_ROW_MARKS_MAX];
+};
+
+/* One of several things that add up. */
+struct fulcrum_row_part {
+    double size; /* >= 0 */
+    unsigned rgb;
+};
+
+/* How long a bar of stacked parts is. */
+enum fulcrum_row_scale {
+    FULCRUM_ROW_AMOUNT, /* as long as its parts together */
+    FULCRUM_ROW_SHARE   /* 1, whatever that is; nothing where they are 0 */
+};
+
+/*
+ * Adds a bar of parts side by side from 0, each labelled with its share of the whole.
+ * Returns the whole.
+ */
+double fulcrum_row_stack(struct fulcrum_row *row, const struct fulcrum_row_part *parts,
+    size_t count, enum fulcrum_row_scale scale);
+
+/* Of palette.h: that of the interval of a whole, in rows and in the legend. */
+enum { FULCRUM_ROW_INTERVAL_STYLE = 5 };
+
+/* Adds the interval of the whole below its parts, where hi is above lo. */
+void fulcrum_row_interval(struct fulcrum_row *row, double lo, double hi);
+
+/*
+ * Rows, `count` of zeros, for a page that shows nothing else; the caller frees them.
+ * NULL where there is nothing to draw, and the page has said so, and where there is no
+ * memory, which the canvas is told.
+ */
+struct fulcrum_row *fulcrum_rows_begin(
+    struct fulcrum_canvas *canvas, const struct fulcrum_page *page, size_t count);
+
+/* Borrows all but the axis. */
+struct fulcrum_rows {
+    const char *title;
+    const char *finding; /* a sentence beside or below the title; may be NULL */
+    const char *x_label;
+    const struct fulcrum_row *rows;
+    size_t count;
+    struct fulcrum_axis_options options; /* ticks_wanted is set by the layout */
+    double centre;                       /* a line through all rows; NAN: none */
+};
+
+/* What ticks and label take below a frame. */
+double fulcrum_rows_axis_height_pt(const struct fulcrum_canvas *canvas);
+
+/* A frame's lower edge, grid lines and tick labels; tick_pt: length of ticks, may be 0.
+ */
+void fulcrum_rows_axis_draw(struct fulcrum_canvas *canvas,
+    const struct fulcrum_axis *axis, struct fulcrum_rect frame, double tick_pt);
+
+/* The height that so many rows want at least, with title and axis. */
+double fulcrum_rows_height_pt(const struct fulcrum_canvas *canvas, size_t count);
+
+/* How many rows find a place in a rectangle with title and axis. */
+size_t fulcrum_rows_room(const struct fulcrum_canvas *canvas,
+    const struct fulcrum_header *header, struct fulcrum_rect rect);
+
+/* Draws them inside `rect`. Rows that find no place are counted in the last line. */
+void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
+    struct fulcrum_rect rect);
+
+#endif

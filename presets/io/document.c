@@ -1,0 +1,411 @@
+/* document.c - strict reading of one JSON object from a file or from text. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "presets/io/document.h"
+
+#include <json-c/json.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/status.h"
+#include "model/try.h"
+#include "presets/io/text_file.h"
+
+enum { MAX_DEPTH = 32 };
+
+struct source {
+    const char *label;
+    const char *text;
+    int is_line; /* of a stream: the label says which */
+    struct fulcrum_error *err;
+};
+
+/* Columns count bytes, as compilers do. */
+static enum fulcrum_status fail_at(
+    const struct source *source, size_t offset, const char *what, const char *detail)
+{
+    if (source->is_line) {
+        return fulcrum_fail(source->err, FULCRUM_ERR_FORMAT, "%s, column %zu: %s%s",
+            source->label, offset + 1, what, detail);
+    }
+    size_t line = 1;
+    size_t column = 1;
+    for (size_t i = 0; i < offset; i++) {
+        column++;
+        if (source->text[i] == '\n') {
+            line++;
+            column = 1;
+        }
+    }
+    return fulcrum_fail(source->err, FULCRUM_ERR_FORMAT,
+        "%s: line %zu, column %zu: %s%s", source->label, line, column, what, detail);
+}
+
+/*
+ * A second look at text that json-c took. json-c keeps the last of two equal keys
+ * without a word, lets raw control characters and surrogates into strings, takes keys
+ * between single quotes and reads "1." as 1.
+ */
+struct scan {
+    const struct source *source;
+    const char *next;
+    size_t depth;
+    struct json_object *keys[MAX_DEPTH + 1]; /* seen in each open object; NULL: array */
+};
+
+static enum fulcrum_status fail_scan(
+    const struct scan *scan, const char *at, const char *what, const char *detail)
+{
+    return fail_at(scan->source, (size_t)(at - scan->source->text), what, detail);
+}
+
+/* `next` goes from an opening quote to behind the closing one. */
+static enum fulcrum_status skip_string(struct scan *scan)
+{
+    scan->next++;
+    while (*scan->next != '"') {
+        if ((unsigned char)*scan->next < 0x20) {
+            return fail_scan(
+                scan, scan->next, "a control character inside a string", "");
+        }
+        size_t length = fulcrum_utf8_length(scan->next);
+        if (length == 0) {
+            return fail_scan(scan, scan->next, "bytes that are no UTF-8", "");
+        }
+        scan->next += *scan->next == '\\' ? 2 : length;
+    }
+    scan->next++;
+    return FULCRUM_OK;
+}
+
+/*
+ * The key whose opening quote is `open`, as it was meant, so that escaped forms are
+ * equal; few keys have escapes, and need the parser again. The caller puts it.
+ */
+static struct json_object *read_key(const struct scan *scan, const char *open)
+{
+    size_t length = (size_t)(scan->next - open);
+    if (memchr(open, '\\', length) == NULL) {
+        return json_object_new_string_len(open + 1, (int)length - 2);
+    }
+    struct json_tokener *tokener = json_tokener_new();
+    if (tokener == NULL) {
+        return NULL;
+    }
+    struct json_object *key = json_tokener_parse_ex(tokener, open, (int)length);
+    json_tokener_free(tokener);
+    return key;
+}
+
+/* `open` is the opening quote of a key. */
+static enum fulcrum_status note_key(struct scan *scan, const char *open)
+{
+    struct json_object *keys = scan->keys[scan->depth];
+    struct json_object *key = read_key(scan, open);
+    if (key == NULL) {
+        return fulcrum_fail(
+            scan->source->err, FULCRUM_ERR_NO_MEMORY, "%s", scan->source->label);
+    }
+    enum fulcrum_status status = FULCRUM_OK;
+    const char *name = json_object_get_string(key);
+    if (json_object_object_get_ex(keys, name, NULL)) {
+        status = fail_scan(scan, open, "a key is given twice: ", name);
+    } else if (json_object_object_add(keys, name, NULL) != 0) {
+        status = fulcrum_fail(
+            scan->source->err, FULCRUM_ERR_NO_MEMORY, "%s", scan->source->label);
+    }
+    json_object_put(key);
+    return status;
+}
+
+static enum fulcrum_status scan_string(struct scan *scan)
+{
+    const char *open = scan->next;
+    enum fulcrum_status status = skip_string(scan);
+    if (status != FULCRUM_OK || scan->keys[scan->depth] == NULL) {
+        return status;
+    }
+    size_t blank = strspn(scan->next, " \t\r\n");
+    return scan->next[blank] == ':' ? note_key(scan, open) : FULCRUM_OK;
+}
+
+/* json-c stops at the same depth; the check keeps the array of keys safe by itself. */
+static enum fulcrum_status scan_open(struct scan *scan)
+{
+    if (scan->depth == MAX_DEPTH) {
+        return fail_scan(scan, scan->next, "nested too deep", "");
+    }
+    scan->depth++;
+    if (*scan->next == '{') {
+        scan->keys[scan->depth] = json_object_new_object();
+        if (scan->keys[scan->depth] == NULL) {
+            return fulcrum_fail(
+                scan->source->err, FULCRUM_ERR_NO_MEMORY, "%s", scan->source->label);
+        }
+    }
+    scan->next++;
+    return FULCRUM_OK;
+}
+
+/* json-c has matched the brackets; the check keeps the array of keys safe by itself. */
+static enum fulcrum_status scan_close(struct scan *scan)
+{
+    if (scan->depth == 0) {
+        return fail_scan(scan, scan->next, "a bracket that closes nothing", "");
+    }
+    json_object_put(scan->keys[scan->depth]);
+    scan->keys[scan->depth] = NULL;
+    scan->depth--;
+    scan->next++;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status scan_token(struct scan *scan)
+{
+    char c = *scan->next;
+    if (c == '"') {
+        return scan_string(scan);
+    }
+    if (c == '{' || c == '[') {
+        return scan_open(scan);
+    }
+    if (c == '}' || c == ']') {
+        return scan_close(scan);
+    }
+    if (c == '\'') {
+        return fail_scan(scan, scan->next, "a string needs double quotes", "");
+    }
+    if (c == '.' && strchr("0123456789", scan->next[1]) == NULL) {
+        return fail_scan(scan, scan->next, "digits must follow a decimal point", "");
+    }
+    scan->next++;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status scan_text(const struct source *source)
+{
+    struct scan scan = {source, source->text, 0, {NULL}};
+    enum fulcrum_status status = FULCRUM_OK;
+    while (status == FULCRUM_OK && *scan.next != '\0') {
+        status = scan_token(&scan);
+    }
+    for (size_t i = 0; i <= MAX_DEPTH; i++) {
+        json_object_put(scan.keys[i]);
+    }
+    return status;
+}
+
+/* json-c's own words, but for text that just stops, which it reports in many ways. */
+static enum fulcrum_status fail_token(
+    const struct source *source, enum json_tokener_error error, size_t end)
+{
+    const char *what = json_tokener_error_desc(error);
+    if (error == json_tokener_continue || error == json_tokener_error_parse_eof) {
+        what = "the text ends inside the object";
+        end = strlen(source->text);
+    } else if (source->text[end] == '\0') {
+        what = "the text ends inside a value";
+    }
+    return fail_at(source, end, what, "");
+}
+
+static enum fulcrum_status parse_text(
+    const struct source *source, size_t length, struct json_object **out)
+{
+    struct json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
+    if (tokener == NULL) {
+        return fulcrum_fail(source->err, FULCRUM_ERR_NO_MEMORY, "%s", source->label);
+    }
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    struct json_object *document =
+        json_tokener_parse_ex(tokener, source->text, (int)length + 1);
+    enum fulcrum_status status = FULCRUM_OK;
+    if (json_tokener_get_error(tokener) != json_tokener_success) {
+        status = fail_token(source, json_tokener_get_error(tokener),
+            json_tokener_get_parse_end(tokener));
+    } else if (!json_object_is_type(document, json_type_object)) {
+        status = fulcrum_fail(source->err, FULCRUM_ERR_FORMAT,
+            "%s: expected a JSON object, from { to }", source->label);
+    } else {
+        status = scan_text(source);
+    }
+    json_tokener_free(tokener);
+    if (status != FULCRUM_OK) {
+        json_object_put(document);
+        return status;
+    }
+    *out = document;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status parse_source(
+    const struct source *source, size_t length, struct json_object **out)
+{
+    if (length >= INT_MAX) {
+        return fulcrum_fail(
+            source->err, FULCRUM_ERR_FORMAT, "%s: is larger than 2 GiB", source->label);
+    }
+    if (source->text[strspn(source->text, " \t\r\n")] == '\0') {
+        return fulcrum_fail(
+            source->err, FULCRUM_ERR_FORMAT, "%s: is empty", source->label);
+    }
+    return parse_text(source, length, out);
+}
+
+enum fulcrum_status fulcrum_document_parse(const char *label, const char *text,
+    size_t length, struct json_object **out, struct fulcrum_error *err)
+{
+    const struct source source = {label, text, 0, err};
+    return parse_source(&source, length, out);
+}
+
+enum fulcrum_status fulcrum_document_parse_line(const char *label, const char *text,
+    size_t length, struct json_object **out, struct fulcrum_error *err)
+{
+    const struct source source = {label, text, 1, err};
+    return parse_source(&source, length, out);
+}
+
+enum fulcrum_status fulcrum_document_read(
+    const char *path, struct json_object **out, struct fulcrum_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    enum fulcrum_status status = fulcrum_text_file_read(path, &text, &length, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    status = fulcrum_document_parse(path, text, length, out, err);
+    free(text);
+    return status;
+}
+
+void fulcrum_document_free(struct json_object *document)
+{
+    json_object_put(document);
+}
+
+/* A head, rows and a tail of JSON lines, as one document. */
+
+enum { LABEL_SIZE = 300 };
+
+/* What was read so far. */
+struct reading {
+    const char *path;
+    const struct fulcrum_json_lines *lines;
+    size_t line;               /* from 1 */
+    struct json_object *head;  /* owned */
+    struct json_object *array; /* the head's, once there is one */
+};
+
+static enum fulcrum_status no_memory(
+    const struct reading *reading, struct fulcrum_error *err)
+{
+    return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", reading->path);
+}
+
+static enum fulcrum_status take_head(
+    struct reading *reading, struct json_object *head, struct fulcrum_error *err)
+{
+    struct json_object *array = json_object_new_array();
+    reading->head = head;
+    if (array == NULL ||
+        json_object_object_add(head, reading->lines->rows, array) != 0) {
+        json_object_put(array);
+        return no_memory(reading, err);
+    }
+    reading->array = array;
+    return FULCRUM_OK;
+}
+
+/* Members move from the tail to the head, which keeps its own. */
+static enum fulcrum_status take_tail(
+    struct reading *reading, struct json_object *tail, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    struct json_object_iterator at = json_object_iter_begin(tail);
+    struct json_object_iterator end = json_object_iter_end(tail);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        const char *key = json_object_iter_peek_name(&at);
+        struct json_object *value = json_object_get(json_object_iter_peek_value(&at));
+        if (json_object_object_get_ex(reading->head, key, NULL)) {
+            json_object_put(value);
+        } else if (json_object_object_add(reading->head, key, value) != 0) {
+            json_object_put(value);
+            status = no_memory(reading, err);
+        }
+    }
+    json_object_put(tail);
+    return status;
+}
+
+static enum fulcrum_status take_row(
+    struct reading *reading, struct json_object *row, struct fulcrum_error *err)
+{
+    if (json_object_object_get_ex(row, reading->lines->tail, NULL)) {
+        return take_tail(reading, row, err);
+    }
+    if (json_object_array_add(reading->array, row) != 0) {
+        json_object_put(row);
+        return no_memory(reading, err);
+    }
+    return FULCRUM_OK;
+}
+
+/* A line of `length` bytes with a zero byte behind it. */
+static enum fulcrum_status read_line(
+    struct reading *reading, const char *text, size_t length, struct fulcrum_error *err)
+{
+    char label[LABEL_SIZE];
+    struct json_object *object = NULL;
+    if (text[strspn(text, " \t\r")] == '\0') {
+        return FULCRUM_OK;
+    }
+    (void)snprintf(
+        label, sizeof label, "%.250s: line %zu", reading->path, reading->line);
+    TRY(fulcrum_document_parse_line(label, text, length, &object, err));
+    return reading->head == NULL ? take_head(reading, object, err)
+                                 : take_row(reading, object, err);
+}
+
+static enum fulcrum_status read_lines(
+    struct reading *reading, char *text, struct fulcrum_error *err)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    char *at = text;
+    while (status == FULCRUM_OK && *at != '\0') {
+        size_t length = strcspn(at, "\n");
+        int is_last = at[length] == '\0';
+        at[length] = '\0';
+        reading->line++;
+        status = read_line(reading, at, length, err);
+        at += is_last ? length : length + 1;
+    }
+    if (status == FULCRUM_OK && reading->head == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: is empty", reading->path);
+    }
+    return status;
+}
+
+enum fulcrum_status fulcrum_json_lines_read(const char *path,
+    const struct fulcrum_json_lines *lines, struct json_object **out,
+    struct fulcrum_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct reading reading = {.path = path, .lines = lines};
+    enum fulcrum_status status = fulcrum_text_file_read(path, &text, &length, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    status = read_lines(&reading, text, err);
+    free(text);
+    if (status != FULCRUM_OK) {
+        json_object_put(reading.head);
+        return status;
+    }
+    *out = reading.head;
+    return FULCRUM_OK;
+}

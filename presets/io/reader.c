@@ -1,0 +1,310 @@
+/* reader.c - values of a JSON document by path, and a line for each fault found. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A node carries its path, so that every fault names the place as the user would look
+ * for it. Faults are collected, not returned one by one: a file with three mistakes is
+ * corrected once. Code that reads needs no error handling in between; the status is
+ * asked for at the end.
+ */
+#include "presets/io/reader.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/nearest.h"
+
+/* How much of a wrong value a message repeats. */
+enum { SHOWN_BYTES = 60 };
+
+void fulcrum_reader_fault(
+    struct fulcrum_reader *reader, enum fulcrum_status status, const char *format, ...)
+{
+    char text[600];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    (void)fulcrum_fail_more(&reader->faults, status, "%s: %s", reader->file, text);
+}
+
+void fulcrum_reader_adopt(
+    struct fulcrum_reader *reader, const struct fulcrum_error *failure)
+{
+    const char *line = failure->detail;
+    while (*line != '\0') {
+        int length = (int)strcspn(line, "\n");
+        fulcrum_reader_fault(reader, failure->status, "%.*s", length, line);
+        line += length;
+        line += *line == '\n' ? 1 : 0;
+    }
+}
+
+enum fulcrum_status fulcrum_reader_finish(
+    const struct fulcrum_reader *reader, struct fulcrum_error *err)
+{
+    if (reader->faults.status == FULCRUM_OK) {
+        return FULCRUM_OK;
+    }
+    return fulcrum_fail(err, reader->faults.status, "%s", reader->faults.detail);
+}
+
+/* Cuts a long value, not inside a UTF-8 sequence. */
+static void show_value(struct json_object *json, char out[SHOWN_BYTES + 4])
+{
+    const char *text = json_object_to_json_string_ext(
+        json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    size_t length = strlen(text);
+    const char *rest = "";
+    if (length > SHOWN_BYTES) {
+        length = SHOWN_BYTES;
+        rest = "...";
+    }
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    (void)snprintf(out, SHOWN_BYTES + 4, "%.*s%s", (int)length, text, rest);
+}
+
+void fulcrum_node_fault(const struct fulcrum_node *node, enum fulcrum_status status,
+    const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (node->json == NULL) {
+        fulcrum_reader_fault(
+            node->reader, status, "%s is not given: %s", node->path, text);
+        return;
+    }
+    char value[SHOWN_BYTES + 4];
+    show_value(node->json, value);
+    fulcrum_reader_fault(node->reader, status, "%s = %s: %s", node->path, value, text);
+}
+
+struct fulcrum_node fulcrum_node_root(
+    struct fulcrum_reader *reader, struct json_object *document)
+{
+    struct fulcrum_node node = {reader, document, ""};
+    return node;
+}
+
+/* Keys come from a file: control characters must not reach a terminal. */
+static void clean_path(char *path)
+{
+    for (char *c = path; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?';
+        }
+    }
+}
+
+struct fulcrum_node fulcrum_node_member(
+    const struct fulcrum_node *object, const char *key)
+{
+    struct fulcrum_node node = {object->reader, NULL, ""};
+    /* Of what is longer than any real path the beginning is enough. */
+    (void)snprintf(node.path, sizeof node.path, "%.80s%s%.70s", object->path,
+        object->path[0] != '\0' ? "." : "", key);
+    clean_path(node.path);
+    if (json_object_is_type(object->json, json_type_object)) {
+        (void)json_object_object_get_ex(object->json, key, &node.json);
+    }
+    return node;
+}
+
+const char *fulcrum_node_key(const struct fulcrum_node *object, size_t index)
+{
+    if (!json_object_is_type(object->json, json_type_object)) {
+        return NULL;
+    }
+    struct json_object_iterator at = json_object_iter_begin(object->json);
+    struct json_object_iterator end = json_object_iter_end(object->json);
+    for (size_t i = 0; i < index && !json_object_iter_equal(&at, &end); i++) {
+        json_object_iter_next(&at);
+    }
+    return json_object_iter_equal(&at, &end) ? NULL : json_object_iter_peek_name(&at);
+}
+
+struct fulcrum_node fulcrum_node_element(const struct fulcrum_node *array, size_t index)
+{
+    struct fulcrum_node node = {array->reader, NULL, ""};
+    (void)snprintf(node.path, sizeof node.path, "%.130s[%zu]", array->path, index);
+    if (json_object_is_type(array->json, json_type_array)) {
+        node.json = json_object_array_get_idx(array->json, index);
+    }
+    return node;
+}
+
+/* What json-c makes of whole numbers too large for it. */
+static int is_saturated(struct json_object *json)
+{
+    return json_object_get_int64(json) == INT64_MIN ||
+           json_object_get_uint64(json) == UINT64_MAX;
+}
+
+/* NULL where the number is good, else what was expected. */
+static const char *read_number(struct json_object *json, double *out)
+{
+    if (json_object_is_type(json, json_type_int)) {
+        if (is_saturated(json)) {
+            return "expected a number; whole ones beyond 1e19 need an exponent";
+        }
+        *out = json_object_get_double(json);
+        return NULL;
+    }
+    if (!json_object_is_type(json, json_type_double)) {
+        return "expected a number";
+    }
+    double value = json_object_get_double(json);
+    if (!isfinite(value)) {
+        return "expected a finite number";
+    }
+    *out = value;
+    return NULL;
+}
+
+int fulcrum_node_number(const struct fulcrum_node *node, double *out)
+{
+    const char *expected = read_number(node->json, out);
+    if (expected != NULL) {
+        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "%s", expected);
+    }
+    return expected == NULL;
+}
+
+double fulcrum_node_value(const struct fulcrum_node *node)
+{
+    double value = (double)NAN;
+    return read_number(node->json, &value) == NULL ? value : (double)NAN;
+}
+
+int fulcrum_node_measured(const struct fulcrum_node *node, double *out)
+{
+    if (node->json == NULL) {
+        *out = (double)NAN;
+        return 1;
+    }
+    return fulcrum_node_number(node, out);
+}
+
+int fulcrum_node_text(const struct fulcrum_node *node, char *out, size_t size)
+{
+    if (!json_object_is_type(node->json, json_type_string)) {
+        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected text");
+        return 0;
+    }
+    const char *text = json_object_get_string(node->json);
+    size_t length = (size_t)json_object_get_string_len(node->json);
+    if (length >= size || strlen(text) != length) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE,
+            "expected at most %zu bytes of text without a zero byte", size - 1);
+        return 0;
+    }
+    memcpy(out, text, length + 1);
+    return 1;
+}
+
+int fulcrum_node_flag(const struct fulcrum_node *node, int *out)
+{
+    if (!json_object_is_type(node->json, json_type_boolean)) {
+        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected true or false");
+        return 0;
+    }
+    *out = json_object_get_boolean(node->json) ? 1 : 0;
+    return 1;
+}
+
+int fulcrum_node_is_object(const struct fulcrum_node *node)
+{
+    if (!json_object_is_type(node->json, json_type_object)) {
+        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected an object, from { to }");
+        return 0;
+    }
+    return 1;
+}
+
+int fulcrum_node_is_array(const struct fulcrum_node *node, size_t *count)
+{
+    if (!json_object_is_type(node->json, json_type_array)) {
+        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected an array, from [ to ]");
+        return 0;
+    }
+    *count = json_object_array_length(node->json);
+    return 1;
+}
+
+int fulcrum_node_numbers(const struct fulcrum_node *node, double **out, size_t *count)
+{
+    size_t length = 0;
+    if (!fulcrum_node_is_array(node, &length)) {
+        return 0;
+    }
+    double *values = calloc(length > 0 ? length : 1, sizeof *values);
+    if (values == NULL) {
+        fulcrum_node_fault(node, FULCRUM_ERR_NO_MEMORY, "no memory for it");
+        return 0;
+    }
+    int good = 1;
+    for (size_t i = 0; i < length && good; i++) {
+        struct fulcrum_node element = fulcrum_node_element(node, i);
+        good = fulcrum_node_measured(&element, &values[i]);
+    }
+    if (!good) {
+        free(values);
+        return 0;
+    }
+    *out = values;
+    *count = length;
+    return 1;
+}
+
+double *fulcrum_node_row(const struct fulcrum_node *node, size_t count)
+{
+    double *values = NULL;
+    size_t length = 0;
+    if (!fulcrum_node_numbers(node, &values, &length)) {
+        return NULL;
+    }
+    if (length != count) {
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+            "%s has %zu elements: expected %zu", node->path, length, count);
+        free(values);
+        return NULL;
+    }
+    return values;
+}
+
+static void check_key(const struct fulcrum_node *object, const char *key,
+    const char *const *known, size_t known_count)
+{
+    for (size_t i = 0; i < known_count; i++) {
+        if (strcmp(known[i], key) == 0) {
+            return;
+        }
+    }
+    struct fulcrum_node member = fulcrum_node_member(object, key);
+    size_t i = fulcrum_nearest(key, known, known_count, sizeof *known);
+    fulcrum_reader_fault(object->reader, FULCRUM_ERR_FORMAT, "%s: unknown key%s%s%s",
+        member.path, i < known_count ? "; did you mean " : "",
+        i < known_count ? known[i] : "", i < known_count ? "?" : "");
+}
+
+void fulcrum_node_check_keys(
+    const struct fulcrum_node *object, const char *const *known)
+{
+    size_t known_count = 0;
+    while (known[known_count] != NULL) {
+        known_count++;
+    }
+    struct json_object_iterator at = json_object_iter_begin(object->json);
+    struct json_object_iterator end = json_object_iter_end(object->json);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        check_key(object, json_object_iter_peek_name(&at), known, known_count);
+    }
+}

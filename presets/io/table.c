@@ -1,0 +1,381 @@
+/* table.c - tables of numbers and names in CSV files. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * RFC 4180 with comment lines. The whole file is read once and cells are cut out of it
+ * in place: quotes are undone by moving bytes to the left, so that a table is one
+ * buffer and pointers into it. Numbers are parsed when they are asked for, so that a
+ * table may hold columns of names, and faults can tell line and column.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "presets/io/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/try.h"
+#include "presets/io/text_file.h"
+
+/* Texts that lie in the file's buffer, in the order of their lines. */
+struct cells {
+    const char **items;
+    size_t count;
+    size_t room;
+};
+
+struct fulcrum_table {
+    char *path;
+    char *text; /* the file, cells ended and unquoted in place */
+    size_t column_count;
+    struct cells cells; /* the header, then every row */
+    size_t *lines;      /* line of each row */
+    size_t row_count;
+    size_t row_room;
+    struct cells comments;
+};
+
+struct parser {
+    struct fulcrum_table *table;
+    char *next;
+    size_t line; /* of `next`, from 1 */
+    struct fulcrum_error *err;
+};
+
+static enum fulcrum_status fail_memory(const struct parser *parser)
+{
+    return fulcrum_fail(parser->err, FULCRUM_ERR_NO_MEMORY, "%s", parser->table->path);
+}
+
+static enum fulcrum_status fail_line(
+    const struct parser *parser, size_t line, const char *text)
+{
+    return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT, "%s: line %zu: %s",
+        parser->table->path, line, text);
+}
+
+/* Doubles its room, so that large files take linear time. */
+static enum fulcrum_status push(
+    const struct parser *parser, struct cells *cells, const char *text)
+{
+    if (cells->count == cells->room) {
+        size_t room = cells->room == 0 ? 64 : 2 * cells->room;
+        const char **grown = realloc(cells->items, room * sizeof *grown);
+        if (grown == NULL) {
+            return fail_memory(parser);
+        }
+        cells->items = grown;
+        cells->room = room;
+    }
+    cells->items[cells->count] = text;
+    cells->count++;
+    return FULCRUM_OK;
+}
+
+/* Ends the text before `at` and returns what separated it: ',', '\n' or 0. */
+static char end_cell(struct parser *parser, char *at)
+{
+    char found = *at;
+    char *next = at + 1;
+    if (found == '\r' && (at[1] == '\n' || at[1] == '\0')) {
+        found = at[1];
+        next = at + 2;
+    }
+    *at = '\0';
+    if (found == '\0') {
+        parser->next = NULL;
+    } else {
+        parser->next = next;
+    }
+    if (found == '\n') {
+        parser->line++;
+    }
+    return found;
+}
+
+/* A carriage return belongs to the line break only right before it. */
+static int is_cell_end(const char *at)
+{
+    return *at == ',' || *at == '\n' || *at == '\0' ||
+           (*at == '\r' && (at[1] == '\n' || at[1] == '\0'));
+}
+
+/* Doubled quotes become one, in place; NULL where the closing one is missing. */
+static char *unquote(struct parser *parser, char *open, char **end)
+{
+    char *to = open;
+    char *from = open + 1;
+    while (*from != '\0' && (*from != '"' || from[1] == '"')) {
+        if (*from == '\n') {
+            parser->line++;
+        }
+        from += *from == '"' ? 1 : 0;
+        *to++ = *from++;
+    }
+    if (*from == '\0') {
+        return NULL;
+    }
+    *end = from + 1;
+    return to;
+}
+
+/* Both find where a cell ends, and where its text does, which may be before that. */
+static enum fulcrum_status find_quoted_end(
+    struct parser *parser, char **end, char **text_end)
+{
+    size_t line = parser->line;
+    *text_end = unquote(parser, parser->next, end);
+    if (*text_end == NULL) {
+        return fail_line(parser, line, "a quote is not closed");
+    }
+    if (!is_cell_end(*end)) {
+        return fail_line(parser, parser->line, "text after a closing quote");
+    }
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status find_plain_end(
+    const struct parser *parser, char **end, char **text_end)
+{
+    char *at = parser->next;
+    while (!is_cell_end(at) && *at != '"') {
+        at++;
+    }
+    if (*at == '"') {
+        return fail_line(parser, parser->line, "a quote inside an unquoted cell");
+    }
+    *end = at;
+    *text_end = at;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status parse_cell(
+    struct parser *parser, const char **out, char *separator)
+{
+    char *cell = parser->next;
+    char *end = cell;
+    char *text_end = cell;
+    TRY(*cell == '"' ? find_quoted_end(parser, &end, &text_end)
+                     : find_plain_end(parser, &end, &text_end));
+    *separator = end_cell(parser, end);
+    *text_end = '\0';
+    *out = cell;
+    return FULCRUM_OK;
+}
+
+static enum fulcrum_status add_row(struct parser *parser, size_t line)
+{
+    struct fulcrum_table *table = parser->table;
+    if (table->row_count == table->row_room) {
+        size_t room = table->row_room == 0 ? 64 : 2 * table->row_room;
+        size_t *grown = realloc(table->lines, room * sizeof *grown);
+        if (grown == NULL) {
+            return fail_memory(parser);
+        }
+        table->lines = grown;
+        table->row_room = room;
+    }
+    table->lines[table->row_count] = line;
+    table->row_count++;
+    return FULCRUM_OK;
+}
+
+/* Columns are found by name: two of one name would hide data. */
+static enum fulcrum_status check_header(const struct parser *parser, size_t line)
+{
+    const struct fulcrum_table *table = parser->table;
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *name = table->cells.items[i];
+        if (name[0] == '\0') {
+            return fail_line(parser, line, "a column has no name");
+        }
+        if (fulcrum_table_find(table, name) != i) {
+            return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT,
+                "%s: line %zu: two columns are called \"%s\"", table->path, line, name);
+        }
+    }
+    return FULCRUM_OK;
+}
+
+/* The header or one row. */
+static enum fulcrum_status parse_record(struct parser *parser)
+{
+    struct fulcrum_table *table = parser->table;
+    size_t line = parser->line;
+    size_t count = 0;
+    char separator = ',';
+    while (separator == ',') {
+        const char *cell = NULL;
+        enum fulcrum_status status = parse_cell(parser, &cell, &separator);
+        if (status == FULCRUM_OK) {
+            status = push(parser, &table->cells, cell);
+        }
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+        count++;
+    }
+    if (table->column_count == 0) {
+        table->column_count = count;
+        return check_header(parser, line);
+    }
+    if (count != table->column_count) {
+        return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT,
+            "%s: line %zu: has %zu cells: expected %zu as in the header", table->path,
+            line, count, table->column_count);
+    }
+    return add_row(parser, line);
+}
+
+/* Comments below the header are skipped: they explain single rows. */
+static enum fulcrum_status parse_comment(struct parser *parser)
+{
+    char *text = parser->next + 1;
+    char *end = text + strcspn(text, "\n");
+    int is_last = *end == '\0';
+    if (end > text && end[-1] == '\r') {
+        end[-1] = '\0';
+    }
+    *end = '\0';
+    parser->next = is_last ? NULL : end + 1;
+    parser->line++;
+    if (parser->table->column_count > 0) {
+        return FULCRUM_OK;
+    }
+    return push(parser, &parser->table->comments, *text == ' ' ? text + 1 : text);
+}
+
+static enum fulcrum_status parse(struct parser *parser)
+{
+    while (parser->next != NULL && *parser->next != '\0') {
+        enum fulcrum_status status = FULCRUM_OK;
+        size_t blank = strspn(parser->next, "\r");
+        if (parser->next[blank] == '\n') {
+            parser->next += blank + 1;
+            parser->line++;
+        } else if (*parser->next == '#') {
+            status = parse_comment(parser);
+        } else {
+            status = parse_record(parser);
+        }
+        if (status != FULCRUM_OK) {
+            return status;
+        }
+    }
+    if (parser->table->row_count == 0) {
+        return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT,
+            "%s: has no data: expected a header line and at least one row",
+            parser->table->path);
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_table_load(
+    const char *path, struct fulcrum_table **out, struct fulcrum_error *err)
+{
+    struct fulcrum_table *table = calloc(1, sizeof *table);
+    if (table == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
+    }
+    size_t length = 0;
+    enum fulcrum_status status =
+        fulcrum_text_file_read(path, &table->text, &length, err);
+    if (status == FULCRUM_OK) {
+        table->path = strdup(path);
+        if (table->path == NULL) {
+            status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
+        }
+    }
+    if (status == FULCRUM_OK) {
+        struct parser parser = {table, table->text, 1, err};
+        status = parse(&parser);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_table_free(table);
+        return status;
+    }
+    *out = table;
+    return FULCRUM_OK;
+}
+
+void fulcrum_table_free(struct fulcrum_table *table)
+{
+    if (table != NULL) {
+        free(table->path);
+        free(table->text);
+        free(table->cells.items);
+        free(table->comments.items);
+        free(table->lines);
+        free(table);
+    }
+}
+
+size_t fulcrum_table_row_count(const struct fulcrum_table *table)
+{
+    return table->row_count;
+}
+
+size_t fulcrum_table_column_count(const struct fulcrum_table *table)
+{
+    return table->column_count;
+}
+
+const char *fulcrum_table_column_name(const struct fulcrum_table *table, size_t column)
+{
+    return table->cells.items[column];
+}
+
+size_t fulcrum_table_find(const struct fulcrum_table *table, const char *column)
+{
+    size_t i = 0;
+    while (i < table->column_count && strcmp(table->cells.items[i], column) != 0) {
+        i++;
+    }
+    return i;
+}
+
+const char *fulcrum_table_text(
+    const struct fulcrum_table *table, size_t row, size_t column)
+{
+    return table->cells.items[(row + 1) * table->column_count + column];
+}
+
+size_t fulcrum_table_line(const struct fulcrum_table *table, size_t row)
+{
+    return table->lines[row];
+}
+
+/* strtod alone would take hexadecimal numbers, "inf" and "nan". */
+static int parse_number(const char *text, double *out)
+{
+    size_t length = strspn(text, "0123456789+-.eE");
+    if (length == 0 || text[length + strspn(text + length, " \t")] != '\0') {
+        return 0;
+    }
+    char *end = NULL;
+    double value = strtod(text, &end);
+    if (end != text + length || !isfinite(value)) {
+        return 0;
+    }
+    *out = value;
+    return 1;
+}
+
+enum fulcrum_status fulcrum_table_number(const struct fulcrum_table *table, size_t row,
+    size_t column, double *out, struct fulcrum_error *err)
+{
+    const char *text = fulcrum_table_text(table, row, column);
+    const char *start = text + strspn(text, " \t");
+    double value = (double)NAN;
+    if (*start != '\0' && !parse_number(start, &value)) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "%s: line %zu: %s = %.60s: expected a number or nothing", table->path,
+            table->lines[row], fulcrum_table_column_name(table, column), text);
+    }
+    *out = value;
+    return FULCRUM_OK;
+}
+
+const char *fulcrum_table_comment(const struct fulcrum_table *table, size_t line)
+{
+    return line < table->comments.count ? table->comments.items[line] : "";
+}

@@ -1,0 +1,28 @@
+/* text_file.h - whole text files in memory. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_PRESETS_IO_TEXT_FILE_H
+#define FULCRUM_PRESETS_IO_TEXT_FILE_H
+
+#include <stddef.h>
+
+#include "model/status.h"
+
+/* Which bytes are well-formed UTF-8. */
+
+/*
+ * Bytes of the well-formed UTF-8 sequence at `text`, which a zero byte ends, 0 if it is
+ * none. Overlong forms, surrogates and values beyond U+10FFFF are not well-formed.
+ */
+size_t fulcrum_utf8_length(const char *text);
+
+/*
+ * Reads a file of at most 64 MiB; "-" is standard input. A byte-order mark is taken
+ * off; a zero byte follows the text.
+ *   out      the caller frees it with free()
+ *   fails    FULCRUM_ERR_FILE (absent, unreadable, a directory, too large),
+ *            FULCRUM_ERR_FORMAT (empty, zero bytes inside), FULCRUM_ERR_NO_MEMORY
+ */
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_text_file_read(
+    const char *path, char **out, size_t *length, struct fulcrum_error *err);
+
+#endif

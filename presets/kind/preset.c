@@ -1,0 +1,232 @@
+/* preset.c - machines and workloads from files, with what they extend. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "presets/kind/preset.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "model/try.h"
+#include "presets/io/document.h"
+#include "presets/kind/extends.h"
+#include "presets/kind/fields_io.h"
+#include "presets/kind/file_header.h"
+
+enum { MAX_LINKS = 16 };
+
+/* A file, and what it extends after it. */
+struct chain {
+    struct {
+        char path[FULCRUM_PRESET_PATH_SIZE];
+        struct json_object *document;
+    } links[MAX_LINKS];
+    size_t count;
+};
+
+void fulcrum_sources_free(struct fulcrum_sources *sources)
+{
+    free(sources->items);
+    sources->items = NULL;
+    sources->count = 0;
+}
+
+const struct fulcrum_source *fulcrum_sources_find(
+    const struct fulcrum_sources *sources, const char *path)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        if (strcmp(sources->items[i].path, path) == 0) {
+            return &sources->items[i];
+        }
+    }
+    return NULL;
+}
+
+static void chain_clear(struct chain *chain)
+{
+    for (size_t i = 0; i < chain->count; i++) {
+        fulcrum_document_free(chain->links[i].document);
+    }
+    chain->count = 0;
+}
+
+/* The same file by whatever path it is reached. */
+static int is_in_chain(const struct chain *chain, const char *path)
+{
+    struct stat wanted;
+    if (stat(path, &wanted) != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < chain->count; i++) {
+        struct stat there;
+        if (stat(chain->links[i].path, &there) == 0 && there.st_dev == wanted.st_dev &&
+            there.st_ino == wanted.st_ino) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A new last link, which the chain owns from here on. */
+static enum fulcrum_status chain_read(
+    struct chain *chain, const char *path, struct fulcrum_error *err)
+{
+    struct json_object *document = NULL;
+    TRY(fulcrum_document_read(path, &document, err));
+    memcpy(chain->links[chain->count].path, path, strlen(path) + 1);
+    chain->links[chain->count].document = document;
+    chain->count++;
+    return FULCRUM_OK;
+}
+
+/* Reads what the last link extends; returns 1 if there is a new last link. */
+static int chain_extend(
+    struct chain *chain, struct fulcrum_reader *reader, enum fulcrum_preset_kind kind)
+{
+    reader->file = chain->links[chain->count - 1].path;
+    struct fulcrum_node root =
+        fulcrum_node_root(reader, chain->links[chain->count - 1].document);
+    struct fulcrum_node node = fulcrum_node_member(&root, "extends");
+    char name[FULCRUM_PRESET_PATH_SIZE];
+    if (node.json == NULL || !fulcrum_node_text(&node, name, sizeof name)) {
+        return 0;
+    }
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    if (fulcrum_preset_find(kind, name, reader->file, path, &failure) != FULCRUM_OK) {
+        fulcrum_node_fault(&node, failure.status, "%s", failure.detail);
+        return 0;
+    }
+    if (is_in_chain(chain, path) || chain->count == MAX_LINKS) {
+        fulcrum_node_fault(&node, FULCRUM_ERR_FORMAT,
+            "expected a chain of at most %d presets without a circle", MAX_LINKS);
+        return 0;
+    }
+    if (chain_read(chain, path, &failure) != FULCRUM_OK) {
+        fulcrum_node_fault(&node, failure.status, "%s", failure.detail);
+        return 0;
+    }
+    return 1;
+}
+
+/* From the last link to the first, each over what those before it gave. */
+static void apply_chain(const struct chain *chain, struct fulcrum_reader *reader,
+    struct fulcrum_sheet *sheet, struct fulcrum_head *head)
+{
+    for (size_t i = chain->count; i > 0; i--) {
+        reader->file = chain->links[i - 1].path;
+        struct fulcrum_node root =
+            fulcrum_node_root(reader, chain->links[i - 1].document);
+        (void)fulcrum_head_read(&root, sheet->kind, head);
+        if (head->is_kind) {
+            fulcrum_sheet_apply(sheet, &root, head->name);
+        }
+    }
+}
+
+/* The sheet of a preset with everything it extends; `head` is that of the first file.
+ */
+static enum fulcrum_status load_sheet(struct fulcrum_sheet *sheet,
+    struct fulcrum_head *head, const char *name, struct fulcrum_error *err)
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    enum fulcrum_status status =
+        fulcrum_preset_find(sheet->kind, name, NULL, path, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct chain *chain = calloc(1, sizeof *chain);
+    if (chain == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
+    }
+    status = chain_read(chain, path, err);
+    if (status == FULCRUM_OK) {
+        struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
+        while (chain_extend(chain, &reader, sheet->kind)) {
+        }
+        apply_chain(chain, &reader, sheet, head);
+        status = fulcrum_reader_finish(&reader, err);
+    }
+    chain_clear(chain);
+    free(chain);
+    return status;
+}
+
+/* The caller's list changes only when everything else has succeeded. */
+static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
+    const struct fulcrum_sheet *sheet, struct fulcrum_error *err)
+{
+    size_t count = 0;
+    (void)fulcrum_fields(&count);
+    struct fulcrum_source *items =
+        calloc(sources->count + count, sizeof *sources->items);
+    if (items == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the sources of a preset");
+    }
+    size_t used = sources->count;
+    if (used > 0) {
+        memcpy(items, sources->items, used * sizeof *items);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (sheet->sources[i].path[0] != '\0') {
+            items[used++] = sheet->sources[i];
+        }
+    }
+    free(sources->items);
+    sources->items = items;
+    sources->count = used;
+    return FULCRUM_OK;
+}
+
+/* Everything but copying the result into the caller's design. */
+static enum fulcrum_status load(struct fulcrum_sheet *sheet, struct fulcrum_head *head,
+    const char *name, struct fulcrum_sources *sources, struct fulcrum_error *err)
+{
+    TRY(load_sheet(sheet, head, name, err));
+    if (sources != NULL) {
+        TRY(append_sources(sources, sheet, err));
+    }
+    return FULCRUM_OK;
+}
+
+enum fulcrum_status fulcrum_machine_load(const char *name,
+    struct fulcrum_design *design, struct fulcrum_sources *sources,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_sheet sheet;
+    enum fulcrum_status status =
+        fulcrum_sheet_init(&sheet, FULCRUM_PRESET_MACHINE, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_head head;
+    status = load(&sheet, &head, name, sources, err);
+    if (status == FULCRUM_OK) {
+        design->machine = sheet.design.machine;
+        memcpy(design->machine.name, head.name, sizeof head.name);
+        memcpy(design->machine.title, head.title, sizeof head.title);
+    }
+    fulcrum_sheet_clear(&sheet);
+    return status;
+}
+
+enum fulcrum_status fulcrum_workload_load(const char *name,
+    struct fulcrum_design *design, struct fulcrum_sources *sources,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_sheet sheet;
+    enum fulcrum_status status =
+        fulcrum_sheet_init(&sheet, FULCRUM_PRESET_WORKLOAD, err);
+    if (status != FULCRUM_OK) {
+        return status;
+    }
+    struct fulcrum_head head;
+    status = load(&sheet, &head, name, sources, err);
+    if (status == FULCRUM_OK) {
+        design->workload = sheet.design.workload;
+        memcpy(design->workload.name, head.name, sizeof head.name);
+        memcpy(design->workload.title, head.title, sizeof head.title);
+    }
+    fulcrum_sheet_clear(&sheet);
+    return status;
+}

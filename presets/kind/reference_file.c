@@ -1,0 +1,978 @@
+/* reference_file.c - references into files. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "presets/kind/reference_file.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/design/design.h"
+#include "model/design/reference.h"
+#include "model/status.h"
+#include "presets/io/document.h"
+#include "presets/io/json.h"
+#include "presets/io/reader.h"
+#include "presets/io/struct_io.h"
+#include "presets/kind/extends.h"
+#include "presets/kind/fields_io.h"
+#include "presets/kind/file_header.h"
+#include "presets/kind/preset.h"
+
+/* The points of a reference file: settings and observations. */
+
+/*
+ * A setting is a field of the design or a condition that only the source knows, told
+ * apart by the dot in its path: a mistyped field is thus never taken for a condition.
+ */
+
+#define ENV_COUNT_MOST 1e13 /* most actors times most environments of one */
+
+/* 1, or a fault: names of conditions and quantities are words for files and columns. */
+static int check_word(const struct fulcrum_node *node, const char *word, size_t size)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    size_t length = strlen(word);
+    if (length == 0 || length >= size || strspn(word, letters) != length) {
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+            "%s: expected a name of 1 to %zu small letters, digits and underscores",
+            node->path, size - 1);
+        return 0;
+    }
+    return 1;
+}
+
+/* What the field's setter expected; the node says what stood there. */
+static void fault_from_setter(
+    const struct fulcrum_node *node, const struct fulcrum_error *failure)
+{
+    const char *expected = strstr(failure->detail, "expected");
+    fulcrum_node_fault(
+        node, failure->status, "%s", expected != NULL ? expected : failure->detail);
+}
+
+/* Whether a design would take the value is asked of a design nobody keeps. */
+static void check_field(const struct fulcrum_node *node,
+    const struct fulcrum_field *field, const struct fulcrum_reference_setting *setting)
+{
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    int is_text = isnan(setting->number);
+    int is_number =
+        field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
+    enum fulcrum_status status =
+        is_text && !is_number
+            ? fulcrum_field_set_text(field, &design, setting->text, &failure)
+            : fulcrum_field_set_number(field, &design, setting->number, &failure);
+    if (status != FULCRUM_OK) {
+        fault_from_setter(node, &failure);
+    }
+}
+
+static void check_env_count(
+    const struct fulcrum_node *node, const struct fulcrum_reference_setting *setting)
+{
+    double count = setting->number;
+    if (!(count >= 1.0 && count <= ENV_COUNT_MOST && count == floor(count))) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE,
+            "expected a whole number from 1 to %g", ENV_COUNT_MOST);
+    }
+}
+
+/* "sm_count" is the end of a field, "workers" is a word of the source. */
+static void check_condition(
+    const struct fulcrum_node *node, const struct fulcrum_reference_setting *setting)
+{
+    if (!check_word(node, setting->path, sizeof setting->path)) {
+        return;
+    }
+    const struct fulcrum_field *field = fulcrum_field_find(setting->path);
+    if (field != NULL) {
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+            "%s: short names are for the command line; did you mean %s?", node->path,
+            field->path);
+    } else if (fabs(setting->number) > FULCRUM_REFERENCE_MOST) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected a number from %g to %g",
+            -FULCRUM_REFERENCE_MOST, FULCRUM_REFERENCE_MOST);
+    }
+}
+
+static void fault_unknown_path(const struct fulcrum_node *node, const char *path)
+{
+    const char *nearest = fulcrum_field_nearest(path);
+    fulcrum_reader_fault(node->reader, FULCRUM_ERR_UNKNOWN_NAME,
+        "%s: no field is called so%s%s%s", node->path,
+        nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
+        nearest != NULL ? "?" : "");
+}
+
+static void check_setting(
+    const struct fulcrum_node *node, const struct fulcrum_reference_setting *setting)
+{
+    if (strcmp(setting->path, FULCRUM_REFERENCE_ENV_COUNT) == 0) {
+        check_env_count(node, setting);
+    } else if (strchr(setting->path, '.') == NULL) {
+        check_condition(node, setting);
+    } else if (fulcrum_field_find(setting->path) != NULL) {
+        check_field(node, fulcrum_field_find(setting->path), setting);
+    } else {
+        fault_unknown_path(node, setting->path);
+    }
+}
+
+/* 1 and the value, which is text or a number, or a fault and 0. */
+static int read_value(
+    const struct fulcrum_node *node, struct fulcrum_reference_setting *setting)
+{
+    setting->number = (double)NAN;
+    if (!json_object_is_type(node->json, json_type_string)) {
+        if (node->json == NULL || json_object_is_type(node->json, json_type_boolean) ||
+            json_object_is_type(node->json, json_type_array) ||
+            json_object_is_type(node->json, json_type_object)) {
+            fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected a number or text");
+            return 0;
+        }
+        return fulcrum_node_number(node, &setting->number);
+    }
+    if (!fulcrum_node_text(node, setting->text, sizeof setting->text)) {
+        return 0;
+    }
+    if (setting->text[0] == '\0') {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected some text");
+        return 0;
+    }
+    return 1;
+}
+
+static void read_setting(const struct fulcrum_node *set, const char *key,
+    struct fulcrum_reference_setting *setting)
+{
+    struct fulcrum_node node = fulcrum_node_member(set, key);
+    if (strlen(key) >= sizeof setting->path) {
+        fulcrum_reader_fault(node.reader, FULCRUM_ERR_RANGE,
+            "%s: expected a path of at most %zu bytes", node.path,
+            sizeof setting->path - 1);
+        return;
+    }
+    memcpy(setting->path, key, strlen(key) + 1);
+    if (read_value(&node, setting)) {
+        check_setting(&node, setting);
+    }
+}
+
+/* What an observation can be below zero: a difference, named so. */
+static int may_be_negative(const char *quantity)
+{
+    return strstr(quantity, "bias") != NULL || strstr(quantity, "change") != NULL;
+}
+
+static int is_share(const char *quantity)
+{
+    size_t length = strlen(quantity);
+    return length > 5 && strcmp(quantity + length - 5, "_frac") == 0;
+}
+
+static void check_number(const struct fulcrum_node *node, const char *quantity)
+{
+    double value = fulcrum_node_value(node);
+    double most = is_share(quantity) ? 1.0 : FULCRUM_REFERENCE_MOST;
+    double least = may_be_negative(quantity) ? -most : 0.0;
+    if (!(value >= least && value <= most)) {
+        fulcrum_node_fault(
+            node, FULCRUM_ERR_RANGE, "expected a number from %g to %g", least, most);
+    }
+}
+
+/* A half-width is below zero for no quantity. */
+static void check_half_width(const struct fulcrum_node *node, double half_width)
+{
+    if (!isnan(half_width) &&
+        !(half_width >= 0.0 && half_width <= FULCRUM_REFERENCE_MOST)) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected a number from 0 to %g",
+            FULCRUM_REFERENCE_MOST);
+    }
+}
+
+static void read_observation(const struct fulcrum_node *observed, const char *key,
+    struct fulcrum_observation *observation)
+{
+    static const char *const keys[] = {"value", "half_width", NULL};
+    struct fulcrum_node node = fulcrum_node_member(observed, key);
+    if (!check_word(&node, key, sizeof observation->quantity) ||
+        !fulcrum_node_is_object(&node)) {
+        return;
+    }
+    memcpy(observation->quantity, key, strlen(key) + 1);
+    fulcrum_node_check_keys(&node, keys);
+    struct fulcrum_node value = fulcrum_node_member(&node, "value");
+    struct fulcrum_node half_width = fulcrum_node_member(&node, "half_width");
+    if (fulcrum_node_number(&value, &observation->value)) {
+        check_number(&value, key);
+    }
+    if (fulcrum_node_measured(&half_width, &observation->half_width)) {
+        check_half_width(&half_width, observation->half_width);
+    }
+}
+
+/* Room for one item a member; NULL where the object has none or memory ran out. */
+static void *room_for_members(const struct fulcrum_node *object, size_t size)
+{
+    size_t count = (size_t)json_object_object_length(object->json);
+    void *items = count > 0 ? calloc(count, size) : NULL;
+    if (count > 0 && items == NULL) {
+        fulcrum_reader_fault(
+            object->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", object->path);
+    }
+    return items;
+}
+
+static void read_settings(
+    const struct fulcrum_node *set, struct fulcrum_reference_point *point)
+{
+    if (!fulcrum_node_is_object(set)) {
+        return;
+    }
+    point->settings = room_for_members(set, sizeof *point->settings);
+    struct json_object_iterator at = json_object_iter_begin(set->json);
+    struct json_object_iterator end = json_object_iter_end(set->json);
+    for (; point->settings != NULL && !json_object_iter_equal(&at, &end);
+         json_object_iter_next(&at)) {
+        read_setting(set, json_object_iter_peek_name(&at),
+            &point->settings[point->setting_count++]);
+    }
+}
+
+static void read_observations(
+    const struct fulcrum_node *observed, struct fulcrum_reference_point *point)
+{
+    if (!fulcrum_node_is_object(observed)) {
+        return;
+    }
+    if (json_object_object_length(observed->json) == 0) {
+        fulcrum_node_fault(
+            observed, FULCRUM_ERR_RANGE, "expected one quantity or more");
+    }
+    point->observations = room_for_members(observed, sizeof *point->observations);
+    struct json_object_iterator at = json_object_iter_begin(observed->json);
+    struct json_object_iterator end = json_object_iter_end(observed->json);
+    for (; point->observations != NULL && !json_object_iter_equal(&at, &end);
+         json_object_iter_next(&at)) {
+        read_observation(observed, json_object_iter_peek_name(&at),
+            &point->observations[point->observation_count++]);
+    }
+}
+
+static void read_point(
+    const struct fulcrum_node *node, struct fulcrum_reference_point *point)
+{
+    static const char *const keys[] = {"series", "set", "observed", NULL};
+    fulcrum_node_check_keys(node, keys);
+    struct fulcrum_node series = fulcrum_node_member(node, "series");
+    struct fulcrum_node set = fulcrum_node_member(node, "set");
+    struct fulcrum_node observed = fulcrum_node_member(node, "observed");
+    if (series.json != NULL) {
+        (void)fulcrum_node_text(&series, point->series, sizeof point->series);
+    }
+    read_settings(&set, point);
+    read_observations(&observed, point);
+}
+
+/*
+ * Adds the points of an array, as they stand there, or faults to the node's reader. A
+ * reference with faults is never handed out, so it may stay incomplete.
+ */
+static void reference_read_points(
+    const struct fulcrum_node *array, struct fulcrum_reference *reference)
+{
+    size_t count = 0;
+    if (!fulcrum_node_is_array(array, &count)) {
+        return;
+    }
+    if (count == 0) {
+        fulcrum_node_fault(array, FULCRUM_ERR_RANGE, "expected one point or more");
+        return;
+    }
+    reference->points = calloc(count, sizeof *reference->points);
+    if (reference->points == NULL) {
+        fulcrum_reader_fault(
+            array->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", array->path);
+        return;
+    }
+    reference->point_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct fulcrum_node element = fulcrum_node_element(array, i);
+        reference->points[i].index = i;
+        if (fulcrum_node_is_object(&element)) {
+            read_point(&element, &reference->points[i]);
+        }
+    }
+}
+
+static int has_setting(const struct fulcrum_reference_point *point,
+    const struct fulcrum_reference_setting *wanted)
+{
+    for (size_t i = 0; i < point->setting_count; i++) {
+        const struct fulcrum_reference_setting *setting = &point->settings[i];
+        int is_equal = isnan(wanted->number) ? isnan(setting->number)
+                                             : setting->number == wanted->number;
+        if (is_equal && strcmp(setting->path, wanted->path) == 0 &&
+            strcmp(setting->text, wanted->text) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* In whatever order the settings stand; paths within one point differ. */
+static int is_repeat(const struct fulcrum_reference_point *point,
+    const struct fulcrum_reference_point *earlier)
+{
+    if (strcmp(point->series, earlier->series) != 0 ||
+        point->setting_count != earlier->setting_count) {
+        return 0;
+    }
+    for (size_t i = 0; i < point->setting_count; i++) {
+        if (!has_setting(earlier, &point->settings[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* A fault for each point that has series and settings of an earlier one. */
+static void reference_check_repeats(
+    const struct fulcrum_node *array, const struct fulcrum_reference *reference)
+{
+    for (size_t i = 1; i < reference->point_count; i++) {
+        size_t j = 0;
+        while (j < i && !is_repeat(&reference->points[i], &reference->points[j])) {
+            j++;
+        }
+        if (j < i) {
+            fulcrum_reader_fault(array->reader, FULCRUM_ERR_FORMAT,
+                "%s[%zu] has the series and the settings of %s[%zu]: expected each "
+                "point once",
+                array->path, i, array->path, j);
+        }
+    }
+}
+
+static struct fulcrum_observation *find_observation(
+    const struct fulcrum_reference_point *point, const char *quantity)
+{
+    for (size_t i = 0; i < point->observation_count; i++) {
+        if (strcmp(point->observations[i].quantity, quantity) == 0) {
+            return &point->observations[i];
+        }
+    }
+    return NULL;
+}
+
+/* Frames become steps; a point that has both is a fault. */
+static void reference_convert_frames(
+    const struct fulcrum_node *array, struct fulcrum_reference *reference)
+{
+    for (size_t i = 0; i < reference->point_count; i++) {
+        struct fulcrum_observation *frames =
+            find_observation(&reference->points[i], "frames_per_s");
+        if (frames == NULL) {
+            continue;
+        }
+        if (find_observation(&reference->points[i], "steps_per_s") != NULL) {
+            fulcrum_reader_fault(array->reader, FULCRUM_ERR_FORMAT,
+                "%s[%zu].observed has frames_per_s and steps_per_s: expected one of "
+                "them",
+                array->path, i);
+            continue;
+        }
+        (void)snprintf(frames->quantity, sizeof frames->quantity, "%s", "steps_per_s");
+        frames->value /= reference->frame_skip;
+        frames->half_width /= reference->frame_skip;
+    }
+}
+
+/* Published or measured points from files. */
+
+/*
+ * One function per member of the file, in a table with its key. What the points need
+ * from the rest (the frame skip, the point that ratios refer to) is looked at once all
+ * of it was read, so that the order of members does not matter.
+ */
+
+typedef void member_reader(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference);
+
+static void read_schema(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)reference;
+    fulcrum_head_check_schema(
+        node, FULCRUM_REFERENCE_SCHEMA, FULCRUM_REFERENCE_VERSION);
+}
+
+static void read_note(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)fulcrum_node_text(node, reference->note, sizeof reference->note);
+}
+
+static void read_not_predicted(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)fulcrum_node_text(
+        node, reference->not_predicted, sizeof reference->not_predicted);
+}
+
+static void read_source(const struct fulcrum_node *map, const char *key,
+    struct fulcrum_reference_source *source)
+{
+    struct fulcrum_node node = fulcrum_node_member(map, key);
+    if (strlen(key) >= sizeof source->part) {
+        fulcrum_reader_fault(node.reader, FULCRUM_ERR_RANGE,
+            "%s: expected a key of at most %zu bytes", node.path,
+            sizeof source->part - 1);
+        return;
+    }
+    memcpy(source->part, key, strlen(key) + 1);
+    if (fulcrum_node_text(&node, source->text, sizeof source->text) &&
+        source->text[0] == '\0') {
+        fulcrum_node_fault(&node, FULCRUM_ERR_RANGE, "expected some text");
+    }
+}
+
+/* Reads one member of a map; there is room for it. */
+typedef void read_member(const struct fulcrum_node *map, const char *key,
+    struct fulcrum_reference *reference);
+
+/* Room for as many rows of `size` bytes as a map has members; NULL after a fault. */
+static void *room_for(const struct fulcrum_node *map, size_t size)
+{
+    size_t count = (size_t)json_object_object_length(map->json);
+    void *rows = calloc(count + 1, size);
+    if (rows == NULL) {
+        fulcrum_reader_fault(
+            map->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", map->path);
+    }
+    return rows;
+}
+
+static void read_each(const struct fulcrum_node *map, read_member *read,
+    struct fulcrum_reference *reference)
+{
+    struct json_object_iterator at = json_object_iter_begin(map->json);
+    struct json_object_iterator end = json_object_iter_end(map->json);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        read(map, json_object_iter_peek_name(&at), reference);
+    }
+}
+
+static void read_next_source(const struct fulcrum_node *map, const char *key,
+    struct fulcrum_reference *reference)
+{
+    read_source(map, key, &reference->sources[reference->source_count++]);
+}
+
+static void read_sources(
+    const struct fulcrum_node *map, struct fulcrum_reference *reference)
+{
+    if (!fulcrum_node_is_object(map)) {
+        return;
+    }
+    reference->sources = room_for(map, sizeof *reference->sources);
+    if (reference->sources != NULL) {
+        read_each(map, read_next_source, reference);
+    }
+}
+
+/* Path and content of the preset that a node names. */
+static void load_preset(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
+    struct fulcrum_design *design)
+{
+    char name[FULCRUM_PRESET_PATH_SIZE];
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    if (!fulcrum_node_text(node, name, sizeof name)) {
+        return;
+    }
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    enum fulcrum_status status =
+        fulcrum_preset_find(kind, name, node->reader->file, path, &failure);
+    if (status == FULCRUM_OK && kind == FULCRUM_PRESET_MACHINE) {
+        status = fulcrum_machine_load(path, design, NULL, &failure);
+    } else if (status == FULCRUM_OK) {
+        status = fulcrum_workload_load(path, design, NULL, &failure);
+    }
+    if (status != FULCRUM_OK) {
+        fulcrum_node_fault(node, status, "%s", failure.detail);
+    }
+}
+
+/* An object without a name would count as no machine or workload at all. */
+static void read_names(
+    const struct fulcrum_node *object, char name[64], char title[160])
+{
+    struct fulcrum_node name_node = fulcrum_node_member(object, "name");
+    struct fulcrum_node title_node = fulcrum_node_member(object, "title");
+    if (fulcrum_node_text(&name_node, name, 64) && name[0] == '\0') {
+        fulcrum_node_fault(&name_node, FULCRUM_ERR_RANGE, "expected some text");
+    }
+    if (title_node.json != NULL) {
+        (void)fulcrum_node_text(&title_node, title, 160);
+    }
+}
+
+/* Only the kind's own half of the design is taken over. */
+static void read_object(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
+    struct fulcrum_design *design)
+{
+    struct fulcrum_sheet sheet;
+    if (fulcrum_sheet_init(&sheet, kind, NULL) != FULCRUM_OK) {
+        fulcrum_reader_fault(
+            node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", node->path);
+        return;
+    }
+    fulcrum_sheet_apply_bare(&sheet, node);
+    if (kind == FULCRUM_PRESET_MACHINE) {
+        design->machine = sheet.design.machine;
+        read_names(node, design->machine.name, design->machine.title);
+    } else {
+        design->workload = sheet.design.workload;
+        read_names(node, design->workload.name, design->workload.title);
+    }
+    fulcrum_sheet_clear(&sheet);
+}
+
+static void read_half(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
+    struct fulcrum_design *design)
+{
+    if (json_object_is_type(node->json, json_type_string)) {
+        load_preset(node, kind, design);
+    } else if (json_object_is_type(node->json, json_type_object)) {
+        read_object(node, kind, design);
+    } else {
+        fulcrum_node_fault(node, FULCRUM_ERR_FORMAT,
+            "expected the name of a %s preset, or an object",
+            fulcrum_preset_kind_name(kind));
+    }
+}
+
+static void read_machine(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    read_half(node, FULCRUM_PRESET_MACHINE, &reference->design);
+    memcpy(
+        reference->machine, reference->design.machine.name, sizeof reference->machine);
+}
+
+static void read_workload(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    read_half(node, FULCRUM_PRESET_WORKLOAD, &reference->design);
+    memcpy(reference->workload, reference->design.workload.name,
+        sizeof reference->workload);
+}
+
+/* A path as it was found ends with what was asked for; a preset's file does not. */
+static int is_path_of(const char *path, const char *name)
+{
+    size_t path_length = strlen(path);
+    size_t length = strlen(name);
+    return path_length >= length && strcmp(path + path_length - length, name) == 0;
+}
+
+/*
+ * Whether it is there is asked now, what it holds when a prediction starts from it. A
+ * path is kept as seen from here, for whoever predicts.
+ */
+static int read_calibration_name(
+    const struct fulcrum_node *node, char out[FULCRUM_REFERENCE_CALIBRATION_SIZE])
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    struct fulcrum_error failure = {FULCRUM_OK, ""};
+    if (!fulcrum_node_text(node, out, FULCRUM_REFERENCE_CALIBRATION_SIZE)) {
+        return 0;
+    }
+    if (fulcrum_preset_find(FULCRUM_PRESET_CALIBRATION, out, node->reader->file, path,
+            &failure) != FULCRUM_OK) {
+        fulcrum_node_fault(node, failure.status, "%s", failure.detail);
+        return 0;
+    }
+    if (!is_path_of(path, out)) {
+        return 1;
+    }
+    if (strlen(path) >= FULCRUM_REFERENCE_CALIBRATION_SIZE) {
+        fulcrum_node_fault(node, FULCRUM_ERR_FILE,
+            "expected a path of at most %d bytes",
+            FULCRUM_REFERENCE_CALIBRATION_SIZE - 1);
+        return 0;
+    }
+    memcpy(out, path, strlen(path) + 1);
+    return 1;
+}
+
+static void read_calibration(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    (void)read_calibration_name(node, reference->calibration);
+}
+
+static int has_series(const struct fulcrum_reference *reference, const char *series)
+{
+    for (size_t i = 0; i < reference->point_count; i++) {
+        if (strcmp(reference->points[i].series, series) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void read_series_calibration(const struct fulcrum_node *map, const char *key,
+    struct fulcrum_reference *reference)
+{
+    struct fulcrum_node node = fulcrum_node_member(map, key);
+    struct fulcrum_series_calibration *own =
+        &reference->calibrations[reference->calibration_count];
+    if (!has_series(reference, key)) {
+        fulcrum_reader_fault(node.reader, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: expected a series of the points", node.path);
+    } else if (read_calibration_name(&node, own->calibration)) {
+        memcpy(own->series, key, strlen(key) + 1);
+        reference->calibration_count++;
+    }
+}
+
+/* Follows the points in the table: it names their series. */
+static void read_calibrations(
+    const struct fulcrum_node *map, struct fulcrum_reference *reference)
+{
+    if (!fulcrum_node_is_object(map)) {
+        return;
+    }
+    reference->calibrations = room_for(map, sizeof *reference->calibrations);
+    if (reference->calibrations != NULL) {
+        read_each(map, read_series_calibration, reference);
+    }
+}
+
+static const char *predictor_name(int index)
+{
+    return fulcrum_predictor_name((size_t)index);
+}
+
+static void read_predictor(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    int index = fulcrum_section_choice(node, predictor_name);
+    if (index >= 0) {
+        reference->predictor = (enum fulcrum_predictor_kind)index;
+    }
+}
+
+static void read_frame_skip(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    double skip = fulcrum_node_value(node);
+    if (skip >= 1.0 && skip <= FULCRUM_REFERENCE_FRAME_SKIP_MOST &&
+        skip == floor(skip)) {
+        reference->frame_skip = skip;
+        return;
+    }
+    fulcrum_node_fault(node, FULCRUM_ERR_RANGE, "expected a whole number from 1 to %g",
+        FULCRUM_REFERENCE_FRAME_SKIP_MOST);
+}
+
+/* Follows the points in the table: it counts them. */
+static void read_relative_to(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    double index = fulcrum_node_value(node);
+    double count = (double)reference->point_count;
+    if (index >= 0.0 && index < count && index == floor(index)) {
+        reference->is_relative = 1;
+        reference->relative_to = (size_t)index;
+    } else if (reference->point_count > 0) {
+        fulcrum_node_fault(node, FULCRUM_ERR_RANGE,
+            "expected the index of a point, from 0 to %g", count - 1.0);
+    }
+}
+
+static void read_points(
+    const struct fulcrum_node *node, struct fulcrum_reference *reference)
+{
+    reference_read_points(node, reference);
+    reference_check_repeats(node, reference);
+    reference_convert_frames(node, reference);
+}
+
+/* In this order: points need the frame skip; what is relative, and calibrations by
+ * series, the points. */
+static const struct {
+    const char *key;
+    member_reader *read;
+    int is_required;
+} members[] = {
+    {"schema", read_schema, 1},
+    {"source", read_sources, 1},
+    {"note", read_note, 0},
+    {"machine", read_machine, 0},
+    {"workload", read_workload, 0},
+    {"calibration", read_calibration, 0},
+    {"predictor", read_predictor, 1},
+    {"not_predicted", read_not_predicted, 0},
+    {"frame_skip", read_frame_skip, 0},
+    {"points", read_points, 1},
+    {"relative_to", read_relative_to, 0},
+    {"calibrations", read_calibrations, 0},
+};
+
+enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
+
+/* null counts as absent. */
+static void read_members(
+    const struct fulcrum_node *root, struct fulcrum_reference *reference)
+{
+    const char *keys[MEMBER_COUNT + 4] = {"kind", "name", "title"};
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        keys[i + 3] = members[i].key;
+        struct fulcrum_node node = fulcrum_node_member(root, members[i].key);
+        if (node.json != NULL || members[i].is_required) {
+            members[i].read(&node, reference);
+        }
+    }
+    fulcrum_node_check_keys(root, keys);
+}
+
+static int is_member(const char *key)
+{
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        if (strcmp(members[i].key, key) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_in_point(const struct fulcrum_reference_point *point, const char *key)
+{
+    int found = strcmp(point->series, key) == 0;
+    for (size_t i = 0; i < point->setting_count && !found; i++) {
+        found = strcmp(point->settings[i].path, key) == 0;
+    }
+    for (size_t i = 0; i < point->observation_count && !found; i++) {
+        found = strcmp(point->observations[i].quantity, key) == 0;
+    }
+    return found;
+}
+
+/* A member, or a series, setting or quantity of a point. */
+static int is_part(const struct fulcrum_reference *reference, const char *key)
+{
+    int found = is_member(key);
+    for (size_t i = 0; i < reference->point_count && !found; i++) {
+        found = is_in_point(&reference->points[i], key);
+    }
+    return found;
+}
+
+/* A source of nothing is most likely a mistyped name: what it is for has none. */
+static void check_source_keys(
+    const struct fulcrum_node *source, const struct fulcrum_reference *reference)
+{
+    for (size_t i = 0; i < reference->source_count; i++) {
+        struct fulcrum_node node =
+            fulcrum_node_member(source, reference->sources[i].part);
+        if (node.json != NULL && !is_part(reference, reference->sources[i].part)) {
+            fulcrum_reader_fault(node.reader, FULCRUM_ERR_FORMAT,
+                "%s: unknown key: expected a member of the file, or a series, setting "
+                "or quantity of its points",
+                node.path);
+        }
+    }
+}
+
+/* No number without a source; presets named here have their own. */
+static void check_sources(
+    const struct fulcrum_node *root, const struct fulcrum_reference *reference)
+{
+    static const char *const parts[] = {"points", "machine", "workload"};
+    struct fulcrum_node source = fulcrum_node_member(root, "source");
+    if (!json_object_is_type(source.json, json_type_object)) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        struct fulcrum_node part = fulcrum_node_member(root, parts[i]);
+        struct fulcrum_node text = fulcrum_node_member(&source, parts[i]);
+        int is_own = i == 0 || json_object_is_type(part.json, json_type_object);
+        if (is_own && text.json == NULL) {
+            fulcrum_node_fault(&text, FULCRUM_ERR_MISSING,
+                "expected where the values of \"%s\" were read", parts[i]);
+        }
+    }
+    check_source_keys(&source, reference);
+}
+
+static enum fulcrum_status read_reference(const char *path,
+    struct json_object *document, struct fulcrum_reference *reference,
+    struct fulcrum_error *err)
+{
+    struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
+    struct fulcrum_node root = fulcrum_node_root(&reader, document);
+    struct fulcrum_head head;
+    (void)fulcrum_head_read(&root, FULCRUM_PRESET_REFERENCE, &head);
+    if (head.is_kind) {
+        memcpy(reference->name, head.name, sizeof head.name);
+        memcpy(reference->title, head.title, sizeof head.title);
+        read_members(&root, reference);
+        check_sources(&root, reference);
+    }
+    return fulcrum_reader_finish(&reader, err);
+}
+
+static struct fulcrum_reference *new_reference(void)
+{
+    struct fulcrum_reference *reference = calloc(1, sizeof *reference);
+    if (reference != NULL) {
+        fulcrum_design_init(&reference->design);
+        reference->frame_skip = 1.0;
+    }
+    return reference;
+}
+
+enum fulcrum_status fulcrum_reference_load(
+    const char *name, struct fulcrum_reference **out, struct fulcrum_error *err)
+{
+    char path[FULCRUM_PRESET_PATH_SIZE];
+    struct json_object *document = NULL;
+    struct fulcrum_reference *reference = NULL;
+    enum fulcrum_status status =
+        fulcrum_preset_find(FULCRUM_PRESET_REFERENCE, name, NULL, path, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_document_read(path, &document, err);
+    }
+    if (status == FULCRUM_OK) {
+        reference = new_reference();
+        status = reference != NULL
+                     ? read_reference(path, document, reference, err)
+                     : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
+    }
+    fulcrum_document_free(document);
+    if (status != FULCRUM_OK) {
+        fulcrum_reference_free(reference);
+        return status;
+    }
+    *out = reference;
+    return FULCRUM_OK;
+}
+
+static void add_text(struct fulcrum_json *object, const char *key, const char *text)
+{
+    if (text[0] != '\0') {
+        fulcrum_json_add_text(object, key, text);
+    }
+}
+
+static void add_half(struct fulcrum_json *root,
+    const struct fulcrum_reference *reference, enum fulcrum_preset_kind kind)
+{
+    int is_machine = kind == FULCRUM_PRESET_MACHINE;
+    const char *name = is_machine ? reference->machine : reference->workload;
+    if (name[0] == '\0') {
+        return;
+    }
+    struct fulcrum_json *object =
+        fulcrum_json_add_object(root, is_machine ? "machine" : "workload");
+    fulcrum_json_add_text(object, "name", name);
+    add_text(object, "title",
+        is_machine ? reference->design.machine.title
+                   : reference->design.workload.title);
+    fulcrum_sheet_write(&reference->design, kind, object);
+}
+
+static void add_sources(
+    struct fulcrum_json *root, const struct fulcrum_reference *reference)
+{
+    struct fulcrum_json *object = fulcrum_json_add_object(root, "source");
+    for (size_t i = 0; i < reference->source_count; i++) {
+        fulcrum_json_add_text(
+            object, reference->sources[i].part, reference->sources[i].text);
+    }
+}
+
+static void add_calibrations(
+    struct fulcrum_json *root, const struct fulcrum_reference *reference)
+{
+    add_text(root, "calibration", reference->calibration);
+    if (reference->calibration_count == 0) {
+        return;
+    }
+    struct fulcrum_json *object = fulcrum_json_add_object(root, "calibrations");
+    for (size_t i = 0; i < reference->calibration_count; i++) {
+        fulcrum_json_add_text(object, reference->calibrations[i].series,
+            reference->calibrations[i].calibration);
+    }
+}
+
+static void add_point(
+    struct fulcrum_json *array, const struct fulcrum_reference_point *point)
+{
+    struct fulcrum_json *object = fulcrum_json_append_object(array);
+    add_text(object, "series", point->series);
+    struct fulcrum_json *set = fulcrum_json_add_object(object, "set");
+    for (size_t i = 0; i < point->setting_count; i++) {
+        const struct fulcrum_reference_setting *setting = &point->settings[i];
+        if (isnan(setting->number)) {
+            fulcrum_json_add_text(set, setting->path, setting->text);
+        } else {
+            fulcrum_json_add_number(set, setting->path, setting->number);
+        }
+    }
+    struct fulcrum_json *observed = fulcrum_json_add_object(object, "observed");
+    for (size_t i = 0; i < point->observation_count; i++) {
+        const struct fulcrum_observation *observation = &point->observations[i];
+        struct fulcrum_json *value =
+            fulcrum_json_add_object(observed, observation->quantity);
+        fulcrum_json_add_number(value, "value", observation->value);
+        fulcrum_json_add_number(value, "half_width", observation->half_width);
+    }
+}
+
+/* The order of members is part of the format: same content, same bytes. */
+static struct fulcrum_json *build(const struct fulcrum_reference *reference)
+{
+    struct fulcrum_json *root = fulcrum_json_new_object();
+    struct fulcrum_json *schema = fulcrum_json_add_object(root, "schema");
+    fulcrum_json_add_text(schema, "name", FULCRUM_REFERENCE_SCHEMA);
+    fulcrum_json_add_number(schema, "version", FULCRUM_REFERENCE_VERSION);
+    fulcrum_json_add_text(root, "kind", "reference");
+    fulcrum_json_add_text(root, "name", reference->name);
+    fulcrum_json_add_text(root, "title", reference->title);
+    add_sources(root, reference);
+    add_text(root, "note", reference->note);
+    add_half(root, reference, FULCRUM_PRESET_MACHINE);
+    add_half(root, reference, FULCRUM_PRESET_WORKLOAD);
+    add_calibrations(root, reference);
+    fulcrum_json_add_text(
+        root, "predictor", fulcrum_predictor_name((size_t)reference->predictor));
+    add_text(root, "not_predicted", reference->not_predicted);
+    fulcrum_json_add_number(root, "frame_skip", 1.0);
+    if (reference->is_relative) {
+        fulcrum_json_add_number(root, "relative_to", (double)reference->relative_to);
+    }
+    struct fulcrum_json *points = fulcrum_json_add_array(root, "points");
+    for (size_t i = 0; i < reference->point_count; i++) {
+        add_point(points, &reference->points[i]);
+    }
+    return root;
+}
+
+enum fulcrum_status fulcrum_reference_save(const struct fulcrum_reference *reference,
+    const char *path, struct fulcrum_error *err)
+{
+    if (reference->name[0] == '\0' || reference->source_count == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
+            "%s: a reference needs a name and a source before it is saved",
+            path != NULL ? path : "-");
+    }
+    return fulcrum_json_save(build(reference), path, err);
+}

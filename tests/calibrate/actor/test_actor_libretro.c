@@ -1,0 +1,353 @@
+/* test_actor_libretro.c - the console actor, held against a core of two pixels. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "calibrate/actor/actor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/suite.h"
+
+#define PLANE       ((size_t)84 * 84)
+#define NO_BUTTON   ((size_t)-1)
+#define LEVEL_COUNT 128 /* brightness of the toy core wraps there */
+
+/* TOY_CORE, TOY_CORE_2, PLAIN_LIBRARY and TOY_FOLDER are paths that CMake knows. */
+
+/* What a test cannot go on without. */
+static void *need(void *pointer)
+{
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pointer);
+    if (pointer == NULL) {
+        abort(); /* the line above left the test, which analysers do not know */
+    }
+    return pointer;
+}
+
+/* A temporary file with `size` bytes; the caller unlinks and frees its path. */
+static char *write_file(const void *bytes, size_t size)
+{
+    char *path = need(strdup("/tmp/fulcrum-test-XXXXXX"));
+    int file = mkstemp(path);
+    CU_ASSERT_FATAL(file >= 0);
+    CU_ASSERT_EQUAL(write(file, bytes, size), (ssize_t)size);
+    (void)close(file);
+    return path;
+}
+
+static void remove_file(char *path)
+{
+    (void)unlink(path);
+    free(path);
+}
+
+struct stage {
+    const struct fulcrum_actor *actor;
+    struct fulcrum_actor_shared *shared;
+    struct fulcrum_actor_info info;
+    struct fulcrum_env *env;
+    unsigned char *observation;
+};
+
+/* The toy core with a game whose first letter is `manner`. */
+static struct stage open_toy(const char *manner, double frame_skip)
+{
+    struct stage stage = {.actor = fulcrum_actor_find("libretro")};
+    char *rom = write_file(manner, strlen(manner));
+    struct fulcrum_actor_options options = {
+        .frame_skip = frame_skip, .core = TOY_CORE, .rom = rom};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_status status =
+        stage.actor->open(&options, &stage.shared, &stage.info, &err);
+    remove_file(rom);
+    if (status == FULCRUM_OK) {
+        status = stage.actor->env_new(stage.shared, 1, &stage.env, &err);
+    }
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    stage.observation = need(calloc(stage.info.observation_count, 1));
+    stage.actor->reset(stage.env, stage.observation);
+    return stage;
+}
+
+static void close_toy(struct stage *stage)
+{
+    stage->actor->env_free(stage->env);
+    stage->actor->close(stage->shared);
+    free(stage->observation);
+}
+
+/* The larger brightness of the newest picture is that of the last frame. */
+static int newest_level(const struct stage *stage)
+{
+    const unsigned char *plane = stage->observation + 3 * PLANE;
+    return plane[0] > plane[PLANE - 1] ? plane[0] : plane[PLANE - 1];
+}
+
+static int step(struct stage *stage, float right)
+{
+    float action[8] = {right, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F};
+    return stage->actor->step(stage->env, action, stage->observation);
+}
+
+static int advance_of_level(struct stage *stage, float right)
+{
+    int before = newest_level(stage);
+    (void)step(stage, right);
+    return (newest_level(stage) - before + LEVEL_COUNT) % LEVEL_COUNT;
+}
+
+static void test_step_runs_its_frames_with_the_buttons_held(void)
+{
+    struct stage toy = open_toy("N", 0.0);
+    CU_ASSERT_EQUAL(toy.info.frame_skip, 4.0);
+    CU_ASSERT_EQUAL(toy.info.observation_count, 4 * PLANE);
+    CU_ASSERT_EQUAL(advance_of_level(&toy, 0.0F), 4);
+    CU_ASSERT_EQUAL(advance_of_level(&toy, 1.0F), 12);
+    CU_ASSERT_EQUAL(advance_of_level(&toy, -1.0F), 4);
+    close_toy(&toy);
+}
+
+/* Each pixel is black in every second frame: only their maximum shows both. */
+static void test_picture_is_the_maximum_of_the_last_two_frames(void)
+{
+    struct stage toy = open_toy("N", 0.0);
+    for (int i = 0; i < 20; i++) {
+        (void)step(&toy, 0.0F);
+        const unsigned char *plane = toy.observation + 3 * PLANE;
+        int difference = plane[0] - plane[PLANE - 1];
+        int apart = abs(difference);
+        CU_ASSERT(apart == 1 || apart == LEVEL_COUNT - 1);
+    }
+    close_toy(&toy);
+    toy = open_toy("N", 1.0);
+    (void)step(&toy, 0.0F);
+    const unsigned char *plane = toy.observation + 3 * PLANE;
+    CU_ASSERT(plane[0] == 0 || plane[PLANE - 1] == 0);
+    close_toy(&toy);
+}
+
+static void test_stack_moves_by_one_picture_a_step(void)
+{
+    struct stage toy = open_toy("N", 0.0);
+    CU_ASSERT_EQUAL(memcmp(toy.observation, toy.observation + PLANE, 3 * PLANE), 0);
+    unsigned char *before = need(malloc(4 * PLANE));
+    for (int i = 0; i < 5; i++) {
+        memcpy(before, toy.observation, 4 * PLANE);
+        (void)step(&toy, 0.0F);
+        CU_ASSERT_EQUAL(memcmp(before + PLANE, toy.observation, 3 * PLANE), 0);
+    }
+    free(before);
+    close_toy(&toy);
+}
+
+static void test_episode_ends_after_18000_frames(void)
+{
+    struct stage toy = open_toy("N", 100.0);
+    for (int i = 1; i < 180; i++) {
+        CU_ASSERT_EQUAL(step(&toy, 0.0F), 0);
+    }
+    CU_ASSERT_EQUAL(step(&toy, 0.0F), 1);
+    toy.actor->reset(toy.env, toy.observation);
+    CU_ASSERT_EQUAL(step(&toy, 0.0F), 0);
+    close_toy(&toy);
+}
+
+/* 60 frames to boot, then 2 to 30 of which all but two hold random buttons. */
+static void expect_starts(const char *manner)
+{
+    struct stage toy = open_toy(manner, 0.0);
+    for (int i = 0; i < 20; i++) {
+        (void)step(&toy, 1.0F);
+        toy.actor->reset(toy.env, toy.observation);
+        int risen = (newest_level(&toy) - 60 + LEVEL_COUNT) % LEVEL_COUNT;
+        CU_ASSERT(risen >= 2 && risen <= 2 + 3 * 28);
+    }
+    close_toy(&toy);
+}
+
+static void test_reset_goes_back_to_the_start(void)
+{
+    expect_starts("N");
+    expect_starts("S");
+}
+
+static void test_pixels_of_16_bits_are_understood(void)
+{
+    struct stage toy = open_toy("5", 0.0);
+    int level = newest_level(&toy);
+    CU_ASSERT(level > 0 && level < LEVEL_COUNT);
+    close_toy(&toy);
+}
+
+/* 40 steps from a new start: how many showed the picture of the step before. */
+static int count_stale_steps(struct stage *toy)
+{
+    toy->actor->reset(toy->env, toy->observation);
+    int stale_count = 0;
+    for (int i = 0; i < 40; i++) {
+        stale_count += advance_of_level(toy, 0.0F) < 2;
+    }
+    return stale_count;
+}
+
+/*
+ * Even frames repeat odd ones, and starts differ in which of them counts. An old
+ * picture would be seen where the brightness falls back to 0: in the maximum it wins.
+ */
+static void test_repeated_pictures_are_not_those_of_the_step_before(void)
+{
+    struct stage toy = open_toy("D", 0.0);
+    for (int i = 0; i < 8; i++) {
+        CU_ASSERT_EQUAL(count_stale_steps(&toy), 0);
+    }
+    close_toy(&toy);
+}
+
+static void test_core_is_found_by_name_in_the_users_folder(void)
+{
+    CU_ASSERT_EQUAL(setenv("LIBRETRO_DIRECTORY", TOY_FOLDER, 1), 0);
+    char *rom = write_file("N", 1);
+    struct fulcrum_actor_options options = {.core = "fulcrum_toy", .rom = rom};
+    const struct fulcrum_actor *actor = fulcrum_actor_find("libretro");
+    struct fulcrum_actor_shared *shared = NULL;
+    struct fulcrum_actor_info info;
+    CU_ASSERT_EQUAL(actor->open(&options, &shared, &info, NULL), FULCRUM_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(info.detail, "Toy 3"));
+    actor->close(shared);
+    remove_file(rom);
+    CU_ASSERT_EQUAL(unsetenv("LIBRETRO_DIRECTORY"), 0);
+}
+
+/* Opens, expects `status`, and that the detail names `text`. */
+static void expect_failure(
+    const char *core, const char *rom, enum fulcrum_status status, const char *text)
+{
+    const struct fulcrum_actor *actor = fulcrum_actor_find("libretro");
+    struct fulcrum_actor_options options = {.core = core, .rom = rom};
+    struct fulcrum_actor_shared *shared = NULL;
+    struct fulcrum_actor_info info;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(actor->open(&options, &shared, &info, &err), status);
+    CU_ASSERT_PTR_NULL(shared);
+    int named = strstr(err.detail, text) != NULL;
+    CU_ASSERT(named);
+    if (!named) {
+        (void)fprintf(stderr, "no \"%s\" in: %s\n", text, err.detail);
+    }
+}
+
+static void test_files_that_are_no_core_are_refused(void)
+{
+    char *text = write_file("no core\n", 8);
+    char *empty = write_file("", 0);
+    expect_failure("no-such-core", NULL, FULCRUM_ERR_UNSUPPORTED, "no-such-core");
+    expect_failure("/no/such/core.so", NULL, FULCRUM_ERR_FILE, "/no/such/core.so");
+    expect_failure("/tmp", NULL, FULCRUM_ERR_FILE, "not a regular file");
+    expect_failure(text, NULL, FULCRUM_ERR_FORMAT, text);
+    expect_failure(empty, NULL, FULCRUM_ERR_FORMAT, "0 bytes");
+    expect_failure("/proc/self/exe", NULL, FULCRUM_ERR_FORMAT, "/proc/self/exe");
+    expect_failure(PLAIN_LIBRARY, NULL, FULCRUM_ERR_FORMAT, "no function retro_");
+    expect_failure(TOY_CORE_2, NULL, FULCRUM_ERR_FORMAT, "libretro version 2");
+    remove_file(text);
+    remove_file(empty);
+}
+
+/* Cut anywhere, a shared object must not take the program down with it. */
+static void test_truncated_cores_are_refused(void)
+{
+    FILE *file = fopen(TOY_CORE, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    static char bytes[1 << 20];
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    (void)fclose(file);
+    const size_t lengths[] = {4, 63, 64, 100, 800, 5000, size / 2};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        char *part = write_file(bytes, lengths[i] < size ? lengths[i] : size / 2);
+        expect_failure(part, NULL, FULCRUM_ERR_FORMAT, part);
+        remove_file(part);
+    }
+}
+
+static void test_roms_that_are_none_are_refused(void)
+{
+    char *empty = write_file("", 0);
+    char *refused = write_file("R", 1);
+    char *wide = write_file("W", 1);
+    expect_failure(TOY_CORE, "/no/such/rom", FULCRUM_ERR_FILE, "/no/such/rom");
+    expect_failure(TOY_CORE, empty, FULCRUM_ERR_FORMAT, empty);
+    expect_failure(TOY_CORE, refused, FULCRUM_ERR_FORMAT, "toy|toy2");
+    expect_failure(TOY_CORE, wide, FULCRUM_ERR_FORMAT, "5000 x 1");
+    expect_failure(TOY_CORE, NULL, FULCRUM_ERR_MISSING, "give it a ROM");
+    remove_file(empty);
+    remove_file(refused);
+    remove_file(wide);
+}
+
+/* Play of the built-in game with one button held: its last observation. */
+static unsigned char *play_built_in(struct stage *stage, size_t button)
+{
+    float action[8] = {0.0F};
+    if (button != NO_BUTTON) {
+        action[button] = 1.0F;
+    }
+    unsigned char *observation = need(calloc(4 * PLANE, 1));
+    struct fulcrum_env *env = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        stage->actor->env_new(stage->shared, 3, &env, NULL), FULCRUM_OK);
+    for (int i = 0; i < 20; i++) {
+        (void)stage->actor->step(env, action, observation);
+    }
+    stage->actor->env_free(env);
+    return observation;
+}
+
+static int differ(const unsigned char *one, const unsigned char *two)
+{
+    return memcmp(one, two, 4 * PLANE) != 0;
+}
+
+/* Select is left out: it changes the speed of a walk, and does nothing alone. */
+static void test_built_in_game_answers_to_every_button(void)
+{
+    struct stage stage = {.actor = fulcrum_actor_find("libretro")};
+    if (stage.actor->open(NULL, &stage.shared, &stage.info, NULL) != FULCRUM_OK) {
+        return; /* no gambatte here */
+    }
+    static const size_t buttons[] = {0, 1, 2, 3, 4, 5, 7, NO_BUTTON};
+    unsigned char *seen[8];
+    int alike_count = 0;
+    for (size_t i = 0; i < 8; i++) {
+        seen[i] = play_built_in(&stage, buttons[i]);
+        for (size_t j = 0; j < i; j++) {
+            alike_count += !differ(seen[i], seen[j]);
+        }
+    }
+    CU_ASSERT_EQUAL(alike_count, 0);
+    for (size_t i = 0; i < 8; i++) {
+        free(seen[i]);
+    }
+    stage.actor->close(stage.shared);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_step_runs_its_frames_with_the_buttons_held),
+        SUITE_CASE(test_picture_is_the_maximum_of_the_last_two_frames),
+        SUITE_CASE(test_stack_moves_by_one_picture_a_step),
+        SUITE_CASE(test_episode_ends_after_18000_frames),
+        SUITE_CASE(test_reset_goes_back_to_the_start),
+        SUITE_CASE(test_pixels_of_16_bits_are_understood),
+        SUITE_CASE(test_repeated_pictures_are_not_those_of_the_step_before),
+        SUITE_CASE(test_core_is_found_by_name_in_the_users_folder),
+        SUITE_CASE(test_files_that_are_no_core_are_refused),
+        SUITE_CASE(test_truncated_cores_are_refused),
+        SUITE_CASE(test_roms_that_are_none_are_refused),
+        SUITE_CASE(test_built_in_game_answers_to_every_button),
+    };
+    return suite_run(
+        "actor_libretro", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,160 @@
+/* test_crew.c - environments step alike for one seed, alone, in threads and at
+ * hand-off.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/actor/actor_threads.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "calibrate/actor/request_queue.h"
+#include "calibrate/actor/stepper.h"
+#include "calibrate/stopwatch.h"
+#include "tests/support/suite.h"
+
+static struct fulcrum_stage cartpole_stage(uint64_t seed)
+{
+    struct fulcrum_stage stage = {
+        .actor = fulcrum_actor_find("cartpole"), .seed = seed};
+    CU_ASSERT_EQUAL_FATAL(
+        stage.actor->open(NULL, &stage.shared, &stage.info, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_actions_new(&stage.actions, seed, stage.info.action_count, NULL),
+        FULCRUM_OK);
+    return stage;
+}
+
+static void close_stage(struct fulcrum_stage *stage)
+{
+    fulcrum_actions_free(&stage->actions);
+    stage->actor->close(stage->shared);
+}
+
+static void test_same_seed_gives_the_same_actions(void)
+{
+    struct fulcrum_actions first;
+    struct fulcrum_actions again;
+    struct fulcrum_actions other;
+    CU_ASSERT_EQUAL(fulcrum_actions_new(&first, 3, 5, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_actions_new(&again, 3, 5, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_actions_new(&other, 4, 5, NULL), FULCRUM_OK);
+    size_t byte = first.row_count * first.column_count * sizeof *first.values;
+    CU_ASSERT_EQUAL(memcmp(first.values, again.values, byte), 0);
+    CU_ASSERT_NOT_EQUAL(memcmp(first.values, other.values, byte), 0);
+    for (size_t i = 0; i < first.row_count * first.column_count; i++) {
+        CU_ASSERT(first.values[i] >= -1.0F && first.values[i] <= 1.0F);
+    }
+    fulcrum_actions_free(&first);
+    fulcrum_actions_free(&again);
+    fulcrum_actions_free(&other);
+}
+
+static void test_steppers_of_one_number_agree_and_others_differ(void)
+{
+    struct fulcrum_stage stage = cartpole_stage(11);
+    struct fulcrum_stepper steppers[3];
+    static const size_t number[] = {0, 0, 1};
+    size_t resets[3];
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_stepper_open(&steppers[i], &stage, number[i], NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(
+            fulcrum_stepper_run(&steppers[i], 500, &resets[i], NULL), FULCRUM_OK);
+        suite_assert_close("elsewhere", fulcrum_stepper_cpu_s(&steppers[i]), 0.0, 0.0);
+    }
+    size_t byte = fulcrum_observation_byte(&stage.info);
+    CU_ASSERT_EQUAL(byte, 4 * sizeof(float));
+    CU_ASSERT(resets[0] > 0);
+    CU_ASSERT_EQUAL(resets[0], resets[1]);
+    CU_ASSERT_EQUAL(memcmp(steppers[0].observation, steppers[1].observation, byte), 0);
+    CU_ASSERT_NOT_EQUAL(
+        memcmp(steppers[0].observation, steppers[2].observation, byte), 0);
+    for (size_t i = 0; i < 3; i++) {
+        fulcrum_stepper_close(&steppers[i]);
+        fulcrum_stepper_close(&steppers[i]);
+    }
+    close_stage(&stage);
+}
+
+static void test_crew_steps_in_windows_and_rests_between(void)
+{
+    struct fulcrum_stage stage = cartpole_stage(12);
+    struct fulcrum_crew *crew = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_crew_new(&crew, &stage, 3, 50e-9, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_crew_count(crew), 3);
+    for (size_t count = 1; count <= 3; count++) {
+        struct fulcrum_crew_reading window;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_crew_window(crew, count, 0.02, &window, NULL), FULCRUM_OK);
+        CU_ASSERT(window.step_count > 0.0);
+        CU_ASSERT(window.wall_s >= 0.02 && window.cpu_s > 0.0);
+        CU_ASSERT(window.cpu_s <= 1.1 * (double)count * window.wall_s);
+    }
+    struct fulcrum_crew_reading before = fulcrum_crew_read(crew);
+    fulcrum_sleep_s(0.01);
+    struct fulcrum_crew_reading after = fulcrum_crew_read(crew);
+    suite_assert_close("at rest", after.step_count, before.step_count, 0.0);
+    fulcrum_crew_start(crew, 2);
+    CU_ASSERT_EQUAL(fulcrum_crew_stop(crew, NULL), FULCRUM_OK);
+    fulcrum_crew_free(crew);
+    fulcrum_crew_free(NULL);
+    close_stage(&stage);
+}
+
+static void test_crew_can_be_freed_while_it_steps(void)
+{
+    struct fulcrum_stage stage = cartpole_stage(13);
+    struct fulcrum_crew *crew = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_crew_new(&crew, &stage, 2, 50e-9, NULL), FULCRUM_OK);
+    fulcrum_crew_start(crew, 2);
+    fulcrum_crew_free(crew);
+    close_stage(&stage);
+}
+
+static void assert_exchange_answers(size_t actor_count)
+{
+    struct fulcrum_exchange *exchange = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_exchange_new(&exchange,
+            &(struct fulcrum_exchange_plan){actor_count, 2, 100, 1e-6}, NULL),
+        FULCRUM_OK);
+    fulcrum_exchange_collect(exchange);
+    suite_assert_close("before", fulcrum_exchange_wake_s(exchange), 0.0, 0.0);
+    size_t woken_count = 0;
+    for (int batch = 0; batch < 50; batch++) {
+        fulcrum_exchange_answer(exchange);
+        fulcrum_exchange_collect(exchange);
+        woken_count += fulcrum_exchange_wake_s(exchange) > 0.0;
+    }
+    CU_ASSERT_EQUAL(woken_count, 50);
+    fulcrum_exchange_free(exchange);
+}
+
+static void test_exchange_answers_every_actor_once_a_batch(void)
+{
+    static const size_t sizes[] = {1, 3, 8};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        assert_exchange_answers(sizes[i]);
+    }
+    fulcrum_exchange_free(NULL);
+}
+
+static void test_spin_computes_for_as_long_as_asked(void)
+{
+    double begin_s = fulcrum_wall_s();
+    fulcrum_spin_s(2e-3);
+    CU_ASSERT(fulcrum_wall_s() - begin_s >= 2e-3);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_same_seed_gives_the_same_actions),
+        SUITE_CASE(test_steppers_of_one_number_agree_and_others_differ),
+        SUITE_CASE(test_crew_steps_in_windows_and_rests_between),
+        SUITE_CASE(test_crew_can_be_freed_while_it_steps),
+        SUITE_CASE(test_exchange_answers_every_actor_once_a_batch),
+        SUITE_CASE(test_spin_computes_for_as_long_as_asked),
+    };
+    return suite_run("crew", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,123 @@
+/* test_frame_84.c - shrinking a picture keeps its means. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/actor/frame_84.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/random.h"
+#include "tests/support/suite.h"
+
+#define SIDE FULCRUM_FRAME_84_SIDE
+
+/* What a test cannot go on without. */
+static void *need(void *pointer)
+{
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pointer);
+    if (pointer == NULL) {
+        abort(); /* the line above left the test, which analysers do not know */
+    }
+    return pointer;
+}
+
+static void test_grey_weighs_the_colours_alike_in_every_layout(void)
+{
+    static const uint32_t xrgb[] = {0x00FFFFFF, 0, 0xFFFF0000, 0x0000FF00, 0x000000FF};
+    static const uint16_t rgb565[] = {0xFFFF, 0, 0xF800, 0x07E0, 0x001F};
+    static const uint16_t rgb1555[] = {0x7FFF, 0x8000, 0x7C00, 0x03E0, 0x001F};
+    /* 255 times 77, 150 and 29 over 256, rounded down. */
+    static const uint8_t expected[] = {255, 0, 76, 149, 28};
+    uint8_t grey[5];
+    fulcrum_frame_grey(grey, xrgb, 5, FULCRUM_PIXEL_XRGB8888);
+    CU_ASSERT_EQUAL(memcmp(grey, expected, 5), 0);
+    fulcrum_frame_grey(grey, rgb565, 5, FULCRUM_PIXEL_RGB565);
+    CU_ASSERT_EQUAL(memcmp(grey, expected, 5), 0);
+    fulcrum_frame_grey(grey, rgb1555, 5, FULCRUM_PIXEL_0RGB1555);
+    CU_ASSERT_EQUAL(memcmp(grey, expected, 5), 0);
+}
+
+/* Overlap of [a, a + 1) with [begin, end). */
+static double overlap(double a, double begin, double end)
+{
+    return fmax(0.0, fmin(a + 1.0, end) - fmax(a, begin));
+}
+
+/* The mean over one area, straight from its definition. */
+static double mean_of(
+    const uint8_t *grey, size_t width, size_t height, size_t x, size_t y)
+{
+    double unit_x = (double)width / (double)SIDE;
+    double unit_y = (double)height / (double)SIDE;
+    double sum = 0.0;
+    for (size_t v = 0; v < height; v++) {
+        double weight_y =
+            overlap((double)v, (double)y * unit_y, (double)(y + 1) * unit_y);
+        for (size_t u = 0; weight_y > 0.0 && u < width; u++) {
+            sum += weight_y * grey[v * width + u] *
+                   overlap((double)u, (double)x * unit_x, (double)(x + 1) * unit_x);
+        }
+    }
+    return sum / (unit_x * unit_y);
+}
+
+static double worst_error(
+    const uint8_t *out, const uint8_t *grey, size_t width, size_t height)
+{
+    double worst = 0.0;
+    for (size_t i = 0; i < SIDE * SIDE; i += 5) {
+        double mean = mean_of(grey, width, height, i % SIDE, i / SIDE);
+        worst = fmax(worst, fabs(out[i] - mean));
+    }
+    return worst;
+}
+
+static void test_shrinking_gives_the_mean_of_each_area(void)
+{
+    static const size_t sizes[][2] = {{160, 144}, {256, 240}, {160, 210}, {84, 84},
+        {1, 1}, {3, 200}, {85, 83}, {640, 40}};
+    struct fulcrum_random random = fulcrum_random_seeded(1);
+    uint8_t out[FULCRUM_FRAME_84_BYTE];
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        size_t width = sizes[k][0];
+        size_t height = sizes[k][1];
+        uint8_t *grey = need(malloc(width * height));
+        uint32_t *sums = need(calloc(width + 1, sizeof *sums));
+        for (size_t i = 0; i < width * height; i++) {
+            grey[i] = (uint8_t)(fulcrum_random_bits(&random) >> 56);
+        }
+        fulcrum_frame_84(out, grey, width, height, sums);
+        /* Half a shade is the rounding; the oracle's own rounding is 1e-12. */
+        CU_ASSERT(worst_error(out, grey, width, height) <= 0.5 + 1e-9);
+        free(grey);
+        free(sums);
+    }
+}
+
+/* The largest sums that 32 and 64 bits have to hold. */
+static void test_largest_white_picture_stays_white(void)
+{
+    size_t side = FULCRUM_FRAME_SOURCE_MAX;
+    uint8_t *grey = need(malloc(side * side));
+    uint32_t *sums = need(calloc(side + 1, sizeof *sums));
+    memset(grey, 255, side * side);
+    uint8_t out[FULCRUM_FRAME_84_BYTE];
+    fulcrum_frame_84(out, grey, side, side, sums);
+    size_t white_count = 0;
+    for (size_t i = 0; i < sizeof out; i++) {
+        white_count += out[i] == 255;
+    }
+    CU_ASSERT_EQUAL(white_count, sizeof out);
+    free(grey);
+    free(sums);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_grey_weighs_the_colours_alike_in_every_layout),
+        SUITE_CASE(test_shrinking_gives_the_mean_of_each_area),
+        SUITE_CASE(test_largest_white_picture_stays_white),
+    };
+    return suite_run("frame_84", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,81 @@
+/* test_gameboy_rom.c - the built-in cartridge is one that a console accepts. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/actor/gameboy_rom.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/suite.h"
+
+static uint8_t *make_rom(void)
+{
+    uint8_t *rom = malloc(FULCRUM_GAMEBOY_ROM_BYTE);
+    if (rom != NULL) {
+        memset(rom, 0xA5, FULCRUM_GAMEBOY_ROM_BYTE);
+        fulcrum_gameboy_rom(rom);
+    }
+    return rom;
+}
+
+/* The sum that a console's start-up code forms: 25 + all bytes + checksum is 0. */
+static void test_header_passes_the_start_up_check(void)
+{
+    uint8_t *rom = make_rom();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rom);
+    unsigned sum = 25;
+    for (size_t i = 0x134; i <= 0x14D; i++) {
+        sum += rom[i];
+    }
+    CU_ASSERT_EQUAL(sum & 0xFF, 0);
+    free(rom);
+}
+
+static void test_sum_over_the_cartridge_is_stored_high_byte_first(void)
+{
+    uint8_t *rom = make_rom();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rom);
+    unsigned stored = rom[0x14E] * 256U + rom[0x14F];
+    unsigned sum = 0;
+    for (size_t i = 0; i < FULCRUM_GAMEBOY_ROM_BYTE; i++) {
+        sum += rom[i];
+    }
+    sum -= rom[0x14E] + rom[0x14F];
+    CU_ASSERT_EQUAL(sum & 0xFFFF, stored);
+    CU_ASSERT_NOT_EQUAL(stored, 0);
+    free(rom);
+}
+
+static void test_cartridge_is_plain_and_starts_behind_the_header(void)
+{
+    uint8_t *rom = make_rom();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rom);
+    static const uint8_t jump[] = {0x00, 0xC3, 0x50, 0x01};
+    CU_ASSERT_EQUAL(memcmp(rom + 0x100, jump, sizeof jump), 0);
+    CU_ASSERT_EQUAL(memcmp(rom + 0x134, "LAMPS AND MOTHS", 16), 0);
+    for (size_t i = 0x144; i <= 0x14C; i++) {
+        CU_ASSERT_EQUAL(rom[i], 0);
+    }
+    free(rom);
+}
+
+/* The console's maker owns a picture there; none of it is ours to give away. */
+static void test_trademark_area_is_empty(void)
+{
+    uint8_t *rom = make_rom();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rom);
+    for (size_t i = 0x104; i < 0x134; i++) {
+        CU_ASSERT_EQUAL(rom[i], 0);
+    }
+    free(rom);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_header_passes_the_start_up_check),
+        SUITE_CASE(test_sum_over_the_cartridge_is_stored_high_byte_first),
+        SUITE_CASE(test_cartridge_is_plain_and_starts_behind_the_header),
+        SUITE_CASE(test_trademark_area_is_empty),
+    };
+    return suite_run("gameboy_rom", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,234 @@
+/* test_cuda_driver.c - finding NVIDIA's libraries, and what is said where there are
+ * none.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/device/cuda_driver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/device/cuda_blas.h"
+#include "calibrate/device/device.h"
+#include "calibrate/shared_library.h"
+#include "tests/fake_cuda/fake_use.h"
+#include "tests/support/suite.h"
+
+/* Not there, there and no library, there and another one. */
+struct loader_case {
+    const char *path;
+    const char *says;
+};
+
+static void assert_refused(const char *says)
+{
+    struct fulcrum_cuda_driver driver = {0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_cuda_driver_open(&driver, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NULL(driver.library);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, says));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "--learner cpu runs on the CPU"));
+    CU_ASSERT_PTR_NULL(strchr(err.detail, '\n'));
+    CU_ASSERT_EQUAL(strncmp(err.detail, "cuda: ", 6), 0);
+    if (strstr(err.detail, says) == NULL) {
+        (void)fprintf(stderr, "\"%s\" does not say \"%s\"\n", err.detail, says);
+    }
+}
+
+static void test_library_that_cannot_be_loaded_is_named(void)
+{
+    static const struct loader_case cases[] = {
+        {"/no/libcuda.so.1",
+            "FULCRUM_CUDA_LIBRARY = /no/libcuda.so.1: not found: no NVIDIA driver"},
+        {"tests/suite.h", "no NVIDIA driver here"},
+        {PLAIN_LIBRARY, "the library has no function cuGetErrorName"},
+        {FAKE_CUBLAS, "too old or none"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fake_set(FULCRUM_CUDA_LIBRARY_VARIABLE, cases[i].path);
+        assert_refused(cases[i].says);
+    }
+}
+
+static void test_first_standard_name_is_told_where_none_is_found(void)
+{
+    static const char *const names[] = {"libno_such_a.so", "libno_such_b.so", NULL};
+    void *library = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    fake_set("FULCRUM_TEST_LIBRARY", "");
+    CU_ASSERT_EQUAL(
+        fulcrum_shared_library_open(&library, "FULCRUM_TEST_LIBRARY", names, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_STRING_EQUAL(err.detail, "libno_such_a.so not found");
+    CU_ASSERT_PTR_NULL(library);
+}
+
+static void test_later_name_serves_and_a_broken_library_says_why(void)
+{
+    static const char *const later[] = {"libno_such_a.so", "libm.so.6", NULL};
+    const char *const broken[] = {"libno_such_a.so", "tests/suite.h", NULL};
+    void *library = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    fake_set("FULCRUM_TEST_LIBRARY", NULL);
+    CU_ASSERT_EQUAL(
+        fulcrum_shared_library_open(&library, "FULCRUM_TEST_LIBRARY", later, &err),
+        FULCRUM_OK);
+    CU_ASSERT_PTR_NOT_NULL(library);
+    fulcrum_shared_library_close(library);
+    fulcrum_shared_library_close(NULL);
+    CU_ASSERT_EQUAL(
+        fulcrum_shared_library_open(&library, "FULCRUM_TEST_LIBRARY", broken, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "tests/suite.h"));
+}
+
+static void test_driver_that_does_not_start_is_named(void)
+{
+    static const struct {
+        const char *variable;
+        const char *value;
+        const char *says;
+    } cases[] = {
+        {"FAKE_CUDA_INIT", "100", "does not start: CUDA_ERROR_NO_DEVICE (100)"},
+        {"FAKE_CUDA_INIT", "34", "does not start: a result without a name (34)"},
+        {"FAKE_CUDA_DEVICES", "0", "the driver shows no GPU"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fake_use(FAKE_CUDA, FAKE_CUBLAS);
+        fake_set(cases[i].variable, cases[i].value);
+        assert_refused(cases[i].says);
+    }
+}
+
+static void test_old_driver_opens_and_cannot_divide(void)
+{
+    static const struct {
+        const char *path;
+        int version;
+        int divides;
+    } cases[] = {{FAKE_CUDA, 13010, 1}, {FAKE_CUDA_OLD, 11040, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_cuda_driver driver = {0};
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        fake_use(cases[i].path, NULL);
+        CU_ASSERT_EQUAL_FATAL(fulcrum_cuda_driver_open(&driver, &err), FULCRUM_OK);
+        CU_ASSERT_EQUAL(driver.version, cases[i].version);
+        CU_ASSERT_EQUAL(fulcrum_cuda_can_divide(&driver), cases[i].divides);
+        CU_ASSERT_EQUAL(driver.library_load != NULL, cases[i].divides);
+        fulcrum_cuda_driver_close(&driver);
+        CU_ASSERT_PTR_NULL(driver.library);
+    }
+}
+
+static void test_results_become_statuses_with_the_call_and_its_name(void)
+{
+    struct fulcrum_cuda_driver driver = {0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    fake_use(FAKE_CUDA, NULL);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_cuda_driver_open(&driver, &err), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_cuda_check(&driver, 0, "cuX", &err), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_cuda_check(&driver, 700, "cuX", &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_STRING_EQUAL(err.detail, "cuda: cuX: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    CU_ASSERT_EQUAL(fulcrum_cuda_check(&driver, 2, "cuX", &err), FULCRUM_ERR_NO_MEMORY);
+    fulcrum_cuda_driver_close(&driver);
+}
+
+/* Sizes and places of cuda.h, where drivers since CUDA 12.4 have them. */
+static void test_resource_has_the_layout_of_the_driver(void)
+{
+    CU_ASSERT_EQUAL(sizeof(struct fulcrum_cu_resource), 144);
+    CU_ASSERT_EQUAL(offsetof(struct fulcrum_cu_resource, part), 96);
+    CU_ASSERT_EQUAL(offsetof(struct fulcrum_cu_resource, part.sm.sm_count), 96);
+    CU_ASSERT_EQUAL(sizeof(fulcrum_cu_address), 8);
+}
+
+static void test_missing_cublas_is_told(void)
+{
+    struct fulcrum_cuda_blas blas = {0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    fake_set(FULCRUM_CUBLAS_LIBRARY_VARIABLE, "/no/libcublas.so");
+    CU_ASSERT_EQUAL(fulcrum_cuda_blas_open(&blas, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "/no/libcublas.so"));
+    fake_set(FULCRUM_CUBLAS_LIBRARY_VARIABLE, PLAIN_LIBRARY);
+    CU_ASSERT_EQUAL(fulcrum_cuda_blas_open(&blas, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_STRING_EQUAL(err.detail, "the library has no function cublasCreate_v2");
+    CU_ASSERT_PTR_NULL(blas.library);
+}
+
+static void test_cublas_handle_is_for_float32_and_its_sms(void)
+{
+    struct fulcrum_cuda_blas blas = {0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    void *handle = NULL;
+    int stream = 0;
+    fake_use(FAKE_CUDA, FAKE_CUBLAS);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_cuda_blas_open(&blas, &err), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_cuda_blas_handle(&blas, &handle, &stream, 24.0, &err), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->math_mode, 0);
+    CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->sm_count_target, 24);
+    CU_ASSERT_EQUAL(blas.destroy(handle), 0);
+    /* A refused setting gives the handle back. */
+    CU_ASSERT_EQUAL(fulcrum_cuda_blas_handle(&blas, &handle, &stream, -1.0, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_STRING_EQUAL(
+        err.detail, "cuda: cublasSetSmCountTarget: CUBLAS_STATUS_INVALID_VALUE (7)");
+    CU_ASSERT_EQUAL(fake_blas_counts(FAKE_CUBLAS)->live, 0);
+    CU_ASSERT_STRING_EQUAL(fulcrum_cuda_blas_status_name(&blas, 99), "cuBLAS status");
+    fulcrum_cuda_blas_close(&blas);
+}
+
+/* c (2 x 3) = op(a) op(b), 4 terms: operands in the order of cublasSgemm. */
+static void test_row_major_products_are_told_in_columns(void)
+{
+    static const struct {
+        int is_left_transposed;
+        int is_right_transposed;
+        int left_op;
+        int right_op;
+        int left_stride;  /* of b as it is stored */
+        int right_stride; /* of a */
+    } cases[] = {{0, 0, 0, 0, 3, 4}, {1, 0, 0, 1, 3, 2}, {0, 1, 1, 0, 4, 4}};
+    float arena[64];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct fulcrum_device_product product = {
+            .row_count = 2,
+            .col_count = 3,
+            .inner_count = 4,
+            .is_left_transposed = cases[i].is_left_transposed,
+            .is_right_transposed = cases[i].is_right_transposed,
+            .a = 8,
+            .b = 16,
+            .c = 32,
+        };
+        struct fulcrum_cublas_call call = fulcrum_cublas_call_of(&product, arena);
+        CU_ASSERT_EQUAL(call.row_count, 3);
+        CU_ASSERT_EQUAL(call.col_count, 2);
+        CU_ASSERT_EQUAL(call.inner_count, 4);
+        CU_ASSERT_EQUAL(call.left_op, cases[i].left_op);
+        CU_ASSERT_EQUAL(call.right_op, cases[i].right_op);
+        CU_ASSERT_EQUAL(call.left_stride, cases[i].left_stride);
+        CU_ASSERT_EQUAL(call.right_stride, cases[i].right_stride);
+        CU_ASSERT_EQUAL(call.out_stride, 3);
+        CU_ASSERT_PTR_EQUAL(call.left, arena + 16);
+        CU_ASSERT_PTR_EQUAL(call.right, arena + 8);
+        CU_ASSERT_PTR_EQUAL(call.out, arena + 32);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_library_that_cannot_be_loaded_is_named),
+        SUITE_CASE(test_first_standard_name_is_told_where_none_is_found),
+        SUITE_CASE(test_later_name_serves_and_a_broken_library_says_why),
+        SUITE_CASE(test_driver_that_does_not_start_is_named),
+        SUITE_CASE(test_old_driver_opens_and_cannot_divide),
+        SUITE_CASE(test_results_become_statuses_with_the_call_and_its_name),
+        SUITE_CASE(test_resource_has_the_layout_of_the_driver),
+        SUITE_CASE(test_missing_cublas_is_told),
+        SUITE_CASE(test_cublas_handle_is_for_float32_and_its_sms),
+        SUITE_CASE(test_row_major_products_are_told_in_columns),
+    };
+    return suite_run("cuda_driver", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,256 @@
+/* test_learner_device.c - learners on devices: shares, failures, what they tell. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/device/learner_device.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/host.h"
+#include "calibrate/probe/calibrate.h"
+#include "calibrate/probe/probe_step.h"
+#include "tests/support/device_plain.h"
+#include "tests/support/suite.h"
+
+static const struct fulcrum_learner_options small_r2d2 = {
+    .network = FULCRUM_NETWORK_R2D2,
+    .max_batch = 2,
+    .action_count = 3,
+    .train_batch = 1,
+    .train_unroll = 1,
+    .train_burn_in = 0,
+    .seed = 7,
+};
+
+static const struct fulcrum_learner_options small_mlp = {
+    .network = FULCRUM_NETWORK_MLP,
+    .max_batch = 2,
+    .input_count = 4,
+    .action_count = 2,
+    .train_batch = 3,
+    .seed = 7,
+};
+
+static struct fulcrum_learner_state *open_plain(
+    const struct fulcrum_learner_options *options, struct fulcrum_learner_info *info)
+{
+    struct fulcrum_learner_state *state = NULL;
+    device_plain_fail_at(0);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_learner_device_open(&device_plain, options, &state, info, NULL),
+        FULCRUM_OK);
+    return state;
+}
+
+static void test_a_cpu_device_runs_on_one_compute_unit_unless_told(void)
+{
+    const struct {
+        double asked;
+        double granted;
+    } cases[] = {{0.0, 1.0}, {1.0, 1.0}, {3.0, 3.0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_learner_options options = small_mlp;
+        struct fulcrum_learner_info info;
+        options.sm_count = cases[i].asked;
+        fulcrum_learner_device_close(open_plain(&options, &info));
+        suite_assert_close("granted", info.granted_sm_count, cases[i].granted, 0.0);
+        suite_assert_close("all", info.sm_count, 4.0, 0.0);
+        CU_ASSERT_FALSE(info.is_gpu);
+    }
+}
+
+static void test_a_gpu_is_taken_whole(void)
+{
+    struct fulcrum_learner_info info;
+    struct fulcrum_learner_state *state = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    double granted = 0.0;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_learner_device_open(
+                              &device_plain_wide, &small_mlp, &state, &info, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_TRUE(info.is_gpu);
+    suite_assert_close("granted", info.granted_sm_count, 4.0, 0.0);
+    CU_ASSERT_STRING_EQUAL(info.device_name, "plain C");
+    CU_ASSERT_TRUE(strlen(info.backend) > 0);
+    /* This one cannot be divided, and says so. */
+    CU_ASSERT_EQUAL(fulcrum_learner_device_grant(state, 2.0, &granted, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "cannot be divided"));
+    fulcrum_learner_device_close(state);
+}
+
+static void test_grant_tells_what_is_in_force(void)
+{
+    struct fulcrum_learner_info info;
+    struct fulcrum_learner_state *state = open_plain(&small_mlp, &info);
+    double granted = 0.0;
+    CU_ASSERT_EQUAL(
+        fulcrum_learner_device_grant(state, 3.0, &granted, NULL), FULCRUM_OK);
+    suite_assert_close("granted", granted, 3.0, 0.0);
+    CU_ASSERT_EQUAL(
+        fulcrum_learner_device_grant(state, 9.0, &granted, NULL), FULCRUM_ERR_RANGE);
+    suite_assert_close("still granted", granted, 3.0, 0.0);
+    fulcrum_learner_device_close(state);
+}
+
+static void test_a_gpu_is_the_machines_accelerator_and_cores_are_not(void)
+{
+    struct fulcrum_machine machine;
+    fulcrum_host_detect(&machine);
+    struct fulcrum_learner_info info = {
+        .device_name = "pthread-something", .sm_count = 8.0, .granted_sm_count = 1.0};
+    fulcrum_bench_accelerator(&machine, &info);
+    CU_ASSERT_EQUAL(machine.accelerator, FULCRUM_ACCELERATOR_CPU);
+    suite_assert_close("learner cores", machine.learner_core_count, 1.0, 0.0);
+    suite_assert_close("GPUs", machine.gpu.count, 0.0, 0.0);
+    info = (struct fulcrum_learner_info){.is_gpu = 1,
+        .device_name = "Some GPU",
+        .sm_count = 80.0,
+        .granted_sm_count = 40.0,
+        .clock_hz = 1.5e9,
+        .memory_byte = 8e9};
+    fulcrum_bench_accelerator(&machine, &info);
+    CU_ASSERT_EQUAL(machine.accelerator, FULCRUM_ACCELERATOR_GPU);
+    CU_ASSERT_STRING_EQUAL(machine.gpu.name, "Some GPU");
+    suite_assert_close("GPUs", machine.gpu.count, 1.0, 0.0);
+    suite_assert_close("SMs", machine.gpu.sm_count, 40.0, 0.0);
+    suite_assert_close("clock", machine.gpu.clock_hz, 1.5e9, 0.0);
+}
+
+static void test_options_are_checked_before_a_device_is_opened(void)
+{
+    struct fulcrum_learner_options options = small_mlp;
+    struct fulcrum_learner_state *state = NULL;
+    struct fulcrum_learner_info info;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    options.max_batch = 0;
+    CU_ASSERT_EQUAL(
+        fulcrum_learner_device_open(&device_plain, &options, &state, &info, &err),
+        FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "max_batch"));
+    options = small_mlp;
+    options.device_index = 1;
+    CU_ASSERT_EQUAL(
+        fulcrum_learner_device_open(&device_plain, &options, &state, &info, &err),
+        FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "device_index"));
+    CU_ASSERT_PTR_NULL(state);
+    fulcrum_learner_device_close(NULL);
+}
+
+/* Rows in, weights out and in again. */
+static enum fulcrum_status carry(struct fulcrum_learner_state *state,
+    size_t parameter_count, struct fulcrum_error *err)
+{
+    struct fulcrum_train_rows rows;
+    float *weights = calloc(parameter_count, sizeof *weights);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(weights);
+    enum fulcrum_status status = fulcrum_learner_device_train_rows(state, &rows, err);
+    if (status == FULCRUM_OK) {
+        status = fulcrum_learner_device_take_rows(state, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_learner_device_read_weights(state, weights, err);
+    }
+    if (status == FULCRUM_OK) {
+        status = fulcrum_learner_device_write_weights(state, weights, err);
+    }
+    free(weights);
+    return status;
+}
+
+/* Opens, infers, trains and carries weights; returns the first failure. */
+static enum fulcrum_status work(
+    const struct fulcrum_learner_options *options, struct fulcrum_error *err)
+{
+    struct fulcrum_learner_state *state = NULL;
+    struct fulcrum_learner_info info;
+    int action[2] = {-1, -1};
+    double loss = NAN;
+    enum fulcrum_status status =
+        fulcrum_learner_device_open(&device_plain, options, &state, &info, err);
+    if (status != FULCRUM_OK) {
+        CU_ASSERT_PTR_NULL(state);
+        return status;
+    }
+    memset(fulcrum_learner_device_input(state), 0, 2 * info.input_byte);
+    status = fulcrum_learner_device_forward(state, 2, action, err);
+    CU_ASSERT_TRUE((action[0] >= 0) == (status == FULCRUM_OK));
+    if (status == FULCRUM_OK) {
+        status = fulcrum_learner_device_train(state, &loss, err);
+        CU_ASSERT_TRUE(isfinite(loss) == (status == FULCRUM_OK));
+    }
+    if (status == FULCRUM_OK) {
+        status = carry(state, info.parameter_count, err);
+    }
+    fulcrum_learner_device_close(state);
+    return status;
+}
+
+static void expect_told(const struct fulcrum_learner_options *options, size_t call)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    device_plain_fail_at(call);
+    CU_ASSERT_NOT_EQUAL(work(options, &err), FULCRUM_OK);
+    CU_ASSERT_TRUE(strcmp(err.detail, "the device fell off the bus") == 0 ||
+                   err.status == FULCRUM_ERR_NO_MEMORY);
+    device_plain_fail_at(0);
+}
+
+/* Whatever call fails, the message arrives and nothing is left behind. */
+static void test_every_failure_of_a_device_is_told(void)
+{
+    const struct fulcrum_learner_options *const options[] = {&small_mlp, &small_r2d2};
+    /* All of the small network's calls; of the large one's, some of each kind. */
+    const size_t strides[] = {1, 17};
+    for (size_t i = 0; i < 2; i++) {
+        device_plain_fail_at(0);
+        CU_ASSERT_EQUAL(work(options[i], NULL), FULCRUM_OK);
+        size_t calls = device_plain_call_count();
+        CU_ASSERT_TRUE(calls > 20);
+        for (size_t call = 1; call <= calls; call += strides[i]) {
+            expect_told(options[i], call);
+        }
+    }
+}
+
+/* The learner beside the actors may fail on its own thread: its end tells. */
+static void test_a_busy_learner_that_fails_is_told_at_its_end(void)
+{
+    static const struct fulcrum_learner learner = {
+        .name = "plain", .forward = fulcrum_learner_device_forward};
+    struct fulcrum_learner_info info;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_drill *drill = NULL;
+    int action[2];
+    struct fulcrum_bench bench = {.learner = &learner,
+        .learner_options = small_mlp,
+        .state = open_plain(&small_mlp, &info),
+        .action = action};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_drill_start(&drill, &bench, NULL), FULCRUM_OK);
+    fulcrum_sleep_s(0.02);
+    CU_ASSERT_EQUAL(fulcrum_drill_end(drill, &err), FULCRUM_OK);
+    device_plain_fail_at(40);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_drill_start(&drill, &bench, NULL), FULCRUM_OK);
+    fulcrum_sleep_s(0.2);
+    CU_ASSERT_EQUAL(fulcrum_drill_end(drill, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_STRING_EQUAL(err.detail, "the device fell off the bus");
+    CU_ASSERT_EQUAL(fulcrum_drill_end(NULL, NULL), FULCRUM_OK);
+    device_plain_fail_at(0);
+    fulcrum_learner_device_close(bench.state);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_a_cpu_device_runs_on_one_compute_unit_unless_told),
+        SUITE_CASE(test_a_gpu_is_taken_whole),
+        SUITE_CASE(test_grant_tells_what_is_in_force),
+        SUITE_CASE(test_a_gpu_is_the_machines_accelerator_and_cores_are_not),
+        SUITE_CASE(test_options_are_checked_before_a_device_is_opened),
+        SUITE_CASE(test_every_failure_of_a_device_is_told),
+        SUITE_CASE(test_a_busy_learner_that_fails_is_told_at_its_end),
+    };
+    return suite_run(
+        "learner_device", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

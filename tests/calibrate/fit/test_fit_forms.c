@@ -1,0 +1,305 @@
+/* test_fit_forms.c - batch times and watts: known lines, bounds, curvature, advice. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+#include <string.h>
+
+#include "calibrate/fit/fit_forms.h"
+#include "tests/support/suite.h"
+
+enum { SIZES = 9, FIVEFOLD = 45, THREEFOLD = 27, REPEATS = 200 };
+
+static const double sizes[SIZES] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+
+static void test_line_recovers_exact_data(void)
+{
+    static const double truths[][2] = {{0.95e-3, 0.135e-3}, {2e-6, 1e-6}, {0.1, 1e-6}};
+    for (size_t t = 0; t < 3; t++) {
+        double time_s[SIZES];
+        for (size_t i = 0; i < SIZES; i++) {
+            time_s[i] = truths[t][0] + truths[t][1] * sizes[i];
+        }
+        struct fulcrum_line_fit fit;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_fit_batch_time(&fit, sizes, time_s, SIZES, NULL), FULCRUM_OK);
+        suite_assert_close("t0", fit.per_batch_s, truths[t][0], 1e-6);
+        suite_assert_close("t1", fit.per_item_s, truths[t][1], 1e-6);
+        CU_ASSERT_EQUAL(fit.advice, FULCRUM_ADVISE_FORM);
+        CU_ASSERT_EQUAL(fit.fit.warnings, 0);
+    }
+}
+
+/* Through (1, 1) and (3, 5): t = 2 b - 1, so the intercept is held at zero. */
+static void test_line_clamps_a_negative_intercept(void)
+{
+    static const double size[] = {1, 2, 3, 4};
+    static const double time_s[] = {1, 3, 5, 7};
+    struct fulcrum_line_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_batch_time(&fit, size, time_s, 4, NULL), FULCRUM_OK);
+    suite_assert_close("t0", fit.per_batch_s, 0, 0);
+    CU_ASSERT(fit.per_item_s > 1 && fit.per_item_s < 1.75);
+    CU_ASSERT(fit.fit.parameter[0].marks & FULCRUM_FIT_AT_BOUND);
+    CU_ASSERT(fit.fit.warnings & FULCRUM_FIT_BOUND_REACHED);
+    CU_ASSERT_EQUAL(fit.advice, FULCRUM_ADVISE_TABLE);
+    static const double falling[] = {4, 3, 2.5, 2.4};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_batch_time(&fit, size, falling, 4, NULL), FULCRUM_OK);
+    suite_assert_close("t1", fit.per_item_s, 0, 0);
+    CU_ASSERT(fit.fit.parameter[1].marks & FULCRUM_FIT_AT_BOUND);
+}
+
+/*
+ * Five samples per size; coverage and spread as in test_fit.c. At this correlation, a
+ * covariance from 200 repeats has a standard error of 11 %.
+ */
+static void test_line_errors_match_the_spread_of_repeats(void)
+{
+    static double values[2][REPEATS];
+    static double errors[2][REPEATS];
+    static const double truth[] = {1e-3, 2e-5};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    double covariance = 0;
+    size_t covered = 0;
+    for (size_t repeat = 0; repeat < REPEATS; repeat++) {
+        double x[FIVEFOLD];
+        double y[FIVEFOLD];
+        for (size_t i = 0; i < FIVEFOLD; i++) {
+            x[i] = sizes[i % SIZES];
+            y[i] = (truth[0] + truth[1] * x[i]) * (1 + gsl_ran_gaussian(rng, 0.03));
+        }
+        struct fulcrum_line_fit fit;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_fit_batch_time(&fit, x, y, FIVEFOLD, NULL), FULCRUM_OK);
+        for (size_t i = 0; i < 2; i++) {
+            values[i][repeat] = fit.fit.parameter[i].value;
+            errors[i][repeat] = fit.fit.parameter[i].standard_error;
+            covered += fabs(values[i][repeat] - truth[i]) < 3 * errors[i][repeat];
+            suite_assert_close("diagonal", fit.fit.covariance[3 * i],
+                errors[i][repeat] * errors[i][repeat], 1e-12);
+        }
+        suite_assert_close(
+            "symmetric", fit.fit.covariance[1], fit.fit.covariance[2], 1e-12);
+        covariance += fit.fit.covariance[1] / REPEATS;
+    }
+    gsl_rng_free(rng);
+    CU_ASSERT(covered >= 392);
+    suite_assert_close("covariance", covariance,
+        gsl_stats_covariance(values[0], 1, values[1], 1, REPEATS), 0.35);
+    for (size_t i = 0; i < 2; i++) {
+        suite_assert_close("error", gsl_stats_mean(errors[i], 1, REPEATS),
+            gsl_stats_sd(values[i], 1, REPEATS), 0.25);
+    }
+}
+
+static void test_line_withstands_outliers(void)
+{
+    double x[FIVEFOLD];
+    double y[FIVEFOLD];
+    for (size_t i = 0; i < FIVEFOLD; i++) {
+        x[i] = sizes[i % SIZES];
+        y[i] = (1e-3 + 2e-5 * x[i]) * (1 + 0.004 * ((double)(i % 7) - 3));
+        y[i] *= i % 10 == 3 ? 3 : 1;
+    }
+    struct fulcrum_line_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_batch_time(&fit, x, y, FIVEFOLD, NULL), FULCRUM_OK);
+    suite_assert_close("t0", fit.per_batch_s, 1e-3, 0.02);
+    suite_assert_close("t1", fit.per_item_s, 2e-5, 0.02);
+    CU_ASSERT_EQUAL(fit.fit.residuals.outlier_count, 5);
+    /* The median of each size is not touched by one outlier in five. */
+    CU_ASSERT_EQUAL(fit.advice, FULCRUM_ADVISE_FORM);
+}
+
+/* A kernel switch between 4 and 8, as OpenBLAS has on a small network. */
+static void test_line_advises_a_table_for_a_step(void)
+{
+    static const double size[] = {1, 4, 8, 32, 64, 256};
+    static const double time_s[] = {5.5e-6, 6.6e-6, 41.9e-6, 73e-6, 110e-6, 367e-6};
+    struct fulcrum_line_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_batch_time(&fit, size, time_s, 6, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fit.advice, FULCRUM_ADVISE_TABLE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fit.reason, "limit 5 %"));
+    CU_ASSERT(fit.fit.warnings & FULCRUM_FIT_MISFIT);
+}
+
+static void test_two_points_leave_the_errors_unknown(void)
+{
+    static const double time_s[] = {3, 5};
+    struct fulcrum_line_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_batch_time(&fit, sizes, time_s, 2, NULL), FULCRUM_OK);
+    suite_assert_close("t0", fit.per_batch_s, 1, 1e-6);
+    suite_assert_close("t1", fit.per_item_s, 2, 1e-6);
+    CU_ASSERT(isnan(fit.fit.parameter[0].standard_error));
+    CU_ASSERT_EQUAL(
+        fit.fit.warnings, FULCRUM_FIT_TOO_FEW_POINTS | FULCRUM_FIT_UNKNOWN_ERROR);
+}
+
+static void test_line_refuses_degenerate_data(void)
+{
+    static const double same[] = {3, 3, 3};
+    static const double bad[] = {1, (double)NAN, 3};
+    static const double zero[] = {1, 0, 3};
+    struct fulcrum_line_fit fit;
+    struct fulcrum_error err;
+    CU_ASSERT_EQUAL(
+        fulcrum_fit_batch_time(&fit, sizes, same, 0, &err), FULCRUM_ERR_NO_FIT);
+    CU_ASSERT_EQUAL(
+        fulcrum_fit_batch_time(&fit, sizes, same, 1, &err), FULCRUM_ERR_NO_FIT);
+    CU_ASSERT_EQUAL(
+        fulcrum_fit_batch_time(&fit, same, sizes, 3, &err), FULCRUM_ERR_NO_FIT);
+    CU_ASSERT_STRING_EQUAL(
+        err.detail, "batch time: 3 points with 1 different x, at least 2 are needed");
+    CU_ASSERT_EQUAL(
+        fulcrum_fit_batch_time(&fit, sizes, bad, 3, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_EQUAL(
+        fulcrum_fit_batch_time(&fit, sizes, zero, 3, &err), FULCRUM_ERR_RANGE);
+}
+
+static const double levels[] = {0, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1};
+
+static void test_power_recovers_exact_data(void)
+{
+    static const struct {
+        double idle_w;
+        double dynamic_w;
+        double alpha;
+        size_t count;
+        enum fulcrum_power_form form;
+    } cases[] = {
+        {62, 170, 1, 9, FULCRUM_POWER_AUTO},
+        {40, 200, 0.6, 9, FULCRUM_POWER_AUTO},
+        {12, 90, 1.8, 5, FULCRUM_POWER_AUTO},
+        {12, 90, 1, 4, FULCRUM_POWER_AUTO},
+        {12, 90, 1, 9, FULCRUM_POWER_AFFINE},
+        {12, 90, 1.4, 4, FULCRUM_POWER_LAW},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        double y[SIZES];
+        for (size_t i = 0; i < SIZES; i++) {
+            y[i] =
+                cases[c].idle_w + cases[c].dynamic_w * pow(levels[i], cases[c].alpha);
+        }
+        const struct fulcrum_samples samples = {"power", levels, y, cases[c].count};
+        struct fulcrum_power_fit fit;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_fit_power(&fit, &samples, cases[c].form, NULL), FULCRUM_OK);
+        suite_assert_close("idle", fit.idle_w, cases[c].idle_w, 1e-6);
+        suite_assert_close("dynamic", fit.dynamic_w, cases[c].dynamic_w, 1e-6);
+        suite_assert_close("alpha", fit.alpha, cases[c].alpha, 1e-6);
+        suite_assert_close("watts", fulcrum_power_fit_w(&fit, 0.25), y[2], 1e-6);
+        int fixed = (fit.fit.parameter[2].marks & FULCRUM_FIT_FIXED) != 0;
+        int affine = cases[c].form == FULCRUM_POWER_AFFINE ||
+                     (cases[c].form == FULCRUM_POWER_AUTO && cases[c].count < 5);
+        CU_ASSERT_EQUAL(fixed, affine);
+    }
+}
+
+/* A step at low utilisation asks for an exponent below the range. */
+static void test_power_holds_alpha_in_its_range(void)
+{
+    double y[SIZES];
+    for (size_t i = 0; i < SIZES; i++) {
+        y[i] = 50 + 100 * pow(levels[i], 0.1);
+    }
+    const struct fulcrum_samples samples = {"power", levels, y, SIZES};
+    struct fulcrum_power_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_power(&fit, &samples, FULCRUM_POWER_AUTO, NULL), FULCRUM_OK);
+    suite_assert_close("alpha", fit.alpha, 0.3, 1e-12);
+    CU_ASSERT(fit.fit.parameter[2].marks & FULCRUM_FIT_AT_BOUND);
+}
+
+static void test_power_errors_match_the_spread_of_repeats(void)
+{
+    static double values[3][REPEATS];
+    static double errors[3][REPEATS];
+    static const double truth[] = {60, 170, 0.8};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    size_t covered = 0;
+    for (size_t repeat = 0; repeat < REPEATS; repeat++) {
+        double x[THREEFOLD];
+        double y[THREEFOLD];
+        for (size_t i = 0; i < THREEFOLD; i++) {
+            x[i] = levels[i % SIZES];
+            y[i] = (truth[0] + truth[1] * pow(x[i], truth[2])) *
+                   (1 + gsl_ran_gaussian(rng, 0.01));
+        }
+        const struct fulcrum_samples samples = {"power", x, y, THREEFOLD};
+        struct fulcrum_power_fit fit;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_fit_power(&fit, &samples, FULCRUM_POWER_AUTO, NULL), FULCRUM_OK);
+        for (size_t i = 0; i < 3; i++) {
+            values[i][repeat] = fit.fit.parameter[i].value;
+            errors[i][repeat] = fit.fit.parameter[i].standard_error;
+            covered += fabs(values[i][repeat] - truth[i]) < 3 * errors[i][repeat];
+        }
+    }
+    gsl_rng_free(rng);
+    CU_ASSERT(covered >= 588);
+    for (size_t i = 0; i < 3; i++) {
+        suite_assert_close("error", gsl_stats_mean(errors[i], 1, REPEATS),
+            gsl_stats_sd(values[i], 1, REPEATS), 0.25);
+    }
+}
+
+static void test_constant_power_has_no_exponent(void)
+{
+    static const double y[] = {50, 50, 50, 50, 50, 50, 50, 50, 50};
+    const struct fulcrum_samples samples = {"power", levels, y, SIZES};
+    struct fulcrum_power_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_fit_power(&fit, &samples, FULCRUM_POWER_AUTO, NULL), FULCRUM_OK);
+    suite_assert_close("idle", fit.idle_w, 50, 1e-6);
+    CU_ASSERT(fit.dynamic_w < 1e-3);
+    CU_ASSERT(fit.fit.parameter[2].marks & FULCRUM_FIT_NOT_IDENTIFIED);
+}
+
+static void test_power_refuses_degenerate_data(void)
+{
+    static const double over[] = {0.5, 1.2, 0.7};
+    static const double same[] = {0.5, 0.5, 0.5};
+    static const double watts[] = {50, 60, 70};
+    static const double negative[] = {50, -60, 70};
+    static const struct {
+        struct fulcrum_samples samples;
+        enum fulcrum_status status;
+    } cases[] = {
+        {{"power", levels, watts, 0}, FULCRUM_ERR_NO_FIT},
+        {{"power", levels, watts, 1}, FULCRUM_ERR_NO_FIT},
+        {{"power", same, watts, 3}, FULCRUM_ERR_NO_FIT},
+        {{"power", over, watts, 3}, FULCRUM_ERR_RANGE},
+        {{"power", levels, negative, 3}, FULCRUM_ERR_RANGE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_power_fit fit;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            fulcrum_fit_power(&fit, &cases[i].samples, FULCRUM_POWER_AUTO, &err),
+            cases[i].status);
+        CU_ASSERT(strncmp(err.detail, "power: ", 7) == 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_line_recovers_exact_data),
+        SUITE_CASE(test_line_clamps_a_negative_intercept),
+        SUITE_CASE(test_line_errors_match_the_spread_of_repeats),
+        SUITE_CASE(test_line_withstands_outliers),
+        SUITE_CASE(test_line_advises_a_table_for_a_step),
+        SUITE_CASE(test_two_points_leave_the_errors_unknown),
+        SUITE_CASE(test_line_refuses_degenerate_data),
+        SUITE_CASE(test_power_recovers_exact_data),
+        SUITE_CASE(test_power_holds_alpha_in_its_range),
+        SUITE_CASE(test_power_errors_match_the_spread_of_repeats),
+        SUITE_CASE(test_constant_power_has_no_exponent),
+        SUITE_CASE(test_power_refuses_degenerate_data),
+    };
+    return suite_run("fit_forms", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,544 @@
+/* test_energy.c - joules of windows on counters and a clock of the tests' own. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calibrate/meter/energy.h"
+#include "tests/support/fake_gpus.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+
+#define CAP "sys/class/powercap/"
+
+/* A machine of two packages with memory, whose time passes only when told to. */
+struct rig {
+    struct scratch scratch;
+    double now_s;
+    struct fulcrum_energy_meterset *set;
+    struct fulcrum_energy_reading reading;
+};
+
+static double rig_clock_s(void *user)
+{
+    const struct rig *rig = user;
+    return rig->now_s;
+}
+
+static void write_text(const struct rig *rig, const char *file, const char *text)
+{
+    free(scratch_write(&rig->scratch, file, text));
+}
+
+static void write_counter(const struct rig *rig, const char *zone, double joules)
+{
+    char file[80];
+    char text[40];
+    (void)snprintf(file, sizeof file, CAP "%s/energy_uj", zone);
+    (void)snprintf(text, sizeof text, "%.0f\n", 1e6 * joules);
+    write_text(rig, file, text);
+}
+
+static void make_zone(const struct rig *rig, const char *zone, const char *name)
+{
+    char file[80];
+    char text[40];
+    (void)snprintf(file, sizeof file, CAP "%s/name", zone);
+    (void)snprintf(text, sizeof text, "%s\n", name);
+    write_text(rig, file, text);
+    (void)snprintf(file, sizeof file, CAP "%s/max_energy_range_uj", zone);
+    /* 100 kJ: at a kilowatt it wraps after 100 s. */
+    write_text(rig, file, "100000000000\n");
+    write_counter(rig, zone, 50);
+}
+
+static void open_set(struct rig *rig, struct fulcrum_energy_options options)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    options.root = rig->scratch.folder;
+    options.clock_s = rig_clock_s;
+    options.user = rig;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_energy_open(&rig->set, &options, &err), FULCRUM_OK);
+}
+
+static struct rig *rig_new(void)
+{
+    struct rig *rig = calloc(1, sizeof *rig);
+    if (rig == NULL) {
+        exit(EXIT_FAILURE);
+    }
+    rig->scratch = scratch_new();
+    rig->now_s = 1000;
+    make_zone(rig, "intel-rapl:0", "package-0");
+    make_zone(rig, "intel-rapl:1", "package-1");
+    make_zone(rig, "intel-rapl:0:0", "dram");
+    return rig;
+}
+
+static void rig_free(struct rig *rig)
+{
+    fulcrum_energy_close(rig->set);
+    scratch_free(&rig->scratch);
+    free(rig);
+}
+
+/* Two GPUs with energy counters join it. */
+static struct fake_nvml *add_gpus(const struct rig *rig)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    char *path = scratch_write(&rig->scratch, "lib/libnvidia-ml.so.1", "");
+    (void)remove(path);
+    CU_ASSERT_EQUAL_FATAL(symlink(FAKE_NVML, path), 0);
+    free(path);
+    return fake;
+}
+
+/* The packages draw 60 W and 30 W, memory 5 W, for so long. */
+static void run(struct rig *rig, double window_s)
+{
+    rig->now_s += window_s;
+    write_counter(rig, "intel-rapl:0", 50 + 60 * (rig->now_s - 1000));
+    write_counter(rig, "intel-rapl:1", 50 + 30 * (rig->now_s - 1000));
+    write_counter(rig, "intel-rapl:0:0", 50 + 5 * (rig->now_s - 1000));
+}
+
+static void assert_unknown(const char *what, double value)
+{
+    if (!isnan(value)) {
+        (void)fprintf(stderr, "%s = %g is told\n", what, value);
+    }
+    CU_ASSERT(isnan(value));
+}
+
+static void test_windows_tell_watts_and_joules_per_step(void)
+{
+    struct rig *rig = rig_new();
+    open_set(rig, (struct fulcrum_energy_options){0});
+    CU_ASSERT(fulcrum_energy_has(rig->set, FULCRUM_METER_CPU_PACKAGE));
+    CU_ASSERT(fulcrum_energy_has(rig->set, FULCRUM_METER_DRAM));
+    CU_ASSERT(!fulcrum_energy_has(rig->set, FULCRUM_METER_GPU));
+    run(rig, 3);
+    fulcrum_energy_begin(rig->set);
+    run(rig, 2);
+    fulcrum_energy_end(rig->set, 1000, &rig->reading);
+    suite_assert_close("window", rig->reading.window_s, 2, 1e-12);
+    suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+    suite_assert_close("packages", rig->reading.cpu_j, 180, 1e-9);
+    suite_assert_close("memory", rig->reading.dram_w, 5, 1e-9);
+    suite_assert_close("memory", rig->reading.dram_j, 10, 1e-9);
+    suite_assert_close("step", rig->reading.j_per_step, 0.19, 1e-9);
+    CU_ASSERT_STRING_EQUAL(rig->reading.covers, "package-0, dram-0, package-1");
+    assert_unknown("GPU", rig->reading.gpu_w);
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason, "nvml: "));
+    assert_unknown("above idle", rig->reading.above_idle_j_per_step);
+    rig_free(rig);
+}
+
+static void test_energy_above_idle_needs_the_idle_level(void)
+{
+    static const struct {
+        double cpu_w;
+        double dram_w;
+        double above_j; /* of a step; negative: not known */
+    } rows[] = {
+        {70, 4, (20 + 1) * 2.0 / 100},
+        {70, 0, 20 * 2.0 / 100},
+        {70, (double)NAN, 20 * 2.0 / 100},
+        {0, 4, -1},
+        {(double)NAN, 4, -1},
+    };
+    struct rig *rig = rig_new();
+    open_set(rig, (struct fulcrum_energy_options){0});
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct fulcrum_energy_reading idle = {
+            .cpu_w = rows[i].cpu_w, .dram_w = rows[i].dram_w};
+        fulcrum_energy_take_idle(rig->set, &idle);
+        fulcrum_energy_begin(rig->set);
+        run(rig, 2);
+        fulcrum_energy_end(rig->set, 100, &rig->reading);
+        if (rows[i].above_j < 0) {
+            assert_unknown("above idle", rig->reading.above_idle_j_per_step);
+        } else {
+            suite_assert_close("above idle", rig->reading.above_idle_j_per_step,
+                rows[i].above_j, 1e-9);
+        }
+    }
+    rig_free(rig);
+}
+
+static void test_short_windows_are_refused(void)
+{
+    struct rig *rig = rig_new();
+    open_set(rig, (struct fulcrum_energy_options){0});
+    suite_assert_close(
+        "shortest", fulcrum_energy_least_window_s(rig->set), 0.01, 1e-12);
+    fulcrum_energy_begin(rig->set);
+    run(rig, 0.009);
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    assert_unknown("watts", rig->reading.cpu_w);
+    assert_unknown("joules of a step", rig->reading.j_per_step);
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason,
+        "package-0: a window of 0.009 s is shorter than the 0.01 s it needs"));
+    fulcrum_energy_begin(rig->set);
+    run(rig, 0.0101);
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-3);
+    rig_free(rig);
+}
+
+/* 100 kJ at no more than a kilowatt: 100 s. */
+static void test_long_windows_need_refreshing(void)
+{
+    struct rig *rig = rig_new();
+    open_set(rig, (struct fulcrum_energy_options){0});
+    suite_assert_close("longest", fulcrum_energy_most_window_s(rig->set), 100, 1e-12);
+    fulcrum_energy_begin(rig->set);
+    run(rig, 101);
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    assert_unknown("watts", rig->reading.cpu_w);
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason, "may wrap twice"));
+    fulcrum_energy_begin(rig->set);
+    run(rig, 99);
+    write_text(rig, CAP "intel-rapl:1/energy_uj", "lost\n");
+    fulcrum_energy_refresh(rig->set);
+    run(rig, 1);
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason, "\"lost\""));
+    fulcrum_energy_begin(rig->set);
+    for (int i = 0; i < 4; i++) {
+        run(rig, 60);
+        fulcrum_energy_refresh(rig->set);
+    }
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    suite_assert_close("window", rig->reading.window_s, 240, 1e-12);
+    suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
+    rig_free(rig);
+}
+
+static void test_wraps_within_a_window_are_counted(void)
+{
+    struct rig *rig = rig_new();
+    write_counter(rig, "intel-rapl:0", 99990);
+    write_counter(rig, "intel-rapl:1", 100);
+    write_counter(rig, "intel-rapl:0:0", 100);
+    open_set(rig, (struct fulcrum_energy_options){0});
+    fulcrum_energy_begin(rig->set);
+    rig->now_s += 2;
+    write_counter(rig, "intel-rapl:0", 90);
+    write_counter(rig, "intel-rapl:1", 140);
+    write_counter(rig, "intel-rapl:0:0", 110);
+    fulcrum_energy_end(rig->set, 1, &rig->reading);
+    suite_assert_close("packages", rig->reading.cpu_j, 100 + 40, 1e-9);
+    rig_free(rig);
+}
+
+/* One dead package makes the sum of packages unknown, and memory stays known. */
+static void test_a_counter_that_stands_still_is_no_zero(void)
+{
+    struct rig *rig = rig_new();
+    struct fulcrum_energy_domain domain;
+    open_set(rig, (struct fulcrum_energy_options){0});
+    fulcrum_energy_begin(rig->set);
+    run(rig, 2);
+    write_counter(rig, "intel-rapl:1", 50);
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    assert_unknown("packages", rig->reading.cpu_w);
+    assert_unknown("step", rig->reading.j_per_step);
+    suite_assert_close("memory", rig->reading.dram_w, 5, 1e-9);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(rig->reading.reason, "package-1: its counter stood still for 2 s"));
+    CU_ASSERT_STRING_EQUAL(rig->reading.covers, "package-0, dram-0");
+    CU_ASSERT_FATAL(fulcrum_energy_domain(rig->set, 0, &domain));
+    CU_ASSERT_STRING_EQUAL(domain.meter, "powercap");
+    CU_ASSERT_STRING_EQUAL(domain.domain->name, "package-0");
+    suite_assert_close("package 0", domain.window_j, 120, 1e-9);
+    CU_ASSERT_FATAL(fulcrum_energy_domain(rig->set, 2, &domain));
+    assert_unknown("package 1", domain.window_j);
+    CU_ASSERT(!fulcrum_energy_domain(rig->set, 3, &domain));
+    rig_free(rig);
+}
+
+/* A window of three readings, one of which (3: none) fails. */
+static void run_with_loss(struct rig *rig, int lost)
+{
+    run(rig, 1);
+    if (lost == 0) {
+        write_text(rig, CAP "intel-rapl:1/energy_uj", "lost\n");
+    }
+    fulcrum_energy_begin(rig->set);
+    run(rig, 1);
+    if (lost == 1) {
+        write_text(rig, CAP "intel-rapl:1/energy_uj", "lost\n");
+    }
+    fulcrum_energy_refresh(rig->set);
+    run(rig, 1);
+    if (lost == 2) {
+        write_text(rig, CAP "intel-rapl:1/energy_uj", "lost\n");
+    }
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+}
+
+/* At the start or at the end; between them nothing is read that is not needed. */
+static void test_counters_that_cannot_be_read_are_told(void)
+{
+    struct rig *rig = rig_new();
+    open_set(rig, (struct fulcrum_energy_options){0});
+    for (int lost = 0; lost < 3; lost += 2) {
+        run_with_loss(rig, lost);
+        assert_unknown("watts", rig->reading.cpu_w);
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(rig->reading.reason, "intel-rapl:1/energy_uj: \"lost\""));
+    }
+    run_with_loss(rig, 1);
+    suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
+    run_with_loss(rig, 3);
+    suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
+    CU_ASSERT_PTR_NULL(strstr(rig->reading.reason, "lost"));
+    rig_free(rig);
+}
+
+static void test_without_meters_everything_has_a_reason(void)
+{
+    struct rig *rig = rig_new();
+    scratch_free(&rig->scratch);
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    suite_assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 0, 0);
+    suite_assert_close("longest", fulcrum_energy_most_window_s(rig->set), 0, 0);
+    suite_assert_close("settles", fulcrum_energy_settle_s(rig->set), 0, 0);
+    fulcrum_energy_begin(rig->set);
+    rig->now_s += 3;
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    suite_assert_close("window", rig->reading.window_s, 3, 1e-12);
+    assert_unknown("packages", rig->reading.cpu_w);
+    assert_unknown("memory", rig->reading.dram_w);
+    assert_unknown("GPU", rig->reading.gpu_w);
+    assert_unknown("step", rig->reading.j_per_step);
+    assert_unknown("above idle", rig->reading.above_idle_j_per_step);
+    CU_ASSERT_STRING_EQUAL(rig->reading.covers, "");
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason, "powercap: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason, "perf: "));
+    CU_ASSERT_PTR_NULL(strchr(rig->reading.reason, '\n'));
+    rig_free(rig);
+    fulcrum_energy_close(NULL);
+}
+
+static void test_windows_have_a_beginning_and_steps(void)
+{
+    static const double no_steps[] = {0, -1, (double)NAN, HUGE_VAL};
+    struct rig *rig = rig_new();
+    open_set(rig, (struct fulcrum_energy_options){0});
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    assert_unknown("window", rig->reading.window_s);
+    assert_unknown("watts", rig->reading.cpu_w);
+    CU_ASSERT_STRING_EQUAL(rig->reading.reason, "no window was begun");
+    for (size_t i = 0; i < sizeof no_steps / sizeof no_steps[0]; i++) {
+        fulcrum_energy_begin(rig->set);
+        run(rig, 1);
+        fulcrum_energy_end(rig->set, no_steps[i], &rig->reading);
+        suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
+        assert_unknown("step", rig->reading.j_per_step);
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(rig->reading.reason, "no step within the window"));
+    }
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    CU_ASSERT_STRING_EQUAL(rig->reading.reason, "no window was begun");
+    rig_free(rig);
+}
+
+/* A step of work that uses a GPU is not told from its processors alone. */
+static void test_a_gpu_without_meter_leaves_the_step_unknown(void)
+{
+    struct rig *rig = rig_new();
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    fulcrum_energy_begin(rig->set);
+    run(rig, 2);
+    fulcrum_energy_end(rig->set, 10, &rig->reading);
+    suite_assert_close("watts", rig->reading.cpu_w, 90, 1e-9);
+    assert_unknown("step", rig->reading.j_per_step);
+    rig_free(rig);
+}
+
+/* One window in which the GPUs draw 100 W and 400 W. */
+static void run_gpus(struct rig *rig, struct fake_nvml *fake, double window_s)
+{
+    fulcrum_energy_begin(rig->set);
+    run(rig, window_s);
+    fake->gpu[0].energy_mj += (unsigned long long)(100e3 * window_s + 0.5);
+    fake->gpu[1].energy_mj += (unsigned long long)(400e3 * window_s + 0.5);
+    fulcrum_energy_end(rig->set, 1000, &rig->reading);
+}
+
+static void test_gpus_are_counted_together_or_by_name(void)
+{
+    static const struct {
+        const char *gpu;
+        int uses_gpu;
+        double gpu_w;
+        double step_j; /* beside 95 W of processors and memory */
+        const char *covers;
+    } rows[] = {
+        {NULL, 0, 500, 0.285, "package-0, dram-0, package-1"},
+        {"", 0, 500, 0.285, "package-0, dram-0, package-1"},
+        {NULL, 1, 500, 1.785, "package-0, dram-0, package-1, gpu-0, gpu-1"},
+        {"gpu-1", 1, 400, 1.485, "package-0, dram-0, package-1, gpu-1"},
+        {"GPU-00a0-fake", 1, 100, 0.585, "package-0, dram-0, package-1, gpu-0"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct rig *rig = rig_new();
+        struct fake_nvml *fake = add_gpus(rig);
+        open_set(rig, (struct fulcrum_energy_options){
+                          .gpu = rows[i].gpu, .uses_gpu = rows[i].uses_gpu});
+        CU_ASSERT(fulcrum_energy_has(rig->set, FULCRUM_METER_GPU));
+        run_gpus(rig, fake, 3);
+        suite_assert_close("GPUs", rig->reading.gpu_w, rows[i].gpu_w, 1e-9);
+        suite_assert_close("GPUs", rig->reading.gpu_j, 3 * rows[i].gpu_w, 1e-9);
+        suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+        suite_assert_close("step", rig->reading.j_per_step, rows[i].step_j, 1e-9);
+        CU_ASSERT_STRING_EQUAL(rig->reading.covers, rows[i].covers);
+        CU_ASSERT_STRING_EQUAL(rig->reading.reason, "");
+        rig_free(rig);
+    }
+}
+
+static void test_gpu_may_be_chosen_later(void)
+{
+    struct rig *rig = rig_new();
+    struct fake_nvml *fake = add_gpus(rig);
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    CU_ASSERT(!fulcrum_energy_choose_gpu(rig->set, "GPU-00a2-fake"));
+    run_gpus(rig, fake, 3);
+    assert_unknown("none", rig->reading.gpu_w);
+    CU_ASSERT(fulcrum_energy_choose_gpu(rig->set, "GPU-00a1-fake"));
+    run_gpus(rig, fake, 3);
+    suite_assert_close("second", rig->reading.gpu_w, 400, 1e-9);
+    CU_ASSERT_STRING_EQUAL(rig->reading.reason, "");
+    CU_ASSERT(fulcrum_energy_choose_gpu(rig->set, NULL));
+    run_gpus(rig, fake, 3);
+    suite_assert_close("both", rig->reading.gpu_w, 500, 1e-9);
+    rig_free(rig);
+    rig = rig_new();
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    CU_ASSERT(!fulcrum_energy_choose_gpu(rig->set, NULL));
+    rig_free(rig);
+}
+
+static void test_gpu_that_is_not_there_is_not_measured(void)
+{
+    struct rig *rig = rig_new();
+    struct fake_nvml *fake = add_gpus(rig);
+    open_set(rig, (struct fulcrum_energy_options){.gpu = "gpu-2", .uses_gpu = 1});
+    CU_ASSERT(!fulcrum_energy_has(rig->set, FULCRUM_METER_GPU));
+    run_gpus(rig, fake, 3);
+    assert_unknown("GPU", rig->reading.gpu_w);
+    assert_unknown("step", rig->reading.j_per_step);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(rig->reading.reason, "meter nvml has no \"gpu-2\" among its 2 domains"));
+    rig_free(rig);
+}
+
+/* Long enough for the processors' counters is not long enough for those of GPUs. */
+static void test_gpus_need_longer_windows(void)
+{
+    struct rig *rig = rig_new();
+    struct fake_nvml *fake = add_gpus(rig);
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    suite_assert_close("shortest", fulcrum_energy_least_window_s(rig->set), 2, 1e-12);
+    suite_assert_close("settles", fulcrum_energy_settle_s(rig->set), 1, 1e-12);
+    run_gpus(rig, fake, 1.9);
+    assert_unknown("GPUs", rig->reading.gpu_w);
+    assert_unknown("step", rig->reading.j_per_step);
+    suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason,
+        "gpu-0: a window of 1.9 s is shorter than the 2 s it needs; gpu-1: "));
+    run_gpus(rig, fake, 2.1);
+    suite_assert_close("GPUs", rig->reading.gpu_w, 500, 1e-9);
+    rig_free(rig);
+}
+
+static void test_gpus_that_fail_are_named(void)
+{
+    struct rig *rig = rig_new();
+    struct fake_nvml *fake = add_gpus(rig);
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1});
+    fulcrum_energy_begin(rig->set);
+    run(rig, 3);
+    fake->gpu[0].energy_mj += 1000;
+    fulcrum_energy_end(rig->set, 1000, &rig->reading);
+    assert_unknown("one stands still", rig->reading.gpu_w);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(rig->reading.reason, "gpu-1: its counter stood still for 3 s"));
+    fulcrum_energy_begin(rig->set);
+    run(rig, 3);
+    fake->gpu[0].energy_mj = 5;
+    fake->gpu[1].energy_mj += 1000;
+    fulcrum_energy_end(rig->set, 1000, &rig->reading);
+    assert_unknown("one went back", rig->reading.gpu_w);
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason, "gpu-0: its counter went back"));
+    fake->gpu[1].energy_result = 15;
+    run_gpus(rig, fake, 3);
+    assert_unknown("one is lost", rig->reading.gpu_w);
+    assert_unknown("step", rig->reading.j_per_step);
+    CU_ASSERT_PTR_NOT_NULL(strstr(rig->reading.reason,
+        "gpu-1: nvmlDeviceGetTotalEnergyConsumption: GPU is lost"));
+    suite_assert_close("packages", rig->reading.cpu_w, 90, 1e-9);
+    fake->gpu[1].energy_result = 0;
+    run_gpus(rig, fake, 3);
+    suite_assert_close("back again", rig->reading.gpu_w, 500, 1e-9);
+    rig_free(rig);
+}
+
+/* Windows of different loads: joules of their steps add up to what the meters count. */
+static void test_joules_per_step_of_a_run_add_up(void)
+{
+    static const struct {
+        double window_s;
+        double gpu_w;
+        double step_count;
+    } windows[] = {{2.5, 70, 10}, {4, 400, 12345}, {3, 250, 999}, {2, 90, 1}};
+    struct rig *rig = rig_new();
+    struct fake_nvml *fake = add_gpus(rig);
+    open_set(rig, (struct fulcrum_energy_options){.uses_gpu = 1, .gpu = "gpu-0"});
+    fulcrum_energy_take_idle(rig->set,
+        &(struct fulcrum_energy_reading){.cpu_w = 80, .dram_w = 5, .gpu_w = 60});
+    double sum_j = 0;
+    double above_j = 0;
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        fulcrum_energy_begin(rig->set);
+        run(rig, windows[i].window_s);
+        fake->gpu[0].energy_mj +=
+            (unsigned long long)(1e3 * windows[i].gpu_w * windows[i].window_s + 0.5);
+        fulcrum_energy_end(rig->set, windows[i].step_count, &rig->reading);
+        sum_j += rig->reading.j_per_step * windows[i].step_count;
+        above_j += rig->reading.above_idle_j_per_step * windows[i].step_count;
+    }
+    /* 11.5 s of 95 W, and 2.5 x 70 + 4 x 400 + 3 x 250 + 2 x 90 J. */
+    suite_assert_close("run", sum_j, 11.5 * 95 + 2705, 1e-9);
+    suite_assert_close("above idle", above_j, 11.5 * 10 + 2705 - 11.5 * 60, 1e-9);
+    rig_free(rig);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_windows_tell_watts_and_joules_per_step),
+        SUITE_CASE(test_energy_above_idle_needs_the_idle_level),
+        SUITE_CASE(test_short_windows_are_refused),
+        SUITE_CASE(test_long_windows_need_refreshing),
+        SUITE_CASE(test_wraps_within_a_window_are_counted),
+        SUITE_CASE(test_a_counter_that_stands_still_is_no_zero),
+        SUITE_CASE(test_counters_that_cannot_be_read_are_told),
+        SUITE_CASE(test_without_meters_everything_has_a_reason),
+        SUITE_CASE(test_windows_have_a_beginning_and_steps),
+        SUITE_CASE(test_a_gpu_without_meter_leaves_the_step_unknown),
+        SUITE_CASE(test_gpus_are_counted_together_or_by_name),
+        SUITE_CASE(test_gpu_may_be_chosen_later),
+        SUITE_CASE(test_gpu_that_is_not_there_is_not_measured),
+        SUITE_CASE(test_gpus_need_longer_windows),
+        SUITE_CASE(test_gpus_that_fail_are_named),
+        SUITE_CASE(test_joules_per_step_of_a_run_add_up),
+    };
+    return suite_run("energy", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

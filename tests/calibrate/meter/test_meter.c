@@ -1,0 +1,432 @@
+/* test_meter.c - power meters on trees of files like the kernel's. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* mkdtemp, nftw, seteuid */
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "calibrate/meter/meter.h"
+#include "calibrate/meter/meter_perf.h"
+#include "tests/support/suite.h"
+
+#define CAP  "sys/class/powercap/"
+#define UNIT "sys/bus/event_source/devices/power/"
+
+enum { ROOT_SIZE = 64, PATH_SIZE = 300 };
+
+struct file {
+    const char *path;
+    const char *text;
+};
+
+static void make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0755);
+        *slash = '/';
+    }
+}
+
+static void write_file(const char *root, const char *name, const char *text)
+{
+    char path[PATH_SIZE];
+    (void)snprintf(path, sizeof path, "%s/%s", root, name);
+    make_folders(path);
+    FILE *file = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    (void)fputs(text, file);
+    (void)fclose(file);
+}
+
+static int remove_one(
+    const char *path, const struct stat *info, int kind, struct FTW *where)
+{
+    (void)info;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+static void remove_tree(const char *root)
+{
+    (void)nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void make_root(char *root)
+{
+    (void)snprintf(root, ROOT_SIZE, "/tmp/fulcrum_meter_XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(root));
+    (void)chmod(root, 0755);
+}
+
+/* A server: two packages with memory, one core plane, the platform, an mmio twin. */
+static const struct file server[] = {
+    {CAP "intel-rapl:0/name", "package-0\n"},
+    {CAP "intel-rapl:0/energy_uj", "1000000\n"},
+    {CAP "intel-rapl:0/max_energy_range_uj", "10000000\n"},
+    {CAP "intel-rapl:0:0/name", "core\n"},
+    {CAP "intel-rapl:0:1/name", "dram\n"},
+    {CAP "intel-rapl:0:1/energy_uj", "500\n"},
+    {CAP "intel-rapl:0:1/max_energy_range_uj", "65712999613\n"},
+    {CAP "intel-rapl:1/name", "package-1\n"},
+    {CAP "intel-rapl:1/energy_uj", "9000000\n"},
+    {CAP "intel-rapl:1/max_energy_range_uj", "10000000\n"},
+    {CAP "intel-rapl:2/name", "psys\n"},
+    {CAP "intel-rapl-mmio:0/name", "package-0\n"},
+    {CAP "intel-rapl/enabled", "1\n"},
+};
+
+static void make_server(char *root)
+{
+    make_root(root);
+    for (size_t i = 0; i < sizeof server / sizeof server[0]; i++) {
+        write_file(root, server[i].path, server[i].text);
+    }
+}
+
+static const struct fulcrum_meter *powercap(void)
+{
+    const struct fulcrum_meter *meter = fulcrum_meter_find("powercap");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(meter);
+    return meter;
+}
+
+static void test_powercap_lists_packages_and_memory_once(void)
+{
+    static const struct fulcrum_meter_domain expected[] = {
+        {.name = "package-0",
+            .scope = FULCRUM_METER_CPU_PACKAGE,
+            .most_window_s = 0.01,
+            .detail = "intel-rapl:0/energy_uj"},
+        {.name = "dram-0",
+            .scope = FULCRUM_METER_DRAM,
+            .most_window_s = 65.712999613,
+            .detail = "intel-rapl:0:1/energy_uj"},
+        {.name = "package-1",
+            .scope = FULCRUM_METER_CPU_PACKAGE,
+            .most_window_s = 0.01,
+            .detail = "intel-rapl:1/energy_uj"},
+    };
+    char root[ROOT_SIZE];
+    struct fulcrum_meter_state *state = NULL;
+    make_server(root);
+    CU_ASSERT_EQUAL_FATAL(powercap()->open(root, &state, NULL), FULCRUM_OK);
+    size_t count = 0;
+    const struct fulcrum_meter_domain *domain = powercap()->domains(state, &count);
+    CU_ASSERT_EQUAL_FATAL(count, 3);
+    for (size_t i = 0; i < count; i++) {
+        CU_ASSERT_STRING_EQUAL(domain[i].name, expected[i].name);
+        CU_ASSERT_EQUAL(domain[i].scope, expected[i].scope);
+        suite_assert_close("shortest", domain[i].least_window_s, 0.01, 1e-12);
+        suite_assert_close(
+            "longest", domain[i].most_window_s, expected[i].most_window_s, 1e-9);
+        suite_assert_close("settles at once", domain[i].settle_s, 0, 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(domain[i].detail, expected[i].detail));
+    }
+    powercap()->close(state);
+    remove_tree(root);
+}
+
+/* From 1 J to 3.5 J; from 9 J over the wrap at 10 J to 0.25 J; twice. */
+static void test_powercap_counts_joules_over_the_wrap(void)
+{
+    char root[ROOT_SIZE];
+    struct fulcrum_meter_state *state = NULL;
+    double energy_j[3] = {-1, -1, -1};
+    make_server(root);
+    CU_ASSERT_EQUAL_FATAL(powercap()->open(root, &state, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(powercap()->read(state, energy_j, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < 3; i++) {
+        suite_assert_close("at open", energy_j[i], 0, 0);
+    }
+    write_file(root, CAP "intel-rapl:0/energy_uj", "3500000\n");
+    write_file(root, CAP "intel-rapl:0:1/energy_uj", "1500\n");
+    write_file(root, CAP "intel-rapl:1/energy_uj", "250000\n");
+    CU_ASSERT_EQUAL(powercap()->read(state, energy_j, NULL), FULCRUM_OK);
+    suite_assert_close("package 0", energy_j[0], 2.5, 1e-12);
+    suite_assert_close("memory", energy_j[1], 1e-3, 1e-12);
+    suite_assert_close("package 1", energy_j[2], 1.25, 1e-12);
+    write_file(root, CAP "intel-rapl:1/energy_uj", "200000\n");
+    CU_ASSERT_EQUAL(powercap()->read(state, energy_j, NULL), FULCRUM_OK);
+    suite_assert_close("package 0", energy_j[0], 2.5, 1e-12);
+    suite_assert_close("package 1", energy_j[2], 1.25 + 9.95, 1e-12);
+    powercap()->close(state);
+    remove_tree(root);
+}
+
+static void test_powercap_reports_a_counter_that_goes_away(void)
+{
+    static const char *const texts[] = {"", "12a\n", "-5\n", "99999999999999999999\n"};
+    char root[ROOT_SIZE];
+    struct fulcrum_meter_state *state = NULL;
+    make_server(root);
+    CU_ASSERT_EQUAL_FATAL(powercap()->open(root, &state, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        double energy_j[3] = {7, 7, 7};
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        write_file(root, CAP "intel-rapl:1/energy_uj", texts[i]);
+        CU_ASSERT_EQUAL(powercap()->read(state, energy_j, &err), FULCRUM_ERR_FILE);
+        CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_FILE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "intel-rapl:1/energy_uj"));
+        suite_assert_close("unchanged", energy_j[0], 7, 0);
+    }
+    char path[PATH_SIZE];
+    (void)snprintf(path, sizeof path, "%s/%s", root, CAP "intel-rapl:0/energy_uj");
+    (void)remove(path);
+    double energy_j[3];
+    CU_ASSERT_EQUAL(powercap()->read(state, energy_j, NULL), FULCRUM_ERR_FILE);
+    powercap()->close(state);
+    remove_tree(root);
+}
+
+static void test_powercap_says_what_is_missing(void)
+{
+    static const struct {
+        struct file change;
+        const char *detail;
+    } cases[] = {
+        {{CAP "intel-rapl:0/energy_uj", "many\n"}, "\"many\" is not a whole number"},
+        {{CAP "intel-rapl:0/max_energy_range_uj", ""}, "max_energy_range_uj: empty"},
+        {{CAP "intel-rapl:7/energy_uj", "1\n"}, "intel-rapl:7/name: No such file"},
+        {{CAP "intel-rapl:0:1/name",
+             "a name that is far longer than any name of the kernel's\n"},
+            "line too long"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char root[ROOT_SIZE];
+        struct fulcrum_meter_state *state = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        make_server(root);
+        write_file(root, cases[i].change.path, cases[i].change.text);
+        CU_ASSERT_EQUAL(powercap()->open(root, &state, &err), FULCRUM_ERR_UNSUPPORTED);
+        CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_UNSUPPORTED);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].detail));
+        CU_ASSERT_PTR_NULL(state);
+        remove_tree(root);
+    }
+}
+
+static void test_meters_are_unsupported_without_files(void)
+{
+    char root[ROOT_SIZE];
+    make_root(root);
+    for (const struct fulcrum_meter *const *m = fulcrum_meters(); *m != NULL; m++) {
+        struct fulcrum_meter_state *state = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL((*m)->open(root, &state, &err), FULCRUM_ERR_UNSUPPORTED);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, root));
+        CU_ASSERT_PTR_EQUAL(fulcrum_meter_find((*m)->name), *m);
+        CU_ASSERT_PTR_NOT_NULL((*m)->summary);
+        (*m)->close(NULL);
+    }
+    CU_ASSERT_PTR_NULL(fulcrum_meter_find("wattmeter"));
+    write_file(root, CAP "dtpm/name", "x\n");
+    struct fulcrum_meter_state *state = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(powercap()->open(root, &state, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "no package to read"));
+    remove_tree(root);
+}
+
+static void test_open_first_takes_what_works_or_explains_every_meter(void)
+{
+    char root[ROOT_SIZE];
+    const struct fulcrum_meter *meter = NULL;
+    struct fulcrum_meter_state *state = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    make_server(root);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_CPU_PACKAGE, root, &err),
+        FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(meter->name, "powercap");
+    meter->close(state);
+    remove_tree(root);
+    state = NULL;
+    CU_ASSERT_EQUAL(
+        fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_CPU_PACKAGE, root, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "powercap: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "\nperf: "));
+    CU_ASSERT_PTR_NULL(state);
+    /* Memory is told beside packages; nothing is opened for it alone. */
+    CU_ASSERT_EQUAL(
+        fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_DRAM, root, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NULL(state);
+}
+
+/* Root reads everything, so root becomes nobody for a moment. */
+static void test_powercap_names_the_remedy_for_root_only_counters(void)
+{
+    const uid_t nobody = 65534;
+    char root[ROOT_SIZE];
+    char path[PATH_SIZE];
+    struct fulcrum_meter_state *state = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    make_server(root);
+    (void)snprintf(path, sizeof path, "%s/%s", root, CAP "intel-rapl:0/energy_uj");
+    (void)chmod(path, 0);
+    uid_t self = geteuid();
+    CU_ASSERT_EQUAL_FATAL(self == 0 ? seteuid(nobody) : 0, 0);
+    enum fulcrum_status status = powercap()->open(root, &state, &err);
+    CU_ASSERT_EQUAL_FATAL(seteuid(self), 0);
+    CU_ASSERT_EQUAL(status, FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, path));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "sudo chmod a+r"));
+    remove_tree(root);
+}
+
+/* Joules since `open` never fall below zero. */
+static void try_meter(const struct fulcrum_meter *meter)
+{
+    struct fulcrum_meter_state *state = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_status status = meter->open("", &state, &err);
+    if (status != FULCRUM_OK) {
+        CU_ASSERT_EQUAL(status, FULCRUM_ERR_UNSUPPORTED);
+        CU_ASSERT(strlen(err.detail) > 0);
+        return;
+    }
+    size_t count = 0;
+    double energy_j[128] = {0};
+    (void)meter->domains(state, &count);
+    CU_ASSERT_FATAL(count > 0 && count <= 128);
+    CU_ASSERT_EQUAL(meter->read(state, energy_j, NULL), FULCRUM_OK);
+    CU_ASSERT(energy_j[0] >= 0);
+    meter->close(state);
+}
+
+static void test_meters_of_this_machine_work_or_say_why(void)
+{
+    for (const struct fulcrum_meter *const *m = fulcrum_meters(); *m != NULL; m++) {
+        try_meter(*m);
+    }
+}
+
+static const struct file power_unit[] = {
+    {UNIT "type", "21\n"},
+    {UNIT "cpumask", "0,18\n"},
+    {UNIT "events/energy-pkg", "event=0x02\n"},
+    {UNIT "events/energy-pkg.scale", "2.3283064365386962890625e-10\n"},
+    {UNIT "events/energy-pkg.unit", "Joules\n"},
+};
+
+static void make_power_unit(char *root)
+{
+    make_root(root);
+    for (size_t i = 0; i < sizeof power_unit / sizeof power_unit[0]; i++) {
+        write_file(root, power_unit[i].path, power_unit[i].text);
+    }
+}
+
+/* The usual scale is 2^-32 J. */
+static void test_perf_event_is_read_from_its_files(void)
+{
+    char root[ROOT_SIZE];
+    struct fulcrum_perf_event event;
+    make_power_unit(root);
+    CU_ASSERT_EQUAL(
+        fulcrum_perf_event_read(&event, root, "energy-pkg", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(event.type, 21);
+    CU_ASSERT_EQUAL(event.config, 2);
+    suite_assert_close("scale", event.j_per_count, 1.0 / 4294967296.0, 1e-15);
+    CU_ASSERT_EQUAL(
+        fulcrum_perf_event_read(&event, root, "energy-ram", NULL), FULCRUM_ERR_FILE);
+    remove_tree(root);
+}
+
+static void test_perf_event_refuses_garbage(void)
+{
+    static const struct {
+        struct file change;
+        const char *detail;
+    } cases[] = {
+        {{UNIT "type", "power\n"}, "type: \"power\""},
+        {{UNIT "type", "4294967296\n"}, "too large"},
+        {{UNIT "events/energy-pkg", "umask=2\n"}, "is not event=<number>"},
+        {{UNIT "events/energy-pkg", "event=\n"}, "is not event=<number>"},
+        {{UNIT "events/energy-pkg", "event=2,umask=1\n"}, "is not event=<number>"},
+        {{UNIT "events/energy-pkg.scale", "0\n"}, "is not a number above 0"},
+        {{UNIT "events/energy-pkg.scale", "nan\n"}, "is not a number above 0"},
+        {{UNIT "events/energy-pkg.scale", "1e-10x\n"}, "is not a number above 0"},
+        {{UNIT "events/energy-pkg.unit", "mJ\n"}, "\"mJ\" is not Joules"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char root[ROOT_SIZE];
+        struct fulcrum_perf_event event;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        make_power_unit(root);
+        write_file(root, cases[i].change.path, cases[i].change.text);
+        CU_ASSERT_EQUAL(fulcrum_perf_event_read(&event, root, "energy-pkg", &err),
+            FULCRUM_ERR_FORMAT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].detail));
+        remove_tree(root);
+    }
+}
+
+/* No kernel has this unit type, whatever the tests may do. */
+static void test_perf_is_unsupported_where_the_kernel_refuses_the_event(void)
+{
+    char root[ROOT_SIZE];
+    struct fulcrum_meter_state *state = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    make_power_unit(root);
+    write_file(root, UNIT "type", "4294967294\n");
+    const struct fulcrum_meter *perf = fulcrum_meter_find("perf");
+    CU_ASSERT_EQUAL(perf->open(root, &state, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "power events: perf_event_open"));
+    write_file(root, UNIT "cpumask", "0;1\n");
+    CU_ASSERT_EQUAL(perf->open(root, &state, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "\"0;1\" is not a list"));
+    CU_ASSERT_PTR_NULL(state);
+    remove_tree(root);
+}
+
+static void test_cpu_lists_are_parsed_or_refused(void)
+{
+    static const struct {
+        const char *list;
+        size_t count;
+        int cpu[4];
+    } good[] = {{"0", 1, {0}}, {"0,18", 2, {0, 18}}, {"3-5", 3, {3, 4, 5}},
+        {"0-1,64,7", 4, {0, 1, 64, 7}}};
+    static const char *const bad[] = {
+        "", ",", "0,", "a", "1-", "-1", "5-3", "0-4", "0,1,2,3,4", "0 1", "9999999999"};
+    int cpu[4];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        CU_ASSERT_EQUAL(
+            fulcrum_perf_cpu_list(cpu, &count, 4, good[i].list, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL_FATAL(count, good[i].count);
+        CU_ASSERT_EQUAL(memcmp(cpu, good[i].cpu, count * sizeof cpu[0]), 0);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CU_ASSERT_EQUAL(
+            fulcrum_perf_cpu_list(cpu, &count, 4, bad[i], NULL), FULCRUM_ERR_FORMAT);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_powercap_lists_packages_and_memory_once),
+        SUITE_CASE(test_powercap_counts_joules_over_the_wrap),
+        SUITE_CASE(test_powercap_reports_a_counter_that_goes_away),
+        SUITE_CASE(test_powercap_says_what_is_missing),
+        SUITE_CASE(test_meters_are_unsupported_without_files),
+        SUITE_CASE(test_open_first_takes_what_works_or_explains_every_meter),
+        SUITE_CASE(test_powercap_names_the_remedy_for_root_only_counters),
+        SUITE_CASE(test_meters_of_this_machine_work_or_say_why),
+        SUITE_CASE(test_perf_event_is_read_from_its_files),
+        SUITE_CASE(test_perf_event_refuses_garbage),
+        SUITE_CASE(test_perf_is_unsupported_where_the_kernel_refuses_the_event),
+        SUITE_CASE(test_cpu_lists_are_parsed_or_refused),
+    };
+    return suite_run("meter", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,306 @@
+/* test_meter_nvml.c - energy of GPUs that do what a test says. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/meter/meter.h"
+#include "calibrate/stopwatch.h"
+#include "tests/support/fake_gpus.h"
+#include "tests/support/suite.h"
+
+enum { NOT_SUPPORTED = 3, LOST = 15 };
+
+static const struct fulcrum_meter *nvml_meter(void)
+{
+    const struct fulcrum_meter *meter = fulcrum_meter_find("nvml");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(meter);
+    return meter;
+}
+
+static struct fulcrum_meter_state *open_meter(void)
+{
+    struct fulcrum_meter_state *state = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    if (nvml_meter()->open("", &state, &err) != FULCRUM_OK || state == NULL) {
+        (void)fprintf(stderr, "%s\n", err.detail);
+        exit(EXIT_FAILURE);
+    }
+    return state;
+}
+
+/* Only watts, and of the older kind unless `instant`. */
+static void leave_watts_only(struct fake_gpu *gpu, int instant)
+{
+    gpu->energy_result = NOT_SUPPORTED;
+    gpu->instant_field_result = instant ? 0 : NOT_SUPPORTED;
+}
+
+static void test_counters_are_read_since_open(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    double energy_j[2] = {-1, -1};
+    fake->gpu[1].energy_mj = 5000000000000ULL;
+    struct fulcrum_meter_state *state = open_meter();
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    suite_assert_close("at open", energy_j[0], 0, 0);
+    suite_assert_close("at open", energy_j[1], 0, 0);
+    fake->gpu[0].energy_mj += 2500;
+    fake->gpu[1].energy_mj += 7;
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    suite_assert_close("first", energy_j[0], 2.5, 1e-9);
+    suite_assert_close("second", energy_j[1], 0.007, 1e-3);
+    CU_ASSERT_EQUAL(fake->gpu[0].power_reads, 0);
+    nvml_meter()->close(state);
+    CU_ASSERT_EQUAL(fake->init_count, 0);
+}
+
+/* Each way to read a GPU has windows of its own; nobody is asked in vain. */
+static void test_domains_say_how_they_are_read_and_over_what(void)
+{
+    static const struct {
+        int energy_result;
+        int instant_result;
+        int compute_minor; /* of 8.x: 0 tells watts as they are, 6 means of a second */
+        double least_window_s;
+        double settle_s;
+        const char *detail;
+    } rows[] = {
+        {0, 0, 0, 2, 1, "Fake H200 GPU-00a0-fake; energy counter"},
+        {NOT_SUPPORTED, 0, 6, 1, 0.2, "; watts of the moment, added up"},
+        {NOT_SUPPORTED, NOT_SUPPORTED, 6, 2, 1, "; watts, added up"},
+        {4, NOT_SUPPORTED, 0, 1, 0.2, "; watts, added up"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+        struct fake_gpu *gpu = &fake->gpu[0];
+        gpu->energy_result = rows[i].energy_result;
+        gpu->instant_field_result = rows[i].instant_result;
+        gpu->compute_major = 8;
+        gpu->compute_minor = rows[i].compute_minor;
+        struct fulcrum_meter_state *state = open_meter();
+        size_t count = 0;
+        const struct fulcrum_meter_domain *domain =
+            nvml_meter()->domains(state, &count);
+        CU_ASSERT_EQUAL(count, 2);
+        CU_ASSERT_STRING_EQUAL(domain->name, "gpu-0");
+        CU_ASSERT_STRING_EQUAL(domain[1].name, "gpu-1");
+        CU_ASSERT_EQUAL(domain->scope, FULCRUM_METER_GPU);
+        suite_assert_close(
+            "window", domain->least_window_s, rows[i].least_window_s, 1e-12);
+        suite_assert_close("settles", domain->settle_s, rows[i].settle_s, 1e-12);
+        CU_ASSERT_PTR_NOT_NULL(strstr(domain->detail, rows[i].detail));
+        nvml_meter()->close(state);
+    }
+}
+
+static void test_instances_are_told_to_share_their_gpu(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    fake->gpu[1].mig_mode = 1;
+    struct fulcrum_meter_state *state = open_meter();
+    size_t count = 0;
+    const struct fulcrum_meter_domain *domain = nvml_meter()->domains(state, &count);
+    CU_ASSERT_PTR_NULL(strstr(domain[0].detail, "MIG"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(domain[1].detail, "(MIG: of the whole GPU)"));
+    nvml_meter()->close(state);
+}
+
+/* Reads with the clock beside it; again where the machine was elsewhere meanwhile. */
+static double read_at(struct fulcrum_meter_state *state, double energy_j[2])
+{
+    for (;;) {
+        double before_s = fulcrum_wall_s();
+        CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+        double after_s = fulcrum_wall_s();
+        if (after_s - before_s < 1e-3) {
+            return 0.5 * (before_s + after_s);
+        }
+    }
+}
+
+/* 50 W and 200 W more each second: trapezoids meet it but for the time of a read. */
+static void test_watts_of_a_ramp_are_added_up(void)
+{
+    for (int instant = 0; instant < 2; instant++) {
+        struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+        double begin_j[2];
+        double end_j[2];
+        leave_watts_only(&fake->gpu[0], instant);
+        leave_watts_only(&fake->gpu[1], instant);
+        fake->gpu[0].power_mw = 50000;
+        fake->gpu[0].ramp_mw_per_s = 200000;
+        fake->gpu[1].power_mw = 300000;
+        struct fulcrum_meter_state *state = open_meter();
+        double begin_s = read_at(state, begin_j) - fake->start_s;
+        fulcrum_sleep_s(0.7);
+        double end_s = read_at(state, end_j) - fake->start_s;
+        double ramp_j =
+            50 * (end_s - begin_s) + 100 * (end_s * end_s - begin_s * begin_s);
+        suite_assert_close("ramp", end_j[0] - begin_j[0], ramp_j, 0.01);
+        suite_assert_close(
+            "steady", end_j[1] - begin_j[1], 300 * (end_s - begin_s), 0.01);
+        /* A thread asked meanwhile, not only the two reads. */
+        CU_ASSERT(fake->gpu[0].power_reads >= 6);
+        nvml_meter()->close(state);
+    }
+}
+
+/* A driver that was loaded again: nobody knows what the counter missed. */
+static void test_counter_that_goes_back_is_no_reading(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    double energy_j[2] = {0, 0};
+    struct fulcrum_meter_state *state = open_meter();
+    fake->gpu[0].energy_mj += 3000;
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    suite_assert_close("before", energy_j[0], 3, 1e-9);
+    CU_ASSERT_STRING_EQUAL(nvml_meter()->why(state, 0), "");
+    fake->gpu[0].energy_mj = 10;
+    fake->gpu[1].energy_mj += 1000;
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(energy_j[0]));
+    CU_ASSERT_PTR_NOT_NULL(strstr(nvml_meter()->why(state, 0),
+        "gpu-0: its counter went back from 1003 J to 0.01 J"));
+    suite_assert_close("the other", energy_j[1], 1, 1e-9);
+    CU_ASSERT_STRING_EQUAL(nvml_meter()->why(state, 1), "");
+    fake->gpu[0].energy_mj = 2010;
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    suite_assert_close("goes on", energy_j[0], 3 + 2, 1e-9);
+    nvml_meter()->close(state);
+}
+
+static void test_gpu_lost_in_the_middle_is_named(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    double energy_j[2] = {0, 0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_meter_state *state = open_meter();
+    fake->gpu[1].energy_result = LOST;
+    fake->gpu[0].energy_mj += 4000;
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, &err), FULCRUM_OK);
+    suite_assert_close("the other", energy_j[0], 4, 1e-9);
+    CU_ASSERT(isnan(energy_j[1]));
+    CU_ASSERT_PTR_NOT_NULL(strstr(nvml_meter()->why(state, 1),
+        "gpu-1: nvmlDeviceGetTotalEnergyConsumption: GPU is lost"));
+    fake->gpu[0].energy_result = LOST;
+    energy_j[0] = 7;
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, &err), FULCRUM_ERR_FILE);
+    suite_assert_close("unchanged", energy_j[0], 7, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "gpu-0: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "\ngpu-1: "));
+    nvml_meter()->close(state);
+}
+
+/* Between two reads nobody looked, and the thread remembers what it saw. */
+static void test_watts_lost_between_two_reads_are_told(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    double energy_j[2] = {0, 0};
+    leave_watts_only(&fake->gpu[0], 1);
+    struct fulcrum_meter_state *state = open_meter();
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    CU_ASSERT(!isnan(energy_j[0]));
+    fake->gpu[0].instant_field_result = LOST;
+    unsigned reads = fake->gpu[0].power_reads;
+    while (fake->gpu[0].power_reads < reads + 2) {
+        fulcrum_sleep_s(0.01);
+    }
+    fake->gpu[0].instant_field_result = 0;
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(energy_j[0]));
+    CU_ASSERT_PTR_NOT_NULL(strstr(nvml_meter()->why(state, 0), "GPU is lost"));
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    CU_ASSERT(!isnan(energy_j[0]));
+    nvml_meter()->close(state);
+}
+
+/* The first question takes 2.2 s: between it and the one before lies over a second. */
+static void test_watts_that_nobody_asked_for_are_a_gap(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    double energy_j[2] = {0, 0};
+    leave_watts_only(&fake->gpu[0], 1);
+    struct fulcrum_meter_state *state = open_meter();
+    fake->gpu[0].power_delay_ms = 2400;
+    fulcrum_sleep_s(0.2);
+    fake->gpu[0].power_delay_ms = 0;
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(energy_j[0]));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(nvml_meter()->why(state, 0), "gpu-0: its watts were not asked for"));
+    nvml_meter()->close(state);
+}
+
+static void test_gpu_that_cannot_be_read_is_no_zero(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    double energy_j[2] = {0, 0};
+    leave_watts_only(&fake->gpu[0], 0);
+    fake->gpu[0].usage_result = NOT_SUPPORTED;
+    struct fulcrum_meter_state *state = open_meter();
+    size_t count = 0;
+    const struct fulcrum_meter_domain *domain = nvml_meter()->domains(state, &count);
+    CU_ASSERT_PTR_NOT_NULL(strstr(domain->detail, "; no reading"));
+    CU_ASSERT_EQUAL(nvml_meter()->read(state, energy_j, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(energy_j[0]));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(nvml_meter()->why(state, 0), "gpu-0: nvmlDeviceGetPowerUsage: Not"));
+    suite_assert_close("the other", energy_j[1], 0, 0);
+    nvml_meter()->close(state);
+}
+
+static void test_machine_without_readings_has_no_meter(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    struct fulcrum_meter_state *state = NULL;
+    const struct fulcrum_meter *meter = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    for (size_t i = 0; i < 2; i++) {
+        leave_watts_only(&fake->gpu[i], 0);
+        fake->gpu[i].usage_result = 4;
+    }
+    CU_ASSERT_EQUAL(nvml_meter()->open("", &state, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NULL(state);
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        err.detail, "gpu-0: nvmlDeviceGetTotalEnergyConsumption: Not Supported"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(err.detail, "gpu-1: nvmlDeviceGetPowerUsage: Insufficient Permissions"));
+    CU_ASSERT_EQUAL(fake->init_count, 0);
+    CU_ASSERT_EQUAL(
+        fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_GPU, "", &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "nvml: gpu-0: "));
+    nvml_meter()->close(NULL);
+}
+
+static void test_open_first_finds_gpus_by_scope(void)
+{
+    const struct fulcrum_meter *meter = NULL;
+    struct fulcrum_meter_state *state = NULL;
+    (void)fake_gpus(FAKE_NVML);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_meter_open_first(&meter, &state, FULCRUM_METER_GPU, "", NULL),
+        FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(meter->name, "nvml");
+    meter->close(state);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_counters_are_read_since_open),
+        SUITE_CASE(test_domains_say_how_they_are_read_and_over_what),
+        SUITE_CASE(test_instances_are_told_to_share_their_gpu),
+        SUITE_CASE(test_watts_of_a_ramp_are_added_up),
+        SUITE_CASE(test_counter_that_goes_back_is_no_reading),
+        SUITE_CASE(test_gpu_lost_in_the_middle_is_named),
+        SUITE_CASE(test_watts_lost_between_two_reads_are_told),
+        SUITE_CASE(test_watts_that_nobody_asked_for_are_a_gap),
+        SUITE_CASE(test_gpu_that_cannot_be_read_is_no_zero),
+        SUITE_CASE(test_machine_without_readings_has_no_meter),
+        SUITE_CASE(test_open_first_finds_gpus_by_scope),
+    };
+    return suite_run("meter_nvml", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,323 @@
+/* test_nvml.c - what is asked of NVIDIA's library, on libraries of the tests' own. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calibrate/meter/nvml.h"
+#include "tests/support/fake_gpus.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+
+static struct fulcrum_nvml *open_fake(void)
+{
+    struct fulcrum_nvml *nvml = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_status status = fulcrum_nvml_open(&nvml, "", &err);
+    if (nvml == NULL) {
+        (void)fprintf(stderr, "%s\n", err.detail);
+        exit(EXIT_FAILURE);
+    }
+    CU_ASSERT_EQUAL(status, FULCRUM_OK);
+    return nvml;
+}
+
+/* One line that says what is missing. */
+static void assert_refused(const char *root, const char *detail)
+{
+    struct fulcrum_nvml *nvml = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_nvml_open(&nvml, root, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NULL(nvml);
+    CU_ASSERT_PTR_NULL(strchr(err.detail, '\n'));
+    if (strstr(err.detail, detail) == NULL) {
+        (void)fprintf(stderr, "\"%s\" without \"%s\"\n", err.detail, detail);
+        CU_FAIL("the detail does not say what is missing");
+    }
+}
+
+static void test_library_that_is_missing_is_told(void)
+{
+    char far[2000];
+    memset(far, 'x', sizeof far);
+    far[sizeof far - 1] = '\0';
+    (void)setenv("FULCRUM_NVML_LIBRARY", "/nowhere/libnvidia-ml.so.1", 1);
+    assert_refused("", "FULCRUM_NVML_LIBRARY = /nowhere/libnvidia-ml.so.1: ");
+    (void)setenv("FULCRUM_NVML_LIBRARY", PLAIN_LIBRARY, 1);
+    assert_refused("", "management library: the library has no function nvmlInit_v2");
+    assert_refused("/nowhere", "driver: /nowhere/lib/libnvidia-ml.so.1 not found");
+    assert_refused(far, "path");
+}
+
+static void test_driver_that_is_missing_is_told(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    fake->init_result = 9;
+    assert_refused("", "nvmlInit_v2: Driver Not Loaded");
+    fake->init_result = 0;
+    fake->count_result = 999;
+    assert_refused("", "nvmlDeviceGetCount_v2: Unknown Error");
+    fake->count_result = 0;
+    fake->gpu_count = 0;
+    assert_refused("", "has no GPU");
+    /* What was initialised is shut down again. */
+    CU_ASSERT_EQUAL(fake->init_count, 0);
+}
+
+static void test_root_stands_for_another_machine(void)
+{
+    struct scratch scratch = scratch_new();
+    struct fulcrum_nvml *nvml = NULL;
+    (void)fake_gpus(FAKE_NVML);
+    (void)setenv("FULCRUM_NVML_LIBRARY", "/nowhere", 1);
+    char *path = scratch_write(&scratch, "lib/libnvidia-ml.so.1", "");
+    (void)remove(path);
+    CU_ASSERT_EQUAL_FATAL(symlink(FAKE_NVML, path), 0);
+    CU_ASSERT_EQUAL(fulcrum_nvml_open(&nvml, scratch.folder, NULL), FULCRUM_OK);
+    fulcrum_nvml_close(nvml);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_gpus_are_described(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    struct fulcrum_nvml_info info;
+    fake->gpu[1].mig_mode = 1;
+    fake->gpu[1].compute_major = 8;
+    fake->gpu[1].compute_minor = 6;
+    struct fulcrum_nvml *nvml = open_fake();
+    CU_ASSERT_EQUAL(fake->init_count, 1);
+    CU_ASSERT_EQUAL(fulcrum_nvml_count(nvml), 2);
+    CU_ASSERT_EQUAL(fulcrum_nvml_info(nvml, 0, &info, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(info.name, "Fake H200");
+    CU_ASSERT_STRING_EQUAL(info.uuid, "GPU-00a0-fake");
+    CU_ASSERT_EQUAL(info.compute_major, 9);
+    CU_ASSERT_EQUAL(info.is_mig, 0);
+    CU_ASSERT_EQUAL(fulcrum_nvml_info(nvml, 1, &info, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(info.name, "Fake H300");
+    CU_ASSERT_EQUAL(info.compute_major, 8);
+    CU_ASSERT_EQUAL(info.compute_minor, 6);
+    CU_ASSERT_EQUAL(info.is_mig, 1);
+    CU_ASSERT_EQUAL(fulcrum_nvml_find(nvml, "GPU-00a1-fake"), 1);
+    CU_ASSERT_EQUAL(fulcrum_nvml_find(nvml, "GPU-00a2-fake"), 2);
+    CU_ASSERT_EQUAL(fulcrum_nvml_find(nvml, ""), 2);
+    fulcrum_nvml_close(nvml);
+    CU_ASSERT_EQUAL(fake->init_count, 0);
+    fulcrum_nvml_close(NULL);
+}
+
+/* Every figure, in SI units. */
+static void test_figures_are_told_in_base_units(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    double value = 0;
+    fake->gpu[1].energy_mj = 12345678;
+    fake->gpu[1].power_mw = 345678;
+    struct fulcrum_nvml *nvml = open_fake();
+    CU_ASSERT_EQUAL(fulcrum_nvml_energy_j(nvml, 1, &value, NULL), FULCRUM_OK);
+    suite_assert_close("energy", value, 12345.678, 1e-12);
+    for (int kind = 0; kind < 2; kind++) {
+        CU_ASSERT_EQUAL(
+            fulcrum_nvml_power_w(nvml, 1, (enum fulcrum_nvml_power)kind, &value, NULL),
+            FULCRUM_OK);
+        suite_assert_close("power", value, 345.678, 1e-12);
+    }
+    CU_ASSERT_EQUAL(fulcrum_nvml_power_limit_w(nvml, 1, &value, NULL), FULCRUM_OK);
+    suite_assert_close("limit", value, 700, 1e-12);
+    CU_ASSERT_EQUAL(fulcrum_nvml_clock_hz(nvml, 1, &value, NULL), FULCRUM_OK);
+    suite_assert_close("SM clock", value, 1.98e9, 1e-12);
+    CU_ASSERT_EQUAL(fulcrum_nvml_utilisation(nvml, 1, &value, NULL), FULCRUM_OK);
+    suite_assert_close("busy", value, 0.42, 1e-12);
+    fulcrum_nvml_close(nvml);
+}
+
+/* Every question that can fail, by number. */
+enum { QUESTION_COUNT = 6 };
+
+static enum fulcrum_status ask(const struct fulcrum_nvml *nvml, int question,
+    size_t index, double *out, struct fulcrum_error *err)
+{
+    switch (question) {
+    case 0:
+        return fulcrum_nvml_energy_j(nvml, index, out, err);
+    case 1:
+        return fulcrum_nvml_power_w(nvml, index, FULCRUM_NVML_POWER_INSTANT, out, err);
+    case 2:
+        return fulcrum_nvml_power_w(nvml, index, FULCRUM_NVML_POWER_USAGE, out, err);
+    case 3:
+        return fulcrum_nvml_power_limit_w(nvml, index, out, err);
+    case 4:
+        return fulcrum_nvml_clock_hz(nvml, index, out, err);
+    default:
+        return fulcrum_nvml_utilisation(nvml, index, out, err);
+    }
+}
+
+static void fail_all(struct fake_gpu *gpu, int result)
+{
+    gpu->energy_result = result;
+    gpu->instant_field_result = result;
+    gpu->usage_result = result;
+    gpu->limit_result = result;
+    gpu->clock_result = result;
+    gpu->busy_result = result;
+}
+
+static void assert_fails(const struct fulcrum_nvml *nvml, size_t index,
+    enum fulcrum_status expected, const char *detail)
+{
+    for (int question = 0; question < QUESTION_COUNT; question++) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        double value = 7;
+        CU_ASSERT_EQUAL(ask(nvml, question, index, &value, &err), expected);
+        suite_assert_close("unchanged", value, 7, 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, detail));
+        CU_ASSERT_PTR_EQUAL(strstr(err.detail, "gpu-"), err.detail);
+    }
+}
+
+static void test_what_is_not_told_has_a_status(void)
+{
+    static const struct {
+        int result;
+        enum fulcrum_status expected;
+        const char *detail;
+    } rows[] = {
+        {3, FULCRUM_ERR_UNSUPPORTED, "Not Supported"},
+        {4, FULCRUM_ERR_UNSUPPORTED, "Insufficient Permissions"},
+        {13, FULCRUM_ERR_UNSUPPORTED, "Function Not Found"},
+        {15, FULCRUM_ERR_FILE, "GPU is lost"},
+        {999, FULCRUM_ERR_FILE, "Unknown Error"},
+    };
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    struct fulcrum_nvml *nvml = open_fake();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fail_all(&fake->gpu[0], rows[i].result);
+        assert_fails(nvml, 0, rows[i].expected, rows[i].detail);
+    }
+    assert_fails(nvml, 2, FULCRUM_ERR_RANGE, "gpu-2: this machine has 2");
+    fail_all(&fake->gpu[0], 0);
+    fake->gpu[0].instant_result = 15;
+    double watts = 7;
+    CU_ASSERT_EQUAL(
+        fulcrum_nvml_power_w(nvml, 0, FULCRUM_NVML_POWER_INSTANT, &watts, NULL),
+        FULCRUM_ERR_FILE);
+    fulcrum_nvml_close(nvml);
+}
+
+static void test_answers_that_are_no_reading_are_refused(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    struct fulcrum_nvml *nvml = open_fake();
+    struct fake_gpu *gpu = &fake->gpu[0];
+    gpu->power_mw = 0xffffffffU;
+    gpu->limit_mw = 10000001;
+    gpu->busy_percent = 101;
+    for (int question = 1; question < QUESTION_COUNT; question++) {
+        double value = 7;
+        enum fulcrum_status status = ask(nvml, question, 0, &value, NULL);
+        CU_ASSERT_EQUAL(status, question == 4 ? FULCRUM_OK : FULCRUM_ERR_FORMAT);
+    }
+    gpu->power_mw = 5000;
+    for (int type = 0; type < 8; type++) {
+        int is_unsigned = type >= 1 && type <= 3;
+        double value = 7;
+        gpu->instant_type = type;
+        CU_ASSERT_EQUAL(ask(nvml, 1, 0, &value, NULL),
+            is_unsigned ? FULCRUM_OK : FULCRUM_ERR_FORMAT);
+        suite_assert_close("watts", value, is_unsigned ? 5 : 7, 1e-12);
+    }
+    fulcrum_nvml_close(nvml);
+}
+
+static void test_old_libraries_lack_what_they_lack(void)
+{
+    (void)fake_gpus(FAKE_NVML_OLD);
+    struct fulcrum_nvml_info info;
+    struct fulcrum_nvml *nvml = open_fake();
+    for (int question = 0; question < QUESTION_COUNT; question++) {
+        double value = 7;
+        CU_ASSERT_EQUAL(ask(nvml, question, 0, &value, NULL),
+            question < 2 ? FULCRUM_ERR_UNSUPPORTED : FULCRUM_OK);
+    }
+    CU_ASSERT_EQUAL(fulcrum_nvml_info(nvml, 0, &info, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(info.is_mig, 0);
+    fulcrum_nvml_close(nvml);
+}
+
+/* Rights or a fault take one GPU away, not the others. */
+static void test_gpu_that_the_driver_refuses_is_refused_alone(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    struct fulcrum_nvml_info info;
+    double value = 0;
+    fake->gpu[0].handle_result = 4;
+    struct fulcrum_nvml *nvml = open_fake();
+    CU_ASSERT_EQUAL(fulcrum_nvml_count(nvml), 2);
+    assert_fails(nvml, 0, FULCRUM_ERR_UNSUPPORTED,
+        "gpu-0: nvmlDeviceGetHandleByIndex_v2: Insufficient Permissions");
+    CU_ASSERT_EQUAL(fulcrum_nvml_info(nvml, 0, &info, NULL), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(fulcrum_nvml_energy_j(nvml, 1, &value, NULL), FULCRUM_OK);
+    fulcrum_nvml_close(nvml);
+}
+
+static void test_names_that_are_not_told_stay_empty(void)
+{
+    struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+    struct fulcrum_nvml_info info;
+    fake->gpu[0].info_result = 999;
+    fake->gpu[0].mig_result = 3;
+    fake->gpu[0].mig_mode = 1;
+    struct fulcrum_nvml *nvml = open_fake();
+    CU_ASSERT_EQUAL(fulcrum_nvml_info(nvml, 0, &info, NULL), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(info.name, "");
+    CU_ASSERT_STRING_EQUAL(info.uuid, "");
+    CU_ASSERT_EQUAL(info.compute_major, 0);
+    CU_ASSERT_EQUAL(info.is_mig, 0);
+    fulcrum_nvml_close(nvml);
+}
+
+/* The documentation of nvmlDeviceGetPowerUsage: Ampere but for GA100, and newer. */
+static void test_watts_of_newer_chips_are_means_of_a_second(void)
+{
+    static const struct {
+        int major;
+        int minor;
+        double average_s;
+    } rows[] = {{7, 0, 0}, {7, 5, 0}, {8, 0, 0}, {8, 6, 1}, {8, 7, 1}, {8, 9, 1},
+        {9, 0, 1}, {10, 0, 1}, {0, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fake_nvml *fake = fake_gpus(FAKE_NVML);
+        fake->gpu[0].compute_major = rows[i].major;
+        fake->gpu[0].compute_minor = rows[i].minor;
+        struct fulcrum_nvml *nvml = open_fake();
+        suite_assert_close("usage",
+            fulcrum_nvml_power_average_s(nvml, 0, FULCRUM_NVML_POWER_USAGE),
+            rows[i].average_s, 0);
+        suite_assert_close("instant",
+            fulcrum_nvml_power_average_s(nvml, 0, FULCRUM_NVML_POWER_INSTANT), 0, 0);
+        fulcrum_nvml_close(nvml);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_library_that_is_missing_is_told),
+        SUITE_CASE(test_driver_that_is_missing_is_told),
+        SUITE_CASE(test_root_stands_for_another_machine),
+        SUITE_CASE(test_gpus_are_described),
+        SUITE_CASE(test_figures_are_told_in_base_units),
+        SUITE_CASE(test_what_is_not_told_has_a_status),
+        SUITE_CASE(test_answers_that_are_no_reading_are_refused),
+        SUITE_CASE(test_old_libraries_lack_what_they_lack),
+        SUITE_CASE(test_gpu_that_the_driver_refuses_is_refused_alone),
+        SUITE_CASE(test_names_that_are_not_told_stay_empty),
+        SUITE_CASE(test_watts_of_newer_chips_are_means_of_a_second),
+    };
+    return suite_run("nvml", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,443 @@
+/* test_measure.c - small measurements of the real pipeline: windows, failures, stops.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Nothing is asked of rates: a busy machine has any. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
+#include "calibrate/pipeline/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/stopwatch.h"
+#include "tests/support/expect.h"
+#include "tests/support/fake_powercap.h"
+#include "tests/support/suite.h"
+
+enum { NOT_HERE = 77 };
+
+#define MISBEHAVE PLUGIN_FOLDER "/libmisbehave.so"
+
+static const struct fulcrum_measure_config greedy_two = {
+    .actor_count = 2, .envs_per_actor = 1, .policy = FULCRUM_BATCH_GREEDY};
+static const struct fulcrum_measure_config half_of_three = {.actor_count = 3,
+    .envs_per_actor = 2,
+    .policy = FULCRUM_BATCH_FIXED,
+    .population_frac = 0.5};
+static const struct fulcrum_measure_config too_large = {.actor_count = 1,
+    .envs_per_actor = 1,
+    .policy = FULCRUM_BATCH_FIXED,
+    .batch_size = 8.0};
+
+static struct fulcrum_measure_options small_options(
+    const struct fulcrum_measure_config *configs, size_t count)
+{
+    return (struct fulcrum_measure_options){.actor = "cartpole",
+        .network = FULCRUM_NETWORK_MLP,
+        .seed = 2,
+        .configs = configs,
+        .config_count = count,
+        .window_s = 0.1,
+        .window_count = 1,
+        .most_windows = 2,
+        .meter_root = "/nonexistent"};
+}
+
+static struct fulcrum_measurement *measure(
+    const struct fulcrum_measure_options *options, enum fulcrum_status expected)
+{
+    struct fulcrum_measurement *found = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_measure(&found, options, &err), expected);
+    if (expected == FULCRUM_OK) {
+        CU_ASSERT_STRING_EQUAL(err.detail, "");
+    }
+    if (found == NULL) {
+        (void)fprintf(stderr, "%s\n", err.detail);
+        abort();
+    }
+    return found;
+}
+
+/* Returns 77 where this build has no learner. */
+static int has_learner(void)
+{
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    struct fulcrum_measurement *found = NULL;
+    enum fulcrum_status status = fulcrum_measure(&found, &options, NULL);
+    fulcrum_measurement_free(found);
+    return status != FULCRUM_ERR_UNSUPPORTED;
+}
+
+static void assert_window(
+    const struct fulcrum_measure_window *window, const struct fulcrum_measured *item)
+{
+    double envs = (double)item->config.envs_per_actor;
+    CU_ASSERT(window->steps_per_s > 0.0);
+    CU_ASSERT(window->mean_batch >= envs);
+    CU_ASSERT(window->mean_batch <= envs * (double)item->config.actor_count);
+    CU_ASSERT(window->actor_busy_frac > 0.0 && window->actor_busy_frac < 1.5);
+    CU_ASSERT(window->server_busy_frac > 0.0 && window->server_busy_frac < 1.5);
+    CU_ASSERT(window->actor_cpu_s > 0.0 && window->server_cpu_s > 0.0);
+    CU_ASSERT(window->canary_rel > 0.0);
+    CU_ASSERT(isnan(window->cpu_w) && isnan(window->gpu_w));
+    int is_disturbed = window->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
+                       window->others_frac > FULCRUM_MEASURE_OTHERS_MOST_FRAC;
+    CU_ASSERT_EQUAL(window->is_disturbed, is_disturbed);
+}
+
+static size_t calm_count(const struct fulcrum_measured *item)
+{
+    size_t calm = 0;
+    for (size_t i = 0; i < item->window_count; i++) {
+        calm += !item->windows[i].is_disturbed;
+    }
+    return calm;
+}
+
+/* As many undisturbed windows as were wanted, or as many windows as there may be. */
+static void assert_item(
+    const struct fulcrum_measured *item, const struct fulcrum_measure_options *options)
+{
+    CU_ASSERT_STRING_EQUAL(item->failure, "");
+    size_t calm = calm_count(item);
+    CU_ASSERT(
+        calm == options->window_count || item->window_count == options->most_windows);
+    CU_ASSERT(calm <= options->window_count);
+    CU_ASSERT_EQUAL(item->is_disturbed, calm == 0 || 2 * calm < item->window_count);
+    for (size_t i = 0; i < item->window_count; i++) {
+        assert_window(&item->windows[i], item);
+    }
+    CU_ASSERT(item->lo <= item->median.steps_per_s);
+    CU_ASSERT(item->hi >= item->median.steps_per_s);
+    CU_ASSERT(isnan(item->median.cpu_w));
+}
+
+/* Each window is metered; the counter's thread may be late by some milliseconds. */
+static void test_a_meter_that_opens_gives_watts_of_every_window(void)
+{
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    struct fake_powercap *fake = fake_powercap_new();
+    options.meter_root = fake_powercap_root(fake);
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    const struct fulcrum_measured *item = &found->items[0];
+    CU_ASSERT_FATAL(item->window_count > 0);
+    for (size_t i = 0; i < item->window_count; i++) {
+        const struct fulcrum_measure_window *window = &item->windows[i];
+        suite_assert_close("cpu_w", window->cpu_w, FAKE_POWERCAP_W, 0.3);
+        suite_assert_close(
+            "joules", window->j_per_step, window->cpu_w / window->steps_per_s, 0.3);
+        CU_ASSERT(isnan(window->gpu_w));
+    }
+    suite_assert_close("median", item->median.cpu_w, FAKE_POWERCAP_W, 0.3);
+    fulcrum_measurement_free(found);
+    fake_powercap_free(fake);
+}
+
+static void test_every_configuration_gets_its_windows(void)
+{
+    const struct fulcrum_measure_config configs[] = {greedy_two, half_of_three};
+    struct fulcrum_measure_options options = small_options(configs, 2);
+    options.window_count = 2;
+    options.most_windows = 3;
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(found->count, 2);
+    CU_ASSERT(found->is_complete);
+    assert_item(&found->items[0], &options);
+    assert_item(&found->items[1], &options);
+    /* One request of two observations, every time. */
+    suite_assert_close("half", found->items[1].median.mean_batch, 2.0, 0.0);
+    suite_assert_close("trained", found->items[0].median.train_step_count, 0.0, 0.0);
+    fulcrum_measurement_free(found);
+}
+
+static void test_what_ran_is_described(void)
+{
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    options.most_windows = 1;
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(found->actor, "cartpole");
+    CU_ASSERT_STRING_EQUAL(found->learner, "cpu");
+    CU_ASSERT(strlen(found->backend) > 3 && strlen(found->actor_detail) > 3);
+    suite_assert_close("byte", found->observation_byte, 16.0, 0.0);
+    suite_assert_close("frames", found->frame_skip, 1.0, 0.0);
+    CU_ASSERT(found->forward_flop > 1e5 && found->parameter_count > 1e5);
+    CU_ASSERT(isnan(found->train_step_flop));
+    CU_ASSERT(found->items[0].median.canary_s > 0.0);
+    CU_ASSERT(found->items[0].median.canary_s < 0.1);
+    CU_ASSERT(strlen(found->energy_reason) > 5);
+    CU_ASSERT(found->placement.actors.count >= 1);
+    CU_ASSERT_EQUAL(found->machine.accelerator, FULCRUM_ACCELERATOR_CPU);
+    if (found->placement.is_apart) {
+        suite_assert_close("cores", found->machine.cpu.core_count,
+            (double)found->placement.actor_core_count + 1.0, 0.0);
+    }
+    fulcrum_measurement_free(found);
+    fulcrum_measurement_free(NULL);
+}
+
+/* The other one goes on. */
+static void test_a_configuration_that_cannot_run_keeps_its_reason(void)
+{
+    const struct fulcrum_measure_config configs[] = {too_large, greedy_two};
+    struct fulcrum_measure_options options = small_options(configs, 2);
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    CU_ASSERT(found->is_complete);
+    expect_part(
+        found->items[0].failure, "a batch of 8 requests never fills with 1 act");
+    CU_ASSERT_EQUAL(found->items[0].window_count, 0);
+    CU_ASSERT(isnan(found->items[0].median.steps_per_s));
+    CU_ASSERT(isnan(found->items[0].lo) && isnan(found->items[0].hi));
+    assert_item(&found->items[1], &options);
+    fulcrum_measurement_free(found);
+}
+
+/* It is not taken for no limit at all. */
+static void test_a_batch_smaller_than_a_request_keeps_its_reason(void)
+{
+    const struct fulcrum_measure_config configs[] = {
+        {2, 4, FULCRUM_BATCH_GREEDY, 3.0, 0.0}, {2, 4, FULCRUM_BATCH_FIXED, 2.0, 0.0}};
+    struct fulcrum_measure_options options = small_options(configs, 2);
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    for (size_t i = 0; i < 2; i++) {
+        expect_part(found->items[i].failure, "observations has no room for a request");
+        CU_ASSERT_EQUAL(found->items[i].window_count, 0);
+    }
+    fulcrum_measurement_free(found);
+}
+
+/* The second environment crashes after some steps; the first alone does not. */
+static void test_an_environment_that_crashes_is_named_and_the_rest_goes_on(void)
+{
+    const struct fulcrum_measure_config alone = {
+        .actor_count = 1, .envs_per_actor = 1, .policy = FULCRUM_BATCH_GREEDY};
+    const struct fulcrum_measure_config configs[] = {greedy_two, alone};
+    struct fulcrum_measure_options options = small_options(configs, 2);
+    options.seed = 1; /* the seeds of environments then start at an even one */
+    options.actor = "plugin";
+    options.actor_options.plugin = MISBEHAVE;
+    (void)setenv("FULCRUM_TEST_FAULT", "crash@50", 1);
+    (void)setenv("FULCRUM_TEST_ODD", "1", 1);
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    (void)unsetenv("FULCRUM_TEST_FAULT");
+    (void)unsetenv("FULCRUM_TEST_ODD");
+    expect_part(found->items[0].failure, "died of signal 11");
+    expect_part(found->items[0].failure, "in step 50");
+    CU_ASSERT(found->items[1].window_count >= 1);
+    assert_item(&found->items[1], &options);
+    fulcrum_measurement_free(found);
+}
+
+static void test_training_runs_beside_inference(void)
+{
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    options.training = (struct fulcrum_measure_training){
+        .env_steps_per_train_step = 200.0, .queue_train_steps = 2.0, .batch = 16};
+    options.train_steps_least = 3.0;
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    const struct fulcrum_measured *item = &found->items[0];
+    assert_item(item, &options);
+    for (size_t i = 0; i < item->window_count; i++) {
+        const struct fulcrum_measure_window *window = &item->windows[i];
+        CU_ASSERT(window->train_step_count >= 3.0);
+        CU_ASSERT(window->train_busy_frac > 0.0);
+    }
+    CU_ASSERT(found->train_step_flop > 1e6);
+    fulcrum_measurement_free(found);
+}
+
+/* Says stop the second time that it is told of some progress. */
+struct visitor {
+    int calls;
+    int patience; /* 0: never stops */
+    double last_frac;
+};
+
+static void note_progress(void *user, const struct fulcrum_calibrate_progress *progress)
+{
+    struct visitor *visitor = user;
+    visitor->calls++;
+    CU_ASSERT(progress->done_frac >= 0.0 && progress->done_frac <= 1.0);
+    CU_ASSERT(progress->done_frac >= visitor->last_frac);
+    CU_ASSERT_STRING_EQUAL(progress->what, "end to end");
+    visitor->last_frac = progress->done_frac;
+}
+
+static int has_seen_enough(void *user)
+{
+    const struct visitor *visitor = user;
+    return visitor->patience > 0 && visitor->calls >= visitor->patience;
+}
+
+static void test_progress_ends_at_the_end(void)
+{
+    struct visitor visitor = {.calls = 0};
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    options.progress = note_progress;
+    options.stop = has_seen_enough;
+    options.user = &visitor;
+    struct fulcrum_measurement *found = measure(&options, FULCRUM_OK);
+    CU_ASSERT(visitor.calls > 3);
+    suite_assert_close("done", visitor.last_frac, 1.0, 1e-12);
+    fulcrum_measurement_free(found);
+}
+
+static void test_a_stop_keeps_what_there_is(void)
+{
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    options.window_count = 1000;
+    options.most_windows = 1000;
+    options.progress = note_progress;
+    options.stop = has_seen_enough;
+    static const int patience[] = {1, 60};
+    for (size_t i = 0; i < 2; i++) {
+        struct visitor visitor = {.patience = patience[i]};
+        options.user = &visitor;
+        double begin_s = fulcrum_wall_s();
+        struct fulcrum_measurement *found = measure(&options, FULCRUM_ERR_INTERRUPTED);
+        CU_ASSERT(fulcrum_wall_s() - begin_s < 60.0);
+        CU_ASSERT_FALSE(found->is_complete);
+        CU_ASSERT_EQUAL(found->items[0].window_count > 0, i > 0);
+        CU_ASSERT_EQUAL(isnan(found->items[0].median.steps_per_s), i == 0);
+        CU_ASSERT_STRING_EQUAL(found->actor, "cartpole");
+        fulcrum_measurement_free(found);
+    }
+}
+
+/* So many readings of 1 us that the canaries' usual time is one, come what may. */
+static void make_impatient(struct fulcrum_window_room *room)
+{
+    enum fulcrum_status status = FULCRUM_OK;
+    for (int k = 0; k < 20000 && status == FULCRUM_OK; k++) {
+        status = fulcrum_canary_add(&room->usual[k % 2], 1e-6, NULL);
+    }
+    CU_ASSERT_EQUAL(status, FULCRUM_OK);
+}
+
+static int counts_to_three(void *user)
+{
+    int *count = user;
+    *count += 1;
+    return *count >= 3;
+}
+
+static void test_a_window_waits_for_a_calm_machine_but_not_for_ever(void)
+{
+    static const double waits_s[] = {0.0, 0.7};
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    options.window_s = 0.02;
+    for (size_t i = 0; i < 2; i++) {
+        struct fulcrum_window_room room;
+        struct fulcrum_measure_window window;
+        options.calm_wait_s = waits_s[i];
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_window_room_open(&room, &options, NULL), FULCRUM_OK);
+        make_impatient(&room);
+        double begin_s = fulcrum_wall_s();
+        CU_ASSERT_EQUAL(
+            fulcrum_window_take(&room, &greedy_two, &window, NULL), FULCRUM_OK);
+        CU_ASSERT(fulcrum_wall_s() - begin_s > waits_s[i]);
+        CU_ASSERT(window.is_disturbed && window.canary_rel > 10.0);
+        fulcrum_window_room_close(&room);
+    }
+}
+
+static void test_a_stop_ends_the_wait(void)
+{
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    struct fulcrum_window_room room;
+    struct fulcrum_measure_window window;
+    int count = 0;
+    options.calm_wait_s = 3600.0;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_window_room_open(&room, &options, NULL), FULCRUM_OK);
+    make_impatient(&room);
+    room.stops = counts_to_three;
+    room.user = &count;
+    CU_ASSERT_EQUAL(fulcrum_window_take(&room, &greedy_two, &window, NULL),
+        FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_EQUAL(count, 3);
+    fulcrum_window_room_close(&room);
+}
+
+static void refuse(const struct fulcrum_measure_options *options,
+    enum fulcrum_status expected, const char *part)
+{
+    struct fulcrum_measurement *found = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_measure(&found, options, &err), expected);
+    CU_ASSERT_PTR_NULL(found);
+    expect_part(err.detail, part);
+}
+
+static void test_what_cannot_be_measured_is_refused(void)
+{
+    const struct fulcrum_measure_config nobody = {.actor_count = 0};
+    const struct fulcrum_measure_config crowd = {
+        .actor_count = 65537, .envs_per_actor = 1};
+    refuse(&(struct fulcrum_measure_options){.window_s = 1.0}, FULCRUM_ERR_RANGE,
+        "nothing to measure");
+    struct fulcrum_measure_options options = small_options(&greedy_two, 1);
+    options.window_s = 0.0;
+    refuse(&options, FULCRUM_ERR_RANGE, "windows of 0 s, 1 to 2 of them");
+    options = small_options(&greedy_two, 1);
+    options.window_count = 3;
+    refuse(&options, FULCRUM_ERR_RANGE, "3 to 2 of them");
+    options = small_options(&greedy_two, 1);
+    options.calm_wait_s = (double)NAN;
+    refuse(&options, FULCRUM_ERR_RANGE, "a wait of nan s");
+    options = small_options(&nobody, 1);
+    refuse(&options, FULCRUM_ERR_RANGE, "0 actors with 0 environments: expected 1 to");
+    options = small_options(&crowd, 1);
+    refuse(&options, FULCRUM_ERR_RANGE, "65537 actors with 1 environments");
+    options = small_options(&greedy_two, 1);
+    options.actor = "tamer";
+    refuse(&options, FULCRUM_ERR_UNKNOWN_NAME, "tamer");
+    options = small_options(&greedy_two, 1);
+    options.learner = "slide-rule";
+    refuse(&options, FULCRUM_ERR_UNKNOWN_NAME, "slide-rule");
+}
+
+static void test_requests_of_a_batch_are_whole(void)
+{
+    static const struct {
+        struct fulcrum_measure_config config;
+        size_t requests;
+    } cases[] = {
+        {{4, 1, FULCRUM_BATCH_GREEDY, 0.0, 0.0}, 0},
+        {{4, 1, FULCRUM_BATCH_GREEDY, 3.0, 0.0}, 3},
+        {{4, 4, FULCRUM_BATCH_GREEDY, 9.0, 0.0}, 2},
+        {{4, 4, FULCRUM_BATCH_FIXED, 8.0, 0.0}, 2},
+        {{7, 1, FULCRUM_BATCH_FIXED, 0.0, 0.5}, 3},
+        {{1, 8, FULCRUM_BATCH_FIXED, 0.0, 0.5}, 1},
+        {{64, 2, FULCRUM_BATCH_FIXED, 0.0, 0.5}, 32},
+        {{64, 2, FULCRUM_BATCH_FIXED, 0.0, 1.0}, 64},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CU_ASSERT_EQUAL(
+            fulcrum_measure_batch_requests(&cases[i].config), cases[i].requests);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_every_configuration_gets_its_windows),
+        SUITE_CASE(test_a_meter_that_opens_gives_watts_of_every_window),
+        SUITE_CASE(test_what_ran_is_described),
+        SUITE_CASE(test_a_configuration_that_cannot_run_keeps_its_reason),
+        SUITE_CASE(test_a_batch_smaller_than_a_request_keeps_its_reason),
+        SUITE_CASE(test_an_environment_that_crashes_is_named_and_the_rest_goes_on),
+        SUITE_CASE(test_training_runs_beside_inference),
+        SUITE_CASE(test_progress_ends_at_the_end),
+        SUITE_CASE(test_a_stop_keeps_what_there_is),
+        SUITE_CASE(test_a_window_waits_for_a_calm_machine_but_not_for_ever),
+        SUITE_CASE(test_a_stop_ends_the_wait),
+        SUITE_CASE(test_what_cannot_be_measured_is_refused),
+        SUITE_CASE(test_requests_of_a_batch_are_whole),
+    };
+    if (!has_learner()) {
+        return NOT_HERE;
+    }
+    return suite_run("measure", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,313 @@
+/* test_calibrate.c - short real calibrations are complete, consistent and stoppable. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/probe/calibrate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/fake_powercap.h"
+#include "tests/support/suite.h"
+
+/* Long enough for every probe to take its first samples. */
+#define BUDGET_S 2.5
+
+static const struct fulcrum_calibrate_options cheap = {
+    .actor = "cartpole",
+    .network = FULCRUM_NETWORK_MLP,
+    .budget_s = BUDGET_S,
+    .max_threads = 4,
+    .seed = 7,
+    .meter_root = "/nonexistent",
+};
+
+static int has_learner(void)
+{
+    struct fulcrum_learner_options options = {.network = FULCRUM_NETWORK_MLP,
+        .max_batch = 1,
+        .input_count = 4,
+        .action_count = 1,
+        .train_batch = 1,
+        .train_unroll = 1};
+    struct fulcrum_learner_state *state = NULL;
+    struct fulcrum_learner_info info;
+    const struct fulcrum_learner *learner = fulcrum_learner_find("cpu");
+    if (learner->open(&options, &state, &info, NULL) != FULCRUM_OK) {
+        return 0;
+    }
+    learner->close(state);
+    return 1;
+}
+
+static int sample_is_whole(const struct fulcrum_series *series, size_t i)
+{
+    return isfinite(series->x[i]) && isfinite(series->value[i]) &&
+           series->value[i] >= 0.0 && series->canary_rel[i] > 0.0 &&
+           series->disturbed[i] <= 1.0;
+}
+
+static void assert_series_are_whole(const struct fulcrum_calibration *calibration)
+{
+    size_t broken_count = 0;
+    for (size_t i = 0; i < calibration->series_count; i++) {
+        const struct fulcrum_series *series = &calibration->series[i];
+        broken_count += series->count == 0;
+        for (size_t j = 0; j < series->count; j++) {
+            broken_count += !sample_is_whole(series, j);
+        }
+    }
+    CU_ASSERT(calibration->series_count > 5);
+    CU_ASSERT_EQUAL(broken_count, 0);
+}
+
+static void assert_quantities_are_positive(
+    const struct fulcrum_calibration *calibration)
+{
+    for (size_t i = 0; i < calibration->quantity_count; i++) {
+        const struct fulcrum_quantity *quantity = &calibration->quantities[i];
+        int good = isfinite(quantity->value) && quantity->value >= 0.0 &&
+                   quantity->lo <= quantity->value * (1.0 + 1e-12) &&
+                   quantity->hi >= quantity->value * (1.0 - 1e-12);
+        if (!good) {
+            (void)printf("\n    %s = %g in [%g, %g]\n", quantity->name, quantity->value,
+                quantity->lo, quantity->hi);
+        }
+        CU_ASSERT(good);
+    }
+}
+
+static void assert_is_there(
+    const struct fulcrum_calibration *calibration, const char *const *names)
+{
+    for (; *names != NULL; names++) {
+        int there = fulcrum_calibration_quantity(calibration, *names) != NULL ||
+                    fulcrum_calibration_parameter(calibration, *names) != NULL;
+        if (!there) {
+            (void)printf("\n    %s is missing\n", *names);
+        }
+        CU_ASSERT(there);
+    }
+}
+
+static void test_calibration_holds_every_part(void)
+{
+    static const char *const expected[] = {
+        "workload.step.mean_s",
+        "workload.step.cv",
+        "workload.network.per_batch_s",
+        "workload.network.per_item_s",
+        "workload.training.train_step_s",
+        "workload.host.per_batch_s",
+        "workload.host.per_item_s",
+        "workload.host.delay_s",
+        "actor_step_mean_s",
+        "actor_step_median_s",
+        "actor_step_without_reset_s",
+        "reset_mean_s",
+        "steps_per_episode",
+        "inference_time_b1_s",
+        "inference_time_b32_s",
+        "inference_time_b256_s",
+        "throughput_1_per_s",
+        "train_step_flop",
+        "handoff_round_trip_s",
+        "duration_s",
+        NULL,
+    };
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_status status = fulcrum_calibrate(&calibration, &cheap, &err);
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    CU_ASSERT_EQUAL(calibration->complete, 1);
+    CU_ASSERT_STRING_EQUAL(calibration->machine.name, "this");
+    assert_is_there(calibration, expected);
+    assert_series_are_whole(calibration);
+    assert_quantities_are_positive(calibration);
+    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, &err), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_calibration_note(calibration, "power"), "not measured");
+    CU_ASSERT_PTR_NOT_NULL(fulcrum_calibration_note(calibration, "cpu_model"));
+    CU_ASSERT(calibration->batch_count >= 9);
+    for (size_t i = 1; i < calibration->batch_count; i++) {
+        CU_ASSERT(calibration->batch_size[i] > calibration->batch_size[i - 1]);
+    }
+    CU_ASSERT(calibration->capacity_count >= 2);
+    suite_assert_close("c(1)", calibration->capacity[0], 1.0, 1e-9);
+    fulcrum_calibration_free(calibration);
+}
+
+/* Says stop once the run has come to `what`. */
+struct stopper {
+    const char *what;
+    int is_there;
+    size_t calls;
+    double last_frac;
+};
+
+static void note_progress(void *user, const struct fulcrum_calibrate_progress *progress)
+{
+    struct stopper *stopper = user;
+    stopper->calls++;
+    CU_ASSERT(progress->done_frac >= stopper->last_frac && progress->done_frac <= 1.0);
+    CU_ASSERT(progress->left_s >= 0.0);
+    stopper->last_frac = progress->done_frac;
+    stopper->is_there = strcmp(progress->what, stopper->what) == 0;
+}
+
+static int stop_there(void *user)
+{
+    return ((struct stopper *)user)->is_there;
+}
+
+static void test_stopped_calibration_keeps_what_was_measured(void)
+{
+    struct stopper stopper = {.what = "inference of a batch"};
+    struct fulcrum_calibrate_options options = cheap;
+    options.progress = note_progress;
+    options.stop = stop_there;
+    options.user = &stopper;
+    /* A long budget: only the stop can end it before the test's time is up. */
+    options.budget_s = 30.0;
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(
+        fulcrum_calibrate(&calibration, &options, &err), FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(calibration);
+    if (calibration == NULL) {
+        return;
+    }
+    CU_ASSERT(stopper.calls > 0);
+    CU_ASSERT_EQUAL(calibration->complete, 0);
+    CU_ASSERT_PTR_NOT_NULL(
+        fulcrum_calibration_parameter(calibration, "workload.step.mean_s"));
+    CU_ASSERT_PTR_NULL(
+        fulcrum_calibration_parameter(calibration, "workload.network.per_item_s"));
+    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    fulcrum_calibration_free(calibration);
+}
+
+static void test_stop_at_once_gives_an_empty_calibration(void)
+{
+    struct stopper stopper = {.what = "preparing"};
+    struct fulcrum_calibrate_options options = cheap;
+    options.progress = note_progress;
+    options.stop = stop_there;
+    options.user = &stopper;
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL(
+        fulcrum_calibrate(&calibration, &options, NULL), FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(calibration);
+    if (calibration == NULL) {
+        return;
+    }
+    CU_ASSERT_EQUAL(calibration->complete, 0);
+    CU_ASSERT_EQUAL(calibration->parameter_count, 0);
+    fulcrum_calibration_free(calibration);
+}
+
+/* A busy machine may take longer to see every level: up to three times, ever longer. */
+static struct fulcrum_calibration *calibrate_with_watts(const char *meter_root)
+{
+    struct fulcrum_calibrate_options options = cheap;
+    struct fulcrum_calibration *calibration = NULL;
+    options.meter_root = meter_root;
+    for (int budget_s = 4; budget_s <= 16; budget_s *= 2) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        options.budget_s = budget_s;
+        fulcrum_calibration_free(calibration);
+        calibration = NULL;
+        CU_ASSERT_EQUAL(fulcrum_calibrate(&calibration, &options, &err), FULCRUM_OK);
+        CU_ASSERT_STRING_EQUAL(err.detail, "");
+        if (calibration == NULL ||
+            fulcrum_calibration_parameter(calibration, "machine.cpu.idle_w") != NULL) {
+            break;
+        }
+    }
+    return calibration;
+}
+
+static void test_meter_that_opens_gives_watts(void)
+{
+    struct fake_powercap *fake = fake_powercap_new();
+    struct fulcrum_calibration *calibration =
+        calibrate_with_watts(fake_powercap_root(fake));
+    fake_powercap_free(fake);
+    const struct fulcrum_parameter *idle =
+        calibration != NULL
+            ? fulcrum_calibration_parameter(calibration, "machine.cpu.idle_w")
+            : NULL;
+    CU_ASSERT_FATAL(idle != NULL);
+    if (calibration == NULL || idle == NULL) {
+        return;
+    }
+    /* The counter's thread may be late by some of the 0.3 s of a window. */
+    suite_assert_close("idle", idle->value, FAKE_POWERCAP_W, 0.4);
+    suite_assert_close("machine", calibration->machine.cpu.idle_w, idle->value, 0.0);
+    CU_ASSERT_EQUAL(fulcrum_calibration_check(calibration, NULL), FULCRUM_OK);
+    fulcrum_calibration_free(calibration);
+}
+
+static void test_bad_options_are_refused(void)
+{
+    static const struct {
+        struct fulcrum_calibrate_options options;
+        enum fulcrum_status expected;
+    } rows[] = {
+        {{.budget_s = 0.1}, FULCRUM_ERR_RANGE},
+        {{.budget_s = 1e6}, FULCRUM_ERR_RANGE},
+        {{.budget_s = (double)NAN}, FULCRUM_ERR_RANGE},
+        {{.nominal_train_batch = -1.0}, FULCRUM_ERR_RANGE},
+        {{.max_threads = 1000000}, FULCRUM_ERR_RANGE},
+        {{.actor = "walker"}, FULCRUM_ERR_UNKNOWN_NAME},
+        {{.actor = "cartpole", .learner = "abacus"}, FULCRUM_ERR_UNKNOWN_NAME},
+        {{.actor = "cartpole", .actor_options = {.frame_skip = 0.5}},
+            FULCRUM_ERR_RANGE},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct fulcrum_calibration *calibration = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            fulcrum_calibrate(&calibration, &rows[i].options, &err), rows[i].expected);
+        CU_ASSERT_PTR_NULL(calibration);
+        CU_ASSERT(err.detail[0] != '\0');
+    }
+}
+
+static void test_without_a_name_the_first_available_actor_runs(void)
+{
+    struct stopper stopper = {.what = "memory of an environment"};
+    struct fulcrum_calibrate_options options = cheap;
+    options.actor = NULL;
+    options.progress = note_progress;
+    options.stop = stop_there;
+    options.user = &stopper;
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL(
+        fulcrum_calibrate(&calibration, &options, NULL), FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(calibration);
+    if (calibration == NULL) {
+        return;
+    }
+    const char *note = fulcrum_calibration_note(calibration, "actor");
+    CU_ASSERT_PTR_NOT_NULL(strstr(note != NULL ? note : "", "chosen"));
+    fulcrum_calibration_free(calibration);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_calibration_holds_every_part),
+        SUITE_CASE(test_stopped_calibration_keeps_what_was_measured),
+        SUITE_CASE(test_stop_at_once_gives_an_empty_calibration),
+        SUITE_CASE(test_meter_that_opens_gives_watts),
+        SUITE_CASE(test_without_a_name_the_first_available_actor_runs),
+        SUITE_CASE(test_bad_options_are_refused),
+    };
+    if (!has_learner()) {
+        return 77;
+    }
+    return suite_run("calibrate", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

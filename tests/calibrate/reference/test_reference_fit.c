@@ -1,0 +1,325 @@
+/* test_reference_fit.c - parameters that made a reference are found again. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/reference/reference_fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/hand_reference.h"
+#include "tests/support/suite.h"
+
+static const char *const paths[] = {"workload.step.mean_s", "workload.host.per_item_s"};
+static const double truth[] = {3e-3, 5e-5};
+
+/* What simulations say of 1, 8 and 64 actors at `truth`, as if observed. */
+static struct fulcrum_reference *observed(const struct fulcrum_calibration *priors)
+{
+    static const double actors[] = {1.0, 8.0, 64.0};
+    struct fulcrum_reference *reference = hand_reference(actors, 3, "steps_per_s");
+    const struct fulcrum_reference *references[] = {reference};
+    const struct fulcrum_throughput_plan plan = {.references = references,
+        .reference_count = 1,
+        .calibrations = &priors,
+        .calibration_count = 1,
+        .paths = paths,
+        .path_count = 2,
+        .thread_count = 1};
+    struct fulcrum_throughput *model = NULL;
+    double rate[3];
+    CU_ASSERT_EQUAL_FATAL(fulcrum_throughput_new(&plan, &model, NULL), FULCRUM_OK);
+    CU_ASSERT_FATAL(
+        fulcrum_throughput_forward(fulcrum_throughput_contexts(model)[0], truth, rate));
+    for (size_t i = 0; i < 3; i++) {
+        reference->points[i].observations[0].value = rate[i];
+    }
+    fulcrum_throughput_free(model);
+    return reference;
+}
+
+static struct fulcrum_reference_fit_plan plan_of(
+    const struct fulcrum_reference *const *references,
+    const struct fulcrum_calibration *const *calibrations)
+{
+    return (struct fulcrum_reference_fit_plan){.references = references,
+        .reference_count = 1,
+        .calibrations = calibrations,
+        .calibration_count = 1,
+        .free_paths = paths,
+        .free_count = 2,
+        .noise_rel = 0.01, /* well above that of the simulations */
+        .seed = 1,
+        .thread_count = 1};
+}
+
+static void test_what_made_the_figures_is_found(void)
+{
+    struct fulcrum_calibration *priors = hand_priors();
+    struct fulcrum_reference *reference = observed(priors);
+    const struct fulcrum_reference *references[] = {reference};
+    const struct fulcrum_calibration *calibrations[] = {priors};
+    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    struct fulcrum_reference_fit fit;
+    plan.draw_count = 2000;
+    plan.prior_draw_count = 500;
+    plan.held_out_draw_count = 500;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < 2; i++) {
+        const struct fulcrum_fitted_parameter *found = &fit.parameters[i];
+        CU_ASSERT(fabs(log(found->mode / truth[i])) < 2.0 * found->sd);
+        CU_ASSERT(found->sd_frac < 0.5);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const struct fulcrum_fitted_figure *figure = &fit.figures[i];
+        suite_assert_close("fitted", figure->mode, figure->figure.value, 0.01);
+        suite_assert_close("simulated", figure->simulated, figure->figure.value, 0.01);
+        CU_ASSERT(figure->prior.high - figure->prior.low >
+                  5.0 * (figure->posterior.high - figure->posterior.low));
+    }
+    /* Two parameters from two figures: the third follows. */
+    suite_assert_close("8 actors from 1 and 64", fit.figures[1].held_out.mean,
+        fit.figures[1].figure.value, 0.03);
+    fulcrum_reference_fit_clear(&fit);
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(priors);
+}
+
+/* Somebody who wants an end as soon as a stage is so far. */
+struct watcher {
+    const char *stage;
+    int parts; /* of the stage, begun or under way, before the end */
+    volatile int is_over;
+};
+
+static void look_on(void *context, double done_frac, const char *stage)
+{
+    struct watcher *watcher = context;
+    CU_ASSERT(done_frac >= 0.0 && done_frac <= 1.0);
+    if (strcmp(stage, watcher->stage) == 0) {
+        watcher->parts--;
+        watcher->is_over = watcher->is_over || watcher->parts < 0;
+    }
+}
+
+static int wants_an_end(void *context)
+{
+    const struct watcher *watcher = context;
+    return watcher->is_over;
+}
+
+static enum fulcrum_status fit_until(
+    const char *stage, int parts, struct fulcrum_reference_fit *out)
+{
+    struct watcher watcher = {stage, parts, 0};
+    struct fulcrum_calibration *priors = hand_priors();
+    struct fulcrum_reference *reference = observed(priors);
+    const struct fulcrum_reference *references[] = {reference};
+    const struct fulcrum_calibration *calibrations[] = {priors};
+    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    plan.draw_count = 1000;
+    plan.prior_draw_count = 100;
+    plan.held_out_draw_count = 500;
+    plan.thread_count = 2;
+    plan.progress = look_on;
+    plan.stop = wants_an_end;
+    plan.progress_context = &watcher;
+    enum fulcrum_status status = fulcrum_reference_fit_run(&plan, out, NULL);
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(priors);
+    return status;
+}
+
+static void test_a_fit_that_is_stopped_early_leaves_nothing(void)
+{
+    static const char *const stages[] = {"prior predictive", "best parameters"};
+    for (size_t i = 0; i < 2; i++) {
+        struct fulcrum_reference_fit fit = {.figure_count = 7};
+        CU_ASSERT_EQUAL(fit_until(stages[i], 0, &fit), FULCRUM_ERR_INTERRUPTED);
+        CU_ASSERT_EQUAL(fit.figure_count, 7);
+    }
+}
+
+/* What slopes at the best parameters leave of the priors holds the truth. */
+static void assert_sloped(const struct fulcrum_reference_fit *fit)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const struct fulcrum_fitted_parameter *found = &fit->parameters[i];
+        CU_ASSERT(fabs(log(found->mode / truth[i])) < 2.0 * found->sd);
+        CU_ASSERT(found->sd_frac > 0.0 && found->sd_frac < 0.5);
+    }
+}
+
+static void test_a_fit_that_is_stopped_keeps_the_best_parameters(void)
+{
+    static const char *const stages[] = {
+        "simulations of the best parameters", "draws of the posterior"};
+    for (size_t i = 0; i < 2; i++) {
+        struct fulcrum_reference_fit fit = {.figure_count = 0};
+        CU_ASSERT_EQUAL_FATAL(fit_until(stages[i], 0, &fit), FULCRUM_OK);
+        CU_ASSERT_STRING_EQUAL(fit.stopped_in, stages[i]);
+        CU_ASSERT_EQUAL(fit.draw_count, 0);
+        CU_ASSERT_EQUAL(isnan(fit.figures[0].simulated) != 0, i == 0);
+        CU_ASSERT(isnan(fit.figures[0].posterior.mean));
+        assert_sloped(&fit);
+        fulcrum_reference_fit_clear(&fit);
+    }
+}
+
+static void test_a_fit_that_is_stopped_keeps_its_draws(void)
+{
+    struct fulcrum_reference_fit whole = {.figure_count = 0};
+    struct fulcrum_reference_fit some = {.figure_count = 0};
+    struct fulcrum_reference_fit later = {.figure_count = 0};
+    CU_ASSERT_EQUAL_FATAL(fit_until("no such stage", 0, &whole), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(whole.stopped_in, "");
+    CU_ASSERT_EQUAL(whole.draw_count, 1000);
+    /* Four sweeps a step, six before those that are kept: 30 to 90 in all. */
+    int parts = 30;
+    while (some.draw_count == 0 && parts < 200) {
+        fulcrum_reference_fit_clear(&some);
+        CU_ASSERT_EQUAL_FATAL(
+            fit_until("draws of the posterior", parts, &some), FULCRUM_OK);
+        parts += 4;
+    }
+    CU_ASSERT(some.draw_count >= 100 && some.draw_count < 1000);
+    CU_ASSERT_EQUAL(some.draw_count % 100, 0);
+    CU_ASSERT_STRING_EQUAL(some.stopped_in, "draws of the posterior");
+    suite_assert_close(
+        "sd of some", some.parameters[0].sd, whole.parameters[0].sd, 0.5);
+    CU_ASSERT(isnan(some.figures[0].held_out.mean));
+    CU_ASSERT_EQUAL_FATAL(fit_until("figures left out in turn", 0, &later), FULCRUM_OK);
+    CU_ASSERT_EQUAL(later.draw_count, 1000);
+    CU_ASSERT_EQUAL(later.parameters[0].sd, whole.parameters[0].sd);
+    CU_ASSERT(isnan(later.figures[0].held_out.mean));
+    CU_ASSERT(isfinite(whole.figures[0].held_out.mean));
+    fulcrum_reference_fit_clear(&whole);
+    fulcrum_reference_fit_clear(&some);
+    fulcrum_reference_fit_clear(&later);
+}
+
+/* Roughly: slopes are taken over a good part of a prior, and draws see it bend. */
+static void test_slopes_stand_in_for_draws(void)
+{
+    struct fulcrum_reference_fit drawn = {.figure_count = 0};
+    struct fulcrum_reference_fit sloped = {.figure_count = 0};
+    CU_ASSERT_EQUAL_FATAL(fit_until("no such stage", 0, &drawn), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fit_until("draws of the posterior", 0, &sloped), FULCRUM_OK);
+    for (size_t i = 0; i < 2; i++) {
+        double ratio = sloped.parameters[i].sd / drawn.parameters[i].sd;
+        CU_ASSERT(ratio > 0.5 && ratio < 2.0);
+        CU_ASSERT_EQUAL(sloped.parameters[i].mode, drawn.parameters[i].mode);
+    }
+    CU_ASSERT(sloped.covariance[1] < 0.0 && drawn.covariance[1] < 0.0);
+    fulcrum_reference_fit_clear(&drawn);
+    fulcrum_reference_fit_clear(&sloped);
+}
+
+/* Where nobody trains the time of a train step has no effect. */
+static void test_parameters_that_figures_tell_of_are_selected(void)
+{
+    static const char *const three[] = {"workload.training.train_step_s",
+        "workload.step.mean_s", "workload.host.per_item_s"};
+    struct fulcrum_calibration *priors = hand_priors();
+    struct fulcrum_reference *reference = observed(priors);
+    const struct fulcrum_reference *references[] = {reference};
+    const struct fulcrum_calibration *calibrations[] = {priors};
+    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    struct fulcrum_reference_fit fit = {.figure_count = 0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    plan.free_paths = three;
+    plan.free_count = 3;
+    plan.selects = 1;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fit.parameter_count, 2);
+    CU_ASSERT_STRING_EQUAL(fit.parameters[0].prior.path, three[1]);
+    CU_ASSERT_STRING_EQUAL(fit.parameters[1].prior.path, three[2]);
+    CU_ASSERT_EQUAL_FATAL(fit.held_count, 1);
+    CU_ASSERT_STRING_EQUAL(fit.held[0].path, three[0]);
+    suite_assert_close("left", fit.held[0].sd_frac, 1.0, 1e-9);
+    fulcrum_reference_fit_clear(&fit);
+    plan.free_count = 1;
+    CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_NO_FIT);
+    CU_ASSERT(strstr(err.detail, "none of 1 parameters") != NULL);
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(priors);
+}
+
+static void test_a_fit_becomes_a_calibration(void)
+{
+    struct fulcrum_calibration *priors = hand_priors();
+    struct fulcrum_reference *reference = observed(priors);
+    const struct fulcrum_reference *references[] = {reference};
+    const struct fulcrum_calibration *calibrations[] = {priors};
+    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    struct fulcrum_reference_fit fit;
+    plan.draw_count = 1000;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_reference_fit_run(&plan, &fit, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_reference_fit_apply(&fit, "by hand", priors, NULL), FULCRUM_OK);
+    static const struct fulcrum_parameter none = {.value = 0.0};
+    const struct fulcrum_parameter *step =
+        fulcrum_calibration_parameter(priors, paths[0]);
+    step = step != NULL ? step : &none;
+    CU_ASSERT_EQUAL(step->origin, FULCRUM_ORIGIN_FITTED);
+    suite_assert_close("value", step->value, fit.parameters[0].mode, 0.0);
+    suite_assert_close(
+        "error", step->standard_error / step->value, fit.parameters[0].sd, 1e-9);
+    CU_ASSERT_EQUAL(fulcrum_calibration_check(priors, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(priors->draw_count, 256);
+    double mean = 0.0;
+    for (size_t i = 0; i < priors->draw_count * priors->parameter_count; i++) {
+        size_t column = i % priors->parameter_count;
+        int is_fitted = priors->parameters[column].origin == FULCRUM_ORIGIN_FITTED;
+        CU_ASSERT_EQUAL(isnan(priors->draws[i]) == 0, is_fitted);
+        if (column == (size_t)(step - priors->parameters)) {
+            mean += priors->draws[i] / (double)priors->draw_count;
+        }
+    }
+    double off = mean - fit.parameters[0].posterior.mean;
+    CU_ASSERT(fabs(off) < 0.3 * fit.parameters[0].posterior.sd);
+    fulcrum_reference_fit_clear(&fit);
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(priors);
+}
+
+static void test_what_cannot_be_fitted_is_refused(void)
+{
+    static const char *const odd[] = {"workload.step.law"};
+    static const double sds[] = {1.0};
+    struct fulcrum_calibration *priors = hand_priors();
+    struct fulcrum_reference *reference = observed(priors);
+    const struct fulcrum_reference *references[] = {reference};
+    const struct fulcrum_calibration *calibrations[] = {priors};
+    struct fulcrum_reference_fit fit;
+    struct fulcrum_error err;
+    struct fulcrum_reference_fit_plan plan = plan_of(references, calibrations);
+    plan.free_paths = odd;
+    plan.free_count = 1;
+    CU_ASSERT_EQUAL(
+        fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_UNKNOWN_NAME);
+    CU_ASSERT(strstr(err.detail, odd[0]) != NULL);
+    plan = plan_of(references, calibrations);
+    plan.sd = sds;
+    plan.sd_count = 1;
+    CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_RANGE);
+    plan = plan_of(references, calibrations);
+    plan.reference_count = 0;
+    CU_ASSERT_EQUAL(fulcrum_reference_fit_run(&plan, &fit, &err), FULCRUM_ERR_MISSING);
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(priors);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_what_made_the_figures_is_found),
+        SUITE_CASE(test_a_fit_that_is_stopped_early_leaves_nothing),
+        SUITE_CASE(test_a_fit_that_is_stopped_keeps_the_best_parameters),
+        SUITE_CASE(test_a_fit_that_is_stopped_keeps_its_draws),
+        SUITE_CASE(test_slopes_stand_in_for_draws),
+        SUITE_CASE(test_parameters_that_figures_tell_of_are_selected),
+        SUITE_CASE(test_a_fit_becomes_a_calibration),
+        SUITE_CASE(test_what_cannot_be_fitted_is_refused),
+    };
+    return suite_run(
+        "reference_fit", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,438 @@
+/* test_gym.c - environments of Gymnasium: what they are mapped to, and what they cost.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "calibrate/probe/calibrate.h"
+#include "calibrate/statistics.h"
+#include "calibrate/stopwatch.h"
+#include "tests/support/expect.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+#include "tests/support/trial.h"
+
+/* Acceptance: steps per second through the bridge against the plain loop. */
+#define TOLERANCE_REL 0.05
+
+/* On a machine with other work a comparison may go wrong; not three times in a row. */
+#define ATTEMPT_COUNT 3
+
+/* Blocks of steps of both kinds take turns, so that the machine's drift cancels. */
+#define BLOCK_COUNT      24
+#define BLOCK_STEP_COUNT ((size_t)400)
+
+/* The interpreter; filled by find_python. */
+static char *python(void)
+{
+    static char path[4096] = "";
+    return path;
+}
+
+/* Returns 0 where there is none. */
+static int find_python(void)
+{
+    char *path = python();
+    const char *folder = getenv("FULCRUM_GYM_FOLDER");
+    char command[4096];
+    (void)snprintf(command, sizeof command, "tests/gym_python.sh '%s'",
+        folder != NULL ? folder : "/nonexistent");
+    FILE *pipe = popen(command, "r"); /* NOLINT(cert-env33-c): a script of ours */
+    if (pipe == NULL) {
+        return 0;
+    }
+    int is_there = fgets(path, 4096, pipe) != NULL;
+    is_there = pclose(pipe) == 0 && is_there;
+    path[strcspn(path, "\n")] = '\0';
+    return is_there;
+}
+
+static struct fulcrum_actor_options gym_options(const char *env_id)
+{
+    return (struct fulcrum_actor_options){
+        .env_id = env_id, .python = python(), .limit_s = 30.0};
+}
+
+struct space_case {
+    const char *env_id;
+    enum fulcrum_observation_kind kind;
+    size_t observation_count;
+    size_t action_count;
+};
+
+/* Its first failure; "" where there is none. */
+static const char *failure_of(const struct trial *trial)
+{
+    return trial->stage.actor->failure(trial->stepper.env);
+}
+
+/* Boxes of floats and bytes, tuples, discrete sets, and the same of actions. */
+static const struct space_case spaces[] = {
+    {"CartPole-v1", FULCRUM_OBSERVE_FLOAT32, 4, 1},
+    {"Pendulum-v1", FULCRUM_OBSERVE_FLOAT32, 3, 1},
+    {"FrozenLake-v1", FULCRUM_OBSERVE_FLOAT32, 1, 1},
+    {"Blackjack-v1", FULCRUM_OBSERVE_FLOAT32, 45, 1},
+    {"ALE/Pong-v5", FULCRUM_OBSERVE_UINT8, 100800, 1},
+    /* Each of these refuses an action that is none of its own. */
+    {"odd_spaces:Dict-v0", FULCRUM_OBSERVE_FLOAT32, 7, 3},
+    {"odd_spaces:Tuple-v0", FULCRUM_OBSERVE_FLOAT32, 6, 3},
+    {"odd_spaces:Bytes-v0", FULCRUM_OBSERVE_UINT8, 20, 3},
+    {"odd_spaces:Many-v0", FULCRUM_OBSERVE_FLOAT32, 2, 3},
+    {"odd_spaces:Bits-v0", FULCRUM_OBSERVE_FLOAT32, 6, 3},
+    {"odd_spaces:Start-v0", FULCRUM_OBSERVE_FLOAT32, 3, 1},
+    {"odd_spaces:ManyActions-v0", FULCRUM_OBSERVE_FLOAT32, 3, 3},
+    {"odd_spaces:BitActions-v0", FULCRUM_OBSERVE_FLOAT32, 3, 4},
+    {"odd_spaces:BoxActions-v0", FULCRUM_OBSERVE_FLOAT32, 3, 2},
+    {"odd_spaces:OpenActions-v0", FULCRUM_OBSERVE_FLOAT32, 3, 4},
+};
+
+static void test_spaces_are_mapped(void)
+{
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+        struct trial trial;
+        struct fulcrum_actor_options options = gym_options(spaces[i].env_id);
+        trial_open(&trial, "gym", &options);
+        CU_ASSERT_STRING_EQUAL(trial.err.detail, "");
+        CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+        const struct fulcrum_actor_info *info = &trial.stage.info;
+        CU_ASSERT_EQUAL(info->observation_kind, spaces[i].kind);
+        CU_ASSERT_EQUAL(info->observation_count, spaces[i].observation_count);
+        CU_ASSERT_EQUAL(info->action_count, spaces[i].action_count);
+        expect_part(info->detail, "Gymnasium");
+        CU_ASSERT_EQUAL(
+            fulcrum_stepper_run(&trial.stepper, 300, NULL, &trial.err), FULCRUM_OK);
+        (void)trial_step_singly(&trial, 50);
+        CU_ASSERT_STRING_EQUAL(failure_of(&trial), "");
+        trial_close(&trial);
+    }
+}
+
+/* What an environment does wrong while it steps, in its own words where it has some. */
+static void test_what_goes_wrong_is_named(void)
+{
+    static const struct {
+        const char *env_id;
+        const char *says;
+    } rows[] = {
+        {"odd_spaces:Shape-v0", "an observation of shape (7,), its space says (3,)"},
+        {"odd_spaces:Nan-v0", "element 0 of the observation after step 5 is nan"},
+        {"odd_spaces:Raise-v0",
+            "environment 1: step 5: RuntimeError: the wheels came off all of them"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct trial trial;
+        struct fulcrum_actor_options options = gym_options(rows[i].env_id);
+        trial_open(&trial, "gym", &options);
+        CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+        enum fulcrum_status status = FULCRUM_OK;
+        for (int j = 0; j < 5 && status == FULCRUM_OK; j++) {
+            status = fulcrum_stepper_run(&trial.stepper, 1, NULL, &trial.err);
+        }
+        CU_ASSERT_EQUAL(status, FULCRUM_ERR_ENVIRONMENT);
+        expect_part(trial.err.detail, rows[i].says);
+        trial_close(&trial);
+    }
+}
+
+static void test_runs_do_what_single_steps_do(void)
+{
+    struct trial single;
+    struct trial run;
+    struct fulcrum_actor_options options = gym_options("CartPole-v1");
+    trial_open(&single, "gym", &options);
+    trial_open(&run, "gym", &options);
+    CU_ASSERT_EQUAL_FATAL(single.status, FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(run.status, FULCRUM_OK);
+    trial_compare(&single, &run, 500);
+    trial_close(&single);
+    trial_close(&run);
+}
+
+/* Video frames in ALE, repeated actions elsewhere. */
+static void test_frame_skip_is_in_force(void)
+{
+    static const struct {
+        const char *env_id;
+        double asked;
+        double expected;
+    } rows[] = {{"ALE/Pong-v5", 0.0, 4.0}, {"ALE/Pong-v5", 2.0, 2.0},
+        {"CartPole-v1", 0.0, 1.0}, {"CartPole-v1", 3.0, 3.0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct trial trial;
+        struct fulcrum_actor_options options = gym_options(rows[i].env_id);
+        options.frame_skip = rows[i].asked;
+        trial_open(&trial, "gym", &options);
+        CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+        suite_assert_close(
+            "frame skip", trial.stage.info.frame_skip, rows[i].expected, 0.0);
+        trial_close(&trial);
+    }
+}
+
+static void expect_refused(
+    const struct fulcrum_actor_options *options, const char *says)
+{
+    struct trial trial;
+    trial_open(&trial, "gym", options);
+    CU_ASSERT_EQUAL(trial.status, FULCRUM_ERR_ENVIRONMENT);
+    expect_part(trial.err.detail, options->env_id);
+    expect_part(trial.err.detail, says);
+    trial_close(&trial);
+}
+
+static void test_what_cannot_be_made_is_named(void)
+{
+    struct fulcrum_actor_options options = gym_options("NoSuchGame-v9");
+    expect_refused(&options, "NoSuchGame");
+    options = gym_options("CartPole-v77");
+    expect_refused(&options, "v77");
+    options = gym_options("ALE/NoSuchGame-v5");
+    expect_refused(&options, "NoSuchGame");
+    options = gym_options("odd_spaces:DictActions-v0");
+    expect_refused(&options, "actions of Dict are not supported");
+    options = gym_options("odd_spaces:Text-v0");
+    expect_refused(&options, "observations of Text are not supported");
+    options = gym_options("no_such_module:Name-v0");
+    expect_refused(&options, "No module named 'no_such_module'");
+}
+
+/* The loop of plain_loop.py in a process of its own, told by lines how far to go. */
+struct plain_loop {
+    pid_t pid;
+    FILE *to;
+    FILE *from;
+};
+
+static void loop_in_child(const char *env_id, const char *seed, const char *actions)
+{
+    (void)execlp(
+        python(), python(), "tests/workers/plain_loop.py", env_id, seed, actions, NULL);
+    _exit(127);
+}
+
+static struct plain_loop plain_loop_start(
+    const char *env_id, uint64_t seed, const char *actions)
+{
+    int to[2];
+    int from[2];
+    char seed_text[32];
+    CU_ASSERT_EQUAL_FATAL(pipe(to), 0);
+    CU_ASSERT_EQUAL_FATAL(pipe(from), 0);
+    (void)snprintf(seed_text, sizeof seed_text, "%llu",
+        (unsigned long long)(seed % (UINT64_C(1) << 31)));
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)dup2(to[0], STDIN_FILENO);
+        (void)dup2(from[1], STDOUT_FILENO);
+        (void)close(to[1]);
+        (void)close(from[0]);
+        loop_in_child(env_id, seed_text, actions);
+    }
+    (void)close(to[0]);
+    (void)close(from[1]);
+    return (struct plain_loop){pid, fdopen(to[1], "w"), fdopen(from[0], "r")};
+}
+
+static void plain_loop_end(struct plain_loop *loop)
+{
+    (void)fclose(loop->to);
+    (void)fclose(loop->from);
+    (void)waitpid(loop->pid, NULL, 0);
+}
+
+/* What a block of steps took. */
+struct block {
+    size_t reset_count;
+    double wall_s;
+    double cpu_s;
+};
+
+static struct block plain_block(struct plain_loop *loop, size_t count)
+{
+    struct block block = {0, 0.0, 0.0};
+    char line[200] = "";
+    (void)fprintf(loop->to, "%zu\n", count);
+    (void)fflush(loop->to);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(fgets(line, sizeof line, loop->from));
+    char *at = line;
+    block.reset_count = strtoul(at, &at, 10);
+    block.wall_s = strtod(at, &at);
+    block.cpu_s = strtod(at, &at);
+    return block;
+}
+
+static struct block bridge_block(struct fulcrum_stepper *stepper, size_t count)
+{
+    struct block block = {0, fulcrum_wall_s(), 0.0};
+    double cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(stepper);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_stepper_run(stepper, count, &block.reset_count, NULL), FULCRUM_OK);
+    block.cpu_s = fulcrum_thread_cpu_s() + fulcrum_stepper_cpu_s(stepper) - cpu_s;
+    block.wall_s = fulcrum_wall_s() - block.wall_s;
+    return block;
+}
+
+static char *write_actions(
+    const struct scratch *scratch, const struct fulcrum_actions *actions)
+{
+    char *path = scratch_path(scratch, "actions");
+    FILE *file = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    size_t count = actions->row_count * actions->column_count;
+    CU_ASSERT_EQUAL(
+        fwrite(actions->values, sizeof *actions->values, count, file), count);
+    (void)fclose(file);
+    return path;
+}
+
+/* Median ratios of time, bridge over plain loop. */
+struct ratio {
+    double wall_rel;
+    double cpu_rel;
+};
+
+static struct ratio compare(struct trial *trial, struct plain_loop *loop)
+{
+    double wall_rel[BLOCK_COUNT];
+    double cpu_rel[BLOCK_COUNT];
+    size_t resets[2] = {0, 0};
+    for (size_t i = 0; i < BLOCK_COUNT; i++) {
+        struct block bridge = bridge_block(&trial->stepper, BLOCK_STEP_COUNT);
+        struct block plain = plain_block(loop, BLOCK_STEP_COUNT);
+        wall_rel[i] = bridge.wall_s / plain.wall_s;
+        cpu_rel[i] = bridge.cpu_s / plain.cpu_s;
+        resets[0] += bridge.reset_count;
+        resets[1] += plain.reset_count;
+    }
+    /* Same seed, same actions: the same games, to the step. */
+    CU_ASSERT(resets[0] > 0);
+    CU_ASSERT_EQUAL(resets[0], resets[1]);
+    gsl_sort(wall_rel, 1, BLOCK_COUNT);
+    gsl_sort(cpu_rel, 1, BLOCK_COUNT);
+    return (struct ratio){fulcrum_statistics_quantile(wall_rel, BLOCK_COUNT, 0.5),
+        fulcrum_statistics_quantile(cpu_rel, BLOCK_COUNT, 0.5)};
+}
+
+static struct ratio measure_ratio(const char *env_id)
+{
+    struct trial trial;
+    struct fulcrum_actor_options options = gym_options(env_id);
+    struct scratch scratch = scratch_new();
+    trial_open(&trial, "gym", &options);
+    CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
+    char *actions = write_actions(&scratch, &trial.stage.actions);
+    struct plain_loop loop = plain_loop_start(env_id, trial.stage.seed, actions);
+    struct ratio ratio = compare(&trial, &loop);
+    plain_loop_end(&loop);
+    trial_close(&trial);
+    free(actions);
+    scratch_free(&scratch);
+    (void)printf("\n    %s, bridge over plain loop: wall %.4f, CPU %.4f\n", env_id,
+        ratio.wall_rel, ratio.cpu_rel);
+    return ratio;
+}
+
+static int is_close(double ratio)
+{
+    return fabs(1.0 / ratio - 1.0) <= TOLERANCE_REL;
+}
+
+static void test_bridge_is_as_fast_as_the_plain_loop(void)
+{
+    int is_good = 0;
+    for (int i = 0; i < ATTEMPT_COUNT && !is_good; i++) {
+        struct ratio ratio = measure_ratio("ALE/Pong-v5");
+        is_good = is_close(ratio.wall_rel) && is_close(ratio.cpu_rel);
+    }
+    CU_ASSERT(is_good);
+}
+
+/* Steps per CPU second of the plain loop; wall time and CPU time agree where idle. */
+static double plain_rate(const struct fulcrum_calibrate_options *options)
+{
+    struct scratch scratch = scratch_new();
+    struct fulcrum_actions actions;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_actions_new(&actions, options->seed, 1, NULL), FULCRUM_OK);
+    char *path = write_actions(&scratch, &actions);
+    struct plain_loop loop =
+        plain_loop_start(options->actor_options.env_id, options->seed, path);
+    (void)plain_block(&loop, BLOCK_STEP_COUNT);
+    struct block block = plain_block(&loop, BLOCK_COUNT * BLOCK_STEP_COUNT);
+    plain_loop_end(&loop);
+    fulcrum_actions_free(&actions);
+    free(path);
+    scratch_free(&scratch);
+    return (double)(BLOCK_COUNT * BLOCK_STEP_COUNT) / block.cpu_s;
+}
+
+/* Returns 1 where nothing can be calibrated here, or it agrees. */
+static int calibration_agrees(const struct fulcrum_calibrate_options *options)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    double before_per_s = plain_rate(options);
+    enum fulcrum_status status = fulcrum_calibrate(&calibration, options, &err);
+    if (status == FULCRUM_ERR_UNSUPPORTED) {
+        (void)fprintf(stderr, "skipped: %s\n", err.detail);
+        return 1;
+    }
+    CU_ASSERT_STRING_EQUAL(err.detail, "");
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    double plain_per_s = 0.5 * (before_per_s + plain_rate(options));
+    const struct fulcrum_parameter *mean =
+        fulcrum_calibration_parameter(calibration, "workload.step.mean_s");
+    CU_ASSERT_PTR_NOT_NULL(mean);
+    double mean_s = mean != NULL ? mean->value : (double)NAN;
+    double ratio = 1.0 / mean_s / plain_per_s;
+    (void)printf("\n    calibrated %.0f steps/s, plain loop %.0f: %.4f\n", 1.0 / mean_s,
+        plain_per_s, ratio);
+    fulcrum_calibration_free(calibration);
+    return is_close(ratio);
+}
+
+static void test_calibration_agrees_with_the_plain_loop(void)
+{
+    const struct fulcrum_calibrate_options options = {
+        .actor = "gym",
+        .actor_options = gym_options("ALE/Pong-v5"),
+        .network = FULCRUM_NETWORK_R2D2,
+        .budget_s = 10.0,
+        .max_threads = 1,
+        .seed = 11,
+        .meter_root = "/nonexistent",
+    };
+    int is_good = 0;
+    for (int i = 0; i < ATTEMPT_COUNT && !is_good; i++) {
+        is_good = calibration_agrees(&options);
+    }
+    CU_ASSERT(is_good);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_spaces_are_mapped),
+        SUITE_CASE(test_what_goes_wrong_is_named),
+        SUITE_CASE(test_runs_do_what_single_steps_do),
+        SUITE_CASE(test_frame_skip_is_in_force),
+        SUITE_CASE(test_what_cannot_be_made_is_named),
+        SUITE_CASE(test_bridge_is_as_fast_as_the_plain_loop),
+        SUITE_CASE(test_calibration_agrees_with_the_plain_loop),
+    };
+    if (!find_python()) {
+        (void)fprintf(stderr,
+            "skipped: no Python with Gymnasium and ale-py; FULCRUM_GYM_PYTHON may name "
+            "one\n");
+        return 77;
+    }
+    (void)setenv("PYTHONPATH", "tests/workers", 1);
+    return suite_run("gym", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

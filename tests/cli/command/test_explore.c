@@ -1,0 +1,272 @@
+/* test_explore.c - the program on sweeps: threads, memory, Ctrl-C, a full disk. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What these tests look at belongs to a process: its number of threads, the most memory
+ * it ever had, its signals and its exit code. So they start the program itself.
+ */
+#define _GNU_SOURCE /* wait4 */
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/suite.h"
+
+enum { WORDS_MOST = 40, EXIT_INTERRUPTED = 130 };
+
+/* A run of the program, under way or over. */
+struct run {
+    pid_t process;
+    FILE *output; /* the reading end of its standard output */
+    int exit_code;
+    double memory_byte;
+};
+
+/* Greedy batches on a DGX-1, then what `words` say. */
+static struct run start(const char *threads, const char *words)
+{
+    char program[] = PROGRAM;
+    char line[1000];
+    char *argv[WORDS_MOST] = {program};
+    size_t count = 1;
+    (void)snprintf(line, sizeof line,
+        "explore -m dgx-1 -w r2d2-atari -s workload.batching.policy=greedy "
+        "-s workload.training.env_steps_per_train_step=0 -q %s",
+        words);
+    char *rest = NULL;
+    for (char *word = strtok_r(line, " ", &rest);
+         word != NULL && count + 1 < WORDS_MOST; word = strtok_r(NULL, " ", &rest)) {
+        argv[count++] = word;
+    }
+    int ends[2];
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    struct run run = {.process = fork(), .output = fdopen(ends[0], "r")};
+    CU_ASSERT_FATAL(run.output != NULL);
+    if (run.process == 0) {
+        (void)setenv("OMP_NUM_THREADS", threads, 1);
+        (void)dup2(ends[1], STDOUT_FILENO);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        (void)execv(program, argv);
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    return run;
+}
+
+static void finish(struct run *run)
+{
+    int status = 0;
+    struct rusage usage = {.ru_maxrss = 0};
+    (void)fclose(run->output);
+    CU_ASSERT_EQUAL(wait4(run->process, &status, 0, &usage), run->process);
+    run->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    run->memory_byte = 1024.0 * (double)usage.ru_maxrss;
+}
+
+/* All that comes from now on. */
+static char *read_all(const struct run *run)
+{
+    char *text = NULL;
+    size_t size = 0;
+    char some[4096];
+    FILE *copy = open_memstream(&text, &size);
+    CU_ASSERT_FATAL(copy != NULL);
+    for (size_t got = fread(some, 1, sizeof some, run->output); got > 0;
+         got = fread(some, 1, sizeof some, run->output)) {
+        (void)fwrite(some, 1, got, copy);
+    }
+    (void)fclose(copy);
+    return text;
+}
+
+static char *text_of(const char *threads, const char *words)
+{
+    struct run run = start(threads, words);
+    char *text = read_all(&run);
+    finish(&run);
+    CU_ASSERT_EQUAL(run.exit_code, 0);
+    return text;
+}
+
+static void compare_threads(const char *words)
+{
+    static const char *const threads[] = {"2", "3"};
+    char *alone = text_of("1", words);
+    CU_ASSERT(strlen(alone) > 1000);
+    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
+        char *text = text_of(threads[i], words);
+        CU_ASSERT_STRING_EQUAL(text, alone);
+        free(text);
+    }
+    free(alone);
+}
+
+/* Equations, simulations, draws and points that cannot run, side by side. */
+static void test_the_bytes_do_not_depend_on_the_number_of_threads(void)
+{
+    compare_threads("-v run.gpu_count=1,2 -v actors=1:30:1 --format csv "
+                    "--intervals none --half-width 0.2");
+    compare_threads("-v actors=5,40,41 -s run.gpu_count=2 --format jsonl "
+                    "--intervals 3 --half-width 0.2");
+    compare_threads("-v run.sm_count=1:6000:1 -a 40 --format json --intervals none "
+                    "--columns run.sm_count,steps_per_s,flags,status");
+    compare_threads("-v actors=1:30:1 --format jsonl --relative-to 7 --intervals 20 "
+                    "--half-width 0.2");
+    compare_threads("-v run.gpu_count=1,2 -v actors=2:60:2 --format csv --intervals 20 "
+                    "--half-width 0.2 --pareto steps_per_s,system_w,actors");
+    /* A covariance, and more draws than a predictor keeps the stems of. */
+    compare_threads("-c v100-inci2020 -v machine.cpu.thread_count=20:320:20 -a 256 "
+                    "--format jsonl --intervals 60 --method fast");
+}
+
+/* Does a sweep over that many numbers of actors simulate fixed batches? */
+static int simulates(size_t points, const char *more)
+{
+    char words[300];
+    (void)snprintf(words, sizeof words,
+        "-s workload.batching.policy=fixed "
+        "-v actors=4:%zu:1 --intervals none --format csv --columns method %s",
+        points + 3, more);
+    char *text = text_of("2", words);
+    int found = strstr(text, "simulate") != NULL;
+    int is_whole = strstr(text, "fast") != NULL || found;
+    free(text);
+    CU_ASSERT(is_whole);
+    return found;
+}
+
+static void test_large_sweeps_are_simulated_when_asked_to_be(void)
+{
+    CU_ASSERT(simulates(20, ""));
+    CU_ASSERT(simulates(256, "--max-steps 1000"));
+    CU_ASSERT(!simulates(257, ""));
+    CU_ASSERT(simulates(257, "--half-width 0.01 --max-steps 1000"));
+    CU_ASSERT(simulates(257, "--method simulate --max-steps 1000"));
+}
+
+static double memory_of(const char *format, size_t points)
+{
+    char words[300];
+    /* A V100 has 80 SMs: hardly any point takes the time to solve it. */
+    (void)snprintf(words, sizeof words,
+        "-v run.sm_count=1:10000:1 -v actors=1:%zu:1 --intervals none --format %s "
+        "-o /dev/null",
+        points / 10000, format);
+    struct run run = start("2", words);
+    free(read_all(&run));
+    finish(&run);
+    CU_ASSERT_EQUAL(run.exit_code, 0);
+    return run.memory_byte;
+}
+
+/*
+ * A row is 400 bytes and more in any form, so that 160000 more of them are 64 MB. How
+ * far the first block gets before somebody wants to see points decides over some 20 MB.
+ */
+static void test_memory_does_not_grow_with_the_number_of_points(void)
+{
+    static const char *const formats[] = {"csv", "jsonl", "json", "table"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        double few_byte = memory_of(formats[i], 100000);
+        double many_byte = memory_of(formats[i], 260000);
+        CU_ASSERT(many_byte - few_byte < 32e6);
+    }
+}
+
+/* Beside them, the front is kept, and its points are predicted twice. */
+static void test_a_front_takes_no_memory_for_the_points_that_it_beats(void)
+{
+    static const char *const actors[] = {"1000", "4000"};
+    double memory_byte[2] = {0.0, 0.0};
+    for (size_t i = 0; i < 2; i++) {
+        char words[300];
+        (void)snprintf(words, sizeof words,
+            "-v machine.rest_w=100:1090:10 -v actors=1:%s:1 --format csv "
+            "--pareto steps_per_s,system_w -o /dev/null",
+            actors[i]);
+        struct run run = start("2", words);
+        free(read_all(&run));
+        finish(&run);
+        CU_ASSERT_EQUAL(run.exit_code, 0);
+        memory_byte[i] = run.memory_byte;
+    }
+    CU_ASSERT(memory_byte[1] - memory_byte[0] < 32e6);
+}
+
+/* The same points as in the whole sweep, line by line. */
+static void test_a_front_has_lines_of_the_whole_sweep(void)
+{
+    const char *words = "-v machine.cpu.thread_count=20:80:20 -v actors=1:300:1 "
+                        "--intervals none --format csv --columns "
+                        "machine.cpu.thread_count,run.actor_count,steps_per_s,system_w";
+    char with_front[400];
+    (void)snprintf(
+        with_front, sizeof with_front, "%s --pareto steps_per_s,system_w", words);
+    char *all = text_of("2", words);
+    char *front = text_of("2", with_front);
+    char *rest = NULL;
+    size_t lines = 0;
+    for (char *line = strtok_r(front, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        CU_ASSERT_PTR_NOT_NULL(strstr(all, line));
+        lines++;
+    }
+    CU_ASSERT(lines > 2 && lines < 1200);
+    free(all);
+    free(front);
+}
+
+/* Simulations for hours, until the first lines are there and Ctrl-C comes. */
+static void interrupt(const char *format, const char *end)
+{
+    char words[300];
+    (void)snprintf(words, sizeof words,
+        "-v actors=1:20000:1 --method simulate --half-width 0.1 --max-steps 20000 "
+        "--intervals none --format %s",
+        format);
+    struct run run = start("2", words);
+    CU_ASSERT(fgetc(run.output) != EOF);
+    CU_ASSERT_EQUAL(kill(run.process, SIGINT), 0);
+    char *text = read_all(&run);
+    finish(&run);
+    CU_ASSERT_EQUAL(run.exit_code, EXIT_INTERRUPTED);
+    size_t length = strlen(text);
+    CU_ASSERT(length > strlen(end) && strcmp(text + length - strlen(end), end) == 0);
+    free(text);
+}
+
+static void test_ctrl_c_leaves_whole_lines(void)
+{
+    interrupt("csv", ",ok\n");
+    interrupt("jsonl", "\"complete\":false}\n");
+    interrupt("json", "\"complete\":false}\n");
+}
+
+static void test_a_full_disk_ends_the_sweep(void)
+{
+    struct run run =
+        start("2", "-v run.sm_count=1:10000:1 -a 40 --intervals none --format csv "
+                   "-o /dev/full");
+    free(read_all(&run));
+    finish(&run);
+    CU_ASSERT_EQUAL(run.exit_code, 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_the_bytes_do_not_depend_on_the_number_of_threads),
+        SUITE_CASE(test_large_sweeps_are_simulated_when_asked_to_be),
+        SUITE_CASE(test_memory_does_not_grow_with_the_number_of_points),
+        SUITE_CASE(test_a_front_takes_no_memory_for_the_points_that_it_beats),
+        SUITE_CASE(test_a_front_has_lines_of_the_whole_sweep),
+        SUITE_CASE(test_ctrl_c_leaves_whole_lines),
+        SUITE_CASE(test_a_full_disk_ends_the_sweep),
+    };
+    return suite_run("explore", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,307 @@
+/* test_measure_report.c - measured beside predicted, for people and programs. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "cli/command/measure_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/io/json.h"
+#include "tests/support/expect.h"
+#include "tests/support/suite.h"
+
+enum { ITEMS = 4, PREDICTED = 3, RATE = FULCRUM_OUTPUT_steps_per_s };
+
+/* Two calm points, one that failed between them, and one that was disturbed. */
+struct scene {
+    struct fulcrum_measure_window windows[ITEMS][2];
+    struct fulcrum_measured items[ITEMS];
+    struct fulcrum_measurement found;
+    struct fulcrum_prediction *predictions;
+    struct fulcrum_measure_result result;
+};
+
+static void set_item(struct scene *scene, size_t i, double actors, double steps_per_s)
+{
+    struct fulcrum_measured *item = &scene->items[i];
+    item->config = (struct fulcrum_measure_config){
+        .actor_count = (size_t)actors, .envs_per_actor = 1};
+    item->window_count = 2;
+    item->windows = scene->windows[i];
+    item->median = (struct fulcrum_measure_window){.steps_per_s = steps_per_s,
+        .mean_batch = 1.5,
+        .cpu_w = (double)NAN,
+        .gpu_w = (double)NAN,
+        .j_per_step = (double)NAN};
+    item->lo = 0.98 * steps_per_s;
+    item->hi = 1.02 * steps_per_s;
+    item->windows[0].steps_per_s = item->lo;
+    item->windows[1].steps_per_s = item->hi;
+}
+
+static void set_prediction(
+    struct fulcrum_prediction *prediction, double value, double half)
+{
+    prediction->value[RATE] = value;
+    prediction->value[FULCRUM_OUTPUT_mean_batch] = 1.75;
+    prediction->has_interval = 1;
+    prediction->lo[RATE] = value - half;
+    prediction->hi[RATE] = value + half;
+}
+
+static void set_scene(struct scene *scene)
+{
+    *scene = (struct scene){.found = {.count = ITEMS,
+                                .items = scene->items,
+                                .actor = "cartpole",
+                                .learner = "cpu",
+                                .is_complete = 1,
+                                .energy_reason = "no meter",
+                                .placement = {.actors = {.count = 3, .cpu = {0, 1, 4}},
+                                    .server = {.count = 1, .cpu = {7}},
+                                    .is_apart = 1}}};
+    set_item(scene, 0, 1.0, 1000.0);
+    set_item(scene, 1, 2.0, 0.0);
+    set_item(scene, 2, 4.0, 4000.0);
+    set_item(scene, 3, 8.0, 5000.0);
+    scene->items[1].window_count = 0;
+    (void)snprintf(scene->items[1].failure, sizeof scene->items[1].failure,
+        "the left wheel came off");
+    scene->items[3].is_disturbed = 1;
+    scene->windows[3][0].is_disturbed = 1;
+    scene->windows[3][1].is_disturbed = 1;
+    scene->predictions = calloc(PREDICTED, sizeof *scene->predictions);
+    if (scene->predictions == NULL) {
+        abort();
+    }
+    set_prediction(&scene->predictions[0], 1100.0, 90.0); /* misses by 10 a second */
+    set_prediction(&scene->predictions[1], 3800.0, 130.0);
+    set_prediction(&scene->predictions[2], 6000.0, 10.0);
+    scene->result = (struct fulcrum_measure_result){
+        .measurement = &scene->found, .predictions = scene->predictions};
+}
+
+static void clear_scene(struct scene *scene)
+{
+    free(scene->predictions);
+}
+
+/* What is predicted of the third item is the second prediction. */
+static void test_errors_are_of_the_points_that_count(void)
+{
+    struct scene scene;
+    set_scene(&scene);
+    struct fulcrum_measure_errors calm = fulcrum_measure_errors_of(&scene.result, 0);
+    CU_ASSERT_EQUAL(calm.count, 2);
+    suite_assert_close("mape", calm.mape_frac, 0.075, 1e-12);
+    suite_assert_close("bias", calm.bias_frac, 0.025, 1e-12);
+    suite_assert_close("max", calm.max_frac, 0.1, 1e-12);
+    /* 1010 to 1190 meets 980 to 1020, 3670 to 3930 meets 3920 to 4080. */
+    suite_assert_close("covered", calm.covered_frac, 1.0, 0.0);
+    struct fulcrum_measure_errors all = fulcrum_measure_errors_of(&scene.result, 1);
+    CU_ASSERT_EQUAL(all.count, 3);
+    suite_assert_close("max", all.max_frac, 0.2, 1e-12);
+    suite_assert_close("mape", all.mape_frac, 0.35 / 3.0, 1e-12);
+    suite_assert_close("covered", all.covered_frac, 2.0 / 3.0, 1e-12);
+    clear_scene(&scene);
+}
+
+static void test_errors_of_nothing_are_not_known(void)
+{
+    struct scene scene;
+    set_scene(&scene);
+    for (size_t i = 0; i < ITEMS; i++) {
+        scene.items[i].is_disturbed = 1;
+    }
+    struct fulcrum_measure_errors none = fulcrum_measure_errors_of(&scene.result, 0);
+    CU_ASSERT_EQUAL(none.count, 0);
+    CU_ASSERT(isnan(none.mape_frac) && isnan(none.max_frac));
+    CU_ASSERT(isnan(none.bias_frac) && isnan(none.covered_frac));
+    clear_scene(&scene);
+}
+
+/* The caller frees it. */
+static char *print_points(const struct scene *scene, enum fulcrum_format format)
+{
+    char *text = NULL;
+    size_t size = 0;
+    const struct fulcrum_context context = {
+        .out = open_memstream(&text, &size), .format = format};
+    struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
+    struct fulcrum_report *report =
+        fulcrum_measure_report_points(&scene->result, 0, room);
+    CU_ASSERT_FATAL(context.out != NULL);
+    CU_ASSERT_EQUAL(
+        fulcrum_report_print(report, "fulcrum-measure", &context, NULL), FULCRUM_OK);
+    fulcrum_report_free(report);
+    (void)fclose(context.out);
+    return text;
+}
+
+static void test_rows_have_what_was_measured_and_what_was_not(void)
+{
+    struct scene scene;
+    set_scene(&scene);
+    char *csv = print_points(&scene, FULCRUM_FORMAT_CSV);
+    expect_part(csv, "batching,actors,envs_per_actor,measured_steps_per_s,");
+    expect_part(csv, "greedy K=1,1,1,1000,980,1020,1100,1010,1190,0.1");
+    expect_part(csv, "greedy K=1,2,1,,,,,,,,,,,,,,,,,,0,0,the left wheel came off");
+    expect_part(csv, "greedy K=1,4,1,4000,3920,4080,3800,3670,3930,-0.05");
+    expect_part(csv, ",2,2,disturbed");
+    free(csv);
+    scene.result.predictions = NULL;
+    csv = print_points(&scene, FULCRUM_FORMAT_CSV);
+    expect_part(csv, "greedy K=1,4,1,4000,3920,4080,,,,,1.5,,");
+    free(csv);
+    clear_scene(&scene);
+}
+
+/* The caller frees it. */
+static char *print_notes(const struct scene *scene)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    CU_ASSERT_FATAL(stream != NULL);
+    fulcrum_measure_report_notes(&scene->result, stream);
+    (void)fclose(stream);
+    return text;
+}
+
+static void test_sentences_below_the_table(void)
+{
+    struct scene scene;
+    set_scene(&scene);
+    char *text = print_notes(&scene);
+    expect_part(text, "actors on processors 0-1,4, server on 7\n");
+    expect_part(
+        text, "2 points: mean |error| 7.5 %, largest 10.0 %, bias +2.5 %; 100 %");
+    expect_part(text, "3 points: mean |error| 11.7 %, largest 20.0 %");
+    expect_part(text, "1 of 4 points disturbed: a canary above 1.08");
+    expect_part(text, "other programs above 3 % of the machine");
+    expect_part(text, "power not measured: `fulcrum list meters` says why");
+    CU_ASSERT_PTR_NULL(strstr(text, "share cores"));
+    CU_ASSERT_PTR_NULL(strstr(text, "nothing predicted"));
+    free(text);
+    clear_scene(&scene);
+}
+
+static void test_a_table_has_no_column_that_says_nothing(void)
+{
+    struct scene scene;
+    set_scene(&scene);
+    struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
+    char *text = NULL;
+    size_t size = 0;
+    for (int predicts = 1; predicts >= 0; predicts--) {
+        scene.result.predictions = predicts ? scene.result.predictions : NULL;
+        FILE *stream = open_memstream(&text, &size);
+        CU_ASSERT_FATAL(stream != NULL);
+        struct fulcrum_report *report =
+            fulcrum_measure_report_points(&scene.result, 1, room);
+        fulcrum_report_print_table(report, stream, 0);
+        fulcrum_report_free(report);
+        (void)fclose(stream);
+        CU_ASSERT_EQUAL(strstr(text, "predicted") != NULL, predicts);
+        CU_ASSERT_PTR_NULL(strstr(text, "GPU W"));
+        expect_part(text, "actors busy");
+        expect_part(text, "the left wheel came off");
+        free(text);
+    }
+    clear_scene(&scene);
+}
+
+static void test_sentences_that_are_not_needed_are_left_out(void)
+{
+    struct scene scene;
+    set_scene(&scene);
+    scene.result.predictions = NULL;
+    scene.items[3].is_disturbed = 0;
+    scene.items[0].median.cpu_w = 50.0;
+    scene.found.placement.is_apart = 0;
+    char *text = print_notes(&scene);
+    expect_part(text, "server on 7: they share cores, which the model does not");
+    expect_part(text, "nothing predicted: --calibration FILE, taken beforehand");
+    CU_ASSERT_PTR_NULL(strstr(text, "disturbed"));
+    CU_ASSERT_PTR_NULL(strstr(text, "|error|"));
+    CU_ASSERT_PTR_NULL(strstr(text, "power"));
+    free(text);
+    clear_scene(&scene);
+}
+
+/* The canary then took 1 ms. */
+static void test_a_machine_in_another_state_is_told(void)
+{
+    static const struct {
+        double canary_s;
+        const char *part; /* NULL: nothing is said */
+    } cases[] = {
+        {1.1e-3, "takes 10.0 % longer than when the calibration was taken"},
+        {0.8e-3, "takes 20.0 % less than when"},
+        {1.04e-3, NULL},
+    };
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    calibration->machine.cpu.canary_s = 1e-3;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct scene scene;
+        set_scene(&scene);
+        scene.result.calibration = calibration;
+        for (size_t k = 0; k < ITEMS; k++) {
+            scene.items[k].median.canary_s = cases[i].canary_s;
+        }
+        char *text = print_notes(&scene);
+        expect_part(text, cases[i].part != NULL ? cases[i].part : "server on 7");
+        CU_ASSERT_EQUAL(
+            strstr(text, "the canary takes") != NULL, cases[i].part != NULL);
+        free(text);
+        clear_scene(&scene);
+    }
+    fulcrum_calibration_free(calibration);
+}
+
+static void test_the_document_has_every_window(void)
+{
+    struct scene scene;
+    set_scene(&scene);
+    struct fulcrum_json *document = fulcrum_report_document("fulcrum-measure");
+    fulcrum_measure_report_to_json(&scene.result, document);
+    char *text = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_json_text(document, FULCRUM_JSON_LINE, &text, NULL), FULCRUM_OK);
+    static const char *const parts[] = {"\"actor\":\"cartpole\"", "\"learner\":\"cpu\"",
+        "\"actor_cpus\":\"0-1,4\"", "\"server_cpus\":\"7\"", "\"complete\":true",
+        "\"calibration\":null", "\"undisturbed\":{", "\"point_count\":2", "\"all\":{",
+        "\"canary_drift_rel\":null", "\"power\":\"no meter\""};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        expect_part(text, parts[i]);
+    }
+    size_t windows = 0;
+    const char *at = text;
+    while ((at = strstr(at, "\"others_frac\":")) != NULL) {
+        windows++;
+        at++;
+    }
+    CU_ASSERT_EQUAL(windows, 6); /* of three points; the fourth has none */
+    free(text);
+    fulcrum_json_free(document);
+    clear_scene(&scene);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_errors_are_of_the_points_that_count),
+        SUITE_CASE(test_errors_of_nothing_are_not_known),
+        SUITE_CASE(test_rows_have_what_was_measured_and_what_was_not),
+        SUITE_CASE(test_sentences_below_the_table),
+        SUITE_CASE(test_a_table_has_no_column_that_says_nothing),
+        SUITE_CASE(test_sentences_that_are_not_needed_are_left_out),
+        SUITE_CASE(test_a_machine_in_another_state_is_told),
+        SUITE_CASE(test_the_document_has_every_window),
+    };
+    return suite_run(
+        "measure_report", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

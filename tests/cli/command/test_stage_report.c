@@ -1,0 +1,243 @@
+/* test_stage_report.c - recorded runs printed for people and programs. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "cli/command/measure_record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/plot_data.h"
+#include "tests/support/plot_file.h"
+#include "tests/support/suite.h"
+
+/* Ten seconds: 4 of simulation, 3 of inference of which 2 with a GPU, 3 idle. */
+static struct fulcrum_stage_times ten_seconds(void)
+{
+    struct fulcrum_stage_times times = {.facts = {.step_count = 1000.0,
+                                            .sm_active_frac = (double)NAN,
+                                            .cost = {1e-8, 2e-8, 3e-8}},
+        .window_s = 10.0,
+        .corrected_window_s = 9.9,
+        .swept_s = 10.0,
+        .idle_s = 3.0,
+        .gpu_busy_frac = 0.2,
+        .outside_s = 0.5,
+        .recording_s = 0.1,
+        .event_count = 123,
+        .used_track_count = 2};
+    times.kinds[FULCRUM_STAGE_SIMULATION] = (struct fulcrum_stage_time){.wall_s = {4.0},
+        .active_s = {5.0},
+        .thread_s = 6.0,
+        .cpu_s = 5.5,
+        .event_count = 100.0,
+        .recording_s = 0.1};
+    times.kinds[FULCRUM_STAGE_INFERENCE] =
+        (struct fulcrum_stage_time){.wall_s = {1.0, 0.5, 1.5},
+            .active_s = {1.0, 0.5, 1.5},
+            .thread_s = 3.0,
+            .cpu_s = 2.0,
+            .gpu_s = 2.0,
+            .event_count = 20.0};
+    times.kinds[FULCRUM_STAGE_WAIT] =
+        (struct fulcrum_stage_time){.thread_s = 7.0, .cpu_s = 0.25, .event_count = 3.0};
+    return times;
+}
+
+/* The caller frees it.
+ *   predicted    NULL: nothing was */
+static char *print_beside(const struct fulcrum_stage_times *times,
+    const struct fulcrum_stage_prediction *predicted, enum fulcrum_format format,
+    int quiet)
+{
+    static const struct fulcrum_measured_stages measured = {
+        .recorded_steps_per_s = 990.0,
+        .unrecorded_steps_per_s = 1010.0,
+        .corrected_steps_per_s = 1000.0,
+        .pairs = {.pair_count = 20, .mean_frac = 0.012, .upper_frac = 0.034}};
+    char *text = NULL;
+    size_t size = 0;
+    const struct fulcrum_stage_run run = {"8 actors", times, &measured, predicted};
+    struct fulcrum_context context = {
+        .out = open_memstream(&text, &size), .format = format, .quiet = quiet};
+    CU_ASSERT_FATAL(context.out != NULL);
+    CU_ASSERT_EQUAL(fulcrum_stage_report_print(&run, 1, &context, NULL), FULCRUM_OK);
+    (void)fclose(context.out);
+    return text;
+}
+
+static char *print(
+    const struct fulcrum_stage_times *times, enum fulcrum_format format, int quiet)
+{
+    return print_beside(times, NULL, format, quiet);
+}
+
+static void expect(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL) {
+        (void)fprintf(stderr, "\n  no '%s' in:\n%s", part, text);
+        CU_FAIL("part");
+    }
+}
+
+static void test_tables_show_shares_times_and_sentences(void)
+{
+    struct fulcrum_stage_times times = ten_seconds();
+    char *text = print(&times, FULCRUM_FORMAT_TABLE, 0);
+    static const char *const parts[] = {"cpu_and_gpu_frac", "8 actors  simulation",
+        "0.4", "0.0055", "8 actors  wait", "8 actors  outside", "8 actors  idle",
+        "over 20 pairs of windows by turns recording costs 1.2 %, at most 3.4 %",
+        "990 steps/s with it, 1000 corrected, 1010 without",
+        "123 stages recorded in 10 s", "took 100 ms", "at most 1 %",
+        "busy 20 % of the time; how many of its SMs"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        expect(text, parts[i]);
+    }
+    CU_ASSERT_PTR_NULL(strstr(text, "training"));
+    CU_ASSERT_PTR_NULL(strstr(text, "event_count"));
+    free(text);
+    text = print(&times, FULCRUM_FORMAT_TABLE, 1);
+    CU_ASSERT_PTR_NULL(strstr(text, "recording took"));
+    free(text);
+}
+
+/* Of 90 steps a second with four steps a request; the server and actors. */
+static const struct fulcrum_stage_prediction prediction = {.steps_per_s = 90.0,
+    .requests_per_s = 22.5,
+    .thread_count = {[FULCRUM_STAGE_SIMULATION] = 0.45,
+        [FULCRUM_STAGE_INFERENCE] = 0.36,
+        [FULCRUM_STAGE_REPLAY] = (double)NAN},
+    .residence = {0.02, 0.003, 0.004, 0.0005}};
+
+/* An actor's track: 2 s of stepping, 1 s of handing in and 6 s of waiting. */
+static struct fulcrum_stage_track actor_track(void)
+{
+    return (struct fulcrum_stage_track){.name = "actor 0",
+        .stage_s = {[FULCRUM_STAGE_SIMULATION] = 2.0,
+            [FULCRUM_STAGE_HANDOFF] = 1.0,
+            [FULCRUM_STAGE_WAIT] = 6.0}};
+}
+
+static void test_predictions_stand_beside_what_was_recorded(void)
+{
+    struct fulcrum_stage_times times = ten_seconds();
+    struct fulcrum_stage_track tracks[3] = {
+        actor_track(), actor_track(), actor_track()};
+    times.tracks = tracks; /* server, trainer and one actor: the last one counts */
+    times.track_count = 3;
+    char *text = print_beside(&times, &prediction, FULCRUM_FORMAT_TABLE, 0);
+    /* 6 s of simulation in 10 s and over 1000 steps; 0.45 threads over 90 steps/s. */
+    static const char *const parts[] = {"threads  pred.  s/step  pred.",
+        "0.0055      0.6   0.45   0.006  0.005", "0.3   0.36   0.003  0.004",
+        "step and hand in  pred.", "0.012   0.02", "0.024  0.0075"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        expect(text, parts[i]);
+    }
+    free(text);
+    text = print(&times, FULCRUM_FORMAT_TABLE, 0);
+    CU_ASSERT_PTR_NULL(strstr(text, "pred."));
+    CU_ASSERT_PTR_NULL(strstr(text, "hand in"));
+    free(text);
+    text = print_beside(&times, &prediction, FULCRUM_FORMAT_JSON, 0);
+    expect(text, "\"predicted_threads\": 0.45");
+    expect(text, "\"predicted_wait_s\": 0.0075");
+    expect(text, "\"predicted_host_s\": 0.003");
+    free(text);
+    text = print(&times, FULCRUM_FORMAT_JSON, 0);
+    expect(text, "\"predicted_threads\": null");
+    expect(text, "\"cycles\": [");
+    CU_ASSERT_PTR_NULL(strstr(text, "predicted_wait_s"));
+    free(text);
+}
+
+static void test_tables_say_nothing_of_a_gpu_that_was_not_there(void)
+{
+    struct fulcrum_stage_times times = ten_seconds();
+    times.gpu_busy_frac = (double)NAN;
+    char *text = print(&times, FULCRUM_FORMAT_TABLE, 0);
+    CU_ASSERT_PTR_NULL(strstr(text, "gpu"));
+    CU_ASSERT_PTR_NULL(strstr(text, "GPU"));
+    free(text);
+}
+
+static void test_what_was_dropped_or_sampled_is_said(void)
+{
+    struct fulcrum_stage_times times = ten_seconds();
+    times.dropped_count = 77;
+    times.swept_s = 8.5;
+    times.sampled_track_count = 1;
+    char *text = print(&times, FULCRUM_FORMAT_TABLE, 0);
+    expect(text, "77 stages found no room: shares are those of the first 8.5 s");
+    expect(text, "1 of 2 threads recorded some of their cycles only");
+    free(text);
+}
+
+static void test_runs_without_pairs_say_nothing_of_them(void)
+{
+    struct fulcrum_stage_times times = ten_seconds();
+    const struct fulcrum_measured_stages one_window = {.recorded_steps_per_s = 5.0};
+    const struct fulcrum_stage_run runs[] = {
+        {"alone", &times, NULL, NULL}, {"once", &times, &one_window, NULL}};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    CU_ASSERT_FATAL(stream != NULL);
+    fulcrum_stage_report_notes(runs, 2, stream);
+    (void)fclose(stream);
+    CU_ASSERT_PTR_NULL(strstr(text, "pairs of windows"));
+    expect(text, "once: 123 stages");
+    free(text);
+}
+
+static void test_csv_has_empty_cells_for_what_is_not_known(void)
+{
+    struct fulcrum_stage_times times = ten_seconds();
+    char *text = print(&times, FULCRUM_FORMAT_CSV, 0);
+    expect(text,
+        "run,stage,share_frac,cpu_only_frac,cpu_and_gpu_frac,gpu_only_frac,active_s,"
+        "thread_s,cpu_s,gpu_s,cpu_s_per_step,event_count,recording_s,threads,"
+        "predicted_threads,thread_s_per_step,predicted_s_per_step\n");
+    expect(text, "8 actors,wait,,,,,,7,0.25,,0.00025000000000000001,3,0,"
+                 "0.69999999999999996,,0.0070000000000000001,\n");
+    free(text);
+}
+
+/* What is printed as JSON is what the chart is drawn from. */
+static void test_json_reads_back_into_a_chart(void)
+{
+    struct fulcrum_stage_times times = ten_seconds();
+    char *text = print(&times, FULCRUM_FORMAT_JSON, 0);
+    expect(text, "\"recordings\": [");
+    expect(text, "\"sm_active_frac\": null");
+    expect(text, "\"cost_upper_frac\": 0.034");
+    struct plot_file file;
+    struct fulcrum_plot_stages *plot = NULL;
+    plot_file_open(&file, "measured.json", text, "stages");
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_stages_of_rows(file.rows, &plot, NULL), FULCRUM_OK);
+    const struct fulcrum_plot_words words = {NULL, NULL};
+    struct fulcrum_stages_data data = fulcrum_plot_stages_data(plot, &words);
+    CU_ASSERT_EQUAL_FATAL(data.count, 1);
+    const double *inference = data.rows[0].share_frac[FULCRUM_STAGE_INFERENCE];
+    suite_assert_close("cpu", inference[FULCRUM_STAGE_CPU_ONLY], 0.1, 1e-12);
+    suite_assert_close("gpu", inference[FULCRUM_STAGE_GPU_ONLY], 0.05, 1e-12);
+    suite_assert_close("both", inference[FULCRUM_STAGE_CPU_AND_GPU], 0.15, 1e-12);
+    suite_assert_close("idle", data.rows[0].idle_frac, 0.3, 1e-12);
+    fulcrum_plot_stages_free(plot);
+    plot_file_close(&file);
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_tables_show_shares_times_and_sentences),
+        SUITE_CASE(test_predictions_stand_beside_what_was_recorded),
+        SUITE_CASE(test_tables_say_nothing_of_a_gpu_that_was_not_there),
+        SUITE_CASE(test_what_was_dropped_or_sampled_is_said),
+        SUITE_CASE(test_runs_without_pairs_say_nothing_of_them),
+        SUITE_CASE(test_csv_has_empty_cells_for_what_is_not_known),
+        SUITE_CASE(test_json_reads_back_into_a_chart),
+    };
+    return suite_run("stage_report", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,1134 @@
+/* test_plot_data.c - files become chart data: columns, ratios, published points. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/plot/plot_data.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/plot_source.h"
+#include "model/design/scale.h"
+#include "presets/kind/preset.h"
+#include "presets/kind/reference_file.h"
+#include "tests/support/expect.h"
+#include "tests/support/plot_file.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+
+#define SWEEP_HEAD "calibration,run.actor_count,actor_count,steps_per_s,status\n"
+
+/* Rates of 100, 500 and 1000 steps/s at 4, 40 and 256 actors. */
+static const char plain_sweep[] = SWEEP_HEAD "v100-inci2020,4,4,100,ok\n"
+                                             "v100-inci2020,256,256,1000,ok\n"
+                                             "v100-inci2020,40,40,500,ok\n"
+                                             "v100-inci2020,8,,,cannot run\n";
+
+/* Ratios to 40 actors, with intervals. */
+static const char relative_sweep[] =
+    "run.actor_count,actor_count,speedup,speedup_lo,speedup_hi,status\n"
+    "4,4,0.2,0.1,0.25,ok\n"
+    "40,40,1,1,1,ok\n"
+    "256,256,2,1.6,2.5,ok\n";
+
+static const struct fulcrum_plot_words no_words = {NULL, NULL};
+
+static struct fulcrum_plot_sweep *sweep_of(
+    const struct plot_file *opened, const char *x)
+{
+    struct fulcrum_plot_sweep *sweep = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_sweep_new(opened->rows, x, &sweep, NULL), FULCRUM_OK);
+    return sweep;
+}
+
+static void check_blank(const struct fulcrum_plot_rows *rows, const char *column)
+{
+    double value = 0.0;
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_rows_number(rows, 1, column, &value, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(value));
+}
+
+static void check_rows(const char *file, const char *text)
+{
+    struct plot_file opened;
+    char name[8];
+    double value = 0.0;
+    plot_file_open(&opened, file, text, "points");
+    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_SWEEP);
+    CU_ASSERT_EQUAL(fulcrum_plot_rows_count(opened.rows), 2);
+    CU_ASSERT(fulcrum_plot_rows_have(opened.rows, "value"));
+    CU_ASSERT(!fulcrum_plot_rows_have(opened.rows, "other"));
+    fulcrum_plot_rows_text(opened.rows, 1, "name", name, sizeof name);
+    CU_ASSERT_STRING_EQUAL(name, "y");
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_rows_number(opened.rows, 0, "value", &value, NULL), FULCRUM_OK);
+    suite_assert_close("value", value, 1.5, 1e-15);
+    check_blank(opened.rows, "value");
+    check_blank(opened.rows, "blank");
+    check_blank(opened.rows, "other");
+    plot_file_close(&opened);
+}
+
+static void test_csv_and_json_read_alike(void)
+{
+    check_rows("a.csv", "name,value,blank\nx,1.5,\ny,,\n");
+    check_rows("a.json",
+        "{\"schema\":{\"name\":\"fulcrum-explore\",\"version\":1},\"points\":["
+        "{\"name\":\"x\",\"value\":1.5},{\"name\":\"y\",\"value\":null}]}");
+}
+
+static void test_files_that_are_no_data_are_refused(void)
+{
+    static const struct {
+        const char *file;
+        const char *text;
+        const char *part;
+    } cases[] = {
+        {"a.json", "{\"schema\":{\"name\":\"fulcrum-solve\"}}", "fulcrum-solve"},
+        {"a.json", "{\"schema\":{\"name\":\"fulcrum-fit\"}}", "points is not given"},
+        {"a.json", "{\"schema\":{\"name\":\"fulcrum-fit\"},\"points\":[3]}",
+            "points[0]"},
+        {"a.json", "{\"schema\":", "line 1"},
+        {"a.csv", "a,b\n1\n", "line 2"},
+        {"a.csv", "a,b\n", "a.csv"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plot_file opened;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            plot_file_try(&opened, cases[i].file, cases[i].text, "points", &err),
+            FULCRUM_ERR_FORMAT);
+        expect_part(err.detail, cases[i].part);
+        plot_file_close(&opened);
+    }
+}
+
+static void test_cells_that_are_no_number_are_named(void)
+{
+    struct plot_file opened;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    double value = 0.0;
+    static const char text[] = "{\"schema\":{\"name\":\"fulcrum-explore\"},\"points\":["
+                               "{\"steps_per_s\":\"many\"}]}";
+    plot_file_open(&opened, "a.json", text, "points");
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_rows_number(opened.rows, 0, "steps_per_s", &value, &err),
+        FULCRUM_ERR_FORMAT);
+    expect_part(err.detail, "a.json: points[0].steps_per_s");
+    expect_part(err.detail, "many");
+    plot_file_close(&opened);
+}
+
+static void test_ratios_are_made_where_a_file_has_none(void)
+{
+    struct plot_file opened;
+    plot_file_open(&opened, "a.csv", plain_sweep, "points");
+    struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "actor_count");
+    CU_ASSERT(isnan(fulcrum_plot_sweep_speedup(sweep, 40.0)));
+    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
+    struct fulcrum_curves_data data =
+        fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_RUNTIME);
+    CU_ASSERT_EQUAL_FATAL(data.count, 3); /* what cannot run is left out */
+    suite_assert_close("relative to", data.relative_to_x, 4.0, 1e-12);
+    suite_assert_close("runtime", data.estimates[0].value[1], 0.2, 1e-12);
+    suite_assert_close("speed-up", data.estimates[1].value[2], 10.0, 1e-12);
+    CU_ASSERT_PTR_NULL(data.estimates[1].lo);
+    expect_part(data.text.footnote, "without an interval");
+    suite_assert_close(
+        "between points", fulcrum_plot_sweep_speedup(sweep, 22.0), 3.0, 1e-12);
+    CU_ASSERT(isnan(fulcrum_plot_sweep_speedup(sweep, 300.0)));
+    fulcrum_plot_sweep_free(sweep);
+    plot_file_close(&opened);
+}
+
+static void test_ratios_of_a_file_keep_their_intervals(void)
+{
+    struct plot_file opened;
+    plot_file_open(&opened, "a.csv", relative_sweep, "points");
+    struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "actor_count");
+    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
+    struct fulcrum_curves_data data =
+        fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_RUNTIME);
+    suite_assert_close("relative to", data.relative_to_x, 40.0, 1e-12);
+    const struct fulcrum_estimate *runtime = &data.estimates[0];
+    CU_ASSERT(runtime->lo != NULL && runtime->hi != NULL);
+    suite_assert_close("runtime", runtime->value[2], 0.5, 1e-12);
+    if (runtime->lo != NULL && runtime->hi != NULL) {
+        suite_assert_close("low", runtime->lo[2], 1.0 / 2.5, 1e-12);
+        suite_assert_close("high", runtime->hi[2], 1.0 / 1.6, 1e-12);
+    }
+    CU_ASSERT_STRING_EQUAL(data.text.footnote, "");
+    fulcrum_plot_sweep_free(sweep);
+    plot_file_close(&opened);
+}
+
+static void test_slowdowns_refer_to_the_most_sms(void)
+{
+    static const char text[] = "run.sm_count,cpu_gpu_ratio_used,runtime_s,status\n"
+                               "80,0.5,100,ok\n20,2,180,ok\n40,1,106,ok\n";
+    struct plot_file opened;
+    plot_file_open(&opened, "a.csv", text, "points");
+    struct fulcrum_plot_sweep *sweep = sweep_of(&opened, "run.sm_count");
+    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(sweep, NULL), FULCRUM_OK);
+    struct fulcrum_curves_data data =
+        fulcrum_plot_curves_data(sweep, &no_words, FULCRUM_PLOT_SM);
+    suite_assert_close("relative to", data.relative_to_x, 80.0, 1e-12);
+    suite_assert_close("slowdown", data.estimates[0].value[1], 1.06, 1e-12);
+    CU_ASSERT_PTR_NOT_NULL(data.cpu_gpu_ratio);
+    if (data.cpu_gpu_ratio != NULL) {
+        suite_assert_close("ratio", data.cpu_gpu_ratio[0], 2.0, 1e-12);
+    }
+    fulcrum_plot_sweep_free(sweep);
+    plot_file_close(&opened);
+}
+
+/* A sweep with published points over it. */
+struct overlay {
+    struct plot_file opened;
+    struct fulcrum_plot_sweep *sweep;
+    struct fulcrum_plot_published *published;
+};
+
+static enum fulcrum_status lay_over(struct overlay *out, const char *text,
+    const char *const *names, size_t count, struct fulcrum_error *err)
+{
+    *out = (struct overlay){.published = NULL};
+    plot_file_open(&out->opened, "a.csv", text, "points");
+    out->sweep = sweep_of(&out->opened, "actor_count");
+    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(out->sweep, NULL), FULCRUM_OK);
+    const struct fulcrum_plot_names list = {names, count};
+    return fulcrum_plot_published_new(
+        &list, out->sweep, FULCRUM_PLOT_RUNTIME, &out->published, err);
+}
+
+static void overlay_clear(struct overlay *overlay)
+{
+    fulcrum_plot_published_free(overlay->published);
+    fulcrum_plot_sweep_free(overlay->sweep);
+    plot_file_close(&overlay->opened);
+}
+
+static void test_published_ratios_go_over_as_they_are(void)
+{
+    static const char *const names[] = {"inci2020-fig3-text"};
+    struct overlay overlay;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(lay_over(&overlay, plain_sweep, names, 1, NULL), FULCRUM_OK);
+    const struct fulcrum_published *sets =
+        fulcrum_plot_published_sets(overlay.published, &count);
+    CU_ASSERT_EQUAL_FATAL(count, 2); /* runtime and speed-up */
+    CU_ASSERT_EQUAL(sets[0].panel, 0);
+    CU_ASSERT_EQUAL(sets[1].panel, 1);
+    CU_ASSERT_EQUAL_FATAL(sets[1].count, 2); /* not the point that is 1 by definition */
+    suite_assert_close("x", sets[1].x[0], 40.0, 1e-12);
+    suite_assert_close("speed-up", sets[1].value[0], 5.8, 1e-12);
+    suite_assert_close("its low end", sets[1].lo[0], 5.75, 1e-12);
+    suite_assert_close("runtime", sets[0].value[0], 1.0 / 5.8, 1e-12);
+    suite_assert_close("its high end", sets[0].hi[0], 1.0 / 5.75, 1e-12);
+    /* As the notes of the sweep's calibration have it: 11.6 is 5.8 times 2.0. */
+    CU_ASSERT_EQUAL(sets[1].is_fitted[0], 1);
+    CU_ASSERT_EQUAL(sets[1].is_fitted[1], 1);
+    CU_ASSERT_STRING_EQUAL(sets[0].name, "published: inci2020-fig3-text");
+    overlay_clear(&overlay);
+}
+
+static void test_published_ratios_are_chained(void)
+{
+    static const char *const names[] = {
+        "inci2020-fig3-further-text", "inci2020-fig3-text"};
+    static const struct {
+        size_t names;
+        const char *words;
+        double speedup;
+    } cases[] = {
+        {1, "chained on the predicted 5 at 40", 10.0},
+        {2, "chained on the published 5.8 at 40", 11.6},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        struct overlay overlay;
+        size_t count = 0;
+        CU_ASSERT_EQUAL_FATAL(
+            lay_over(&overlay, plain_sweep, names, cases[i].names, NULL), FULCRUM_OK);
+        const struct fulcrum_published *sets =
+            fulcrum_plot_published_sets(overlay.published, &count);
+        CU_ASSERT_EQUAL(count, 2 * cases[i].names);
+        expect_part(sets[1].name, cases[i].words);
+        CU_ASSERT_EQUAL_FATAL(sets[1].count, 1);
+        suite_assert_close("speed-up", sets[1].value[0], cases[i].speedup, 1e-12);
+        overlay_clear(&overlay);
+    }
+}
+
+/* Relative to 40 actors, 4 are 1 / 5.8 as fast, as the reference itself has it. */
+static void test_ratios_are_restated_relative_to_a_point_of_their_own(void)
+{
+    static const char *const names[] = {"inci2020-fig3-text"};
+    struct overlay overlay;
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        lay_over(&overlay, relative_sweep, names, 1, NULL), FULCRUM_OK);
+    const struct fulcrum_published *sets =
+        fulcrum_plot_published_sets(overlay.published, &count);
+    CU_ASSERT_EQUAL_FATAL(count, 2);
+    expect_part(sets[1].name, "restated relative to 40");
+    CU_ASSERT_EQUAL_FATAL(sets[1].count, 2);
+    suite_assert_close("4 actors", sets[1].value[0], 1.0 / 5.8, 1e-12);
+    suite_assert_close("low", sets[1].lo[0], 1.0 / 5.85, 1e-12);
+    suite_assert_close("256 actors", sets[1].value[1], 2.0, 1e-12);
+    overlay_clear(&overlay);
+}
+
+static void test_references_that_do_not_belong_are_refused(void)
+{
+    static const char short_sweep[] = SWEEP_HEAD "x,8,8,100,ok\nx,16,16,190,ok\n";
+    static const struct {
+        const char *sweep;
+        const char *name;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {plain_sweep, "inci2020-fig3-txt", FULCRUM_ERR_UNKNOWN_NAME,
+            "inci2020-fig3-text"},
+        {plain_sweep, "inci2020-fig3-power-text", FULCRUM_ERR_UNSUPPORTED,
+            "expected speedup or runtime_rel"},
+        {plain_sweep, "power-nvidia-smi-v100", FULCRUM_ERR_UNSUPPORTED,
+            "does not say run.actor_count"},
+        {plain_sweep, "inci2020-fig4-text", FULCRUM_ERR_UNSUPPORTED,
+            "relative to one that differs in more than run.actor_count"},
+        {short_sweep, "inci2020-fig3-text", FULCRUM_ERR_UNSUPPORTED,
+            "run.actor_count = 4, which the sweep does not reach"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct overlay overlay;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(lay_over(&overlay, cases[i].sweep, &cases[i].name, 1, &err),
+            cases[i].status);
+        expect_part(err.detail, cases[i].part);
+        overlay_clear(&overlay);
+    }
+    static const char *const many[] = {"a", "b", "c", "d", "e"};
+    struct overlay overlay;
+    CU_ASSERT_EQUAL(lay_over(&overlay, plain_sweep, many, 5, NULL), FULCRUM_ERR_RANGE);
+    overlay_clear(&overlay);
+}
+
+/* Slowdowns of so many actors with those that were published for 256 of them. */
+static enum fulcrum_status lay_over_sms(
+    double actors, struct overlay *out, struct fulcrum_error *err)
+{
+    static const char *const names[] = {"inci2020-fig4-text"};
+    char text[200];
+    (void)snprintf(text, sizeof text,
+        "run.sm_count,actor_count,steps_per_s,status\n40,%g,90,ok\n80,%g,100,ok\n",
+        actors, actors);
+    *out = (struct overlay){.published = NULL};
+    plot_file_open(&out->opened, "a.csv", text, "points");
+    out->sweep = sweep_of(&out->opened, "run.sm_count");
+    CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(out->sweep, NULL), FULCRUM_OK);
+    const struct fulcrum_plot_names list = {names, 1};
+    return fulcrum_plot_published_new(
+        &list, out->sweep, FULCRUM_PLOT_SM, &out->published, err);
+}
+
+static void test_points_at_other_settings_are_left_out(void)
+{
+    struct overlay overlay;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(lay_over_sms(256.0, &overlay, NULL), FULCRUM_OK);
+    const struct fulcrum_published *sets =
+        fulcrum_plot_published_sets(overlay.published, &count);
+    CU_ASSERT_EQUAL(count, 1);
+    suite_assert_close("slowdown", sets[0].value[0], 1.06, 1e-12);
+    overlay_clear(&overlay);
+    CU_ASSERT_EQUAL(lay_over_sms(40.0, &overlay, &err), FULCRUM_ERR_UNSUPPORTED);
+    expect_part(err.detail, "run.actor_count = 256, the sweep of 40");
+    overlay_clear(&overlay);
+}
+
+/* A validation, and what is made of it. */
+struct validated {
+    struct plot_file file;
+    struct fulcrum_plot_validation *plot;
+    struct fulcrum_parity_data data;
+};
+
+static void open_validation(struct validated *out, const char *name, const char *text)
+{
+    *out = (struct validated){.plot = NULL};
+    plot_file_open(&out->file, name, text, "points");
+    CU_ASSERT_EQUAL(out->file.source.content, FULCRUM_PLOT_VALIDATION);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_validation_new(out->file.rows, &out->plot, NULL), FULCRUM_OK);
+    out->data = fulcrum_plot_validation_data(out->plot, &no_words);
+}
+
+static void close_validation(struct validated *opened)
+{
+    fulcrum_plot_validation_free(opened->plot);
+    plot_file_close(&opened->file);
+}
+
+static void test_validation_sorts_points_by_unit_and_family(void)
+{
+    static const char text[] =
+        "reference,quantity,observed,half_width,predicted,predicted_lo,predicted_hi,"
+        "kind\n"
+        "envpool-a,steps_per_s,100,,110,90,130,predicted\n"
+        "envpool-b,gpu_w,50,1,51,,,fitted\n"
+        "mine,speedup,2,,2.5,2,3,predicted\n";
+    struct validated opened;
+    open_validation(&opened, "a.csv", text);
+    CU_ASSERT_EQUAL_FATAL(opened.data.count, 3);
+    CU_ASSERT_EQUAL_FATAL(opened.data.family_count, 2);
+    CU_ASSERT_STRING_EQUAL(opened.data.families[0], "envpool (2 references)");
+    CU_ASSERT_STRING_EQUAL(opened.data.families[1], "mine (1 reference)");
+    static const enum fulcrum_parity_kind kinds[] = {
+        FULCRUM_PARITY_RATE, FULCRUM_PARITY_WATTS, FULCRUM_PARITY_RATIO};
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(opened.data.points[i].kind, kinds[i]);
+        CU_ASSERT_EQUAL(opened.data.points[i].is_fitted, i == 1);
+        CU_ASSERT_EQUAL(opened.data.points[i].family, i == 2);
+    }
+    CU_ASSERT(isnan(opened.data.points[1].lo));
+    CU_ASSERT_STRING_EQUAL(
+        opened.data.text.subtitle, "3 references: 2 points predicted, 1 fitted");
+    close_validation(&opened);
+}
+
+static void test_a_validation_may_be_empty(void)
+{
+    static const char text[] =
+        "{\"schema\":{\"name\":\"fulcrum-validate\"},\"sets\":[],\"points\":[]}";
+    struct validated opened;
+    open_validation(&opened, "a.json", text);
+    CU_ASSERT_EQUAL(opened.data.count, 0);
+    CU_ASSERT_EQUAL(opened.data.family_count, 0);
+    expect_part(opened.data.text.subtitle, "0 references");
+    close_validation(&opened);
+}
+
+static void test_values_in_other_units_become_ratios(void)
+{
+    static const char text[] =
+        "reference,series,quantity,observed,half_width,predicted,kind\n"
+        "a,one,flop_per_s,50,,60,fitted\n"
+        "a,one,flop_per_s,200,5,150,predicted\n"
+        "a,two,flop_per_s,1000,,1000,fitted\n";
+    struct validated opened;
+    open_validation(&opened, "a.csv", text);
+    static const double measured[] = {1.0, 4.0, 1.0};
+    static const double predicted[] = {1.2, 3.0, 1.0};
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(opened.data.points[i].kind, FULCRUM_PARITY_RATIO);
+        suite_assert_close(
+            "measured", opened.data.points[i].measured, measured[i], 1e-12);
+        suite_assert_close(
+            "predicted", opened.data.points[i].predicted, predicted[i], 1e-12);
+    }
+    suite_assert_close("half-width", opened.data.points[1].half_width, 0.1, 1e-12);
+    expect_part(opened.data.text.footnote, "relative to the first");
+    close_validation(&opened);
+}
+
+static void test_families_beyond_the_legend_share_its_last_entry(void)
+{
+    char text[2000] = "reference,quantity,observed,predicted,kind\n";
+    for (int i = 0; i < FULCRUM_PARITY_FAMILIES_MAX + 3; i++) {
+        size_t used = strlen(text);
+        (void)snprintf(
+            text + used, sizeof text - used, "family%d-x,gpu_w,10,11,predicted\n", i);
+    }
+    struct validated opened;
+    open_validation(&opened, "a.csv", text);
+    CU_ASSERT_EQUAL(opened.data.family_count, FULCRUM_PARITY_FAMILIES_MAX);
+    CU_ASSERT_STRING_EQUAL(
+        opened.data.families[FULCRUM_PARITY_FAMILIES_MAX - 1], "others (4 references)");
+    close_validation(&opened);
+}
+
+/* Parameters of a fit and one figure: %s are the scale of the second, and the value. */
+#define FIT_TEXT                                                                       \
+    "{\"schema\":{\"name\":\"fulcrum-fit\",\"version\":1},\"parameters\":["            \
+    "{\"path\":\"workload.step.cv\",\"scale\":\"linear\",\"prior\":0.5,"               \
+    "\"prior_sd\":0.1,\"fitted\":0.6,\"posterior_low\":0.45,\"posterior_high\":0.7,"   \
+    "\"posterior_sd_frac\":0.9,\"verdict\":\"not identified\"},"                       \
+    "{\"path\":\"workload.step.mean_s\",\"scale\":\"%s\",\"prior\":0.002,"             \
+    "\"prior_sd\":0.5,\"fitted\":0.004,\"posterior_low\":0.002,"                       \
+    "\"posterior_high\":0.008,\"posterior_sd_frac\":0.3,\"verdict\":\"identified\"}]," \
+    "\"figures\":[{\"reference\":\"r\",\"point\":1,\"quantity\":\"speedup\","          \
+    "\"observed\":%s,\"sd\":0.5,\"prior_low\":4,\"prior_high\":8,\"fitted\":5.5,"      \
+    "\"posterior_mean\":5,\"posterior_sd\":0.2,\"held_out_mean\":null}]}"
+
+/* A text of a fit, read. */
+static enum fulcrum_status read_fit(const char *scale, const char *observed,
+    struct plot_file *opened, struct fulcrum_plot_fit **out, struct fulcrum_error *err)
+{
+    char text[2000];
+    struct fulcrum_plot_rows *figures = NULL;
+    (void)snprintf(text, sizeof text, FIT_TEXT, scale, observed);
+    plot_file_open(opened, "a.json", text, "parameters");
+    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_FIT);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_source_rows(&opened->source, "figures", &figures, NULL),
+        FULCRUM_OK);
+    enum fulcrum_status status = fulcrum_plot_fit_new(opened->rows, figures, out, err);
+    fulcrum_plot_rows_free(figures);
+    return status;
+}
+
+static void test_fit_counts_in_prior_standard_deviations(void)
+{
+    struct plot_file opened;
+    struct fulcrum_plot_fit *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(read_fit("log", "5", &opened, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.row_count, 2);
+    /* What the data say most of comes first. */
+    const struct fulcrum_posterior_row *first = &data.rows[0];
+    CU_ASSERT(first->is_identified);
+    suite_assert_close("fitted", first->fitted, log(2.0) / 0.5, 1e-12);
+    suite_assert_close("low", first->lo + 1.0, 1.0, 1e-12);
+    suite_assert_close("high", first->hi, log(4.0) / 0.5, 1e-12);
+    CU_ASSERT_STRING_EQUAL(first->text, "2 ms \xe2\x86\x92 4 ms (2 ms to 8 ms)");
+    CU_ASSERT(!data.rows[1].is_identified);
+    suite_assert_close("linear", data.rows[1].hi, 2.0, 1e-12);
+    CU_ASSERT_EQUAL_FATAL(data.figure_count, 1);
+    suite_assert_close("prior", data.figures[0].prior_hi, 1.6, 1e-12);
+    suite_assert_close("best", data.figures[0].fitted, 1.1, 1e-12);
+    suite_assert_close(
+        "posterior", data.figures[0].posterior_hi, 1.0 + 1.645 * 0.04, 1e-12);
+    CU_ASSERT(isnan(data.figures[0].others_lo));
+    fulcrum_plot_fit_free(plot);
+    plot_file_close(&opened);
+}
+
+static void test_fits_without_draws_have_a_spread_by_slopes(void)
+{
+    static const char text[] =
+        "{\"schema\":{\"name\":\"fulcrum-fit\"},\"parameters\":[{\"path\":"
+        "\"workload.step.cv\",\"scale\":\"linear\",\"prior\":0.5,\"prior_sd\":0.1,"
+        "\"fitted\":0.6,\"posterior_low\":null,\"posterior_high\":null,"
+        "\"posterior_sd_frac\":0.5,\"verdict\":\"identified\"}],\"figures\":[]}";
+    struct plot_file opened;
+    struct fulcrum_plot_rows *figures = NULL;
+    struct fulcrum_plot_fit *plot = NULL;
+    plot_file_open(&opened, "a.json", text, "parameters");
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_source_rows(&opened.source, "figures", &figures, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_fit_new(opened.rows, figures, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &no_words);
+    suite_assert_close("high", data.rows[0].hi, 1.0 + 1.645 * 0.5, 1e-12);
+    CU_ASSERT_STRING_EQUAL(data.rows[0].text, "0.5 \xe2\x86\x92 0.6");
+    expect_part(data.text.subtitle, "from the slopes");
+    fulcrum_plot_fit_free(plot);
+    fulcrum_plot_rows_free(figures);
+    plot_file_close(&opened);
+}
+
+static void test_fits_with_odd_cells_are_refused(void)
+{
+    static const struct {
+        const char *scale;
+        const char *observed;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {"cubic", "5", FULCRUM_ERR_FORMAT, "parameters[1].scale = 'cubic'"},
+        {"log", "0", FULCRUM_ERR_RANGE, "figures[0].observed = 0"},
+        {"log", "\"5\"", FULCRUM_ERR_FORMAT, "figures[0].observed"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plot_file opened;
+        struct fulcrum_plot_fit *plot = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            read_fit(cases[i].scale, cases[i].observed, &opened, &plot, &err),
+            cases[i].status);
+        expect_part(err.detail, cases[i].part);
+        plot_file_close(&opened);
+    }
+}
+
+static void test_gpu_time_follows_the_model(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_plot_gpu_time *plot = NULL;
+    struct fulcrum_design a100;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("inci2020-fig2-text", &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_gpu_time_new(reference, "dgx-1,dgx-a100", &plot, NULL),
+        FULCRUM_OK);
+    struct fulcrum_gpu_time_data data = fulcrum_plot_gpu_time_data(plot, &no_words);
+    /* The reference's own GPU is there already. */
+    CU_ASSERT_EQUAL_FATAL(data.count, 3);
+    static const double published[] = {0.57, 0.15, 0.12, 0.16};
+    for (size_t k = 0; k < 4; k++) {
+        suite_assert_close("published", data.rows[0].parts[k], published[k], 1e-12);
+    }
+    suite_assert_close("half of the SMs", data.rows[1].parts[0], 2.0 * 0.57, 1e-12);
+    CU_ASSERT(isnan(data.rows[1].lo));
+    fulcrum_design_init(&a100);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_machine_load("dgx-a100", &a100, NULL, NULL), FULCRUM_OK);
+    struct fulcrum_gpu_scale scale =
+        fulcrum_gpu_scale(&reference->design.workload.network,
+            &reference->design.machine.gpu, &a100.machine.gpu);
+    suite_assert_close("math", data.rows[2].parts[0], scale.math, 1e-12);
+    suite_assert_close("DRAM", data.rows[2].parts[2], scale.dram, 1e-12);
+    suite_assert_close("interval", data.rows[2].hi * data.rows[2].lo,
+        pow(fulcrum_gpu_scale_sum(&scale), 2.0), 1e-12);
+    CU_ASSERT(data.rows[2].hi > 1.5 * fulcrum_gpu_scale_sum(&scale));
+    fulcrum_plot_gpu_time_free(plot);
+    fulcrum_reference_free(reference);
+}
+
+static void test_gpu_time_needs_such_a_reference_and_machines(void)
+{
+    static const struct {
+        const char *reference;
+        const char *machines;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {"inci2020-fig3-text", "none", FULCRUM_ERR_UNSUPPORTED, "no gpu_time_frac"},
+        {"inci2020-fig2-text", "dgx-a100,dgx-h10", FULCRUM_ERR_UNKNOWN_NAME,
+            "--machines"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_reference *reference = NULL;
+        struct fulcrum_plot_gpu_time *plot = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_reference_load(cases[i].reference, &reference, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(
+            fulcrum_plot_gpu_time_new(reference, cases[i].machines, &plot, &err),
+            cases[i].status);
+        expect_part(err.detail, cases[i].part);
+        fulcrum_reference_free(reference);
+    }
+}
+
+/* --- Tornado -----------------------------------------------------------------------
+ */
+
+static const char tornado_head[] =
+    "metric,unit,field,field_unit,field_lo,field_value,field_hi,first_frac,first_error,"
+    "total_frac,total_error,swing_lo,swing_hi,metric_value,metric_lo,metric_hi,"
+    "interaction_frac\n";
+
+static enum fulcrum_status read_tornado(const char *lines, struct plot_file *opened,
+    struct fulcrum_plot_tornado **plot, struct fulcrum_error *err)
+{
+    char text[2000];
+    (void)snprintf(text, sizeof text, "%s%s", tornado_head, lines);
+    plot_file_open(opened, "tornado.csv", text, "rows");
+    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_SENSITIVITY);
+    return fulcrum_plot_tornado_new(opened->rows, plot, err);
+}
+
+static void test_each_metric_has_a_panel_of_its_fields(void)
+{
+    struct plot_file opened;
+    struct fulcrum_plot_tornado *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        read_tornado("delay_s,s,a.b,W,2,3,4000,0.5,0.1,0.6,0.2,1,3,2,0.5,4,0.25\n"
+                     "delay_s,s,draws of x,,,,,0.1,0.1,0.2,0.2,1.5,2.5,2,0.5,4,0.25\n"
+                     "mean_batch,,a.b,W,2,3,4000,,,,,7,9,8,5,11,\n",
+            &opened, &plot, NULL),
+        FULCRUM_OK);
+    struct fulcrum_tornado_data data = fulcrum_plot_tornado_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.count, 2);
+    CU_ASSERT_EQUAL_FATAL(data.panels[0].count, 2);
+    CU_ASSERT_EQUAL(data.panels[1].count, 1);
+    CU_ASSERT_STRING_EQUAL(data.panels[0].title, "delay_s, s");
+    CU_ASSERT_STRING_EQUAL(data.panels[0].unit, "s");
+    CU_ASSERT_STRING_EQUAL(data.panels[1].title, "mean_batch");
+    CU_ASSERT_PTR_NULL(data.panels[1].unit);
+    expect_part(data.panels[0].finding, "500 ms and 4 s");
+    expect_part(data.panels[0].finding, "interactions 25 %");
+    const struct fulcrum_tornado_row *rows = data.panels[0].rows;
+    CU_ASSERT_STRING_EQUAL(rows[0].reach, "2 W to 4 kW");
+    CU_ASSERT_PTR_NULL(rows[1].reach);
+    CU_ASSERT_STRING_EQUAL(rows[1].name, "draws of x");
+    CU_ASSERT_EQUAL(rows[0].first, 0.5);
+    CU_ASSERT_EQUAL(rows[0].total, 0.6);
+    CU_ASSERT_EQUAL(rows[1].hi, 2.5);
+    CU_ASSERT(isnan(data.panels[1].rows[0].total));
+    CU_ASSERT_EQUAL(data.panels[1].value, 8.0);
+    fulcrum_plot_tornado_free(plot);
+    plot_file_close(&opened);
+}
+
+static void test_tornados_have_room_for_so_many_metrics(void)
+{
+    struct plot_file opened;
+    struct fulcrum_plot_tornado *plot = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(read_tornado("a,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
+                                 "b,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
+                                 "c,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
+                                 "d,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
+                                 "e,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
+                                 "f,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
+                                 "g,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n",
+                        &opened, &plot, &err),
+        FULCRUM_ERR_RANGE);
+    expect_part(err.detail, "more than 6 metrics");
+    plot_file_close(&opened);
+    CU_ASSERT_EQUAL(
+        read_tornado("a,,f,,1,2,3,x,0,0,0,1,1,1,1,1,0\n", &opened, &plot, &err),
+        FULCRUM_ERR_FORMAT);
+    expect_part(err.detail, "first_frac");
+    plot_file_close(&opened);
+}
+
+/* --- Stages ------------------------------------------------------------------------
+ */
+
+static void test_published_stages_are_shares_of_points(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_plot_stages *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("rlscope-fig5-stage-shares", &reference, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_stages_of_reference(reference, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_stages_data data = fulcrum_plot_stages_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.count, 4);
+    CU_ASSERT_STRING_EQUAL(data.rows[2].name, "A2C");
+    CU_ASSERT_STRING_EQUAL(data.rows[0].text, "of 13091 s");
+    suite_assert_close("simulation",
+        data.rows[2].share_frac[FULCRUM_STAGE_SIMULATION][0], 0.672, 1e-12);
+    suite_assert_close(
+        "training", data.rows[0].share_frac[FULCRUM_STAGE_TRAINING][0], 0.718, 1e-12);
+    CU_ASSERT_FALSE(data.rows[0].is_split);
+    expect_part(data.text.subtitle, "RTX 2080 Ti");
+    expect_part(data.text.footnote, "1.00 to 1.01");
+    fulcrum_plot_stages_free(plot);
+    fulcrum_reference_free(reference);
+}
+
+static void test_stages_need_a_reference_of_stages(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_plot_stages *plot = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("inci2020-fig3-text", &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_plot_stages_of_reference(reference, &plot, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    expect_part(err.detail, "no share of time by stage");
+    fulcrum_reference_free(reference);
+}
+
+static const char measured_stages[] =
+    "run,stage,share_frac,cpu_only_frac,cpu_and_gpu_frac,gpu_only_frac\n"
+    "1 actor,simulation,0.5,0.5,0,0\n"
+    "1 actor,wait,,,,\n"
+    "1 actor,idle,0.5,,,\n"
+    "8 actors,simulation,0.25,0.25,0,0\n"
+    "8 actors,inference,0.75,0.25,0.3,0.2\n"
+    "8 actors,outside,,,,\n";
+
+static enum fulcrum_status read_stages(const char *text, struct plot_file *opened,
+    struct fulcrum_plot_stages **plot, struct fulcrum_error *err)
+{
+    plot_file_open(opened, "stages.csv", text, "stages");
+    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_STAGES);
+    return fulcrum_plot_stages_of_rows(opened->rows, plot, err);
+}
+
+static void test_measured_stages_are_a_bar_for_each_run(void)
+{
+    struct plot_file opened;
+    struct fulcrum_plot_stages *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        read_stages(measured_stages, &opened, &plot, NULL), FULCRUM_OK);
+    const struct fulcrum_plot_words words = {.title = "mine"};
+    struct fulcrum_stages_data data = fulcrum_plot_stages_data(plot, &words);
+    CU_ASSERT_EQUAL_FATAL(data.count, 2);
+    CU_ASSERT_STRING_EQUAL(data.text.title, "mine");
+    CU_ASSERT_STRING_EQUAL(data.rows[1].name, "8 actors");
+    suite_assert_close("idle", data.rows[0].idle_frac, 0.5, 1e-12);
+    suite_assert_close("idle", data.rows[1].idle_frac, 0.0, 0.0);
+    suite_assert_close("both",
+        data.rows[1].share_frac[FULCRUM_STAGE_INFERENCE][FULCRUM_STAGE_CPU_AND_GPU],
+        0.3, 1e-12);
+    CU_ASSERT_FALSE(data.rows[0].is_split);
+    CU_ASSERT(data.rows[1].is_split);
+    fulcrum_plot_stages_free(plot);
+    plot_file_close(&opened);
+}
+
+/* Sampled threads leave shares open, and a chart of zeros would lie. */
+static void test_stages_without_shares_have_no_chart(void)
+{
+    static const struct {
+        const char *text;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {"run,stage,cpu_only_frac\nmine,simulation,\n", FULCRUM_ERR_UNSUPPORTED,
+            "run mine: cpu_only_frac is not known"},
+        {"run,stage,cpu_only_frac\nmine,simulation,much\n", FULCRUM_ERR_FORMAT, "much"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plot_file opened;
+        struct fulcrum_plot_stages *plot = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            read_stages(cases[i].text, &opened, &plot, &err), cases[i].status);
+        expect_part(err.detail, cases[i].part);
+        plot_file_close(&opened);
+    }
+}
+
+/* Two SMs, one disturbed; the curve between them follows (5) and (6). */
+static void test_sm_time_has_samples_and_the_fitted_curve(void)
+{
+    static double sms[] = {8, 132};
+    static double time_s[] = {2e-3, 1e-3};
+    static double rel[] = {1, 1};
+    static double disturbed[] = {1, 0};
+    const struct fulcrum_plot_words words = {0};
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_plot_sm_time *plot = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_plot_sm_time_new(calibration, &words, &plot, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "no series inference_sm"));
+    const struct fulcrum_series series = {.name = "inference_sm",
+        .unit = "s",
+        .x_name = "sms",
+        .condition = "batch 64",
+        .count = 2,
+        .x = sms,
+        .value = time_s,
+        .canary_rel = rel,
+        .disturbed = disturbed};
+    const struct fulcrum_quantity quantities[] = {
+        {"sm_per_batch_s", 4e-4, 4e-4, 4e-4, "s"},
+        {"sm_per_item_s", 1e-5, 1e-5, 1e-5, "s"}};
+    const struct fulcrum_parameter parameters[] = {
+        {.path = "workload.network.launch_bound_frac", .value = 0.5},
+        {.path = "workload.network.math_frac", .value = 0.8}};
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_add_series(calibration, &series, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(
+            fulcrum_calibration_add_quantity(calibration, &quantities[i], NULL),
+            FULCRUM_OK);
+        CU_ASSERT_EQUAL(
+            fulcrum_calibration_add_parameter(calibration, &parameters[i], NULL),
+            FULCRUM_OK);
+    }
+    (void)snprintf(
+        calibration->machine.gpu.name, sizeof calibration->machine.gpu.name, "G");
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_sm_time_new(calibration, &words, &plot, &err), FULCRUM_OK);
+    const struct fulcrum_sm_time_data *data = fulcrum_plot_sm_time_data(plot);
+    CU_ASSERT_STRING_EQUAL(data->text.title, "G, on a part of its SMs");
+    CU_ASSERT_EQUAL(data->inference_count, 1);
+    CU_ASSERT_EQUAL(data->training.samples.count, 0);
+    const struct fulcrum_sm_work *work = &data->inference[0];
+    CU_ASSERT_STRING_EQUAL(work->name, "batch 64");
+    CU_ASSERT_EQUAL(work->samples.disturbed[0], 1);
+    CU_ASSERT_EQUAL(work->fit.count, 64);
+    double phi = 0.8 * 132 / 8 + 0.2;
+    suite_assert_close(
+        "8 SMs", work->fit.y[0], 4e-4 * (0.5 + 0.5 * phi) + 64e-5 * phi, 1e-9);
+    suite_assert_close("all", work->fit.y[63], 4e-4 + 64e-5, 1e-9);
+    fulcrum_plot_sm_time_free(plot);
+    fulcrum_calibration_free(calibration);
+}
+
+/* Two rules over unsorted actors, a failure, a disturbed point, one not reached. */
+#define MEASURED_HEAD                                                                  \
+    "batching,actors,envs_per_actor,measured_steps_per_s,measured_lo,measured_hi,"     \
+    "predicted_steps_per_s,predicted_lo,predicted_hi,windows,disturbed_windows,note\n"
+static const char measured_points[] =
+    MEASURED_HEAD "greedy K=4,8,4,2000,1900,2100,2100,2000,2200,5,1,\n"
+                  "greedy K=4,2,4,1000,900,1100,900,800,1000,5,0,\n"
+                  "fixed share 0.5 K=1,2,1,500,400,600,750,700,800,5,4,disturbed\n"
+                  "fixed share 0.5 K=1,4,1,,,,,,,0,0,environment 3: it crashed\n"
+                  "greedy K=4,16,4,,,,,,,0,0,not measured\n"
+                  "greedy K=4,32,4,10,9,11,40,30,50,3,2,environment 1: late\n";
+
+static enum fulcrum_status read_measured(const char *file, const char *text,
+    struct plot_file *opened, struct fulcrum_plot_measured **plot,
+    struct fulcrum_error *err)
+{
+    plot_file_open(opened, file, text, "points");
+    CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_MEASURED);
+    return fulcrum_plot_measured_new(opened->rows, plot, err);
+}
+
+static void test_measured_points_make_a_panel_for_each_rule(void)
+{
+    struct plot_file opened;
+    struct fulcrum_plot_measured *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        read_measured("m.csv", measured_points, &opened, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.panel_count, 2);
+    const struct fulcrum_measured_panel *greedy = &data.panels[0];
+    CU_ASSERT_STRING_EQUAL(greedy->name, "greedy, 4 envs per actor");
+    CU_ASSERT_STRING_EQUAL(data.panels[1].name, "fixed share 0.5, 1 env per actor");
+    CU_ASSERT_EQUAL_FATAL(greedy->count, 4);
+    for (size_t i = 1; i < greedy->count; i++) {
+        CU_ASSERT(greedy->actor_count[i - 1] < greedy->actor_count[i]);
+    }
+    suite_assert_close("measured", greedy->steps_per_s[0], 1000.0, 0.0);
+    suite_assert_close("least", greedy->lo[1], 1900.0, 0.0);
+    suite_assert_close("predicted", greedy->predicted.hi[1], 2200.0, 0.0);
+    static const unsigned char failed[] = {0, 0, 0, 1};
+    static const unsigned char disturbed[] = {0, 0, 0, 1};
+    CU_ASSERT_EQUAL(memcmp(greedy->failed, failed, sizeof failed), 0);
+    CU_ASSERT_EQUAL(memcmp(greedy->disturbed, disturbed, sizeof disturbed), 0);
+    CU_ASSERT_EQUAL(data.panels[1].disturbed[0], 1);
+    CU_ASSERT_EQUAL(data.panels[1].failed[1], 1);
+    fulcrum_plot_measured_free(plot);
+    plot_file_close(&opened);
+}
+
+static void test_measured_points_are_told_of_around_the_chart(void)
+{
+    struct plot_file opened;
+    struct fulcrum_plot_measured *plot = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        read_measured("m.csv", measured_points, &opened, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+    CU_ASSERT_STRING_EQUAL(data.text.title, "Measured against predicted");
+    CU_ASSERT_STRING_EQUAL(data.text.subtitle,
+        "2 undisturbed points: mean |error| 7.5 %, largest -10 % (greedy, 4 envs per "
+        "actor, 2 actors)");
+    expect_part(data.text.footnote, "2 of 6 points disturbed");
+    expect_part(data.text.footnote, "1 of 6 points not measured");
+    expect_part(data.text.footnote,
+        "2 of 6 points failed, the first: environment 3: it crashed");
+    const struct fulcrum_plot_words words = {"mine", "below"};
+    data = fulcrum_plot_measured_data(plot, &words);
+    CU_ASSERT_STRING_EQUAL(data.text.title, "mine");
+    CU_ASSERT_STRING_EQUAL(data.text.subtitle, "below");
+    fulcrum_plot_measured_free(plot);
+    plot_file_close(&opened);
+}
+
+#define MEASURED_SCHEMA "{\"schema\":{\"name\":\"fulcrum-measure\",\"version\":1},"
+
+static void test_measured_documents_name_what_ran(void)
+{
+    static const struct {
+        const char *points;
+        const char *title;
+        const char *subtitle;
+    } cases[] = {
+        {"", "Measured end to end", "nothing was predicted"},
+        {"{\"batching\":\"greedy K=1\",\"actors\":1,\"envs_per_actor\":1,"
+         "\"measured_steps_per_s\":100,\"predicted_steps_per_s\":null}",
+            "pole on a CPU: measured end to end",
+            "learner cpu, calibration c; nothing was predicted"},
+        {"{\"batching\":\"greedy K=1\",\"actors\":1,\"envs_per_actor\":1,"
+         "\"measured_steps_per_s\":100,\"predicted_steps_per_s\":50,"
+         "\"windows\":1,\"disturbed_windows\":1,\"note\":\"disturbed\"}",
+            "pole on a CPU: measured against predicted",
+            "learner cpu, calibration c; no point to compare: all disturbed"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plot_file opened;
+        struct fulcrum_plot_measured *plot = NULL;
+        char text[600];
+        (void)snprintf(text, sizeof text,
+            MEASURED_SCHEMA "\"actor\":\"pole\",\"machine\":\"a CPU\","
+                            "\"learner\":\"cpu\",\"calibration\":\"c\","
+                            "\"points\":[%s],\"stages\":[]}",
+            cases[i].points);
+        CU_ASSERT_EQUAL_FATAL(
+            read_measured("m.json", text, &opened, &plot, NULL), FULCRUM_OK);
+        struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+        CU_ASSERT_STRING_EQUAL(data.text.title, cases[i].title);
+        expect_part(data.text.subtitle, cases[i].subtitle);
+        fulcrum_plot_measured_free(plot);
+        plot_file_close(&opened);
+    }
+}
+
+static void test_measured_points_with_odd_cells_are_refused(void)
+{
+    static const struct {
+        const char *row;
+        const char *part;
+    } cases[] = {
+        {"greedy,many,1,1,1,1,1,1,1,1,0,\n", "actors = many"},
+        {"greedy,0,1,1,1,1,1,1,1,1,0,\n", "actors = 0: expected a number above 0"},
+        {"greedy,,1,1,1,1,1,1,1,1,0,\n", "expected a number above 0"},
+        {"greedy,1,some,1,1,1,1,1,1,1,0,\n", "envs_per_actor = some"},
+        {"greedy,1,1,fast,1,1,1,1,1,1,0,\n", "measured_steps_per_s = fast"},
+        {"greedy,1,1,1,1,1,1,1,1,few,0,\n", "windows = few"},
+        {"greedy,1,1,1,1,1,1,1,1,1,few,\n", "disturbed_windows = few"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plot_file opened;
+        struct fulcrum_plot_measured *plot = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        char text[400];
+        (void)snprintf(text, sizeof text, MEASURED_HEAD "%s", cases[i].row);
+        CU_ASSERT_EQUAL(
+            read_measured("m.csv", text, &opened, &plot, &err), FULCRUM_ERR_FORMAT);
+        expect_part(err.detail, cases[i].part);
+        plot_file_close(&opened);
+    }
+}
+
+/* As `fulcrum validate` predicts it: every other point of a published curve was fitted.
+ */
+static void test_measured_references_are_predicted_anew(void)
+{
+    struct fulcrum_reference *reference = NULL;
+    struct fulcrum_validation validation = {.reference = NULL};
+    struct fulcrum_plot_measured *plot = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("sf-fig3-10-core-atari", &reference, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_keep_series(reference, "DeepMind IMPALA", NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_measured_of_reference(&validation, &plot, &err), FULCRUM_OK);
+    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
+    const struct fulcrum_measured_panel *panel = &data.panels[0];
+    CU_ASSERT_STRING_EQUAL(panel->name, "DeepMind IMPALA");
+    CU_ASSERT_STRING_EQUAL(data.x_label, "environments");
+    CU_ASSERT_EQUAL_FATAL(panel->count, validation.comparison.count);
+    for (size_t i = 0; i < panel->count; i++) {
+        const struct fulcrum_compared *item = &validation.comparison.items[i];
+        suite_assert_close("observed", panel->steps_per_s[i], item->observed, 0.0);
+        suite_assert_close(
+            "predicted", panel->predicted.value[i], item->predicted, 0.0);
+        CU_ASSERT_EQUAL(panel->seen[i], item->is_fitted);
+        CU_ASSERT_EQUAL(panel->disturbed[i], 0);
+    }
+    expect_part(data.text.footnote, "2 of 4 points were seen by the fit");
+    expect_part(data.text.subtitle, "2 points that no fit has seen: mean |error|");
+    fulcrum_plot_measured_free(plot);
+    fulcrum_validation_clear(&validation);
+    fulcrum_reference_free(reference);
+}
+
+/* What `fulcrum measure -o` writes names its disturbed points by their series. */
+static void test_measured_references_keep_disturbed_points_apart(void)
+{
+    static struct fulcrum_reference_setting settings[][2] = {
+        {{"run.actor_count", 8.0, ""}, {"run.envs_per_actor", 4.0, ""}},
+        {{"run.actor_count", 2.0, ""}, {"run.envs_per_actor", 4.0, ""}}};
+    static struct fulcrum_observation rates[] = {
+        {"steps_per_s", 900.0, 50.0}, {"steps_per_s", 300.0, 100.0}};
+    struct fulcrum_reference_point points[] = {
+        {0, "greedy K=4 disturbed", 2, settings[0], 1, &rates[0]},
+        {1, "greedy K=4", 2, settings[1], 1, &rates[1]}};
+    struct fulcrum_reference reference = {
+        .name = "mine", .title = "Mine", .points = points, .point_count = 2};
+    struct fulcrum_validation validation = {
+        .reference = &reference, .reason = "no calibration is named"};
+    struct fulcrum_plot_measured *plot = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_measured_of_reference(&validation, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
+    CU_ASSERT_STRING_EQUAL(data.panels[0].name, "greedy, 4 envs per actor");
+    CU_ASSERT_STRING_EQUAL(data.text.title, "Mine");
+    CU_ASSERT_STRING_EQUAL(data.text.subtitle, "nothing was predicted");
+    expect_part(data.text.footnote, "no calibration is named");
+    CU_ASSERT_EQUAL(data.panels[0].disturbed[0], 0);
+    CU_ASSERT_EQUAL(data.panels[0].disturbed[1], 1);
+    suite_assert_close("least", data.panels[0].lo[0], 200.0, 0.0);
+    suite_assert_close("most", data.panels[0].hi[1], 950.0, 0.0);
+    fulcrum_plot_measured_free(plot);
+    (void)snprintf(rates[0].quantity, sizeof rates[0].quantity, "gpu_w");
+    (void)snprintf(rates[1].quantity, sizeof rates[1].quantity, "gpu_w");
+    CU_ASSERT_EQUAL(fulcrum_plot_measured_of_reference(&validation, &plot, &err),
+        FULCRUM_ERR_UNSUPPORTED);
+    expect_part(err.detail, "reference mine: no point gives steps_per_s");
+}
+
+/* Of a document with both, stages are drawn where they are asked for. */
+static void test_documents_of_points_and_stages_give_what_is_asked_for(void)
+{
+    static const struct {
+        const char *rest;
+        enum fulcrum_plot_content expected;
+        enum fulcrum_plot_content content;
+    } cases[] = {
+        {"\"points\":[],\"stages\":[]}", FULCRUM_PLOT_CONTENTS, FULCRUM_PLOT_MEASURED},
+        {"\"points\":[],\"stages\":[]}", FULCRUM_PLOT_STAGES, FULCRUM_PLOT_STAGES},
+        {"\"points\":[]}", FULCRUM_PLOT_STAGES, FULCRUM_PLOT_MEASURED},
+        {"\"stages\":[]}", FULCRUM_PLOT_MEASURED, FULCRUM_PLOT_STAGES},
+        {"\"stages\":[]}", FULCRUM_PLOT_CONTENTS, FULCRUM_PLOT_STAGES},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct scratch scratch = scratch_new();
+        struct fulcrum_plot_source source;
+        char text[200];
+        (void)snprintf(text, sizeof text, MEASURED_SCHEMA "%s", cases[i].rest);
+        char *path = scratch_write(&scratch, "m.json", text);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_plot_source_open(path, cases[i].expected, &source, NULL),
+            FULCRUM_OK);
+        CU_ASSERT_EQUAL(source.content, cases[i].content);
+        fulcrum_plot_source_close(&source);
+        free(path);
+        scratch_free(&scratch);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_csv_and_json_read_alike),
+        SUITE_CASE(test_files_that_are_no_data_are_refused),
+        SUITE_CASE(test_cells_that_are_no_number_are_named),
+        SUITE_CASE(test_ratios_are_made_where_a_file_has_none),
+        SUITE_CASE(test_ratios_of_a_file_keep_their_intervals),
+        SUITE_CASE(test_slowdowns_refer_to_the_most_sms),
+        SUITE_CASE(test_published_ratios_go_over_as_they_are),
+        SUITE_CASE(test_published_ratios_are_chained),
+        SUITE_CASE(test_ratios_are_restated_relative_to_a_point_of_their_own),
+        SUITE_CASE(test_references_that_do_not_belong_are_refused),
+        SUITE_CASE(test_points_at_other_settings_are_left_out),
+        SUITE_CASE(test_validation_sorts_points_by_unit_and_family),
+        SUITE_CASE(test_a_validation_may_be_empty),
+        SUITE_CASE(test_values_in_other_units_become_ratios),
+        SUITE_CASE(test_families_beyond_the_legend_share_its_last_entry),
+        SUITE_CASE(test_fit_counts_in_prior_standard_deviations),
+        SUITE_CASE(test_fits_without_draws_have_a_spread_by_slopes),
+        SUITE_CASE(test_fits_with_odd_cells_are_refused),
+        SUITE_CASE(test_gpu_time_follows_the_model),
+        SUITE_CASE(test_gpu_time_needs_such_a_reference_and_machines),
+        SUITE_CASE(test_each_metric_has_a_panel_of_its_fields),
+        SUITE_CASE(test_tornados_have_room_for_so_many_metrics),
+        SUITE_CASE(test_published_stages_are_shares_of_points),
+        SUITE_CASE(test_stages_need_a_reference_of_stages),
+        SUITE_CASE(test_measured_stages_are_a_bar_for_each_run),
+        SUITE_CASE(test_stages_without_shares_have_no_chart),
+        SUITE_CASE(test_sm_time_has_samples_and_the_fitted_curve),
+        SUITE_CASE(test_measured_points_make_a_panel_for_each_rule),
+        SUITE_CASE(test_measured_points_are_told_of_around_the_chart),
+        SUITE_CASE(test_measured_documents_name_what_ran),
+        SUITE_CASE(test_measured_points_with_odd_cells_are_refused),
+        SUITE_CASE(test_measured_references_are_predicted_anew),
+        SUITE_CASE(test_measured_references_keep_disturbed_points_apart),
+        SUITE_CASE(test_documents_of_points_and_stages_give_what_is_asked_for),
+    };
+    return suite_run("plot_data", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,202 @@
+/* test_plot_memory.c - what `fulcrum memory` wrote becomes chart data. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "cli/plot/plot_data.h"
+#include "tests/support/expect.h"
+#include "tests/support/plot_file.h"
+#include "tests/support/suite.h"
+
+static const struct fulcrum_plot_words no_words = {NULL, NULL};
+
+#define COMPONENTS_HEAD "machine,gpu,component,gpu_s,run_frac,steps_per_s\n"
+
+static void test_components_are_bars_beside_the_first_machine(void)
+{
+    static const char text[] = COMPONENTS_HEAD "one,V100,dram,1e-5,0.05,1000\n"
+                                               "one,V100,math,3e-5,0.15,1000\n"
+                                               "one,V100,host,,-0.1,1000\n"
+                                               "one,V100,rest,,0.9,1000\n"
+                                               "two,H100,dram,1e-6,0.01,2000\n"
+                                               "two,H100,math,9e-6,0.03,2000\n"
+                                               "two,H100,rest,,0.96,2000\n";
+    struct plot_file opened;
+    struct fulcrum_plot_components *plot = NULL;
+    plot_file_open(&opened, "c.csv", text, "components");
+    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_COMPONENTS);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_components_new(opened.rows, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_gpu_time_data data = fulcrum_plot_components_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.count, 2);
+    CU_ASSERT_EQUAL_FATAL(data.run_count, 2);
+    CU_ASSERT_STRING_EQUAL(data.rows[1].name, "H100");
+    CU_ASSERT_STRING_EQUAL(data.runs[1].name, "two");
+    /* Arithmetic, DRAM: of all of the first GPU's 4e-5 s. */
+    suite_assert_close("math", data.rows[0].parts[0], 0.75, 1e-12);
+    suite_assert_close("DRAM", data.rows[0].parts[2], 0.25, 1e-12);
+    suite_assert_close("math there", data.rows[1].parts[0], 0.225, 1e-12);
+    /* Twice the rate: half the time for the same steps. */
+    suite_assert_close("rest", data.runs[0].parts[6], 0.9, 1e-12);
+    suite_assert_close("rest there", data.runs[1].parts[6], 0.48, 1e-12);
+    CU_ASSERT_EQUAL(data.runs[0].parts[5], 0.0);
+    expect_part(data.text.footnote, "Parts below 0 are drawn as 0.");
+    expect_part(data.text.footnote, "1.3");
+    fulcrum_plot_components_free(plot);
+    plot_file_close(&opened);
+}
+
+/* Parts of 5 s in a whole of 4 s: they are drawn smaller alike. */
+static void test_parts_are_no_more_than_the_whole(void)
+{
+    static const char text[] =
+        "machine,gpu,component,gpu_s,gpu_frac,run_frac,steps_per_s\n"
+        "one,V100,dram,2,0.5,0.5,10\none,V100,math,3,0.75,0.5,10\n"
+        "two,H100,dram,1,0.5,0.5,10\ntwo,H100,math,0.5,0.25,0.5,10\n";
+    struct plot_file opened;
+    struct fulcrum_plot_components *plot = NULL;
+    plot_file_open(&opened, "c.csv", text, "components");
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_components_new(opened.rows, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_gpu_time_data data = fulcrum_plot_components_data(plot, &no_words);
+    suite_assert_close("DRAM", data.rows[0].parts[2], 0.4, 1e-12);
+    suite_assert_close("math", data.rows[0].parts[0], 0.6, 1e-12);
+    /* Less than the whole stays as it is: 1.5 s of 4 s. */
+    suite_assert_close("DRAM there", data.rows[1].parts[2], 0.25, 1e-12);
+    suite_assert_close("math there", data.rows[1].parts[0], 0.125, 1e-12);
+    fulcrum_plot_components_free(plot);
+    plot_file_close(&opened);
+}
+
+static void test_components_that_are_none_are_refused(void)
+{
+    static const struct {
+        const char *text;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {COMPONENTS_HEAD "one,V100,fans,1,0.5,10\n", FULCRUM_ERR_FORMAT, "'fans'"},
+        {COMPONENTS_HEAD "one,V100,dram,x,0.5,10\n", FULCRUM_ERR_FORMAT, "x"},
+        {COMPONENTS_HEAD "one,V100,dram,1,0.5,0\n", FULCRUM_ERR_FORMAT, "steps_per_s"},
+        {COMPONENTS_HEAD "one,V100,dram,0,0.5,9\n", FULCRUM_ERR_FORMAT, "no GPU time"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plot_file opened;
+        struct fulcrum_plot_components *plot = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        plot_file_open(&opened, "c.csv", cases[i].text, "components");
+        CU_ASSERT_EQUAL(
+            fulcrum_plot_components_new(opened.rows, &plot, &err), cases[i].status);
+        expect_part(err.detail, cases[i].part);
+        plot_file_close(&opened);
+    }
+}
+
+static void test_a_family_is_a_curve_for_each_gain(void)
+{
+    static const char text[] =
+        "{\"schema\":{\"name\":\"fulcrum-memory\",\"version\":1},"
+        "\"workload\":\"mine\",\"family\":["
+        "{\"kind\":\"family\",\"gain_frac\":0.31,\"cache_rel\":16,\"bandwidth_rel\":1."
+        "6,"
+        "\"dram_frac\":0.63,\"cache_exponent\":0},"
+        "{\"kind\":\"family\",\"gain_frac\":0.31,\"cache_rel\":16,\"bandwidth_rel\":1."
+        "6,"
+        "\"dram_frac\":0.28,\"cache_exponent\":0.5},"
+        "{\"kind\":\"bound\",\"gain_frac\":0.31,\"cache_rel\":16,\"bandwidth_rel\":1.6,"
+        "\"dram_frac\":0.237,\"cache_exponent\":null},"
+        "{\"kind\":\"family\",\"gain_frac\":0.35,\"cache_rel\":16,\"bandwidth_rel\":1."
+        "6,"
+        "\"dram_frac\":0.31,\"cache_exponent\":0.5},"
+        "{\"kind\":\"workload\",\"gain_frac\":0.11,\"cache_rel\":16,"
+        "\"bandwidth_rel\":1.6,\"dram_frac\":0.12,\"cache_exponent\":0.5}]}";
+    struct plot_file opened;
+    struct fulcrum_plot_memory *plot = NULL;
+    plot_file_open(&opened, "f.json", text, "family");
+    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_MEMORY);
+    CU_ASSERT(fulcrum_plot_source_has(&opened.source, "family"));
+    CU_ASSERT(!fulcrum_plot_source_has(&opened.source, "factors"));
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_memory_new(opened.rows, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_lines_data data = fulcrum_plot_memory_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
+    CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 3);
+    CU_ASSERT_STRING_EQUAL(data.panels[0].lines[0].name, "a gain of 31 %");
+    CU_ASSERT_EQUAL(data.panels[0].lines[0].count, 2);
+    CU_ASSERT_EQUAL(data.panels[0].lines[0].x[1], 0.28);
+    CU_ASSERT_EQUAL(data.panels[0].lines[1].y[0], 0.5);
+    CU_ASSERT_EQUAL(data.panels[0].lines[0].look, FULCRUM_LINE_SMOOTH);
+    CU_ASSERT_EQUAL(data.panels[0].lines[2].look, FULCRUM_LINE_POINTS);
+    CU_ASSERT_STRING_EQUAL(data.panels[0].lines[2].name, "mine: gains 11.0 %");
+    CU_ASSERT_EQUAL_FATAL(data.panels[0].guide_count, 1);
+    CU_ASSERT_EQUAL(data.panels[0].guides[0], 0.237);
+    CU_ASSERT(data.x_kind == FULCRUM_AXIS_LINEAR && data.from_zero);
+    fulcrum_plot_memory_free(plot);
+    plot_file_close(&opened);
+}
+
+#define FACTORS_HEAD                                                                   \
+    "cache_rel,bandwidth_rel,gpu_time_rel,gpu_time_rel_lo,gpu_time_rel_hi,speedup,"    \
+    "speedup_lo,speedup_hi\n"
+
+/* The machine's own is the first row, whatever its place along the curve. */
+static void test_factors_are_a_curve_for_each_bandwidth(void)
+{
+    static const char text[] = FACTORS_HEAD "1,1,1,1,1,1,1,1\n"
+                                            "0.5,1,1.1,1.05,1.2,0.9,0.8,0.95\n"
+                                            "0.5,2,1,0.9,1.1,1,0.9,1.1\n"
+                                            "1,2,0.94,0.9,0.95,1.02,1,1.05\n"
+                                            "4,1,0.92,0.9,0.95,1.04,1,1.05\n";
+    struct plot_file opened;
+    struct fulcrum_plot_memory *plot = NULL;
+    plot_file_open(&opened, "f.csv", text, "factors");
+    CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_MEMORY);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_plot_memory_new(opened.rows, &plot, NULL), FULCRUM_OK);
+    struct fulcrum_lines_data data = fulcrum_plot_memory_data(plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(data.panel_count, 2);
+    CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 2);
+    const struct fulcrum_lines_line *speedup = &data.panels[0].lines[0];
+    const struct fulcrum_lines_line *time = &data.panels[1].lines[0];
+    static const double x[] = {0.5, 1, 4};
+    static const double speedups[] = {0.9, 1, 1.04};
+    static const double times[] = {1.1, 1, 0.92};
+    CU_ASSERT_EQUAL_FATAL(speedup->count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(speedup->x[i], x[i]);
+        CU_ASSERT_EQUAL(speedup->y[i], speedups[i]);
+        CU_ASSERT_EQUAL(time->y[i], times[i]);
+    }
+    CU_ASSERT_EQUAL(speedup->lo[0], 0.8);
+    CU_ASSERT(data.x_kind == FULCRUM_AXIS_LOG2 && data.interval_name != NULL);
+    CU_ASSERT_STRING_EQUAL(data.panels[0].lines[1].name, "2 times the bandwidth");
+    fulcrum_plot_memory_free(plot);
+    plot_file_close(&opened);
+}
+
+static void test_too_many_bandwidths_are_refused(void)
+{
+    static const char text[] = FACTORS_HEAD "1,1,1,,,1,,\n1,2,1,,,1,,\n1,3,1,,,1,,\n"
+                                            "1,4,1,,,1,,\n1,5,1,,,1,,\n1,6,1,,,1,,\n"
+                                            "1,7,1,,,1,,\n1,8,1,,,1,,\n1,9,1,,,1,,\n";
+    struct plot_file opened;
+    struct fulcrum_plot_memory *plot = NULL;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    plot_file_open(&opened, "f.csv", text, "factors");
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_memory_new(opened.rows, &plot, &err), FULCRUM_ERR_RANGE);
+    expect_part(err.detail, "more curves than 8");
+    plot_file_close(&opened);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_components_are_bars_beside_the_first_machine),
+        SUITE_CASE(test_parts_are_no_more_than_the_whole),
+        SUITE_CASE(test_components_that_are_none_are_refused),
+        SUITE_CASE(test_a_family_is_a_curve_for_each_gain),
+        SUITE_CASE(test_factors_are_a_curve_for_each_bandwidth),
+        SUITE_CASE(test_too_many_bandwidths_are_refused),
+    };
+    return suite_run("plot_memory", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

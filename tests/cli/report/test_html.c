@@ -1,0 +1,331 @@
+/* test_html.c - escaping, quantities for people, command lines, the reader of markup.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+
+#include "cli/report/html.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/result/quantity_text.h"
+#include "tests/support/markup.h"
+#include "tests/support/suite.h"
+
+/* What is written to a stream under way. */
+struct page {
+    char *text;
+    size_t size;
+    FILE *out;
+};
+
+static void page_open(struct page *page)
+{
+    page->out = open_memstream(&page->text, &page->size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(page->out);
+}
+
+static void assert_page(struct page *page, const char *expected)
+{
+    CU_ASSERT_EQUAL(fclose(page->out), 0);
+    CU_ASSERT_STRING_EQUAL(page->text, expected);
+    if (strcmp(page->text, expected) != 0) {
+        (void)printf("\n    %s\n    instead of\n    %s\n", page->text, expected);
+    }
+    free(page->text);
+}
+
+static void test_text_is_escaped(void)
+{
+    static const struct {
+        const char *text;
+        const char *expected;
+    } cases[] = {
+        {"plain", "plain"},
+        {"", ""},
+        {"<script>alert('x')</script> & \"quoted\"",
+            "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &quot;quoted&quot;"},
+        {"&amp;", "&amp;amp;"},
+        {"caf\xC3\xA9 \xE2\x82\xAC", "caf\xC3\xA9 \xE2\x82\xAC"},
+        {"\xFF"
+         "a\xC3",
+            "\xEF\xBF\xBD"
+            "a\xEF\xBF\xBD"},
+        {"a\x01"
+         "b\x7F\tc\n",
+            "a\xEF\xBF\xBD"
+            "b\xEF\xBF\xBD\tc\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct page page = {.text = NULL};
+        page_open(&page);
+        fulcrum_html_text(page.out, cases[i].text);
+        assert_page(&page, cases[i].expected);
+    }
+}
+
+static void test_printed_text_is_escaped_after_it_is_made(void)
+{
+    struct page page = {.text = NULL};
+    page_open(&page);
+    fulcrum_html_print(page.out, "%s < %d", "a&b", 3);
+    assert_page(&page, "a&amp;b &lt; 3");
+}
+
+static void test_tables_name_rows_and_columns(void)
+{
+    static const char *const headings[] = {"what", "#how much"};
+    struct page page = {.text = NULL};
+    page_open(&page);
+    fulcrum_html_table_begin(page.out, "A & B", headings, 2);
+    fulcrum_html_row_begin(page.out, "x<y");
+    fulcrum_html_cell_value(page.out, "3", "2 to 4");
+    fulcrum_html_row_end(page.out);
+    fulcrum_html_table_end(page.out);
+    CU_ASSERT_EQUAL(fclose(page.out), 0);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(page.text, "<caption><span>A &amp; B</span></caption>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(page.text, "<th scope=\"col\">what</th>"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(page.text, "<th scope=\"col\" class=\"n\">how much</th>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(page.text, "<th scope=\"row\">x&lt;y</th>"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(page.text, "<td class=\"n\">3<small>2 to 4</small></td>"));
+    free(page.text);
+}
+
+static void test_whiskers_stay_inside_their_picture(void)
+{
+    const struct fulcrum_whisker whiskers[] = {
+        {.value = 5.0, .lo = -1e9, .hi = 1e9, .least = 0.0, .most = 10.0, .mark = 0.0},
+        {.value = (double)NAN,
+            .lo = (double)NAN,
+            .hi = (double)NAN,
+            .most = 0.0,
+            .mark = (double)NAN},
+    };
+    for (size_t i = 0; i < sizeof whiskers / sizeof whiskers[0]; i++) {
+        struct page page = {.text = NULL};
+        page_open(&page);
+        fulcrum_html_cell_whisker(page.out, &whiskers[i], "five \"or\" so");
+        CU_ASSERT_EQUAL(fclose(page.out), 0);
+        CU_ASSERT_PTR_NULL(strstr(page.text, "nan"));
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(page.text, "aria-label=\"five &quot;or&quot; so\""));
+        CU_ASSERT_EQUAL(markup_count(page.text, "<circle"), i == 0 ? 1 : 0);
+        CU_ASSERT_EQUAL(markup_count(page.text, "M6.0 8H194.0"), i == 0 ? 1 : 0);
+        free(page.text);
+    }
+}
+
+static void test_quantities_read_well(void)
+{
+    static const struct {
+        double value;
+        const char *unit;
+        const char *expected;
+    } cases[] = {
+        {0.0020139, "s", "2.01\xC2\xA0ms"},
+        {4.0e-5, "s", "40\xC2\xA0\xC2\xB5s"},
+        {1.0, "s", "1\xC2\xA0s"},
+        {0.0, "s", "0\xC2\xA0s"},
+        {0.0, "%", "0\xC2\xA0%"},
+        {150.0, "s", "2.5\xC2\xA0min"},
+        {10018.0, "s", "2.78\xC2\xA0h"},
+        {345600.0, "s",
+            "4\xC2\xA0"
+            "days"},
+        {896.7, "W", "897\xC2\xA0W"},
+        {14300.0, "W", "14.3\xC2\xA0kW"},
+        {8983146.0, "J", "8.98\xC2\xA0MJ"},
+        {0.2717, "%", "27.2\xC2\xA0%"},
+        {0.9996, "%", "100\xC2\xA0%"},
+        {19964.3, "1/s",
+            "20\xE2\x80\xAF"
+            "000/s"},
+        {44.36, "1/J", "44.4/J"},
+        {1234567.0, "",
+            "1\xE2\x80\xAF"
+            "230\xE2\x80\xAF"
+            "000"},
+        {0.0, "", "0"},
+        {-0.00123456, "", "-0.00123"},
+        {1e20, "", "1e+20"},
+        {2e12, "byte/s", "2\xC2\xA0TB/s"},
+        {5.0, "furlong",
+            "5\xC2\xA0"
+            "furlong"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[FULCRUM_QUANTITY_SIZE];
+        fulcrum_quantity_words(cases[i].value, cases[i].unit, text);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].expected);
+    }
+}
+
+static void test_the_unknown_is_a_dash(void)
+{
+    char text[2 * FULCRUM_QUANTITY_SIZE];
+    fulcrum_quantity_words((double)NAN, "s", text);
+    CU_ASSERT_STRING_EQUAL(text, "\xE2\x80\x93");
+    fulcrum_quantity_words(INFINITY, "", text);
+    CU_ASSERT_STRING_EQUAL(text, "\xE2\x80\x93");
+    fulcrum_range_words((double)NAN, 1.0, 1.0, "s", text);
+    CU_ASSERT_STRING_EQUAL(text, "");
+}
+
+static void test_ranges_share_the_scale_of_their_value(void)
+{
+    char text[2 * FULCRUM_QUANTITY_SIZE];
+    fulcrum_range_words(0.5, 2000.0, 0.002, "s", text);
+    CU_ASSERT_STRING_EQUAL(text, "500 to 2\xE2\x80\xAF"
+                                 "000\xE2\x80\xAF"
+                                 "000\xC2\xA0ms");
+    fulcrum_range_words(7204.0, 16543.0, (double)NAN, "s", text);
+    CU_ASSERT_STRING_EQUAL(text, "2 to 4.6\xC2\xA0h");
+}
+
+/* The number in a text, without the spaces between thousands. */
+static double number_in(const char *text)
+{
+    char digits[FULCRUM_QUANTITY_SIZE];
+    size_t used = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        if (strchr("0123456789.", *at) != NULL) {
+            digits[used++] = *at;
+        }
+    }
+    digits[used] = '\0';
+    return strtod(digits, NULL);
+}
+
+/* Whatever the value, no more than the digits that were asked for, and its size. */
+static void test_numbers_keep_their_digits(void)
+{
+    for (int exponent = -6; exponent < 15; exponent++) {
+        double value = 9.996 * pow(10.0, exponent);
+        char text[FULCRUM_QUANTITY_SIZE];
+        fulcrum_number_words(value, 3, text);
+        suite_assert_close("number", number_in(text), value, 0.005);
+    }
+}
+
+static void test_factors_have_two_decimals(void)
+{
+    char text[FULCRUM_QUANTITY_SIZE];
+    fulcrum_factor_words(1.0, text);
+    CU_ASSERT_STRING_EQUAL(text, "1.00");
+    fulcrum_factor_words(0.909, text);
+    CU_ASSERT_STRING_EQUAL(text, "0.91");
+    fulcrum_factor_words(12.34, text);
+    CU_ASSERT_STRING_EQUAL(text, "12.3");
+    fulcrum_factor_words(0.0123, text);
+    CU_ASSERT_STRING_EQUAL(text, "0.0123");
+    char range[2 * FULCRUM_QUANTITY_SIZE];
+    fulcrum_factor_range_words(0.909, 1.2, range);
+    CU_ASSERT_STRING_EQUAL(range, "0.91 to 1.20");
+    fulcrum_factor_range_words(0.909, (double)NAN, range);
+    CU_ASSERT_STRING_EQUAL(range, "");
+    fulcrum_factor_words((double)NAN, text);
+    CU_ASSERT_STRING_EQUAL(text, "\xE2\x80\x93");
+}
+
+static void test_shares_are_shown_as_percent(void)
+{
+    CU_ASSERT_STRING_EQUAL(fulcrum_shown_unit("gpu_busy_frac", ""), "%");
+    CU_ASSERT_STRING_EQUAL(fulcrum_shown_unit("runtime_s", "s"), "s");
+    CU_ASSERT_STRING_EQUAL(fulcrum_shown_unit("_frac", ""), "");
+}
+
+static void test_lines_are_quoted_for_a_shell(void)
+{
+    struct fulcrum_words words = {.count = 0};
+    fulcrum_words_add(&words, "report");
+    fulcrum_words_add(&words, "a=%d,%s", 3, "x/y.json");
+    fulcrum_words_add(&words, "two words");
+    fulcrum_words_add(&words, "it's $HOME");
+    fulcrum_words_add(&words, "%s", "");
+    CU_ASSERT_EQUAL(fulcrum_words_have(&words, "two words"), 1);
+    CU_ASSERT_EQUAL(fulcrum_words_have(&words, "two"), 0);
+    struct page page = {.text = NULL};
+    page_open(&page);
+    fulcrum_words_print(&words, page.out);
+    assert_page(&page, "report a=3,x/y.json 'two words' 'it'\\''s $HOME' ''");
+    fulcrum_words_clear(&words);
+    CU_ASSERT_EQUAL(words.count, 0);
+}
+
+static void test_too_many_words_are_told(void)
+{
+    struct fulcrum_words words = {.count = 0};
+    for (int i = 0; i <= FULCRUM_WORDS_MOST; i++) {
+        CU_ASSERT_EQUAL(words.is_short, 0);
+        fulcrum_words_add(&words, "w");
+    }
+    CU_ASSERT_EQUAL(words.is_short, 1);
+    CU_ASSERT_EQUAL(words.count, FULCRUM_WORDS_MOST);
+    CU_ASSERT_PTR_NULL(words.items[FULCRUM_WORDS_MOST]);
+    struct fulcrum_words copy = {.count = 0};
+    fulcrum_words_append(&copy, &words);
+    CU_ASSERT_EQUAL(copy.is_short, 1);
+    fulcrum_words_clear(&copy);
+    fulcrum_words_clear(&words);
+}
+
+/* The reader that judges reports must see faults. */
+static void test_the_reader_of_markup_sees_faults(void)
+{
+#define DOCUMENT(body) "<!DOCTYPE html>\n<html><body>" body "</body></html>\n"
+    static const struct {
+        const char *document;
+        const char *fault;
+    } cases[] = {
+        {DOCUMENT("<h1>a</h1><p id=\"x\">a &amp; b</p><a href=\"#x\">x</a>"), ""},
+        {"<html></html>", "no document type"},
+        {"<!DOCTYPE html>\n<p>", "never closed"},
+        {DOCUMENT("<p><b>a</p></b>"), "</p> closes <b>"},
+        {DOCUMENT("<p id=\"x\"></p><p id=\"x\"></p>"), "id x is given twice"},
+        {DOCUMENT("<p id=\"x\" id=\"y\"></p>"), "attribute id is given twice"},
+        {DOCUMENT("<p class=x></p>"), "without a quoted value"},
+        {DOCUMENT("a & b"), "stands for itself"},
+        {DOCUMENT("a < b"), "no name"},
+        {DOCUMENT("<a href=\"#y\">y</a>"), "#y leads nowhere"},
+        {DOCUMENT("<a href=\"http://x\">y</a>"), "leads out of the file"},
+        {DOCUMENT("<svg><path d=\"\"/></svg>"), "picture without a label"},
+        {DOCUMENT("<h1>a</h1><h3>b</h3>"), "heading h3 after level 1"},
+        {DOCUMENT("<table><tr><td>a</td></tr></table>"), "without a caption"},
+        {DOCUMENT("<table><caption>a</caption><tr><td>a</td></tr><tr></tr></table>"),
+            "row of 0 cells"},
+        {DOCUMENT("<table><caption>a</caption><tr><th>a</th></tr></table>"),
+            "without a scope"},
+    };
+#undef DOCUMENT
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char fault[MARKUP_FAULT_SIZE];
+        int is_sound = markup_is_sound(cases[i].document, fault);
+        CU_ASSERT_EQUAL(is_sound, cases[i].fault[0] == '\0');
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault, cases[i].fault));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_text_is_escaped),
+        SUITE_CASE(test_printed_text_is_escaped_after_it_is_made),
+        SUITE_CASE(test_tables_name_rows_and_columns),
+        SUITE_CASE(test_whiskers_stay_inside_their_picture),
+        SUITE_CASE(test_quantities_read_well),
+        SUITE_CASE(test_the_unknown_is_a_dash),
+        SUITE_CASE(test_ranges_share_the_scale_of_their_value),
+        SUITE_CASE(test_numbers_keep_their_digits),
+        SUITE_CASE(test_factors_have_two_decimals),
+        SUITE_CASE(test_shares_are_shown_as_percent),
+        SUITE_CASE(test_lines_are_quoted_for_a_shell),
+        SUITE_CASE(test_too_many_words_are_told),
+        SUITE_CASE(test_the_reader_of_markup_sees_faults),
+    };
+    return suite_run("html", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,512 @@
+/* test_cli.c - every command's tables and help, reports, progress and settings. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* open_memstream, fork */
+
+#include "cli/command.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/message.h"
+#include "cli/options/design_options.h"
+#include "cli/program.h"
+#include "cli/progress.h"
+#include "cli/result/report.h"
+#include "tests/support/suite.h"
+
+enum { LINE_WIDTH = 79, SETTINGS_MOST = 4096 };
+
+static void assert_prose(const char *owner, const char *text, int has_stop)
+{
+    size_t length = text != NULL ? strlen(text) : 0;
+    int is_good = length > 0 && (text[length - 1] == '.') == has_stop;
+    if (!is_good) {
+        (void)printf("\n    %s: '%s'\n", owner, text);
+    }
+    CU_ASSERT(is_good);
+}
+
+/* What one row needs for the parser and the usage. */
+static void check_row(const struct fulcrum_option_group *group,
+    const struct fulcrum_option *row, void *user)
+{
+    (void)group;
+    (void)user;
+    int is_switch =
+        row->kind == FULCRUM_OPTION_FLAG || row->kind == FULCRUM_OPTION_HELP;
+    assert_prose(row->name, row->help, 0);
+    CU_ASSERT_EQUAL(row->value == NULL, is_switch);
+    CU_ASSERT(row->kind != FULCRUM_OPTION_CHOICE || row->choice != NULL);
+    CU_ASSERT(row->least <= row->most);
+    CU_ASSERT(row->letter == '\0' || isalpha((unsigned char)row->letter));
+}
+
+struct names {
+    const struct fulcrum_option *rows[64];
+    size_t count;
+};
+
+static void check_unique(const struct fulcrum_option_group *group,
+    const struct fulcrum_option *row, void *user)
+{
+    struct names *seen = user;
+    (void)group;
+    for (size_t i = 0; i < seen->count; i++) {
+        CU_ASSERT_STRING_NOT_EQUAL(seen->rows[i]->name, row->name);
+        CU_ASSERT(row->letter == '\0' || seen->rows[i]->letter != row->letter);
+    }
+    CU_ASSERT_FATAL(seen->count < sizeof seen->rows / sizeof seen->rows[0]);
+    seen->rows[seen->count++] = row;
+}
+
+static void test_every_command_has_sound_tables(void)
+{
+    const struct fulcrum_command *const *command = fulcrum_commands();
+    for (; *command != NULL; command++) {
+        struct fulcrum_command_syntax syntax;
+        struct names seen = {{NULL}, 0};
+        fulcrum_command_syntax_init(*command, &syntax);
+        assert_prose((*command)->name, (*command)->summary, 0);
+        assert_prose((*command)->name, (*command)->description, 1);
+        CU_ASSERT_PTR_EQUAL(
+            fulcrum_command_find(fulcrum_commands(), (*command)->name), *command);
+        CU_ASSERT_PTR_NOT_NULL((*command)->run);
+        CU_ASSERT_PTR_NOT_NULL((*command)->examples);
+        fulcrum_options_each(&syntax.syntax, check_row, NULL);
+        fulcrum_options_each(&syntax.syntax, check_unique, &seen);
+    }
+}
+
+/* Fallbacks go through the same checks as given values; --help needs nothing else. */
+static void test_every_command_takes_help_and_its_own_fallbacks(void)
+{
+    const struct fulcrum_command *const *command = fulcrum_commands();
+    for (; *command != NULL; command++) {
+        char name[] = "command";
+        char help[] = "--help";
+        char *words[] = {name, help, NULL};
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_command_syntax syntax;
+        fulcrum_command_syntax_init(*command, &syntax);
+        max_align_t block[SETTINGS_MOST / sizeof(max_align_t)];
+        CU_ASSERT_FATAL(syntax.size <= sizeof block);
+        CU_ASSERT_EQUAL(
+            fulcrum_options_parse(&syntax.syntax, block, 2, words, &err), FULCRUM_OK);
+        struct fulcrum_common_settings common;
+        memcpy(&common, (const char *)block + syntax.common_offset, sizeof common);
+        CU_ASSERT_EQUAL(common.help, 1);
+        fulcrum_options_free(&syntax.syntax, block);
+    }
+}
+
+struct page {
+    char *text;
+    size_t size;
+};
+
+static void check_named(const struct fulcrum_option_group *group,
+    const struct fulcrum_option *row, void *user)
+{
+    (void)group;
+    const struct page *page = user;
+    char option[80];
+    (void)snprintf(option, sizeof option, "--%s", row->name);
+    CU_ASSERT_PTR_NOT_NULL(strstr(page->text, option));
+}
+
+static void assert_narrow(const char *text)
+{
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        if (length > LINE_WIDTH) {
+            (void)printf("\n    too long: %.*s\n", (int)length, line);
+        }
+        CU_ASSERT(length <= LINE_WIDTH);
+        line += length;
+        line += *line == '\n';
+    }
+}
+
+static void test_every_help_page_is_narrow_and_names_every_option(void)
+{
+    const struct fulcrum_command *const *command = fulcrum_commands();
+    for (; *command != NULL; command++) {
+        struct page page = {NULL, 0};
+        struct fulcrum_command_syntax syntax;
+        fulcrum_command_syntax_init(*command, &syntax);
+        FILE *stream = open_memstream(&page.text, &page.size);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+        fulcrum_usage_print_command(stream, *command);
+        (void)fclose(stream);
+        assert_narrow(page.text);
+        fulcrum_options_each(&syntax.syntax, check_named, &page);
+        free(page.text);
+    }
+}
+
+static void test_remarks_tell_range_unit_choices_and_default(void)
+{
+    static const struct {
+        struct fulcrum_option row;
+        const char *remarks;
+    } cases[] = {
+        {{.name = "a", .kind = FULCRUM_OPTION_FLAG}, ""},
+        {{.name = "a", .kind = FULCRUM_OPTION_NUMBER, .unit = "s"}, "(in s)"},
+        {{.name = "a",
+             .kind = FULCRUM_OPTION_COUNT,
+             .least = 1,
+             .most = 8,
+             .fallback = "3"},
+            "(1 to 8; default: 3)"},
+        {{.name = "a",
+             .kind = FULCRUM_OPTION_NUMBER,
+             .least = 0,
+             .most = 1,
+             .unit = "W"},
+            "(0 to 1 W)"},
+        {{.name = "a", .kind = FULCRUM_OPTION_CHOICE, .choice = fulcrum_format_name},
+            "(table, csv, json)"},
+        {{.name = "a", .kind = FULCRUM_OPTION_LIST}, "(may be repeated)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char remarks[80];
+        char short_remarks[6];
+        fulcrum_usage_remarks(&cases[i].row, remarks, sizeof remarks);
+        CU_ASSERT_STRING_EQUAL(remarks, cases[i].remarks);
+        fulcrum_usage_remarks(&cases[i].row, short_remarks, sizeof short_remarks);
+        CU_ASSERT(strlen(short_remarks) < sizeof short_remarks);
+    }
+}
+
+static const struct fulcrum_column columns[] = {
+    {"name", FULCRUM_COLUMN_TEXT, NULL},
+    {"rate_per_s", FULCRUM_COLUMN_NUMBER, "rate"},
+    {"note", FULCRUM_COLUMN_TEXT, NULL},
+};
+
+static struct fulcrum_report *sample_report(void)
+{
+    struct fulcrum_report *report =
+        fulcrum_report_new("rows", columns, sizeof columns / sizeof columns[0]);
+    fulcrum_report_add_text(report, "caf\xc3\xa9");
+    fulcrum_report_add_number(report, 1.0 / 3.0);
+    fulcrum_report_add_text(report, "say \"a,b\"");
+    fulcrum_report_add_text(report, "b");
+    fulcrum_report_add_number(report, (double)NAN);
+    fulcrum_report_add_text(report, "");
+    return report;
+}
+
+static void assert_prints(const struct fulcrum_report *report,
+    enum fulcrum_format format, const char *expected)
+{
+    struct page page = {NULL, 0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_context context = {.format = format};
+    context.out = open_memstream(&page.text, &page.size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(context.out);
+    CU_ASSERT_EQUAL(fulcrum_report_print(report, "x", &context, &err), FULCRUM_OK);
+    (void)fclose(context.out);
+    CU_ASSERT_STRING_EQUAL(page.text, expected);
+    free(page.text);
+}
+
+/* One column that varies, one that does not, two that say nothing. */
+static struct fulcrum_report *wide_report(void)
+{
+    static const struct fulcrum_column five[] = {
+        {"name", FULCRUM_COLUMN_TEXT, NULL},
+        {"known", FULCRUM_COLUMN_NUMBER, NULL},
+        {"same", FULCRUM_COLUMN_NUMBER, NULL},
+        {"empty", FULCRUM_COLUMN_NUMBER, NULL},
+        {"note", FULCRUM_COLUMN_TEXT, NULL},
+    };
+    struct fulcrum_report *report = fulcrum_report_new("rows", five, 5);
+    for (int i = 0; i < 2; i++) {
+        fulcrum_report_add_text(report, i == 0 ? "a" : "b");
+        fulcrum_report_add_number(report, i);
+        fulcrum_report_add_number(report, 7.0);
+        fulcrum_report_add_number(report, (double)NAN);
+        fulcrum_report_add_text(report, "");
+    }
+    return report;
+}
+
+/* Tables leave hidden columns out and end no line in blanks; CSV keeps them. */
+static void test_hidden_columns_are_kept_in_files(void)
+{
+    struct fulcrum_report *report = wide_report();
+    CU_ASSERT_EQUAL(fulcrum_report_constant(report, "same"), 7.0);
+    CU_ASSERT(isnan(fulcrum_report_constant(report, "known")));
+    CU_ASSERT(isnan(fulcrum_report_constant(report, "empty")));
+    CU_ASSERT(isnan(fulcrum_report_constant(report, "no such column")));
+    fulcrum_report_hide(report, "same");
+    fulcrum_report_hide(report, "no such column");
+    fulcrum_report_hide_empty(report);
+    static const struct {
+        enum fulcrum_format format;
+        const char *text;
+    } expected[] = {
+        {FULCRUM_FORMAT_TABLE, "name  known\na         0\nb         1\n"},
+        {FULCRUM_FORMAT_CSV, "name,known,same,empty,note\na,0,7,,\nb,1,7,,\n"},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        assert_prints(report, expected[i].format, expected[i].text);
+    }
+    fulcrum_report_free(report);
+}
+
+static void test_a_report_prints_in_each_format(void)
+{
+    static const char *const expected[] = {
+        [FULCRUM_FORMAT_TABLE] = "name    rate  note\n"
+                                 "caf\xc3\xa9  0.3333  say \"a,b\"\n"
+                                 "b          -\n",
+        [FULCRUM_FORMAT_CSV] = "name,rate_per_s,note\n"
+                               "caf\xc3\xa9,0.33333333333333331,\"say \"\"a,b\"\"\"\n"
+                               "b,,\n",
+        [FULCRUM_FORMAT_JSON] =
+            "{\n  \"schema\": {\n    \"name\": \"x\",\n    \"version\": 1\n  },\n"
+            "  \"rows\": [\n    {\n      \"name\": \"caf\xc3\xa9\",\n"
+            "      \"rate_per_s\": 0.3333333333333333,\n"
+            "      \"note\": \"say \\\"a,b\\\"\"\n    },\n"
+            "    {\n      \"name\": \"b\",\n      \"rate_per_s\": null,\n"
+            "      \"note\": \"\"\n    }\n  ]\n}\n",
+    };
+    for (size_t format = 0; format < sizeof expected / sizeof expected[0]; format++) {
+        struct fulcrum_report *report = sample_report();
+        assert_prints(report, (enum fulcrum_format)format, expected[format]);
+        fulcrum_report_free(report);
+    }
+}
+
+static void test_a_report_without_memory_says_so(void)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_context context = {.out = stdout};
+    fulcrum_report_add_text(NULL, "x");
+    fulcrum_report_add_number(NULL, 1.0);
+    CU_ASSERT_EQUAL(
+        fulcrum_report_print(NULL, "x", &context, &err), FULCRUM_ERR_NO_MEMORY);
+    CU_ASSERT_EQUAL(
+        fulcrum_report_print_document(NULL, &context, &err), FULCRUM_ERR_NO_MEMORY);
+}
+
+/* A clock for the progress: each reading is 10 s later. */
+static double stepping_clock_s(void)
+{
+    static double now_s;
+    now_s += 10.0;
+    return now_s;
+}
+
+static double stopped_clock_s(void)
+{
+    return 5.0;
+}
+
+static void test_progress_estimates_what_is_left(void)
+{
+    struct page page = {NULL, 0};
+    FILE *stream = open_memstream(&page.text, &page.size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    struct fulcrum_progress progress;
+    fulcrum_progress_init(&progress, stream, FULCRUM_PROGRESS_LINES, stepping_clock_s);
+    fulcrum_progress_update(&progress, 0.0, "warming up");
+    /* 20 s after the start when it is a quarter done: 60 s are left. */
+    fulcrum_progress_update(&progress, 0.25, "stepping");
+    fulcrum_progress_end(&progress);
+    (void)fclose(stream);
+    CU_ASSERT_STRING_EQUAL(page.text, "fulcrum:   0 %: warming up\n"
+                                      "fulcrum:  25 %, 1:00 left: stepping\n");
+    free(page.text);
+}
+
+/* Lines after 10, 20, 40, 80, 140, 200... s: an hour has 60 of them and not 360. */
+static void test_a_log_of_long_work_is_short(void)
+{
+    struct page page = {NULL, 0};
+    FILE *stream = open_memstream(&page.text, &page.size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    struct fulcrum_progress progress;
+    fulcrum_progress_init(&progress, stream, FULCRUM_PROGRESS_LINES, stepping_clock_s);
+    for (int i = 0; i < 20; i++) {
+        fulcrum_progress_update(&progress, 0.5, "stepping");
+    }
+    (void)fclose(stream);
+    CU_ASSERT_STRING_EQUAL(page.text, "fulcrum:  50 %, 0:10 left: stepping\n"
+                                      "fulcrum:  50 %, 0:20 left: stepping\n"
+                                      "fulcrum:  50 %, 0:40 left: stepping\n"
+                                      "fulcrum:  50 %, 1:20 left: stepping\n"
+                                      "fulcrum:  50 %, 2:20 left: stepping\n"
+                                      "fulcrum:  50 %, 3:20 left: stepping\n");
+    free(page.text);
+}
+
+/* At the start a terminal has a bar, once; a log has nothing to be told yet. */
+static void test_progress_is_not_drawn_too_often_and_not_when_silent(void)
+{
+    static const struct {
+        enum fulcrum_progress_style style;
+        const char *text;
+    } cases[] = {
+        {FULCRUM_PROGRESS_SILENT, ""},
+        {FULCRUM_PROGRESS_LINES, ""},
+        {FULCRUM_PROGRESS_BAR, "\r[........................]   1 %  --:-- left  a"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct page page = {NULL, 0};
+        FILE *stream = open_memstream(&page.text, &page.size);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+        struct fulcrum_progress progress;
+        fulcrum_progress_init(&progress, stream, cases[i].style, stopped_clock_s);
+        fulcrum_progress_update(&progress, 0.01, "a");
+        fulcrum_progress_update(&progress, 0.6, "b");
+        (void)fclose(stream);
+        CU_ASSERT_STRING_EQUAL(page.text, cases[i].text);
+        free(page.text);
+    }
+}
+
+static void test_the_bar_leaves_the_line_blank(void)
+{
+    struct page page = {NULL, 0};
+    FILE *stream = open_memstream(&page.text, &page.size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    struct fulcrum_progress progress;
+    fulcrum_progress_init(&progress, stream, FULCRUM_PROGRESS_BAR, stopped_clock_s);
+    fulcrum_progress_update(&progress, 0.5, "a stage");
+    fulcrum_progress_end(&progress);
+    (void)fclose(stream);
+    CU_ASSERT_EQUAL(strncmp(page.text, "\r[############............]", 27), 0);
+    CU_ASSERT_EQUAL(page.text[page.size - 2], ' ');
+    CU_ASSERT_EQUAL(page.text[page.size - 1], '\r');
+    free(page.text);
+}
+
+static void test_machines_are_named_one_by_one(void)
+{
+    static const struct {
+        const char *names[2];
+        size_t count;
+        enum fulcrum_status status;
+        const char *part;
+    } cases[] = {
+        {{"dgx-1", "dgx-2"}, 2, FULCRUM_OK, ""},
+        {{"./a,b.json", "a,b/c"}, 2, FULCRUM_OK, ""},
+        {{NULL}, 0, FULCRUM_ERR_MISSING, "'fulcrum list machines'"},
+        {{"dgx-1,dgx-2"}, 1, FULCRUM_ERR_RANGE, "--machine once for each"},
+        {{"dgx-1", "dgx-1"}, 2, FULCRUM_ERR_RANGE, "dgx-1 is given twice"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_context context = {.exit_code = 0};
+        const char *names[2] = {cases[i].names[0], cases[i].names[1]};
+        const struct fulcrum_text_list machines = {cases[i].count, names};
+        CU_ASSERT_EQUAL(
+            fulcrum_machine_names_check(&machines, &context, &err), cases[i].status);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].part));
+        CU_ASSERT_EQUAL(context.exit_code, cases[i].status == FULCRUM_OK ? 0 : 2);
+    }
+}
+
+static void test_settings_are_checked_like_fields_of_files(void)
+{
+    static const struct {
+        const char *text;
+        enum fulcrum_status status;
+        double number;
+    } cases[] = {
+        {"machine.gpu.sm_count=40", FULCRUM_OK, 40.0},
+        {"workload.step.mean_s=2e-3", FULCRUM_OK, 2e-3},
+        {"machine.gpu.sm_count", FULCRUM_ERR_FORMAT, 0.0},
+        {"=40", FULCRUM_ERR_FORMAT, 0.0},
+        {"machine.gpu.sm_count=40x", FULCRUM_ERR_FORMAT, 0.0},
+        {"machine.gpu.sm_count=-1", FULCRUM_ERR_RANGE, 0.0},
+        {"machine.gpu.smcount=40", FULCRUM_ERR_UNKNOWN_NAME, 0.0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_context context = {.exit_code = 0};
+        struct fulcrum_setting setting = {NULL, 0.0, NULL};
+        CU_ASSERT_EQUAL(fulcrum_setting_parse(cases[i].text, &context, &setting, &err),
+            cases[i].status);
+        CU_ASSERT_EQUAL(setting.number, cases[i].number);
+        CU_ASSERT_EQUAL(context.exit_code, cases[i].status == FULCRUM_OK ? 0 : 2);
+    }
+}
+
+static void test_the_first_signal_sets_the_flag(void)
+{
+    const volatile sig_atomic_t *flag = fulcrum_interrupt_watch();
+    CU_ASSERT_EQUAL(*flag, 0);
+    CU_ASSERT_EQUAL(raise(SIGTERM), 0);
+    CU_ASSERT_EQUAL(*flag, 1);
+    /* What comes with it belongs to it. */
+    CU_ASSERT_EQUAL(raise(SIGTERM), 0);
+    CU_ASSERT_EQUAL(raise(SIGINT), 0);
+    (void)signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGINT, SIG_DFL);
+}
+
+static void test_a_late_second_signal_ends_the_program(void)
+{
+    pid_t child = fork();
+    CU_ASSERT_FATAL(child >= 0);
+    if (child == 0) {
+        const struct timespec pause = {2, 100000000};
+        (void)fulcrum_interrupt_watch();
+        (void)kill(getpid(), SIGINT);
+        (void)nanosleep(&pause, NULL);
+        (void)kill(getpid(), SIGINT);
+        _exit(0);
+    }
+    int how = 0;
+    CU_ASSERT_EQUAL(waitpid(child, &how, 0), child);
+    CU_ASSERT(WIFSIGNALED(how) && WTERMSIG(how) == SIGINT);
+}
+
+static void test_exit_codes_follow_the_status(void)
+{
+    CU_ASSERT_EQUAL(fulcrum_exit_code(FULCRUM_OK), 0);
+    CU_ASSERT_EQUAL(fulcrum_exit_code(FULCRUM_ERR_FILE), 1);
+    CU_ASSERT_EQUAL(fulcrum_exit_code(FULCRUM_ERR_INTERRUPTED), 130);
+    CU_ASSERT_PTR_NULL(fulcrum_command_find(fulcrum_commands(), "lst"));
+    char hint[400];
+    fulcrum_command_hint(fulcrum_commands(), "lst", hint, sizeof hint);
+    CU_ASSERT_STRING_EQUAL(hint, "; did you mean 'list'?");
+    fulcrum_command_hint(fulcrum_commands(), "zzzzzzzzzzzz", hint, sizeof hint);
+    CU_ASSERT_PTR_NOT_NULL(strstr(hint, ": expected calibrate, measure, "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(hint, " or schema"));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_every_command_has_sound_tables),
+        SUITE_CASE(test_every_command_takes_help_and_its_own_fallbacks),
+        SUITE_CASE(test_every_help_page_is_narrow_and_names_every_option),
+        SUITE_CASE(test_remarks_tell_range_unit_choices_and_default),
+        SUITE_CASE(test_a_report_prints_in_each_format),
+        SUITE_CASE(test_hidden_columns_are_kept_in_files),
+        SUITE_CASE(test_a_report_without_memory_says_so),
+        SUITE_CASE(test_progress_estimates_what_is_left),
+        SUITE_CASE(test_a_log_of_long_work_is_short),
+        SUITE_CASE(test_progress_is_not_drawn_too_often_and_not_when_silent),
+        SUITE_CASE(test_the_bar_leaves_the_line_blank),
+        SUITE_CASE(test_machines_are_named_one_by_one),
+        SUITE_CASE(test_settings_are_checked_like_fields_of_files),
+        SUITE_CASE(test_a_late_second_signal_ends_the_program),
+        SUITE_CASE(test_the_first_signal_sets_the_flag),
+        SUITE_CASE(test_exit_codes_follow_the_status),
+    };
+    return suite_run("cli", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

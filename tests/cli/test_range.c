@@ -1,0 +1,103 @@
+/* test_range.c - axes of a sweep as people write them. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/range.h"
+
+#include <stdlib.h>
+
+#include "tests/support/suite.h"
+
+struct good_case {
+    const char *path;
+    const char *text;
+    size_t count;
+    double first;
+    double last;
+};
+
+static int is_increasing(const double *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (!(values[i] > values[i - 1])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void test_ranges_and_lists_give_increasing_values(void)
+{
+    static const struct good_case cases[] = {
+        {"machine.cpu.thread_count", "8:1024:x2", 8, 8.0, 1024.0},
+        {"machine.cpu.thread_count", "8:1000:x2", 7, 8.0, 512.0},
+        {"run.actor_count", "4:64:4", 16, 4.0, 64.0},
+        {"run.actor_count", "4:64:+4", 16, 4.0, 64.0},
+        {"run.actor_count", "1:4:*1.2", 4, 1.0, 4.0},
+        {"run.actor_count", "5,1,2,2", 3, 1.0, 5.0},
+        {"workload.step.mean_s", "1e-3", 1, 1e-3, 1e-3},
+        {"workload.step.cv", "0:1:0.1", 11, 0.0, 1.0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double *values = NULL;
+        size_t count = 0;
+        CU_ASSERT_EQUAL_FATAL(fulcrum_range_parse(fulcrum_field_find(cases[i].path),
+                                  cases[i].text, &values, &count, NULL),
+            FULCRUM_OK);
+        CU_ASSERT_EQUAL(count, cases[i].count);
+        suite_assert_close(cases[i].text, values[0], cases[i].first, 1e-12);
+        suite_assert_close(cases[i].text, values[count - 1], cases[i].last, 1e-12);
+        CU_ASSERT(is_increasing(values, count));
+        free(values);
+    }
+}
+
+struct bad_case {
+    const char *path;
+    const char *text;
+    enum fulcrum_status status;
+};
+
+static void test_bad_ranges_are_refused(void)
+{
+    static const struct bad_case cases[] = {
+        {"run.actor_count", "", FULCRUM_ERR_FORMAT},
+        {"run.actor_count", "abc", FULCRUM_ERR_FORMAT},
+        {"run.actor_count", "1:2", FULCRUM_ERR_FORMAT},
+        {"run.actor_count", "1:2:x", FULCRUM_ERR_FORMAT},
+        {"run.actor_count", "1:2:x2x", FULCRUM_ERR_FORMAT},
+        {"run.actor_count", "1,,2", FULCRUM_ERR_FORMAT},
+        {"run.actor_count", "1,2,", FULCRUM_ERR_FORMAT},
+        {"run.actor_count", "1:nan:2", FULCRUM_ERR_FORMAT},
+        {"run.actor_count", "1:inf:2", FULCRUM_ERR_FORMAT},
+        {"run.actor_count", "64:4:x2", FULCRUM_ERR_RANGE},
+        {"run.actor_count", "4:64:x1", FULCRUM_ERR_RANGE},
+        {"run.actor_count", "4:64:x0.5", FULCRUM_ERR_RANGE},
+        {"run.actor_count", "4:64:0", FULCRUM_ERR_RANGE},
+        {"run.actor_count", "4:64:-4", FULCRUM_ERR_RANGE},
+        {"run.actor_count", "0:64:4", FULCRUM_ERR_RANGE},
+        {"run.actor_count", "1.5", FULCRUM_ERR_RANGE},
+        {"run.actor_count", "1,2.5,4", FULCRUM_ERR_RANGE},
+        {"run.actor_count", "1.5:64:x2", FULCRUM_ERR_RANGE},
+        {"workload.step.mean_s", "0:1:1e-9", FULCRUM_ERR_RANGE},
+        {"workload.step.mean_s", "-1,1", FULCRUM_ERR_RANGE},
+        {"workload.step.law", "1:2:1", FULCRUM_ERR_RANGE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double *values = NULL;
+        size_t count = 0;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        enum fulcrum_status status = fulcrum_range_parse(
+            fulcrum_field_find(cases[i].path), cases[i].text, &values, &count, &err);
+        CU_ASSERT_EQUAL(status, cases[i].status);
+        CU_ASSERT_PTR_NULL(values);
+        CU_ASSERT(err.detail[0] != '\0');
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_ranges_and_lists_give_increasing_values),
+        SUITE_CASE(test_bad_ranges_are_refused),
+    };
+    return suite_run("range", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

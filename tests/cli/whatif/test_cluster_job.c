@@ -1,0 +1,533 @@
+/* test_cluster_job.c - points of `fulcrum cluster` against the model and predictions.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/whatif/cluster_job.h"
+
+#include <math.h>
+
+#include "model/quantity.h"
+#include "tests/support/designs.h"
+#include "tests/support/suite.h"
+
+static const double devices[] = {1, 2, 3, 4, 8, 16, 64, 256};
+static const double parts[] = {1, 2, 4};
+static const int scalings[] = {FULCRUM_BATCH_WEAK, FULCRUM_BATCH_STRONG};
+
+enum { DEVICES = 8, PARTS = 3, SCALINGS = 2, DRAWS = 60, PRIORS = 3 };
+
+/* R2D2-like training on machines of eight GPUs. */
+static void make_design(struct fulcrum_design *design)
+{
+    designs_gpu(design);
+    design->workload.network.parameter_count = 25e6;
+    design->workload.training.env_steps_per_train_step = 64;
+    design->workload.training.train_step_s = 0.05;
+    design->workload.training.batch_size = 64;
+    design->workload.training.critical_batch_size = 1000;
+    design->workload.training.model_parallel_frac = 0.8;
+    design->machine.link = (struct fulcrum_link){.peer_byte_per_s = 150e9,
+        .peer_latency_s = 3.4e-6,
+        .network_byte_per_s = 12.5e9,
+        .network_latency_s = 14e-6};
+}
+
+/* A plan of everything above, and the scenario that it borrows. */
+struct job {
+    struct fulcrum_design design;
+    struct fulcrum_scenario *scenario;
+    struct fulcrum_cluster_plan plan;
+    struct fulcrum_cluster_rows rows;
+};
+
+static void start(struct job *job)
+{
+    make_design(&job->design);
+    struct fulcrum_scenario_inputs inputs = {.base = &job->design};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&inputs, &job->scenario, NULL), FULCRUM_OK);
+    job->plan = (struct fulcrum_cluster_plan){.scenario = job->scenario,
+        .design = &job->design,
+        .predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}},
+        .scope = FULCRUM_CLUSTER_STEPS,
+        .actors_per_gpu = 1,
+        .speedup_2 = (double)NAN,
+        .device_count = devices,
+        .device_count_count = DEVICES,
+        .model_parallel_count = parts,
+        .model_parallel_count_count = PARTS,
+        .scaling = scalings,
+        .scaling_count = SCALINGS};
+}
+
+static void run(struct job *job)
+{
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_cluster_rows_find(&job->plan, &job->rows, NULL), FULCRUM_OK);
+}
+
+static void end(struct job *job)
+{
+    fulcrum_cluster_rows_clear(&job->rows);
+    fulcrum_scenario_free(job->scenario);
+}
+
+/* Each row is what the model makes of the design's own training. */
+static void test_rows_are_those_of_the_model(void)
+{
+    struct job job = {.rows = {.count = 0}};
+    start(&job);
+    run(&job);
+    for (size_t i = 0; i < job.rows.count; i++) {
+        const struct fulcrum_cluster_row *row = &job.rows.rows[i];
+        struct fulcrum_cluster cluster = fulcrum_cluster_of(&job.design, 0.05);
+        cluster.scaling = (enum fulcrum_batch_scaling)row->scaling;
+        struct fulcrum_cluster_step step =
+            fulcrum_cluster_step_of(&cluster, &row->layout);
+        suite_assert_close("step", row->step.step_s, step.step_s, 1e-14);
+        suite_assert_close("rate", row->steps_per_s, step.samples_per_s, 1e-12);
+        suite_assert_close("speed-up", row->speedup, step.speedup, 1e-12);
+        suite_assert_close(
+            "quality", row->quality_speedup, step.quality_speedup, 1e-12);
+        suite_assert_close(
+            "time", row->quality_runtime_s, row->runtime_s * step.epochs_rel, 1e-12);
+        suite_assert_close("devices",
+            row->layout.node_count * row->layout.node_device_count, row->device_count,
+            1e-15);
+    }
+    CU_ASSERT_EQUAL(job.rows.is_by_quality, 1);
+    end(&job);
+}
+
+/* What cannot be laid out is counted: 1 and 3 GPUs for workers of 2, 1, 2, 3 for 4, and
+ * more workers than the batch has samples. */
+static void test_what_does_not_fit_is_left_out(void)
+{
+    struct job job = {.rows = {.count = 0}};
+    start(&job);
+    run(&job);
+    size_t strong_too_many = 2; /* 256 and 128 workers on 256 GPUs */
+    CU_ASSERT_EQUAL(job.rows.count + job.rows.left_out_count,
+        job.plan.device_count_count * PARTS * SCALINGS);
+    CU_ASSERT_EQUAL(job.rows.left_out_count, 10 + strong_too_many);
+    end(&job);
+}
+
+static void test_the_crossover_is_the_models(void)
+{
+    struct job job = {.rows = {.count = 0}};
+    start(&job);
+    run(&job);
+    const struct fulcrum_cluster cluster = fulcrum_cluster_of(&job.design, 0.05);
+    CU_ASSERT_EQUAL_FATAL(job.rows.crossover_count, 4);
+    /* Weak scaling comes first, then strong. */
+    for (size_t i = 0; i < 2; i++) {
+        const struct fulcrum_cluster_crossover *found = &job.rows.crossovers[i];
+        double expected = fulcrum_cluster_crossover(
+            &cluster, 8, found->model_parallel_count, devices, DEVICES);
+        CU_ASSERT_EQUAL(found->scaling, FULCRUM_BATCH_WEAK);
+        CU_ASSERT_EQUAL(found->device_count, expected);
+    }
+    end(&job);
+}
+
+/* Rows marked as best among those with as many GPUs as `row`; none is done sooner. */
+static size_t count_best(
+    const struct fulcrum_cluster_rows *rows, const struct fulcrum_cluster_row *row)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct fulcrum_cluster_row *other = &rows->rows[i];
+        int is_rival = other->scaling == row->scaling &&
+                       fabs(other->device_count - row->device_count) < 0.5;
+        best += is_rival && other->is_best ? 1 : 0;
+        CU_ASSERT_FALSE(is_rival && row->is_best &&
+                        other->quality_runtime_s < row->quality_runtime_s);
+    }
+    return best;
+}
+
+static void test_one_way_is_best(void)
+{
+    struct job job = {.rows = {.count = 0}};
+    start(&job);
+    run(&job);
+    for (size_t i = 0; i < job.rows.count; i++) {
+        CU_ASSERT_EQUAL(count_best(&job.rows, &job.rows.rows[i]), 1);
+    }
+    end(&job);
+}
+
+static void test_without_a_critical_batch_steps_decide(void)
+{
+    struct job job = {.rows = {.count = 0}};
+    start(&job);
+    fulcrum_scenario_free(job.scenario);
+    job.design.workload.training.critical_batch_size = (double)NAN;
+    struct fulcrum_scenario_inputs inputs = {.base = &job.design};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&inputs, &job.scenario, NULL), FULCRUM_OK);
+    job.plan.scenario = job.scenario;
+    job.plan.scaling_count = 1;
+    run(&job);
+    CU_ASSERT_EQUAL(job.rows.is_by_quality, 0);
+    for (size_t i = 0; i < job.rows.crossover_count; i++) {
+        CU_ASSERT_TRUE(isnan(job.rows.crossovers[i].device_count));
+    }
+    end(&job);
+}
+
+/* Runs 1 and 16 GPUs with ten actors each; the last row, predicted by its fields. */
+static struct fulcrum_prediction run_whole(struct job *job)
+{
+    static const double counts[] = {1, 16};
+    job->plan.scope = FULCRUM_CLUSTER_WHOLE;
+    job->plan.actors_per_gpu = 10;
+    job->plan.device_count = counts;
+    job->plan.device_count_count = 2;
+    job->plan.model_parallel_count_count = 1;
+    job->plan.scaling_count = 1;
+    run(job);
+    const struct fulcrum_setting settings[] = {
+        {fulcrum_field_find("run.node_count"), 2, NULL},
+        {fulcrum_field_find("run.gpu_count"), 8, NULL},
+        {fulcrum_field_find("run.actor_count"), 80, NULL}};
+    const struct fulcrum_point point = {settings, 3, 0, 0};
+    struct fulcrum_prediction prediction = {.draws = 0};
+    CU_ASSERT_EQUAL(
+        fulcrum_predict(job->scenario, &point, &job->plan.predict, &prediction, NULL),
+        FULCRUM_OK);
+    return prediction;
+}
+
+/* Whole runs are the predictions of the same fields. */
+static void test_whole_runs_are_predictions(void)
+{
+    struct job job = {.rows = {.count = 0}};
+    start(&job);
+    struct fulcrum_prediction prediction = run_whole(&job);
+    CU_ASSERT_EQUAL_FATAL(job.rows.count, 2);
+    suite_assert_close("rate", job.rows.rows[1].steps_per_s,
+        prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
+    suite_assert_close("all-reduce", job.rows.rows[1].step.exposed_s,
+        prediction.value[FULCRUM_OUTPUT_allreduce_s], 1e-12);
+    /* Actors are slower than training: fewer steps than training steps alone. */
+    CU_ASSERT_TRUE(job.rows.rows[0].steps_per_s <= 64 / 0.05 * (1 + 1e-9));
+    end(&job);
+}
+
+static int stop_at_once(void *user, double done_frac)
+{
+    (void)user;
+    (void)done_frac;
+    return 1;
+}
+
+static void test_failures_are_told(void)
+{
+    static const double odd = 3;
+    struct job job = {.rows = {.count = 0}};
+    start(&job);
+    job.plan.watch = stop_at_once;
+    CU_ASSERT_EQUAL(
+        fulcrum_cluster_rows_find(&job.plan, &job.rows, NULL), FULCRUM_ERR_INTERRUPTED);
+    fulcrum_cluster_rows_clear(&job.rows);
+    job.plan.watch = NULL;
+    job.plan.device_count = &odd;
+    job.plan.device_count_count = 1;
+    job.plan.model_parallel_count = &parts[1];
+    job.plan.model_parallel_count_count = 1;
+    CU_ASSERT_EQUAL(
+        fulcrum_cluster_rows_find(&job.plan, &job.rows, NULL), FULCRUM_ERR_NO_FIT);
+    end(&job);
+}
+
+/* --- Draws -------------------------------------------------------------------------
+ */
+
+/* The same plan where a step, the critical batch and the network are not known well. */
+static void start_drawn(struct job *job, struct fulcrum_prior *priors)
+{
+    start(job);
+    fulcrum_scenario_free(job->scenario);
+    priors[0] = (struct fulcrum_prior){
+        fulcrum_field_find("workload.training.train_step_s"), 1.6};
+    priors[1] = (struct fulcrum_prior){
+        fulcrum_field_find("workload.training.critical_batch_size"), 3.0};
+    priors[2] = (struct fulcrum_prior){
+        fulcrum_field_find("machine.link.network_byte_per_s"), 2.0};
+    struct fulcrum_scenario_inputs inputs = {
+        .base = &job->design, .priors = priors, .prior_count = PRIORS};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&inputs, &job->scenario, NULL), FULCRUM_OK);
+    job->plan.scenario = job->scenario;
+    job->plan.predict.draws = DRAWS;
+}
+
+/* The training of draw k, by the model alone. */
+static struct fulcrum_cluster cluster_in(const struct job *job, size_t k)
+{
+    struct fulcrum_design design;
+    const struct fulcrum_point point = {NULL, 0, k, job->plan.predict.solver.seed};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_design(job->scenario, &point, &design, NULL), FULCRUM_OK);
+    return fulcrum_cluster_of(&design, design.workload.training.train_step_s);
+}
+
+static void test_without_draws_there_are_no_intervals(void)
+{
+    struct job job = {.rows = {.count = 0}};
+    start(&job);
+    run(&job);
+    CU_ASSERT_EQUAL(job.rows.draw_count, 0);
+    for (size_t i = 0; i < job.rows.count; i++) {
+        const struct fulcrum_cluster_row *row = &job.rows.rows[i];
+        CU_ASSERT(isnan(row->interval[FULCRUM_CLUSTER_speedup].lo));
+        CU_ASSERT(isnan(row->best_frac) && isnan(row->sooner_frac));
+        CU_ASSERT(isnan(row->gain.lo));
+        /* The estimate of the gain needs no draws, but something to gain on. */
+        size_t plain = fulcrum_cluster_plain_of(&job.rows, i);
+        int has_plain = plain < job.rows.count && plain != i;
+        CU_ASSERT_EQUAL(isfinite(row->gain.value) != 0, has_plain);
+    }
+    for (size_t i = 0; i < job.rows.crossover_count; i++) {
+        CU_ASSERT(isnan(job.rows.crossovers[i].interval.lo));
+        CU_ASSERT(isnan(job.rows.crossovers[i].found_frac));
+    }
+    end(&job);
+}
+
+/* The estimates are what they were. */
+static void test_draws_leave_estimates_alone(void)
+{
+    struct fulcrum_prior priors[PRIORS];
+    struct job plain = {.rows = {.count = 0}};
+    struct job drawn = {.rows = {.count = 0}};
+    start(&plain);
+    run(&plain);
+    start_drawn(&drawn, priors);
+    run(&drawn);
+    CU_ASSERT_EQUAL_FATAL(plain.rows.count, drawn.rows.count);
+    for (size_t i = 0; i < plain.rows.count; i++) {
+        const struct fulcrum_cluster_row *row = &drawn.rows.rows[i];
+        CU_ASSERT_EQUAL(plain.rows.rows[i].quality_runtime_s, row->quality_runtime_s);
+        CU_ASSERT_EQUAL(plain.rows.rows[i].is_best, row->is_best);
+    }
+    end(&plain);
+    end(&drawn);
+}
+
+/* Rates and how often a row beats data-parallel training, one draw after the other. */
+static void check_row(const struct job *job, const struct fulcrum_cluster_row *row,
+    const struct fulcrum_cluster_row *plain)
+{
+    double rates[DRAWS];
+    double gains[DRAWS];
+    size_t sooner = 0;
+    for (size_t k = 0; k < DRAWS; k++) {
+        struct fulcrum_cluster cluster = cluster_in(job, k + 1);
+        struct fulcrum_cluster_step own =
+            fulcrum_cluster_step_of(&cluster, &row->layout);
+        struct fulcrum_cluster_step other =
+            fulcrum_cluster_step_of(&cluster, &plain->layout);
+        rates[k] = own.samples_per_s;
+        gains[k] = own.quality_speedup / other.quality_speedup;
+        sooner += gains[k] > 1.0;
+    }
+    struct fulcrum_interval rate = fulcrum_interval_of(rates, DRAWS);
+    struct fulcrum_interval gain = fulcrum_interval_of(gains, DRAWS);
+    const struct fulcrum_interval *told = &row->interval[FULCRUM_CLUSTER_steps_per_s];
+    suite_assert_close("rate, 5 %", told->lo, rate.lo, 1e-12);
+    suite_assert_close("rate, 95 %", told->hi, rate.hi, 1e-12);
+    if (row != plain) {
+        suite_assert_close("gain, 5 %", row->gain.lo, gain.lo, 1e-12);
+        suite_assert_close("gain, 95 %", row->gain.hi, gain.hi, 1e-12);
+        suite_assert_close("sooner", row->sooner_frac, (double)sooner / DRAWS, 1e-12);
+    }
+}
+
+static void test_intervals_are_those_of_the_models_draws(void)
+{
+    struct fulcrum_prior priors[PRIORS];
+    struct job job = {.rows = {.count = 0}};
+    start_drawn(&job, priors);
+    job.plan.scaling_count = 1;
+    run(&job);
+    size_t open = 0;
+    for (size_t i = 0; i < job.rows.count; i++) {
+        size_t plain = fulcrum_cluster_plain_of(&job.rows, i);
+        CU_ASSERT_FATAL(plain < job.rows.count);
+        check_row(&job, &job.rows.rows[i], &job.rows.rows[plain]);
+        open +=
+            job.rows.rows[i].sooner_frac > 0.0 && job.rows.rows[i].sooner_frac < 1.0;
+    }
+    /* The plan asks something that draws disagree about. */
+    CU_ASSERT(open > 2);
+    end(&job);
+}
+
+/* Each draw has a crossover of its own, or none among the counts. */
+static void test_crossovers_are_those_of_the_models_draws(void)
+{
+    struct fulcrum_prior priors[PRIORS];
+    struct job job = {.rows = {.count = 0}};
+    start_drawn(&job, priors);
+    run(&job);
+    for (size_t i = 0; i < 2; i++) {
+        const struct fulcrum_cluster_crossover *told = &job.rows.crossovers[i];
+        double at[DRAWS];
+        size_t found = 0;
+        for (size_t k = 0; k < DRAWS; k++) {
+            struct fulcrum_cluster cluster = cluster_in(&job, k + 1);
+            double own = fulcrum_cluster_crossover(
+                &cluster, 8, told->model_parallel_count, devices, DEVICES);
+            at[k] = isnan(own) ? (double)INFINITY : own;
+            found += isnan(own) ? 0 : 1;
+        }
+        struct fulcrum_interval interval = fulcrum_interval_among(at, DRAWS);
+        CU_ASSERT_EQUAL(told->interval.lo, interval.lo);
+        CU_ASSERT_EQUAL(told->interval.hi, interval.hi);
+        CU_ASSERT(interval.lo < interval.hi);
+        suite_assert_close("found", told->found_frac, (double)found / DRAWS, 1e-12);
+    }
+    end(&job);
+}
+
+/* Known better than the two times that it is the ratio of. */
+static void check_gain(
+    const struct fulcrum_cluster_row *row, const struct fulcrum_cluster_row *plain)
+{
+    const struct fulcrum_interval *own =
+        &row->interval[FULCRUM_CLUSTER_quality_runtime_s];
+    const struct fulcrum_interval *other =
+        &plain->interval[FULCRUM_CLUSTER_quality_runtime_s];
+    CU_ASSERT(row->gain.hi / row->gain.lo <
+              0.8 * (other->hi / own->lo) / (other->lo / own->hi));
+}
+
+static void test_what_rows_share_cancels(void)
+{
+    struct fulcrum_prior priors[PRIORS];
+    struct job job = {.rows = {.count = 0}};
+    start_drawn(&job, priors);
+    run(&job);
+    for (size_t i = 0; i < job.rows.count; i++) {
+        const struct fulcrum_cluster_row *row = &job.rows.rows[i];
+        const struct fulcrum_interval *speedup =
+            &row->interval[FULCRUM_CLUSTER_speedup];
+        size_t plain = fulcrum_cluster_plain_of(&job.rows, i);
+        /* One GPU is exactly as fast as one GPU. */
+        CU_ASSERT_EQUAL(
+            speedup->lo >= 1.0 && speedup->hi <= 1.0, row->device_count < 1.5);
+        if (plain < job.rows.count && plain != i) {
+            check_gain(row, &job.rows.rows[plain]);
+        }
+    }
+    end(&job);
+}
+
+static void test_shares_of_the_best_add_up(void)
+{
+    struct fulcrum_prior priors[PRIORS];
+    struct job job = {.rows = {.count = 0}};
+    start_drawn(&job, priors);
+    run(&job);
+    for (size_t i = 0; i < job.rows.count; i++) {
+        struct fulcrum_cluster_rivals rivals = fulcrum_cluster_rivals_of(&job.rows, i);
+        double sum = 0.0;
+        for (size_t j = rivals.from; j < rivals.to; j++) {
+            sum += job.rows.rows[j].best_frac;
+        }
+        suite_assert_close("shares", sum, 1.0, 1e-12);
+    }
+    end(&job);
+}
+
+/* Whole runs: the intervals are those of the predictions. */
+static void test_draws_of_whole_runs_are_predictions(void)
+{
+    struct fulcrum_prior priors[PRIORS];
+    struct job job = {.rows = {.count = 0}};
+    start_drawn(&job, priors);
+    struct fulcrum_prediction prediction = run_whole(&job);
+    static const enum fulcrum_predicted outputs[] = {FULCRUM_OUTPUT_steps_per_s,
+        FULCRUM_OUTPUT_runtime_s, FULCRUM_OUTPUT_quality_runtime_s,
+        FULCRUM_OUTPUT_allreduce_s};
+    static const enum fulcrum_cluster_value values[] = {FULCRUM_CLUSTER_steps_per_s,
+        FULCRUM_CLUSTER_runtime_s, FULCRUM_CLUSTER_quality_runtime_s,
+        FULCRUM_CLUSTER_allreduce_s};
+    const struct fulcrum_cluster_row *row = &job.rows.rows[1];
+    for (size_t i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(row->interval[values[i]].lo, prediction.lo[outputs[i]]);
+        CU_ASSERT_EQUAL(row->interval[values[i]].hi, prediction.hi[outputs[i]]);
+        CU_ASSERT(prediction.lo[outputs[i]] < prediction.hi[outputs[i]]);
+    }
+    CU_ASSERT_EQUAL(row->solver_error_rel, prediction.solver_error_rel);
+    end(&job);
+}
+
+/* A row of so many GPUs to a worker that is done in `done_s`. */
+static struct fulcrum_cluster_row row_done_in(double split, double done_s)
+{
+    struct fulcrum_cluster_row row = {.device_count = 8,
+        .runtime_s = done_s,
+        .quality_runtime_s = done_s,
+        .steps_per_s = 1.0 / done_s};
+    row.layout.model_parallel_count = split;
+    return row;
+}
+
+/* Two rows in four draws: the second wins twice of the three that both ran in. */
+static void test_draws_that_cannot_run_are_left_out(void)
+{
+    static const double plain_s[] = {4.0, 4.0, 4.0, 4.0};
+    static const double hybrid_s[] = {2.0, 3.0, 8.0};
+    struct fulcrum_cluster_draws *draws = NULL;
+    struct fulcrum_cluster_row two[] = {row_done_in(1, 4.0), row_done_in(2, 3.0)};
+    struct fulcrum_cluster_crossover crossover = {.model_parallel_count = 2};
+    struct fulcrum_cluster_rows rows = {
+        .count = 2, .rows = two, .crossover_count = 1, .crossovers = &crossover};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_cluster_draws_new(2, 4, &draws, NULL), FULCRUM_OK);
+    for (size_t k = 0; k < 4; k++) {
+        struct fulcrum_cluster_row plain = row_done_in(1, plain_s[k]);
+        fulcrum_cluster_draws_put(draws, 0, k, &plain);
+        fulcrum_cluster_draws_put(draws, 2, k, &plain);
+        if (k < 3) {
+            struct fulcrum_cluster_row hybrid = row_done_in(2, hybrid_s[k]);
+            fulcrum_cluster_draws_put(draws, 1, k, &hybrid);
+        }
+    }
+    fulcrum_cluster_draws_judge(draws, &rows);
+    suite_assert_close("sooner", two[1].sooner_frac, 2.0 / 3.0, 1e-12);
+    suite_assert_close("best", two[1].best_frac, 2.0 / 3.0, 1e-12);
+    suite_assert_close("other", two[0].best_frac, 1.0 / 3.0, 1e-12);
+    suite_assert_close("found", crossover.found_frac, 2.0 / 3.0, 1e-12);
+    CU_ASSERT_EQUAL(crossover.interval.lo, 8.0);
+    CU_ASSERT(isinf(crossover.interval.hi));
+    CU_ASSERT(isnan(two[0].sooner_frac));
+    suite_assert_close(
+        "speed-up", two[1].interval[FULCRUM_CLUSTER_speedup].hi, 1.9333333333, 1e-6);
+    fulcrum_cluster_draws_free(draws);
+    fulcrum_cluster_draws_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_rows_are_those_of_the_model),
+        SUITE_CASE(test_what_does_not_fit_is_left_out),
+        SUITE_CASE(test_the_crossover_is_the_models),
+        SUITE_CASE(test_one_way_is_best),
+        SUITE_CASE(test_without_a_critical_batch_steps_decide),
+        SUITE_CASE(test_whole_runs_are_predictions),
+        SUITE_CASE(test_failures_are_told),
+        SUITE_CASE(test_without_draws_there_are_no_intervals),
+        SUITE_CASE(test_draws_leave_estimates_alone),
+        SUITE_CASE(test_intervals_are_those_of_the_models_draws),
+        SUITE_CASE(test_crossovers_are_those_of_the_models_draws),
+        SUITE_CASE(test_what_rows_share_cancels),
+        SUITE_CASE(test_shares_of_the_best_add_up),
+        SUITE_CASE(test_draws_of_whole_runs_are_predictions),
+        SUITE_CASE(test_draws_that_cannot_run_are_left_out),
+    };
+    return suite_run("cluster_job", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,323 @@
+/* test_node_job.c - tables of machines with 1 to all of their GPUs. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/whatif/node_job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/whatif/node_report.h"
+#include "model/whatif/thread_need.h"
+#include "tests/support/suite.h"
+
+struct bench {
+    struct fulcrum_design_inputs inputs;
+    struct fulcrum_node_plan plan;
+    struct fulcrum_node_rows rows;
+    double gpus[16];
+    double learners[4];
+};
+
+static struct bench *open_bench(const char *machine, const char *calibration)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(bench);
+    if (bench == NULL) {
+        abort();
+    }
+    const char *names[] = {calibration};
+    struct fulcrum_context context = {.quiet = 1};
+    struct fulcrum_design_settings settings = {.machine = machine,
+        .workload = "r2d2-atari",
+        .calibrations = {calibration != NULL ? 1 : 0, names},
+        .actor_count = (double)NAN};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_design_inputs_load(&settings, &context, &bench->inputs, &err),
+        FULCRUM_OK);
+    bench->plan = (struct fulcrum_node_plan){.gpu_counts = bench->gpus,
+        .learner_counts = bench->learners,
+        .learner_count_count = 1,
+        .actors_per_thread = 6.4,
+        .plateau_frac = 0.95,
+        .predict = {.solver = {.method = FULCRUM_METHOD_FAST, .seed = 1}}};
+    return bench;
+}
+
+static void take_gpus(struct bench *bench, const double *gpus, size_t count)
+{
+    memcpy(bench->gpus, gpus, count * sizeof *gpus);
+    bench->plan.gpu_count_count = count;
+}
+
+static void add_rows(struct bench *bench)
+{
+    bench->rows.expected +=
+        fulcrum_node_row_count(&bench->plan, &bench->inputs.base.machine);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_node_rows_add(&bench->plan, &bench->inputs, &bench->rows, NULL),
+        FULCRUM_OK);
+}
+
+static void close_bench(struct bench *bench)
+{
+    fulcrum_node_rows_clear(&bench->rows);
+    fulcrum_design_inputs_free(&bench->inputs);
+    free(bench);
+}
+
+static double output_of(
+    const struct fulcrum_node_row *row, enum fulcrum_predicted which)
+{
+    CU_ASSERT_EQUAL_FATAL(row->point.status, FULCRUM_OK);
+    return row->point.prediction.value[which];
+}
+
+static void test_a_machine_has_a_row_for_each_of_its_gpus(void)
+{
+    struct bench *bench = open_bench("dgx-1", NULL);
+    bench->plan.gpu_counts = NULL;
+    CU_ASSERT_EQUAL(
+        fulcrum_node_row_count(&bench->plan, &bench->inputs.base.machine), 8);
+    add_rows(bench);
+    CU_ASSERT_EQUAL_FATAL(bench->rows.count, 8);
+    for (size_t i = 0; i < 8; i++) {
+        const struct fulcrum_node_row *row = &bench->rows.rows[i];
+        double gpus = (double)i + 1.0;
+        CU_ASSERT_EQUAL(row->gpu_count, gpus);
+        CU_ASSERT_EQUAL(row->thread_count, 80.0);
+        CU_ASSERT_STRING_EQUAL(row->machine, "dgx-1");
+        CU_ASSERT_EQUAL(output_of(row, FULCRUM_OUTPUT_cpu_gpu_ratio_machine), 0.125);
+        suite_assert_close("ratio", output_of(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used),
+            1.0 / gpus, 1e-12);
+        /* 512 actors, rounded to what the GPUs can share. */
+        double actors = row->point.prediction.actor_count;
+        CU_ASSERT_EQUAL(fmod(actors, gpus), 0.0);
+        CU_ASSERT(fabs(actors - 512.0) <= 0.5 * gpus);
+        suite_assert_close("relative", row->relative.value,
+            output_of(row, FULCRUM_OUTPUT_steps_per_s) /
+                output_of(&bench->rows.rows[0], FULCRUM_OUTPUT_steps_per_s),
+            1e-12);
+    }
+    close_bench(bench);
+}
+
+static void test_rows_without_a_gpu_to_infer_are_left_out(void)
+{
+    static const double gpus[] = {1, 2, 3, 40};
+    struct bench *bench = open_bench("dgx-1", NULL);
+    take_gpus(bench, gpus, 4);
+    bench->learners[1] = 1;
+    bench->learners[2] = 2;
+    bench->plan.learner_count_count = 3;
+    bench->plan.plateau_frac = (double)NAN;
+    add_rows(bench);
+    static const double expected[][2] = {
+        {1, 0}, {2, 0}, {2, 1}, {3, 0}, {3, 1}, {3, 2}};
+    CU_ASSERT_EQUAL_FATAL(bench->rows.count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        CU_ASSERT_EQUAL(bench->rows.rows[i].gpu_count, expected[i][0]);
+        CU_ASSERT_EQUAL(bench->rows.rows[i].learner_gpu_count, expected[i][1]);
+        CU_ASSERT(isnan(bench->rows.rows[i].need.value));
+    }
+    bench->learners[0] = 2;
+    bench->plan.learner_count_count = 1;
+    CU_ASSERT_EQUAL(
+        fulcrum_node_row_count(&bench->plan, &bench->inputs.base.machine), 1);
+    close_bench(bench);
+}
+
+/* What a search of its own finds: threads with each draw's parameters, from 0. */
+static void search_alone(const struct bench *bench, double *threads, size_t count)
+{
+    struct fulcrum_scenario *scenario = NULL;
+    struct fulcrum_predictor *predictor = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&bench->inputs.scenario, &scenario, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predictor_new(scenario, &predictor, NULL), FULCRUM_OK);
+    const struct fulcrum_setting two = {fulcrum_field_find("run.gpu_count"), 2, NULL};
+    const struct fulcrum_thread_need_plan asked = {.settings = &two,
+        .setting_count = 1,
+        .plateau_frac = 0.95,
+        .actors_per_thread = 6.4,
+        .most_threads = 16384,
+        .solver = bench->plan.predict.solver};
+    for (size_t k = 0; k < count; k++) {
+        struct fulcrum_thread_need found = {.thread_count = 0.0};
+        CU_ASSERT_EQUAL(
+            fulcrum_thread_need_find(&asked, predictor, k, &found, NULL), FULCRUM_OK);
+        threads[k] = found.thread_count;
+    }
+    fulcrum_predictor_free(predictor);
+    fulcrum_scenario_free(scenario);
+}
+
+/* The column beside a row holds the estimate, and the ends of all draws. */
+static void test_needs_are_those_of_the_search(void)
+{
+    static const double gpus[] = {2};
+    double threads[7] = {0.0};
+    struct bench *bench = open_bench("dgx-1-inci2020", NULL);
+    take_gpus(bench, gpus, 1);
+    bench->plan.predict.draws = 6;
+    add_rows(bench);
+    search_alone(bench, threads, 7);
+    double least = threads[1];
+    double most = threads[1];
+    for (size_t k = 2; k < 7; k++) {
+        least = fmin(least, threads[k]);
+        most = fmax(most, threads[k]);
+    }
+    const struct fulcrum_node_row *row = &bench->rows.rows[0];
+    CU_ASSERT_EQUAL(row->need.value, threads[0]);
+    CU_ASSERT_EQUAL(row->need.lo, least);
+    CU_ASSERT_EQUAL(row->need.hi, most);
+    close_bench(bench);
+}
+
+/*
+ * What another program with the same equations found for eight GPUs that share 40
+ * threads, beside a machine that has but one GPU: total rate 7.2 against 10.5 thousand
+ * steps/s, per system joule 5.6 against 19.3.
+ */
+static void check_fall(const char *calibration)
+{
+    static const double gpus[] = {1, 8};
+    struct bench *bench = open_bench("dgx-1-inci2020", calibration);
+    take_gpus(bench, gpus, 2);
+    bench->plan.plateau_frac = (double)NAN;
+    add_rows(bench);
+    const struct fulcrum_node_row *all = &bench->rows.rows[1];
+    double relative = all->relative.value;
+    CU_ASSERT(relative > 0.69 * 0.85 && relative < 0.69 * 1.15);
+    bench->inputs.base.machine.gpu.count = 1;
+    take_gpus(bench, gpus, 1);
+    add_rows(bench);
+    double per_joule =
+        output_of(&bench->rows.rows[1], FULCRUM_OUTPUT_steps_per_j_system) /
+        output_of(&bench->rows.rows[2], FULCRUM_OUTPUT_steps_per_j_system);
+    CU_ASSERT(per_joule > 0.29 * 0.75 && per_joule < 0.29 * 1.6);
+    /* Each GPU at a ratio of 1 against each of eight at 1/16: 14 times. */
+    double starved = output_of(&bench->rows.rows[1], FULCRUM_OUTPUT_steps_per_s) / 8.0;
+    bench->inputs.base.machine.cpu.thread_count = 80;
+    bench->inputs.base.machine.cpu.core_count = 40;
+    add_rows(bench);
+    double fed = output_of(&bench->rows.rows[3], FULCRUM_OUTPUT_steps_per_s);
+    CU_ASSERT(fed / starved > 14.0 * 0.8 && fed / starved < 14.0 * 1.35);
+    close_bench(bench);
+}
+
+static void test_gpus_added_at_fixed_threads_cost_throughput(void)
+{
+    check_fall("v100-prior");
+    check_fall("v100-inci2020");
+}
+
+/* Busy threads: what learners leave of them decides (docs/whatifs.md). */
+static void test_the_fall_is_that_of_the_threads_left(void)
+{
+    static const double gpus[] = {1, 8};
+    for (int threads = 0; threads < 6; threads++) {
+        double kept = threads;
+        struct bench *bench = open_bench("dgx-1-inci2020", NULL);
+        take_gpus(bench, gpus, 2);
+        bench->plan.plateau_frac = (double)NAN;
+        /* There is room for one, where actors would stand. */
+        bench->inputs.settings[0] = (struct fulcrum_setting){
+            fulcrum_field_find("workload.host.reserved_threads"), kept, NULL};
+        bench->inputs.scenario.setting_count = 1;
+        add_rows(bench);
+        double left = 40.0 - 8.0 * fmin(kept, 0.4 * 40.0 / 8.0);
+        suite_assert_close("X(8) / X(1)", bench->rows.rows[1].relative.value,
+            left / (40.0 - kept), 0.01);
+        close_bench(bench);
+    }
+}
+
+static void test_ctrl_c_leaves_whole_rows(void)
+{
+    static const double gpus[] = {1, 2, 3, 4};
+    volatile sig_atomic_t stop = 1;
+    struct bench *bench = open_bench("dgx-1", NULL);
+    take_gpus(bench, gpus, 4);
+    bench->plan.stop = &stop;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(
+        fulcrum_node_rows_add(&bench->plan, &bench->inputs, &bench->rows, &err),
+        FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_EQUAL(bench->rows.count, 0);
+    close_bench(bench);
+}
+
+static size_t count_cells(const char *line)
+{
+    size_t cells = 1;
+    int quoted = 0;
+    for (; *line != '\0' && *line != '\n'; line++) {
+        quoted = *line == '"' ? !quoted : quoted;
+        cells += *line == ',' && !quoted ? 1 : 0;
+    }
+    return cells;
+}
+
+static void check_lines(FILE *file, size_t expected)
+{
+    char line[4096];
+    size_t lines = 1;
+    rewind(file);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(fgets(line, sizeof line, file));
+    const size_t cells = count_cells(line);
+    while (fgets(line, sizeof line, file) != NULL) {
+        CU_ASSERT_EQUAL(count_cells(line), cells);
+        lines++;
+    }
+    CU_ASSERT_EQUAL(lines, expected);
+}
+
+/* A row that cannot run has as many cells as the others, and says why. */
+static void test_every_row_has_every_column(void)
+{
+    static const double gpus[] = {1, 3};
+    struct bench *bench = open_bench("dgx-1", NULL);
+    take_gpus(bench, gpus, 2);
+    const double choice = 64;
+    bench->plan.actors_per_thread = 0.0;
+    bench->plan.actor_choices = &choice;
+    bench->plan.actor_choice_count = 1;
+    add_rows(bench);
+    CU_ASSERT_EQUAL(bench->rows.rows[0].point.status, FULCRUM_OK);
+    CU_ASSERT_NOT_EQUAL(bench->rows.rows[1].point.status, FULCRUM_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(bench->rows.rows[1].reason, "3 GPUs"));
+    FILE *file = tmpfile();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    const struct fulcrum_node_answer answer = {.rows = &bench->rows,
+        .workload = "r2d2-atari",
+        .calibration = "v100-prior",
+        .actors_rule = "fastest of 64, or none",
+        .plateau_frac = 0.95,
+        .is_complete = 1};
+    const struct fulcrum_context context = {
+        .out = file, .format = FULCRUM_FORMAT_CSV, .quiet = 1};
+    if (file != NULL) {
+        CU_ASSERT_EQUAL(fulcrum_node_report(&answer, &context, NULL), FULCRUM_OK);
+        check_lines(file, 3);
+        (void)fclose(file);
+    }
+    close_bench(bench);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_a_machine_has_a_row_for_each_of_its_gpus),
+        SUITE_CASE(test_rows_without_a_gpu_to_infer_are_left_out),
+        SUITE_CASE(test_needs_are_those_of_the_search),
+        SUITE_CASE(test_gpus_added_at_fixed_threads_cost_throughput),
+        SUITE_CASE(test_the_fall_is_that_of_the_threads_left),
+        SUITE_CASE(test_ctrl_c_leaves_whole_rows),
+        SUITE_CASE(test_every_row_has_every_column),
+    };
+    return suite_run("node_job", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,299 @@
+/* test_partition_plan.c - which placements are asked about, and what they come to. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/whatif/partition_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/kind/preset.h"
+#include "tests/support/suite.h"
+
+static double no_time(void)
+{
+    return 0.0;
+}
+
+/* One scenario of presets, and the terms that nothing was asked of. */
+struct asked {
+    struct fulcrum_design design;
+    struct fulcrum_calibration *calibration;
+    struct fulcrum_scenario *scenario;
+    struct fulcrum_partition *partition;
+    struct fulcrum_plan_terms terms;
+    struct fulcrum_setting actors;
+    const struct fulcrum_calibration *calibrations[1];
+};
+
+static struct asked *ask(const char *machine, const char *workload, double actors)
+{
+    struct asked *asked = calloc(1, sizeof *asked);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(asked);
+    if (asked == NULL) {
+        return NULL;
+    }
+    fulcrum_design_init(&asked->design);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_machine_load(machine, &asked->design, NULL, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_workload_load(workload, &asked->design, NULL, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_load(asked->design.workload.calibration,
+                              &asked->calibration, NULL),
+        FULCRUM_OK);
+    asked->calibrations[0] = asked->calibration;
+    asked->actors =
+        (struct fulcrum_setting){fulcrum_field_find("run.actor_count"), actors, NULL};
+    const struct fulcrum_scenario_inputs inputs = {.base = &asked->design,
+        .calibrations = asked->calibrations,
+        .calibration_count = 1,
+        .settings = &asked->actors,
+        .setting_count = actors > 0.0 ? 1 : 0};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&inputs, &asked->scenario, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_partition_load("a100-40gb", &asked->partition, NULL), FULCRUM_OK);
+    asked->terms = (struct fulcrum_plan_terms){.share_byte_per_s = (double)NAN,
+        .slice_byte_per_s = 25e9,
+        .overhead_frac = 0.045,
+        .switch_frac = 0.045,
+        .instances = 4,
+        .partition = asked->partition};
+    return asked;
+}
+
+static void forget(struct asked *asked)
+{
+    fulcrum_scenario_free(asked->scenario);
+    fulcrum_calibration_free(asked->calibration);
+    free(asked->partition);
+    free(asked);
+}
+
+/* As where a signal has come, or not. */
+static enum fulcrum_status make_until(const struct asked *asked, double draws,
+    sig_atomic_t is_stopped, struct fulcrum_plan *plan, struct fulcrum_error *err)
+{
+    struct fulcrum_progress progress;
+    const volatile sig_atomic_t stop = is_stopped;
+    const struct fulcrum_predict_options options = {
+        .solver = {.seed = 1, .half_width_rel = 0.05}, .draws = draws};
+    fulcrum_progress_init(&progress, stderr, FULCRUM_PROGRESS_SILENT, no_time);
+    const struct fulcrum_plan_ask question = {
+        asked->scenario, &asked->terms, &options, &progress, &stop};
+    return fulcrum_plan_make(&question, plan, err);
+}
+
+static enum fulcrum_status make(const struct asked *asked, double draws,
+    struct fulcrum_plan *plan, struct fulcrum_error *err)
+{
+    return make_until(asked, draws, 0, plan, err);
+}
+
+static const struct fulcrum_plan_row *find(
+    const struct fulcrum_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        if (strcmp(plan->rows[i].name, name) == 0) {
+            return &plan->rows[i];
+        }
+    }
+    return NULL;
+}
+
+static void assert_answered(
+    const struct fulcrum_plan *plan, const struct fulcrum_plan_row *row)
+{
+    CU_ASSERT_PTR_NOT_NULL(row);
+    if (row != NULL) {
+        CU_ASSERT(row->steps_per_s > 0.0);
+        CU_ASSERT(row->speedup_lo <= row->speedup_hi);
+        CU_ASSERT(row->placed.sm_held_frac <= 1.0 + 1e-9);
+        CU_ASSERT(row->gpu_w > plan->design.machine.gpu.idle_w);
+    }
+}
+
+/* Slices belong to a whole GPU; its watts are those that predict has of the part. */
+static void test_a_part_of_the_sms_has_no_slices(void)
+{
+    static struct fulcrum_plan plan;
+    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
+    const struct fulcrum_setting half = {fulcrum_field_find("run.sm_count"), 54, NULL};
+    const struct fulcrum_scenario_inputs inputs = {.base = &asked->design,
+        .calibrations = asked->calibrations,
+        .calibration_count = 1,
+        .settings = &half,
+        .setting_count = 1};
+    const struct fulcrum_point point = {NULL, 0, 0, 1};
+    const struct fulcrum_predict_options options = {.solver = {.seed = 1}};
+    struct fulcrum_prediction prediction;
+    fulcrum_scenario_free(asked->scenario);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&inputs, &asked->scenario, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predict(asked->scenario, &point, &options, &prediction, NULL),
+        FULCRUM_OK);
+    suite_assert_close(
+        "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
+    suite_assert_close("rate", plan.rows[0].steps_per_s,
+        prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
+    const struct fulcrum_plan_row *slices = find(&plan, "slices, best");
+    CU_ASSERT_PTR_NOT_NULL(slices);
+    if (slices != NULL) {
+        CU_ASSERT(isnan(slices->steps_per_s));
+        CU_ASSERT_PTR_NOT_NULL(strstr(slices->reason, "run.sm_count = 54"));
+    }
+    forget(asked);
+}
+
+static void test_every_placement_of_a_resident_workload_is_asked(void)
+{
+    static const char *const names[] = {"exclusive", "time-sliced x 2",
+        "time-sliced x 4", "shares, equal x 2", "shares, equal x 4",
+        "shares, a process a stage", "shares, best", "slices, best", "slices, as asked",
+        "shares, as asked"};
+    static struct fulcrum_plan plan;
+    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
+    struct fulcrum_mig_layout layout;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_mig_layout_parse(
+                              &asked->partition->mig, "4g.20gb,3g.20gb", &layout, NULL),
+        FULCRUM_OK);
+    asked->terms.given_layout = &layout;
+    asked->terms.given_count = 3;
+    asked->terms.given_shares[0] = 0.6;
+    asked->terms.given_shares[1] = 0.1;
+    asked->terms.given_shares[2] = 0.3;
+    CU_ASSERT_EQUAL_FATAL(make(asked, 10.0, &plan, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(plan.count, sizeof names / sizeof names[0]);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_answered(&plan, find(&plan, names[i]));
+    }
+    CU_ASSERT_STRING_EQUAL(
+        find(&plan, "slices, as asked")->layout, "4g.20gb + 3g.20gb");
+    CU_ASSERT(find(&plan, "slices, as asked")->steps_per_s <=
+              find(&plan, "slices, best")->steps_per_s);
+    CU_ASSERT(find(&plan, "shares, as asked")->steps_per_s <=
+              find(&plan, "shares, best")->steps_per_s);
+    CU_ASSERT_EQUAL(plan.rows[0].speedup, 1.0);
+    forget(asked);
+}
+
+/* Alone it is what `fulcrum predict` says, watts too. */
+static void test_exclusive_is_what_is_predicted(void)
+{
+    static struct fulcrum_plan plan;
+    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
+    const struct fulcrum_point point = {NULL, 0, 0, 1};
+    const struct fulcrum_predict_options options = {.draws = 0};
+    struct fulcrum_prediction prediction;
+    asked->terms.instances = 1;
+    asked->terms.partition = NULL;
+    CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(plan.count, 2);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predict(asked->scenario, &point, &options, &prediction, NULL),
+        FULCRUM_OK);
+    suite_assert_close("rate", plan.rows[0].steps_per_s,
+        prediction.value[FULCRUM_OUTPUT_steps_per_s], 1e-12);
+    suite_assert_close(
+        "watts", plan.rows[0].gpu_w, prediction.value[FULCRUM_OUTPUT_gpu_w], 1e-12);
+    CU_ASSERT(isnan(plan.rows[0].speedup_lo));
+    forget(asked);
+}
+
+/* Environments too many for two processes: those rows say so, the first one runs. */
+static void test_what_does_not_fit_has_a_reason(void)
+{
+    static struct fulcrum_plan plan;
+    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
+    asked->design.workload.simulation.env_count = 100000;
+    const struct fulcrum_scenario_inputs inputs = {.base = &asked->design,
+        .calibrations = asked->calibrations,
+        .calibration_count = 1};
+    fulcrum_scenario_free(asked->scenario);
+    asked->scenario = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&inputs, &asked->scenario, NULL), FULCRUM_OK);
+    asked->terms.envs_each = 1;
+    CU_ASSERT_EQUAL_FATAL(make(asked, 3.0, &plan, NULL), FULCRUM_OK);
+    CU_ASSERT(plan.rows[0].steps_per_s > 0.0);
+    const struct fulcrum_plan_row *row = find(&plan, "shares, equal x 2");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+    if (row != NULL) {
+        CU_ASSERT(isnan(row->steps_per_s));
+        CU_ASSERT_PTR_NOT_NULL(strstr(row->reason, "GB of memory in all"));
+    }
+    forget(asked);
+}
+
+static void test_environments_are_dealt_out_whole(void)
+{
+    static struct fulcrum_plan plan;
+    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
+    const struct fulcrum_setting few = {
+        fulcrum_field_find("workload.simulation.env_count"), 3.0, NULL};
+    const struct fulcrum_scenario_inputs inputs = {.base = &asked->design,
+        .calibrations = asked->calibrations,
+        .calibration_count = 1,
+        .settings = &few,
+        .setting_count = 1};
+    fulcrum_scenario_free(asked->scenario);
+    asked->scenario = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&inputs, &asked->scenario, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
+    const struct fulcrum_plan_row *two = find(&plan, "time-sliced x 2");
+    const struct fulcrum_plan_row *four = find(&plan, "time-sliced x 4");
+    const struct fulcrum_plan_row *best = find(&plan, "shares, best");
+    CU_ASSERT_FATAL(two != NULL && four != NULL && best != NULL);
+    if (two != NULL && four != NULL && best != NULL) {
+        CU_ASSERT(two->steps_per_s > 0.0);
+        CU_ASSERT(isnan(four->steps_per_s));
+        CU_ASSERT_PTR_NOT_NULL(strstr(four->reason, "3 environments cannot be dealt"));
+        CU_ASSERT(best->placed.instances <= 3.0);
+    }
+    forget(asked);
+}
+
+/* Actors on the CPU: whole loops on equal parts, by the network. */
+static void test_actors_are_placed_as_whole_loops(void)
+{
+    static struct fulcrum_plan plan;
+    struct asked *asked = ask("dgx-a100", "r2d2-atari", 256.0);
+    CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(plan.count, 3);
+    CU_ASSERT_EQUAL(plan.loop.count, 0);
+    CU_ASSERT_STRING_EQUAL(plan.rows[2].name, "shares, equal x 4");
+    CU_ASSERT(plan.rows[2].steps_per_s > 0.0);
+    asked->terms.instances = 3;
+    CU_ASSERT_EQUAL_FATAL(make(asked, 0.0, &plan, NULL), FULCRUM_OK);
+    CU_ASSERT(isnan(plan.rows[2].steps_per_s));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(plan.rows[2].reason, "cannot be shared equally by 3 instances of GPUs"));
+    forget(asked);
+}
+
+static void test_a_signal_ends_it(void)
+{
+    static struct fulcrum_plan plan;
+    struct asked *asked = ask("dgx-a100", "isaac-ant", 0.0);
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(make_until(asked, 10.0, 1, &plan, &err), FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_STRING_EQUAL(err.detail, "interrupted");
+    forget(asked);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_a_part_of_the_sms_has_no_slices),
+        SUITE_CASE(test_every_placement_of_a_resident_workload_is_asked),
+        SUITE_CASE(test_exclusive_is_what_is_predicted),
+        SUITE_CASE(test_what_does_not_fit_has_a_reason),
+        SUITE_CASE(test_environments_are_dealt_out_whole),
+        SUITE_CASE(test_actors_are_placed_as_whole_loops),
+        SUITE_CASE(test_a_signal_ends_it),
+    };
+    return suite_run(
+        "partition_plan", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,391 @@
+/* test_cluster.c - training on many devices: limits, identities, published gains. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/design/cluster.h"
+
+#include <math.h>
+
+#include "tests/support/designs.h"
+#include "tests/support/suite.h"
+
+static const double counts[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+enum { COUNTS = sizeof counts / sizeof counts[0] };
+
+/* A step of 0.2 s on 64 samples; 100 MB of gradients; eight devices to a machine. */
+static struct fulcrum_cluster network(void)
+{
+    return (struct fulcrum_cluster){
+        .step_s = 0.2,
+        .batch_size = 64,
+        .gradient_byte = 100e6,
+        .update_count = 1,
+        .critical_batch_size = 4096,
+        .model_parallel_frac = fulcrum_model_parallel_frac(1.6, 2),
+        .link = {.peer_byte_per_s = 150e9,
+            .peer_latency_s = 3.4e-6,
+            .network_byte_per_s = 12.5e9,
+            .network_latency_s = 14e-6},
+    };
+}
+
+static struct fulcrum_layout spread(double devices, double per_node, double parts)
+{
+    struct fulcrum_layout layout = {0};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_layout_spread(devices, per_node, parts, &layout, NULL), FULCRUM_OK);
+    return layout;
+}
+
+static struct fulcrum_cluster_step at(
+    const struct fulcrum_cluster *cluster, double devices, double parts)
+{
+    const struct fulcrum_layout layout = spread(devices, 8, parts);
+    return fulcrum_cluster_step_of(cluster, &layout);
+}
+
+static void test_one_device_does_not_communicate(void)
+{
+    const struct fulcrum_cluster cluster = network();
+    struct fulcrum_cluster_step step = at(&cluster, 1, 1);
+    CU_ASSERT_EQUAL(step.allreduce_s, 0.0);
+    CU_ASSERT_EQUAL(step.step_s, 0.2);
+    CU_ASSERT_EQUAL(step.efficiency, 1.0);
+    CU_ASSERT_EQUAL(step.speedup, 1.0);
+    CU_ASSERT_EQUAL(step.epochs_rel, 1.0);
+    suite_assert_close("rate", step.samples_per_s, 64 / 0.2, 1e-15);
+}
+
+/* Refused with the network that it is for, and no reason to divide by zero before. */
+static void test_a_step_of_no_length_has_finite_rates(void)
+{
+    struct fulcrum_cluster cluster = network();
+    cluster.step_s = 0.0;
+    struct fulcrum_cluster_step step = at(&cluster, 1, 1);
+    CU_ASSERT_EQUAL(step.step_s, 0.0);
+    CU_ASSERT(isfinite(step.efficiency) && isfinite(step.samples_per_s));
+    CU_ASSERT(isfinite(step.speedup));
+}
+
+static void test_free_links_scale_in_proportion(void)
+{
+    struct fulcrum_cluster cluster = network();
+    cluster.link = (struct fulcrum_link){
+        .peer_byte_per_s = (double)INFINITY, .network_byte_per_s = (double)INFINITY};
+    for (size_t i = 0; i < COUNTS; i++) {
+        struct fulcrum_cluster_step step = at(&cluster, counts[i], 1);
+        CU_ASSERT_EQUAL(step.step_s, 0.2);
+        suite_assert_close("speed-up", step.speedup, counts[i], 1e-14);
+    }
+}
+
+/* Epochs without end of the batch: quality comes with samples. */
+static void test_an_infinite_critical_batch_keeps_the_epochs(void)
+{
+    struct fulcrum_cluster cluster = network();
+    cluster.critical_batch_size = (double)INFINITY;
+    for (size_t i = 0; i < COUNTS; i++) {
+        struct fulcrum_cluster_step step = at(&cluster, counts[i], 1);
+        CU_ASSERT_EQUAL(step.epochs_rel, 1.0);
+        CU_ASSERT_EQUAL(step.quality_speedup, step.speedup);
+    }
+}
+
+static void test_epochs_double_at_the_critical_batch(void)
+{
+    suite_assert_close("at B_c", fulcrum_epochs_rel(4096, 0, 4096), 2.0, 1e-15);
+    suite_assert_close("far beyond, in proportion",
+        fulcrum_epochs_rel(2e12, 64, 4096) / fulcrum_epochs_rel(1e12, 64, 4096), 2.0,
+        1e-6);
+    CU_ASSERT_EQUAL(fulcrum_epochs_rel(64, 64, (double)NAN), 1.0);
+    CU_ASSERT_TRUE(isnan(fulcrum_epochs_rel(128, 64, (double)NAN)));
+}
+
+/* Twice the devices are never half as good nor worse in steps, with any links. */
+static void test_samples_per_second_rise_and_efficiency_falls_with_machines(void)
+{
+    const struct fulcrum_cluster cluster = network();
+    struct fulcrum_cluster_step before = at(&cluster, 8, 1);
+    for (size_t i = 4; i < COUNTS; i++) {
+        struct fulcrum_cluster_step step = at(&cluster, counts[i], 1);
+        CU_ASSERT_TRUE(step.samples_per_s > before.samples_per_s);
+        CU_ASSERT_TRUE(step.efficiency <= before.efficiency);
+        CU_ASSERT_TRUE(step.epochs_rel > before.epochs_rel);
+        before = step;
+    }
+}
+
+static void test_overlap_hides_at_most_what_there_is(void)
+{
+    struct fulcrum_cluster cluster = network();
+    double whole = at(&cluster, 64, 1).exposed_s;
+    CU_ASSERT_EQUAL(whole, at(&cluster, 64, 1).allreduce_s);
+    cluster.overlap_frac = 0.01;
+    suite_assert_close("part", at(&cluster, 64, 1).exposed_s, whole - 0.002, 1e-12);
+    cluster.overlap_frac = 1;
+    CU_ASSERT_EQUAL(at(&cluster, 64, 1).exposed_s, 0.0);
+}
+
+static void test_strong_scaling_divides_one_batch(void)
+{
+    struct fulcrum_cluster cluster = network();
+    cluster.scaling = FULCRUM_BATCH_STRONG;
+    cluster.launch_bound_frac = 0.25;
+    for (size_t i = 0; i < COUNTS; i++) {
+        struct fulcrum_cluster_step step = at(&cluster, counts[i], 1);
+        CU_ASSERT_EQUAL(step.global_batch_size, 64.0);
+        CU_ASSERT_EQUAL(step.epochs_rel, 1.0);
+        suite_assert_close(
+            "work", step.compute_s, 0.2 * (0.25 + 0.75 / counts[i]), 1e-14);
+        /* Amdahl's law bounds it by the launch-bound quarter. */
+        CU_ASSERT_TRUE(step.speedup <= 4.0);
+    }
+}
+
+static void test_model_parallelism_is_amdahls_law(void)
+{
+    CU_ASSERT_EQUAL(fulcrum_model_parallel_speedup(0.7, 1), 1.0);
+    CU_ASSERT_EQUAL(fulcrum_model_parallel_speedup(1, 4), 4.0);
+    CU_ASSERT_EQUAL(fulcrum_model_parallel_speedup(0, 4), 1.0);
+    static const double speedups[] = {1, 1.15, 1.32, 1.9, 2};
+    for (size_t i = 0; i < sizeof speedups / sizeof speedups[0]; i++) {
+        double frac = fulcrum_model_parallel_frac(speedups[i], 2);
+        suite_assert_close(
+            "inverse", fulcrum_model_parallel_speedup(frac, 2), speedups[i], 1e-14);
+    }
+}
+
+static void test_a_hybrid_of_one_is_data_parallel(void)
+{
+    const struct fulcrum_cluster cluster = network();
+    for (size_t i = 0; i < COUNTS; i++) {
+        const struct fulcrum_layout layout = spread(counts[i], 8, 1);
+        CU_ASSERT_EQUAL(fulcrum_hybrid_gain(&cluster, &layout), 1.0);
+    }
+    CU_ASSERT_TRUE(isnan(fulcrum_cluster_crossover(&cluster, 8, 1, counts, COUNTS)));
+}
+
+static void assert_product(
+    const struct fulcrum_cluster *cluster, double device_count, double parts)
+{
+    const struct fulcrum_layout layout = spread(device_count, 8, parts);
+    struct fulcrum_cluster_step hybrid = at(cluster, device_count, parts);
+    struct fulcrum_cluster_step data = at(cluster, device_count, 1);
+    double product =
+        fulcrum_model_parallel_speedup(cluster->model_parallel_frac, parts) / parts *
+        data.epochs_rel / hybrid.epochs_rel * hybrid.efficiency / data.efficiency;
+    double gain = fulcrum_hybrid_gain(cluster, &layout);
+    suite_assert_close("gain", gain, product, 1e-13);
+    /* By hand from (16): epochs x steps per epoch x seconds per step. */
+    double time_hybrid = (1 + hybrid.global_batch_size / 4096) /
+                         hybrid.global_batch_size * hybrid.step_s;
+    double time_data =
+        (1 + data.global_batch_size / 4096) / data.global_batch_size * data.step_s;
+    suite_assert_close("time", gain, time_data / time_hybrid, 1e-13);
+}
+
+/* (16c): hybrid wins where SU_M / M x E_N / E_{N/M} x SE_{N/M} / SE_N is above 1. */
+static void test_the_gain_is_the_product_of_three_ratios(void)
+{
+    const struct fulcrum_cluster cluster = network();
+    for (size_t i = 3; i < COUNTS; i++) {
+        assert_product(&cluster, counts[i], 2);
+        assert_product(&cluster, counts[i], 4);
+        assert_product(&cluster, counts[i], 8);
+    }
+}
+
+/* Workers of several devices lose where nothing is lost to batch and links. */
+static void test_hybrid_never_wins_where_data_parallel_is_ideal(void)
+{
+    struct fulcrum_cluster cluster = network();
+    cluster.gradient_byte = 0;
+    cluster.critical_batch_size = (double)INFINITY;
+    CU_ASSERT_TRUE(isnan(fulcrum_cluster_crossover(&cluster, 8, 2, counts, COUNTS)));
+}
+
+/* With free links it wins once epochs grow faster than 2 / SU_2: (16d), solved. */
+static void test_the_crossover_is_where_epochs_outweigh_the_speed(void)
+{
+    struct fulcrum_cluster cluster = network();
+    cluster.gradient_byte = 0;
+    double crossover = fulcrum_cluster_crossover(&cluster, 8, 2, counts, COUNTS);
+    double least = fulcrum_hybrid_batch_rel(1, 1.6, 2, 1) * 4096 / 64;
+    suite_assert_close(
+        "R = 1.25", fulcrum_hybrid_batch_rel(1, 1.6, 2, 1), 0.25 / (1 - 0.625), 1e-13);
+    CU_ASSERT_TRUE(crossover > least);
+    CU_ASSERT_TRUE(crossover / 2 <= least);
+    /* Dearer links put it off: a faster step waits as long for them. */
+    struct fulcrum_cluster dear = network();
+    dear.link.network_byte_per_s = 1e9;
+    CU_ASSERT_TRUE(fulcrum_cluster_crossover(&dear, 8, 2, counts, COUNTS) >= crossover);
+}
+
+/* Inception-V3, GNMT and BigLSTM of Pal et al. 2019: least gains of the abstract. */
+static const double published[] = {1.265, 1.08, 1.22};
+
+static void assert_meets(double gain, double speedup)
+{
+    double batch_rel = fulcrum_hybrid_batch_rel(gain, speedup, 2, 1);
+    CU_ASSERT_TRUE(isfinite(batch_rel) && batch_rel > 0);
+    const struct fulcrum_cluster cluster = {.step_s = 1,
+        .batch_size = 64,
+        .update_count = 1,
+        .critical_batch_size = 256 * 64 / batch_rel,
+        .model_parallel_frac = fulcrum_model_parallel_frac(speedup, 2)};
+    const struct fulcrum_layout layout = spread(256, 8, 2);
+    suite_assert_close(
+        "published", fulcrum_hybrid_gain(&cluster, &layout), gain, 1e-12);
+    /* The identity of one product: E_N / E_{N/2} = 2 x gain / SU_2. */
+    suite_assert_close("product",
+        fulcrum_epochs_rel(256 * 64, 128 * 64, cluster.critical_batch_size),
+        2 * gain / speedup, 1e-12);
+}
+
+/* For every SU_2 above the gain there is a batch that meets it, and none below. */
+static void test_the_published_gains_are_met_by_a_whole_curve(void)
+{
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+        for (int k = 1; k <= 100; k++) {
+            assert_meets(published[i], published[i] + (2 - published[i]) * k / 100);
+        }
+        CU_ASSERT_TRUE(
+            isinf(fulcrum_hybrid_batch_rel(published[i], published[i], 2, 1)));
+    }
+    CU_ASSERT_EQUAL(fulcrum_hybrid_batch_rel(0.5, 2, 2, 1), 0.0);
+}
+
+/*
+ * Workers of several devices send as much out of each machine as as many workers, and
+ * have less to do meanwhile: the network alone is no reason for them.
+ */
+static void test_the_network_alone_makes_no_gain(void)
+{
+    struct fulcrum_cluster cluster = network();
+    cluster.critical_batch_size = (double)INFINITY;
+    cluster.link.peer_byte_per_s = (double)INFINITY;
+    cluster.link.peer_latency_s = 0;
+    for (int i = 0; i < 36; i++) {
+        cluster.link.network_byte_per_s = pow(10, 8.0 + i % 6);
+        cluster.link.network_latency_s = i < 6 ? 0 : pow(10, -1.0 - i % 5);
+        const struct fulcrum_layout layout = spread(256, 8, 2);
+        CU_ASSERT_TRUE(fulcrum_hybrid_gain(&cluster, &layout) <= 1.6 / 2 * (1 + 1e-12));
+    }
+}
+
+static void test_devices_are_spread_evenly(void)
+{
+    static const struct {
+        double devices, per_node, parts, nodes, each;
+    } cases[] = {{1, 8, 1, 1, 1}, {8, 8, 2, 1, 8}, {64, 8, 2, 8, 8}, {12, 8, 1, 2, 6},
+        {128, 72, 1, 2, 64}, {1024, 72, 4, 16, 64}, {26, 8, 2, 13, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_layout layout =
+            spread(cases[i].devices, cases[i].per_node, cases[i].parts);
+        CU_ASSERT_EQUAL(layout.node_count, cases[i].nodes);
+        CU_ASSERT_EQUAL(layout.node_device_count, cases[i].each);
+    }
+    struct fulcrum_layout layout;
+    CU_ASSERT_EQUAL(
+        fulcrum_layout_spread(3, 8, 2, &layout, NULL), FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_EQUAL(
+        fulcrum_layout_spread(16, 8, 16, &layout, NULL), FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_EQUAL(fulcrum_layout_spread(1.5, 8, 1, &layout, NULL), FULCRUM_ERR_RANGE);
+    CU_ASSERT_EQUAL(
+        fulcrum_layout_spread((double)NAN, 8, 1, &layout, NULL), FULCRUM_ERR_RANGE);
+}
+
+/* A network split in two sends half as much twice: no more over a machine's way out. */
+static void test_parts_share_the_machines_network(void)
+{
+    struct fulcrum_cluster cluster = network();
+    cluster.allreduce = FULCRUM_ALLREDUCE_HIERARCHICAL;
+    cluster.link.peer_byte_per_s = (double)INFINITY;
+    cluster.link.peer_latency_s = 0;
+    suite_assert_close("across machines", at(&cluster, 64, 2).allreduce_s,
+        at(&cluster, 64, 1).allreduce_s, 1e-12);
+}
+
+/* Processes on one device are workers like others: their batches add up, their sum
+ * costs no link. */
+static void test_parts_of_a_device_are_workers(void)
+{
+    struct fulcrum_cluster cluster = network();
+    const struct fulcrum_layout parts = {1, 1, 1, 4};
+    const struct fulcrum_layout many = {4, 8, 1, 4};
+    struct fulcrum_cluster_step step = fulcrum_cluster_step_of(&cluster, &parts);
+    CU_ASSERT_EQUAL(step.worker_count, 4.0);
+    CU_ASSERT_EQUAL(step.global_batch_size, 256.0);
+    CU_ASSERT_EQUAL(step.allreduce_s, 0.0);
+    suite_assert_close(
+        "epochs", step.epochs_rel, (4096 + 256.0) / (4096 + 64.0), 1e-14);
+    suite_assert_close("links as for devices alone",
+        fulcrum_cluster_step_of(&cluster, &many).allreduce_s,
+        at(&cluster, 32, 1).allreduce_s, 1e-14);
+    cluster.scaling = FULCRUM_BATCH_STRONG;
+    step = fulcrum_cluster_step_of(&cluster, &parts);
+    CU_ASSERT_EQUAL(step.global_batch_size, 64.0);
+    suite_assert_close("a quarter", step.compute_s, 0.05, 1e-14);
+}
+
+/* A training step of several updates sends the gradients of each. */
+static void test_every_update_sums_its_gradients(void)
+{
+    struct fulcrum_cluster cluster = network();
+    double once = at(&cluster, 64, 1).allreduce_s;
+    cluster.update_count = 20;
+    suite_assert_close("all", at(&cluster, 64, 1).allreduce_s, 20 * once, 1e-14);
+    CU_ASSERT_EQUAL(at(&cluster, 1, 1).allreduce_s, 0.0);
+}
+
+static void test_a_design_says_what_trains_where(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.workload.network.parameter_count = 1e6;
+    design.workload.training.batch_size = 32;
+    design.run.gpu_count = 4;
+    design.run.node_count = 3;
+    design.run.model_parallel_gpu_count = 2;
+    const struct fulcrum_cluster cluster = fulcrum_cluster_of(&design, 0.1);
+    const struct fulcrum_layout layout = fulcrum_layout_of(&design);
+    CU_ASSERT_EQUAL(cluster.gradient_byte, 4e6);
+    CU_ASSERT_EQUAL(cluster.step_s, 0.1);
+    struct fulcrum_cluster_step step = fulcrum_cluster_step_of(&cluster, &layout);
+    CU_ASSERT_EQUAL(step.worker_count, 6.0);
+    CU_ASSERT_EQUAL(step.global_batch_size, 192.0);
+    CU_ASSERT_EQUAL(step.allreduce_s, 0.0); /* links unknown: free */
+    CU_ASSERT_EQUAL(cluster.update_count, 1.0);
+    CU_ASSERT_EQUAL(layout.instance_count, 1.0);
+    design.run.instances_per_gpu = 3;
+    CU_ASSERT_EQUAL(fulcrum_layout_of(&design).instance_count, 3.0);
+    designs_cpu(&design);
+    CU_ASSERT_EQUAL(fulcrum_layout_of(&design).model_parallel_count, 1.0);
+    CU_ASSERT_STRING_EQUAL(fulcrum_batch_scaling_name(FULCRUM_BATCH_WEAK), "weak");
+    CU_ASSERT_PTR_NULL(fulcrum_batch_scaling_name(2));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_one_device_does_not_communicate),
+        SUITE_CASE(test_a_step_of_no_length_has_finite_rates),
+        SUITE_CASE(test_free_links_scale_in_proportion),
+        SUITE_CASE(test_an_infinite_critical_batch_keeps_the_epochs),
+        SUITE_CASE(test_epochs_double_at_the_critical_batch),
+        SUITE_CASE(test_samples_per_second_rise_and_efficiency_falls_with_machines),
+        SUITE_CASE(test_overlap_hides_at_most_what_there_is),
+        SUITE_CASE(test_strong_scaling_divides_one_batch),
+        SUITE_CASE(test_model_parallelism_is_amdahls_law),
+        SUITE_CASE(test_a_hybrid_of_one_is_data_parallel),
+        SUITE_CASE(test_the_gain_is_the_product_of_three_ratios),
+        SUITE_CASE(test_hybrid_never_wins_where_data_parallel_is_ideal),
+        SUITE_CASE(test_the_crossover_is_where_epochs_outweigh_the_speed),
+        SUITE_CASE(test_the_published_gains_are_met_by_a_whole_curve),
+        SUITE_CASE(test_the_network_alone_makes_no_gain),
+        SUITE_CASE(test_devices_are_spread_evenly),
+        SUITE_CASE(test_parts_share_the_machines_network),
+        SUITE_CASE(test_parts_of_a_device_are_workers),
+        SUITE_CASE(test_every_update_sums_its_gradients),
+        SUITE_CASE(test_a_design_says_what_trains_where),
+    };
+    return suite_run("cluster", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,154 @@
+/* test_gpu_memory.c - what has to fit into a GPU's memory. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/design/gpu_memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/predict/to_network.h"
+#include "tests/support/designs.h"
+#include "tests/support/suite.h"
+
+/* R2D2's sizes: the only one that its preset does not know are activations. */
+static void r2d2(struct fulcrum_design *out)
+{
+    designs_gpu(out);
+    struct fulcrum_workload *workload = &out->workload;
+    workload->network.parameter_count = 4.4e6;
+    workload->network.observation_byte = 28224;
+    workload->training.env_steps_per_train_step = 3360;
+    workload->training.train_step_s = 0.2;
+    workload->training.batch_size = 64;
+    workload->training.unroll_length = 80;
+    workload->training.burn_in_length = 40;
+    workload->batching.depth = 2;
+    out->machine.gpu.memory_byte = 16e9;
+}
+
+static void test_each_part_is_counted(void)
+{
+    static struct fulcrum_design design;
+    r2d2(&design);
+    design.workload.network.activation_byte = 1e5;
+    design.workload.training.replay_byte = 3e9;
+    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
+    suite_assert_close("state", memory.state_byte, 16 * 4.4e6, 1e-14);
+    suite_assert_close(
+        "training", memory.training_byte, 64 * 120 * 28224.0 + 64 * 80 * 1e5, 1e-14);
+    suite_assert_close("inference", memory.inference_byte, 128 * 2 * 28224.0, 1e-14);
+    CU_ASSERT_EQUAL(memory.replay_byte, 3e9);
+    CU_ASSERT(memory.is_whole);
+    suite_assert_close("sum", fulcrum_gpu_memory_sum(&memory),
+        memory.state_byte + memory.training_byte + memory.inference_byte + 3e9, 1e-15);
+}
+
+/* Nothing but what inference needs: weights and observations. */
+static void test_inference_alone_keeps_no_gradients(void)
+{
+    static struct fulcrum_design design;
+    r2d2(&design);
+    design.workload.training.env_steps_per_train_step = 0;
+    design.workload.training.replay_byte = 3e9;
+    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 1);
+    suite_assert_close("weights", memory.state_byte, 4 * 4.4e6, 1e-14);
+    CU_ASSERT_EQUAL(memory.training_byte, 0.0);
+    CU_ASSERT_EQUAL(memory.replay_byte, 0.0);
+}
+
+static void test_what_is_not_known_counts_as_nothing(void)
+{
+    static struct fulcrum_design design;
+    r2d2(&design);
+    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
+    CU_ASSERT(!memory.is_whole);
+    suite_assert_close(
+        "observations alone", memory.training_byte, 64 * 120 * 28224.0, 1e-14);
+    design.workload.network.observation_byte = (double)NAN;
+    design.workload.network.parameter_count = (double)NAN;
+    memory = fulcrum_gpu_memory_of(&design, 128);
+    CU_ASSERT_EQUAL(fulcrum_gpu_memory_sum(&memory), 0.0);
+    CU_ASSERT_EQUAL(fulcrum_gpu_memory_check(&design, 128, NULL), FULCRUM_OK);
+}
+
+/* What GPUs divide, none of them holds: state and samples of a split network, samples
+ * of a split batch. Weights are whole where one infers. */
+static void test_what_gpus_divide_is_counted_once(void)
+{
+    static struct fulcrum_design design;
+    r2d2(&design);
+    double parameters = design.workload.network.parameter_count;
+    struct fulcrum_gpu_memory alone = fulcrum_gpu_memory_of(&design, 128);
+    design.machine.gpu.count = 8;
+    design.run.gpu_count = 8;
+    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
+    CU_ASSERT_EQUAL(memory.training_byte, alone.training_byte);
+    design.run.batch_scaling = FULCRUM_BATCH_STRONG;
+    memory = fulcrum_gpu_memory_of(&design, 128);
+    suite_assert_close(
+        "part of a batch", memory.training_byte, alone.training_byte / 8, 1e-14);
+    CU_ASSERT_EQUAL(memory.state_byte, alone.state_byte);
+    design.run.batch_scaling = FULCRUM_BATCH_WEAK;
+    design.run.model_parallel_gpu_count = 2;
+    memory = fulcrum_gpu_memory_of(&design, 128);
+    suite_assert_close(
+        "half a network", memory.state_byte, alone.state_byte / 2, 1e-14);
+    suite_assert_close(
+        "half its samples", memory.training_byte, alone.training_byte / 2, 1e-14);
+    design.run.model_parallel_gpu_count = 8;
+    memory = fulcrum_gpu_memory_of(&design, 128);
+    suite_assert_close("weights", memory.state_byte, 4 * parameters, 1e-14);
+}
+
+static void test_a_memory_that_is_too_small_is_named(void)
+{
+    static struct fulcrum_design design;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    r2d2(&design);
+    struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(&design, 128);
+    double needed = fulcrum_gpu_memory_sum(&memory);
+    design.machine.gpu.memory_byte = needed;
+    CU_ASSERT_EQUAL(fulcrum_gpu_memory_check(&design, 128, NULL), FULCRUM_OK);
+    design.machine.gpu.memory_byte = needed * (1 - 1e-9);
+    CU_ASSERT_EQUAL(
+        fulcrum_gpu_memory_check(&design, 128, &err), FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT(strstr(err.detail, "machine.gpu.memory_byte = ") != NULL);
+    CU_ASSERT(strstr(err.detail, "replay") != NULL);
+    design.machine.gpu.memory_byte = (double)NAN;
+    CU_ASSERT_EQUAL(fulcrum_gpu_memory_check(&design, 128, NULL), FULCRUM_OK);
+    design.machine.gpu.memory_byte = 1e6;
+    design.machine.accelerator = FULCRUM_ACCELERATOR_CPU;
+    CU_ASSERT_EQUAL(fulcrum_gpu_memory_check(&design, 128, NULL), FULCRUM_OK);
+}
+
+/* A design that does not fit has no network; fixed batches count, greedy limits do not:
+ * those may never be reached. */
+static void test_designs_that_do_not_fit_are_refused(void)
+{
+    static struct fulcrum_design design;
+    static struct fulcrum_shards shards;
+    r2d2(&design);
+    CU_ASSERT_EQUAL(fulcrum_design_lower(&design, &shards, NULL), FULCRUM_OK);
+    design.workload.training.replay_byte = 16e9;
+    CU_ASSERT_EQUAL(
+        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+    design.workload.training.replay_byte = 0;
+    design.run.actor_count = 1e6;
+    design.workload.batching.size = 5e5;
+    CU_ASSERT_EQUAL(fulcrum_design_lower(&design, &shards, NULL), FULCRUM_OK);
+    design.workload.batching.policy = FULCRUM_BATCH_FIXED;
+    CU_ASSERT_EQUAL(
+        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_each_part_is_counted),
+        SUITE_CASE(test_inference_alone_keeps_no_gradients),
+        SUITE_CASE(test_what_is_not_known_counts_as_nothing),
+        SUITE_CASE(test_what_gpus_divide_is_counted_once),
+        SUITE_CASE(test_a_memory_that_is_too_small_is_named),
+        SUITE_CASE(test_designs_that_do_not_fit_are_refused),
+    };
+    return suite_run("gpu_memory", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,217 @@
+/* test_memory_system.c - cache, bandwidth and the shares that meet a gain. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/design/memory_system.h"
+
+#include <math.h>
+
+#include "model/design/scale.h"
+#include "tests/support/suite.h"
+
+/* R2D2 on a V100: Figure 2 of Inci et al. 2020, and the usual exponent. */
+static const double dram_frac = 0.12;
+static const double exponent = 0.5;
+
+static struct fulcrum_cache_law law_of(
+    double a, double compulsory_frac, double working_set_byte)
+{
+    return (struct fulcrum_cache_law){a, compulsory_frac, working_set_byte};
+}
+
+/* COPA's: 16 times the cache, 1.6 times the bandwidth. */
+static struct fulcrum_memory_change copa(double gain_frac, double compulsory_frac)
+{
+    return (struct fulcrum_memory_change){gain_frac, 16.0, 1.6, compulsory_frac};
+}
+
+static void test_an_equal_memory_system_changes_nothing(void)
+{
+    static const double exponents[] = {0.0, 0.3, 0.5, 2.0};
+    static const double compulsory[] = {0.0, 0.4, 1.0};
+    for (size_t i = 0; i < 12; i++) {
+        struct fulcrum_cache_law law =
+            law_of(exponents[i % 4], compulsory[i / 4], (double)NAN);
+        CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, 6e6, 6e6), 1.0);
+        CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, 6e6, (double)NAN), 1.0);
+        CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, (double)NAN, 6e6), 1.0);
+    }
+    suite_assert_close(
+        "time", fulcrum_memory_time_rel(dram_frac, 1.0, 1.0), 1.0, 1e-15);
+}
+
+static void test_traffic_has_its_limits(void)
+{
+    struct fulcrum_cache_law flat = law_of(0.0, 0.0, (double)NAN);
+    struct fulcrum_cache_law floored = law_of(exponent, 0.3, (double)NAN);
+    struct fulcrum_cache_law bounded = law_of(exponent, 0.3, 1e9);
+    CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&flat, 6e6, 6e12), 1.0); /* a = 0 */
+    suite_assert_close(
+        "4 x", fulcrum_dram_traffic_rel(&floored, 6e6, 24e6), 0.3 + 0.7 / 2.0, 1e-14);
+    /* An infinite cache leaves what has to be fetched once. */
+    suite_assert_close(
+        "infinite", fulcrum_dram_traffic_rel(&floored, 6e6, 1e300), 0.3, 1e-12);
+    CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&bounded, 6e6, 1e9), 0.3);
+    CU_ASSERT(fulcrum_dram_traffic_rel(&bounded, 6e6, 0.99e9) > 0.3);
+    /* Infinite bandwidth: all but the DRAM's share is left. */
+    suite_assert_close("bandwidth", fulcrum_memory_time_rel(dram_frac, 1.0, 1e300),
+        1.0 - dram_frac, 1e-15);
+}
+
+/* A reference that holds everything has compulsory traffic only; smaller caches more,
+ * from the working set on. */
+static void test_a_reference_may_hold_the_working_set(void)
+{
+    struct fulcrum_cache_law law = law_of(exponent, 0.3, 10e6);
+    CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, 20e6, 40e6), 1.0);
+    CU_ASSERT_EQUAL(fulcrum_dram_traffic_rel(&law, 20e6, 10e6), 1.0);
+    suite_assert_close(
+        "a quarter", fulcrum_dram_traffic_rel(&law, 20e6, 2.5e6), 2.0, 1e-14);
+    CU_ASSERT_EQUAL(fulcrum_dram_compulsory_frac(&law, 20e6, 40e6), 1.0);
+    suite_assert_close(
+        "compulsory", fulcrum_dram_compulsory_frac(&law, 20e6, 2.5e6), 0.5, 1e-14);
+}
+
+/* By way of a third cache the traffic is the same, with the share restated there. */
+static void test_traffic_composes(void)
+{
+    struct fulcrum_cache_law law = law_of(0.7, 0.25, (double)NAN);
+    double there = fulcrum_dram_traffic_rel(&law, 6e6, 40e6);
+    struct fulcrum_cache_law restated =
+        law_of(0.7, fulcrum_dram_compulsory_frac(&law, 6e6, 40e6), (double)NAN);
+    suite_assert_close("composed",
+        there * fulcrum_dram_traffic_rel(&restated, 40e6, 126e6),
+        fulcrum_dram_traffic_rel(&law, 6e6, 126e6), 1e-14);
+}
+
+static void test_traffic_never_rises_with_the_cache(void)
+{
+    struct fulcrum_cache_law law = law_of(0.4, 0.1, 60e6);
+    double before = fulcrum_dram_traffic_rel(&law, 6e6, 1e3);
+    for (int i = 1; i < 200; i++) {
+        double now = fulcrum_dram_traffic_rel(&law, 6e6, 1e3 * pow(1.1, i));
+        CU_ASSERT(now <= before);
+        before = now;
+    }
+}
+
+/* (18) beside (24): the same change as fields of a GPU. */
+static void test_one_law_for_whole_gpus(void)
+{
+    static struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    struct fulcrum_gpu old = {.sm_count = 80,
+        .clock_hz = 1.53e9,
+        .flop_per_sm_cycle = 128,
+        .dram_byte_per_s = 900e9,
+        .llc_byte = 6e6,
+        .latency_rel = 1,
+        .sm_loss_rel = 1,
+        .launch_rel = 1};
+    struct fulcrum_gpu new = old;
+    new.dram_byte_per_s *= 1.6;
+    new.llc_byte *= 16;
+    struct fulcrum_gpu_scale scale =
+        fulcrum_gpu_scale(&design.workload.network, &old, &new);
+    /* .88 + .12 / 4 / 1.6: GPU time -10 %, 1.11 times as fast. */
+    suite_assert_close("phi", fulcrum_gpu_scale_sum(&scale), 0.89875, 1e-12);
+    struct fulcrum_memory_change change = copa(0.0, 0.0);
+    suite_assert_close("gain", fulcrum_memory_gain_frac(&change, dram_frac, exponent),
+        1.0 / 0.89875 - 1.0, 1e-12);
+    /* However good the memory: 1 / .88 = 1.136. */
+    change.bandwidth_rel = 1e12;
+    suite_assert_close("ceiling",
+        fulcrum_memory_gain_frac(&change, dram_frac, exponent), 0.136363636, 1e-6);
+}
+
+/* 31 %: a share of .237 at least; .28 goes with a = .50; .63 with a useless cache. */
+static void test_the_family_of_a_gain(void)
+{
+    struct fulcrum_memory_change training = copa(0.31, 0.0);
+    struct fulcrum_memory_change inference = copa(0.35, 0.0);
+    CU_ASSERT_EQUAL(fulcrum_memory_change_check(&training, NULL), FULCRUM_OK);
+    suite_assert_close(
+        "least", fulcrum_memory_least_dram_frac(&training), 0.31 / 1.31, 1e-12);
+    suite_assert_close(
+        "most", fulcrum_memory_most_dram_frac(&training), 0.31 / 1.31 / 0.375, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(fulcrum_memory_exponent(&training, 0.28), 0.50, 0.005);
+    CU_ASSERT_DOUBLE_EQUAL(fulcrum_memory_dram_frac(&training, 0.5), 0.28, 0.002);
+    CU_ASSERT_DOUBLE_EQUAL(fulcrum_memory_least_dram_frac(&inference), 0.259, 0.0005);
+    CU_ASSERT(isnan(fulcrum_memory_exponent(&training, 0.23)));
+    CU_ASSERT(isnan(fulcrum_memory_exponent(&training, 0.64)));
+    /* RL's own share lies below the bound: no exponent makes it 31 %. */
+    CU_ASSERT(isnan(fulcrum_memory_exponent(&training, dram_frac)));
+}
+
+/* Every point of the curve meets the gain, by the other function. */
+static void assert_members(const struct fulcrum_memory_change *change)
+{
+    double least = fulcrum_memory_least_dram_frac(change);
+    double most = fulcrum_memory_most_dram_frac(change);
+    CU_ASSERT(least < most);
+    for (int k = 1; k <= 20; k++) {
+        double share = least + (most - least) * k / 20.0;
+        double a = fulcrum_memory_exponent(change, share);
+        CU_ASSERT(a > -1e-12);
+        suite_assert_close("gain", fulcrum_memory_gain_frac(change, share, a),
+            change->gain_frac, 1e-9);
+        suite_assert_close("share", fulcrum_memory_dram_frac(change, a), share, 1e-9);
+    }
+}
+
+static void test_every_member_of_the_family_meets_the_gain(void)
+{
+    static const double gains[] = {0.05, 0.31, 0.35, 1.0};
+    static const double compulsory[] = {0.0, 0.2, 0.6};
+    for (size_t i = 0; i < 12; i++) {
+        struct fulcrum_memory_change change = copa(gains[i % 4], compulsory[i / 4]);
+        assert_members(&change);
+    }
+}
+
+struct refused {
+    struct fulcrum_memory_change change;
+    enum fulcrum_status status;
+};
+
+static void test_changes_that_nothing_meets(void)
+{
+    const struct refused cases[] = {
+        {{0.0, 16, 1.6, 0}, FULCRUM_ERR_RANGE},
+        {{-0.1, 16, 1.6, 0}, FULCRUM_ERR_RANGE},
+        {{(double)NAN, 16, 1.6, 0}, FULCRUM_ERR_RANGE},
+        {{(double)INFINITY, 16, 1.6, 0}, FULCRUM_ERR_RANGE},
+        {{0.31, 1.0, 1.6, 0}, FULCRUM_ERR_RANGE},
+        {{0.31, 16, 0.0, 0}, FULCRUM_ERR_RANGE},
+        {{0.31, 16, 1.6, 1.1}, FULCRUM_ERR_RANGE},
+        {{0.31, 16, 1.0, 0.9}, FULCRUM_ERR_INFEASIBLE},
+        {{1.0, 16, 1.6, 1.0}, FULCRUM_ERR_INFEASIBLE},
+        {{0.31, 16, 0.5, 0.6}, FULCRUM_ERR_INFEASIBLE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            fulcrum_memory_change_check(&cases[i].change, &err), cases[i].status);
+        CU_ASSERT(err.detail[0] != '\0');
+    }
+    /* Half of the bandwidth: a cache that saves enough makes up for it. */
+    const struct fulcrum_memory_change slower = {0.1, 16, 0.5, 0};
+    CU_ASSERT_EQUAL(fulcrum_memory_change_check(&slower, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_memory_most_dram_frac(&slower), 1.0);
+    CU_ASSERT(isnan(fulcrum_memory_dram_frac(&slower, 0.0)));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_an_equal_memory_system_changes_nothing),
+        SUITE_CASE(test_traffic_has_its_limits),
+        SUITE_CASE(test_a_reference_may_hold_the_working_set),
+        SUITE_CASE(test_traffic_composes),
+        SUITE_CASE(test_traffic_never_rises_with_the_cache),
+        SUITE_CASE(test_one_law_for_whole_gpus),
+        SUITE_CASE(test_the_family_of_a_gain),
+        SUITE_CASE(test_every_member_of_the_family_meets_the_gain),
+        SUITE_CASE(test_changes_that_nothing_meets),
+    };
+    return suite_run(
+        "memory_system", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

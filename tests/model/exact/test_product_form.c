@@ -1,0 +1,491 @@
+/* test_product_form.c - product-form networks against exact and long double answers. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/exact/product_form.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/suite.h"
+
+enum { MOST_STATIONS = 4, MOST_CUSTOMERS = 4096, MOST_RATES = 256 };
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+struct answer {
+    enum fulcrum_status status;
+    double cycles_per_s;
+    struct fulcrum_product_form_load loads[MOST_STATIONS];
+};
+
+static struct fulcrum_product_form_station queue(double service_s)
+{
+    return (struct fulcrum_product_form_station){.name = "queue",
+        .type = FULCRUM_STATION_QUEUE,
+        .service_s = service_s,
+        .visits = 1.0};
+}
+
+static struct fulcrum_product_form_station multi(double service_s, double servers)
+{
+    return (struct fulcrum_product_form_station){.name = "multi",
+        .type = FULCRUM_STATION_MULTI,
+        .service_s = service_s,
+        .visits = 1.0,
+        .servers = servers};
+}
+
+static struct fulcrum_product_form_station ld(
+    double service_s, const double *rate, size_t count)
+{
+    return (struct fulcrum_product_form_station){.name = "ld",
+        .type = FULCRUM_STATION_LD,
+        .service_s = service_s,
+        .visits = 1.0,
+        .rate = rate,
+        .rate_count = count};
+}
+
+static struct fulcrum_product_form_network network_of(double customers, double think_s,
+    const struct fulcrum_product_form_station *stations, size_t count)
+{
+    return (struct fulcrum_product_form_network){.name = "test",
+        .customers = customers,
+        .think_s = think_s,
+        .stations = stations,
+        .station_count = count};
+}
+
+static struct answer solved(const struct fulcrum_product_form_network *network)
+{
+    struct answer answer = {.status = FULCRUM_OK};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_product_form_check(network, &err), FULCRUM_OK);
+    answer.status =
+        fulcrum_product_form_solve(network, &answer.cycles_per_s, answer.loads, &err);
+    if (answer.status != FULCRUM_OK) {
+        (void)printf("\n    %s: %s\n", network->name, err.detail);
+    }
+    CU_ASSERT_EQUAL_FATAL(answer.status, FULCRUM_OK);
+    return answer;
+}
+
+static double number(struct json_object *object, const char *key)
+{
+    struct json_object *value = NULL;
+    (void)json_object_object_get_ex(object, key, &value);
+    return json_object_get_double(value);
+}
+
+static const char *text(struct json_object *object, const char *key)
+{
+    struct json_object *value = NULL;
+    (void)json_object_object_get_ex(object, key, &value);
+    return json_object_get_string(value);
+}
+
+static void read_station(struct json_object *from,
+    struct fulcrum_product_form_station *station, double *rate)
+{
+    *station =
+        (struct fulcrum_product_form_station){.service_s = number(from, "service_s"),
+            .visits = number(from, "visits"),
+            .servers = number(from, "servers"),
+            .rate = rate};
+    (void)snprintf(station->name, sizeof station->name, "%s", text(from, "name"));
+    const char *type = text(from, "type");
+    while (strcmp(type, fulcrum_product_form_type_name(station->type)) != 0) {
+        station->type++;
+    }
+    struct json_object *rates = json_object_object_get(from, "rate");
+    station->rate_count = rates != NULL ? json_object_array_length(rates) : 0;
+    CU_ASSERT_FATAL(station->rate_count <= MOST_RATES);
+    for (size_t i = 0; i < station->rate_count; i++) {
+        rate[i] = json_object_get_double(json_object_array_get_idx(rates, i));
+    }
+}
+
+static void assert_case(struct json_object *from)
+{
+    static const double tolerance = 1e-10;
+    struct json_object *given = json_object_object_get(from, "network");
+    struct json_object *stations = json_object_object_get(given, "stations");
+    struct json_object *expected = json_object_object_get(from, "expected");
+    struct json_object *loads = json_object_object_get(expected, "stations");
+    struct fulcrum_product_form_station station[MOST_STATIONS];
+    double rate[MOST_STATIONS][MOST_RATES];
+    size_t count = json_object_array_length(stations);
+    CU_ASSERT_FATAL(count <= MOST_STATIONS);
+    for (size_t i = 0; i < count; i++) {
+        read_station(json_object_array_get_idx(stations, i), &station[i], rate[i]);
+    }
+    struct fulcrum_product_form_network network = network_of(
+        number(given, "customers"), number(given, "think_s"), station, count);
+    struct answer answer = solved(&network);
+    suite_assert_close(text(given, "name"), answer.cycles_per_s,
+        number(expected, "cycles_per_s"), tolerance);
+    for (size_t i = 0; i < count; i++) {
+        struct json_object *load = json_object_array_get_idx(loads, i);
+        const char *name = station[i].name;
+        suite_assert_close(name, answer.loads[i].mean_customers,
+            number(load, "mean_customers"), tolerance);
+        suite_assert_close(
+            name, answer.loads[i].residence_s, number(load, "residence_s"), tolerance);
+        suite_assert_close(
+            name, answer.loads[i].busy_frac, number(load, "busy_frac"), tolerance);
+    }
+}
+
+static void test_published_networks_to_ten_digits(void)
+{
+    struct json_object *file = json_object_from_file("tests/data/product_form.json");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    struct json_object *cases = json_object_object_get(file, "cases");
+    size_t count = json_object_array_length(cases);
+    CU_ASSERT_EQUAL(count, 8);
+    for (size_t i = 0; i < count; i++) {
+        assert_case(json_object_array_get_idx(cases, i));
+    }
+    (void)json_object_put(file);
+}
+
+static void test_closed_forms(void)
+{
+    static const double linear[] = {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0};
+    const struct fulcrum_product_form_station equal[] = {
+        queue(0.5), queue(0.5), queue(0.5)};
+    const struct fulcrum_product_form_station pair[] = {queue(1.0), queue(0.5)};
+    const struct fulcrum_product_form_station free[] = {multi(2.0, 7.0)};
+    const struct fulcrum_product_form_station climb[] = {ld(2.0, linear, 7)};
+    const struct fulcrum_product_form_station idle[] = {queue(0.0), queue(0.5)};
+    const struct {
+        const char *name;
+        struct fulcrum_product_form_network network;
+        double cycles_per_s;
+        double customers; /* at the first station */
+        double busy_frac;
+    } cases[] = {
+        /* Every way to place 7 customers is as likely as any other. */
+        {"balanced", network_of(7, 0.0, equal, 3), 7.0 / (9.0 * 0.5), 7.0 / 3.0,
+            7.0 / 9.0},
+        /* f2(k) = 2^-k: the chance of k at the second station, k = 0..2, is 4, 2, 1
+           in 7. */
+        {"two queues", network_of(2, 0.0, pair, 2), 6.0 / 7.0, 10.0 / 7.0, 6.0 / 7.0},
+        {"one customer", network_of(1, 0.25, equal, 3), 1.0 / 1.75, 0.5 / 1.75,
+            0.5 / 1.75},
+        {"servers for all", network_of(7, 1.5, free, 1), 2.0, 4.0, 4.0 / 7.0},
+        /* With 7 free servers each customer is there for 2 s of 3.5 s. */
+        {"rates for all", network_of(7, 1.5, climb, 1), 2.0, 4.0,
+            1.0 - pow(1.5 / 3.5, 7.0)},
+        {"an idle station", network_of(5, 0.0, idle, 2), 2.0, 0.0, 0.0},
+        {"no station", network_of(6, 1.5, NULL, 0), 4.0, 0.0, 0.0},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct answer answer = solved(&cases[i].network);
+        suite_assert_close(
+            cases[i].name, answer.cycles_per_s, cases[i].cycles_per_s, 1e-14);
+        suite_assert_close(
+            cases[i].name, answer.loads[0].mean_customers, cases[i].customers, 1e-14);
+        suite_assert_close(
+            cases[i].name, answer.loads[0].busy_frac, cases[i].busy_frac, 1e-14);
+    }
+}
+
+/* What a station weighs with k customers: product of service / rate, by definition. */
+static long double factor(const struct fulcrum_product_form_station *station, size_t k)
+{
+    long double product = 1.0L;
+    for (size_t j = 1; j <= k; j++) {
+        double rate = 1.0;
+        if (station->type == FULCRUM_STATION_MULTI) {
+            rate = fmin((double)j, station->servers);
+        } else if (station->type == FULCRUM_STATION_DELAY) {
+            rate = (double)j;
+        } else if (station->type == FULCRUM_STATION_LD) {
+            rate =
+                station
+                    ->rate[j <= station->rate_count ? j - 1 : station->rate_count - 1];
+        }
+        product *= (long double)station->service_s / (long double)rate;
+    }
+    return product;
+}
+
+/* Chances of 0 to 6 customers at station `which` of four, by adding up all states. */
+static void enumerate(
+    const struct fulcrum_product_form_station *station, size_t which, double chance[7])
+{
+    long double weight[7] = {0.0L};
+    long double sum = 0.0L;
+    for (size_t state = 0; state < 343; state++) {
+        size_t k[4] = {state % 7, state / 7 % 7, state / 49, 0};
+        size_t three = k[0] + k[1] + k[2];
+        if (three > 6) {
+            continue;
+        }
+        k[3] = 6 - three;
+        long double product = 1.0L;
+        for (size_t i = 0; i < 4; i++) {
+            product *= factor(&station[i], k[i]);
+        }
+        weight[k[which]] += product;
+        sum += product;
+    }
+    for (size_t n = 0; n < 7; n++) {
+        chance[n] = (double)(weight[n] / sum);
+    }
+}
+
+static void assert_station(const struct fulcrum_product_form_station stations[4],
+    size_t which, double cycles_per_s, const struct fulcrum_product_form_load *load)
+{
+    double chance[7];
+    enumerate(stations, which, chance);
+    double mean = 0.0;
+    for (size_t n = 0; n < 7; n++) {
+        mean += (double)n * chance[n];
+        if (stations[which].type != FULCRUM_STATION_DELAY) {
+            suite_assert_close("chance", load->chance[n], chance[n], 1e-13);
+        }
+    }
+    suite_assert_close("mean", load->mean_customers, mean, 1e-13);
+    suite_assert_close("residence", load->residence_s * cycles_per_s, mean, 1e-13);
+}
+
+static void test_small_networks_by_adding_up_all_states(void)
+{
+    static const double dip[] = {1.0, 2.0, 0.3, 0.3, 4.0};
+    static const double up[] = {0.1, 0.1, 50.0};
+    struct fulcrum_product_form_station delay = queue(0.7);
+    delay.type = FULCRUM_STATION_DELAY;
+    const struct fulcrum_product_form_station sets[][4] = {
+        {multi(2.0, 2.0), queue(0.4), ld(1.1, dip, 5), queue(0.9)},
+        {ld(0.3, up, 3), delay, multi(1.0, 3.0), ld(0.8, dip, 4)},
+        {queue(1e-6), multi(3.0, 5.0), ld(1e3, dip, 1), delay},
+    };
+    for (size_t set = 0; set < LENGTH(sets); set++) {
+        struct fulcrum_product_form_network network = network_of(6, 0.0, sets[set], 4);
+        double chance[4][7];
+        struct fulcrum_product_form_load loads[4];
+        double cycles_per_s = 0.0;
+        for (size_t i = 0; i < 4; i++) {
+            loads[i].chance = chance[i];
+        }
+        CU_ASSERT_EQUAL(
+            fulcrum_product_form_solve(&network, &cycles_per_s, loads, NULL),
+            FULCRUM_OK);
+        for (size_t i = 0; i < 4; i++) {
+            assert_station(sets[set], i, cycles_per_s, &loads[i]);
+        }
+    }
+}
+
+/* As many as there may be, all alike: every placement is as likely as any other. */
+static void test_a_thousand_stations(void)
+{
+    static struct fulcrum_product_form_station stations[1001];
+    static struct fulcrum_product_form_load loads[1000];
+    for (size_t i = 0; i < 1001; i++) {
+        stations[i] = queue(0.25);
+    }
+    struct fulcrum_product_form_network network = network_of(40, 0.0, stations, 1000);
+    double cycles_per_s = 0.0;
+    CU_ASSERT_EQUAL(fulcrum_product_form_check(&network, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_product_form_solve(&network, &cycles_per_s, loads, NULL), FULCRUM_OK);
+    suite_assert_close("X", cycles_per_s, 40.0 / (1039.0 * 0.25), 1e-13);
+    suite_assert_close("last", loads[999].mean_customers, 0.04, 1e-13);
+    network.station_count++;
+    CU_ASSERT_EQUAL(fulcrum_product_form_check(&network, NULL), FULCRUM_ERR_RANGE);
+}
+
+/* Logarithm of the sum of two numbers given by theirs. */
+static long double log_sum(long double one, long double other)
+{
+    long double high = fmaxl(one, other);
+    return high + logl(expl(one - high) + expl(other - high));
+}
+
+/*
+ * Mean customers at a station of `servers`, beside a queue and a think time, as the
+ * mean of a birth-and-death chain. The logarithms reach some 1e4, so that long double
+ * keeps 15 digits.
+ */
+static long double mean_at_servers(
+    double servers, double service_s, double queue_s, double think_s)
+{
+    static long double others[MOST_CUSTOMERS + 1];
+    long double thinking = 0.0L;
+    others[0] = 0.0L;
+    for (size_t n = 1; n <= MOST_CUSTOMERS; n++) {
+        thinking += logl((long double)think_s / (long double)n);
+        others[n] = log_sum(others[n - 1] + logl((long double)queue_s), thinking);
+    }
+    long double here = 0.0L;
+    long double sum = others[MOST_CUSTOMERS];
+    long double moment = -HUGE_VALL;
+    for (size_t n = 1; n <= MOST_CUSTOMERS; n++) {
+        here +=
+            logl((long double)service_s / fminl((long double)n, (long double)servers));
+        long double weight = here + others[MOST_CUSTOMERS - n];
+        sum = log_sum(sum, weight);
+        moment = log_sum(moment, weight + logl((long double)n));
+    }
+    return expl(moment - sum);
+}
+
+static void test_thousands_of_customers_against_long_double(void)
+{
+    /* Which of the three holds the customers differs. */
+    static const double cases[][4] = {{1, 1.0, 0.999, 1.0}, {40, 40.0, 0.99, 20.0},
+        {512, 512.0, 1.001, 300.0}, {512, 500.0, 0.9, 4000.0}, {40, 0.5, 0.25, 0.01}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const double *given = cases[i];
+        const struct fulcrum_product_form_station stations[] = {
+            multi(given[1], given[0]), queue(given[2])};
+        struct fulcrum_product_form_network network =
+            network_of(MOST_CUSTOMERS, given[3], stations, 2);
+        struct answer answer = solved(&network);
+        double expected =
+            (double)mean_at_servers(given[0], given[1], given[2], given[3]);
+        suite_assert_close("N = 4096", answer.loads[0].mean_customers, expected, 1e-10);
+    }
+}
+
+/*
+ * The classical recursion over customers (Reiser and Lavenberg 1980) for one station of
+ * `servers` and one queue: mean residence from the chances of one customer less, and
+ * the chance of an empty station as 1 less the others.
+ */
+static double classical_throughput(
+    size_t customers, size_t servers, double service_s, double queue_s)
+{
+    double chance[64] = {1.0}; /* of 0 to servers - 1 at the station */
+    double here = 0.0;
+    double queued = 0.0;
+    double per_s = 0.0;
+    double count = (double)servers;
+    for (size_t n = 1; n <= customers; n++) {
+        double idle = 0.0;
+        for (size_t j = 0; j + 1 < servers; j++) {
+            idle += (count - 1.0 - (double)j) * chance[j];
+        }
+        double stay_s = service_s / count * (1.0 + here + idle);
+        double queue_stay_s = queue_s * (1.0 + queued);
+        per_s = (double)n / (stay_s + queue_stay_s);
+        here = per_s * stay_s;
+        queued = per_s * queue_stay_s;
+        double serving = 0.0;
+        for (size_t j = servers - 1; j > 0; j--) {
+            chance[j] = per_s * service_s * chance[j - 1] / (double)j;
+            serving += (count - (double)j) * chance[j];
+        }
+        chance[0] = 1.0 - (per_s * service_s + serving) / count;
+    }
+    return per_s;
+}
+
+static void test_classical_recursion_breaks_where_ours_holds(void)
+{
+    const struct fulcrum_product_form_station stations[] = {
+        multi(16.0, 16.0), queue(0.9)};
+    struct fulcrum_product_form_network network = network_of(8, 0.0, stations, 2);
+    /* It is right with few customers... */
+    suite_assert_close("8 customers", classical_throughput(8, 16, 16.0, 0.9),
+        solved(&network).cycles_per_s, 1e-12);
+    /* ...and off any scale with 64, where the station is never empty. */
+    network.customers = 64;
+    struct answer answer = solved(&network);
+    suite_assert_close("64 customers", answer.cycles_per_s, 1.0, 0.01);
+    double classical = classical_throughput(64, 16, 16.0, 0.9);
+    CU_ASSERT(classical < 0.0);
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_product_form_audit(&network, classical, answer.loads, &err),
+        FULCRUM_ERR_NUMERIC);
+}
+
+static void test_audit_refuses_what_cannot_be(void)
+{
+    const struct fulcrum_product_form_station stations[] = {
+        multi(2.0, 2.0), queue(0.4)};
+    struct fulcrum_product_form_network network = network_of(5, 1.0, stations, 2);
+    struct answer good = solved(&network);
+    static const struct {
+        double throughput_factor;
+        double customers_factor;
+        double busy_frac;
+        const char *named;
+    } cases[] = {{1.3, 1.0, 0.5, "bounds"}, {0.2, 1.0, 0.5, "bounds"},
+        {NAN, 1.0, 0.5, "bounds"}, {1.0, 1.001, 0.5, "add up"},
+        {1.0, NAN, 0.5, "cannot be"}, {1.0, -1.0, 0.5, "cannot be"},
+        {1.0, 1.0, 1.1, "cannot be"}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct answer bad = good;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        bad.cycles_per_s *= cases[i].throughput_factor;
+        bad.loads[1].mean_customers *= cases[i].customers_factor;
+        bad.loads[1].busy_frac = cases[i].busy_frac;
+        CU_ASSERT_EQUAL(
+            fulcrum_product_form_audit(&network, bad.cycles_per_s, bad.loads, &err),
+            FULCRUM_ERR_NUMERIC);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].named));
+    }
+}
+
+static void test_check_names_every_fault(void)
+{
+    static const double zero_rate[] = {1.0, 0.0};
+    struct fulcrum_product_form_station unknown = queue(1.0);
+    unknown.type = (enum fulcrum_product_form_type)9;
+    struct fulcrum_product_form_station visits = queue(1.0);
+    visits.visits = -1.0;
+    const struct {
+        struct fulcrum_product_form_station station;
+        double customers;
+        double think_s;
+        const char *named;
+    } cases[] = {{queue(1.0), 0.0, 0.0, "customers = 0"},
+        {queue(1.0), 1.5, 0.0, "customers = 1.5"}, {queue(1.0), NAN, 0.0, "customers"},
+        {queue(1.0), 1e6, 0.0, "customers = 1e+06"},
+        {queue(1.0), 2.0, -1.0, "think_s = -1"}, {queue(NAN), 2.0, 0.0, "service_s"},
+        {queue(-1.0), 2.0, 0.0, "queue: service_s = -1"},
+        {visits, 2.0, 0.0, "queue: visits = -1"},
+        {multi(1.0, 0.0), 2.0, 0.0, "multi: servers = 0"},
+        {multi(1.0, 2.5), 2.0, 0.0, "multi: servers = 2.5"},
+        {ld(1.0, zero_rate, 2), 2.0, 0.0, "ld: rate[1] = 0"},
+        {ld(1.0, NULL, 0), 2.0, 0.0, "ld: rate is empty"},
+        {unknown, 2.0, 0.0, "queue: type = 9"}};
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct fulcrum_product_form_network network =
+            network_of(cases[i].customers, cases[i].think_s, &cases[i].station, 1);
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(fulcrum_product_form_check(&network, &err), FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].named));
+    }
+    const struct fulcrum_product_form_station nothing = queue(0.0);
+    struct fulcrum_product_form_network network = network_of(2, 0.0, &nothing, 1);
+    CU_ASSERT_EQUAL(fulcrum_product_form_check(&network, NULL), FULCRUM_ERR_INFEASIBLE);
+}
+
+static void test_names_end_where_the_types_end(void)
+{
+    CU_ASSERT_STRING_EQUAL(fulcrum_product_form_type_name(FULCRUM_STATION_LD), "ld");
+    CU_ASSERT_PTR_NULL(fulcrum_product_form_type_name(FULCRUM_STATION_LD + 1));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_published_networks_to_ten_digits),
+        SUITE_CASE(test_closed_forms),
+        SUITE_CASE(test_small_networks_by_adding_up_all_states),
+        SUITE_CASE(test_a_thousand_stations),
+        SUITE_CASE(test_thousands_of_customers_against_long_double),
+        SUITE_CASE(test_classical_recursion_breaks_where_ours_holds),
+        SUITE_CASE(test_audit_refuses_what_cannot_be),
+        SUITE_CASE(test_check_names_every_fault),
+        SUITE_CASE(test_names_end_where_the_types_end),
+    };
+    return suite_run("product_form", cases, LENGTH(cases), argc, argv);
+}

@@ -1,0 +1,243 @@
+/* test_cohort.c - cycles of cohorts worked out by hand, and what must be conserved. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/fast/cohort.h"
+
+#include <math.h>
+
+#include "bench/random_network.h"
+#include "model/fast/mean_field.h"
+#include "tests/support/suite.h"
+
+/* Steps of 1 s on `servers` plain threads; batches of any size take 0.4 s. */
+static struct fulcrum_network plain(double actors, double servers)
+{
+    return (struct fulcrum_network){.actors = actors,
+        .cpu = {.core_count = servers, .thread_count = servers},
+        .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
+        .gpu = {.per_batch_s = 0.4},
+        .depth = 1};
+}
+
+static struct fulcrum_network fixed(double actors, double servers, double size)
+{
+    struct fulcrum_network network = plain(actors, servers);
+    network.policy = FULCRUM_BATCH_FIXED;
+    network.batch_size = size;
+    return network;
+}
+
+static struct fulcrum_cohort solve(const struct fulcrum_network *network)
+{
+    struct fulcrum_step_table table;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    fulcrum_step_table_init(&table, &network->step);
+    return fulcrum_cohort_solve(network, &table, 1.0, 0.0);
+}
+
+/* N = b [1 + 1 / (1 - exp(-t))], (8), whose sum is a geometric series. */
+static void test_exponential_cohorts_are_those_of_the_series(void)
+{
+    static const double times[] = {0.02, 0.1, 0.4, 1.0, 3.0, 20.0};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        struct fulcrum_network network = plain(64, 80);
+        network.gpu.per_batch_s = times[i];
+        struct fulcrum_cohort cohort = solve(&network);
+        double left = -1.0 / expm1(-times[i]);
+        double batch = 64.0 / (1.0 + left);
+        suite_assert_close("b", cohort.cycle.batch, batch, 5e-4);
+        suite_assert_close("X", cohort.cycle.steps_per_s, batch / times[i], 5e-4);
+        suite_assert_close("interval", cohort.interval_s, times[i], 1e-6);
+        CU_ASSERT_DOUBLE_EQUAL(cohort.stays_frac, left - 1.0, 0.01 * left);
+        suite_assert_close("at GPU", cohort.cycle.at_gpu, batch, 5e-4);
+    }
+}
+
+/* With a delay of d the cohorts of ceil((t + d) / t) batches are not there yet. */
+static void test_a_delay_shifts_the_cohorts(void)
+{
+    static const double delays[] = {0.0, 0.1, 0.39, 0.4, 0.41, 0.9, 7.0};
+    for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
+        struct fulcrum_network network = plain(64, 80);
+        network.delay_s = delays[i];
+        double inside = ceil((0.4 + delays[i]) / 0.4 - 1e-9);
+        double age = inside * 0.4 - (0.4 + delays[i]);
+        double sum = inside - exp(-age) / expm1(-0.4);
+        struct fulcrum_cohort cohort = solve(&network);
+        suite_assert_close("b", cohort.cycle.batch, 64.0 / sum, 1e-3);
+        suite_assert_close("X", cohort.cycle.steps_per_s, 160.0 / sum, 1e-3);
+    }
+    /* Two batches inside, 0.4 s on the host and as long on the GPU, are a delay too. */
+    struct fulcrum_network network = plain(64, 80);
+    network.host = network.gpu;
+    network.depth = 2;
+    struct fulcrum_cohort two = solve(&network);
+    suite_assert_close("b", two.cycle.batch, 64.0 / (2.0 - 1.0 / expm1(-0.4)), 1e-3);
+}
+
+/* Steps much longer than the batch: 1 s in which the CPU works at its limit. */
+static void test_full_threads_set_the_pace(void)
+{
+    static const enum fulcrum_step_law laws[] = {FULCRUM_LAW_EXPONENTIAL,
+        FULCRUM_LAW_LOGNORMAL, FULCRUM_LAW_ERLANG, FULCRUM_LAW_PARETO};
+    for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
+        struct fulcrum_network network = plain(500, 20);
+        network.step = (struct fulcrum_step){1.0, 0.5, laws[i]};
+        network.step.cv = laws[i] == FULCRUM_LAW_EXPONENTIAL ? 1.0 : 0.5;
+        struct fulcrum_cohort cohort = solve(&network);
+        suite_assert_close("X", cohort.cycle.steps_per_s, 20.0, 1e-3);
+        suite_assert_close("stepping", cohort.cycle.stepping, 20.0, 1e-3);
+        suite_assert_close("b", cohort.cycle.batch, 8.0, 1e-3);
+        network.cpu.oversubscription_frac = 0.25;
+        suite_assert_close("crowd", solve(&network).cycle.steps_per_s, 16.0, 1e-3);
+        network = fixed(500, 20, 100);
+        suite_assert_close("fixed", solve(&network).cycle.steps_per_s, 20.0, 0.01);
+    }
+}
+
+/* A batch longer than any step: two halves by turns, whatever the law. */
+static void test_long_batches_are_halves(void)
+{
+    struct fulcrum_network network = plain(64, 80);
+    network.gpu.per_batch_s = 100.0;
+    suite_assert_close("b", solve(&network).cycle.batch, 32.0, 1e-4);
+    network.step = (struct fulcrum_step){1.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
+    suite_assert_close("b", solve(&network).cycle.batch, 32.0, 1e-4);
+}
+
+/* E[max of n exponentials] is the harmonic sum; then the batch and the delay. */
+static void test_a_full_barrier_waits_for_the_slowest(void)
+{
+    static const double counts[] = {8, 30, 100, 1000, 100000};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        double n = counts[i];
+        struct fulcrum_network network = fixed(n, n, n);
+        network.delay_s = 0.6;
+        /* ln n + gamma + 1 / (2 n). */
+        double slowest = log(n) + 0.5772156649 + 0.5 / n;
+        struct fulcrum_cohort cohort = solve(&network);
+        suite_assert_close("interval", cohort.interval_s, 1.0 + slowest, 0.02);
+        suite_assert_close("at CPU", cohort.cycle.at_cpu, n / cohort.interval_s, 1e-3);
+    }
+}
+
+/* The number of actors that a cycle has at the CPU, by work: X t_e = E[c(n)]. */
+static void test_work_is_conserved(void)
+{
+    static const struct fulcrum_step steps[] = {{1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
+        {1.0, 0.3, FULCRUM_LAW_ERLANG}, {1.0, 0.5, FULCRUM_LAW_LOGNORMAL},
+        {1.0, 2.0, FULCRUM_LAW_LOGNORMAL}, {1.0, 2.0, FULCRUM_LAW_HYPEREXPONENTIAL},
+        {1.0, 0.0, FULCRUM_LAW_PARETO}};
+    static const double servers[] = {10, 30, 50, 63, 64, 65, 100};
+    enum { NETWORKS = 6 * 7 * 2 };
+    for (size_t i = 0; i < NETWORKS; i++) {
+        struct fulcrum_network network = i % 2 == 0 ? plain(64, servers[i / 2 % 7])
+                                                    : fixed(64, servers[i / 2 % 7], 20);
+        network.step = steps[i / 14];
+        struct fulcrum_cohort cohort = solve(&network);
+        suite_assert_close(
+            "work", cohort.cycle.stepping, cohort.cycle.steps_per_s, 0.005);
+        CU_ASSERT(cohort.cycle.at_cpu >= cohort.cycle.stepping - 1e-9);
+        CU_ASSERT(cohort.cycle.at_cpu <= 64.0);
+        CU_ASSERT(cohort.cycle.on_cores <= cohort.cycle.stepping + 1e-9);
+        CU_ASSERT(cohort.stays_frac >= -1e-6);
+    }
+}
+
+/* The fluid of (9) has no law: with exponential steps both are the same. */
+static void test_exponential_cohorts_are_the_fluid_of_the_mean_field(void)
+{
+    static const double servers[] = {8, 16, 32, 48, 90};
+    static const double times[] = {0.05, 0.3, 1.0, 3.0};
+    enum { NETWORKS = 5 * 4 * 2 };
+    for (size_t i = 0; i < NETWORKS; i++) {
+        struct fulcrum_network network = plain(100, servers[i % 5]);
+        network.gpu.per_batch_s = times[i / 5 % 4];
+        network.delay_s = i < 20 ? 0.0 : 0.25;
+        struct fulcrum_cpu_drain drain;
+        fulcrum_cpu_drain_init(&drain, &network.cpu, network.actors, 1.0);
+        struct fulcrum_mean_field field =
+            fulcrum_mean_field_solve(&network, &drain, 1.0);
+        suite_assert_close(
+            "X", solve(&network).cycle.steps_per_s, field.plain_steps_per_s, 0.006);
+    }
+}
+
+static void assert_guesses(const struct fulcrum_network *network)
+{
+    static const double factors[] = {1e-3, 0.1, 0.9, 1.0, 1.3, 10.0, 200.0};
+    struct fulcrum_cohort cohort = solve(network);
+    struct fulcrum_step_table table;
+    fulcrum_step_table_init(&table, &network->step);
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        double batch = fmin(network->actors, factors[i] * cohort.cycle.batch);
+        double rate =
+            fulcrum_cohort_solve(network, &table, 1.0, batch).cycle.steps_per_s;
+        suite_assert_close("X", rate, cohort.cycle.steps_per_s, 1e-4);
+    }
+}
+
+static void test_a_guess_changes_nothing(void)
+{
+    for (size_t i = 0; i < 12; i++) {
+        struct fulcrum_network network =
+            fulcrum_random_network(FULCRUM_DOMAIN_WIDE, 3, i);
+        network.batch_size = 0.0;
+        assert_guesses(&network);
+    }
+}
+
+/* Steps that are over in no time beside a batch, or the other way round, are not for
+   this equation. */
+static int is_balanced(const struct fulcrum_network *network)
+{
+    double most_s = fulcrum_batch_time(&network->host, network->actors) +
+                    fulcrum_batch_time(&network->gpu, network->actors);
+    double least_s = fulcrum_batch_time(&network->host, 1.0) +
+                     fulcrum_batch_time(&network->gpu, 1.0);
+    double step_s = network->step.mean_s;
+    return step_s > 1e-4 * most_s && least_s > 1e-6 * step_s;
+}
+
+static void test_random_networks_have_a_cycle(void)
+{
+    size_t count = 0;
+    enum { NETWORKS = 700 * FULCRUM_DOMAIN_COUNT };
+    for (size_t i = 0; i < NETWORKS; i++) {
+        enum fulcrum_domain domain = (enum fulcrum_domain)(i % FULCRUM_DOMAIN_COUNT);
+        struct fulcrum_network network =
+            fulcrum_random_network(domain, 7, i / FULCRUM_DOMAIN_COUNT);
+        if (!is_balanced(&network)) {
+            continue;
+        }
+        count++;
+        if (network.policy == FULCRUM_BATCH_GREEDY) {
+            network.batch_size = 0.0;
+        }
+        struct fulcrum_cohort cohort = solve(&network);
+        double share = cohort.cycle.batch / network.actors;
+        CU_ASSERT(share > 0.0 && share <= 1.0 + 1e-9);
+        /* At worst one after the other, on one thread of an oversubscribed CPU. */
+        double turn_s = network.delay_s + fulcrum_batch_time(&network.host, 1e6) +
+                        fulcrum_batch_time(&network.gpu, 1e6) +
+                        20.0 * network.step.mean_s * network.actors;
+        CU_ASSERT(cohort.interval_s > 0.0 && cohort.interval_s < turn_s);
+        CU_ASSERT(cohort.interval_sd_s >= 0.0);
+    }
+    CU_ASSERT(count > 2000);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_exponential_cohorts_are_those_of_the_series),
+        SUITE_CASE(test_a_delay_shifts_the_cohorts),
+        SUITE_CASE(test_full_threads_set_the_pace),
+        SUITE_CASE(test_long_batches_are_halves),
+        SUITE_CASE(test_a_full_barrier_waits_for_the_slowest),
+        SUITE_CASE(test_work_is_conserved),
+        SUITE_CASE(test_exponential_cohorts_are_the_fluid_of_the_mean_field),
+        SUITE_CASE(test_a_guess_changes_nothing),
+        SUITE_CASE(test_random_networks_have_a_cycle),
+    };
+    return suite_run("cohort", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,207 @@
+/* test_cpu_drain.c - the drained CPU against numeric integration. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/fast/mean_field.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_odeiv2.h>
+#include <math.h>
+
+#include "tests/support/suite.h"
+
+/* Rises, sags and rises again, as measured ones do. */
+static const double measured[] = {
+    1.0, 1.9, 2.9, 3.6, 4.6, 5.1, 5.0, 4.7, 5.2, 5.9, 6.3, 6.4, 6.4, 6.5, 6.6, 6.6};
+
+#define SATURATING(form, cores, threads)                                               \
+    {                                                                                  \
+        .curve = (form), .core_count = (cores), .thread_count = (threads),             \
+        .smt_yield_frac = 0.3, .serial_frac = 0.004, .knee = 1.6,                      \
+        .cap_per_core = 1.25, .cross_socket_frac = 0.8                                 \
+    }
+
+static const struct curve {
+    const char *name;
+    struct fulcrum_cpu_station cpu;
+    double actors;
+    /* Of what is left and of the rate: lines in place of bends, and one jump too few
+       where threads on a second socket begin to make up for what they cost. */
+    double error_rel;
+    double rate_error_rel;
+} curves[] = {
+    {"line", {.core_count = 8, .thread_count = 8}, 40, 1e-6, 1e-12},
+    {"SMT", {.core_count = 8, .thread_count = 16, .smt_yield_frac = 0.3}, 60, 1e-6,
+        1e-12},
+    {"no yield", {.core_count = 8, .thread_count = 16}, 60, 1e-6, 1e-12},
+    {"turbo",
+        {.core_count = 8, .thread_count = 16, .smt_yield_frac = 0.3, .turbo_frac = 0.5},
+        60, 1e-6, 1e-12},
+    {"most turbo", {.core_count = 8, .thread_count = 8, .turbo_frac = 1.0}, 20, 1e-6,
+        1e-12},
+    {"learner",
+        {.core_count = 20,
+            .thread_count = 40,
+            .reserved_threads = 3.3,
+            .smt_yield_frac = 0.25,
+            .turbo_frac = 0.33},
+        256, 1e-6, 1e-12},
+    /* Cores that the learner fills leave no turbo to actors. */
+    {"no turbo left",
+        {.core_count = 4,
+            .thread_count = 8,
+            .reserved_threads = 4.5,
+            .smt_yield_frac = 0.5,
+            .turbo_frac = 0.4},
+        30, 1e-6, 1e-12},
+    {"oversubscribed",
+        {.core_count = 8,
+            .thread_count = 16,
+            .smt_yield_frac = 0.3,
+            .turbo_frac = 0.3,
+            .oversubscription_frac = 0.7},
+        60, 1e-6, 1e-12},
+    {"one thread", {.core_count = 1, .thread_count = 1, .turbo_frac = 0.5}, 5, 1e-6,
+        1e-12},
+    {"saturating", SATURATING(FULCRUM_CURVE_SATURATING, 32, 64), 300, 2e-3, 0.02},
+    {"many cores", SATURATING(FULCRUM_CURVE_SATURATING, 512, 1024), 3000, 4e-3, 0.02},
+    {"lockstep", SATURATING(FULCRUM_CURVE_SATURATING_SYNC, 32, 64), 300, 4e-3, 0.02},
+    {"table",
+        {.curve = FULCRUM_CURVE_TABLE,
+            .core_count = 8,
+            .thread_count = 16,
+            .capacity = measured,
+            .capacity_count = sizeof measured / sizeof measured[0]},
+        60, 1e-6, 1e-12},
+    {"short table",
+        {.curve = FULCRUM_CURVE_TABLE,
+            .core_count = 8,
+            .thread_count = 16,
+            .capacity = measured,
+            .capacity_count = 4},
+        60, 1e-6, 1e-12},
+    {"learner's table",
+        {.curve = FULCRUM_CURVE_TABLE,
+            .core_count = 8,
+            .thread_count = 16,
+            .reserved_threads = 5.0,
+            .capacity = measured,
+            .capacity_count = sizeof measured / sizeof measured[0]},
+        60, 5e-3, 1e-9},
+};
+
+enum { CURVES = sizeof curves / sizeof curves[0] };
+
+#define STEP_S 0.25
+
+static int slope(double time_s, const double n[], double out[], void *data)
+{
+    (void)time_s;
+    const struct fulcrum_cpu_station *cpu = data;
+    out[0] = -fulcrum_cpu_capacity(cpu, fmax(0.0, n[0])) / STEP_S;
+    return GSL_SUCCESS;
+}
+
+/* From `actors` on until few are left, at equal distances of time. */
+static void assert_drained(const struct curve *curve, double actors)
+{
+    struct fulcrum_cpu_station cpu = curve->cpu;
+    struct fulcrum_cpu_drain drain;
+    fulcrum_cpu_drain_init(&drain, &cpu, curve->actors, STEP_S);
+    CU_ASSERT(drain.count <= FULCRUM_DRAIN_PIECES);
+    gsl_odeiv2_system system = {slope, NULL, 1, &cpu};
+    gsl_odeiv2_driver *driver = gsl_odeiv2_driver_alloc_y_new(
+        &system, gsl_odeiv2_step_rkf45, 1e-4, 1e-10, 1e-10);
+    double n[1] = {actors};
+    double time_s = 0.0;
+    double part_s = 0.05 * STEP_S * (1.0 + actors / fulcrum_cpu_capacity(&cpu, actors));
+    double worst = 0.0;
+    for (int i = 1; i < 100 && n[0] > 1e-3; i++) {
+        CU_ASSERT_EQUAL(gsl_odeiv2_driver_apply(driver, &time_s, (double)i * part_s, n),
+            GSL_SUCCESS);
+        double left = fulcrum_cpu_drain_left(&drain, actors, time_s);
+        worst = fmax(worst, fabs(left - n[0]) / fmax(1.0, n[0]));
+    }
+    gsl_odeiv2_driver_free(driver);
+    if (worst > curve->error_rel) {
+        (void)printf("\n    %s from %g: off by %g", curve->name, actors, worst);
+    }
+    CU_ASSERT(worst <= curve->error_rel);
+}
+
+static void test_left_solves_the_differential_equation(void)
+{
+    for (size_t i = 0; i < CURVES; i++) {
+        double servers = fulcrum_cpu_servers(&curves[i].cpu);
+        assert_drained(&curves[i], curves[i].actors);
+        assert_drained(&curves[i], servers);
+        assert_drained(&curves[i], 0.7 * servers);
+        assert_drained(&curves[i], 0.3 * servers);
+    }
+}
+
+static void test_rate_is_that_of_the_cpu(void)
+{
+    for (size_t i = 0; i < CURVES; i++) {
+        const struct fulcrum_cpu_station *cpu = &curves[i].cpu;
+        struct fulcrum_cpu_drain drain;
+        fulcrum_cpu_drain_init(&drain, cpu, curves[i].actors, 1.0);
+        for (int k = 1; k <= (int)curves[i].actors; k++) {
+            double n = (double)k;
+            suite_assert_close(curves[i].name, fulcrum_cpu_drain_rate(&drain, n),
+                fulcrum_cpu_capacity(cpu, n), curves[i].rate_error_rel);
+        }
+        suite_assert_close("slope at 0", fulcrum_cpu_drain_rate(&drain, 1e-9) / 1e-9,
+            fulcrum_cpu_capacity(cpu, 1e-9) / 1e-9, 0.01);
+    }
+}
+
+/* Two times one after the other are their sum; nobody leaves in no time. */
+static void assert_additive(const struct fulcrum_cpu_drain *drain, double n)
+{
+    double whole_s = 3.0 * STEP_S;
+    double half = fulcrum_cpu_drain_left(drain, n, 0.4 * whole_s);
+    double left = fulcrum_cpu_drain_left(drain, half, 0.6 * whole_s);
+    CU_ASSERT_DOUBLE_EQUAL(left, fulcrum_cpu_drain_left(drain, n, whole_s), 1e-9 * n);
+    CU_ASSERT(half < n && left < half && left >= 0.0);
+    suite_assert_close("still", fulcrum_cpu_drain_left(drain, n, 0.0), n, 1e-12);
+}
+
+static void test_drains_in_a_row_are_one(void)
+{
+    enum { NUMBERS = 25 };
+    for (size_t i = 0; i < CURVES; i++) {
+        double actors = curves[i].actors;
+        struct fulcrum_cpu_drain drain;
+        fulcrum_cpu_drain_init(&drain, &curves[i].cpu, actors, STEP_S);
+        for (int k = 0; k <= NUMBERS; k++) {
+            assert_additive(&drain, 0.5 * pow(2.0 * actors, (double)k / NUMBERS));
+        }
+        CU_ASSERT_EQUAL(fulcrum_cpu_drain_left(&drain, 0.0, 1.0), 0.0);
+        CU_ASSERT_EQUAL(fulcrum_cpu_drain_rate(&drain, 0.0), 0.0);
+        CU_ASSERT_DOUBLE_EQUAL(fulcrum_cpu_drain_left(&drain, actors, 1e6), 0.0, 1e-9);
+    }
+}
+
+/* A line is left exponentially; a full CPU is left at a constant rate. */
+static void test_closed_forms(void)
+{
+    struct fulcrum_cpu_drain drain;
+    fulcrum_cpu_drain_init(&drain, &curves[0].cpu, 1e6, 2.0);
+    suite_assert_close(
+        "line", fulcrum_cpu_drain_left(&drain, 7.0, 3.0), 7.0 * exp(-1.5), 1e-12);
+    suite_assert_close(
+        "full", fulcrum_cpu_drain_left(&drain, 1e6, 1e5), 1e6 - 8e5 / 2.0, 1e-12);
+    /* 40 - 8 t / 2 is 8 after 8 s. */
+    suite_assert_close(
+        "both", fulcrum_cpu_drain_left(&drain, 40.0, 11.0), 8.0 * exp(-1.5), 1e-12);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_left_solves_the_differential_equation),
+        SUITE_CASE(test_rate_is_that_of_the_cpu),
+        SUITE_CASE(test_drains_in_a_row_are_one),
+        SUITE_CASE(test_closed_forms),
+    };
+    return suite_run("cpu_drain", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,415 @@
+/* test_few.c - networks of a few actors, against closed forms, a chain, simulation. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/fast/greedy_small.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/simulate/simulate.h"
+#include "tests/support/suite.h"
+
+enum { CHAIN_MOST = 12, CHAIN_PARTS = 400, CHAIN_TURNS = 2000 };
+
+static struct fulcrum_network plain(double actors, double threads, double per_batch_s)
+{
+    return (struct fulcrum_network){.actors = actors,
+        .cpu = {.core_count = threads, .thread_count = threads},
+        .step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
+        .gpu = {.per_batch_s = per_batch_s, .per_item_s = 0.05 * per_batch_s},
+        .depth = 1};
+}
+
+static struct fulcrum_cycle few(const struct fulcrum_network *network)
+{
+    struct fulcrum_cycle out = {.batch = 0.0};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    CU_ASSERT_TRUE_FATAL(fulcrum_few_accepts(network));
+    CU_ASSERT_EQUAL_FATAL(fulcrum_few_solve(network, 1.0, &out, NULL), FULCRUM_OK);
+    return out;
+}
+
+static const struct fulcrum_step laws[] = {
+    {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL},
+    {1.0, 0.3, FULCRUM_LAW_ERLANG},
+    {1.0, 0.2, FULCRUM_LAW_LOGNORMAL},
+    {1.0, 2.0, FULCRUM_LAW_LOGNORMAL},
+    {1.0, 3.0, FULCRUM_LAW_HYPEREXPONENTIAL},
+    {1.0, 0.0, FULCRUM_LAW_PARETO},
+};
+enum { LAWS = sizeof laws / sizeof laws[0] };
+
+/* One actor: its times add up, whatever their law. */
+static void test_one_actor_adds_its_times_up(void)
+{
+    for (size_t i = 0; i < LAWS; i++) {
+        struct fulcrum_network network = plain(1.0, 2.0, 0.5);
+        network.step = laws[i];
+        network.cpu.turbo_frac = 0.5; /* c(1) = 1.25 */
+        network.host.per_batch_s = 0.1;
+        network.delay_s = 0.3;
+        struct fulcrum_cycle cycle = few(&network);
+        double turn_s = 1.0 / 1.25 + 0.525 + 0.1 + 0.3;
+        suite_assert_close("rate", cycle.steps_per_s, 1.0 / turn_s, 2e-4);
+        suite_assert_close("batch", cycle.batch, 1.0, 1e-12);
+        suite_assert_close("at CPU", cycle.at_cpu, 0.8 / turn_s, 1e-3);
+        suite_assert_close("at GPU", cycle.at_gpu, 0.525 / turn_s, 1e-3);
+    }
+}
+
+/*
+ * Two actors, exponential steps, a thread each: with p = 1 - exp(-t(1)) a batch of one
+ * leads to state 1, after a wait of 1 / 2 with chance 1 - p. Nobody steps beside a
+ * batch of two, and the wait for the first of both is 1 / 2 again; so a batch of two
+ * never starts, and the state is always 1.
+ */
+static void test_two_actors_by_hand(void)
+{
+    struct fulcrum_network network = plain(2.0, 2.0, 0.8);
+    double busy_s = 0.8 * 1.05;
+    double turn_s = busy_s + 0.5 * exp(-busy_s);
+    struct fulcrum_cycle cycle = few(&network);
+    suite_assert_close("rate", cycle.steps_per_s, 1.0 / turn_s, 1e-3);
+    suite_assert_close("batch", cycle.batch, 1.0, 1e-3);
+}
+
+/* d/dt of the chance that n actors are left at the CPU, nobody coming back. */
+static void death_slope(double threads, const double *chance, double *out)
+{
+    for (size_t n = 0; n <= CHAIN_MOST; n++) {
+        double here = fmin((double)n, threads) * chance[n];
+        double above =
+            n < CHAIN_MOST ? fmin((double)n + 1.0, threads) * chance[n + 1] : 0.0;
+        out[n] = above - here;
+    }
+}
+
+/* One step of the midpoint rule. */
+static void die_for(double threads, double *chance, double part_s)
+{
+    double slope[CHAIN_MOST + 1];
+    double middle[CHAIN_MOST + 1];
+    death_slope(threads, chance, slope);
+    for (size_t n = 0; n <= CHAIN_MOST; n++) {
+        middle[n] = chance[n] + 0.5 * part_s * slope[n];
+    }
+    death_slope(threads, middle, slope);
+    for (size_t n = 0; n <= CHAIN_MOST; n++) {
+        chance[n] += part_s * slope[n];
+    }
+}
+
+/* The chain of states at the starts of batches, for exponential steps of mean 1. */
+struct exact {
+    double next[CHAIN_MOST + 1][CHAIN_MOST + 1];
+    double time_s[CHAIN_MOST + 1];
+    double batch[CHAIN_MOST + 1];
+};
+
+static void fill_row(
+    struct exact *exact, const struct fulcrum_network *network, size_t q)
+{
+    double threads = network->cpu.thread_count;
+    size_t actors = (size_t)network->actors;
+    size_t limit = network->batch_size > 0.0 ? (size_t)network->batch_size : actors;
+    size_t batch = (size_t)fmin((double)q, (double)limit);
+    double chance[CHAIN_MOST + 1] = {0.0};
+    double busy_s = fulcrum_batch_time(&network->gpu, (double)batch);
+    chance[actors - q] = 1.0;
+    for (int i = 0; i < CHAIN_PARTS; i++) {
+        die_for(threads, chance, busy_s / CHAIN_PARTS);
+    }
+    for (size_t left = 0; left + q <= actors; left++) {
+        size_t waiting = actors - batch - left;
+        exact->next[q][waiting > 0 ? waiting : 1] += chance[left];
+    }
+    double idle = batch == q ? chance[actors - q] : 0.0;
+    exact->time_s[q] = busy_s + idle / fmin(network->actors, threads);
+    exact->batch[q] = (double)batch;
+}
+
+/* Half a step of the chain, which so cannot alternate. */
+static void step_lazily(const struct exact *exact, double *share)
+{
+    double after[CHAIN_MOST + 1] = {0.0};
+    for (size_t q = 1; q <= CHAIN_MOST; q++) {
+        after[q] += 0.5 * share[q];
+        for (size_t k = 1; k <= CHAIN_MOST; k++) {
+            after[k] += 0.5 * share[q] * exact->next[q][k];
+        }
+    }
+    memcpy(share, after, sizeof after);
+}
+
+static double exact_rate(const struct fulcrum_network *network)
+{
+    struct exact exact = {.time_s = {0.0}};
+    double share[CHAIN_MOST + 1] = {0.0, 1.0};
+    for (size_t q = 1; q <= (size_t)network->actors; q++) {
+        fill_row(&exact, network, q);
+    }
+    for (int i = 0; i < CHAIN_TURNS; i++) {
+        step_lazily(&exact, share);
+    }
+    double items = 0.0;
+    double time_s = 0.0;
+    for (size_t q = 1; q <= CHAIN_MOST; q++) {
+        items += share[q] * exact.batch[q];
+        time_s += share[q] * exact.time_s[q];
+    }
+    return items / time_s;
+}
+
+/*
+ * Exponential steps have no memory, so that rows of chances lose nothing: what differs
+ * is the grid and, where actors queue, the slices.
+ */
+static void test_exponential_steps_agree_with_the_chain(void)
+{
+    static const struct {
+        double actors;
+        double threads;
+        double per_batch_s;
+        double limit;
+    } cases[] = {
+        {3, 3, 0.3, 0},
+        {5, 8, 0.05, 0},
+        {5, 8, 1.0, 2},
+        {12, 12, 0.2, 3},
+        {12, 12, 2.0, 0},
+        {2, 1, 0.4, 0},
+        {3, 1, 0.7, 0},
+        {6, 2, 0.5, 2},
+        {9, 4, 0.1, 0},
+        {12, 3, 2.0, 5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_network network =
+            plain(cases[i].actors, cases[i].threads, cases[i].per_batch_s);
+        network.batch_size = cases[i].limit;
+        suite_assert_close(
+            "exponential", few(&network).steps_per_s, exact_rate(&network), 6e-3);
+    }
+}
+
+/*
+ * Simulated to 0.8 per cent; the rest is what rows of chances leave out. Where steps
+ * lock, that is more of the batch than of the rate.
+ */
+static void test_other_laws_agree_with_simulation(void)
+{
+    static const struct {
+        double actors;
+        double threads;
+        double per_batch_s;
+        double limit;
+    } cases[] = {
+        {2, 2, 0.6, 0},
+        {2, 1, 0.6, 0},
+        {4, 6, 0.4, 2},
+        {5, 2, 0.3, 0},
+        {10, 12, 0.3, 3},
+        {10, 4, 0.5, 4},
+    };
+    struct fulcrum_solver_options options = {.seed = 1, .half_width_rel = 0.008};
+    for (size_t i = 0; i < LAWS * sizeof cases / sizeof cases[0]; i += 2) {
+        size_t j = i / LAWS;
+        struct fulcrum_network network =
+            plain(cases[j].actors, cases[j].threads, cases[j].per_batch_s);
+        struct fulcrum_solution truth = {.steps_per_s = 0.0};
+        network.batch_size = cases[j].limit;
+        network.step = laws[(i + j) % LAWS];
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_simulate(&network, &options, &truth, NULL), FULCRUM_OK);
+        struct fulcrum_cycle cycle = few(&network);
+        suite_assert_close("rate", cycle.steps_per_s, truth.steps_per_s, 0.03);
+        suite_assert_close("batch", cycle.batch, truth.mean_batch, 0.06);
+        suite_assert_close("threads", cycle.stepping / cases[j].threads,
+            truth.cpu_thread_busy_frac, 0.03);
+    }
+}
+
+/* A GPU that always works on full batches sets the pace alone. */
+static void test_full_batches_follow_the_gpu(void)
+{
+    struct fulcrum_network network = plain(12.0, 12.0, 2.0);
+    network.batch_size = 1.0;
+    suite_assert_close("rate", few(&network).steps_per_s, 1.0 / 2.1, 1e-9);
+}
+
+/* c(n) = n in both: two cores of two full threads are four cores. */
+static void test_cores_and_stepping_of_a_machine(void)
+{
+    struct fulcrum_network network = plain(4.0, 4.0, 0.5);
+    struct fulcrum_cycle four = few(&network);
+    suite_assert_close("on cores", four.on_cores, four.stepping, 1e-12);
+    suite_assert_close("work", four.stepping, four.steps_per_s, 1e-12);
+    network.cpu.core_count = 2.0;
+    network.cpu.smt_yield_frac = 1.0;
+    struct fulcrum_cycle two = few(&network);
+    suite_assert_close("rate", two.steps_per_s, four.steps_per_s, 1e-12);
+    CU_ASSERT_TRUE(two.on_cores < two.stepping && two.on_cores > 0.5 * two.stepping);
+    network.cpu.smt_yield_frac = 0.0;
+    CU_ASSERT_TRUE(few(&network).steps_per_s < two.steps_per_s);
+}
+
+/* c(n) bends in the middle of what one batch sees, and all is said of its mean pace. */
+static void test_machine_agrees_with_simulation(void)
+{
+    struct fulcrum_network network = plain(6.0, 8.0, 0.5);
+    network.cpu.core_count = 4.0;
+    network.cpu.smt_yield_frac = 0.3;
+    network.cpu.turbo_frac = 0.4;
+    network.cpu.reserved_threads = 2.0;
+    network.step = (struct fulcrum_step){1.0, 0.5, FULCRUM_LAW_LOGNORMAL};
+    network.delay_s = 0.2;
+    network.batch_size = 3.0;
+    struct fulcrum_solver_options options = {.seed = 1, .half_width_rel = 0.003};
+    struct fulcrum_solution truth = {.steps_per_s = 0.0};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_simulate(&network, &options, &truth, NULL), FULCRUM_OK);
+    struct fulcrum_cycle cycle = few(&network);
+    suite_assert_close("rate", cycle.steps_per_s, truth.steps_per_s, 0.04);
+    suite_assert_close(
+        "threads", cycle.stepping / 6.0, truth.cpu_thread_busy_frac, 0.03);
+    suite_assert_close("cores", cycle.on_cores / 4.0, truth.cpu_core_busy_frac, 0.07);
+    suite_assert_close(
+        "CPU", cycle.at_cpu / cycle.steps_per_s, truth.residence.cpu_s, 0.06);
+}
+
+static void test_gpu_stretch_lengthens_the_gpu_alone(void)
+{
+    struct fulcrum_network network = plain(5.0, 4.0, 0.3);
+    network.host.per_batch_s = 0.1;
+    struct fulcrum_cycle stretched;
+    CU_ASSERT_EQUAL(fulcrum_few_solve(&network, 2.0, &stretched, NULL), FULCRUM_OK);
+    network.gpu.per_batch_s *= 2.0;
+    network.gpu.per_item_s *= 2.0;
+    struct fulcrum_cycle longer = few(&network);
+    suite_assert_close("rate", stretched.steps_per_s, longer.steps_per_s, 1e-12);
+    suite_assert_close("at GPU", stretched.at_gpu, longer.at_gpu, 1e-12);
+}
+
+/* A delay a thousand steps long makes actors alternate for ever. */
+/* Throughput as the time of an item falls by little, six times. */
+static void assert_rises_smoothly(struct fulcrum_network *network)
+{
+    double before = few(network).steps_per_s;
+    for (int k = 0; k < 6; k++) {
+        network->gpu.per_item_s -= 1e-4;
+        double after = few(network).steps_per_s;
+        CU_ASSERT(after >= before * (1.0 - 1e-5));
+        CU_ASSERT(after <= before * (1.0 + 2e-3));
+        before = after;
+    }
+}
+
+/*
+ * Long steps make a cycle settle slowly: one that stopped early, or that dropped a
+ * state in one network and not in the next, would not get faster as a time falls.
+ */
+static void test_close_networks_get_close_answers(void)
+{
+    static const struct fulcrum_step steps[] = {
+        {1.0, 2.5, FULCRUM_LAW_LOGNORMAL},
+        {1.0, 0.0, FULCRUM_LAW_PARETO},
+        {1.0, 2.9, FULCRUM_LAW_HYPEREXPONENTIAL},
+    };
+    static const double threads[] = {148.0, 5.0};
+    for (size_t i = 0; i < 2 * sizeof steps / sizeof steps[0]; i++) {
+        struct fulcrum_network network = plain(13.0, threads[i % 2], 0.2);
+        network.step = steps[i / 2];
+        network.gpu.per_item_s = 1e-3;
+        network.batch_size = 4.0;
+        assert_rises_smoothly(&network);
+    }
+}
+
+static void test_rhythm_does_not_settle(void)
+{
+    struct fulcrum_network network = plain(9.0, 9.0, 25.0);
+    struct fulcrum_error err = {.status = FULCRUM_OK};
+    struct fulcrum_cycle out = {.batch = -1.0};
+    network.delay_s = 1500.0;
+    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    CU_ASSERT_EQUAL(fulcrum_few_solve(&network, 1.0, &out, &err), FULCRUM_ERR_NO_FIT);
+    CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_NO_FIT);
+    CU_ASSERT_DOUBLE_EQUAL(out.batch, -1.0, 0.0);
+}
+
+static void test_what_is_accepted(void)
+{
+    struct fulcrum_network network = plain(4.0, 2.0, 0.5);
+    CU_ASSERT_TRUE(fulcrum_few_accepts(&network));
+    network.depth = 2.0;
+    CU_ASSERT_TRUE(fulcrum_few_accepts(&network));
+    network.host.per_batch_s = 0.1;
+    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    network.depth = 1.0;
+    network.delay_s = 0.1;
+    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    network.cpu.thread_count = 4.0;
+    CU_ASSERT_TRUE(fulcrum_few_accepts(&network));
+    network.delay_s = 11.0;
+    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    network.delay_s = 0.0;
+    network.step = (struct fulcrum_step){1.0, 0.05, FULCRUM_LAW_LOGNORMAL};
+    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    network.step.cv = 0.5;
+    network.actors = 65.0;
+    network.cpu.thread_count = 512.0;
+    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    network.actors = 4.0;
+    CU_ASSERT_TRUE(fulcrum_few_accepts(&network));
+    network.policy = FULCRUM_BATCH_FIXED;
+    network.batch_size = 2.0;
+    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+}
+
+static void test_what_it_suits(void)
+{
+    static const struct {
+        double actors;
+        double threads;
+        double per_batch_s;
+        double limit;
+        int suits;
+    } cases[] = {
+        {6, 6, 0.5, 0, 1},
+        {7, 8, 0.5, 0, 0},
+        {7, 8, 0.5, 7, 0},
+        {7, 8, 0.5, 3, 1},
+        {64, 64, 0.1, 8, 1},
+        {64, 64, 0.1, 40, 0}, /* batches stay below it */
+        {64, 64, 1.0, 4, 0},  /* all are full */
+        {65, 65, 0.1, 8, 0},
+        {12, 4, 0.5, 0, 1},
+        {21, 16, 0.5, 0, 0},
+        {24, 16, 0.2, 5, 1},
+        {25, 16, 0.2, 5, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_network network =
+            plain(cases[i].actors, cases[i].threads, cases[i].per_batch_s);
+        network.batch_size = cases[i].limit;
+        CU_ASSERT_EQUAL(fulcrum_few_suits(&network), cases[i].suits);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_one_actor_adds_its_times_up),
+        SUITE_CASE(test_two_actors_by_hand),
+        SUITE_CASE(test_exponential_steps_agree_with_the_chain),
+        SUITE_CASE(test_other_laws_agree_with_simulation),
+        SUITE_CASE(test_full_batches_follow_the_gpu),
+        SUITE_CASE(test_cores_and_stepping_of_a_machine),
+        SUITE_CASE(test_machine_agrees_with_simulation),
+        SUITE_CASE(test_gpu_stretch_lengthens_the_gpu_alone),
+        SUITE_CASE(test_close_networks_get_close_answers),
+        SUITE_CASE(test_rhythm_does_not_settle),
+        SUITE_CASE(test_what_is_accepted),
+        SUITE_CASE(test_what_it_suits),
+    };
+    return suite_run("few", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,294 @@
+/* test_renewal.c - fixed batches worked out by hand, and against the simulation. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/fast/renewal.h"
+
+#include <math.h>
+
+#include "bench/random_network.h"
+#include "model/fast/renewal_cycle.h"
+#include "model/predict/solver.h"
+#include "tests/support/suite.h"
+
+/* Batches of `batch`, an actor to a thread, stages of 1 s and 2 s, a delay of 0.5 s. */
+static struct fulcrum_network plain(double actors, double batch)
+{
+    return (struct fulcrum_network){.actors = actors,
+        .cpu = {.core_count = actors, .thread_count = actors},
+        .step = {3.0, 0.0, FULCRUM_LAW_DETERMINISTIC},
+        .host = {.per_batch_s = 1.0},
+        .gpu = {.per_batch_s = 2.0},
+        .policy = FULCRUM_BATCH_FIXED,
+        .batch_size = batch,
+        .depth = 1,
+        .delay_s = 0.5};
+}
+
+static struct fulcrum_cycle solve(const struct fulcrum_network *network)
+{
+    struct fulcrum_cycle cycle = {.batch = 0.0};
+    CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_renewal_solve(network, 1.0, &cycle, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(cycle.batch, network->batch_size);
+    return cycle;
+}
+
+static double period_s(const struct fulcrum_network *network)
+{
+    return network->batch_size / solve(network).steps_per_s;
+}
+
+static void test_equal_steps_wait_for_each_other(void)
+{
+    static const double actors[] = {1, 2, 8, 100, 1000};
+    for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
+        struct fulcrum_network network = plain(actors[i], actors[i]);
+        struct fulcrum_cycle cycle = solve(&network);
+        suite_assert_close("period", actors[i] / cycle.steps_per_s, 6.5, 0.01);
+        suite_assert_close("at CPU", cycle.at_cpu, actors[i] * 3.0 / 6.5, 0.01);
+        suite_assert_close("at GPU", cycle.at_gpu, actors[i] * 2.0 / 6.5, 0.01);
+    }
+}
+
+static void test_threads_are_filled_in_turns(void)
+{
+    struct fulcrum_network network = plain(40, 40);
+    network.cpu.core_count = 10;
+    network.cpu.thread_count = 10;
+    suite_assert_close("four turns", period_s(&network), 3.5 + 4.0 * 3.0, 0.02);
+    network.cpu.smt_yield_frac = 0.5;
+    network.cpu.core_count = 5;
+    suite_assert_close("at 7.5 threads", period_s(&network), 3.5 + 160.0 / 10.0, 0.02);
+}
+
+/* E[max of n exponentials] is the harmonic sum; beyond S threads they end at rate S. */
+static double slowest_exponential(size_t actors, size_t servers)
+{
+    double sum = ((double)actors - (double)servers) / (double)servers;
+    for (size_t k = 1; k <= servers; k++) {
+        sum += 1.0 / (double)k;
+    }
+    return sum;
+}
+
+static void test_full_barrier_takes_the_slowest_step(void)
+{
+    static const size_t cases[][2] = {{1, 1}, {2, 2}, {5, 5}, {16, 16}, {100, 100},
+        {300, 300}, {40, 8}, {100, 99}, {200, 37}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t actors = cases[i][0];
+        size_t servers = cases[i][1];
+        struct fulcrum_network network = plain((double)actors, (double)actors);
+        network.step.law = FULCRUM_LAW_EXPONENTIAL;
+        network.cpu.core_count = (double)servers;
+        network.cpu.thread_count = (double)servers;
+        double expected_s = 3.5 + 3.0 * slowest_exponential(actors, servers);
+        /* The end of a queue is not as sharp as a mean field has it. */
+        double tolerance = servers < actors ? 0.05 : 0.01;
+        suite_assert_close("barrier", period_s(&network), expected_s, tolerance);
+    }
+}
+
+/* E[max] of two Erlang variables of k stages is k + 4^-k k C(2k, k) stages long. */
+static void test_two_actors_wait_for_the_slower(void)
+{
+    struct fulcrum_network network = plain(2, 2);
+    network.step = (struct fulcrum_step){3.0, 0.5, FULCRUM_LAW_ERLANG};
+    /* Here k = 4 and a stage takes 0.75 s: 3 + 0.75 * 4 * 70 / 256. */
+    suite_assert_close("pair", period_s(&network), 3.5 + 3.8203125, 0.01);
+}
+
+static void test_an_actor_alone_never_waits(void)
+{
+    struct fulcrum_network network = plain(1, 1);
+    network.step = (struct fulcrum_step){3.0, 0.7, FULCRUM_LAW_LOGNORMAL};
+    suite_assert_close("alone", period_s(&network), 6.5, 0.01);
+}
+
+static void test_the_slowest_part_sets_the_pace(void)
+{
+    struct fulcrum_network network = plain(512, 64);
+    network.step = (struct fulcrum_step){1e-3, 1.0, FULCRUM_LAW_EXPONENTIAL};
+    suite_assert_close("both stages", period_s(&network), 3.0, 1e-3);
+    network.depth = 2;
+    suite_assert_close("GPU", period_s(&network), 2.0, 1e-3);
+    network.host.per_batch_s = 2.5;
+    suite_assert_close("host", period_s(&network), 2.5, 1e-3);
+    network.cpu.core_count = 8;
+    network.cpu.thread_count = 8;
+    network.step.mean_s = 1.0;
+    suite_assert_close("CPU", period_s(&network), 64.0 / 8.0, 5e-3);
+    network.step.mean_s = 0.0;
+    suite_assert_close("no steps", period_s(&network), 2.5, 1e-3);
+}
+
+/* Without anything but steps, and batches of one, threads are always busy. */
+static void test_stages_without_time_leave_the_cpu_alone(void)
+{
+    struct fulcrum_network network = plain(16, 1);
+    network.step.law = FULCRUM_LAW_EXPONENTIAL;
+    network.host.per_batch_s = 0.0;
+    network.gpu.per_batch_s = 1e-9;
+    network.delay_s = 0.0;
+    suite_assert_close("CPU", solve(&network).steps_per_s, 16.0 / 3.0, 0.06);
+}
+
+static double log_period(double step_s)
+{
+    struct fulcrum_network network = plain(64, 32);
+    network.cpu.core_count = 20;
+    network.cpu.thread_count = 40;
+    network.cpu.smt_yield_frac = 0.3;
+    network.depth = 2;
+    network.step = (struct fulcrum_step){step_s, 0.5, FULCRUM_LAW_LOGNORMAL};
+    return log(period_s(&network));
+}
+
+/* A fit needs a throughput without steps in its parameters. */
+static void test_throughput_is_smooth_in_the_step(void)
+{
+    double before = log_period(3.0);
+    double least = 0.002;
+    double most = 0.0;
+    for (int i = 1; i < 60; i++) {
+        double now = log_period(3.0 * exp(0.002 * i));
+        least = fmin(least, now - before);
+        most = fmax(most, now - before);
+        before = now;
+    }
+    CU_ASSERT(least > -0.001);
+    CU_ASSERT(most < 0.005);
+}
+
+static void test_times_have_no_scale_of_their_own(void)
+{
+    struct fulcrum_network network = fulcrum_random_network(FULCRUM_DOMAIN_SHARE, 1, 5);
+    double before = solve(&network).steps_per_s;
+    network.step.mean_s *= 1000.0;
+    network.host.per_batch_s *= 1000.0;
+    network.host.per_item_s *= 1000.0;
+    network.gpu.per_batch_s *= 1000.0;
+    network.gpu.per_item_s *= 1000.0;
+    network.delay_s *= 1000.0;
+    suite_assert_close("slower", solve(&network).steps_per_s, before / 1000.0, 1e-9);
+}
+
+/* Whatever is asked for, an answer comes, and no stage is faster than it can be. */
+static void test_extremes_have_an_answer_within_bounds(void)
+{
+    size_t solved = 0;
+    for (size_t i = 0; i < 300; i++) {
+        struct fulcrum_network network =
+            fulcrum_random_network(FULCRUM_DOMAIN_CORNERS, 3, i);
+        if (network.policy != FULCRUM_BATCH_FIXED || network.actors > 1e4) {
+            continue;
+        }
+        struct fulcrum_cycle cycle = solve(&network);
+        double gpu_s = fulcrum_batch_time(&network.gpu, network.batch_size);
+        double rate = cycle.steps_per_s;
+        CU_ASSERT(isfinite(rate) && rate > 0.0);
+        CU_ASSERT(rate * gpu_s <= network.batch_size * 1.05);
+        CU_ASSERT(cycle.at_cpu >= 0.0 && cycle.at_cpu <= network.actors);
+        double error = fulcrum_renewal_error_frac(&network);
+        CU_ASSERT(error > 0.0 && error < 0.2);
+        solved++;
+    }
+    CU_ASSERT(solved > 50);
+}
+
+/* Sums of binomial terms by hand, and the two forms where they meet. */
+static void test_chance_of_too_few(void)
+{
+    suite_assert_close(
+        "3 of 4", fulcrum_chance_below(2.0, 1.0, 3.0), 11.0 / 16.0, 1e-9);
+    suite_assert_close("1 of 2", fulcrum_chance_below(0.5, 0.375, 1.0), 0.5625, 1e-9);
+    suite_assert_close(
+        "all of 20", fulcrum_chance_below(19.0, 0.95, 20.0), 1.0 - pow(0.95, 20), 0.02);
+    suite_assert_close(
+        "11 of 20", fulcrum_chance_below(10.0, 5.0, 11.0), 0.5881, 0.005);
+    CU_ASSERT_DOUBLE_EQUAL(fulcrum_chance_below(500.0, 10.0, 100.0), 0.0, 0.0);
+    CU_ASSERT_DOUBLE_EQUAL(fulcrum_chance_below(10.0, 5.0, 100.0), 1.0, 0.0);
+    suite_assert_close("E[Z+]", fulcrum_normal_beyond(0.0, 2.0), 0.79788456, 1e-6);
+    suite_assert_close("far", fulcrum_normal_beyond(20.0, 1.0), 20.0, 1e-9);
+}
+
+static void test_few_threads_and_equal_steps_are_a_risk(void)
+{
+    struct fulcrum_network network = plain(64, 32);
+    double usual = fulcrum_renewal_error_frac(&network);
+    network.cpu.core_count = 40;
+    network.cpu.thread_count = 40;
+    CU_ASSERT(fulcrum_renewal_error_frac(&network) > usual);
+    network.step.law = FULCRUM_LAW_EXPONENTIAL;
+    suite_assert_close("spread", fulcrum_renewal_error_frac(&network), usual, 1e-9);
+    network.actors = 6;
+    network.cpu.thread_count = 2;
+    CU_ASSERT(fulcrum_renewal_error_frac(&network) > 3.0 * usual);
+    network.cpu.thread_count = 5;
+    CU_ASSERT(fulcrum_renewal_error_frac(&network) > usual);
+    network.cpu.thread_count = 6;
+    CU_ASSERT(fulcrum_renewal_error_frac(&network) > usual);
+}
+
+static void test_gpu_stretch_multiplies_the_gpu(void)
+{
+    struct fulcrum_network network = plain(12, 12);
+    struct fulcrum_cycle cycle = {.batch = 0.0};
+    CU_ASSERT_EQUAL(fulcrum_renewal_solve(&network, 2.0, &cycle, NULL), FULCRUM_OK);
+    suite_assert_close("period", 12.0 / cycle.steps_per_s, 8.5, 0.01);
+}
+
+/* Relative error of the throughput of a network that nothing trains. */
+static double error_frac(enum fulcrum_domain domain, size_t index)
+{
+    struct fulcrum_network network = fulcrum_random_network(domain, 11, index);
+    network.training = (struct fulcrum_training){.env_steps_per_train_step = 0};
+    struct fulcrum_solver_options options = {
+        .method = FULCRUM_METHOD_SIMULATE, .seed = index, .half_width_rel = 0.01};
+    struct fulcrum_solution truth = {.steps_per_s = 0.0};
+    CU_ASSERT_EQUAL(fulcrum_solve(&network, &options, &truth, NULL), FULCRUM_OK);
+    struct fulcrum_cycle cycle = solve(&network);
+    double servers = fmax(1.0, round(fulcrum_cpu_servers(&network.cpu)));
+    double busy = truth.cpu_thread_busy_frac;
+    CU_ASSERT(fabs(cycle.stepping / servers - busy) < 0.01 + 0.1 * busy);
+    return fabs(cycle.steps_per_s / truth.steps_per_s - 1.0);
+}
+
+/* Bounds have a margin of some two over what larger sets show. */
+static void test_random_networks_agree_with_the_simulation(void)
+{
+    static const enum fulcrum_domain domains[] = {
+        FULCRUM_DOMAIN_FIXED, FULCRUM_DOMAIN_SHARE};
+    enum { COUNT = 24 };
+    for (size_t d = 0; d < 2; d++) {
+        double sum = 0.0;
+        double most = 0.0;
+        for (size_t i = 0; i < COUNT; i++) {
+            double error = error_frac(domains[d], i);
+            sum += error;
+            most = fmax(most, error);
+        }
+        CU_ASSERT(sum < 0.02 * COUNT);
+        CU_ASSERT(most < 0.1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_equal_steps_wait_for_each_other),
+        SUITE_CASE(test_threads_are_filled_in_turns),
+        SUITE_CASE(test_full_barrier_takes_the_slowest_step),
+        SUITE_CASE(test_two_actors_wait_for_the_slower),
+        SUITE_CASE(test_an_actor_alone_never_waits),
+        SUITE_CASE(test_the_slowest_part_sets_the_pace),
+        SUITE_CASE(test_stages_without_time_leave_the_cpu_alone),
+        SUITE_CASE(test_throughput_is_smooth_in_the_step),
+        SUITE_CASE(test_times_have_no_scale_of_their_own),
+        SUITE_CASE(test_extremes_have_an_answer_within_bounds),
+        SUITE_CASE(test_chance_of_too_few),
+        SUITE_CASE(test_few_threads_and_equal_steps_are_a_risk),
+        SUITE_CASE(test_gpu_stretch_multiplies_the_gpu),
+        SUITE_CASE(test_random_networks_agree_with_the_simulation),
+    };
+    return suite_run("renewal", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

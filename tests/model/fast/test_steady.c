@@ -1,0 +1,224 @@
+/* test_steady.c - which method solves what, and that neighbours agree. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/fast/steady.h"
+
+#include <string.h>
+
+#include "model/network/solution.h"
+#include "tests/support/suite.h"
+
+/* Lognormal steps of 1 s, cv 0.5, on plain threads; g(b) = t0 (1 + 0.02 b). */
+static struct fulcrum_network plain(double actors, double servers, double t0)
+{
+    return (struct fulcrum_network){.actors = actors,
+        .cpu = {.core_count = servers, .thread_count = servers},
+        .step = {1.0, 0.5, FULCRUM_LAW_LOGNORMAL},
+        .gpu = {.per_batch_s = t0, .per_item_s = 0.02 * t0},
+        .depth = 1};
+}
+
+static struct fulcrum_network fixed(double actors, double servers, double size)
+{
+    struct fulcrum_network network = plain(actors, servers, 0.3);
+    network.policy = FULCRUM_BATCH_FIXED;
+    network.batch_size = size;
+    return network;
+}
+
+static struct fulcrum_cycle solve(
+    const struct fulcrum_network *network, double gpu_stretch, unsigned *flags)
+{
+    struct fulcrum_step_table table;
+    struct fulcrum_steady steady;
+    struct fulcrum_cycle cycle = {.batch = 0.0};
+    memset(&table, 0, sizeof table);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    fulcrum_steady_init(&steady, network, &table);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_steady_solve(&steady, gpu_stretch, &cycle, flags, NULL), FULCRUM_OK);
+    return cycle;
+}
+
+static double rate(const struct fulcrum_network *network, double gpu_stretch)
+{
+    unsigned flags = 0;
+    return solve(network, gpu_stretch, &flags).steps_per_s;
+}
+
+static void test_one_actor_waits_for_nobody(void)
+{
+    struct fulcrum_network network = plain(1, 4, 0.5);
+    network.host.per_batch_s = 0.25;
+    network.delay_s = 0.14;
+    network.depth = 2;
+    unsigned flags = 0;
+    struct fulcrum_cycle cycle = solve(&network, 2.0, &flags);
+    double turn_s = 1.0 + 0.25 + 2.0 * 0.51 + 0.14;
+    suite_assert_close("X", cycle.steps_per_s, 1.0 / turn_s, 1e-12);
+    suite_assert_close("at CPU", cycle.at_cpu, 1.0 / turn_s, 1e-12);
+    suite_assert_close("at GPU", cycle.at_gpu, 1.02 / turn_s, 1e-12);
+    CU_ASSERT_EQUAL(flags, 0U);
+}
+
+/* Limits nobody reaches and batches of exactly one have simpler names. */
+static void test_networks_are_simplified(void)
+{
+    struct fulcrum_step_table table;
+    struct fulcrum_steady steady;
+    memset(&table, 0, sizeof table);
+    struct fulcrum_network network = plain(32, 40, 0.2);
+    network.batch_size = 40.0;
+    fulcrum_steady_init(&steady, &network, &table);
+    CU_ASSERT_EQUAL(steady.network.batch_size, 0.0);
+    network.batch_size = 31.0;
+    fulcrum_steady_init(&steady, &network, &table);
+    CU_ASSERT_EQUAL(steady.network.batch_size, 31.0);
+    network = fixed(32, 40, 1);
+    fulcrum_steady_init(&steady, &network, &table);
+    CU_ASSERT_EQUAL(steady.network.policy, FULCRUM_BATCH_GREEDY);
+    CU_ASSERT_EQUAL(steady.network.batch_size, 1.0);
+}
+
+/* No service time is 0, but one that was is a millionth of a round trip at most. */
+static void test_no_time_is_hardly_any(void)
+{
+    struct fulcrum_step_table table;
+    struct fulcrum_steady steady;
+    memset(&table, 0, sizeof table);
+    struct fulcrum_network network = plain(32, 40, 0.0);
+    fulcrum_steady_init(&steady, &network, &table);
+    double batch_s = fulcrum_batch_time(&steady.network.gpu, 1.0);
+    CU_ASSERT(batch_s > 0.0 && batch_s <= 1e-6);
+    network = plain(32, 40, 0.5);
+    network.step.mean_s = 0.0;
+    fulcrum_steady_init(&steady, &network, &table);
+    CU_ASSERT(steady.network.step.mean_s > 0.0 && steady.network.step.mean_s <= 1e-6);
+    CU_ASSERT_EQUAL(steady.network.gpu.per_batch_s, 0.5);
+}
+
+/* A stretched GPU is a slower one. */
+static void test_stretch_multiplies_the_gpu(void)
+{
+    struct fulcrum_network overlap = plain(128, 200, 0.3);
+    overlap.host.per_batch_s = 0.2;
+    overlap.depth = 2;
+    struct fulcrum_network limited = plain(48, 60, 0.3);
+    limited.batch_size = 8;
+    const struct fulcrum_network networks[] = {plain(12, 20, 0.3), plain(128, 200, 0.3),
+        plain(300, 60, 0.5), overlap, limited, fixed(64, 100, 32), fixed(200, 60, 60)};
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+        struct fulcrum_network slow = networks[i];
+        slow.gpu.per_batch_s *= 2.0;
+        slow.gpu.per_item_s *= 2.0;
+        double alone = rate(&networks[i], 1.0);
+        double stretched = rate(&networks[i], 2.0);
+        suite_assert_close("twice", stretched, rate(&slow, 1.0), 1e-4);
+        suite_assert_close("hardly", rate(&networks[i], 1.0 + 1e-6), alone, 1e-4);
+        CU_ASSERT(stretched < alone);
+        double between = rate(&networks[i], 1.5);
+        CU_ASSERT(between < alone && between > stretched);
+    }
+}
+
+/* One solution after the other, each as one that was asked for first. */
+static void assert_solutions(
+    const struct fulcrum_network *network, double tolerance_rel)
+{
+    static const double stretches[] = {1.0, 2.0, 1.0, 1.3, 1.5};
+    struct fulcrum_step_table table;
+    struct fulcrum_steady steady;
+    struct fulcrum_cycle cycle;
+    unsigned flags = 0;
+    memset(&table, 0, sizeof table);
+    fulcrum_steady_init(&steady, network, &table);
+    for (size_t i = 0; i < sizeof stretches / sizeof stretches[0]; i++) {
+        CU_ASSERT_EQUAL(
+            fulcrum_steady_solve(&steady, stretches[i], &cycle, &flags, NULL),
+            FULCRUM_OK);
+        suite_assert_close(
+            "X", cycle.steps_per_s, rate(network, stretches[i]), tolerance_rel);
+    }
+}
+
+static void test_solutions_do_not_depend_on_earlier_ones(void)
+{
+    const struct fulcrum_network networks[] = {
+        plain(12, 20, 0.3), plain(128, 200, 0.3), plain(300, 60, 0.5)};
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+        assert_solutions(&networks[i], 0.0);
+    }
+}
+
+/* Fixed batches keep what the first solution found out about them: roughly the same. */
+static void test_fixed_batches_hardly_depend_on_earlier_solutions(void)
+{
+    const struct fulcrum_network networks[] = {
+        fixed(64, 100, 32), fixed(200, 60, 60), fixed(40, 40, 40), fixed(9, 9, 3)};
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+        assert_solutions(&networks[i], 0.04);
+    }
+}
+
+/* With exponential steps nothing needs the table, whose making takes time. */
+static void test_the_table_is_made_when_needed(void)
+{
+    struct fulcrum_step_table table;
+    struct fulcrum_steady steady;
+    struct fulcrum_cycle cycle;
+    unsigned flags = 0;
+    memset(&table, 0, sizeof table);
+    struct fulcrum_network network = plain(200, 300, 0.2);
+    network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
+    fulcrum_steady_init(&steady, &network, &table);
+    CU_ASSERT_EQUAL(
+        fulcrum_steady_solve(&steady, 1.0, &cycle, &flags, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(table.count, 0);
+    network.step = (struct fulcrum_step){1.0, 0.5, FULCRUM_LAW_LOGNORMAL};
+    fulcrum_steady_init(&steady, &network, &table);
+    CU_ASSERT_EQUAL(
+        fulcrum_steady_solve(&steady, 1.0, &cycle, &flags, NULL), FULCRUM_OK);
+    CU_ASSERT(table.count > 0);
+}
+
+/* Flags that were there stay; those that are deserved come on top. */
+static void test_flags_are_added(void)
+{
+    unsigned flags = FULCRUM_FLAG_SCALED;
+    struct fulcrum_network network = fixed(256, 200, 128);
+    (void)solve(&network, 1.0, &flags);
+    CU_ASSERT((flags & FULCRUM_FLAG_SCALED) != 0U);
+    CU_ASSERT((flags & FULCRUM_FLAG_CROWDED) != 0U);
+}
+
+/* Laws as wide as the exponential one differ little from it; the table has no part. */
+static void test_laws_of_the_same_cv_are_neighbours(void)
+{
+    struct fulcrum_network network = plain(128, 200, 0.3);
+    network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
+    double exponential = rate(&network, 1.0);
+    network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_ERLANG};
+    suite_assert_close("Erlang", rate(&network, 1.0), exponential, 2e-3);
+    network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_HYPEREXPONENTIAL};
+    suite_assert_close("hyper", rate(&network, 1.0), exponential, 2e-3);
+    network.step = (struct fulcrum_step){1.0, 1.0, FULCRUM_LAW_LOGNORMAL};
+    suite_assert_close("lognormal", rate(&network, 1.0), exponential, 0.02);
+    /* At a full CPU and behind a slow GPU the law does not matter at all. */
+    network.cpu = (struct fulcrum_cpu_station){.core_count = 8, .thread_count = 8};
+    suite_assert_close("full", rate(&network, 1.0), 8.0, 2e-3);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_one_actor_waits_for_nobody),
+        SUITE_CASE(test_networks_are_simplified),
+        SUITE_CASE(test_no_time_is_hardly_any),
+        SUITE_CASE(test_stretch_multiplies_the_gpu),
+        SUITE_CASE(test_solutions_do_not_depend_on_earlier_ones),
+        SUITE_CASE(test_fixed_batches_hardly_depend_on_earlier_solutions),
+        SUITE_CASE(test_the_table_is_made_when_needed),
+        SUITE_CASE(test_flags_are_added),
+        SUITE_CASE(test_laws_of_the_same_cv_are_neighbours),
+    };
+    return suite_run("steady", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,297 @@
+/* test_step_table.c - tabulated tails against integrals and sums of other formulas. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/fast/steps.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_integration.h>
+#include <math.h>
+
+#include "tests/support/suite.h"
+
+/*
+ * Interpolation is rough where the law bends on the scale of a cell: at Pareto's least
+ * value, and somewhat in narrow laws.
+ */
+#define SMOOTH 4e-4, 6e-5
+#define NARROW 6e-4, 6e-5
+#define BENT   0.045, 2e-3
+
+/*
+ * `shape` and `scale` are worked out by hand: lognormal zeta = -sigma^2 / 2 and sigma
+ * with sigma^2 = ln(1 + cv^2); Erlang stages and the mean of each; the share of the
+ * first phase and its mean; Pareto exponent and least value.
+ */
+struct law {
+    struct fulcrum_step step; /* times in the table do not depend on its mean */
+    double shape;
+    double scale;
+    double cv; /* that the table is to have */
+    /* What the table may be off by, at worst between nodes, in tail and excess. */
+    double tail_error;
+    double excess_error;
+};
+
+static const struct law laws[] = {
+    {{1.0, 0.5, FULCRUM_LAW_LOGNORMAL}, -0.11157177565710488, 0.47238072707743883, 0.5,
+        SMOOTH},
+    {{7e-3, 2.0, FULCRUM_LAW_LOGNORMAL}, -0.80471895621705018, 1.2686362411795196, 2.0,
+        SMOOTH},
+    {{1.0, 0.2, FULCRUM_LAW_LOGNORMAL}, -0.019610356576640673, 0.19804220042528294, 0.2,
+        SMOOTH},
+    {{1.0, 1.0, FULCRUM_LAW_EXPONENTIAL}, 0.0, 0.0, 1.0, SMOOTH},
+    {{1e3, 0.0, FULCRUM_LAW_EXPONENTIAL}, 0.0, 0.0, 1.0, SMOOTH},
+    {{1.0, 0.3, FULCRUM_LAW_ERLANG}, 11.0, 1.0 / 11.0, 0.30151134457776363, SMOOTH},
+    {{1.0, 0.7, FULCRUM_LAW_ERLANG}, 2.0, 0.5, 0.70710678118654757, SMOOTH},
+    {{1.0, 2.0, FULCRUM_LAW_HYPEREXPONENTIAL}, 0.88729833462074170, 0.56350832689629149,
+        2.0, SMOOTH},
+    {{1.0, 4.0, FULCRUM_LAW_HYPEREXPONENTIAL}, 0.96967060430288080, 0.51563903016054906,
+        4.0, SMOOTH},
+    {{1.0, 0.0, FULCRUM_LAW_PARETO}, 2.1, 1.1 / 2.1, 2.1821789023599236, BENT},
+    /* Narrower than a table can be: as a lognormal of cv 0.05. */
+    {{1.0, 0.0, FULCRUM_LAW_DETERMINISTIC}, -0.0012484401002075, 0.04996879226671, 0.05,
+        NARROW},
+    {{1.0, 0.01, FULCRUM_LAW_LOGNORMAL}, -0.0012484401002075, 0.04996879226671, 0.05,
+        NARROW},
+    {{1.0, 0.02, FULCRUM_LAW_ERLANG}, -0.0012484401002075, 0.04996879226671, 0.05,
+        NARROW},
+};
+
+enum { LAWS = sizeof laws / sizeof laws[0], PARTS = 1000 };
+
+static double hyperexponential_tail(const struct law *law, double x)
+{
+    double rest = 1.0 - law->shape;
+    return law->shape * gsl_cdf_exponential_Q(x, law->scale) +
+           rest * gsl_cdf_exponential_Q(x, 0.5 / rest);
+}
+
+static double tail(double x, void *data)
+{
+    const struct law *law = data;
+    if (law->cv < 0.06) {
+        return gsl_cdf_lognormal_Q(x, law->shape, law->scale);
+    }
+    switch (law->step.law) {
+    case FULCRUM_LAW_EXPONENTIAL:
+        return gsl_cdf_exponential_Q(x, 1.0);
+    case FULCRUM_LAW_ERLANG:
+        return gsl_cdf_gamma_Q(x, law->shape, law->scale);
+    case FULCRUM_LAW_HYPEREXPONENTIAL:
+        return hyperexponential_tail(law, x);
+    case FULCRUM_LAW_PARETO:
+        return x < law->scale ? 1.0 : gsl_cdf_pareto_Q(x, law->shape, law->scale);
+    case FULCRUM_LAW_LOGNORMAL:
+    case FULCRUM_LAW_DETERMINISTIC:
+    default:
+        return gsl_cdf_lognormal_Q(x, law->shape, law->scale);
+    }
+}
+
+/* The integral of the tail from x on, by adaptive quadrature. */
+static double excess(const struct law *law, double x, gsl_integration_workspace *work)
+{
+    struct law own = *law;
+    gsl_function f = {tail, &own};
+    double near = 0.0;
+    double far = 0.0;
+    double error = 0.0;
+    double middle = fmax(2.0, 2.0 * x);
+    CU_ASSERT_EQUAL(
+        gsl_integration_qag(&f, x, middle, 1e-9, 1e-8, PARTS, 6, work, &near, &error),
+        0);
+    CU_ASSERT_EQUAL(
+        gsl_integration_qagiu(&f, middle, 1e-9, 1e-8, PARTS, work, &far, &error), 0);
+    return near + far;
+}
+
+/* Off the nodes, which all have short binary fractions. */
+static const double places[] = {0.0, 1e-3, 0.0157, 0.031, 0.1, 0.31, 0.5, 0.523, 0.53,
+    0.77, 0.93, 1.01, 1.11, 1.37, 1.9, 2.09, 2.24, 3.3, 4.5, 7.1, 13.7, 29.0, 61.0};
+
+enum { PLACES = sizeof places / sizeof places[0] };
+
+static void assert_law(struct law *law, gsl_integration_workspace *work)
+{
+    struct fulcrum_step_table table;
+    fulcrum_step_table_init(&table, &law->step);
+    suite_assert_close("cv", table.cv, law->cv, 1e-12);
+    for (size_t k = 0; k < PLACES; k++) {
+        double x = places[k];
+        CU_ASSERT_DOUBLE_EQUAL(
+            fulcrum_step_table_tail(&table, x), tail(x, law), law->tail_error);
+        CU_ASSERT_DOUBLE_EQUAL(fulcrum_step_table_excess(&table, x),
+            excess(law, x, work), law->excess_error);
+    }
+}
+
+static void test_tail_and_excess_are_those_of_the_law(void)
+{
+    gsl_integration_workspace *work = gsl_integration_workspace_alloc(PARTS);
+    for (size_t i = 0; i < LAWS; i++) {
+        struct law law = laws[i];
+        assert_law(&law, work);
+    }
+    gsl_integration_workspace_free(work);
+}
+
+/* What little is left beyond the table goes on falling. */
+static int keeps_falling(const struct fulcrum_step_table *table)
+{
+    enum { FACTORS = 25 };
+    double rest_before = 1.0;
+    double tail_before = 1.0;
+    int falls = 1;
+    for (int k = -1; k < FACTORS; k++) {
+        double x = table->end * (k < 0 ? 1.0 - 1e-12 : pow(1.7, (double)k));
+        double rest = fulcrum_step_table_excess(table, x);
+        double here = fulcrum_step_table_tail(table, x);
+        falls = falls && rest >= 0.0 && rest <= rest_before + 1e-9 && here >= 0.0 &&
+                here <= tail_before + 1e-9;
+        rest_before = rest;
+        tail_before = here;
+    }
+    return falls;
+}
+
+static void test_beyond_the_table_the_tail_goes_on(void)
+{
+    for (size_t i = 0; i < LAWS; i++) {
+        struct fulcrum_step_table table;
+        fulcrum_step_table_init(&table, &laws[i].step);
+        CU_ASSERT(keeps_falling(&table));
+    }
+}
+
+/* Pareto's tail is a power of x, there and everywhere. */
+static void test_pareto_goes_on_as_a_power(void)
+{
+    struct law pareto = laws[9];
+    struct fulcrum_step_table table;
+    CU_ASSERT_EQUAL(pareto.step.law, FULCRUM_LAW_PARETO);
+    fulcrum_step_table_init(&table, &pareto.step);
+    for (int k = 0; k < 25; k++) {
+        double x = table.end * pow(1.7, (double)k);
+        double here = fulcrum_step_table_tail(&table, x);
+        suite_assert_close("tail", here, tail(x, &pareto), 1e-6);
+        suite_assert_close(
+            "excess", fulcrum_step_table_excess(&table, x), here * x / 1.1, 1e-6);
+    }
+}
+
+static const double periods[] = {0.003, 0.02, 0.07, 0.13, 0.149, 0.151, 0.4, 1.0, 3.0};
+
+enum { PERIODS = sizeof periods / sizeof periods[0], COHORTS = 100000 };
+
+/* One by one; what 10^5 cohorts leave of Pareto's tail has a closed form. */
+static double summed(struct law *law, double period, double age)
+{
+    double sum = 0.0;
+    double x = age;
+    for (int j = 0; j < COHORTS; j++) {
+        double term = tail(x, law);
+        if (term < 1e-14) {
+            return sum;
+        }
+        sum += term;
+        x = age + (double)(j + 1) * period;
+    }
+    return sum + 0.5 * tail(x, law) + tail(x, law) * x / 1.1 / period;
+}
+
+/* Beside what a term or the integral may be off by, the rest of Euler and Maclaurin. */
+static double sum_error(const struct law *law, double period)
+{
+    return law->tail_error + law->excess_error / period + 1e-3 * (0.5 + 1.0 / period);
+}
+
+enum { CASES = LAWS * PERIODS };
+
+/* The table of a law, for each period. */
+static struct fulcrum_step_table table_of(size_t i)
+{
+    struct fulcrum_step_table table;
+    fulcrum_step_table_init(&table, &laws[i / PERIODS].step);
+    return table;
+}
+
+static void test_cohorts_add_up(void)
+{
+    for (size_t i = 0; i < CASES; i++) {
+        struct law law = laws[i / PERIODS];
+        struct fulcrum_step_table table = table_of(i);
+        double period = periods[i % PERIODS];
+        double worst = 0.0;
+        for (int k = 0; k < 4; k++) {
+            double age = 0.617 * (double)k;
+            double sum = fulcrum_step_cohorts(&table, period, age);
+            worst = fmax(worst, fabs(sum - summed(&law, period, age)));
+        }
+        CU_ASSERT(worst <= sum_error(&law, period));
+    }
+}
+
+/*
+ * One actor comes per period and stays for a mean step, so that one is there on average
+ * (Little); and in an area lies what the cohorts sum up to over it.
+ */
+static void test_areas_are_those_of_the_cohorts(void)
+{
+    enum { SLICES = 2000 };
+    for (size_t i = 0; i < CASES; i++) {
+        struct fulcrum_step_table table = table_of(i);
+        double period = periods[i % PERIODS];
+        double first = fulcrum_step_cohorts_area(&table, period, 0.0);
+        double last = fulcrum_step_cohorts_area(&table, period, period);
+        CU_ASSERT_DOUBLE_EQUAL(first - last, 1.0, 5e-5);
+        double width = 0.37 * period / SLICES;
+        double sum = 0.0;
+        for (int j = 0; j < SLICES; j++) {
+            sum += fulcrum_step_cohorts(&table, period, width * ((double)j + 0.5));
+        }
+        double area = first - fulcrum_step_cohorts_area(&table, period, 0.37 * period);
+        suite_assert_close("area", area, sum * width, 5e-4);
+    }
+}
+
+/* Who is left of a cohort when the next comes is left of those before it then. */
+static void test_a_period_later_the_youngest_is_one_older(void)
+{
+    for (size_t i = 0; i < CASES; i++) {
+        struct fulcrum_step_table table = table_of(i);
+        double period = periods[i % PERIODS];
+        double worst = 0.0;
+        for (int k = 0; k < 13; k++) {
+            double age = 0.23 * (double)k;
+            double gone = fulcrum_step_cohorts(&table, period, age) -
+                          fulcrum_step_cohorts(&table, period, age + period);
+            worst = fmax(worst, fabs(gone - fulcrum_step_table_tail(&table, age)));
+        }
+        CU_ASSERT(worst <= sum_error(&laws[i / PERIODS], period));
+    }
+}
+
+/* A sum of 1 / (1 - exp(-t)) with exponential steps, t the period. */
+static void test_exponential_cohorts_are_a_geometric_series(void)
+{
+    struct fulcrum_step step = {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL};
+    struct fulcrum_step_table table;
+    fulcrum_step_table_init(&table, &step);
+    for (size_t k = 0; k < PERIODS; k++) {
+        double sum = fulcrum_step_cohorts(&table, periods[k], 0.0);
+        suite_assert_close("series", sum, -1.0 / expm1(-periods[k]), 3e-4);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_tail_and_excess_are_those_of_the_law),
+        SUITE_CASE(test_beyond_the_table_the_tail_goes_on),
+        SUITE_CASE(test_pareto_goes_on_as_a_power),
+        SUITE_CASE(test_cohorts_add_up),
+        SUITE_CASE(test_areas_are_those_of_the_cohorts),
+        SUITE_CASE(test_a_period_later_the_youngest_is_one_older),
+        SUITE_CASE(test_exponential_cohorts_are_a_geometric_series),
+    };
+    return suite_run("step_table", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,347 @@
+/* test_chance.c - what draws leave to chance can be given, one score for each number.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/predict/scenario.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/design/sampler.h"
+#include "model/design/scale.h"
+#include "model/quantity.h"
+#include "tests/support/designs.h"
+#include "tests/support/suite.h"
+
+enum { SLOTS_MOST = 32 };
+
+/* A scenario of two calibrations and two priors, and what it borrows. */
+struct fixture {
+    struct fulcrum_design base;
+    struct fulcrum_calibration *calibrations[2];
+    struct fulcrum_setting settings[2];
+    struct fulcrum_prior priors[2];
+    struct fulcrum_scenario_inputs inputs;
+    struct fulcrum_scenario *scenario;
+};
+
+/* Two correlated numbers, one by itself, one known exactly. */
+static struct fulcrum_calibration *new_calibration(
+    const struct fulcrum_machine *machine)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    calibration->machine = *machine;
+    designs_add_parameter(
+        calibration, "workload.host.per_batch_s", 1e-3, 1e-4, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.step.mean_s", 2e-3, 2e-4, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.host.per_item_s", 2e-5, 2e-6, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.host.delay_s", 4e-4, 0.0, FULCRUM_SCALE_LOG);
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_covariance(calibration, "workload.host.per_batch_s",
+            "workload.host.per_item_s", 0.6 * 1e-4 * 2e-6, NULL),
+        FULCRUM_OK);
+    return calibration;
+}
+
+static void start(struct fixture *f)
+{
+    designs_gpu(&f->base);
+    f->calibrations[0] = new_calibration(&f->base.machine);
+    f->priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.rest_w"), 1.5};
+    f->priors[1] =
+        (struct fulcrum_prior){fulcrum_field_find("workload.step.mean_s"), 1.3};
+    f->inputs = (struct fulcrum_scenario_inputs){
+        .base = &f->base,
+        .calibrations = (const struct fulcrum_calibration *const *)f->calibrations,
+        .calibration_count = 1,
+        .settings = f->settings,
+        .priors = f->priors,
+        .prior_count = 2,
+    };
+}
+
+static void stop(struct fixture *f)
+{
+    fulcrum_scenario_free(f->scenario);
+    fulcrum_calibration_free(f->calibrations[0]);
+    fulcrum_calibration_free(f->calibrations[1]);
+}
+
+static size_t list(const struct fixture *f, struct fulcrum_chance **chances)
+{
+    size_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_chances_list(&f->inputs, chances, &count, NULL), FULCRUM_OK);
+    return count;
+}
+
+/* The chance of a field; NULL: it has none. */
+static const struct fulcrum_chance *find(
+    const struct fulcrum_chance *chances, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (chances[i].field != NULL && strcmp(chances[i].field->path, path) == 0) {
+            return &chances[i];
+        }
+    }
+    return NULL;
+}
+
+/* A prior below a calibration is not asked; what is known exactly is not left open. */
+static void test_what_is_in_force_has_a_chance(void)
+{
+    struct fixture f = {0};
+    struct fulcrum_chance *chances = NULL;
+    start(&f);
+    size_t count = list(&f, &chances);
+    CU_ASSERT_EQUAL_FATAL(count, 4);
+    const struct fulcrum_chance *step = find(chances, count, "workload.step.mean_s");
+    const struct fulcrum_chance *rest = find(chances, count, "machine.rest_w");
+    CU_ASSERT(step != NULL && step->kind == FULCRUM_CHANCE_PARAMETER);
+    CU_ASSERT(rest != NULL && rest->kind == FULCRUM_CHANCE_PRIOR);
+    CU_ASSERT_PTR_NULL(find(chances, count, "workload.host.delay_s"));
+    free(chances);
+    stop(&f);
+}
+
+static void test_covariance_makes_a_group(void)
+{
+    struct fixture f = {0};
+    struct fulcrum_chance *chances = NULL;
+    start(&f);
+    size_t count = list(&f, &chances);
+    const struct fulcrum_chance *batch =
+        find(chances, count, "workload.host.per_batch_s");
+    const struct fulcrum_chance *item =
+        find(chances, count, "workload.host.per_item_s");
+    const struct fulcrum_chance *step = find(chances, count, "workload.step.mean_s");
+    if (batch != NULL && item != NULL && step != NULL) {
+        CU_ASSERT_EQUAL(batch->group, item->group);
+        CU_ASSERT_NOT_EQUAL(batch->group, step->group);
+        CU_ASSERT_EQUAL(item - batch, 1); /* beside each other */
+    }
+    CU_ASSERT(batch != NULL && item != NULL && step != NULL);
+    free(chances);
+    stop(&f);
+}
+
+static void test_settings_and_later_calibrations_leave_no_chance(void)
+{
+    struct fixture f = {0};
+    struct fulcrum_chance *chances = NULL;
+    start(&f);
+    f.settings[0] =
+        (struct fulcrum_setting){fulcrum_field_find("machine.rest_w"), 90.0, NULL};
+    f.inputs.setting_count = 1;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_new(&f.calibrations[1], NULL), FULCRUM_OK);
+    f.calibrations[1]->machine = f.base.machine;
+    designs_add_parameter(
+        f.calibrations[1], "workload.step.mean_s", 3e-3, 0.0, FULCRUM_SCALE_LOG);
+    f.inputs.calibration_count = 2;
+    size_t count = list(&f, &chances);
+    CU_ASSERT_EQUAL(count, 2);
+    CU_ASSERT_PTR_NULL(find(chances, count, "machine.rest_w"));
+    CU_ASSERT_PTR_NULL(find(chances, count, "workload.step.mean_s"));
+    free(chances);
+    stop(&f);
+}
+
+/* Another processor or GPU: one factor for all of its times, as draws have it. */
+static void test_scaled_times_have_a_chance_of_their_own(void)
+{
+    struct fixture f = {0};
+    struct fulcrum_chance *chances = NULL;
+    start(&f);
+    (void)strcpy(f.base.machine.cpu.name, "another");
+    size_t count = list(&f, &chances);
+    size_t cpu = 0;
+    for (size_t i = 0; i < count; i++) {
+        cpu += chances[i].kind == FULCRUM_CHANCE_CPU_SCALE;
+        CU_ASSERT_NOT_EQUAL(chances[i].kind, FULCRUM_CHANCE_GPU_SCALE);
+    }
+    CU_ASSERT_EQUAL(cpu, 1);
+    free(chances);
+    (void)strcpy(f.base.machine.gpu.name, "another");
+    count = list(&f, &chances);
+    CU_ASSERT_EQUAL(count, 6);
+    free(chances);
+    stop(&f);
+}
+
+static struct fulcrum_design design_in(const struct fixture *f, const double *score)
+{
+    static const struct fulcrum_point nominal = {NULL, 0, 0, 0};
+    struct fulcrum_design design;
+    enum fulcrum_status status =
+        score != NULL
+            ? fulcrum_scenario_design_in(f->scenario, score, &nominal, &design, NULL)
+            : fulcrum_scenario_design(f->scenario, &nominal, &design, NULL);
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    return design;
+}
+
+static void start_scenario(struct fixture *f, double *score)
+{
+    start(f);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&f->inputs, &f->scenario, NULL), FULCRUM_OK);
+    CU_ASSERT_FATAL(fulcrum_chance_slots(&f->inputs) <= SLOTS_MOST);
+    for (size_t i = 0; i < SLOTS_MOST; i++) {
+        score[i] = FULCRUM_UNKNOWN;
+    }
+}
+
+static void test_no_score_is_the_design_itself(void)
+{
+    struct fixture f = {0};
+    double score[SLOTS_MOST];
+    start_scenario(&f, score);
+    struct fulcrum_design a = design_in(&f, NULL);
+    struct fulcrum_design b = design_in(&f, score);
+    CU_ASSERT_EQUAL(a.workload.step.mean_s, b.workload.step.mean_s);
+    CU_ASSERT_EQUAL(a.workload.host.per_batch_s, b.workload.host.per_batch_s);
+    CU_ASSERT_EQUAL(a.workload.host.delay_s, b.workload.host.delay_s);
+    CU_ASSERT_EQUAL(a.machine.rest_w, b.machine.rest_w);
+    stop(&f);
+}
+
+/* One score at a time: its own field moves as its law says, and nothing else does. */
+static void test_a_score_moves_its_own_number(void)
+{
+    struct fixture f = {0};
+    double score[SLOTS_MOST];
+    struct fulcrum_chance *chances = NULL;
+    start_scenario(&f, score);
+    size_t count = list(&f, &chances);
+    const struct fulcrum_chance *step = find(chances, count, "workload.step.mean_s");
+    const struct fulcrum_chance *rest = find(chances, count, "machine.rest_w");
+    if (step != NULL && rest != NULL) {
+        score[step->slot] = 2.0;
+        struct fulcrum_design design = design_in(&f, score);
+        suite_assert_close("step", design.workload.step.mean_s, 2e-3 * exp(0.2), 1e-6);
+        suite_assert_close(
+            "told", fulcrum_chance_value(&f.inputs, step, 2.0), 2e-3 * exp(0.2), 1e-12);
+        CU_ASSERT_EQUAL(design.machine.rest_w, 100.0);
+        CU_ASSERT_EQUAL(design.workload.host.per_batch_s, 1e-3);
+        score[rest->slot] = -1.0;
+        design = design_in(&f, score);
+        suite_assert_close("rest", design.machine.rest_w, 100.0 / 1.5, 1e-12);
+        suite_assert_close(
+            "told", fulcrum_chance_value(&f.inputs, rest, -1.0), 100.0 / 1.5, 1e-12);
+    }
+    CU_ASSERT(step != NULL && rest != NULL);
+    free(chances);
+    stop(&f);
+}
+
+static void test_a_scale_moves_all_times(void)
+{
+    struct fixture f = {0};
+    double score[SLOTS_MOST];
+    start_scenario(&f, score);
+    fulcrum_scenario_free(f.scenario);
+    (void)strcpy(f.base.machine.cpu.name, "another");
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&f.inputs, &f.scenario, NULL), FULCRUM_OK);
+    struct fulcrum_design before = design_in(&f, score);
+    score[FULCRUM_SLOT_CPU_SCALE] = 1.0;
+    struct fulcrum_design after = design_in(&f, score);
+    suite_assert_close("step", after.workload.step.mean_s / before.workload.step.mean_s,
+        FULCRUM_CPU_SPREAD_FACTOR, 1e-12);
+    suite_assert_close("host",
+        after.workload.host.per_batch_s / before.workload.host.per_batch_s,
+        FULCRUM_CPU_SPREAD_FACTOR, 1e-12);
+    stop(&f);
+}
+
+/* Normal scores give the correlation, mean and spread that draws have. */
+static void test_scores_of_a_group_keep_its_correlation(void)
+{
+    enum { WORLDS = 4000 };
+    struct fixture f = {0};
+    double score[SLOTS_MOST];
+    struct fulcrum_chance *chances = NULL;
+    start_scenario(&f, score);
+    size_t count = list(&f, &chances);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+    double sum[5] = {0.0};
+    for (size_t k = 0; k < WORLDS; k++) {
+        for (size_t i = 0; i < count; i++) {
+            score[chances[i].slot] = gsl_ran_ugaussian(rng);
+        }
+        struct fulcrum_design design = design_in(&f, score);
+        double x = log(design.workload.host.per_batch_s / 1e-3) / 0.1;
+        double y = log(design.workload.host.per_item_s / 2e-5) / 0.1;
+        double z = log(design.workload.step.mean_s / 2e-3) / 0.1;
+        const double terms[] = {x, x * x, y * y, x * y, x * z};
+        for (size_t i = 0; i < 5; i++) {
+            sum[i] += terms[i] / WORLDS;
+        }
+    }
+    double sigma = 1.0 / sqrt(WORLDS);
+    CU_ASSERT_DOUBLE_EQUAL(sum[0], 0.0, 4.0 * sigma);
+    CU_ASSERT_DOUBLE_EQUAL(sum[1], 1.0, 4.0 * sqrt(2.0) * sigma);
+    CU_ASSERT_DOUBLE_EQUAL(sum[2], 1.0, 4.0 * sqrt(2.0) * sigma);
+    CU_ASSERT_DOUBLE_EQUAL(sum[3], 0.6, 4.0 * sqrt(1.36) * sigma);
+    CU_ASSERT_DOUBLE_EQUAL(sum[4], 0.0, 4.0 * sigma);
+    gsl_rng_free(rng);
+    free(chances);
+    stop(&f);
+}
+
+/* Kept draws are one chance: its score chooses a row, all rows equally often. */
+static void test_kept_draws_are_one_chance(void)
+{
+    struct fixture f = {0};
+    double score[SLOTS_MOST];
+    struct fulcrum_chance *chances = NULL;
+    start_scenario(&f, score);
+    fulcrum_scenario_free(f.scenario);
+    const double kept[] = {1e-3, NAN, 1e-5, NAN, 3e-3, NAN, 3e-5, NAN};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_set_draws(f.calibrations[0], kept, 2, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&f.inputs, &f.scenario, NULL), FULCRUM_OK);
+    size_t count = list(&f, &chances);
+    size_t rows = count;
+    for (size_t i = 0; i < count; i++) {
+        rows = chances[i].kind == FULCRUM_CHANCE_DRAWS ? i : rows;
+    }
+    CU_ASSERT_EQUAL(count, 3);
+    CU_ASSERT_FATAL(rows < count);
+    CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_item_s, 2e-5);
+    score[chances[rows].slot] = -0.1;
+    CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_item_s, 1e-5);
+    CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 1e-3);
+    CU_ASSERT_EQUAL(design_in(&f, score).workload.step.mean_s, 2e-3);
+    score[chances[rows].slot] = 0.1;
+    CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 3e-3);
+    score[chances[rows].slot] = 40.0; /* beyond the last row there is none */
+    CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 3e-3);
+    CU_ASSERT(isnan(fulcrum_chance_value(&f.inputs, &chances[rows], 1.0)));
+    free(chances);
+    stop(&f);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_what_is_in_force_has_a_chance),
+        SUITE_CASE(test_covariance_makes_a_group),
+        SUITE_CASE(test_settings_and_later_calibrations_leave_no_chance),
+        SUITE_CASE(test_scaled_times_have_a_chance_of_their_own),
+        SUITE_CASE(test_no_score_is_the_design_itself),
+        SUITE_CASE(test_a_score_moves_its_own_number),
+        SUITE_CASE(test_a_scale_moves_all_times),
+        SUITE_CASE(test_scores_of_a_group_keep_its_correlation),
+        SUITE_CASE(test_kept_draws_are_one_chance),
+    };
+    return suite_run("chance", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,625 @@
+/* test_partition.c - stages on parts of a GPU: limits, then brute force. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/predict/partition.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/stream.h"
+#include "tests/support/suite.h"
+
+static const struct fulcrum_gpu_sharing no_cost = {.byte_per_s = (double)INFINITY};
+
+/* Stages of one second, of which `stays` no part of the GPU shortens. */
+static struct fulcrum_gpu_loop equal_stages(size_t count, double stays)
+{
+    struct fulcrum_gpu_loop loop = {.count = count, .steps = 100, .memory_byte = 40e9};
+    for (size_t i = 0; i < count; i++) {
+        loop.stages[i].per_round =
+            (struct fulcrum_gpu_time){.latency_s = stays, .sm_s = 1 - stays};
+    }
+    return loop;
+}
+
+static struct fulcrum_grouping all_apart(size_t count)
+{
+    struct fulcrum_grouping grouping = {.count = count};
+    for (size_t i = 0; i < count; i++) {
+        grouping.groups[i] = (struct fulcrum_stage_group){1U << i, 1, 0};
+    }
+    return grouping;
+}
+
+/* Uniform in [0, 1): the same numbers at every run. */
+static double next_uniform(uint64_t *state)
+{
+    *state = fulcrum_stream_seed(*state, 1, 2);
+    return (double)(*state >> 11U) / 9007199254740992.0;
+}
+
+static struct fulcrum_gpu_time random_time(uint64_t *state)
+{
+    return (struct fulcrum_gpu_time){.host_s = next_uniform(state),
+        .latency_s = next_uniform(state),
+        .sm_s = 0.01 + next_uniform(state),
+        .dram_s = 0.3 * next_uniform(state)};
+}
+
+static struct fulcrum_gpu_loop random_loop(uint64_t *state)
+{
+    struct fulcrum_gpu_loop loop = {.count = 3, .steps = 1000, .memory_byte = 40e9};
+    for (size_t i = 0; i < loop.count; i++) {
+        loop.stages[i].per_step = random_time(state);
+        loop.stages[i].per_round = random_time(state);
+        loop.stages[i].alternates = i < 2;
+        loop.stages[i].memory_byte = 1e9;
+        loop.stages[i].env_memory_byte = i == 0 ? 2e9 : 0;
+        loop.stages[i].hand_byte = 1e6;
+        loop.stages[i].reduce_byte = i == 2 ? 1e6 : 0;
+        loop.stages[i].sm_active_frac = 0.5;
+    }
+    return loop;
+}
+
+/* To the last bit. */
+static void assert_same(const struct fulcrum_placed *a, const struct fulcrum_placed *b)
+{
+    CU_ASSERT_EQUAL(a->placement, b->placement);
+    CU_ASSERT_EQUAL_FATAL(a->part_count, b->part_count);
+    CU_ASSERT_EQUAL(a->instances, b->instances);
+    CU_ASSERT_EQUAL(a->rounds_per_s, b->rounds_per_s);
+    CU_ASSERT_EQUAL(a->steps_per_s, b->steps_per_s);
+    CU_ASSERT_EQUAL(a->sm_held_frac, b->sm_held_frac);
+    CU_ASSERT_EQUAL(a->sm_work_frac, b->sm_work_frac);
+    CU_ASSERT_EQUAL(a->sm_active_frac, b->sm_active_frac);
+    CU_ASSERT_EQUAL(a->memory_byte, b->memory_byte);
+    CU_ASSERT_EQUAL(a->parts[0].stages, b->parts[0].stages);
+    CU_ASSERT_EQUAL(a->parts[0].sm_frac, b->parts[0].sm_frac);
+    CU_ASSERT_EQUAL(a->parts[0].dram_frac, b->parts[0].dram_frac);
+    CU_ASSERT_EQUAL(a->parts[0].round_s, b->parts[0].round_s);
+    CU_ASSERT_EQUAL(a->parts[0].busy_frac, b->parts[0].busy_frac);
+}
+
+/* As docs/model.md has it: 3 / (s + 3 (1 - s)) for a serial share s. */
+static void test_three_equal_stages_gain_what_their_serial_share_leaves(void)
+{
+    static const double rows[][2] = {{0.7, 1.875}, {0.9, 2.5}, {0.967, 2.815}};
+    for (size_t i = 0; i < 3; i++) {
+        struct fulcrum_gpu_loop loop = equal_stages(3, rows[i][0]);
+        struct fulcrum_grouping grouping = all_apart(3);
+        struct fulcrum_placed alone;
+        struct fulcrum_placed apart;
+        fulcrum_place_exclusive(&loop, &alone);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &no_cost, &grouping, &apart, NULL), FULCRUM_OK);
+        suite_assert_close(
+            "gain", apart.rounds_per_s / alone.rounds_per_s, rows[i][1], 1e-3);
+        suite_assert_close("gain", apart.rounds_per_s / alone.rounds_per_s,
+            3 / (rows[i][0] + 3 * (1 - rows[i][0])), 1e-9);
+        for (size_t g = 0; g < 3; g++) {
+            suite_assert_close("share", apart.parts[g].sm_frac, 1.0 / 3, 1e-9);
+        }
+    }
+}
+
+static void test_one_instance_is_exclusive_to_the_last_bit(void)
+{
+    uint64_t state = 7;
+    for (int k = 0; k < 50; k++) {
+        struct fulcrum_gpu_loop loop = random_loop(&state);
+        struct fulcrum_gpu_sharing sharing = {.byte_per_s = 1e9,
+            .overhead_frac = 0.045,
+            .switch_frac = 0.1,
+            .cache_byte = 40e6,
+            .cache_law = {.exponent = 0.5, .working_set_byte = (double)NAN}};
+        const struct fulcrum_grouping whole = {1, {{7, 1, 0}}};
+        struct fulcrum_placed alone;
+        struct fulcrum_placed one;
+        fulcrum_place_exclusive(&loop, &alone);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &sharing, &whole, &one, NULL), FULCRUM_OK);
+        assert_same(&alone, &one);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_time_sliced(&loop, &sharing, 1, &one, NULL), FULCRUM_OK);
+        assert_same(&alone, &one);
+    }
+}
+
+/* Work that fills the GPU gains nothing, work that ignores it gains in full. */
+static void test_limits_of_the_serial_share(void)
+{
+    struct fulcrum_grouping grouping = all_apart(3);
+    struct fulcrum_placed placed;
+    struct fulcrum_gpu_loop wide = equal_stages(3, 0);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_shares(&wide, &no_cost, &grouping, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("wide", placed.rounds_per_s, 1.0 / 3, 1e-9);
+    struct fulcrum_gpu_loop narrow = equal_stages(3, 1);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_shares(&narrow, &no_cost, &grouping, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("narrow", placed.rounds_per_s, 1, 1e-9);
+}
+
+/* Shares by trying: every 1/400 of two groups whose round is a + w / x. */
+static void test_shares_agree_with_a_grid(void)
+{
+    uint64_t state = 3;
+    for (int k = 0; k < 40; k++) {
+        struct fulcrum_gpu_loop loop = {.count = 2, .steps = 1, .memory_byte = 1};
+        double a[2];
+        double w[2];
+        for (size_t i = 0; i < 2; i++) {
+            a[i] = next_uniform(&state);
+            w[i] = 0.05 + next_uniform(&state);
+            loop.stages[i].per_round =
+                (struct fulcrum_gpu_time){.latency_s = a[i], .sm_s = w[i]};
+        }
+        double best = 0;
+        for (int n = 1; n < 400; n++) {
+            double x = n / 400.0;
+            best = fmax(best, 1 / fmax(a[0] + w[0] / x, a[1] + w[1] / (1 - x)));
+        }
+        struct fulcrum_grouping grouping = all_apart(2);
+        struct fulcrum_placed placed;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL),
+            FULCRUM_OK);
+        CU_ASSERT(placed.rounds_per_s >= best);
+        suite_assert_close("rate", placed.rounds_per_s, best, 0.01);
+        suite_assert_close(
+            "sum", placed.parts[0].sm_frac + placed.parts[1].sm_frac, 1, 1e-9);
+    }
+}
+
+/* The same rate where the optimum's own shares are asked for. */
+/* All that two stages do is arithmetic: with a whole GPU each they would do twice as
+ * much as there is. */
+static void test_given_shares_are_of_one_gpu(void)
+{
+    struct fulcrum_gpu_loop loop = {.count = 2, .steps = 1, .memory_byte = 1e9};
+    struct fulcrum_grouping grouping = {2, {{1, 1, 1.0}, {2, 1, 1.0}}};
+    struct fulcrum_placed placed;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    loop.stages[0].per_round.sm_s = 1;
+    loop.stages[1].per_round.sm_s = 1;
+    CU_ASSERT_EQUAL(fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, &err),
+        FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "sum to 2: expected at most 1"));
+    grouping.groups[0].sm_frac = 0.5;
+    grouping.groups[1].sm_frac = 0.5;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("half", placed.rounds_per_s, 0.5, 1e-9);
+}
+
+/* A share below one SM is slow; it is not refused, nor taken for no rate at all. */
+static void test_a_given_share_may_be_less_than_one_sm(void)
+{
+    struct fulcrum_gpu_loop loop = {.count = 2, .steps = 1, .memory_byte = 1e9};
+    const struct fulcrum_gpu_sharing sharing = {
+        .byte_per_s = (double)INFINITY, .least_sm_frac = 0.01};
+    const struct fulcrum_grouping grouping = {2, {{1, 1, 0.9}, {2, 1, 0.005}}};
+    struct fulcrum_placed placed;
+    loop.stages[0].per_round.sm_s = 1;
+    loop.stages[1].per_round.sm_s = 1;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_shares(&loop, &sharing, &grouping, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("rate", placed.rounds_per_s, 0.005, 1e-9);
+}
+
+static void test_given_shares_give_what_the_optimum_gave(void)
+{
+    uint64_t state = 11;
+    for (int k = 0; k < 40; k++) {
+        struct fulcrum_gpu_loop loop = random_loop(&state);
+        struct fulcrum_grouping grouping = all_apart(3);
+        grouping.groups[1].instances = 2;
+        struct fulcrum_placed best;
+        struct fulcrum_placed given;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &no_cost, &grouping, &best, NULL), FULCRUM_OK);
+        for (size_t g = 0; g < 3; g++) {
+            grouping.groups[g].sm_frac = best.parts[g].sm_frac * (1 + 1e-9);
+        }
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &no_cost, &grouping, &given, NULL), FULCRUM_OK);
+        suite_assert_close("rate", given.rounds_per_s, best.rounds_per_s, 1e-6);
+        grouping.groups[0].sm_frac *= 0.5;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &no_cost, &grouping, &given, NULL), FULCRUM_OK);
+        CU_ASSERT(given.rounds_per_s < best.rounds_per_s * (1 + 1e-6));
+    }
+}
+
+/* n processes that read memory all the time get 1/n of it each, and no more. */
+static void test_memory_that_is_full_is_shared_evenly(void)
+{
+    struct fulcrum_gpu_loop loop = {.count = 1, .steps = 1, .memory_byte = 1};
+    loop.stages[0].per_round = (struct fulcrum_gpu_time){.dram_s = 1};
+    for (int n = 2; n <= 8; n++) {
+        const struct fulcrum_grouping grouping = {1, {{1, n, 0}}};
+        struct fulcrum_placed placed;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL),
+            FULCRUM_OK);
+        suite_assert_close("rate", placed.rounds_per_s, 1, 1e-6);
+    }
+    loop.stages[0].per_round.latency_s = 1e6;
+    const struct fulcrum_grouping four = {1, {{1, 4, 0}}};
+    struct fulcrum_placed placed;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_shares(&loop, &no_cost, &four, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("nearly alone", placed.parts[0].round_s, 1e6 + 1, 1e-9);
+}
+
+/*
+ * Equal instances that deal the environments out are one process with all of them: a
+ * part of the SMs for a part of the work, and what a step costs as often.
+ */
+static void test_dealing_out_environments_gains_nothing(void)
+{
+    struct fulcrum_gpu_loop loop = {.count = 2, .steps = 10, .memory_byte = 1};
+    loop.stages[0].per_step = (struct fulcrum_gpu_time){.latency_s = 0.4};
+    loop.stages[0].per_round = (struct fulcrum_gpu_time){.sm_s = 0.6};
+    loop.stages[0].alternates = 1;
+    loop.stages[1] = loop.stages[0];
+    struct fulcrum_placed alone;
+    fulcrum_place_exclusive(&loop, &alone);
+    for (int n = 2; n <= 7; n++) {
+        const struct fulcrum_grouping grouping = {1, {{3, n, 0}}};
+        struct fulcrum_placed placed;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL),
+            FULCRUM_OK);
+        suite_assert_close("dealt out", placed.steps_per_s, alone.steps_per_s, 1e-9);
+        /* Each with as many: the gain of one process with n times as many. */
+        struct fulcrum_gpu_sharing each = no_cost;
+        each.envs_each = 1;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &each, &grouping, &placed, NULL), FULCRUM_OK);
+        suite_assert_close(
+            "each", placed.steps_per_s, n * loop.steps / (2 * 0.4 + 2 * 0.6 * n), 1e-9);
+    }
+}
+
+/* Simulation and agent wait for each other: apart, each step is taken in halves. */
+static void test_stages_that_alternate_pay_steps_twice_where_apart(void)
+{
+    struct fulcrum_gpu_loop loop = equal_stages(2, 0);
+    for (size_t i = 0; i < 2; i++) {
+        loop.stages[i].per_step = (struct fulcrum_gpu_time){.latency_s = 0.5};
+        loop.stages[i].alternates = 1;
+    }
+    struct fulcrum_grouping grouping = all_apart(2);
+    struct fulcrum_placed placed;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("halves", placed.rounds_per_s, 1 / (2 * 0.5 + 1 / 0.5), 1e-9);
+    loop.stages[0].alternates = 0;
+    loop.stages[1].alternates = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_shares(&loop, &no_cost, &grouping, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("free", placed.rounds_per_s, 1 / (0.5 + 1 / 0.5), 1e-9);
+}
+
+static void test_time_slices_overlap_what_the_host_does(void)
+{
+    struct fulcrum_gpu_loop loop = {.count = 1, .steps = 1, .memory_byte = 1};
+    struct fulcrum_gpu_sharing sharing = no_cost;
+    struct fulcrum_placed placed;
+    loop.stages[0].per_round = (struct fulcrum_gpu_time){.host_s = 3, .sm_s = 1};
+    sharing.envs_each = 1;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_time_sliced(&loop, &sharing, 2, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("two", placed.rounds_per_s, 2.0 / 4, 1e-12);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_time_sliced(&loop, &sharing, 8, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("full", placed.rounds_per_s, 1, 1e-12);
+    suite_assert_close("busy", placed.sm_held_frac, 1, 1e-12);
+    sharing.switch_frac = 0.25;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_time_sliced(&loop, &sharing, 8, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("switches", placed.rounds_per_s, 1 / 1.25, 1e-12);
+}
+
+/* No placement beats what SMs, bandwidth and the stages themselves allow. */
+/* No process has less than an SM, and what that takes from others costs rate. */
+static void test_a_share_is_no_less_than_one_sm(void)
+{
+    uint64_t state = 5;
+    for (int k = 0; k < 20; k++) {
+        struct fulcrum_gpu_loop loop = random_loop(&state);
+        loop.stages[2].per_round.sm_s = 1e-3;
+        loop.stages[2].per_step.sm_s = 1e-3;
+        const struct fulcrum_grouping apart = {2, {{3, 1, 0}, {4, 8, 0}}};
+        struct fulcrum_gpu_sharing sharing = no_cost;
+        struct fulcrum_placed loose;
+        struct fulcrum_placed bound;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &sharing, &apart, &loose, NULL), FULCRUM_OK);
+        CU_ASSERT(loose.parts[1].sm_frac < 0.01);
+        sharing.least_sm_frac = 0.01;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &sharing, &apart, &bound, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(bound.parts[1].sm_frac, 0.01);
+        CU_ASSERT(bound.parts[0].sm_frac + 8 * 0.01 <= 1 + 1e-12);
+        CU_ASSERT(bound.rounds_per_s <= loose.rounds_per_s);
+        /* More of them than SMs: even shares. */
+        sharing.least_sm_frac = 0.5;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &sharing, &apart, &bound, NULL), FULCRUM_OK);
+        suite_assert_close("even", bound.parts[1].sm_frac, 1.0 / 9, 1e-9);
+        CU_ASSERT(bound.rounds_per_s > 0);
+    }
+}
+
+/* Launches keep no SM active, so that paying them n times, or hiding them, adds none.
+ */
+static void test_turns_are_as_active_as_the_gpu_is_held(void)
+{
+    uint64_t state = 11;
+    struct fulcrum_gpu_sharing sharing = no_cost;
+    for (int k = 0; k < 20; k++) {
+        struct fulcrum_gpu_loop loop = random_loop(&state);
+        for (size_t i = 0; i < loop.count; i++) {
+            loop.stages[i].sm_active_frac = 0.1;
+            loop.stages[i].per_step.host_s = 0.2;
+            loop.stages[i].per_round.host_s = 0;
+        }
+        struct fulcrum_placed alone;
+        struct fulcrum_placed turns;
+        fulcrum_place_exclusive(&loop, &alone);
+        suite_assert_close("alone", alone.sm_active_frac, 0.1, 1e-12);
+        double density = alone.sm_active_frac / alone.sm_held_frac;
+        sharing.envs_each = 1;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_time_sliced(&loop, &sharing, 4, &turns, NULL), FULCRUM_OK);
+        suite_assert_close(
+            "each", turns.sm_active_frac / turns.sm_held_frac, density, 1e-12);
+        /* The same launches, and no other work than that of one step. */
+        loop.stages[0].per_step.host_s = 50;
+        loop.count = 1;
+        fulcrum_place_exclusive(&loop, &alone);
+        density = alone.sm_active_frac / alone.sm_held_frac;
+        sharing.envs_each = 0;
+        loop.memory_byte = 1e12;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_time_sliced(&loop, &sharing, 4, &turns, NULL), FULCRUM_OK);
+        CU_ASSERT(
+            turns.sm_active_frac <= fmin(1, density * turns.sm_held_frac) + 1e-12);
+    }
+}
+
+static void test_no_placement_beats_the_sum_of_its_parts(void)
+{
+    uint64_t state = 5;
+    for (int k = 0; k < 60; k++) {
+        struct fulcrum_gpu_loop loop = random_loop(&state);
+        struct fulcrum_gpu_sharing sharing = {
+            .byte_per_s = 1e9, .overhead_frac = 0.02, .envs_each = k % 2};
+        struct fulcrum_placed placed;
+        double ceiling = fulcrum_place_ceiling(&loop, &sharing, 6);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_best_shares(&loop, &sharing, 6, &placed, NULL), FULCRUM_OK);
+        CU_ASSERT(placed.rounds_per_s <= ceiling * (1 + 1e-9));
+        CU_ASSERT(placed.sm_work_frac <= 1 + 1e-9);
+        CU_ASSERT(placed.sm_held_frac <= 1 + 1e-9);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_time_sliced(&loop, &sharing, 6, &placed, NULL), FULCRUM_OK);
+        CU_ASSERT(placed.rounds_per_s <= ceiling * (1 + 1e-9));
+    }
+}
+
+/* A link that costs nothing is no worse than any, and never matters to one process. */
+static void test_communication_costs(void)
+{
+    uint64_t state = 9;
+    struct fulcrum_gpu_loop loop = random_loop(&state);
+    struct fulcrum_gpu_sharing sharing = no_cost;
+    struct fulcrum_grouping grouping = all_apart(3);
+    struct fulcrum_placed free_placed;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_shares(&loop, &sharing, &grouping, &free_placed, NULL),
+        FULCRUM_OK);
+    double before = free_placed.rounds_per_s;
+    for (int power = 12; power >= 5; power--) {
+        struct fulcrum_placed placed;
+        sharing.byte_per_s = pow(10, power);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_shares(&loop, &sharing, &grouping, &placed, NULL),
+            FULCRUM_OK);
+        CU_ASSERT(placed.rounds_per_s <= before);
+        before = placed.rounds_per_s;
+    }
+    CU_ASSERT(before < 0.9 * free_placed.rounds_per_s);
+}
+
+/* Every stage is in one group. */
+static void assert_whole(const struct fulcrum_grouping *grouping, size_t stage_count)
+{
+    unsigned all = 0;
+    for (size_t g = 0; g < grouping->count; g++) {
+        CU_ASSERT_EQUAL(all & grouping->groups[g].stages, 0);
+        all |= grouping->groups[g].stages;
+    }
+    CU_ASSERT_EQUAL(all, (1U << stage_count) - 1U);
+}
+
+static void test_set_partitions_are_bells_numbers(void)
+{
+    static const size_t bell[] = {1, 2, 5, 15};
+    for (size_t n = 1; n <= 4; n++) {
+        struct fulcrum_grouping grouping;
+        size_t count = 0;
+        while (fulcrum_grouping_at(n, count, &grouping)) {
+            assert_whole(&grouping, n);
+            count++;
+        }
+        CU_ASSERT_EQUAL(count, bell[n - 1]);
+    }
+}
+
+/* Two kinds of slices, so few that every assignment can be written down. */
+static struct fulcrum_mig small_gpu(void)
+{
+    struct fulcrum_mig mig = {.name = "small",
+        .compute_slice_count = 3,
+        .memory_slice_count = 4,
+        .sm_count = 30,
+        .memory_byte = 40e9,
+        .profile_count = 2};
+    mig.profiles[0] = (struct fulcrum_mig_profile){.name = "1g",
+        .compute_slice_count = 1,
+        .memory_slice_count = 1,
+        .cache_slice_count = 1,
+        .sm_count = 10,
+        .memory_byte = 10e9,
+        .most_count = 3,
+        .start_count = 3,
+        .starts = {0, 1, 2}};
+    mig.profiles[1] = (struct fulcrum_mig_profile){.name = "2g",
+        .compute_slice_count = 2,
+        .memory_slice_count = 2,
+        .cache_slice_count = 2,
+        .sm_count = 20,
+        .memory_byte = 20e9,
+        .most_count = 1,
+        .start_count = 1,
+        .starts = {0}};
+    return mig;
+}
+
+static double on_slice(const struct fulcrum_gpu_stage *stage, int is_large)
+{
+    return fulcrum_gpu_stage_s(
+        stage, is_large ? 2.0 / 3 : 1.0 / 3, is_large ? 0.5 : 0.25);
+}
+
+/* Stages 0 and 1, both per round only, so that dealing out does not matter. */
+static double best_by_hand(const struct fulcrum_gpu_loop *loop)
+{
+    double best = 0;
+    const struct fulcrum_gpu_stage *a = &loop->stages[0];
+    const struct fulcrum_gpu_stage *b = &loop->stages[1];
+    double small_a = on_slice(a, 0);
+    double small_b = on_slice(b, 0);
+    double both_small = small_a + small_b;
+    double both_large = on_slice(a, 1) + on_slice(b, 1);
+    best = fmax(best, 3 / both_small);
+    best = fmax(best, 1 / both_large);
+    best = fmax(best, 2 / fmax(both_small, both_large));
+    best = fmax(best, fmin(1 / small_a, 2 / small_b));
+    best = fmax(best, fmin(2 / small_a, 1 / small_b));
+    best = fmax(best, fmin(1 / on_slice(a, 1), 1 / small_b));
+    best = fmax(best, fmin(1 / small_a, 1 / on_slice(b, 1)));
+    return best;
+}
+
+static void test_slices_agree_with_every_assignment_by_hand(void)
+{
+    uint64_t state = 13;
+    struct fulcrum_mig mig = small_gpu();
+    struct fulcrum_gpu_sharing sharing = no_cost;
+    sharing.mig = &mig;
+    for (int k = 0; k < 200; k++) {
+        struct fulcrum_gpu_loop loop = {.count = 2, .steps = 1, .memory_byte = 40e9};
+        for (size_t i = 0; i < 2; i++) {
+            loop.stages[i].per_round = random_time(&state);
+        }
+        struct fulcrum_placed placed;
+        struct fulcrum_mig_layout layout;
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, NULL),
+            FULCRUM_OK);
+        suite_assert_close("rate", placed.rounds_per_s, best_by_hand(&loop), 1e-12);
+        CU_ASSERT(placed.sm_held_frac <= 1 + 1e-9);
+    }
+}
+
+/* A smaller cache makes more traffic, by the power. */
+static void test_a_slice_has_its_part_of_the_cache(void)
+{
+    struct fulcrum_mig mig = small_gpu();
+    struct fulcrum_gpu_loop loop = {.count = 1, .steps = 1, .memory_byte = 40e9};
+    struct fulcrum_gpu_sharing sharing = no_cost;
+    struct fulcrum_mig_layout layout;
+    struct fulcrum_placed placed;
+    loop.stages[0].per_round = (struct fulcrum_gpu_time){.dram_s = 1};
+    sharing.cache_byte = 40e6;
+    sharing.cache_law =
+        (struct fulcrum_cache_law){.exponent = 0.5, .working_set_byte = (double)NAN};
+    sharing.mig = &mig;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_mig_layout_parse(&mig, "1g", &layout, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("a quarter", placed.parts[0].round_s, 4 * 2, 1e-12);
+    /* A quarter of the traffic no cache saves: the other three are twice as much. */
+    sharing.cache_law.compulsory_frac = 0.25;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL), FULCRUM_OK);
+    suite_assert_close(
+        "compulsory", placed.parts[0].round_s, 4 * (0.25 + 0.75 * 2), 1e-12);
+    /* What fits into 10 MB fits into a slice: bandwidth is all that it has less of. */
+    sharing.cache_law.working_set_byte = 10e6;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("fits", placed.parts[0].round_s, 4, 1e-12);
+    sharing.cache_law.working_set_byte = 40e6;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_layout(&loop, &sharing, &layout, &placed, NULL), FULCRUM_OK);
+    suite_assert_close("fits the whole", placed.parts[0].round_s, 4 * 2, 1e-12);
+}
+
+static void test_memory_limits_are_kept(void)
+{
+    struct fulcrum_mig mig = small_gpu();
+    struct fulcrum_gpu_loop loop = equal_stages(1, 0.5);
+    struct fulcrum_mig_layout layout;
+    struct fulcrum_placed placed;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_gpu_sharing sharing = no_cost;
+    sharing.mig = &mig;
+    loop.stages[0].memory_byte = 15e9;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(placed.parts[0].profile, 1);
+    loop.stages[0].memory_byte = 25e9;
+    CU_ASSERT_EQUAL(fulcrum_place_best_layout(&loop, &sharing, &placed, &layout, &err),
+        FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_EQUAL(fulcrum_place_layout(&loop, &sharing,
+                        &(struct fulcrum_mig_layout){{0, 1}, 1, 0}, &placed, &err),
+        FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_EQUAL(fulcrum_place_time_sliced(&loop, &no_cost, 2, &placed, &err),
+        FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "50 GB of memory in all"));
+    CU_ASSERT_EQUAL(fulcrum_place_best_shares(&loop, &no_cost, 4, &placed, &err),
+        FULCRUM_ERR_INFEASIBLE);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_three_equal_stages_gain_what_their_serial_share_leaves),
+        SUITE_CASE(test_one_instance_is_exclusive_to_the_last_bit),
+        SUITE_CASE(test_limits_of_the_serial_share),
+        SUITE_CASE(test_shares_agree_with_a_grid),
+        SUITE_CASE(test_given_shares_are_of_one_gpu),
+        SUITE_CASE(test_a_given_share_may_be_less_than_one_sm),
+        SUITE_CASE(test_given_shares_give_what_the_optimum_gave),
+        SUITE_CASE(test_memory_that_is_full_is_shared_evenly),
+        SUITE_CASE(test_dealing_out_environments_gains_nothing),
+        SUITE_CASE(test_stages_that_alternate_pay_steps_twice_where_apart),
+        SUITE_CASE(test_time_slices_overlap_what_the_host_does),
+        SUITE_CASE(test_a_share_is_no_less_than_one_sm),
+        SUITE_CASE(test_turns_are_as_active_as_the_gpu_is_held),
+        SUITE_CASE(test_no_placement_beats_the_sum_of_its_parts),
+        SUITE_CASE(test_communication_costs),
+        SUITE_CASE(test_set_partitions_are_bells_numbers),
+        SUITE_CASE(test_slices_agree_with_every_assignment_by_hand),
+        SUITE_CASE(test_a_slice_has_its_part_of_the_cache),
+        SUITE_CASE(test_memory_limits_are_kept),
+    };
+    return suite_run("partition", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,283 @@
+/* test_predict.c - outputs of a design point, its watts and its intervals. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/predict/predict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/predict/power.h"
+#include "model/quantity.h"
+#include "tests/support/designs.h"
+#include "tests/support/suite.h"
+
+static const struct fulcrum_point nominal = {NULL, 0, 0, 0};
+
+static struct fulcrum_prediction predict(const struct fulcrum_scenario_inputs *inputs,
+    const struct fulcrum_predict_options *options)
+{
+    struct fulcrum_scenario *scenario = NULL;
+    struct fulcrum_prediction prediction;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(inputs, &scenario, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predict(scenario, &nominal, options, &prediction, NULL), FULCRUM_OK);
+    fulcrum_scenario_free(scenario);
+    return prediction;
+}
+
+/* Of a design alone, all else as it comes. */
+static struct fulcrum_prediction predict_design(const struct fulcrum_design *design)
+{
+    const struct fulcrum_scenario_inputs inputs = {.base = design};
+    const struct fulcrum_predict_options options = {.solver = {.seed = 1}};
+    return predict(&inputs, &options);
+}
+
+/* One actor, constant step, no queue anywhere: X = 1 / (t_e + g0 + g1). */
+static void test_one_actor_takes_turns_with_the_gpu(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.workload.step.law = FULCRUM_LAW_DETERMINISTIC;
+    design.workload.step.cv = 0;
+    design.run.actor_count = 1;
+    struct fulcrum_prediction p = predict_design(&design);
+    double steps_per_s = 1.0 / (2e-3 + 1.2e-3 + 6e-6);
+    suite_assert_close("X", p.value[FULCRUM_OUTPUT_steps_per_s], steps_per_s, 1e-3);
+    suite_assert_close(
+        "frames/s", p.value[FULCRUM_OUTPUT_frames_per_s], 4 * steps_per_s, 1e-3);
+    suite_assert_close(
+        "runtime", p.value[FULCRUM_OUTPUT_runtime_s], 1e6 / steps_per_s, 1e-3);
+    suite_assert_close("batch", p.value[FULCRUM_OUTPUT_mean_batch], 1.0, 1e-9);
+    suite_assert_close("GPU busy", p.value[FULCRUM_OUTPUT_gpu_busy_frac],
+        1.206e-3 * steps_per_s, 1e-3);
+    CU_ASSERT_EQUAL(p.value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine], 40.0 / 640.0);
+    CU_ASSERT_EQUAL(p.value[FULCRUM_OUTPUT_cpu_gpu_ratio_used], 0.5);
+    CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_actor_threads_per_learner_core]));
+    CU_ASSERT_EQUAL(p.has_interval, 0);
+}
+
+/* Machines that do not train together: as many times one of them. */
+static void test_nodes_without_training_are_so_many_machines(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    struct fulcrum_prediction one = predict_design(&design);
+    design.run.node_count = 5;
+    struct fulcrum_prediction five = predict_design(&design);
+    static const size_t total[] = {FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_cpu_w,
+        FULCRUM_OUTPUT_gpu_w, FULCRUM_OUTPUT_system_w};
+    static const size_t same[] = {FULCRUM_OUTPUT_system_j,
+        FULCRUM_OUTPUT_steps_per_j_gpu, FULCRUM_OUTPUT_cpu_gpu_ratio_machine,
+        FULCRUM_OUTPUT_cpu_gpu_ratio_used, FULCRUM_OUTPUT_gpu_busy_frac};
+    for (size_t i = 0; i < sizeof total / sizeof total[0]; i++) {
+        suite_assert_close(fulcrum_output_name(total[i]), five.value[total[i]],
+            5 * one.value[total[i]], 1e-12);
+    }
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        suite_assert_close(fulcrum_output_name(same[i]), five.value[same[i]],
+            one.value[same[i]], 1e-12);
+    }
+    CU_ASSERT_EQUAL(one.value[FULCRUM_OUTPUT_quality_runtime_s],
+        one.value[FULCRUM_OUTPUT_runtime_s]);
+    CU_ASSERT(isnan(one.value[FULCRUM_OUTPUT_allreduce_s]));
+}
+
+/* Epochs by hand, and the quality of a run whose critical batch nobody knows. */
+static void test_quality_takes_longer_with_the_batch_of_many_gpus(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.workload.network.parameter_count = 1e6;
+    design.workload.training.env_steps_per_train_step = 3360;
+    design.workload.training.train_step_s = 0.01;
+    design.workload.training.batch_size = 64;
+    design.workload.training.critical_batch_size = 192;
+    design.machine.link.network_byte_per_s = 1e9;
+    design.run.node_count = 2;
+    struct fulcrum_prediction p = predict_design(&design);
+    CU_ASSERT_EQUAL(p.value[FULCRUM_OUTPUT_train_batch], 128.0);
+    suite_assert_close(
+        "all-reduce", p.value[FULCRUM_OUTPUT_allreduce_s], 4e6 / 1e9, 1e-12);
+    suite_assert_close("samples", p.value[FULCRUM_OUTPUT_sample_efficiency_frac],
+        (192 + 64) / (192 + 128.0), 1e-12);
+    suite_assert_close("quality", p.value[FULCRUM_OUTPUT_quality_runtime_s],
+        p.value[FULCRUM_OUTPUT_runtime_s] * 1.25, 1e-12);
+    design.workload.training.critical_batch_size = (double)NAN;
+    p = predict_design(&design);
+    CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_quality_runtime_s]));
+    CU_ASSERT(!isnan(p.value[FULCRUM_OUTPUT_runtime_s]));
+}
+
+/* (12)-(13) with utilisations given, not solved. */
+static void test_watts_by_hand(void)
+{
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    design.run.gpu_count = 2;
+    design.run.sm_count = 40;
+    design.workload.network.sm_active_frac = 0.1;
+    struct fulcrum_shards shards;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_design_lower(&design, &shards, NULL), FULCRUM_OK);
+    const struct fulcrum_solution solution = {.cpu_core_busy_frac = 0.5,
+        .cpu_thread_busy_frac = 0.375,
+        .gpu_train_busy_frac = 0.3,
+        .gpu_inference_busy_frac = 0.2};
+    struct fulcrum_power power = fulcrum_power_of(&design, &shards, &solution);
+    suite_assert_close("U", power.sm_active_frac, 0.32, 1e-12);
+    suite_assert_close("GPUs", power.gpu_w, 2 * (62 + 170 * 0.32 * 0.5), 1e-12);
+    /* 5 of 10 cores of a shard busy with 7.5 threads: half of them run two. */
+    double cpu_w = 12 + 1.2 * 20 + 4.2 * 10 * (1 + 0.15 * 0.5);
+    suite_assert_close("CPU", power.cpu_w, cpu_w, 1e-12);
+    suite_assert_close(
+        "system", power.system_w, (cpu_w + power.gpu_w + 6 * 40 + 100) / 0.9, 1e-12);
+}
+
+static void test_a_machine_without_gpu_has_no_gpu_figures(void)
+{
+    struct fulcrum_design design;
+    designs_cpu(&design);
+    struct fulcrum_scenario_inputs inputs = {.base = &design};
+    struct fulcrum_predict_options options = {.solver = {.seed = 1}};
+    struct fulcrum_prediction p = predict(&inputs, &options);
+    CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_gpu_w]));
+    CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_steps_per_j_gpu]));
+    CU_ASSERT(isnan(p.value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine]));
+    CU_ASSERT_EQUAL(p.value[FULCRUM_OUTPUT_actor_threads_per_learner_core], 7.0);
+    CU_ASSERT(p.value[FULCRUM_OUTPUT_system_w] > (12 + 1.2 * 8 + 100) / 0.9);
+    CU_ASSERT(p.value[FULCRUM_OUTPUT_steps_per_s] > 0);
+}
+
+/* Half of the draws vary too little for the equations: they count all the same. */
+static void test_draws_that_the_equations_refuse_are_simulated(void)
+{
+    struct fulcrum_design design;
+    designs_cpu(&design);
+    design.workload.step.law = FULCRUM_LAW_LOGNORMAL;
+    design.workload.step.cv = 0.201;
+    design.run.actor_count = 5;
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    calibration->machine = design.machine;
+    designs_add_parameter(
+        calibration, "workload.step.cv", 0.201, 0.02, FULCRUM_SCALE_LOG);
+    const struct fulcrum_calibration *calibrations[] = {calibration};
+    struct fulcrum_scenario_inputs inputs = {
+        .base = &design, .calibrations = calibrations, .calibration_count = 1};
+    struct fulcrum_predict_options options = {.solver = {.seed = 3}, .draws = 40};
+    struct fulcrum_prediction p = predict(&inputs, &options);
+    CU_ASSERT_EQUAL(p.method, FULCRUM_METHOD_FAST);
+    CU_ASSERT_EQUAL(p.draws, 40.0);
+    fulcrum_calibration_free(calibration);
+}
+
+/* CPU-bound: X is inversely proportional to the step time, and so are its quantiles. */
+static void test_intervals_follow_the_parameter_that_binds(void)
+{
+    struct fulcrum_design design;
+    designs_cpu(&design);
+    design.workload.network.per_batch_s = 1e-8;
+    design.workload.network.per_item_s = 1e-9;
+    design.workload.step.mean_s = 1e-3;
+    design.run.actor_count = 28;
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    calibration->machine = design.machine;
+    designs_add_parameter(
+        calibration, "workload.step.mean_s", 1e-3, 1e-4, FULCRUM_SCALE_LOG);
+    const struct fulcrum_calibration *calibrations[] = {calibration};
+    struct fulcrum_scenario_inputs inputs = {
+        .base = &design, .calibrations = calibrations, .calibration_count = 1};
+    struct fulcrum_predict_options options = {
+        .solver = {.seed = 3, .method = FULCRUM_METHOD_FAST}, .draws = 2000};
+    struct fulcrum_prediction p = predict(&inputs, &options);
+    double value = p.value[FULCRUM_OUTPUT_steps_per_s];
+    suite_assert_close("X", value, 7000, 5e-3);
+    CU_ASSERT_EQUAL(p.has_interval, 1);
+    CU_ASSERT_EQUAL(p.draws, 2000.0);
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        CU_ASSERT(isnan(p.lo[i]) || p.lo[i] <= p.hi[i]);
+    }
+    /* 1.645 sd of 0.1 in ln; quantiles of 2000 draws are within 4 % of that. */
+    CU_ASSERT_DOUBLE_EQUAL(
+        log(p.lo[FULCRUM_OUTPUT_steps_per_s] / value), -0.1645, 0.015);
+    CU_ASSERT_DOUBLE_EQUAL(
+        log(p.hi[FULCRUM_OUTPUT_steps_per_s] / value), 0.1645, 0.015);
+    CU_ASSERT_EQUAL(p.bottleneck, FULCRUM_BOUND_CPU);
+    CU_ASSERT_EQUAL(p.bottleneck_agree_frac, 1.0);
+    fulcrum_calibration_free(calibration);
+}
+
+/* One point through a predictor that has seen others, and on its own. */
+static void compare_alone(struct fulcrum_predictor *predictor,
+    const struct fulcrum_scenario *scenario, double actors)
+{
+    const struct fulcrum_setting setting = {
+        fulcrum_field_find("run.actor_count"), actors, NULL};
+    const struct fulcrum_point point = {&setting, 1, 0, 0};
+    const struct fulcrum_predict_options options = {.solver = {.seed = 1}};
+    struct fulcrum_prediction alone = {.draws = 0};
+    struct fulcrum_prediction among = {.draws = 0};
+    enum fulcrum_status expected = actors > 0 ? FULCRUM_OK : FULCRUM_ERR_RANGE;
+    CU_ASSERT_EQUAL(
+        fulcrum_predict(scenario, &point, &options, &alone, NULL), expected);
+    CU_ASSERT_EQUAL(
+        fulcrum_predictor_run(predictor, &point, &options, &among, NULL), expected);
+    CU_ASSERT_EQUAL(among.flags, alone.flags);
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        CU_ASSERT(among.value[i] == alone.value[i] || isnan(alone.value[i]));
+    }
+    const struct fulcrum_design *design = NULL;
+    CU_ASSERT_EQUAL(
+        fulcrum_predictor_design(predictor, &point, &design, NULL), expected);
+    CU_ASSERT(design == NULL || design->run.actor_count == actors);
+}
+
+static void test_a_predictor_keeps_nothing_of_the_point_before(void)
+{
+    static const double actors[] = {40, 10, -1, 200, 40};
+    struct fulcrum_design design;
+    designs_gpu(&design);
+    struct fulcrum_scenario_inputs inputs = {.base = &design};
+    struct fulcrum_scenario *scenario = NULL;
+    struct fulcrum_predictor *predictor = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predictor_new(scenario, &predictor, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
+        compare_alone(predictor, scenario, actors[i]);
+    }
+    fulcrum_predictor_free(predictor);
+    fulcrum_predictor_free(NULL);
+    fulcrum_scenario_free(scenario);
+}
+
+static void test_outputs_have_names_and_units(void)
+{
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        CU_ASSERT_EQUAL(fulcrum_output_find(fulcrum_output_name(i)), i);
+        CU_ASSERT(strlen(fulcrum_output_name(i)) > 3);
+        CU_ASSERT_PTR_NOT_NULL(fulcrum_output_unit(i));
+        CU_ASSERT(strlen(fulcrum_output_meaning(i)) > 5);
+    }
+    CU_ASSERT_PTR_NULL(fulcrum_output_name(FULCRUM_OUTPUT_COUNT));
+    CU_ASSERT_EQUAL(fulcrum_output_find("steps"), FULCRUM_OUTPUT_COUNT);
+    CU_ASSERT_EQUAL(fulcrum_output_names().count, FULCRUM_OUTPUT_COUNT);
+    CU_ASSERT_PTR_NULL(fulcrum_output_unit(FULCRUM_OUTPUT_COUNT));
+    CU_ASSERT_PTR_NULL(fulcrum_output_meaning(FULCRUM_OUTPUT_COUNT));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_one_actor_takes_turns_with_the_gpu),
+        SUITE_CASE(test_nodes_without_training_are_so_many_machines),
+        SUITE_CASE(test_quality_takes_longer_with_the_batch_of_many_gpus),
+        SUITE_CASE(test_watts_by_hand),
+        SUITE_CASE(test_a_machine_without_gpu_has_no_gpu_figures),
+        SUITE_CASE(test_draws_that_the_equations_refuse_are_simulated),
+        SUITE_CASE(test_intervals_follow_the_parameter_that_binds),
+        SUITE_CASE(test_a_predictor_keeps_nothing_of_the_point_before),
+        SUITE_CASE(test_outputs_have_names_and_units),
+    };
+    return suite_run("predict", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

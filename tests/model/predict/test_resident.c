@@ -1,0 +1,435 @@
+/* test_resident.c - environments on the GPU: sums, limits, and a published profile. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/predict/resident.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/predict/power.h"
+#include "model/predict/predict.h"
+#include "presets/kind/preset.h"
+#include "presets/kind/reference_file.h"
+#include "tests/support/suite.h"
+
+/* A round of 4 steps of 1000 environments: 4 x (2 + 1 + 3 + 1 + 1) ms and 8 ms. */
+static struct fulcrum_design made(void)
+{
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    design.machine.cpu.core_count = 16;
+    design.machine.cpu.thread_count = 32;
+    design.machine.gpu.count = 4;
+    design.machine.gpu.sm_count = 100;
+    design.machine.gpu.dram_byte_per_s = 1e12;
+    design.machine.gpu.llc_byte = 40e6;
+    design.machine.gpu.memory_byte = 40e9;
+    design.run.sm_count = 100;
+    struct fulcrum_workload *workload = &design.workload;
+    workload->total_env_steps = 1e6;
+    workload->simulation.device = FULCRUM_SIMULATION_GPU;
+    workload->simulation.env_count = 1000;
+    workload->simulation.per_batch_s = 2e-3;
+    workload->simulation.per_env_s = 1e-6;
+    workload->simulation.launch_bound_frac = 0.5;
+    workload->simulation.memory_byte = 3e9;
+    workload->simulation.env_byte = 1e6;
+    workload->network.per_batch_s = 3e-3;
+    workload->network.per_item_s = 1e-6;
+    workload->network.parameter_count = 1e5;
+    workload->network.observation_byte = 100;
+    workload->host.per_batch_s = 1e-3;
+    workload->host.reserved_threads = 2;
+    workload->training.env_steps_per_train_step = 4000;
+    workload->training.train_step_s = 8e-3;
+    return design;
+}
+
+static double rate_of(const struct fulcrum_design *design)
+{
+    static struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_resident_solve(design, &shards, &solution, NULL), FULCRUM_OK);
+    return solution.steps_per_s * shards.count * shards.steps_per_request;
+}
+
+/* The SMs' activity, of which the watts follow. */
+static double active_of(const struct fulcrum_design *design)
+{
+    static struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_resident_solve(design, &shards, &solution, NULL), FULCRUM_OK);
+    return fulcrum_power_of(design, &shards, &solution).sm_active_frac;
+}
+
+static void test_times_add_up(void)
+{
+    struct fulcrum_design design = made();
+    static struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_design_check(&design, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
+    suite_assert_close("round", rate_of(&design), 4000 / 40e-3, 1e-12);
+    suite_assert_close("simulation", solution.gpu_simulation_busy_frac, 0.3, 1e-12);
+    suite_assert_close("inference", solution.gpu_inference_busy_frac, 0.4, 1e-12);
+    suite_assert_close("training", solution.gpu_train_busy_frac, 0.2, 1e-12);
+    suite_assert_close("host", solution.host_busy_frac, 0.1, 1e-12);
+    CU_ASSERT_EQUAL(solution.bottleneck, FULCRUM_BOUND_GPU);
+    CU_ASSERT_EQUAL(shards.reserved_threads, 2);
+    design.workload.training.env_steps_per_train_step = 0;
+    suite_assert_close("no training", rate_of(&design), 1000 / 8e-3, 1e-12);
+}
+
+/* GPUs do not know of each other; a GPU in parts shares what it has. */
+static void test_gpus_add_and_instances_divide(void)
+{
+    struct fulcrum_design design = made();
+    double one = rate_of(&design);
+    design.run.gpu_count = 4;
+    suite_assert_close("four", rate_of(&design), 4 * one, 1e-12);
+    design.run.gpu_count = 1;
+    /* Nothing follows SMs or bandwidth: 4 processes with a quarter of the environments
+     * each; training is by samples, which each has as many of between two. */
+    design.workload.network.math_frac = 0;
+    design.workload.network.dram_frac = 0;
+    design.workload.network.latency_frac = 0.85;
+    design.run.instances_per_gpu = 4;
+    double steps = 16 * (2e-3 + 0.25e-3 + 3e-3 + 0.25e-3 + 1e-3);
+    suite_assert_close("quarter", rate_of(&design), 4 * 4000 / (steps + 8e-3), 1e-12);
+    /* All of it is arithmetic: every time but launches and host is four times as long.
+     */
+    design.workload.network.math_frac = 1;
+    design.workload.network.sm_frac = 0;
+    design.workload.network.latency_frac = 0;
+    design.workload.simulation.launch_bound_frac = 0;
+    design.workload.network.launch_bound_frac = 0;
+    steps = 16 * (8e-3 + 1e-3 + 12e-3 + 1e-3 + 1e-3);
+    suite_assert_close("math", rate_of(&design), 4 * 4000 / (steps + 32e-3), 1e-12);
+}
+
+/* Processes train on what each of them collects: the batch of all is theirs together,
+ * unless they divide it. */
+static void test_instances_are_workers(void)
+{
+    struct fulcrum_design design = made();
+    static struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    design.workload.training.batch_size = 4000;
+    design.workload.training.critical_batch_size = 4000;
+    design.run.gpu_count = 2;
+    design.run.instances_per_gpu = 4;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(shards.training.global_batch_size, 32000.0);
+    suite_assert_close("epochs", shards.training.epochs_rel, 4.5, 1e-12);
+    design.run.batch_scaling = FULCRUM_BATCH_STRONG;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(shards.training.global_batch_size, 4000.0);
+    CU_ASSERT_EQUAL(shards.training.epochs_rel, 1.0);
+    suite_assert_close("its part of a round",
+        shards.network.training.env_steps_per_train_step, 4000 / 250.0 / 8, 1e-12);
+}
+
+/* Seconds of a GPU whose SMs training keeps active, over all GPUs, for one step. */
+static double trained_s_per_step(struct fulcrum_design *design, double gpus)
+{
+    static struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    design->run.gpu_count = gpus;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_resident_solve(design, &shards, &solution, NULL), FULCRUM_OK);
+    struct fulcrum_power power = fulcrum_power_of(design, &shards, &solution);
+    return power.sm_active_frac * gpus /
+           (solution.steps_per_s * shards.count * shards.steps_per_request);
+}
+
+/* GPUs that divide a batch do the work of one; launches keep no SM active, however
+ * often each of them makes them, and on however few SMs. */
+static void test_a_batch_divided_is_the_same_work(void)
+{
+    static const double launches[] = {0, 0.4, 1};
+    static const double sms[] = {100, 40};
+    for (int i = 0; i < 6; i++) {
+        struct fulcrum_design design = made();
+        design.workload.training.launch_bound_frac = launches[i % 3];
+        design.run.sm_count = sms[i / 3];
+        design.run.batch_scaling = FULCRUM_BATCH_STRONG;
+        double one = trained_s_per_step(&design, 1);
+        suite_assert_close("four", trained_s_per_step(&design, 4), one, 1e-12);
+    }
+}
+
+/* On fewer SMs launches last as long as ever, and are the same time of a divided step.
+ */
+static void test_launches_are_a_lesser_share_on_fewer_sms(void)
+{
+    struct fulcrum_design design = made();
+    static struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    design.workload.training.launch_bound_frac = 0.4;
+    design.run.batch_scaling = FULCRUM_BATCH_STRONG;
+    design.run.gpu_count = 4;
+    design.run.sm_count = 40;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
+    double stretch = 0.57 * 100 / 40 + 0.43; /* phi of (6) */
+    suite_assert_close(
+        "step", shards.training.compute_s, 8e-3 * (0.4 + 0.6 * stretch / 4), 1e-12);
+}
+
+/* All three stages in `n` equal instances that share at no cost. */
+static struct fulcrum_placed placed_equally(const struct fulcrum_design *design, int n)
+{
+    struct fulcrum_gpu_loop loop;
+    struct fulcrum_placed placed = {0};
+    const struct fulcrum_gpu_sharing free_of_cost = {.byte_per_s = (double)INFINITY};
+    const struct fulcrum_grouping grouping = {1, {{7, n, 0}}};
+    fulcrum_resident_loop(design, &loop);
+    CU_ASSERT_EQUAL_FATAL(loop.count, 3);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_place_shares(&loop, &free_of_cost, &grouping, &placed, NULL),
+        FULCRUM_OK);
+    return placed;
+}
+
+/* The two ways to ask for equal instances give the same. */
+static void test_predicted_instances_are_placed_ones(void)
+{
+    for (int n = 1; n <= 6; n++) {
+        struct fulcrum_design design = made();
+        design.workload.network.math_frac = 0.69;
+        design.workload.network.dram_frac = 0;
+        struct fulcrum_placed placed = placed_equally(&design, n);
+        design.run.instances_per_gpu = n;
+        suite_assert_close("rate", placed.steps_per_s, rate_of(&design), 1e-9);
+    }
+}
+
+static void test_watts_of_a_whole_gpu_are_those_of_its_placement(void)
+{
+    struct fulcrum_design design = made();
+    struct fulcrum_gpu_loop loop;
+    struct fulcrum_placed placed;
+    design.workload.simulation.sm_active_frac = 0.5;
+    design.workload.network.sm_active_frac = 0.25;
+    design.workload.training.sm_active_frac = 0.75;
+    fulcrum_resident_loop(&design, &loop);
+    fulcrum_place_exclusive(&loop, &placed);
+    suite_assert_close(
+        "active", active_of(&design), 0.3 * 0.5 + 0.4 * 0.25 + 0.2 * 0.75, 1e-12);
+    suite_assert_close(
+        "placed", placed.sm_active_frac, 0.3 * 0.5 + 0.4 * 0.25 + 0.2 * 0.75, 1e-12);
+}
+
+/* Launches keep no SM active, so a part of the GPU is busier than the whole: the same
+ * watts from both ways to ask for equal instances, and for a part of the SMs. */
+static void test_watts_of_instances_are_those_of_their_placement(void)
+{
+    for (int n = 1; n <= 6; n++) {
+        struct fulcrum_design design = made();
+        design.workload.network.math_frac = 0.69;
+        design.workload.network.dram_frac = 0;
+        design.workload.network.launch_bound_frac = 0.8;
+        design.workload.training.launch_bound_frac = 0.4;
+        design.workload.simulation.sm_active_frac = 0.3;
+        design.workload.network.sm_active_frac = 0.1;
+        design.workload.training.sm_active_frac = 0.5;
+        design.run.sm_count = n == 6 ? 50 : 100;
+        struct fulcrum_placed placed = placed_equally(&design, n);
+        design.run.instances_per_gpu = n;
+        suite_assert_close("active", placed.sm_active_frac, active_of(&design), 1e-9);
+    }
+}
+
+/* Arithmetic that follows the SMs keeps as many SM-seconds active on a half of them:
+ * 1 ms of 4 becomes 2 ms of 5, and while it lasts as many of the SMs there are. */
+static void test_activity_on_a_part_is_of_what_holds_it(void)
+{
+    struct fulcrum_design design = made();
+    design.workload.network.math_frac = 1;
+    design.workload.network.sm_frac = 0;
+    design.workload.network.dram_frac = 0;
+    design.workload.network.latency_frac = 0;
+    design.workload.simulation.per_batch_s = 4e-3;
+    design.workload.simulation.per_env_s = 0;
+    design.workload.simulation.launch_bound_frac = 0.75;
+    design.workload.simulation.sm_active_frac = 0.2; /* 0.8 of the last quarter */
+    design.workload.network.per_batch_s = 0;
+    design.workload.network.per_item_s = 0;
+    design.workload.host.per_batch_s = 0;
+    design.workload.training.env_steps_per_train_step = 0;
+    design.run.sm_count = 50;
+    suite_assert_close("active", active_of(&design), 0.8 * 2 / 5, 1e-12);
+}
+
+/* What is told of a stage of nothing but launches has no other time to be of. */
+static void test_launches_alone_keep_what_they_are_told(void)
+{
+    struct fulcrum_design design = made();
+    struct fulcrum_gpu_loop loop;
+    struct fulcrum_placed placed;
+    design.workload.training.launch_bound_frac = 1;
+    design.workload.training.sm_active_frac = 0.5;
+    fulcrum_resident_loop(&design, &loop);
+    fulcrum_place_exclusive(&loop, &placed);
+    suite_assert_close("placed", placed.sm_active_frac, 0.2 * 0.5, 1e-12);
+    suite_assert_close("predicted", active_of(&design), 0.2 * 0.5, 1e-12);
+}
+
+static void test_instances_say_what_they_leave_out(void)
+{
+    struct fulcrum_design design = made();
+    static struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(shards.flags & FULCRUM_FLAG_INSTANCES, 0U);
+    design.run.instances_per_gpu = 2;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
+    CU_ASSERT_NOT_EQUAL(shards.flags & FULCRUM_FLAG_INSTANCES, 0U);
+}
+
+static void test_memory_counts_environments(void)
+{
+    struct fulcrum_design design = made();
+    static struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    design.workload.simulation.env_count = 36000;
+    CU_ASSERT_EQUAL(
+        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
+    design.workload.simulation.env_count = 38000;
+    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &shards, &solution, &err),
+        FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "41 for simulation"));
+    design.workload.simulation.env_count = 30000;
+    design.run.instances_per_gpu = 4;
+    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &shards, &solution, &err),
+        FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(err.detail, "/ run.instances_per_gpu = 1e+10: expected at least"));
+}
+
+static void test_what_cannot_run_is_named(void)
+{
+    struct fulcrum_design design = made();
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    design.run.actor_count = 3;
+    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "run.actor_count = 3: expected 1"));
+    design = made();
+    design.machine.accelerator = FULCRUM_ACCELERATOR_CPU;
+    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
+    design = made();
+    design.run.learner_gpu_count = 1;
+    design.run.gpu_count = 2;
+    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "run.learner_gpu_count = 1: expected 0"));
+    design = made();
+    design.run.model_parallel_gpu_count = 2;
+    design.run.gpu_count = 2;
+    CU_ASSERT_NOT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_OK);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(err.detail, "run.model_parallel_gpu_count = 2: expected 1 with"));
+    design = made();
+    design.workload.simulation.env_count = (double)NAN;
+    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_MISSING);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(err.detail, "workload.simulation.env_count is not given"));
+    design = made();
+    design.workload.simulation.env_count = 3;
+    design.run.instances_per_gpu = 4;
+    CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
+    design = made();
+    design.workload.simulation.per_batch_s = 0;
+    design.workload.simulation.per_env_s = 0;
+    design.workload.network.per_batch_s = 0;
+    design.workload.network.per_item_s = 0;
+    design.workload.host.per_batch_s = 0;
+    design.workload.training.train_step_s = 0;
+    static struct fulcrum_shards shards;
+    struct fulcrum_solution solution;
+    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &shards, &solution, &err),
+        FULCRUM_ERR_INFEASIBLE);
+}
+
+static double observed(const struct fulcrum_reference_point *point, const char *name)
+{
+    for (size_t i = 0; i < point->observation_count; i++) {
+        if (strcmp(point->observations[i].quantity, name) == 0) {
+            return point->observations[i].value;
+        }
+    }
+    return (double)NAN;
+}
+
+/*
+ * The preset's times are medians of the logged stages, and of what is left over: that
+ * their sum gives the logged rate checks the counts (steps a rollout, rollouts), which
+ * the log does not state. It does not judge the model.
+ */
+static void test_the_profile_that_the_preset_is_made_of_is_met(void)
+{
+    struct fulcrum_design design;
+    struct fulcrum_calibration *calibration = NULL;
+    struct fulcrum_reference *reference = NULL;
+    fulcrum_design_init(&design);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_machine_load("dgx-a100", &design, NULL, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_workload_load("isaac-ant", &design, NULL, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_load("isaac-ant-prior", &calibration, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_reference_load("sf-profile-isaacgym-ant", &reference, NULL),
+        FULCRUM_OK);
+    const struct fulcrum_calibration *calibrations[] = {calibration};
+    const struct fulcrum_scenario_inputs inputs = {
+        .base = &design, .calibrations = calibrations, .calibration_count = 1};
+    struct fulcrum_scenario *scenario = NULL;
+    const struct fulcrum_point point = {NULL, 0, 0, 0};
+    const struct fulcrum_predict_options options = {.draws = 0};
+    struct fulcrum_prediction prediction;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_scenario_new(&inputs, &scenario, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predict(scenario, &point, &options, &prediction, NULL), FULCRUM_OK);
+    for (size_t i = 0; i < reference->point_count; i++) {
+        double logged = observed(&reference->points[i], "steps_per_s");
+        suite_assert_close("rate", prediction.value[FULCRUM_OUTPUT_steps_per_s], logged,
+            i == 3 ? 0.12 : 0.07); /* version V32 is told to be serial */
+        double stages_s = observed(&reference->points[i], "simulation_s") +
+                          observed(&reference->points[i], "inference_s") +
+                          observed(&reference->points[i], "training_s");
+        CU_ASSERT(stages_s < observed(&reference->points[i], "runtime_s"));
+    }
+    CU_ASSERT_EQUAL(prediction.actor_count, 1);
+    fulcrum_scenario_free(scenario);
+    fulcrum_reference_free(reference);
+    fulcrum_calibration_free(calibration);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_times_add_up),
+        SUITE_CASE(test_gpus_add_and_instances_divide),
+        SUITE_CASE(test_instances_are_workers),
+        SUITE_CASE(test_a_batch_divided_is_the_same_work),
+        SUITE_CASE(test_launches_are_a_lesser_share_on_fewer_sms),
+        SUITE_CASE(test_predicted_instances_are_placed_ones),
+        SUITE_CASE(test_watts_of_a_whole_gpu_are_those_of_its_placement),
+        SUITE_CASE(test_watts_of_instances_are_those_of_their_placement),
+        SUITE_CASE(test_activity_on_a_part_is_of_what_holds_it),
+        SUITE_CASE(test_launches_alone_keep_what_they_are_told),
+        SUITE_CASE(test_instances_say_what_they_leave_out),
+        SUITE_CASE(test_memory_counts_environments),
+        SUITE_CASE(test_what_cannot_run_is_named),
+        SUITE_CASE(test_the_profile_that_the_preset_is_made_of_is_met),
+    };
+    return suite_run("resident", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,476 @@
+/* test_scenario.c - presets, calibrations and settings in their order of precedence. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/predict/scenario.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/network/solution.h"
+#include "tests/support/designs.h"
+#include "tests/support/suite.h"
+
+enum { CALIBRATIONS_MOST = 2 };
+
+/* A scenario and what it borrows. */
+struct fixture {
+    struct fulcrum_design base;
+    struct fulcrum_calibration *calibrations[CALIBRATIONS_MOST];
+    struct fulcrum_setting settings[4];
+    struct fulcrum_prior priors[2];
+    struct fulcrum_scenario_inputs inputs;
+    struct fulcrum_scenario *scenario;
+};
+
+static struct fulcrum_calibration *add_calibration(
+    struct fixture *fixture, const struct fulcrum_machine *machine)
+{
+    struct fulcrum_calibration *calibration = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
+    calibration->machine = *machine;
+    fixture->calibrations[fixture->inputs.calibration_count++] = calibration;
+    return calibration;
+}
+
+static void set(struct fixture *fixture, const char *path, double value)
+{
+    fixture->settings[fixture->inputs.setting_count++] =
+        (struct fulcrum_setting){fulcrum_field_find(path), value, NULL};
+}
+
+static void start(struct fixture *fixture)
+{
+    fixture->inputs.base = &fixture->base;
+    fixture->inputs.calibrations =
+        (const struct fulcrum_calibration *const *)fixture->calibrations;
+    fixture->inputs.settings = fixture->settings;
+    fixture->inputs.priors = fixture->priors;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&fixture->inputs, &fixture->scenario, NULL), FULCRUM_OK);
+}
+
+static void stop(struct fixture *fixture)
+{
+    fulcrum_scenario_free(fixture->scenario);
+    for (size_t i = 0; i < CALIBRATIONS_MOST; i++) {
+        fulcrum_calibration_free(fixture->calibrations[i]);
+    }
+}
+
+static struct fulcrum_design design_of(
+    const struct fixture *fixture, const struct fulcrum_point *point)
+{
+    struct fulcrum_design design;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_status status =
+        fulcrum_scenario_design(fixture->scenario, point, &design, &err);
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+    return design;
+}
+
+static const struct fulcrum_point nominal = {NULL, 0, 0, 0};
+
+static void test_a_setting_wins_over_a_calibration_over_a_preset(void)
+{
+    struct fixture f = {0};
+    designs_gpu(&f.base);
+    struct fulcrum_calibration *first = add_calibration(&f, &f.base.machine);
+    designs_add_parameter(first, "workload.step.mean_s", 3e-3, 1e-4, FULCRUM_SCALE_LOG);
+    designs_add_parameter(first, "workload.step.cv", 0.7, 0.1, FULCRUM_SCALE_LINEAR);
+    designs_add_parameter(
+        first, "machine.cpu.smt_yield_frac", 0.4, 0, FULCRUM_SCALE_LOGIT);
+    struct fulcrum_calibration *second = add_calibration(&f, &f.base.machine);
+    designs_add_parameter(
+        second, "workload.step.mean_s", 4e-3, 1e-4, FULCRUM_SCALE_LOG);
+    set(&f, "workload.step.cv", 0.9);
+    start(&f);
+    struct fulcrum_design design = design_of(&f, &nominal);
+    CU_ASSERT_EQUAL(design.workload.step.mean_s, 4e-3);
+    CU_ASSERT_EQUAL(design.workload.step.cv, 0.9);
+    CU_ASSERT_EQUAL(design.machine.cpu.smt_yield_frac, 0.4);
+    CU_ASSERT_EQUAL(design.workload.network.per_batch_s, 1.2e-3);
+    CU_ASSERT_EQUAL(design.flags, FULCRUM_FLAG_WATTS_ASSUMED);
+    struct fulcrum_setting varied = {
+        fulcrum_field_find("workload.step.mean_s"), 5e-3, NULL};
+    struct fulcrum_point point = {&varied, 1, 0, 0};
+    CU_ASSERT_EQUAL(design_of(&f, &point).workload.step.mean_s, 5e-3);
+    stop(&f);
+}
+
+static void test_cores_follow_a_varied_thread_count(void)
+{
+    struct fixture f = {0};
+    designs_gpu(&f.base);
+    start(&f);
+    struct fulcrum_setting varied[] = {
+        {fulcrum_field_find("machine.cpu.thread_count"), 100, NULL},
+        {fulcrum_field_find("machine.cpu.core_count"), 25, NULL}};
+    struct fulcrum_point threads_only = {varied, 1, 0, 0};
+    struct fulcrum_point both = {varied, 2, 0, 0};
+    CU_ASSERT_EQUAL(design_of(&f, &threads_only).machine.cpu.core_count, 50.0);
+    CU_ASSERT_EQUAL(design_of(&f, &both).machine.cpu.core_count, 25.0);
+    CU_ASSERT_EQUAL(design_of(&f, &both).machine.cpu.thread_count, 100.0);
+    stop(&f);
+}
+
+static void test_times_are_scaled_to_the_machine_and_flagged(void)
+{
+    struct fixture f = {0};
+    designs_gpu(&f.base);
+    struct fulcrum_machine reference = f.base.machine;
+    (void)strcpy(f.base.machine.cpu.name, "EPYC");
+    (void)strcpy(f.base.machine.gpu.name, "A100");
+    f.base.machine.cpu.single_thread_speed_rel = 2.0;
+    f.base.machine.gpu.sm_count = 160;
+    f.base.run.sm_count = (double)NAN;
+    struct fulcrum_calibration *calibration = add_calibration(&f, &reference);
+    designs_add_parameter(
+        calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.network.per_item_s", 6e-6, 1e-6, FULCRUM_SCALE_LOG);
+    start(&f);
+    struct fulcrum_design design = design_of(&f, &nominal);
+    suite_assert_close("t_e", design.workload.step.mean_s, 1e-3, 1e-12);
+    suite_assert_close(
+        "g1", design.workload.network.per_item_s, 6e-6 * (1 - 0.285), 1e-12);
+    CU_ASSERT_EQUAL(design.run.sm_count, 160.0);
+    CU_ASSERT((design.flags & FULCRUM_FLAG_SCALED) != 0);
+    stop(&f);
+}
+
+static void test_learner_times_stay_with_their_kind_of_device(void)
+{
+    struct fixture f = {0};
+    struct fulcrum_design cpu;
+    designs_gpu(&f.base);
+    designs_cpu(&cpu);
+    f.base.workload.network.per_batch_s = (double)NAN;
+    struct fulcrum_calibration *calibration = add_calibration(&f, &cpu.machine);
+    designs_add_parameter(
+        calibration, "workload.step.mean_s", 1e-4, 0, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.network.per_batch_s", 1e-3, 0, FULCRUM_SCALE_LOG);
+    start(&f);
+    struct fulcrum_design design;
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    CU_ASSERT_EQUAL(fulcrum_scenario_design(f.scenario, &nominal, &design, &err),
+        FULCRUM_ERR_MISSING);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "workload.network.per_batch_s"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "left out"));
+    CU_ASSERT_EQUAL(design.workload.step.mean_s, 1e-4);
+    CU_ASSERT((design.flags & FULCRUM_FLAG_OTHER_LEARNER) != 0);
+    stop(&f);
+}
+
+static void test_tables_hold_only_where_they_were_measured(void)
+{
+    static const double capacity[] = {1.0, 1.9, 2.7};
+    static const double size[] = {1, 8};
+    static const double time_s[] = {1e-3, 2e-3};
+    struct fixture f = {0};
+    designs_cpu(&f.base);
+    struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL),
+        FULCRUM_OK);
+    designs_add_parameter(
+        calibration, "workload.network.per_batch_s", 1e-3, 0, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.network.per_item_s", 1e-4, 0, FULCRUM_SCALE_LOG);
+    start(&f);
+    struct fulcrum_design design = design_of(&f, &nominal);
+    CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_TABLE);
+    CU_ASSERT_EQUAL(design.capacity_count, 3);
+    CU_ASSERT_EQUAL(design.batch_count, 2);
+    suite_assert_close("table's t0", design.batch_line_per_batch_s, 1e-3, 0.0);
+    suite_assert_close("table's t1", design.batch_line_per_item_s, 1e-4, 0.0);
+    struct fulcrum_setting varied = {
+        fulcrum_field_find("machine.cpu.thread_count"), 16, NULL};
+    struct fulcrum_point point = {&varied, 1, 0, 0};
+    design = design_of(&f, &point);
+    CU_ASSERT_EQUAL(design.machine.cpu.curve, FULCRUM_CURVE_SATURATING);
+    CU_ASSERT_EQUAL(design.capacity_count, 0);
+    stop(&f);
+}
+
+static void test_watts_are_taken_only_for_the_cpu_they_were_measured_on(void)
+{
+    struct fixture f = {0};
+    designs_cpu(&f.base);
+    struct fulcrum_machine elsewhere = f.base.machine;
+    (void)strcpy(elsewhere.cpu.name, "Another");
+    struct fulcrum_calibration *calibration = add_calibration(&f, &elsewhere);
+    designs_add_parameter(
+        calibration, "machine.cpu.core_dynamic_w", 9, 1, FULCRUM_SCALE_LINEAR);
+    start(&f);
+    CU_ASSERT_EQUAL(design_of(&f, &nominal).machine.cpu.core_dynamic_w, 4.2);
+    CU_ASSERT((design_of(&f, &nominal).flags & FULCRUM_FLAG_WATTS_ASSUMED) != 0);
+    (void)strcpy(calibration->machine.cpu.name, "Eight");
+    CU_ASSERT_EQUAL(design_of(&f, &nominal).machine.cpu.core_dynamic_w, 9.0);
+    CU_ASSERT((design_of(&f, &nominal).flags & FULCRUM_FLAG_WATTS_ASSUMED) == 0);
+    stop(&f);
+}
+
+static void test_draws_repeat_for_a_seed_and_spread_priors(void)
+{
+    struct fixture f = {0};
+    designs_gpu(&f.base);
+    f.priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.gpu.idle_w"), 1.3};
+    f.inputs.prior_count = 1;
+    struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
+    designs_add_parameter(
+        calibration, "workload.step.mean_s", 2e-3, 2e-4, FULCRUM_SCALE_LOG);
+    start(&f);
+    double square_idle = 0;
+    double square_step = 0;
+    enum { DRAWS = 4000 };
+    for (size_t k = 1; k <= DRAWS; k++) {
+        struct fulcrum_point point = {NULL, 0, k, 5};
+        struct fulcrum_design design = design_of(&f, &point);
+        double idle = log(design.machine.gpu.idle_w / 40) / log(1.3);
+        double step = log(design.workload.step.mean_s / 2e-3) / 0.1;
+        square_idle += idle * idle / DRAWS;
+        square_step += step * step / DRAWS;
+    }
+    CU_ASSERT_DOUBLE_EQUAL(square_idle, 1.0, 4 * sqrt(2.0 / DRAWS));
+    CU_ASSERT_DOUBLE_EQUAL(square_step, 1.0, 4 * sqrt(2.0 / DRAWS));
+    struct fulcrum_point seventh = {NULL, 0, 7, 5};
+    struct fulcrum_point other_seed = {NULL, 0, 7, 6};
+    CU_ASSERT_EQUAL(design_of(&f, &seventh).workload.step.mean_s,
+        design_of(&f, &seventh).workload.step.mean_s);
+    CU_ASSERT_NOT_EQUAL(design_of(&f, &seventh).workload.step.mean_s,
+        design_of(&f, &other_seed).workload.step.mean_s);
+    stop(&f);
+}
+
+/*
+ * A share of math near 0 with an error is drawn below 0 and moved back to it; the three
+ * others, wholly dependent on it, are then more than all.
+ */
+static void test_drawn_shares_of_gpu_time_sum_to_one(void)
+{
+    static const char *const paths[] = {"workload.network.math_frac",
+        "workload.network.sm_frac", "workload.network.dram_frac",
+        "workload.network.latency_frac"};
+    static const double slopes[] = {1.0, -0.4, -0.3, -0.3};
+    struct fixture f = {0};
+    designs_gpu(&f.base);
+    struct fulcrum_calibration *calibration = add_calibration(&f, &f.base.machine);
+    designs_add_parameter(
+        calibration, "workload.training.train_step_s", 0.2, 1e-3, FULCRUM_SCALE_LOG);
+    for (size_t i = 0; i < 4; i++) {
+        double value = i == 0 ? 0.03 : -0.97 * slopes[i];
+        designs_add_parameter(
+            calibration, paths[i], value, 0.05 * fabs(slopes[i]), FULCRUM_SCALE_LINEAR);
+    }
+    for (size_t i = 0; i < 16; i++) {
+        CU_ASSERT_EQUAL(fulcrum_calibration_set_covariance(calibration, paths[i / 4],
+                            paths[i % 4], 0.0025 * slopes[i / 4] * slopes[i % 4], NULL),
+            FULCRUM_OK);
+    }
+    start(&f);
+    double most = 0.0;
+    for (size_t k = 1; k <= 200; k++) {
+        struct fulcrum_point point = {NULL, 0, k, 5};
+        struct fulcrum_design design = design_of(&f, &point);
+        const struct fulcrum_workload_network *network = &design.workload.network;
+        CU_ASSERT_DOUBLE_EQUAL(network->math_frac + network->sm_frac +
+                                   network->dram_frac + network->latency_frac,
+            1.0, 1e-6);
+        most = fmax(most, network->math_frac);
+    }
+    CU_ASSERT(most > 0.1);
+    stop(&f);
+}
+
+/* Some values that the field takes, each another one. */
+static double value_of(const struct fulcrum_field *field, size_t i)
+{
+    double low = fmax(field->least, 1.0);
+    double high = fmin(field->most, 2.0 * low + 62.0);
+    double value = high > low ? low + (high - low) * 0.25 * (double)(i + 1)
+                              : field->most / (double)(i + 1);
+    return field->kind == FULCRUM_FIELD_COUNT ? floor(value) : value;
+}
+
+/* Every number and count; choices by name. NAN equals NAN. */
+static int same_designs(const struct fulcrum_design *a, const struct fulcrum_design *b)
+{
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    int same = a->flags == b->flags && a->capacity == b->capacity &&
+               a->capacity_count == b->capacity_count &&
+               a->batch_size == b->batch_size && a->batch_count == b->batch_count &&
+               a->batch_line_per_batch_s == b->batch_line_per_batch_s &&
+               a->batch_line_per_item_s == b->batch_line_per_item_s;
+    for (size_t i = 0; i < count; i++) {
+        double x = fulcrum_field_number(&fields[i], a);
+        double y = fulcrum_field_number(&fields[i], b);
+        same = same && (x == y || (isnan(x) && isnan(y)));
+        same = same && strcmp(fulcrum_field_text(&fields[i], a),
+                           fulcrum_field_text(&fields[i], b)) == 0;
+    }
+    return same;
+}
+
+/* A calibration of another machine, so that everything that can be scaled is. */
+static void start_scaled(struct fixture *fixture, const double *capacity)
+{
+    static const double size[] = {1, 8};
+    static const double time_s[] = {1e-3, 2e-3};
+    designs_gpu(&fixture->base);
+    struct fulcrum_gpu *gpu = &fixture->base.machine.gpu;
+    gpu->clock_hz = 1.5e9;
+    gpu->flop_per_sm_cycle = 128;
+    gpu->dram_byte_per_s = 9e11;
+    gpu->llc_byte = 6e6;
+    fixture->base.machine.link.host_byte_per_s = 1.6e10;
+    fixture->base.workload.network.observation_byte = 28224;
+    struct fulcrum_machine reference = fixture->base.machine;
+    (void)strcpy(gpu->name, "A100");
+    gpu->llc_byte = 4e7;
+    fixture->base.machine.link.host_byte_per_s = 3.2e10;
+    fixture->base.machine.cpu.single_thread_speed_rel = 2.0;
+    fixture->base.run.sm_count = (double)NAN;
+    struct fulcrum_calibration *calibration = add_calibration(fixture, &reference);
+    designs_add_parameter(
+        calibration, "workload.step.mean_s", 2e-3, 1e-4, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.host.per_item_s", 1e-6, 1e-7, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.network.per_batch_s", 1e-3, 1e-4, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "workload.network.per_item_s", 6e-6, 1e-6, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        calibration, "machine.cpu.smt_yield_frac", 0.4, 0, FULCRUM_SCALE_LOGIT);
+    CU_ASSERT_EQUAL(
+        fulcrum_calibration_set_batch_time(calibration, size, time_s, 2, NULL),
+        FULCRUM_OK);
+    if (capacity != NULL) {
+        CU_ASSERT_EQUAL(
+            fulcrum_calibration_set_capacity(calibration, capacity, 3, NULL),
+            FULCRUM_OK);
+    }
+    set(fixture, "workload.host.delay_s", 3e-4);
+    fixture->priors[0] = (struct fulcrum_prior){
+        fulcrum_field_find("workload.training.train_step_s"), 1.5};
+    fixture->priors[1] =
+        (struct fulcrum_prior){fulcrum_field_find("machine.gpu.llc_byte"), 1.2};
+    fixture->inputs.prior_count = 2;
+    fixture->base.workload.training.train_step_s = 1e-2;
+    start(fixture);
+}
+
+/* The same point the long way and along the stem, which has seen others. */
+static void compare_designs(const struct fixture *f, const struct fulcrum_point *point,
+    struct fulcrum_design_stem *stem)
+{
+    struct fulcrum_design whole = {.flags = 0};
+    struct fulcrum_design along = {.flags = 0};
+    enum fulcrum_status status =
+        fulcrum_scenario_design(f->scenario, point, &whole, NULL);
+    CU_ASSERT_EQUAL(
+        fulcrum_scenario_design_along(f->scenario, stem, point, &along, NULL), status);
+    CU_ASSERT(status != FULCRUM_OK || same_designs(&whole, &along));
+}
+
+/* Any field, alone and beside another one, drawn and not. */
+static void compare_along(
+    const struct fixture *f, const struct fulcrum_field *field, const char *other)
+{
+    struct fulcrum_design_stem stem = {.is_set = 0};
+    struct fulcrum_setting varied[2] = {
+        {field, 0.0, NULL}, {fulcrum_field_find(other), 0.0, NULL}};
+    for (size_t i = 0; i < 12; i++) {
+        varied[0].number = value_of(field, i % 2);
+        varied[1].number = value_of(varied[1].field, i / 2 % 3);
+        int is_alone = varied[0].field == varied[1].field || i % 6 > 3;
+        const struct fulcrum_point point = {varied, is_alone ? 1 : 2, i / 4, 5 + i / 8};
+        compare_designs(f, &point, &stem);
+    }
+}
+
+static void compare_all_along(const struct fixture *f)
+{
+    static const char *const others[] = {"machine.cpu.thread_count",
+        "machine.cpu.core_count", "run.actor_count", "machine.gpu.sm_count"};
+    size_t count = 0;
+    const struct fulcrum_field *fields = fulcrum_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        int is_number = fields[i].kind == FULCRUM_FIELD_NUMBER ||
+                        fields[i].kind == FULCRUM_FIELD_COUNT;
+        for (size_t j = 0; is_number && j < sizeof others / sizeof others[0]; j++) {
+            compare_along(f, &fields[i], others[j]);
+        }
+    }
+}
+
+static void test_a_stem_gives_the_same_designs_whatever_varies(void)
+{
+    static const double capacity[] = {1.0, 1.9, 2.7};
+    struct fixture without_table = {0};
+    start_scaled(&without_table, NULL);
+    compare_all_along(&without_table);
+    stop(&without_table);
+    struct fixture with_table = {0};
+    start_scaled(&with_table, capacity);
+    compare_all_along(&with_table);
+    stop(&with_table);
+}
+
+static void test_a_stem_knows_draws_texts_and_failures(void)
+{
+    struct fixture f = {0};
+    start_scaled(&f, NULL);
+    struct fulcrum_design_stem stem = {0};
+    static const char *const gpus[] = {"V100", "A100"};
+    for (size_t i = 0; i < 4; i++) {
+        char name[8] = ""; /* the same place, another text */
+        memcpy(name, gpus[i % 2], strlen(gpus[i % 2]));
+        const struct fulcrum_setting varied = {
+            fulcrum_field_find("machine.gpu.name"), 0.0, name};
+        const struct fulcrum_point point = {&varied, 1, i / 2, 5};
+        compare_designs(&f, &point, &stem);
+    }
+    const struct fulcrum_setting bad = {
+        fulcrum_field_find("machine.gpu.sm_count"), 0.5, NULL};
+    const struct fulcrum_point point = {&bad, 1, 0, 0};
+    struct fulcrum_design ignored;
+    CU_ASSERT_EQUAL(
+        fulcrum_scenario_design_along(f.scenario, &stem, &point, &ignored, NULL),
+        FULCRUM_ERR_RANGE);
+    CU_ASSERT_EQUAL(stem.is_set, 0);
+    stop(&f);
+}
+
+static void test_settings_out_of_range_are_refused(void)
+{
+    struct fixture f = {0};
+    designs_gpu(&f.base);
+    set(&f, "machine.gpu.sm_count", 0);
+    f.inputs.base = &f.base;
+    f.inputs.settings = f.settings;
+    CU_ASSERT_EQUAL(
+        fulcrum_scenario_new(&f.inputs, &f.scenario, NULL), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NULL(f.scenario);
+    fulcrum_scenario_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_a_setting_wins_over_a_calibration_over_a_preset),
+        SUITE_CASE(test_cores_follow_a_varied_thread_count),
+        SUITE_CASE(test_times_are_scaled_to_the_machine_and_flagged),
+        SUITE_CASE(test_learner_times_stay_with_their_kind_of_device),
+        SUITE_CASE(test_tables_hold_only_where_they_were_measured),
+        SUITE_CASE(test_watts_are_taken_only_for_the_cpu_they_were_measured_on),
+        SUITE_CASE(test_draws_repeat_for_a_seed_and_spread_priors),
+        SUITE_CASE(test_drawn_shares_of_gpu_time_sum_to_one),
+        SUITE_CASE(test_a_stem_gives_the_same_designs_whatever_varies),
+        SUITE_CASE(test_a_stem_knows_draws_texts_and_failures),
+        SUITE_CASE(test_settings_out_of_range_are_refused),
+    };
+    return suite_run("scenario", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,139 @@
+/* test_solver_accuracy.c - how well the solvers agree, over many random networks. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/target.h"
+#include "model/predict/solver.h"
+#include "model/simulate/simulate.h"
+#include "tests/support/suite.h"
+
+enum { REPEATS = 200 };
+
+static struct fulcrum_solution simulated(
+    const struct fulcrum_network *network, double half_width_rel, uint64_t seed)
+{
+    struct fulcrum_solver_options options = {
+        .seed = seed, .half_width_rel = half_width_rel};
+    struct fulcrum_solution out = {.steps_per_s = 0.0};
+    CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_simulate(network, &options, &out, NULL), FULCRUM_OK);
+    return out;
+}
+
+/* `servers` cores without SMT or turbo: c(n) = min(n, servers). */
+static struct fulcrum_network plain(double actors, double servers)
+{
+    return (struct fulcrum_network){.actors = actors,
+        .cpu = {.core_count = servers, .thread_count = servers},
+        .step = {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL},
+        .depth = 1};
+}
+
+/* Wider than what `fulcrum-bench accuracy` asks for: it only has to tell the targets.
+ */
+static const double judge_half_width_rel = 0.003;
+
+static void print_summary(
+    const struct fulcrum_target *target, const struct fulcrum_comparison_summary *all)
+{
+    (void)printf(
+        "\n    %s of %s: %zu networks, mean %.3f %%, p95 %.2f %%, p99 %.2f %%, "
+        "most %.2f %%, flagged %.0f %%, within %.0f %%",
+        fulcrum_method_name(target->method), fulcrum_domain_name(target->domain),
+        all->count, 100.0 * all->mean_rel, 100.0 * all->p95_rel, 100.0 * all->p99_rel,
+        100.0 * all->max_rel, 100.0 * all->flagged_frac, 100.0 * all->within_frac);
+}
+
+static void check_verdicts(const struct fulcrum_target *target,
+    const struct fulcrum_comparison_summary *summaries)
+{
+    struct fulcrum_verdict verdicts[FULCRUM_TARGET_LIMITS_MOST];
+    size_t count = fulcrum_target_judge(target, verdicts, summaries);
+    CU_ASSERT(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        if (!verdicts[i].is_met) {
+            (void)printf("\n    missed: %s of %s networks is %.4g, target %.4g",
+                verdicts[i].quantity, fulcrum_comparison_set_name(verdicts[i].set),
+                verdicts[i].measured, verdicts[i].limit);
+        }
+        CU_ASSERT(verdicts[i].is_met);
+    }
+}
+
+static void check_target(const struct fulcrum_target *target)
+{
+    static const enum fulcrum_comparison_set sets[] = {
+        FULCRUM_COMPARISON_ALL, FULCRUM_COMPARISON_UNFLAGGED};
+    const struct fulcrum_comparison_plan plan = {.domain = target->domain,
+        .seed = 1,
+        .method = target->method,
+        .half_width_rel = target->half_width_rel,
+        .judge = target->judge,
+        .judge_half_width_rel = judge_half_width_rel};
+    struct fulcrum_comparison *comparisons =
+        calloc(target->networks, sizeof *comparisons);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(comparisons);
+    fulcrum_compare(&plan, comparisons, 0, target->networks, NULL);
+    /* Neither method nor judge leaves a network out. */
+    CU_ASSERT_EQUAL(fulcrum_comparison_count(
+                        comparisons, target->networks, FULCRUM_COMPARISON_DONE),
+        target->networks);
+    struct fulcrum_comparison_summary summaries[2];
+    for (size_t i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(fulcrum_comparison_summarise(&summaries[sets[i]], comparisons,
+                            target->networks, sets[i], NULL),
+            FULCRUM_OK);
+    }
+    print_summary(target, &summaries[FULCRUM_COMPARISON_ALL]);
+    check_verdicts(target, summaries);
+    free(comparisons);
+}
+
+static void test_methods_meet_their_targets(void)
+{
+    size_t count = 0;
+    const struct fulcrum_target *targets = fulcrum_targets(&count);
+    CU_ASSERT(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        check_target(&targets[i]);
+    }
+    (void)printf("\n    ");
+}
+
+/* A half batch with training: the hardest network to give an honest interval for. */
+static void test_intervals_cover_the_truth(void)
+{
+    struct fulcrum_network network = plain(64, 20);
+    network.cpu.thread_count = 40;
+    network.cpu.smt_yield_frac = 0.3;
+    network.step = (struct fulcrum_step){2e-3, 0.5, FULCRUM_LAW_LOGNORMAL};
+    network.host = (struct fulcrum_batch_time){.per_batch_s = 1e-3, .per_item_s = 4e-5};
+    network.gpu = (struct fulcrum_batch_time){.per_batch_s = 1e-3, .per_item_s = 7e-6};
+    network.policy = FULCRUM_BATCH_FIXED;
+    network.batch_size = 32;
+    network.depth = 2;
+    network.training = (struct fulcrum_training){3360, 0.2, 2.4, 1.0};
+    for (int trains = 0; trains < 2; trains++) {
+        network.training.env_steps_per_train_step = trains ? 3360 : 0;
+        double truth = simulated(&network, 0.0003, 1).steps_per_s;
+        int covered = 0;
+        for (uint64_t seed = 0; seed < REPEATS; seed++) {
+            struct fulcrum_solution out = simulated(&network, 0.01, 1000 + seed);
+            covered += out.steps_per_s_lo <= truth && truth <= out.steps_per_s_hi;
+        }
+        (void)printf("\n    %d of %d intervals cover\n    ", covered, REPEATS);
+        CU_ASSERT(covered >= REPEATS * 9 / 10);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_methods_meet_their_targets),
+        SUITE_CASE(test_intervals_cover_the_truth),
+    };
+    return suite_run(
+        "solver_accuracy", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

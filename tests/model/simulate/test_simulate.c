@@ -1,0 +1,343 @@
+/* test_simulate.c - the simulation agrees with networks that have a closed form. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/simulate/simulate.h"
+
+#include <math.h>
+
+#include "tests/support/suite.h"
+
+static struct fulcrum_solution simulated(
+    const struct fulcrum_network *network, double half_width_rel)
+{
+    struct fulcrum_solver_options options = {
+        .seed = 11, .half_width_rel = half_width_rel};
+    struct fulcrum_solution out = {.steps_per_s = 0.0};
+    CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_simulate(network, &options, &out, NULL), FULCRUM_OK);
+    return out;
+}
+
+/* `servers` cores without SMT or turbo: c(n) = min(n, servers). */
+static struct fulcrum_network plain(double actors, double servers)
+{
+    return (struct fulcrum_network){.actors = actors,
+        .cpu = {.core_count = servers, .thread_count = servers},
+        .step = {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL},
+        .gpu = {.per_batch_s = 0.3, .per_item_s = 0.1},
+        .depth = 1};
+}
+
+/* The reference network: 256 actors on 40 threads, half of them to a batch. */
+static struct fulcrum_network half_batch(double actors)
+{
+    return (struct fulcrum_network){.actors = actors,
+        .cpu = {.core_count = 20,
+            .thread_count = 40,
+            .reserved_threads = 3.2,
+            .smt_yield_frac = 0.24,
+            .turbo_frac = 0.33,
+            .oversubscription_frac = 0.02},
+        .step = {2.2e-3, 0.55, FULCRUM_LAW_LOGNORMAL},
+        .host = {.per_batch_s = 0.9e-3, .per_item_s = 44e-6},
+        .gpu = {.per_batch_s = 0.94e-3, .per_item_s = 7.4e-6},
+        .policy = FULCRUM_BATCH_FIXED,
+        .batch_size = actors / 2.0,
+        .depth = 2,
+        .delay_s = 0.36e-3,
+        .training = {3360, 0.19, 2.4}};
+}
+
+static void test_one_actor_goes_round_in_the_sum_of_its_times(void)
+{
+    static const struct fulcrum_step steps[] = {{1.0, 0.0, FULCRUM_LAW_DETERMINISTIC},
+        {1.0, 1.0, FULCRUM_LAW_EXPONENTIAL}, {1.0, 0.5, FULCRUM_LAW_LOGNORMAL},
+        {1.0, 0.3, FULCRUM_LAW_ERLANG}, {1.0, 1.5, FULCRUM_LAW_HYPEREXPONENTIAL},
+        {1.0, 0.0, FULCRUM_LAW_PARETO}};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        struct fulcrum_network network = plain(1, 3);
+        network.step = steps[i];
+        network.host = (struct fulcrum_batch_time){.per_batch_s = 0.2};
+        network.delay_s = 0.25;
+        struct fulcrum_solution out = simulated(&network, 0.004);
+        /* Two half-widths; equal steps leave no noise but rounding. */
+        suite_assert_close("X", out.steps_per_s, 1.0 / 1.85, i == 0 ? 1e-9 : 0.008);
+        suite_assert_close("gpu", out.residence.gpu_s, 0.4, 0.001);
+        suite_assert_close("delay", out.residence.delay_s, 0.25, 0.001);
+        suite_assert_close("host", out.residence.host_s, 0.2, 0.001);
+        CU_ASSERT_EQUAL(out.flags & FULCRUM_FLAG_NOT_SETTLED, 0);
+        CU_ASSERT_EQUAL((out.flags & FULCRUM_FLAG_LOW_CV) != 0, i == 0);
+    }
+}
+
+static void test_full_barrier_takes_turns(void)
+{
+    struct fulcrum_network network = plain(6, 2);
+    network.step = (struct fulcrum_step){1.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
+    network.policy = FULCRUM_BATCH_FIXED;
+    network.batch_size = 6;
+    network.host = (struct fulcrum_batch_time){.per_batch_s = 0.5};
+    network.delay_s = 0.1;
+    struct fulcrum_solution out = simulated(&network, 0.001);
+    /* Three rounds on two servers, host .5, GPU .3 + 6 x .1, delay .1. */
+    suite_assert_close("X", out.steps_per_s, 6.0 / 4.5, 1e-9);
+    suite_assert_close("threads", out.cpu_thread_busy_frac, 3.0 / 4.5, 1e-9);
+    suite_assert_close("host", out.host_busy_frac, 0.5 / 4.5, 1e-9);
+    suite_assert_close("gpu", out.gpu_busy_frac, 0.9 / 4.5, 1e-9);
+    suite_assert_close("cpu", out.residence.cpu_s, 2.0, 1e-9);
+    suite_assert_close("barrier", out.residence.host_s, 1.5, 1e-9);
+}
+
+static void test_depth_overlaps_host_and_gpu(void)
+{
+    /* No time on the CPU: batches of 1 from 8 actors, host .2, GPU .4. */
+    static const double cases[][2] = {{1, 1.0 / 0.6}, {2, 1.0 / 0.4}, {3, 1.0 / 0.4}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_network network = plain(8, 8);
+        network.step = (struct fulcrum_step){0.0, 0.0, FULCRUM_LAW_DETERMINISTIC};
+        network.host = (struct fulcrum_batch_time){.per_batch_s = 0.2};
+        network.batch_size = 1;
+        network.depth = cases[i][0];
+        struct fulcrum_solution out = simulated(&network, 0.001);
+        suite_assert_close("X", out.steps_per_s, cases[i][1], 1e-6);
+        suite_assert_close("batch", out.mean_batch, 1.0, 1e-12);
+    }
+}
+
+static void test_training_takes_its_share_of_the_gpu(void)
+{
+    /* One actor, steps of .6, batches of .4: training takes .3 every 10 steps. It
+       stretches the batches it meets, by as much GPU time as it gets from them. */
+    struct fulcrum_network network = plain(1, 1);
+    network.step = (struct fulcrum_step){0.6, 0.0, FULCRUM_LAW_DETERMINISTIC};
+    network.training = (struct fulcrum_training){10, 0.3, 2, 1.0};
+    struct fulcrum_solution out = simulated(&network, 0.001);
+    /* It starts with a batch and both share: .3 of it by .6 s, then .1 alone: .7 s. */
+    suite_assert_close("X", out.steps_per_s, 10.0 / 10.3, 1e-9);
+    suite_assert_close("train", out.gpu_train_busy_frac, 0.3 / 10.3, 1e-9);
+    suite_assert_close("inference", out.gpu_inference_busy_frac, 4.0 / 10.3, 1e-9);
+    /* A learner that cannot keep up blocks the actors: all of the GPU's time is used.
+     */
+    network = plain(16, 16);
+    network.step.law = FULCRUM_LAW_EXPONENTIAL;
+    network.step.mean_s = 0.1;
+    network.training = (struct fulcrum_training){100, 500, 2.4, 1.0};
+    out = simulated(&network, 0.002);
+    suite_assert_close("gpu", out.gpu_busy_frac, 1.0, 0.002);
+    suite_assert_close("learner", out.steps_per_s,
+        (1.0 - out.gpu_inference_busy_frac) * 100.0 / 500.0, 0.005);
+}
+
+/*
+ * A learner that is 3 % too slow lets the actors run ahead for a hundred train steps
+ * before it blocks them.
+ */
+static void test_a_backlog_that_builds_up_is_not_taken_for_speed(void)
+{
+    struct fulcrum_network network = half_batch(256);
+    network.training.train_step_s = 0.297;
+    struct fulcrum_solution out = simulated(&network, 0.01);
+    double learner =
+        1.0 / (0.297 / 3360.0 + fulcrum_batch_time(&network.gpu, 128.0) / 128.0);
+    suite_assert_close("X", out.steps_per_s, learner, 0.005);
+    suite_assert_close("gpu", out.gpu_busy_frac, 1.0, 0.005);
+}
+
+static void test_fractional_servers_are_rounded_and_said_so(void)
+{
+    struct fulcrum_network network = plain(8, 4);
+    network.gpu = (struct fulcrum_batch_time){.count = 0};
+    network.delay_s = 1.0;
+    network.cpu.reserved_threads = 0.5;
+    CU_ASSERT(simulated(&network, 0.01).flags & FULCRUM_FLAG_SERVERS_ROUNDED);
+    network.cpu.reserved_threads = 3.9;
+    CU_ASSERT(simulated(&network, 0.01).flags & FULCRUM_FLAG_SERVERS_ROUNDED);
+    network.cpu.reserved_threads = 1.0;
+    CU_ASSERT_EQUAL(simulated(&network, 0.01).flags, 0);
+}
+
+static void test_same_seed_gives_the_same_bytes(void)
+{
+    struct fulcrum_network network = half_batch(64);
+    struct fulcrum_solution first = simulated(&network, 0.01);
+    struct fulcrum_solution second = simulated(&network, 0.01);
+    CU_ASSERT_EQUAL(first.steps_per_s, second.steps_per_s);
+    CU_ASSERT_EQUAL(first.steps_per_s_hi, second.steps_per_s_hi);
+    CU_ASSERT_EQUAL(first.cpu_thread_busy_frac, second.cpu_thread_busy_frac);
+    CU_ASSERT_EQUAL(first.residence.gpu_s, second.residence.gpu_s);
+    CU_ASSERT_EQUAL(first.simulated_steps, second.simulated_steps);
+    struct fulcrum_solver_options other = {.seed = 12};
+    CU_ASSERT_EQUAL(fulcrum_simulate(&network, &other, &second, NULL), FULCRUM_OK);
+    CU_ASSERT_NOT_EQUAL(first.steps_per_s, second.steps_per_s);
+    suite_assert_close("seeds", second.steps_per_s, first.steps_per_s, 0.04);
+}
+
+static void test_short_runs_say_that_they_are_not_settled(void)
+{
+    static const double most[] = {1.0, 5000.0, 50000.0};
+    struct fulcrum_network network = half_batch(256);
+    for (size_t i = 0; i < 3; i++) {
+        struct fulcrum_solver_options options = {.max_steps = most[i]};
+        struct fulcrum_solution out;
+        CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &out, NULL), FULCRUM_OK);
+        CU_ASSERT(out.flags & FULCRUM_FLAG_NOT_SETTLED);
+        CU_ASSERT(out.simulated_steps <= fmax(most[i], 4.0 * network.actors));
+        CU_ASSERT(isfinite(out.steps_per_s) && isfinite(out.mean_batch));
+    }
+}
+
+static void test_runs_end_with_the_interval_asked_for(void)
+{
+    static const double half_widths[] = {0.03, 0.01, 0.003, 0.001};
+    double steps = 0.0;
+    for (size_t i = 0; i < sizeof half_widths / sizeof half_widths[0]; i++) {
+        struct fulcrum_network network = half_batch(16);
+        struct fulcrum_solution out = simulated(&network, half_widths[i]);
+        CU_ASSERT_EQUAL(out.flags & FULCRUM_FLAG_NOT_SETTLED, 0);
+        CU_ASSERT(out.has_interval);
+        CU_ASSERT(out.steps_per_s_hi <= out.steps_per_s * (1.0 + half_widths[i]));
+        CU_ASSERT(out.steps_per_s_lo >= out.steps_per_s * (1.0 - half_widths[i]));
+        CU_ASSERT(out.simulated_steps >= steps); /* never for less work */
+        steps = out.simulated_steps;
+    }
+    CU_ASSERT(steps > 1e5);
+}
+
+/* Far from what machines do, each with an answer that can be told by hand. */
+static void test_extremes_have_their_answers(void)
+{
+    static const struct {
+        const char *what;
+        double actors;
+        double servers;
+        struct fulcrum_step step;
+        double host[2]; /* per batch and per item */
+        double gpu[2];
+        double depth;
+        double delay_s;
+        double steps_per_s;
+    } cases[] = {
+        {"a million actors", 1e6, 500, {1.0, 0.0, FULCRUM_LAW_EXPONENTIAL}, {0, 0},
+            {1e-3, 1e-9}, 1, 0, 500},
+        {"depth 16", 64, 64, {1e-6, 0.0, FULCRUM_LAW_DETERMINISTIC}, {0, 0.2}, {0, 0.4},
+            16, 0, 2.5},
+        {"delay", 10, 4, {1e-6, 0.5, FULCRUM_LAW_LOGNORMAL}, {1e-6, 0}, {1e-6, 0}, 2,
+            10, 1},
+        {"long steps", 8, 8, {10.0, 0.5, FULCRUM_LAW_ERLANG}, {1e-6, 0}, {1e-6, 0}, 1,
+            0, 0.8},
+        {"long batches", 8, 8, {1e-6, 0.5, FULCRUM_LAW_LOGNORMAL}, {0, 0}, {0, 10}, 1,
+            0, 0.1},
+        {"no steps", 8, 2, {0.0, 0.0, FULCRUM_LAW_EXPONENTIAL}, {0, 0}, {0, 0}, 1, 0.5,
+            16},
+        /* Nobody waits, so that the law does not matter. */
+        {"cv 5", 64, 64, {1.0, 5.0, FULCRUM_LAW_HYPEREXPONENTIAL}, {0, 0}, {0, 0}, 1, 1,
+            32},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fulcrum_network network = plain(cases[i].actors, cases[i].servers);
+        network.step = cases[i].step;
+        network.host.per_batch_s = cases[i].host[0];
+        network.host.per_item_s = cases[i].host[1];
+        network.gpu.per_batch_s = cases[i].gpu[0];
+        network.gpu.per_item_s = cases[i].gpu[1];
+        network.depth = cases[i].depth;
+        network.delay_s = cases[i].delay_s;
+        struct fulcrum_solver_options options = {.seed = 5, .max_steps = 2e6};
+        struct fulcrum_solution out = {.steps_per_s = 0.0};
+        CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &out, NULL), FULCRUM_OK);
+        suite_assert_close(cases[i].what, out.steps_per_s, cases[i].steps_per_s, 0.015);
+        CU_ASSERT(out.simulated_steps <= fmax(2e6, 4.0 * network.actors));
+    }
+}
+
+/* The GPU never rests: a step costs .1 of inference and train_step_s / K of training.
+ */
+static void test_many_train_steps_for_an_env_step_take_no_longer(void)
+{
+    static const double periods[] = {1e-6, 1e-3, 0.3, 1.0, 7.5};
+    for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++) {
+        struct fulcrum_network network = plain(6, 6);
+        network.step.mean_s = 0.001;
+        network.gpu = (struct fulcrum_batch_time){.per_item_s = 0.1};
+        network.training =
+            (struct fulcrum_training){periods[i], 0.5 * periods[i], 1.0, 1.0};
+        struct fulcrum_solver_options options = {.max_steps = 2e5};
+        struct fulcrum_solution out = {.steps_per_s = 0.0};
+        CU_ASSERT_EQUAL(fulcrum_network_check(&network, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(fulcrum_simulate(&network, &options, &out, NULL), FULCRUM_OK);
+        suite_assert_close("X", out.steps_per_s, 1.0 / 0.6, 0.01);
+        suite_assert_close("training", out.gpu_train_busy_frac, 0.5 / 0.6, 0.01);
+    }
+}
+
+static int is_frac(double value)
+{
+    return value >= 0.0 && value <= 1.0 + 1e-9;
+}
+
+static void test_every_network_obeys_little_and_its_bounds(void)
+{
+    for (int i = 0; i < 24; i++) {
+        struct fulcrum_network network = half_batch(8.0 * (double)(1 + i));
+        network.policy = i % 2 ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
+        network.batch_size = i % 3 ? 4.0 : network.batch_size;
+        network.depth = 1.0 + (double)(i % 3);
+        network.training.env_steps_per_train_step = i % 4 ? 0.0 : 1000.5;
+        network.step.law = (enum fulcrum_step_law)(i % 6);
+        network.step.cv = i % 6 == 4 ? 2.0 : (double)(i % 6 != 2);
+        network.cpu.curve = (enum fulcrum_cpu_curve)(i % 3);
+        network.cpu.knee = 2.0;
+        network.cpu.cap_per_core = 1.25;
+        network.cpu.cross_socket_frac = 0.9;
+        struct fulcrum_solution out = simulated(&network, 0.02);
+        const struct fulcrum_residence *time = &out.residence;
+        double round_s = time->cpu_s + time->host_s + time->gpu_s + time->delay_s;
+        suite_assert_close("N = X R", out.steps_per_s * round_s, network.actors, 1e-6);
+        suite_assert_close("delay", time->delay_s, network.delay_s, 0.02);
+        double size = out.mean_batch;
+        suite_assert_close("host work", out.host_busy_frac,
+            out.steps_per_s / size * fulcrum_batch_time(&network.host, size), 0.02);
+        suite_assert_close("gpu work", out.gpu_inference_busy_frac,
+            out.steps_per_s / size * fulcrum_batch_time(&network.gpu, size), 0.02);
+        CU_ASSERT(is_frac(out.cpu_thread_busy_frac) && is_frac(out.cpu_core_busy_frac));
+        CU_ASSERT(is_frac(out.host_busy_frac) && is_frac(out.gpu_busy_frac));
+        CU_ASSERT(out.steps_per_s_lo <= out.steps_per_s &&
+                  out.steps_per_s <= out.steps_per_s_hi);
+        CU_ASSERT(
+            out.steps_per_s * network.step.mean_s <=
+            1.01 * fulcrum_cpu_capacity(&network.cpu, fmin(36.8, network.actors)));
+    }
+}
+
+static void test_half_batch_gains_match_the_prototype(void)
+{
+    double rate[3];
+    static const double actors[] = {4, 40, 256};
+    for (size_t i = 0; i < 3; i++) {
+        struct fulcrum_network network = half_batch(actors[i]);
+        rate[i] = simulated(&network, 0.005).steps_per_s;
+    }
+    /* docs/model.md "Fits": 5.83 and 2.00, found by another program. */
+    suite_assert_close("X(40)/X(4)", rate[1] / rate[0], 5.83, 0.015);
+    suite_assert_close("X(256)/X(40)", rate[2] / rate[1], 2.00, 0.015);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_one_actor_goes_round_in_the_sum_of_its_times),
+        SUITE_CASE(test_full_barrier_takes_turns),
+        SUITE_CASE(test_depth_overlaps_host_and_gpu),
+        SUITE_CASE(test_training_takes_its_share_of_the_gpu),
+        SUITE_CASE(test_a_backlog_that_builds_up_is_not_taken_for_speed),
+        SUITE_CASE(test_fractional_servers_are_rounded_and_said_so),
+        SUITE_CASE(test_same_seed_gives_the_same_bytes),
+        SUITE_CASE(test_short_runs_say_that_they_are_not_settled),
+        SUITE_CASE(test_runs_end_with_the_interval_asked_for),
+        SUITE_CASE(test_extremes_have_their_answers),
+        SUITE_CASE(test_many_train_steps_for_an_env_step_take_no_longer),
+        SUITE_CASE(test_every_network_obeys_little_and_its_bounds),
+        SUITE_CASE(test_half_batch_gains_match_the_prototype),
+    };
+    return suite_run("simulate", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

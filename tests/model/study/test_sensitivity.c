@@ -1,0 +1,381 @@
+/* test_sensitivity.c - shares and bars of a scenario where they can be told by hand. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/study/sensitivity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/designs.h"
+#include "tests/support/suite.h"
+
+enum { INPUTS_MOST = 8 };
+
+/* A design, its calibration and priors, and one analysis of it. */
+struct fixture {
+    struct fulcrum_design base;
+    struct fulcrum_calibration *calibration;
+    struct fulcrum_prior priors[3];
+    struct fulcrum_scenario_inputs scenario;
+    struct fulcrum_chance *chances;
+    size_t chance_count;
+    struct fulcrum_field_range ranges[INPUTS_MOST];
+    struct fulcrum_sensitivity_input inputs[INPUTS_MOST];
+    struct fulcrum_sensitivity_output outputs[3];
+    struct fulcrum_sensitivity_plan plan;
+    struct fulcrum_sensitivity *result;
+};
+
+static void start(struct fixture *f)
+{
+    designs_gpu(&f->base);
+    f->scenario = (struct fulcrum_scenario_inputs){
+        .base = &f->base,
+        .calibrations = (const struct fulcrum_calibration *const *)&f->calibration,
+        .priors = f->priors,
+    };
+    f->plan = (struct fulcrum_sensitivity_plan){
+        .scenario = &f->scenario,
+        .inputs = f->inputs,
+        .outputs = f->outputs,
+        .output_count = 1,
+        .solver = {.method = FULCRUM_METHOD_FAST},
+        .sobol = {.row_count = 64, .replicate_count = 8, .worker_count = 2, .seed = 1},
+    };
+}
+
+static void stop(struct fixture *f)
+{
+    fulcrum_sensitivity_free(f->result);
+    fulcrum_calibration_free(f->calibration);
+    free(f->chances);
+}
+
+static void vary(struct fixture *f, const char *path, double lo, double hi)
+{
+    size_t i = f->plan.input_count++;
+    f->ranges[i] = (struct fulcrum_field_range){
+        fulcrum_field_find(path), lo, hi, FULCRUM_RANGE_UNIFORM};
+    f->inputs[i] = (struct fulcrum_sensitivity_input){.span = &f->ranges[i]};
+}
+
+/* Everything that the scenario leaves open; groups in one input. */
+static void vary_chances(struct fixture *f)
+{
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_chances_list(&f->scenario, &f->chances, &f->chance_count, NULL),
+        FULCRUM_OK);
+    for (size_t i = 0; i < f->chance_count; i++) {
+        if (i > 0 && f->chances[i].group == f->chances[i - 1].group) {
+            f->inputs[f->plan.input_count - 1].chance_count++;
+        } else {
+            f->inputs[f->plan.input_count++] = (struct fulcrum_sensitivity_input){
+                .chances = &f->chances[i], .chance_count = 1};
+        }
+    }
+}
+
+static void ask(
+    struct fixture *f, enum fulcrum_subject subject, enum fulcrum_predicted predicted)
+{
+    f->outputs[0] = (struct fulcrum_sensitivity_output){subject, predicted};
+}
+
+static void run(struct fixture *f)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_status status = fulcrum_sensitivity_run(&f->plan, &f->result, &err);
+    CU_ASSERT_EQUAL_FATAL(status, FULCRUM_OK);
+}
+
+static struct fulcrum_sobol_index index_of(const struct fixture *f, size_t input)
+{
+    return fulcrum_sobol_index(f->result->sobol, 0, input);
+}
+
+/*
+ * System watts add up from their parts: rest and idle of the processor stand beside
+ * each other, behind one power supply. Uniform parts of widths 100 and 50 have
+ * variances of 100^2 / 12 and 50^2 / 12: shares 0.8 and 0.2.
+ */
+static void test_watts_that_add_up_have_the_shares_of_their_ranges(void)
+{
+    struct fixture f = {0};
+    start(&f);
+    vary(&f, "machine.rest_w", 50.0, 150.0);
+    vary(&f, "machine.cpu.idle_w", 20.0, 70.0);
+    vary(&f, "workload.total_env_steps", 1e6, 2e6);
+    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_system_w);
+    run(&f);
+    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 0).first, 0.8, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 0).total, 0.8, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 1).first, 0.2, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 2).total, 0.0, 0.0);
+    struct fulcrum_swing swing = fulcrum_sensitivity_swing(f.result, 0, 0);
+    suite_assert_close("bar", swing.hi - swing.lo, 90.0 / 0.9, 1e-9);
+    suite_assert_close("from", f.result->values[0] - swing.lo, 45.0 / 0.9, 1e-9);
+    CU_ASSERT_EQUAL(f.result->reaches[0].value, 100.0);
+    CU_ASSERT_EQUAL(f.result->reaches[0].lo, 55.0);
+    CU_ASSERT_EQUAL(f.result->reaches[0].hi, 145.0);
+    stop(&f);
+}
+
+/* The same worlds as draws: the spread of one is that of the other. */
+static void test_chances_spread_as_draws_do(void)
+{
+    struct fixture f = {0};
+    start(&f);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&f.calibration, NULL), FULCRUM_OK);
+    f.calibration->machine = f.base.machine;
+    designs_add_parameter(
+        f.calibration, "workload.step.mean_s", 2e-3, 6e-4, FULCRUM_SCALE_LOG);
+    designs_add_parameter(
+        f.calibration, "workload.network.per_batch_s", 1.2e-3, 3e-4, FULCRUM_SCALE_LOG);
+    f.scenario.calibration_count = 1;
+    f.priors[0] = (struct fulcrum_prior){fulcrum_field_find("machine.rest_w"), 1.5};
+    f.scenario.prior_count = 1;
+    vary_chances(&f);
+    CU_ASSERT_EQUAL(f.plan.input_count, 3);
+    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_j_system);
+    run(&f);
+    struct fulcrum_scenario *scenario = NULL;
+    struct fulcrum_prediction prediction;
+    const struct fulcrum_point point = {NULL, 0, 0, 0};
+    const struct fulcrum_predict_options options = {
+        .solver = {.method = FULCRUM_METHOD_FAST, .seed = 3}, .draws = 4000};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&f.scenario, &scenario, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_predict(scenario, &point, &options, &prediction, NULL), FULCRUM_OK);
+    struct fulcrum_sobol_spread spread = fulcrum_sobol_spread(f.result->sobol, 0);
+    size_t output = FULCRUM_OUTPUT_steps_per_j_system;
+    /* Quantiles at 5 % of 4000 draws and 1024 points: about 2 %. */
+    suite_assert_close("5 %", spread.lo, prediction.lo[output], 0.05);
+    suite_assert_close("95 %", spread.hi, prediction.hi[output], 0.05);
+    suite_assert_close("value", f.result->values[0], prediction.value[output], 1e-12);
+    fulcrum_scenario_free(scenario);
+    stop(&f);
+}
+
+/* One actor: a step, a batch of one, the way back. Nothing is uncertain of a ratio of
+ * steps that differ by a factor, if steps are all there is.
+ */
+static void test_a_ratio_has_no_share_of_what_both_points_have(void)
+{
+    struct fixture f = {0};
+    const struct fulcrum_setting half = {
+        fulcrum_field_find("machine.rest_w"), 50.0, NULL};
+    start(&f);
+    vary(&f, "workload.step.mean_s", 1e-3, 3e-3);
+    f.plan.base = &half;
+    f.plan.base_count = 1;
+    ask(&f, FULCRUM_SUBJECT_RELATIVE, FULCRUM_OUTPUT_steps_per_s);
+    run(&f);
+    CU_ASSERT_EQUAL(f.result->values[0], 1.0);
+    CU_ASSERT(fulcrum_sobol_spread(f.result->sobol, 0).is_constant);
+    CU_ASSERT(isnan(index_of(&f, 0).first));
+    stop(&f);
+}
+
+/* A field that nothing gives stands in the middle of its range, others at their value.
+ */
+static void test_unknown_fields_stand_in_the_middle(void)
+{
+    struct fixture f = {0};
+    start(&f);
+    f.base.run.actor_count = (double)NAN;
+    vary(&f, "run.actor_count", 10.0, 20.0);
+    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+    run(&f);
+    CU_ASSERT_EQUAL(f.result->reaches[0].value, 15.0);
+    CU_ASSERT_EQUAL(f.result->reaches[0].lo, 10.0);
+    CU_ASSERT_EQUAL(f.result->reaches[0].hi, 20.0);
+    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 0).first, 1.0, 1e-12);
+    stop(&f);
+}
+
+static void test_actors_follow_threads(void)
+{
+    struct fixture f = {0};
+    start(&f);
+    f.base.run.actor_count = (double)NAN;
+    f.plan.actors_per_thread = 0.5;
+    vary(&f, "machine.cpu.thread_count", 20.0, 60.0);
+    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+    run(&f);
+    double followed = f.result->values[0];
+    stop(&f);
+    struct fixture given = {0};
+    start(&given);
+    given.base.run.actor_count = 20.0;
+    vary(&given, "machine.rest_w", 50.0, 150.0);
+    ask(&given, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+    run(&given);
+    CU_ASSERT_EQUAL(followed, given.result->values[0]);
+    stop(&given);
+}
+
+/* A point of comparison has the last word on its actors. */
+static void test_a_base_gives_its_own_actors(void)
+{
+    struct fixture f = {0};
+    const struct fulcrum_setting same = {
+        fulcrum_field_find("run.actor_count"), 20.0, NULL};
+    start(&f);
+    f.base.run.actor_count = (double)NAN;
+    f.plan.actors_per_thread = 0.5;
+    f.plan.base = &same;
+    f.plan.base_count = 1;
+    vary(&f, "workload.step.mean_s", 1e-3, 3e-3);
+    ask(&f, FULCRUM_SUBJECT_RELATIVE, FULCRUM_OUTPUT_steps_per_s);
+    run(&f);
+    CU_ASSERT_EQUAL(f.result->values[0], 1.0);
+    stop(&f);
+}
+
+/* Rows that ask for more SMs than there are: a twentieth of each point, a tenth of
+ * rows. */
+static void test_designs_that_cannot_run_are_told(void)
+{
+    struct fixture f = {0};
+    start(&f);
+    vary(&f, "run.sm_count", 42.0, 81.0);
+    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+    run(&f);
+    struct fulcrum_sobol_spread spread = fulcrum_sobol_spread(f.result->sobol, 0);
+    CU_ASSERT(spread.dropped_count > 5 && spread.dropped_count < 51);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.result->reason, "run.sm_count = 81"));
+    CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 0).first, 1.0, 1e-9);
+    stop(&f);
+}
+
+static void test_a_scenario_that_cannot_run_fails(void)
+{
+    struct fixture f = {0};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    start(&f);
+    f.base.run.sm_count = 100.0;
+    vary(&f, "machine.rest_w", 50.0, 150.0);
+    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+    CU_ASSERT_EQUAL(
+        fulcrum_sensitivity_run(&f.plan, &f.result, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NULL(f.result);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "run.sm_count = 100"));
+    f.plan.input_count = 0;
+    CU_ASSERT_EQUAL(
+        fulcrum_sensitivity_run(&f.plan, &f.result, &err), FULCRUM_ERR_RANGE);
+    stop(&f);
+}
+
+static int always(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+static void test_a_stop_leaves_nothing_half_done(void)
+{
+    struct fixture f = {0};
+    start(&f);
+    vary(&f, "machine.rest_w", 50.0, 150.0);
+    ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_system_w);
+    f.plan.is_stopped = always;
+    CU_ASSERT_EQUAL(
+        fulcrum_sensitivity_run(&f.plan, &f.result, NULL), FULCRUM_ERR_INTERRUPTED);
+    CU_ASSERT_PTR_NULL(f.result);
+    stop(&f);
+}
+
+static void test_counts_take_every_whole_number_of_their_range(void)
+{
+    const struct fulcrum_field_range few = {
+        fulcrum_field_find("run.actor_count"), 3.0, 5.0, FULCRUM_RANGE_UNIFORM};
+    const struct fulcrum_field_range logs = {
+        fulcrum_field_find("run.actor_count"), 1.0, 7.0, FULCRUM_RANGE_LOG_UNIFORM};
+    const struct fulcrum_field_range times = {
+        fulcrum_field_find("workload.step.mean_s"), 1e-4, 1e-2,
+        FULCRUM_RANGE_LOG_UNIFORM};
+    CU_ASSERT_EQUAL(fulcrum_field_range_value(&few, 1e-9), 3.0);
+    CU_ASSERT_EQUAL(fulcrum_field_range_value(&few, 0.34), 4.0);
+    CU_ASSERT_EQUAL(fulcrum_field_range_value(&few, 1.0 - 1e-9), 5.0);
+    /* 1 has ln 2 of ln 8. */
+    CU_ASSERT_EQUAL(fulcrum_field_range_value(&logs, 0.333), 1.0);
+    CU_ASSERT_EQUAL(fulcrum_field_range_value(&logs, 0.334), 2.0);
+    CU_ASSERT_EQUAL(fulcrum_field_range_value(&logs, 1.0 - 1e-12), 7.0);
+    suite_assert_close("middle", fulcrum_field_range_value(&times, 0.5), 1e-3, 1e-12);
+}
+
+/* Parabolas have their top where it is, over x and over ln x. */
+static void test_the_best_place_lies_between_points(void)
+{
+    const double x[] = {-1.0, 0.5, 2.0, 5.0};
+    const double logs[] = {1.0, 2.0, 4.0, 8.0};
+    double y[4];
+    double z[4];
+    for (size_t i = 0; i < 4; i++) {
+        y[i] = 10.0 - (x[i] - 1.1) * (x[i] - 1.1);
+        z[i] = -pow(log(logs[i] / 3.0), 2.0);
+    }
+    suite_assert_close("linear", fulcrum_place_of_largest(x, y, 4), 1.1, 1e-12);
+    suite_assert_close("log", fulcrum_place_of_largest(logs, z, 4), 3.0, 1e-12);
+    const double gap[] = {(double)NAN, 3.0, (double)NAN, 2.0};
+    const double none[] = {(double)NAN, (double)NAN, (double)NAN, (double)NAN};
+    const double flat[] = {1.0, 1.0, 1.0, 0.5};
+    CU_ASSERT_EQUAL(fulcrum_place_of_largest(logs, gap, 4), 2.0);
+    CU_ASSERT(isnan(fulcrum_place_of_largest(logs, none, 4)));
+    CU_ASSERT_EQUAL(fulcrum_place_of_largest(logs, flat, 4), 1.0);
+}
+
+/* Steps grow with SMs up to what there is: the best of a list is its last that runs. */
+static void test_the_best_along_an_axis_is_found(void)
+{
+    static const double counts[] = {20.0, 40.0, 80.0, 160.0};
+    const struct fulcrum_sweep_axis axis = {
+        fulcrum_field_find("run.sm_count"), counts, 4};
+    struct fixture f = {0};
+    start(&f);
+    f.plan.axis = &axis;
+    vary(&f, "workload.step.mean_s", 1e-3, 3e-3);
+    ask(&f, FULCRUM_SUBJECT_BEST, FULCRUM_OUTPUT_steps_per_s);
+    run(&f);
+    CU_ASSERT_EQUAL(f.result->values[0], 80.0);
+    CU_ASSERT(fulcrum_sobol_spread(f.result->sobol, 0).is_constant);
+    stop(&f);
+}
+
+static void test_workers_change_nothing(void)
+{
+    double first[2] = {0.0, 0.0};
+    for (size_t k = 0; k < 2; k++) {
+        struct fixture f = {0};
+        start(&f);
+        vary(&f, "workload.step.mean_s", 1e-3, 3e-3);
+        vary(&f, "run.actor_count", 10.0, 100.0);
+        f.plan.sobol.worker_count = k == 0 ? 1 : 5;
+        ask(&f, FULCRUM_SUBJECT_VALUE, FULCRUM_OUTPUT_steps_per_s);
+        run(&f);
+        first[k] = index_of(&f, 0).first + 10.0 * index_of(&f, 1).total;
+        stop(&f);
+    }
+    CU_ASSERT_EQUAL(first[0], first[1]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_watts_that_add_up_have_the_shares_of_their_ranges),
+        SUITE_CASE(test_chances_spread_as_draws_do),
+        SUITE_CASE(test_a_ratio_has_no_share_of_what_both_points_have),
+        SUITE_CASE(test_unknown_fields_stand_in_the_middle),
+        SUITE_CASE(test_actors_follow_threads),
+        SUITE_CASE(test_a_base_gives_its_own_actors),
+        SUITE_CASE(test_designs_that_cannot_run_are_told),
+        SUITE_CASE(test_a_scenario_that_cannot_run_fails),
+        SUITE_CASE(test_a_stop_leaves_nothing_half_done),
+        SUITE_CASE(test_counts_take_every_whole_number_of_their_range),
+        SUITE_CASE(test_the_best_place_lies_between_points),
+        SUITE_CASE(test_the_best_along_an_axis_is_found),
+        SUITE_CASE(test_workers_change_nothing),
+    };
+    return suite_run("sensitivity", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,909 @@
+/* test_recommend.c - bills and duels by hand; 200 random questions against all points.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Questions are put to the command itself, as the user would, and its answers compared
+ * with those of the whole grid: every point of every draw is predicted, and the answer
+ * found by looking at all of them.
+ */
+#define _GNU_SOURCE /* open_memstream, strtok_r */
+
+#include "model/whatif/recommend.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/options/design_options.h"
+#include "cli/range.h"
+#include "model/interval.h"
+#include "model/quantity.h"
+#include "model/stream.h"
+#include "model/study/sweep.h"
+#include "tests/support/suite.h"
+
+enum { WORDS_MOST = 60, LINE_SIZE = 1200, DRAWS = 6 };
+
+static const struct fulcrum_need no_limits = {.goal = FULCRUM_AIM_FASTEST,
+    .least_steps_per_s = (double)NAN,
+    .most_w = (double)NAN,
+    .most_price = (double)NAN,
+    .most_rack_units = (double)NAN,
+    .most_machines = 1000.0,
+    .electricity_per_kwh = (double)NAN,
+    .years = 2.0,
+    .total_env_steps = 1e9};
+
+static void test_a_bill_adds_up(void)
+{
+    const struct fulcrum_offer offer = {1000.0, 2000.0, 30000.0, 4.0};
+    struct fulcrum_need need = no_limits;
+    struct fulcrum_bill bill;
+    need.least_steps_per_s = 2500.0;
+    need.electricity_per_kwh = 0.2;
+    CU_ASSERT_EQUAL(fulcrum_offer_count(&offer, &need), 3.0);
+    fulcrum_bill_of(&offer, 3.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.steps_per_s, 3000.0);
+    CU_ASSERT_EQUAL(bill.system_w, 6000.0);
+    CU_ASSERT_EQUAL(bill.steps_per_j, 0.5);
+    CU_ASSERT_EQUAL(bill.price, 90000.0);
+    CU_ASSERT_EQUAL(bill.rack_unit_count, 12.0);
+    /* 6 kW for two years of 8766 hours at 0.2. */
+    suite_assert_close(
+        "electricity", bill.electricity, 6.0 * 2.0 * 8766.0 * 0.2, 1e-12);
+    suite_assert_close("cost", bill.cost, 90000.0 + bill.electricity, 1e-12);
+    double steps = 3000.0 * 2.0 * 8766.0 * 3600.0;
+    suite_assert_close("a step", bill.cost_per_step, bill.cost / steps, 1e-12);
+    suite_assert_close("training", bill.training_cost, 1e9 * bill.cost / steps, 1e-12);
+    CU_ASSERT_EQUAL(bill.misses, 0U);
+    need.most_machines = 2.0;
+    CU_ASSERT_EQUAL(fulcrum_offer_count(&offer, &need), 2.0);
+    fulcrum_bill_of(&offer, 2.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_RATE);
+}
+
+/* The most machines within every limit, held against trying each number of them. */
+static void test_limits_are_filled_up(void)
+{
+    const struct fulcrum_offer offer = {1000.0, 2000.0, 30000.0, 4.0};
+    static const double limits[][4] = {
+        /* watts, money, rack units, machines */
+        {30000.0, 1e6, 20.0, 1000.0},
+        {9999.0, (double)NAN, (double)NAN, 1000.0},
+        {(double)NAN, 90000.0, 400.0, 1000.0},
+        {1e9, (double)NAN, (double)NAN, 7.0},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct fulcrum_need need = no_limits;
+        need.fills = 1;
+        need.most_w = limits[i][0];
+        need.most_price = limits[i][1];
+        need.most_rack_units = limits[i][2];
+        need.most_machines = limits[i][3];
+        double most = 0.0;
+        for (int count = 1; count <= (int)limits[i][3]; count++) {
+            struct fulcrum_bill bill;
+            fulcrum_bill_of(&offer, count, &need, &bill);
+            most = bill.misses == 0U ? count : most;
+        }
+        CU_ASSERT(most > 1.0);
+        CU_ASSERT_EQUAL(fulcrum_offer_count(&offer, &need), most);
+    }
+}
+
+/* One that does not fit is one too many, and its bill says so; what is not known fits.
+ */
+static void test_what_does_not_fit_is_one_and_misses(void)
+{
+    const struct fulcrum_offer offer = {
+        1000.0, 2000.0, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    struct fulcrum_need need = no_limits;
+    struct fulcrum_bill bill;
+    need.fills = 1;
+    need.most_w = 1999.0;
+    CU_ASSERT_EQUAL(fulcrum_offer_count(&offer, &need), 1.0);
+    fulcrum_bill_of(&offer, 1.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_WATTS);
+    need.most_w = 4000.0;
+    need.most_price = 1.0;
+    CU_ASSERT_EQUAL(fulcrum_offer_count(&offer, &need), 2.0);
+    fulcrum_bill_of(&offer, 2.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_NO_PRICE);
+}
+
+/* What is not known is never free, and never asked for without need. */
+static void test_what_is_not_known_is_left_out_where_it_matters(void)
+{
+    const struct fulcrum_offer bare = {
+        1000.0, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
+    struct fulcrum_need need = no_limits;
+    struct fulcrum_bill bill;
+    fulcrum_bill_of(&bare, 1.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.misses, 0U);
+    CU_ASSERT(isnan(bill.cost) && isnan(bill.training_cost));
+    need.goal = FULCRUM_AIM_EFFICIENT;
+    fulcrum_bill_of(&bare, 1.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_NO_WATTS);
+    need.goal = FULCRUM_AIM_CHEAPEST;
+    need.electricity_per_kwh = 0.0;
+    fulcrum_bill_of(&bare, 1.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_NO_PRICE);
+    need.electricity_per_kwh = 0.1;
+    fulcrum_bill_of(&bare, 1.0, &need, &bill);
+    CU_ASSERT_EQUAL(
+        bill.misses, (unsigned)FULCRUM_MISS_NO_PRICE | (unsigned)FULCRUM_MISS_NO_WATTS);
+    need = no_limits;
+    need.most_rack_units = 10.0;
+    need.most_price = 10.0;
+    fulcrum_bill_of(&bare, 1.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.misses,
+        (unsigned)FULCRUM_MISS_NO_PRICE | (unsigned)FULCRUM_MISS_NO_RACK_UNITS);
+    /* A price of 0 is one. */
+    const struct fulcrum_offer gift = {1000.0, FULCRUM_UNKNOWN, 0.0, 1.0};
+    fulcrum_bill_of(&gift, 1.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.misses, 0U);
+}
+
+static void test_limits_are_those_of_all_machines(void)
+{
+    const struct fulcrum_offer offer = {1000.0, 2000.0, 30000.0, 4.0};
+    struct fulcrum_need need = no_limits;
+    struct fulcrum_bill bill;
+    need.most_w = 4000.0;
+    need.most_price = 60000.0;
+    need.most_rack_units = 8.0;
+    fulcrum_bill_of(&offer, 2.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.misses, 0U);
+    fulcrum_bill_of(&offer, 3.0, &need, &bill);
+    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_WATTS |
+                                     (unsigned)FULCRUM_MISS_PRICE |
+                                     (unsigned)FULCRUM_MISS_RACK_UNITS);
+}
+
+static void test_the_first_of_equals_is_best(void)
+{
+    struct fulcrum_bill bills[3] = {{.steps_per_s = 1.0, .cost_per_step = 3.0},
+        {.steps_per_s = 2.0, .cost_per_step = 3.0},
+        {.steps_per_s = 2.0, .cost_per_step = 4.0}};
+    CU_ASSERT_EQUAL(fulcrum_bill_best(bills, 3, FULCRUM_AIM_FASTEST), 1);
+    CU_ASSERT_EQUAL(fulcrum_bill_best(bills, 3, FULCRUM_AIM_CHEAPEST), 0);
+    bills[1].misses = (unsigned)FULCRUM_MISS_WATTS;
+    CU_ASSERT_EQUAL(fulcrum_bill_best(bills, 3, FULCRUM_AIM_FASTEST), 2);
+    bills[0].misses = 1U;
+    bills[2].steps_per_s = FULCRUM_UNKNOWN;
+    CU_ASSERT_EQUAL(fulcrum_bill_best(bills, 3, FULCRUM_AIM_FASTEST), 3);
+    CU_ASSERT_STRING_EQUAL(fulcrum_aim_name(FULCRUM_AIM_EFFICIENT), "efficient");
+    CU_ASSERT_PTR_NULL(fulcrum_aim_name(FULCRUM_AIM_COUNT));
+}
+
+static void test_a_duel_counts_pairs(void)
+{
+    static const double a[] = {1.0, 2.0, (double)NAN, 4.0, 6.0};
+    static const double b[] = {2.0, 1.0, 1.0, 4.0, (double)NAN};
+    const struct fulcrum_paired paired = {a, b, 5};
+    double column[5];
+    struct fulcrum_contest duel;
+    fulcrum_contest_of(&paired, FULCRUM_SENSE_MORE, column, &duel);
+    CU_ASSERT_EQUAL(duel.draw_count, 3);
+    CU_ASSERT_EQUAL(duel.beats_frac, 0.5); /* lost, won, a tie */
+    CU_ASSERT_EQUAL(duel.ratio, 1.0);
+    CU_ASSERT(duel.ratio_lo >= 0.5 && duel.ratio_lo < duel.ratio_hi);
+    fulcrum_contest_of(&paired, FULCRUM_SENSE_LESS, column, &duel);
+    CU_ASSERT_EQUAL(duel.beats_frac, 0.5);
+    const struct fulcrum_paired first = {a + 1, b + 1, 1};
+    fulcrum_contest_of(&first, FULCRUM_SENSE_LESS, column, &duel);
+    CU_ASSERT_EQUAL(duel.beats_frac, 0.0);
+    CU_ASSERT(isnan(duel.ratio));
+    const struct fulcrum_paired none = {NULL, NULL, 0};
+    fulcrum_contest_of(&none, FULCRUM_SENSE_MORE, NULL, &duel);
+    CU_ASSERT(isnan(duel.beats_frac));
+}
+
+/* The command on a line of words; its CSV is to be freed. NULL: it failed. */
+static char *answer_as(enum fulcrum_format format, const char *words)
+{
+    const struct fulcrum_command *command = &fulcrum_command_recommend;
+    char line[LINE_SIZE];
+    char *argv[WORDS_MOST] = {line};
+    int argc = 1;
+    char *rest = NULL;
+    (void)snprintf(line, sizeof line, "%s", words);
+    for (char *word = strtok_r(line, " ", &rest); word != NULL && argc < WORDS_MOST;
+         word = strtok_r(NULL, " ", &rest)) {
+        argv[argc++] = word;
+    }
+    struct fulcrum_command_syntax syntax;
+    fulcrum_command_syntax_init(command, &syntax);
+    void *settings = calloc(1, syntax.size);
+    char *text = NULL;
+    size_t size = 0;
+    struct fulcrum_context context = {
+        .out = open_memstream(&text, &size), .format = format, .quiet = 1};
+    CU_ASSERT_FATAL(settings != NULL && context.out != NULL);
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    enum fulcrum_status status =
+        fulcrum_options_parse(&syntax.syntax, settings, argc, argv, &err);
+    if (status == FULCRUM_OK) {
+        status = command->run(settings, &context, &err);
+    }
+    (void)fclose(context.out);
+    fulcrum_options_free(&syntax.syntax, settings);
+    free(settings);
+    if (status != FULCRUM_OK) {
+        (void)fprintf(stderr, "%s: %s\n", words, err.detail);
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static char *answer_to(const char *words)
+{
+    return answer_as(FULCRUM_FORMAT_CSV, words);
+}
+
+/* The cell of a CSV without quoted commas; rows from 0 behind the names. */
+static void cell_of(
+    const char *csv, size_t row, const char *name, char *out, size_t size)
+{
+    size_t column = 0;
+    const char *at = csv;
+    size_t length = strlen(name);
+    while (
+        strncmp(at, name, length) != 0 || (at[length] != ',' && at[length] != '\n')) {
+        at += strcspn(at, ",");
+        CU_ASSERT_FATAL(*at == ',');
+        at++;
+        column++;
+    }
+    at = csv;
+    for (size_t i = 0; i <= row; i++) {
+        at = strchr(at, '\n') + 1;
+    }
+    for (size_t i = 0; i < column; i++) {
+        at += strcspn(at, ",") + 1;
+    }
+    (void)snprintf(out, size, "%.*s", (int)strcspn(at, ",\n"), at);
+}
+
+static double number_at(const char *csv, size_t row, const char *name)
+{
+    char text[80];
+    cell_of(csv, row, name, text, sizeof text);
+    return text[0] == '\0' ? FULCRUM_UNKNOWN : strtod(text, NULL);
+}
+
+/* A whole number below `below`, the k-th of a question's stream. */
+static size_t pick(uint64_t question, uint64_t k, size_t below)
+{
+    return (size_t)(fulcrum_stream_seed(question, k, 0) % (uint64_t)below);
+}
+
+static const char *const machines[] = {
+    "dgx-1", "dgx-2", "dgx-a100", "dgx-h100", "dgx-b200", "workstation-rtx4090"};
+enum { MACHINES = sizeof machines / sizeof machines[0] };
+
+/* Workloads with the calibrations that give them times. */
+static const struct {
+    const char *workload;
+    const char *calibration; /* NULL: its own */
+} works[] = {
+    {"r2d2-atari", NULL},
+    {"r2d2-atari", "v100-inci2020"},
+    {"impala-dmlab", NULL},
+    {"sample-factory-lumped", "sf-10-core-atari-prior"},
+    {"sample-factory-lumped", "seed-rl-10-core-dmlab"},
+};
+enum { WORKS = sizeof works / sizeof works[0] };
+
+/* Machine and workload as settings of the tests' own scenario. */
+struct place {
+    const char *calibrations[1];
+    const char *sets[2];
+    struct fulcrum_design_inputs inputs;
+    struct fulcrum_scenario *scenario;
+};
+
+static void open_place(struct place *place, const char *machine, size_t work,
+    const char *first, const char *second)
+{
+    memset(place, 0, sizeof *place);
+    place->calibrations[0] = works[work].calibration;
+    place->sets[0] = first;
+    place->sets[1] = second;
+    const struct fulcrum_design_settings settings = {.machine = machine,
+        .workload = works[work].workload,
+        .calibrations = {works[work].calibration != NULL, place->calibrations},
+        .sets = {(size_t)(first != NULL) + (second != NULL), place->sets},
+        .actor_count = (double)NAN};
+    struct fulcrum_context context = {.quiet = 1};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_design_inputs_load(&settings, &context, &place->inputs, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_scenario_new(&place->inputs.scenario, &place->scenario, NULL),
+        FULCRUM_OK);
+}
+
+static void close_place(struct place *place)
+{
+    fulcrum_scenario_free(place->scenario);
+    fulcrum_design_inputs_free(&place->inputs);
+}
+
+/* The first value that reaches the share of the best; count: there is none. */
+static size_t first_of(const double *curve, size_t count, double share)
+{
+    double best = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        best = curve[i] > best ? curve[i] : best;
+    }
+    for (size_t i = 0; i < count && best > 0.0; i++) {
+        if (curve[i] >= share * best) {
+            return i;
+        }
+    }
+    return count;
+}
+
+enum { GRID_MOST = 600, LONG_RANGE = 200, FEWEST_QUESTIONS = 130 };
+
+/* Curves of the estimate and of each draw, from predictions of the whole grid. */
+struct curves {
+    double value[DRAWS + 1][GRID_MOST];
+    double error_rel[GRID_MOST]; /* of the solver, in the estimate */
+    size_t count;
+};
+
+static void fill_curves(const struct place *place,
+    const struct fulcrum_sweep_plan *plan, size_t metric, struct curves *out)
+{
+    struct fulcrum_sweep_probe *probe = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_sweep_probe_new(place->scenario, plan, &probe, NULL), FULCRUM_OK);
+    out->count = plan->axes[0].count;
+    CU_ASSERT_FATAL(out->count <= GRID_MOST);
+    for (size_t i = 0; i < out->count; i++) {
+        struct fulcrum_sweep_point point;
+        size_t draws = 0;
+        int ran = fulcrum_sweep_probe_point(probe, i, &point, NULL) == FULCRUM_OK;
+        const double *rows =
+            fulcrum_predictor_draws(fulcrum_sweep_probe_predictor(probe), &draws);
+        out->value[0][i] = ran ? point.prediction.value[metric] : FULCRUM_UNKNOWN;
+        out->error_rel[i] = ran ? point.prediction.solver_error_rel : FULCRUM_UNKNOWN;
+        for (size_t k = 0; k < DRAWS; k++) {
+            out->value[k + 1][i] = ran && k < draws
+                                       ? rows[k * FULCRUM_OUTPUT_COUNT + metric]
+                                       : FULCRUM_UNKNOWN;
+        }
+    }
+    fulcrum_sweep_probe_free(probe);
+}
+
+/* How a question of the fewest is put, in words and as a plan. */
+struct fewest_question {
+    const char *machine;
+    size_t work;
+    int asks_actors;
+    double share_percent;
+    char range[40];
+    char gpus[40]; /* "run.gpu_count=2" */
+    char rule[60]; /* of the actors, as an option; "" where they vary */
+    size_t metric;
+};
+
+static void make_fewest(uint64_t seed, struct fewest_question *out)
+{
+    static const size_t metrics[] = {FULCRUM_OUTPUT_steps_per_s,
+        FULCRUM_OUTPUT_steps_per_s, FULCRUM_OUTPUT_steps_per_j_gpu,
+        FULCRUM_OUTPUT_steps_per_j_system};
+    static const char *const rules[] = {"--actors-per-thread 6.4",
+        "--actors-per-thread 1", "--actors 256", "--best-actors 16:1024:x4"};
+    static const char *const ranges[] = {
+        "2:512:2", "4:1024:4", "2:300:1", "2:1024:x1.1", "20:80:2", "40:2560:x2"};
+    static const double shares[] = {50.0, 80.0, 90.0, 95.0, 99.0, 100.0};
+    out->machine = machines[pick(seed, 1, MACHINES)];
+    out->work = pick(seed, 2, WORKS);
+    out->asks_actors = pick(seed, 3, 3) == 0;
+    out->share_percent = shares[pick(seed, 4, 6)];
+    out->metric = metrics[pick(seed, 5, 4)];
+    (void)snprintf(out->range, sizeof out->range, "%s", ranges[pick(seed, 6, 6)]);
+    int is_single = strcmp(out->machine, "workstation-rtx4090") == 0;
+    size_t gpus = is_single ? 1 : (size_t)1 << pick(seed, 7, 4);
+    (void)snprintf(out->gpus, sizeof out->gpus, "run.gpu_count=%zu", gpus);
+    out->rule[0] = '\0';
+    if (!out->asks_actors) {
+        (void)snprintf(out->rule, sizeof out->rule, "%s", rules[pick(seed, 8, 4)]);
+    }
+}
+
+static void write_fewest(const struct fewest_question *question, char *out, size_t size)
+{
+    const char *calibration = works[question->work].calibration;
+    (void)snprintf(out, size,
+        "%s -m %s -w %s%s%s -s %s --share %.17g --range %s --metric %s %s "
+        "--method fast --intervals %d",
+        question->asks_actors ? "actors" : "threads", question->machine,
+        works[question->work].workload, calibration != NULL ? " -c " : "",
+        calibration != NULL ? calibration : "", question->gpus, question->share_percent,
+        question->range, fulcrum_output_name(question->metric), question->rule,
+        (int)DRAWS);
+}
+
+/* The whole grid of a question; returns its axis' values, to be freed. */
+static double *grid_of(const struct fewest_question *question, struct curves *out)
+{
+    struct place place;
+    double *values = NULL;
+    double *choices = NULL;
+    size_t count = 0;
+    const struct fulcrum_field *field = fulcrum_field_find(
+        question->asks_actors ? "run.actor_count" : "machine.cpu.thread_count");
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_range_parse(field, question->range, &values, &count, NULL), FULCRUM_OK);
+    const struct fulcrum_sweep_axis axis = {field, values, count};
+    struct fulcrum_sweep_plan plan = {.axes = &axis,
+        .axis_count = 1,
+        .predict = {
+            .solver = {.seed = 1, .method = FULCRUM_METHOD_FAST, .max_steps = 2e7},
+            .draws = DRAWS}};
+    const char *number = strrchr(question->rule, ' ');
+    int is_fixed = strncmp(question->rule, "--actors ", 9) == 0;
+    if (strncmp(question->rule, "--best", 6) == 0) {
+        CU_ASSERT_EQUAL_FATAL(fulcrum_range_parse(fulcrum_field_find("run.actor_count"),
+                                  number + 1, &choices, &plan.actor_choice_count, NULL),
+            FULCRUM_OK);
+        plan.actor_choices = choices;
+    } else if (!is_fixed && number != NULL) {
+        plan.actors_per_thread = strtod(number + 1, NULL);
+    }
+    open_place(&place, question->machine, question->work, question->gpus,
+        is_fixed ? "run.actor_count=256" : NULL);
+    fill_curves(&place, &plan, question->metric, out);
+    close_place(&place);
+    free(choices);
+    return values;
+}
+
+/* Predictions of searches over long ranges, and of their whole grids; ends of
+ * intervals, and those that are not what the whole grids give. */
+struct effort {
+    double predicted;
+    double grid;
+    size_t ends;
+    size_t other_ends;
+    size_t open;       /* answers that the solver's error leaves open */
+    size_t other_open; /* ends of these that are not what the whole grids give */
+};
+
+/* The interval of the answers of draws, by looking at all of their values. */
+static void compare_interval(const struct curves *curves, const double *values,
+    double share, const char *csv, struct effort *effort)
+{
+    double answers[DRAWS];
+    size_t known = 0;
+    for (size_t k = 1; k <= DRAWS; k++) {
+        size_t place = first_of(curves->value[k], curves->count, share);
+        if (place < curves->count) {
+            answers[known++] = values[place];
+        }
+    }
+    struct fulcrum_interval interval = fulcrum_interval_among(answers, known);
+    effort->ends += known < 2 ? 0 : 2;
+    effort->other_ends += known > 1 && number_at(csv, 0, "lo") != interval.lo;
+    effort->other_ends += known > 1 && number_at(csv, 0, "hi") != interval.hi;
+}
+
+/* The first value that reaches the share if all are off by their errors, up or down;
+ * the best is `best`, all of itself.
+ */
+static size_t first_within(
+    const struct curves *curves, size_t best, double share, double sign)
+{
+    double threshold = share * curves->value[0][best];
+    double best_error = curves->error_rel[best];
+    for (size_t i = 0; i < curves->count; i++) {
+        double own = curves->error_rel[i];
+        double off = i == best ? 0.0 : sqrt(own * own + best_error * best_error);
+        if (curves->value[0][i] * (1.0 + sign * off) >= threshold * (1.0 - 1e-12)) {
+            return i;
+        }
+    }
+    return curves->count;
+}
+
+static void compare_solver(const struct curves *curves, const double *values,
+    double share, const char *csv, struct effort *effort)
+{
+    size_t best = 0;
+    while (best < curves->count - 1 && values[best] < number_at(csv, 4, "value")) {
+        best++;
+    }
+    size_t answer = first_of(curves->value[0], curves->count, share);
+    CU_ASSERT_EQUAL(number_at(csv, 10, "value"), curves->error_rel[answer]);
+    CU_ASSERT_EQUAL(number_at(csv, 11, "value"), curves->error_rel[best]);
+    double lo = number_at(csv, 12, "lo");
+    double hi = number_at(csv, 12, "hi");
+    CU_ASSERT(lo <= values[answer] && values[answer] <= hi);
+    effort->open += lo < hi;
+    effort->other_open += lo != values[first_within(curves, best, share, 1.0)];
+    effort->other_open += hi != values[first_within(curves, best, share, -1.0)];
+}
+
+static void compare_answer(const struct curves *curves, const double *values,
+    double share, const char *csv, struct effort *effort)
+{
+    size_t wanted = first_of(curves->value[0], curves->count, share);
+    double grid = (double)(curves->count * (DRAWS + 1));
+    double predicted = number_at(csv, 7, "value");
+    CU_ASSERT_EQUAL(number_at(csv, 0, "value"), values[wanted]);
+    CU_ASSERT_EQUAL(number_at(csv, 1, "value"), curves->value[0][wanted]);
+    compare_interval(curves, values, share, csv, effort);
+    compare_solver(curves, values, share, csv, effort);
+    CU_ASSERT(predicted <= grid + 2.0 + (double)DRAWS);
+    effort->predicted += curves->count > LONG_RANGE ? predicted : 0.0;
+    effort->grid += curves->count > LONG_RANGE ? grid : 0.0;
+}
+
+/* The answers must be the same. */
+static void check_fewest(uint64_t seed, struct effort *effort)
+{
+    static struct curves curves;
+    struct fewest_question question;
+    char words[LINE_SIZE];
+    make_fewest(seed, &question);
+    write_fewest(&question, words, sizeof words);
+    double *values = grid_of(&question, &curves);
+    double share = question.share_percent / 100.0;
+    int has_answer = first_of(curves.value[0], curves.count, share) < curves.count;
+    char *csv = has_answer ? answer_to(words) : NULL;
+    CU_ASSERT((csv != NULL) == has_answer);
+    if (csv != NULL) {
+        compare_answer(&curves, values, share, csv, effort);
+    }
+    free(csv);
+    free(values);
+}
+
+static void test_130_questions_of_the_fewest_agree_with_the_whole_grid(void)
+{
+    struct effort effort = {0.0, 0.0, 0, 0, 0, 0};
+    for (uint64_t seed = 0; seed < FEWEST_QUESTIONS; seed++) {
+        check_fewest(seed, &effort);
+    }
+    /* Teeth, where nearly everything is predicted, among them. */
+    CU_ASSERT(effort.predicted < 0.5 * effort.grid);
+    /*
+     * Answers are those of the whole grid. In a draw, actors that suit the estimate
+     * best may give a curve a single high place that no search can know of.
+     */
+    CU_ASSERT(effort.ends > 200);
+    CU_ASSERT(effort.other_ends <= effort.ends / 50);
+    CU_ASSERT(effort.open > 40);
+    CU_ASSERT(effort.other_open <= effort.open / 50);
+}
+
+/* A machine of the test's own: the fastest of the actors that the command offers. */
+struct seller {
+    const char *name;
+    double price; /* NAN: none */
+    double steps_per_s;
+    double system_w;
+    double rack_unit_count;
+    double total_env_steps;
+};
+
+static void predict_seller(struct seller *seller, size_t work)
+{
+    static const double per_thread[] = {0.5, 1.0, 2.0, 4.0, 8.0, 16.0};
+    struct fulcrum_design bare;
+    char gpus[40];
+    struct place place;
+    fulcrum_design_init(&bare);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_machine_load(seller->name, &bare, NULL, NULL), FULCRUM_OK);
+    double gpu_count = bare.machine.gpu.count;
+    (void)snprintf(gpus, sizeof gpus, "run.gpu_count=%.0f", gpu_count);
+    open_place(&place, seller->name, work, gpus, NULL);
+    seller->steps_per_s = 0.0;
+    for (size_t i = 0; i < 6; i++) {
+        double actors = per_thread[i] * bare.machine.cpu.thread_count;
+        const struct fulcrum_setting setting = {fulcrum_field_find("run.actor_count"),
+            gpu_count * fmax(1.0, round(actors / gpu_count)), NULL};
+        const struct fulcrum_point point = {&setting, 1, 0, 0};
+        const struct fulcrum_predict_options options = {
+            .solver = {.seed = 1, .method = FULCRUM_METHOD_FAST}};
+        struct fulcrum_prediction prediction;
+        if (fulcrum_predict(place.scenario, &point, &options, &prediction, NULL) ==
+                FULCRUM_OK &&
+            prediction.value[FULCRUM_OUTPUT_steps_per_s] > seller->steps_per_s) {
+            seller->steps_per_s = prediction.value[FULCRUM_OUTPUT_steps_per_s];
+            seller->system_w = prediction.value[FULCRUM_OUTPUT_system_w];
+        }
+    }
+    seller->rack_unit_count = bare.machine.rack_unit_count;
+    seller->total_env_steps = place.inputs.base.workload.total_env_steps;
+    close_place(&place);
+}
+
+/* Limits of a question; NAN: none. */
+struct limits {
+    size_t goal;
+    double rate;
+    double watts;
+    double money;
+    double units;
+    double electricity;
+};
+
+/* What the goal looks at, less is better; INFINITY where the machine does not do. */
+static double badness(
+    const struct seller *seller, const struct limits *limits, double *count)
+{
+    double n = isnan(limits->rate) ? 1.0 : ceil(limits->rate / seller->steps_per_s);
+    *count = n < 1.0 ? 1.0 : n;
+    double hours = 3.0 * 8766.0;
+    double cost =
+        seller->price + limits->electricity * seller->system_w / 1000.0 * hours;
+    int does = !(n * seller->system_w > limits->watts) &&
+               (isnan(limits->money) || n * seller->price <= limits->money) &&
+               (isnan(limits->units) || n * seller->rack_unit_count <= limits->units);
+    double merit = limits->goal == 0   ? -*count * seller->steps_per_s
+                   : limits->goal == 1 ? cost / seller->steps_per_s
+                                       : -seller->steps_per_s / seller->system_w;
+    return does && !isnan(merit) ? merit : (double)INFINITY;
+}
+
+static void write_machine(const struct seller *sellers, size_t count, size_t work,
+    const struct limits *limits, char out[LINE_SIZE])
+{
+    const size_t size = LINE_SIZE;
+    const char *calibration = works[work].calibration;
+    size_t used = (size_t)snprintf(out, size,
+        "machine -w %s%s%s --best %s --method fast --intervals %d",
+        works[work].workload, calibration != NULL ? " -c " : "",
+        calibration != NULL ? calibration : "", fulcrum_aim_name((int)limits->goal),
+        (int)DRAWS);
+    const char *const options[] = {"--min-steps-per-s", "--max-watts", "--max-price",
+        "--max-rack-units", "--electricity"};
+    const double values[] = {
+        limits->rate, limits->watts, limits->money, limits->units, limits->electricity};
+    for (size_t i = 0; i < 5; i++) {
+        if (!isnan(values[i])) {
+            used += (size_t)snprintf(
+                out + used, size - used, " %s %.17g", options[i], values[i]);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        used += (size_t)snprintf(
+            out + used, size - used, "%s%s", i == 0 ? " -m " : ",", sellers[i].name);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!isnan(sellers[i].price)) {
+            used += (size_t)snprintf(out + used, size - used, " --price %s=%.17g",
+                sellers[i].name, sellers[i].price);
+        }
+    }
+}
+
+static double some_or_none(uint64_t seed, uint64_t k, double least, double step)
+{
+    return pick(seed, k, 2) == 0 ? FULCRUM_UNKNOWN
+                                 : least + step * (double)pick(seed, k + 1, 50);
+}
+
+static void check_machine(uint64_t seed)
+{
+    struct seller sellers[MACHINES];
+    char words[LINE_SIZE];
+    size_t work = pick(seed, 1, WORKS);
+    size_t count = 0;
+    struct limits limits = {.goal = pick(seed, 2, 3),
+        .rate = some_or_none(seed, 10, 1000.0, 4000.0),
+        .watts = some_or_none(seed, 20, 500.0, 700.0),
+        .money = some_or_none(seed, 30, 20000.0, 30000.0),
+        .units = some_or_none(seed, 40, 3.0, 1.0),
+        .electricity = 0.01 * (double)pick(seed, 50, 40)};
+    for (size_t i = 0; i < MACHINES; i++) {
+        if (pick(seed, 60 + i, 3) > 0 || (i + 1 == MACHINES && count == 0)) {
+            struct seller *seller = &sellers[count++];
+            seller->name = machines[i];
+            seller->price = some_or_none(seed, 70 + 2 * i, 1000.0, 9000.0);
+            predict_seller(seller, work);
+        }
+    }
+    size_t best = count;
+    double least = INFINITY;
+    double best_count = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        double machine_count = 0.0;
+        double bad = badness(&sellers[i], &limits, &machine_count);
+        if (bad < least) {
+            best = i;
+            least = bad;
+            best_count = machine_count;
+        }
+    }
+    write_machine(sellers, count, work, &limits, words);
+    char *csv = answer_to(words);
+    char name[80] = "";
+    char verdict[200] = "";
+    CU_ASSERT_PTR_NOT_NULL(csv);
+    if (csv != NULL) {
+        cell_of(csv, 0, "machine", name, sizeof name);
+        cell_of(csv, 0, "verdict", verdict, sizeof verdict);
+    }
+    CU_ASSERT_EQUAL(strcmp(verdict, "best") == 0, best < count);
+    if (csv != NULL && best < count) {
+        CU_ASSERT_STRING_EQUAL(name, sellers[best].name);
+        CU_ASSERT_EQUAL(number_at(csv, 0, "machine_count"), best_count);
+        CU_ASSERT_EQUAL(
+            number_at(csv, 0, "steps_per_s"), best_count * sellers[best].steps_per_s);
+    }
+    if (csv != NULL && best < count && limits.goal == 1) {
+        double life_s = 3.0 * 8766.0 * 3600.0;
+        suite_assert_close("training", number_at(csv, 0, "training_cost"),
+            least * sellers[best].total_env_steps / life_s, 1e-12);
+    }
+    free(csv);
+}
+
+static void test_50_questions_of_machines_agree_with_all_machines(void)
+{
+    for (uint64_t seed = 1000; seed < 1050; seed++) {
+        check_machine(seed);
+    }
+}
+
+/* Two settings of a machine have the same priors: draws pair without more ado. */
+static void check_compare(uint64_t seed)
+{
+    static double rates[2][64];
+    const char *machine = machines[pick(seed, 1, MACHINES)];
+    size_t work = pick(seed, 2, WORKS);
+    size_t draws = 8 + pick(seed, 3, 50);
+    char sets[2][60];
+    char words[LINE_SIZE];
+    for (size_t side = 0; side < 2; side++) {
+        struct place place;
+        struct fulcrum_prediction prediction;
+        struct fulcrum_predictor *predictor = NULL;
+        const struct fulcrum_point point = {NULL, 0, 0, 0};
+        const struct fulcrum_predict_options options = {
+            .solver = {.seed = 1, .method = FULCRUM_METHOD_FAST},
+            .draws = (double)draws};
+        (void)snprintf(sets[side], sizeof sets[side], "run.actor_count=%zu",
+            16 + pick(seed, 4 + side, 300));
+        open_place(&place, machine, work, sets[side], NULL);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_predictor_new(place.scenario, &predictor, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            fulcrum_predictor_run(predictor, &point, &options, &prediction, NULL),
+            FULCRUM_OK);
+        size_t count = 0;
+        const double *rows = fulcrum_predictor_draws(predictor, &count);
+        for (size_t k = 0; k < count; k++) {
+            rates[side][k] =
+                rows[k * FULCRUM_OUTPUT_COUNT + FULCRUM_OUTPUT_steps_per_s];
+        }
+        fulcrum_predictor_free(predictor);
+        close_place(&place);
+    }
+    double won = 0.0;
+    for (size_t k = 0; k < draws; k++) {
+        won += rates[0][k] > rates[1][k] ? 1.0 : 0.0;
+        won += rates[0][k] >= rates[1][k] && rates[0][k] <= rates[1][k] ? 0.5 : 0.0;
+    }
+    const char *calibration = works[work].calibration;
+    (void)snprintf(words, sizeof words,
+        "compare %s -w %s%s%s --a-set %s --b-set %s --metric steps_per_s --method fast "
+        "--intervals %zu",
+        machine, works[work].workload, calibration != NULL ? " -c " : "",
+        calibration != NULL ? calibration : "", sets[0], sets[1], draws);
+    char *csv = answer_to(words);
+    CU_ASSERT_PTR_NOT_NULL(csv);
+    if (csv != NULL) {
+        CU_ASSERT_EQUAL(number_at(csv, 0, "draw_count"), (double)draws);
+        suite_assert_close("probability", number_at(csv, 0, "a_beats_b_frac"),
+            won / (double)draws, 1e-12);
+    }
+    free(csv);
+}
+
+static void test_20_comparisons_agree_with_all_draws(void)
+{
+    for (uint64_t seed = 2000; seed < 2020; seed++) {
+        check_compare(seed);
+    }
+}
+
+/* Beside itself under another list of priors, a machine ties in every draw. */
+#define MACHINE_QUESTION                                                               \
+    "-m dgx-1 -w r2d2-atari -s run.gpu_count=1 --actors 256 --intervals 0 --method "   \
+    "fast"
+
+/* A limit just below, just above and far from what one machine does. */
+static void test_limits_within_the_solvers_error_are_told(void)
+{
+    static const struct {
+        double over; /* the limit over the rate, in errors */
+        int is_open;
+    } cases[] = {{0.5, 1}, {-0.5, 1}, {-3.0, 0}, {3.0, 0}};
+    char words[LINE_SIZE];
+    char *csv = answer_to("machine " MACHINE_QUESTION);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(csv);
+    double rate = number_at(csv, 0, "steps_per_s");
+    double error_rel = number_at(csv, 0, "solver_error_rel");
+    free(csv);
+    CU_ASSERT(error_rel > 0.0 && error_rel < 0.2);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double limit = rate * (1.0 + cases[i].over * error_rel);
+        (void)snprintf(words, sizeof words,
+            "machine " MACHINE_QUESTION " --min-steps-per-s %.17g", limit);
+        char *json = answer_as(FULCRUM_FORMAT_JSON, words);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+        int told = json != NULL && strstr(json, "another number of machines") != NULL;
+        CU_ASSERT_EQUAL(told, cases[i].is_open);
+        free(json);
+    }
+}
+
+static void test_common_draws_are_the_same_world(void)
+{
+    char *csv =
+        answer_to("compare dgx-h100 dgx-h200 -w r2d2-atari -a 256 --method fast "
+                  "--metric steps_per_s --intervals 40");
+    CU_ASSERT_PTR_NOT_NULL(csv);
+    if (csv != NULL) {
+        /* The same processor and SMs: what differs is a hair of memory bandwidth. */
+        double width = number_at(csv, 0, "ratio_hi") / number_at(csv, 0, "ratio_lo");
+        double alone = number_at(csv, 0, "a_hi") / number_at(csv, 0, "a_lo");
+        CU_ASSERT(width < 1.05);
+        CU_ASSERT(alone > 1.5);
+    }
+    free(csv);
+}
+
+/* Without a price nothing is known to be cheapest; that is no miss of a limit. */
+static void test_what_nobody_knows_is_not_refused(void)
+{
+    static const struct {
+        const char *words;
+        const char *sentence;
+    } answers[] = {
+        {"machine -m dgx-1,dgx-2 -w r2d2-atari --best cheapest --electricity 0.2",
+            "nothing can be told"},
+        {"machine -m dgx-1,dgx-2 -w r2d2-atari --best cheapest --electricity 0.2 "
+         "--price dgx-1=1000 --max-price 10",
+            "of those that are known enough"},
+        {"machine -m dgx-1,dgx-2 -w r2d2-atari --max-watts 10",
+            "no machine meets all limits\""},
+    };
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        char *json = answer_as(FULCRUM_FORMAT_JSON, answers[i].words);
+        CU_ASSERT(json != NULL && strstr(json, answers[i].sentence) != NULL);
+        free(json);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_a_bill_adds_up),
+        SUITE_CASE(test_limits_are_filled_up),
+        SUITE_CASE(test_what_does_not_fit_is_one_and_misses),
+        SUITE_CASE(test_what_is_not_known_is_left_out_where_it_matters),
+        SUITE_CASE(test_limits_are_those_of_all_machines),
+        SUITE_CASE(test_the_first_of_equals_is_best),
+        SUITE_CASE(test_a_duel_counts_pairs),
+        SUITE_CASE(test_130_questions_of_the_fewest_agree_with_the_whole_grid),
+        SUITE_CASE(test_50_questions_of_machines_agree_with_all_machines),
+        SUITE_CASE(test_20_comparisons_agree_with_all_draws),
+        SUITE_CASE(test_limits_within_the_solvers_error_are_told),
+        SUITE_CASE(test_common_draws_are_the_same_world),
+        SUITE_CASE(test_what_nobody_knows_is_not_refused),
+    };
+    return suite_run("recommend", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

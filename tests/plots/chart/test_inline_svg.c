@@ -1,0 +1,323 @@
+/* test_inline_svg.c - pages as elements of a document, captions, dark shades. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+
+#include "plots/chart/inline_svg.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/chart/canvas.h"
+#include "plots/chart/page.h"
+#include "plots/spec/charts.h"
+#include "tests/support/expect.h"
+#include "tests/support/suite.h"
+
+static struct fulcrum_canvas *new_canvas(void)
+{
+    struct fulcrum_canvas *canvas = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 300.0, 340.0, NULL), FULCRUM_OK);
+    return canvas;
+}
+
+/* The caller frees it. */
+static char *svg_of(const struct fulcrum_canvas *canvas, const char *label)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_EQUAL(fulcrum_canvas_write_svg(canvas, label, out, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fclose(out), 0);
+    return text;
+}
+
+static size_t count(const char *text, const char *piece)
+{
+    size_t found = 0;
+    for (const char *at = strstr(text, piece); at != NULL; at = strstr(at + 1, piece)) {
+        found++;
+    }
+    return found;
+}
+
+static void test_lines_and_areas_have_their_coordinates(void)
+{
+    struct fulcrum_canvas *canvas = new_canvas();
+    const struct fulcrum_spot spots[] = {
+        {0.04, -0.04}, {10.0, 20.25}, {-30.06, 299.96}};
+    const struct fulcrum_pen line = {
+        .rgb = 0x0072B2, .width_pt = 1.5, .dash = FULCRUM_DASH_LONG};
+    const struct fulcrum_pen area = {.rgb = 0xFFFFFF, .opacity = 0.2};
+    fulcrum_canvas_stroke(canvas, &line, spots, 3);
+    fulcrum_canvas_fill(canvas, &area, spots, 3);
+    char *svg = svg_of(canvas, "a \"label\" <&>");
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(svg, "<svg class=\"chart\" viewBox=\"0 0 300 340\" role=\"img\" "
+                    "aria-label=\"a &quot;label&quot; &lt;&amp;&gt;\">"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(svg, "<polyline fill=\"none\" stroke=\"#0072b2\" stroke-width=\"1.5\" "
+                    "stroke-dasharray=\"7 3\" points=\"0,0 10,20.3 -30.1,300\"/>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(svg,
+        "<polygon fill=\"#ffffff\" fill-opacity=\"0.2\" points=\"0,0 10,20.3 "
+        "-30.1,300\"/>"));
+    CU_ASSERT_PTR_NULL(strstr(svg, "<?xml"));
+    CU_ASSERT_PTR_NULL(strstr(svg, " id="));
+    free(svg);
+    fulcrum_canvas_free(canvas);
+}
+
+/* Of one colour in one element, however many there are. */
+static void test_rectangles_share_a_path(void)
+{
+    struct fulcrum_canvas *canvas = new_canvas();
+    const struct fulcrum_rect rects[] = {
+        {1.0, 2.0, 4.5, 3.0}, {10.0, 20.0, 12.0, 24.0}};
+    const struct fulcrum_pen pen = {.rgb = 0x440154};
+    fulcrum_canvas_fill_rects(canvas, &pen, rects, 2);
+    fulcrum_canvas_fill_rects(canvas, &pen, rects, 0);
+    char *svg = svg_of(canvas, "rectangles");
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(svg, "<path fill=\"#440154\" d=\"M1 2h3.5v1h-3.5zM10 20h2v4h-2z\"/>"));
+    CU_ASSERT_EQUAL(count(svg, "<path"), 1);
+    free(svg);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_texts_stay_texts(void)
+{
+    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_text style = {.size_pt = 8.0, .rgb = 0x1A1A1A};
+    fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){10.0, 10.0}, "a < b & c");
+    style.anchor_x = 1.0;
+    style.weight = FULCRUM_TEXT_BOLD;
+    fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){200.0, 10.0}, "right");
+    style.anchor_x = 0.5;
+    style.rotation_deg = 90.0;
+    fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){20.0, 100.0}, "turned");
+    char *svg = svg_of(canvas, "texts");
+    CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">a &lt; b &amp; c</text>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(svg, "<text x=\"200\""));
+    CU_ASSERT_EQUAL(count(svg, "text-anchor=\"end\""), 1);
+    CU_ASSERT_EQUAL(count(svg, "text-anchor=\"middle\""), 1);
+    CU_ASSERT_EQUAL(count(svg, "font-weight=\"bold\""), 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(svg, "transform=\"translate(20 100) rotate(-90)\""));
+    CU_ASSERT_EQUAL(count(svg, "fill=\"#1a1a1a\""), 3);
+    free(svg);
+    fulcrum_canvas_free(canvas);
+}
+
+/* Where y="..." of the i-th text stands. */
+static double baseline(const char *svg, size_t i)
+{
+    const char *at = svg;
+    for (size_t k = 0; k <= i && at != NULL; k++) {
+        at = strstr(at + 1, "<text");
+    }
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    const char *y = at != NULL ? strstr(at, " y=\"") : NULL;
+    return y != NULL ? strtod(y + 4, NULL) : (double)NAN;
+}
+
+static void test_long_texts_break_into_lines_and_end_in_an_ellipsis(void)
+{
+    static const char words[] =
+        "one two three four five six seven eight nine ten eleven "
+        "twelve thirteen fourteen fifteen sixteen seventeen";
+    struct fulcrum_canvas *canvas = new_canvas();
+    const struct fulcrum_text style = {
+        .size_pt = 8.0, .width_max_pt = 100.0, .lines_max = 3};
+    fulcrum_canvas_text(canvas, &style, (struct fulcrum_spot){0.0, 50.0}, words);
+    struct fulcrum_extent extent = fulcrum_canvas_measure(canvas, &style, words);
+    char *svg = svg_of(canvas, "lines");
+    CU_ASSERT_EQUAL_FATAL(count(svg, "<text"), 3);
+    CU_ASSERT_EQUAL(count(svg, "\xE2\x80\xA6</text>"), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">one two"));
+    CU_ASSERT_PTR_NULL(strstr(svg, "seventeen"));
+    double step = baseline(svg, 1) - baseline(svg, 0);
+    suite_assert_close("line", baseline(svg, 2) - baseline(svg, 1), step, 0.05);
+    suite_assert_close("height", 3.0 * step, extent.height_pt, 0.05);
+    CU_ASSERT(baseline(svg, 0) > 50.0 && baseline(svg, 0) < 50.0 + step);
+    free(svg);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_paragraphs_keep_their_lines(void)
+{
+    struct fulcrum_canvas *canvas = new_canvas();
+    const struct fulcrum_text style = {
+        .size_pt = 8.0, .anchor_x = 1.0, .anchor_y = 1.0};
+    fulcrum_canvas_text(
+        canvas, &style, (struct fulcrum_spot){100.0, 100.0}, "first\nsecond");
+    char *svg = svg_of(canvas, "paragraphs");
+    CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">first</text>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">second</text>"));
+    CU_ASSERT(baseline(svg, 1) > baseline(svg, 0) && baseline(svg, 1) < 100.0);
+    free(svg);
+    fulcrum_canvas_free(canvas);
+}
+
+static enum fulcrum_status draw(struct fulcrum_canvas *canvas)
+{
+    static const double x[] = {0.1, 0.5, 2.0};
+    static const double y[] = {100.0, 400.0, 500.0};
+    static const double lo[] = {50.0, 300.0, 400.0};
+    static const double hi[] = {200.0, 500.0, 700.0};
+    const struct fulcrum_ratio_data data = {
+        .text = {"The title", "the subtitle", "the footnote"},
+        .cpu_gpu_ratio = x,
+        .count = 3,
+        .steps_per_s = {y, lo, hi},
+        .interval_name = "90 % interval",
+    };
+    return fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &data, NULL);
+}
+
+static void test_captions_are_kept_instead_of_drawn(void)
+{
+    struct fulcrum_canvas *drawn = new_canvas();
+    struct fulcrum_canvas *bare = new_canvas();
+    fulcrum_canvas_keep_captions(bare);
+    CU_ASSERT_EQUAL(draw(drawn), FULCRUM_OK);
+    CU_ASSERT_EQUAL(draw(bare), FULCRUM_OK);
+    char *with = svg_of(drawn, "with");
+    char *without = svg_of(bare, "without");
+    CU_ASSERT_EQUAL(count(with, "The title") + count(with, "the footnote"), 2);
+    CU_ASSERT_EQUAL(count(without, "The title") + count(without, "the footnote"), 0);
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_canvas_caption(bare, FULCRUM_CAPTION_TITLE), "The title");
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_canvas_caption(bare, FULCRUM_CAPTION_SUBTITLE), "the subtitle");
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_canvas_caption(bare, FULCRUM_CAPTION_FOOTNOTE), "the footnote");
+    free(with);
+    free(without);
+    fulcrum_canvas_free(drawn);
+    fulcrum_canvas_free(bare);
+}
+
+static void test_an_empty_caption_is_none(void)
+{
+    struct fulcrum_canvas *canvas = new_canvas();
+    CU_ASSERT_PTR_NULL(fulcrum_canvas_caption(canvas, FULCRUM_CAPTION_TITLE));
+    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_TITLE, "a");
+    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_TITLE, "");
+    CU_ASSERT_PTR_NULL(fulcrum_canvas_caption(canvas, FULCRUM_CAPTION_TITLE));
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_the_same_page_gives_the_same_bytes(void)
+{
+    struct fulcrum_canvas *canvas = new_canvas();
+    CU_ASSERT_EQUAL(draw(canvas), FULCRUM_OK);
+    char *first = svg_of(canvas, "x");
+    char *second = svg_of(canvas, "x");
+    CU_ASSERT_STRING_EQUAL(first, second);
+    CU_ASSERT_PTR_NULL(strstr(first, "nan"));
+    free(first);
+    free(second);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_a_page_short_of_memory_is_not_written(void)
+{
+    struct fulcrum_canvas *canvas = new_canvas();
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    fulcrum_canvas_out_of_memory(canvas);
+    CU_ASSERT_EQUAL(
+        fulcrum_canvas_write_svg(canvas, "x", stdout, &err), FULCRUM_ERR_NO_MEMORY);
+    fulcrum_canvas_free(canvas);
+}
+
+/* WCAG 2.1, "relative luminance" and "contrast ratio". */
+static double luminance(unsigned rgb)
+{
+    static const double weights[] = {0.2126, 0.7152, 0.0722};
+    double sum = 0.0;
+    for (unsigned i = 0; i < 3; i++) {
+        double share = (double)(rgb >> (16U - 8U * i) & 0xFFU) / 255.0;
+        sum += weights[i] *
+               (share <= 0.03928 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+static double contrast(unsigned a, unsigned b)
+{
+    double lighter = fmax(luminance(a), luminance(b));
+    double darker = fmin(luminance(a), luminance(b));
+    return (lighter + 0.05) / (darker + 0.05);
+}
+
+static unsigned shade_of(unsigned rgb)
+{
+    size_t shade_count = 0;
+    const struct fulcrum_shade *shades = fulcrum_palette_shades(&shade_count);
+    for (size_t i = 0; i < shade_count; i++) {
+        if (shades[i].rgb == rgb) {
+            return shades[i].dark_rgb;
+        }
+    }
+    CU_ASSERT(!"a colour without a dark shade");
+    return rgb;
+}
+
+/* 4.5 is what WCAG asks of text, 3 of graphics. */
+static void test_dark_shades_can_be_read(void)
+{
+    unsigned paper = shade_of(FULCRUM_GROUND_PAPER);
+    CU_ASSERT(contrast(shade_of(FULCRUM_TONE_INK), paper) > 12.0);
+    CU_ASSERT(contrast(shade_of(FULCRUM_TONE_SOFT), paper) > 7.0);
+    CU_ASSERT(contrast(shade_of(FULCRUM_TONE_MUTED), paper) > 4.5);
+    CU_ASSERT(contrast(shade_of(FULCRUM_TONE_GRID), paper) < 2.0);
+    (void)shade_of(FULCRUM_GROUND_EMPTY);
+}
+
+static void test_dark_styles_can_be_read_and_told_apart(void)
+{
+    enum { STYLES = 9 };
+    unsigned paper = shade_of(FULCRUM_GROUND_PAPER);
+    unsigned dark[STYLES];
+    for (size_t i = 0; i < STYLES; i++) {
+        dark[i] = shade_of(fulcrum_palette_pen(i).rgb);
+        CU_ASSERT(contrast(dark[i], paper) > 4.5);
+    }
+    for (size_t i = 0; i < STYLES * (size_t)STYLES; i++) {
+        CU_ASSERT(i % STYLES == i / STYLES || dark[i % STYLES] != dark[i / STYLES]);
+    }
+}
+
+/* Labels inside bars, on paper and on a dark screen. */
+static void test_texts_on_colours_can_be_read(void)
+{
+    for (size_t i = 0; i < 9; i++) {
+        unsigned rgb = fulcrum_palette_pen(i).rgb;
+        unsigned ink = fulcrum_palette_ink_on(rgb);
+        unsigned dark_ink = ink == FULCRUM_GROUND_PAPER ? shade_of(ink) : ink;
+        CU_ASSERT(contrast(ink, rgb) >= 3.0);
+        CU_ASSERT(contrast(dark_ink, shade_of(rgb)) >= 4.5);
+    }
+    CU_ASSERT_EQUAL(fulcrum_palette_ink_on(0x000000), FULCRUM_GROUND_PAPER);
+    CU_ASSERT_NOT_EQUAL(fulcrum_palette_ink_on(0xFFFFFF), FULCRUM_GROUND_PAPER);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_lines_and_areas_have_their_coordinates),
+        SUITE_CASE(test_rectangles_share_a_path),
+        SUITE_CASE(test_texts_stay_texts),
+        SUITE_CASE(test_long_texts_break_into_lines_and_end_in_an_ellipsis),
+        SUITE_CASE(test_paragraphs_keep_their_lines),
+        SUITE_CASE(test_captions_are_kept_instead_of_drawn),
+        SUITE_CASE(test_an_empty_caption_is_none),
+        SUITE_CASE(test_the_same_page_gives_the_same_bytes),
+        SUITE_CASE(test_a_page_short_of_memory_is_not_written),
+        SUITE_CASE(test_dark_shades_can_be_read),
+        SUITE_CASE(test_texts_on_colours_can_be_read),
+        SUITE_CASE(test_dark_styles_can_be_read_and_told_apart),
+    };
+    return suite_run("inline_svg", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

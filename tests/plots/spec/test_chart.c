@@ -1,0 +1,1471 @@
+/* test_chart.c - charts of any data on any page: nothing overlaps or leaves the page.
+ */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plots/chart/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/spec/charts.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+#include "tests/support/texts.h"
+
+enum { POINTS_MAX = 1000 };
+
+/* What the values of a case look like. */
+enum shape { SHAPE_SATURATING, SHAPE_EQUAL, SHAPE_DECADES, SHAPE_GAPS };
+
+struct data_case {
+    const char *name;
+    size_t count;
+    enum shape shape;
+    double crowding; /* 0: machines far apart, 1: all at one ratio */
+};
+
+static const struct data_case data_cases[] = {
+    {"none", 0, SHAPE_SATURATING, 0.0},
+    {"one point", 1, SHAPE_SATURATING, 0.0},
+    {"two points", 2, SHAPE_SATURATING, 0.0},
+    {"usual", 21, SHAPE_SATURATING, 0.0},
+    {"gaps", 33, SHAPE_GAPS, 0.5},
+    {"all equal", 12, SHAPE_EQUAL, 0.98},
+    {"nine decades", 28, SHAPE_DECADES, 1.0},
+    {"a thousand points", POINTS_MAX, SHAPE_SATURATING, 0.9},
+};
+
+static const struct fulcrum_extent pages[] = {
+    {480.0, 360.0}, {900.0, 675.0}, {315.0, 420.0}, {300.0, 340.0}};
+
+static const char long_text[] =
+    "A title that goes on about the machine, its threads, its multiprocessors, the "
+    "workload, the calibration and the weather until no page is wide enough for it, "
+    "whatever its width, and then goes on a little longer to make the point clear";
+
+/* Arrays that one case's data borrow. */
+struct store {
+    double x[POINTS_MAX];
+    double lo[3][POINTS_MAX];
+    double mid[3][POINTS_MAX];
+    double hi[3][POINTS_MAX];
+    unsigned char disturbed[POINTS_MAX];
+    unsigned char failed[POINTS_MAX];
+    struct fulcrum_parity_point parity[POINTS_MAX];
+    struct fulcrum_posterior_row rows[POINTS_MAX];
+    struct fulcrum_posterior_figure figures[POINTS_MAX];
+    struct fulcrum_gpu_time_row bars[POINTS_MAX];
+    struct fulcrum_stages_row stages[POINTS_MAX];
+    struct fulcrum_breakdown_row stacks[POINTS_MAX];
+    struct fulcrum_ratio_machine machines[FULCRUM_RATIO_MACHINES_MAX];
+};
+
+static double shaped(enum shape shape, double share, size_t i)
+{
+    switch (shape) {
+    case SHAPE_EQUAL:
+        return 5000.0;
+    case SHAPE_DECADES:
+        return pow(10.0, 9.0 * share - 3.0);
+    case SHAPE_GAPS:
+        return i % 5 == 4 ? (double)NAN : 800.0 * (1.0 - exp(-4.0 * share));
+    case SHAPE_SATURATING:
+        break;
+    }
+    return 17200.0 * (1.0 - exp(-6.0 * share)) + 50.0;
+}
+
+/* Rows of the charts that have rows, from the values of the case. */
+static void fill_rows(struct store *store, size_t i)
+{
+    double value = store->mid[1][i];
+    double share = value / (value + 40.0);
+    store->parity[i] = (struct fulcrum_parity_point){
+        .kind = (enum fulcrum_parity_kind)(i % FULCRUM_PARITY_KINDS),
+        .family = i % 5 % 3,
+        .measured = value * (0.8 + 0.05 * (double)(i % 9)),
+        .half_width = i % 4 == 0 ? (double)NAN : 0.1 * value,
+        .predicted = value,
+        .lo = store->lo[1][i],
+        .hi = store->hi[1][i],
+        .is_fitted = i % 2 == 1};
+    store->rows[i] =
+        (struct fulcrum_posterior_row){.name = i % 3 == 0 ? long_text : "a parameter",
+            .text = i % 4 == 0 ? long_text : "1 to 2",
+            .fitted = share,
+            .lo = i % 6 == 5 ? (double)NAN : share - 1.0,
+            .hi = share + 1.5,
+            .is_identified = i % 2 == 0};
+    store->figures[i] = (struct fulcrum_posterior_figure){.name = "a figure",
+        .text = long_text,
+        .sd = 0.01,
+        .prior_lo = 0.5,
+        .prior_hi = 1.0 + share,
+        .posterior_lo = 0.97,
+        .posterior_hi = 1.02,
+        .others_lo = i % 3 == 0 ? (double)NAN : 0.8,
+        .others_hi = 1.1,
+        .fitted = 1.0};
+    store->bars[i] = (struct fulcrum_gpu_time_row){.name = "a GPU",
+        .parts = {isnan(share) ? 0.0 : share, 0.15, 0.001, 0.02},
+        .lo = i % 2 == 0 ? (double)NAN : 0.3,
+        .hi = 1.2};
+    double part = isnan(share) ? 0.0 : 0.9 * share;
+    store->stacks[i] =
+        (struct fulcrum_breakdown_row){.name = i % 5 == 4 ? long_text : "a design",
+            .text = i % 3 == 0 ? long_text : "12 ms",
+            .parts = {part, 3.0 * part, 1e-3, 0.1 * part}};
+    store->stages[i] = (struct fulcrum_stages_row){
+        .name = i % 5 == 4 ? long_text : "a run",
+        .text = i % 3 == 0 ? long_text : "12 k steps/s",
+        .share_frac = {{0.3 * part, 0.0, 0.01}, {0.1 * part, 0.3 * part, 0.2 * part},
+            {0.004, 0.0, 0.1 * part}, {0.03, 0.0, 0.0}, {0.0, 0.02, 0.02}},
+        .idle_frac = i % 4 == 0 ? 0.0 : 0.05,
+        .is_split = i % 3 != 1};
+}
+
+static void fill(struct store *store, const struct data_case *data_case)
+{
+    for (size_t i = 0; i < data_case->count; i++) {
+        double share =
+            data_case->count > 1 ? (double)i / (double)(data_case->count - 1) : 0.5;
+        double value = shaped(data_case->shape, share, i);
+        store->x[i] = pow(2.0, 10.0 * share - 6.0);
+        store->disturbed[i] = i % 7 == 3;
+        store->failed[i] = i % 11 == 5;
+        for (size_t j = 0; j < 3; j++) {
+            double watts = j == 0 ? 1.0 : 120.0 + 900.0 * pow(share, 1.0 + (double)j);
+            store->mid[j][i] = value / watts;
+            store->lo[j][i] = store->mid[j][i] * 0.9;
+            store->hi[j][i] = store->mid[j][i] * 1.08;
+        }
+        fill_rows(store, i);
+    }
+    static const char *const names[] = {"DGX-1 per GPU", "DGX-1", "DGX A100",
+        "DGX H100", "DGX-2", "HGX B200", "Workstation RTX 4090", "Cloud g5.48xlarge",
+        "Cloud p4d.24xlarge", "Jetson AGX Orin", "Desktop", "A node with a long name"};
+    for (size_t i = 0; i < FULCRUM_RATIO_MACHINES_MAX; i++) {
+        double spread = pow(2.0, 9.0 * (double)(i * 5 % 12) / 11.0 - 5.5);
+        store->machines[i].name = names[i];
+        store->machines[i].cpu_gpu_ratio =
+            0.3 * pow(spread / 0.3, 1.0 - data_case->crowding) + 1e-4 * (double)i;
+    }
+}
+
+static struct fulcrum_estimate estimate(const struct store *store, size_t j)
+{
+    return (struct fulcrum_estimate){store->mid[j], store->lo[j], store->hi[j]};
+}
+
+static const struct fulcrum_chart_text short_text = {
+    .title = "How many CPU threads does one V100 want?",
+    .subtitle = "R2D2 on Breakout, 6.4 actors per thread, greedy batches; calibrated "
+                "on dgx-1 (43 samples); bands from the fit's covariance, 200 draws",
+    .footnote = "Times scaled from another machine (extrapolated). Watts assumed from "
+                "the machine preset, not measured."};
+
+static struct fulcrum_chart_text text_of(const struct data_case *data_case)
+{
+    if (data_case->shape == SHAPE_SATURATING && data_case->count != 2) {
+        return short_text;
+    }
+    return (struct fulcrum_chart_text){long_text, long_text, long_text};
+}
+
+static enum fulcrum_status draw_ratio(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_ratio_data data = {.text = text_of(data_case),
+        .cpu_gpu_ratio = store->x,
+        .count = data_case->count,
+        .steps_per_s = estimate(store, 0),
+        .steps_per_j_gpu = estimate(store, 1),
+        .steps_per_j_system = estimate(store, 2),
+        .machines = store->machines,
+        .machine_count = FULCRUM_RATIO_MACHINES_MAX};
+    return fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_actors(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_actors_data data = {.text = text_of(data_case),
+        .actor_count = store->x,
+        .count = data_case->count,
+        .steps_per_s = estimate(store, 0),
+        .system_w = estimate(store, 0),
+        .gpu_w = {store->mid[1], NULL, NULL},
+        .steps_per_j_system = estimate(store, 2),
+        .steps_per_j_gpu = estimate(store, 1)};
+    return fulcrum_chart_draw(&fulcrum_chart_actors, canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_calibration(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    size_t count = data_case->count;
+    const struct fulcrum_calibration_data data = {.text = text_of(data_case),
+        .throughput = {store->x, store->mid[0], store->disturbed, count},
+        .throughput_fit = {store->x, store->hi[0], count},
+        .batch = {store->x, store->mid[1], store->disturbed, count},
+        .batch_table = {store->x, store->hi[1], count},
+        .per_batch_s = 2.0,
+        .per_item_s = 0.5,
+        .step_s = store->mid[2],
+        .step_count = count,
+        .reset_s = store->hi[0],
+        .reset_count = count / 2,
+        .training = {store->x, store->mid[0], store->disturbed, count}};
+    return fulcrum_chart_draw(&fulcrum_chart_calibration, canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_sm_time(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    size_t count = data_case->count;
+    const struct fulcrum_sm_work works[] = {
+        {"batch 1", {store->x, store->mid[0], store->disturbed, count},
+            {store->x, store->hi[0], count}},
+        {long_text, {store->x, store->mid[1], NULL, count}, {NULL, NULL, 0}},
+        {"training", {store->x, store->mid[2], NULL, count},
+            {store->x, store->lo[0], count / 2}},
+    };
+    const struct fulcrum_sm_time_data data = {.text = text_of(data_case),
+        .inference = works,
+        .inference_count = 2,
+        .training = works[2]};
+    return fulcrum_chart_draw(&fulcrum_chart_sm_time, canvas, &data, NULL);
+}
+
+/* Points on the curve, beyond its ends and without a place, from two references. */
+static enum fulcrum_status draw_curves(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case,
+    const struct fulcrum_chart *chart)
+{
+    static const double x[] = {0.02, 1.0, 9.0};
+    static const double value[] = {0.5, 90.0, NAN};
+    static const double lo[] = {0.4, NAN, 1.0};
+    static const double hi[] = {0.7, 110.0, 2.0};
+    static const unsigned char fitted[] = {1, 0, 1};
+    const struct fulcrum_published published[] = {
+        {"published: a", 0, x, value, lo, hi, fitted, 3},
+        {"published: a", 1, x, value, NULL, NULL, NULL, 2},
+        {long_text, 1, x, value, lo, hi, fitted, 3},
+    };
+    const struct fulcrum_curves_data data = {.text = text_of(data_case),
+        .x = store->x,
+        .count = data_case->count,
+        .estimates = {estimate(store, 0), estimate(store, 1)},
+        .relative_to_x = 4.0,
+        .cpu_gpu_ratio = store->hi[2],
+        .published = published,
+        .published_count = 3};
+    return fulcrum_chart_draw(chart, canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_runtime(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    return draw_curves(canvas, store, data_case, &fulcrum_chart_runtime);
+}
+
+static enum fulcrum_status draw_power(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    return draw_curves(canvas, store, data_case, &fulcrum_chart_power);
+}
+
+static enum fulcrum_status draw_sm(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    return draw_curves(canvas, store, data_case, &fulcrum_chart_sm);
+}
+
+static enum fulcrum_status draw_gpu_time(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_gpu_time_data data = {.text = text_of(data_case),
+        .part_names = {"math", "SM", "DRAM", "the rest"},
+        .x_label = "time",
+        .interval_name = "90 % interval",
+        .rows = store->bars,
+        .count = data_case->count};
+    return fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL);
+}
+
+/* GPU time above and runs below. */
+static enum fulcrum_status draw_gpu_time_and_runs(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_gpu_time_data data = {.text = text_of(data_case),
+        .part_names = {"math", "SM", "DRAM", "the rest", "launches", "host", "steps"},
+        .x_label = "time",
+        .interval_name = "90 % interval",
+        .rows = store->bars,
+        .count = data_case->count,
+        .run_title = "Time of a run",
+        .run_x_label = "time of a run",
+        .runs = store->bars,
+        .run_count = data_case->count};
+    return fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL);
+}
+
+/* As many placements as there are points, of every kind and of none. */
+static enum fulcrum_status draw_partition(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    static struct fulcrum_partition_bar bars[POINTS_MAX];
+    (void)store;
+    for (size_t i = 0; i < data_case->count && i < POINTS_MAX; i++) {
+        bars[i] =
+            (struct fulcrum_partition_bar){.name = i % 3 == 1 ? long_text : "shares",
+                .part_count = 2,
+                .parts = {{i % 5, 1 + (double)(i % 7), 0.05, 1}, {5, 1, 0.4, 0.2}},
+                .takes_turns = i % 4 == 3,
+                .steps_per_s = i % 6 == 5 ? (double)NAN : 1e3 * (double)(i + 1),
+                .speedup = 1.0 + 0.1 * (double)i,
+                .speedup_lo = i % 2 == 0 ? 0.9 : (double)NAN,
+                .speedup_hi = i % 2 == 0 ? 2.0 : (double)NAN};
+    }
+    const struct fulcrum_partition_data data = {.text = text_of(data_case),
+        .kinds = {"simulation + agent + training", "simulation", "agent", "training",
+            "simulation + agent", long_text},
+        .bars = bars,
+        .count = data_case->count < POINTS_MAX ? data_case->count : POINTS_MAX};
+    return fulcrum_chart_draw(&fulcrum_chart_partition, canvas, &data, NULL);
+}
+
+/* A line with everything, one of long words and gaps, one of a single point. */
+static enum fulcrum_status draw_node(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    static const unsigned char hollow[256] = {1, 0, 1, 1};
+    size_t count = data_case->count < 256 ? data_case->count : 256;
+    const struct fulcrum_node_line lines[] = {
+        {"dgx-1", store->x, count,
+            {{store->mid[0], store->lo[0], store->hi[0]}, {store->mid[1], NULL, NULL},
+                {store->mid[2], NULL, NULL}},
+            hollow},
+        {long_text, store->x, count,
+            {{store->mid[1], NULL, NULL}, {NULL, NULL, NULL},
+                {store->mid[0], NULL, NULL}},
+            NULL},
+        {"one point", store->x, count > 0 ? 1 : 0,
+            {{store->mid[2], NULL, NULL}, {store->mid[2], NULL, NULL},
+                {store->mid[2], NULL, NULL}},
+            hollow}};
+    const struct fulcrum_node_data data = {.text = text_of(data_case),
+        .x_label = "GPUs used",
+        .hollow_name = "threads are short",
+        .interval_name = "90 % interval",
+        .x_kind = data_case->count % 2 == 0 ? FULCRUM_AXIS_LOG2 : FULCRUM_AXIS_LINEAR,
+        .findings = {long_text, NULL, NULL},
+        .lines = lines,
+        .line_count = sizeof lines / sizeof lines[0]};
+    return fulcrum_chart_draw(&fulcrum_chart_node, canvas, &data, NULL);
+}
+
+static struct fulcrum_lines_line a_line(const struct store *store, const char *name,
+    size_t j, const struct data_case *data_case)
+{
+    return (struct fulcrum_lines_line){.name = name,
+        .x = store->x,
+        .y = store->mid[j],
+        .count = data_case->count,
+        .style = j};
+}
+
+static enum fulcrum_status draw_scaling(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    static const unsigned char hollow[] = {1, 0, 1, 0};
+    const double guide = 1;
+    struct fulcrum_lines_line lines[] = {
+        a_line(store, "as many times one GPU", 0, data_case),
+        a_line(store, long_text, 1, data_case), a_line(store, NULL, 2, data_case)};
+    lines[1].look = FULCRUM_LINE_MARKED;
+    lines[1].lo = store->lo[1];
+    lines[1].hi = store->hi[1];
+    lines[2].look = FULCRUM_LINE_POINTS;
+    lines[2].hollow = hollow;
+    lines[2].count = data_case->count > 3 ? 4 : 0;
+    const struct fulcrum_lines_panel panels[] = {
+        {"Weak", long_text, lines, 2, &guide, 1, FULCRUM_AXIS_LOG2},
+        {"Strong", NULL, lines, 3, NULL, 0, FULCRUM_AXIS_LINEAR}};
+    const struct fulcrum_lines_data data = {.text = text_of(data_case),
+        .x_label = "GPUs",
+        .guide_name = "hybrid begins to win",
+        .hollow_name = "seen",
+        .interval_name = "90 % interval",
+        .x_kind = FULCRUM_AXIS_LOG2,
+        .panels = panels,
+        .panel_count = 2};
+    return fulcrum_chart_draw(&fulcrum_chart_scaling, canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_memory(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const double bound = 0.1;
+    int is_log2 = data_case->count % 2 == 0;
+    struct fulcrum_lines_line lines[] = {
+        a_line(store, "1.6 times the bandwidth", 0, data_case),
+        a_line(store, long_text, 1, data_case), a_line(store, "a point", 2, data_case)};
+    lines[0].look = is_log2 ? FULCRUM_LINE_MARKED : FULCRUM_LINE_SMOOTH;
+    lines[1].look = lines[0].look;
+    lines[1].lo = store->lo[1];
+    lines[1].hi = store->hi[1];
+    lines[2].look = FULCRUM_LINE_POINTS;
+    lines[2].count = data_case->count > 0 ? 1 : 0;
+    const struct fulcrum_lines_panel panels[] = {
+        {"Throughput", long_text, lines, 3, &bound, 1, FULCRUM_AXIS_LINEAR},
+        {"GPU time", NULL, lines, 2, NULL, 0, FULCRUM_AXIS_LINEAR}};
+    const struct fulcrum_lines_data data = {.text = text_of(data_case),
+        .x_label = "cache",
+        .guide_name = "least share",
+        .interval_name = "90 % interval",
+        .x_kind = is_log2 ? FULCRUM_AXIS_LOG2 : FULCRUM_AXIS_LINEAR,
+        .from_zero = !is_log2,
+        .panels = panels,
+        .panel_count = 2};
+    return fulcrum_chart_draw(&fulcrum_chart_memory, canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_breakdown(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_breakdown_data data = {.text = text_of(data_case),
+        .title = data_case->count % 2 == 0 ? long_text : "a cycle",
+        .x_label = "time",
+        .unit = "s",
+        .scale =
+            data_case->shape == SHAPE_GAPS ? FULCRUM_ROW_SHARE : FULCRUM_ROW_AMOUNT,
+        .part_names = {"processors", "GPUs", "the rest", long_text},
+        .part_styles = {0, 1, 2, 7},
+        .part_count = 4,
+        .rows = store->stacks,
+        .count = data_case->count};
+    return fulcrum_chart_draw(&fulcrum_chart_breakdown, canvas, &data, NULL);
+}
+
+/* As many columns as rows, the middle ones cannot run; machines on the diagonal. */
+static enum fulcrum_status draw_heat(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    size_t side = (size_t)sqrt((double)data_case->count);
+    struct fulcrum_heat_machine machines[FULCRUM_HEAT_MACHINES_MAX];
+    for (size_t i = 0; i < FULCRUM_HEAT_MACHINES_MAX; i++) {
+        machines[i] = (struct fulcrum_heat_machine){store->machines[i].name,
+            store->machines[i].cpu_gpu_ratio, store->machines[11 - i].cpu_gpu_ratio};
+    }
+    const struct fulcrum_heat_data data = {.text = text_of(data_case),
+        .x = {"hardware threads", store->x, side},
+        .y = {long_text, store->x, side},
+        .value = store->mid[0],
+        .cannot_run = store->disturbed,
+        .cpu_gpu_ratio = store->hi[2],
+        .value_name = data_case->count % 2 == 0 ? long_text : "throughput, steps/s",
+        .machines = machines,
+        .machine_count = FULCRUM_HEAT_MACHINES_MAX};
+    return fulcrum_chart_draw(&fulcrum_chart_heat, canvas, &data, NULL);
+}
+
+/* Every third point is beaten; a third metric where points are odd in number. */
+static enum fulcrum_status draw_pareto(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    static unsigned char on_front[POINTS_MAX];
+    static const char *labels[POINTS_MAX];
+    for (size_t i = 0; i < data_case->count; i++) {
+        on_front[i] = i % 3 != 2;
+        labels[i] = i % 4 == 0 ? long_text : "16 threads, 2 GPUs";
+    }
+    const struct fulcrum_pareto_data data = {.text = text_of(data_case),
+        .x = {"watts: less is better", {store->mid[1], store->lo[1], store->hi[1]}, 0},
+        .y = {long_text, {store->mid[0], store->lo[0], store->hi[0]}, 1},
+        .third = data_case->count % 2 == 1 ? store->mid[2] : NULL,
+        .third_label = "price",
+        .on_front = on_front,
+        .labels = labels,
+        .count = data_case->count};
+    return fulcrum_chart_draw(&fulcrum_chart_pareto, canvas, &data, NULL);
+}
+
+/* As many fields as there are points: one-sided, without bars, without shares. */
+static enum fulcrum_status draw_tornado(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    static struct fulcrum_tornado_row rows[POINTS_MAX];
+    size_t count = 0;
+    (void)store;
+    for (size_t i = 0; i < data_case->count && i < POINTS_MAX; i++) {
+        double swing = 1.0 / (double)(i + 1);
+        rows[i] = (struct fulcrum_tornado_row){
+            .name = i % 4 == 1 ? long_text : "workload.step.mean_s",
+            .reach = i % 3 == 2 ? NULL : "570 \302\265s to 3.9 ms",
+            .lo = i % 7 == 6 ? (double)NAN : 10.0 - swing,
+            .hi = i % 5 == 4 ? 10.0 - 2.0 * swing : 10.0 + swing,
+            .first = i % 6 == 5 ? (double)NAN : 0.4 * swing,
+            .first_error = 0.01,
+            .total = i % 6 == 5 ? (double)NAN : 0.5 * swing,
+            .total_error = 0.02};
+        count++;
+    }
+    const struct fulcrum_tornado_panel panels[] = {
+        {"steps_per_s, 1/s", NULL, long_text, 10.0, rows, count},
+        {long_text, "s", NULL, 10.0, rows, count / 2}};
+    const struct fulcrum_tornado_data data = {.text = text_of(data_case),
+        .panels = panels,
+        .count = count > 0 ? 1 + count % 2 : 0};
+    return fulcrum_chart_draw(&fulcrum_chart_tornado, canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_stages(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_stages_data data = {
+        .text = text_of(data_case), .rows = store->stages, .count = data_case->count};
+    return fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &data, NULL);
+}
+
+static struct fulcrum_measured_panel measured_panel(
+    const struct store *store, const char *name, size_t j, size_t count)
+{
+    return (struct fulcrum_measured_panel){.name = name,
+        .actor_count = store->x,
+        .steps_per_s = store->mid[j],
+        .lo = store->lo[j],
+        .hi = store->hi[j],
+        .disturbed = store->disturbed,
+        .failed = store->failed,
+        .predicted = estimate(store, 1),
+        .count = count};
+}
+
+/* Predicted far off, and exactly. */
+static enum fulcrum_status draw_measured(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_measured_panel panels[] = {
+        measured_panel(store, "greedy, 4 environments per actor", 0, data_case->count),
+        measured_panel(store, long_text, 1, data_case->count)};
+    const struct fulcrum_measured_data data = {.text = text_of(data_case),
+        .panels = panels,
+        .panel_count = 2,
+        .interval_name = "90 % interval"};
+    return fulcrum_chart_draw(&fulcrum_chart_measured, canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_parity(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    static const char *const families[] = {"one family", "another", long_text};
+    const struct fulcrum_parity_data data = {.text = text_of(data_case),
+        .points = store->parity,
+        .count = data_case->count,
+        .families = families,
+        .family_count = 3,
+        .interval_name = "90 % interval"};
+    return fulcrum_chart_draw(&fulcrum_chart_parity, canvas, &data, NULL);
+}
+
+static enum fulcrum_status draw_posterior(struct fulcrum_canvas *canvas,
+    const struct store *store, const struct data_case *data_case)
+{
+    const struct fulcrum_posterior_data data = {.text = text_of(data_case),
+        .rows = store->rows,
+        .row_count = data_case->count,
+        .figures = store->figures,
+        .figure_count = data_case->count / 3};
+    return fulcrum_chart_draw(&fulcrum_chart_posterior, canvas, &data, NULL);
+}
+
+static const struct chart_case {
+    const char *name;
+    enum fulcrum_status (*draw)(struct fulcrum_canvas *canvas,
+        const struct store *store, const struct data_case *data_case);
+} chart_cases[] = {
+    {"ratio", draw_ratio},
+    {"actors", draw_actors},
+    {"calibration", draw_calibration},
+    {"runtime", draw_runtime},
+    {"power", draw_power},
+    {"sm", draw_sm},
+    {"gpu-time", draw_gpu_time},
+    {"gpu-time and runs", draw_gpu_time_and_runs},
+    {"memory", draw_memory},
+    {"scaling", draw_scaling},
+    {"node", draw_node},
+    {"partition", draw_partition},
+    {"parity", draw_parity},
+    {"posterior", draw_posterior},
+    {"sm-time", draw_sm_time},
+    {"stages", draw_stages},
+    {"measured", draw_measured},
+    {"heat", draw_heat},
+    {"pareto", draw_pareto},
+    {"tornado", draw_tornado},
+    {"breakdown", draw_breakdown},
+};
+
+/* Rounding aside: texts may touch, not meet. */
+static struct fulcrum_rect shrunk(struct fulcrum_rect rect)
+{
+    const double slack_pt = 0.05;
+    return (struct fulcrum_rect){
+        rect.x0 + slack_pt, rect.y0 + slack_pt, rect.x1 - slack_pt, rect.y1 - slack_pt};
+}
+
+static int leaves(struct fulcrum_rect rect, struct fulcrum_extent page)
+{
+    return rect.x0 < 0.0 || rect.y0 < 0.0 || rect.x1 > page.width_pt ||
+           rect.y1 > page.height_pt;
+}
+
+/* May these two kinds never share a place? */
+static int exclude_each_other(const struct fulcrum_box *a, const struct fulcrum_box *b)
+{
+    if (a->kind == FULCRUM_BOX_TEXT) {
+        return b->kind == FULCRUM_BOX_TEXT || b->kind == FULCRUM_BOX_DATA;
+    }
+    if (a->kind == FULCRUM_BOX_LEGEND) {
+        return b->kind == FULCRUM_BOX_DATA || b->kind == FULCRUM_BOX_PANEL;
+    }
+    return a->kind == FULCRUM_BOX_PANEL && b->kind == FULCRUM_BOX_PANEL;
+}
+
+static size_t count_conflicts(const struct fulcrum_box *boxes, size_t count, size_t i)
+{
+    size_t conflicts = 0;
+    for (size_t j = 0; j < count; j++) {
+        if (j != i && exclude_each_other(&boxes[i], &boxes[j]) &&
+            fulcrum_rect_overlap(shrunk(boxes[i].rect), shrunk(boxes[j].rect))) {
+            (void)fprintf(stderr, "\n  '%s' meets '%s' (kind %d)",
+                boxes[i].text != NULL ? boxes[i].text : "-",
+                boxes[j].text != NULL ? boxes[j].text : "-", (int)boxes[j].kind);
+            conflicts++;
+        }
+    }
+    return conflicts;
+}
+
+static size_t count_faults(const struct fulcrum_canvas *canvas)
+{
+    size_t count = 0;
+    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
+    struct fulcrum_extent page = fulcrum_canvas_extent(canvas);
+    size_t faults = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (boxes[i].kind == FULCRUM_BOX_DATA) {
+            faults += leaves(boxes[i].rect, page) ? 1U : 0U;
+            continue;
+        }
+        faults += leaves(boxes[i].rect, page) ? 1U : 0U;
+        faults += count_conflicts(boxes, count, i);
+    }
+    return faults;
+}
+
+/* Room for one case's data; the caller frees it. */
+static struct store *new_store(const struct data_case *data_case)
+{
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL) {
+        abort(); /* nothing can be tested, and there is nothing to clean up */
+    }
+    fill(store, data_case);
+    return store;
+}
+
+static struct fulcrum_canvas *new_canvas(struct fulcrum_extent page)
+{
+    struct fulcrum_canvas *canvas = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_canvas_new(&canvas, page.width_pt, page.height_pt, NULL), FULCRUM_OK);
+    return canvas;
+}
+
+static void check_one(const struct chart_case *chart, const struct data_case *data_case,
+    struct fulcrum_extent page)
+{
+    struct store *store = new_store(data_case);
+    struct fulcrum_canvas *canvas = new_canvas(page);
+    CU_ASSERT_EQUAL(chart->draw(canvas, store, data_case), FULCRUM_OK);
+    size_t faults = count_faults(canvas);
+    CU_ASSERT_EQUAL(faults, 0);
+    if (faults > 0) {
+        (void)fprintf(stderr, "\n  %s, %s, %g x %g: %zu faults\n", chart->name,
+            data_case->name, page.width_pt, page.height_pt, faults);
+    }
+    fulcrum_canvas_free(canvas);
+    free(store);
+}
+
+static void test_nothing_overlaps_or_leaves_the_page(void)
+{
+    const size_t page_count = sizeof pages / sizeof pages[0];
+    const size_t data_count = sizeof data_cases / sizeof data_cases[0];
+    const size_t chart_count = sizeof chart_cases / sizeof chart_cases[0];
+    for (size_t i = 0; i < chart_count * data_count * page_count; i++) {
+        check_one(&chart_cases[i / page_count / data_count],
+            &data_cases[i / page_count % data_count], pages[i % page_count]);
+    }
+}
+
+static size_t count_kind(
+    const struct fulcrum_canvas *canvas, enum fulcrum_box_kind kind)
+{
+    size_t count = 0;
+    size_t found = 0;
+    const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);
+    for (size_t i = 0; i < count; i++) {
+        found += boxes[i].kind == kind ? 1U : 0U;
+    }
+    return found;
+}
+
+static void expect_no_data(const struct fulcrum_chart *chart, const void *data)
+{
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(fulcrum_chart_draw(chart, canvas, data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "no data"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_LEGEND), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+/* Any chart's data, all zeros, have nothing to draw, as no data at all. */
+static void test_every_chart_says_so_where_there_is_no_data(void)
+{
+    void *zeros = calloc(1, 4096);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(zeros);
+    for (const struct fulcrum_chart *const *chart = fulcrum_charts(); *chart != NULL;
+         chart++) {
+        expect_no_data(*chart, NULL);
+        expect_no_data(*chart, zeros);
+        CU_ASSERT_PTR_EQUAL(fulcrum_chart_find((*chart)->name), *chart);
+        CU_ASSERT(strlen((*chart)->summary) > 10);
+    }
+    free(zeros);
+    CU_ASSERT_PTR_NULL(fulcrum_chart_find("pie"));
+}
+
+static void test_pages_too_small_are_refused(void)
+{
+    const struct fulcrum_extent small = {299.0, 400.0};
+    for (const struct fulcrum_chart *const *chart = fulcrum_charts(); *chart != NULL;
+         chart++) {
+        struct fulcrum_canvas *canvas = new_canvas(small);
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(
+            fulcrum_chart_draw(*chart, canvas, NULL, &err), FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "299"));
+        fulcrum_canvas_free(canvas);
+    }
+}
+
+static void check_machines_are_named(const struct data_case *data_case)
+{
+    struct store *store = new_store(data_case);
+    struct fulcrum_canvas *canvas = new_canvas(pages[2]);
+    CU_ASSERT_EQUAL(draw_ratio(canvas, store, data_case), FULCRUM_OK);
+    for (size_t i = 0; i < FULCRUM_RATIO_MACHINES_MAX; i++) {
+        CU_ASSERT(count_texts(canvas, store->machines[i].name) >= 1);
+    }
+    fulcrum_canvas_free(canvas);
+    free(store);
+}
+
+static void test_every_machine_is_named_somewhere(void)
+{
+    for (size_t i = 1; i < sizeof data_cases / sizeof data_cases[0]; i++) {
+        struct data_case data_case = data_cases[i];
+        data_case.shape = SHAPE_SATURATING;
+        check_machines_are_named(&data_case);
+    }
+}
+
+static void test_machines_without_a_place_in_the_world_are_refused(void)
+{
+    static const double ratios[] = {0.0, -1.0, NAN, INFINITY};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
+        const struct fulcrum_ratio_machine machine = {"odd", ratios[i]};
+        const struct fulcrum_ratio_data data = {
+            .machines = &machine, .machine_count = 1};
+        CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &data, &err),
+            FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "of odd"));
+    }
+    const struct fulcrum_ratio_data many = {
+        .machine_count = FULCRUM_RATIO_MACHINES_MAX + 1};
+    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &many, &err),
+        FULCRUM_ERR_RANGE);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_ratio_names_the_optimum_of_each_metric(void)
+{
+    static const double x[] = {0.1, 0.2, 0.4, 0.8};
+    static const double rising[] = {100, 200, 399, 400};
+    static const double peaked[] = {1, 3, 2, 1};
+    static const double unknown[] = {NAN, NAN, NAN, NAN};
+    const struct fulcrum_ratio_data data = {.x_label = "actor threads / learner cores",
+        .cpu_gpu_ratio = x,
+        .count = 4,
+        .steps_per_s = {.value = rising},
+        .steps_per_j_gpu = {.value = unknown},
+        .steps_per_j_system = {.value = peaked}};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_ratio, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "within 1 % of the best (400) at 0.4"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "best 3 at 0.2"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "actor threads / learner cores"), 1);
+    /* A metric that nobody knows takes no room, and no interval is explained. */
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2);
+    CU_ASSERT_EQUAL(count_texts(canvas, "interval"), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_actors_prefers_runtime_in_a_readable_unit(void)
+{
+    static const double actors[] = {1, 2, 4, 8};
+    static const double runtime_s[] = {28800, 14400, 10800, 18000};
+    static const double steps[] = {1, 2, 3, 2};
+    const struct fulcrum_actors_data data = {.actor_count = actors,
+        .count = 4,
+        .runtime_s = {.value = runtime_s},
+        .steps_per_s = {.value = steps}};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_actors, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Runtime, minutes"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "best 180 at 4 actors"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Throughput"), 0);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 1);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_calibration_says_what_was_not_measured(void)
+{
+    static const double threads[] = {1, 2, 4};
+    static const double steps_per_s[] = {100, 190, 380};
+    static const double fit[] = {100, 200, 400};
+    const struct fulcrum_calibration_data data = {
+        .throughput = {threads, steps_per_s, NULL, 3},
+        .throughput_fit = {threads, fit, 3}};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_calibration, canvas, &data, NULL),
+        FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "not measured"), 3);
+    CU_ASSERT_EQUAL(count_texts(canvas, "deviation from the fit"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 5);
+    /* Deviations are 0, -5 and -5 %: the strip's axis has to reach them. */
+    CU_ASSERT(count_texts(canvas, "-4") + count_texts(canvas, "-5") >= 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "disturbed"), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_sm_time_has_a_panel_for_what_was_measured(void)
+{
+    static const double sms[] = {8, 40, 132};
+    static const double time_s[] = {8e-3, 2e-3, 1e-3};
+    static const unsigned char disturbed[] = {0, 1, 0};
+    const struct fulcrum_sm_work works[] = {
+        {"batch 1", {sms, time_s, disturbed, 3}, {sms, time_s, 3}},
+        {"batch 64", {sms, time_s, NULL, 3}, {NULL, NULL, 0}}};
+    struct fulcrum_sm_time_data data = {.inference = works, .inference_count = 2};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_sm_time, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Inference: time of a batch"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Training: time of a step"), 0);
+    CU_ASSERT_EQUAL(count_texts(canvas, "batch 64"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "disturbed sample"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 1);
+    fulcrum_canvas_free(canvas);
+    data.training = works[1];
+    canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_sm_time, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Training: time of a step"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2);
+    data.inference_count = 5;
+    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_sm_time, canvas, &data, NULL),
+        FULCRUM_ERR_RANGE);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_curves_name_their_point_and_published_values(void)
+{
+    static const double sms[] = {2, 20, 40, 80};
+    static const double slowdown[] = {15, 1.8, 1.06, 1};
+    static const double ratio[] = {20, 2, 1, 0.5};
+    static const double x[] = {40};
+    static const double value[] = {1.07};
+    static const unsigned char fitted[] = {1};
+    const struct fulcrum_published published = {
+        "published: mine", 0, x, value, NULL, NULL, fitted, 1};
+    const struct fulcrum_curves_data data = {.x = sms,
+        .count = 4,
+        .estimates = {{.value = slowdown}},
+        .relative_to_x = 80,
+        .cpu_gpu_ratio = ratio,
+        .published = &published,
+        .published_count = 1};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_sm, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Runtime relative to 80 SMs"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "1.07"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "CPU/GPU ratio"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "0.5"), 1); /* a tick of the second scale */
+    CU_ASSERT_EQUAL(count_texts(canvas, "published: mine"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "the fit has seen it"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "interval"), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+/* A ratio that falls and rises again has no one place along the axis. */
+static void test_a_second_scale_needs_ratios_in_order(void)
+{
+    static const double sms[] = {2, 20, 80};
+    static const double slowdown[] = {15, 1.8, 1};
+    static const double ratios[][3] = {{20, 2, 4}, {20, NAN, 0.5}, {2, 2, 2}};
+    for (size_t i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
+        const struct fulcrum_curves_data data = {.x = sms,
+            .count = 3,
+            .estimates = {{.value = slowdown}},
+            .cpu_gpu_ratio = ratios[i]};
+        struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+        CU_ASSERT_EQUAL(
+            fulcrum_chart_draw(&fulcrum_chart_sm, canvas, &data, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(count_texts(canvas, "CPU/GPU ratio"), 0);
+        fulcrum_canvas_free(canvas);
+    }
+}
+
+static void test_too_many_published_sets_are_refused(void)
+{
+    const struct fulcrum_curves_data data = {
+        .published_count = FULCRUM_PUBLISHED_MAX + 1};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_power, canvas, &data, NULL),
+        FULCRUM_ERR_RANGE);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_parity_counts_what_was_predicted(void)
+{
+    static const char *const families[] = {"mine"};
+    const struct fulcrum_parity_point points[] = {
+        {FULCRUM_PARITY_RATE, 0, 0, 100, NAN, 110, 90, 130},
+        {FULCRUM_PARITY_RATE, 0, 0, 200, NAN, 160, NAN, NAN},
+        {FULCRUM_PARITY_RATE, 1, 0, 200, NAN, 900, NAN, NAN},
+        {FULCRUM_PARITY_WATTS, 1, 0, 70, 5, 71, NAN, NAN},
+        {FULCRUM_PARITY_RATIO, 0, 0, 0, NAN, 1, NAN, NAN}, /* has no place */
+    };
+    const struct fulcrum_parity_data data = {
+        .points = points, .count = 5, .families = families, .family_count = 1};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_parity, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "mean error 15 % over 2 predicted"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "1 fitted, none predicted"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 4);
+    fulcrum_canvas_free(canvas);
+    const struct fulcrum_parity_data many = {
+        .family_count = FULCRUM_PARITY_FAMILIES_MAX + 1};
+    canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_parity, canvas, &many, NULL),
+        FULCRUM_ERR_RANGE);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_rows_without_a_place_are_counted(void)
+{
+    enum { ROWS = 200 };
+    static struct fulcrum_posterior_row rows[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = (struct fulcrum_posterior_row){
+            .name = "parameter", .fitted = 0.1, .lo = -1.0, .hi = 1.0};
+    }
+    const struct fulcrum_posterior_data data = {.rows = rows, .row_count = ROWS};
+    struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_posterior, canvas, &data, NULL), FULCRUM_OK);
+    size_t named = count_texts(canvas, "parameter") - 1; /* the legend */
+    char rest[32];
+    (void)snprintf(rest, sizeof rest, "and %zu more", ROWS - named);
+    CU_ASSERT(named > 5);
+    CU_ASSERT_EQUAL(count_texts(canvas, rest), 1);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_gpu_time_labels_every_share(void)
+{
+    const struct fulcrum_gpu_time_row rows[] = {
+        {"V100", {0.57, 0.15, 0.12, 0.16}, NAN, NAN},
+        {"H100", {0.13, 0.15, 0.01, 0.16}, 0.3, 0.7}};
+    const struct fulcrum_gpu_time_data data = {
+        .part_names = {"math"}, .interval_name = "interval", .rows = rows, .count = 2};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL), FULCRUM_OK);
+    static const char *const shares[] = {"57 %", "15 %", "12 %", "16 %", "29 %", "33 %",
+        "2 %", "36 %", "0.45 (0.30 to 0.70)", "interval"};
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        CU_ASSERT(count_texts(canvas, shares[i]) >= 1);
+    }
+    fulcrum_canvas_free(canvas);
+    static const double odd[] = {-0.1, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        const struct fulcrum_gpu_time_row row = {"odd", {0.5, odd[i], 0, 0}, NAN, NAN};
+        const struct fulcrum_gpu_time_data bad = {.rows = &row, .count = 1};
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        canvas = new_canvas(pages[0]);
+        CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &bad, &err),
+            FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "of odd"));
+        fulcrum_canvas_free(canvas);
+    }
+}
+
+/* Both panels, and shares that would read 0 % without a label. */
+static void test_gpu_time_has_runs_below(void)
+{
+    const struct fulcrum_gpu_time_row times[] = {
+        {"V100", {0.57, 0.15, 0.276, 0.004}, NAN, NAN}};
+    const struct fulcrum_gpu_time_row runs[] = {
+        {"dgx-1", {0.1, 0, 0, 0, 0, 0.3, 0.6}, NAN, NAN}};
+    const struct fulcrum_gpu_time_data data = {.part_names = {"math"},
+        .rows = times,
+        .count = 1,
+        .run_title = "Runs",
+        .runs = runs,
+        .run_count = 1};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &data, NULL), FULCRUM_OK);
+    static const char *const texts[] = {"57 %", "28 %", "V100", "dgx-1", "Runs", "10 %",
+        "30 %", "60 %", "GPU time for the same work"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        CU_ASSERT(count_texts(canvas, texts[i]) >= 1);
+    }
+    CU_ASSERT_EQUAL(count_texts(canvas, "0 %") - count_texts(canvas, "10 %") -
+                        count_texts(canvas, "30 %") - count_texts(canvas, "60 %"),
+        0);
+    fulcrum_canvas_free(canvas);
+    const struct fulcrum_gpu_time_row odd = {"odd", {0.5, -1}, NAN, NAN};
+    struct fulcrum_gpu_time_data bad = data;
+    bad.runs = &odd;
+    canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_gpu_time, canvas, &bad, NULL),
+        FULCRUM_ERR_RANGE);
+    fulcrum_canvas_free(canvas);
+}
+
+/* What a chart cannot show is refused by name; what cannot run is drawn as such. */
+static void test_partition_refuses_odd_parts(void)
+{
+    const struct fulcrum_partition_bar good = {.name = "good",
+        .part_count = 1,
+        .parts = {{0, 2, 0.5, 1}},
+        .steps_per_s = 2e6,
+        .speedup = 1.5,
+        .speedup_lo = (double)NAN,
+        .speedup_hi = (double)NAN};
+    struct fulcrum_partition_bar bars[5];
+    for (size_t i = 0; i < 5; i++) {
+        bars[i] = good;
+        bars[i].name = "odd";
+    }
+    bars[0].parts[0].sm_frac = 1.5;
+    bars[1].parts[0].instances = 0;
+    bars[2].parts[0].kind = FULCRUM_PARTITION_KINDS_MAX;
+    bars[3].speedup = (double)NAN;
+    bars[4].part_count = FULCRUM_PARTITION_PARTS_MAX + 1;
+    for (size_t i = 0; i < 5; i++) {
+        struct fulcrum_canvas *canvas = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        const struct fulcrum_partition_data data = {.bars = &bars[i], .count = 1};
+        CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 600, 500, NULL), FULCRUM_OK);
+        CU_ASSERT_EQUAL(
+            fulcrum_chart_draw(&fulcrum_chart_partition, canvas, &data, &err),
+            FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "odd"));
+        fulcrum_canvas_free(canvas);
+    }
+    struct fulcrum_canvas *canvas = NULL;
+    const struct fulcrum_partition_data data = {.bars = &good, .count = 1};
+    CU_ASSERT_EQUAL_FATAL(fulcrum_canvas_new(&canvas, 600, 500, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_partition, canvas, &data, NULL), FULCRUM_OK);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_node_has_room_for_so_many_lines(void)
+{
+    static const double x[] = {1, 2, 3, 4};
+    static const double y[] = {1, 2, 30, 4};
+    struct fulcrum_node_line lines[FULCRUM_NODE_LINES_MAX + 1];
+    for (size_t i = 0; i <= FULCRUM_NODE_LINES_MAX; i++) {
+        lines[i] = (struct fulcrum_node_line){
+            .name = "one of many", .x = x, .count = 4, .panels = {{y, NULL, NULL}}};
+    }
+    struct fulcrum_node_data data = {
+        .lines = lines, .line_count = FULCRUM_NODE_LINES_MAX};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_node, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "one of many"), (size_t)FULCRUM_NODE_LINES_MAX);
+    /* Panels without a value are left out. */
+    CU_ASSERT_EQUAL(count_texts(canvas, "Steps per second"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "Steps per GPU joule"), 0);
+    data.line_count++;
+    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_node, canvas, &data, NULL),
+        FULCRUM_ERR_RANGE);
+    fulcrum_canvas_free(canvas);
+}
+
+/* `lines` in the first of so many panels; counts those named, if it is drawn. */
+static enum fulcrum_status draw_lines(const struct fulcrum_lines_line *lines,
+    size_t line_count, size_t panel_count, size_t *named)
+{
+    struct fulcrum_lines_panel panels[FULCRUM_LINES_PANELS_MAX + 1] = {
+        {.title = "a", .lines = lines, .line_count = line_count}};
+    const struct fulcrum_lines_data data = {.guide_name = "a guide",
+        .hollow_name = "seen",
+        .interval_name = "an interval",
+        .panels = panels,
+        .panel_count = panel_count};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    enum fulcrum_status status =
+        fulcrum_chart_draw(&fulcrum_chart_scaling, canvas, &data, NULL);
+    *named = count_texts(canvas, lines[0].name);
+    fulcrum_canvas_free(canvas);
+    return status;
+}
+
+static void test_there_is_room_for_so_many_lines(void)
+{
+    static const double x[] = {1, 2};
+    struct fulcrum_lines_line lines[FULCRUM_LINES_MAX + 1];
+    for (size_t i = 0; i <= FULCRUM_LINES_MAX; i++) {
+        lines[i] = (struct fulcrum_lines_line){.name = "one of many",
+            .x = x,
+            .y = x,
+            .count = 2,
+            .style = i,
+            .look = FULCRUM_LINE_MARKED};
+    }
+    size_t named = 0;
+    CU_ASSERT_EQUAL(draw_lines(lines, FULCRUM_LINES_MAX, 1, &named), FULCRUM_OK);
+    CU_ASSERT_EQUAL(named, (size_t)FULCRUM_LINES_MAX);
+    CU_ASSERT_EQUAL(
+        draw_lines(lines, FULCRUM_LINES_MAX + 1, 1, &named), FULCRUM_ERR_RANGE);
+    CU_ASSERT_EQUAL(draw_lines(lines, 1, FULCRUM_LINES_PANELS_MAX, &named), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        draw_lines(lines, 1, FULCRUM_LINES_PANELS_MAX + 1, &named), FULCRUM_ERR_RANGE);
+}
+
+static void test_stages_show_halves_only_where_they_are_known(void)
+{
+    const struct fulcrum_stages_row rows[] = {
+        {.name = "measured",
+            .text = "900 steps/s",
+            .share_frac = {{0.25, 0.0, 0.0}, {0.1, 0.31, 0.17}, {0.0}},
+            .idle_frac = 0.14,
+            .is_split = 1},
+        {.name = "published", .share_frac = {{0.4}, {0.22}, {0.41}}}};
+    const struct fulcrum_stages_data both = {.rows = rows, .count = 2};
+    const struct fulcrum_stages_data whole = {.rows = rows + 1, .count = 1};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &both, NULL), FULCRUM_OK);
+    static const char *const words[] = {"25 %", "10 %", "31 %", "17 %", "14 %", "40 %",
+        "22 %", "41 %", "900 steps/s", "training", "all wait", "lower half"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        CU_ASSERT_EQUAL(count_texts(canvas, words[i]), 1);
+    }
+    CU_ASSERT_EQUAL(count_texts(canvas, "replay"), 0);
+    fulcrum_canvas_free(canvas);
+    canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &whole, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_texts(canvas, "lower half"), 0);
+    CU_ASSERT_EQUAL(count_texts(canvas, "all wait"), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_stages_that_are_no_shares_are_refused(void)
+{
+    static const double odd[] = {-0.1, 0.9, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        const struct fulcrum_stages_row row = {
+            .name = "odd", .share_frac = {{0.3}, {odd[i]}}};
+        const struct fulcrum_stages_data bad = {.rows = &row, .count = 1};
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        struct fulcrum_canvas *canvas = new_canvas(pages[0]);
+        CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_stages, canvas, &bad, &err),
+            FULCRUM_ERR_RANGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "of odd"));
+        fulcrum_canvas_free(canvas);
+    }
+}
+
+/* Draws a case into an SVG. The caller frees it. */
+/* Two actors predicted 10 % too high and 20 % too low, a third one disturbed. */
+struct two_rates {
+    double actors[3];
+    double measured[3];
+    double lo[3];
+    double hi[3];
+    double predicted[3];
+    unsigned char disturbed[3];
+    unsigned char failed[3];
+    struct fulcrum_measured_panel panel;
+};
+
+static void fill_two_rates(struct two_rates *out, double scale)
+{
+    *out = (struct two_rates){.actors = {1.0, 2.0, 4.0},
+        .measured = {1000.0 * scale, 1500.0 * scale, 10.0 * scale},
+        .lo = {900.0 * scale, 1400.0 * scale, 5.0 * scale},
+        .hi = {1050.0 * scale, 1600.0 * scale, 1800.0 * scale},
+        .predicted = {1100.0 * scale, 1200.0 * scale, 2000.0 * scale},
+        .disturbed = {0, 0, 1}};
+    out->panel = (struct fulcrum_measured_panel){.name = "greedy",
+        .actor_count = out->actors,
+        .steps_per_s = out->measured,
+        .lo = out->lo,
+        .hi = out->hi,
+        .disturbed = out->disturbed,
+        .failed = out->failed,
+        .predicted = {out->predicted, NULL, NULL},
+        .count = 3};
+}
+
+static struct fulcrum_canvas *drawn_measured(
+    const struct fulcrum_measured_panel *panels, size_t count)
+{
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    const struct fulcrum_measured_data data = {.panels = panels, .panel_count = count};
+    CU_ASSERT_EQUAL(
+        fulcrum_chart_draw(&fulcrum_chart_measured, canvas, &data, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(count_faults(canvas), 0);
+    return canvas;
+}
+
+static void test_measured_errors_leave_disturbed_points_out(void)
+{
+    struct two_rates rates;
+    struct fulcrum_measured_errors errors = {.count = 0};
+    size_t at = 9;
+    fill_two_rates(&rates, 1.0);
+    fulcrum_measured_errors_add(&errors, &at, &rates.panel);
+    CU_ASSERT_EQUAL(errors.count, 2);
+    CU_ASSERT_EQUAL(at, 1);
+    suite_assert_close("sum", errors.sum_frac, 0.3, 1e-12);
+    suite_assert_close("largest", errors.largest_frac, -0.2, 1e-12);
+    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "mean |error| 15 %, largest -20 %"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "greedy, steps/s"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "disturbed, not among the errors"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "failed"), 0);
+    /* The disturbed point is 19900 % off: the scale of the others does not show it. */
+    CU_ASSERT_EQUAL(count_texts(canvas, "20k"), 0);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_measured_points_may_all_be_disturbed(void)
+{
+    struct two_rates rates;
+    fill_two_rates(&rates, 1.0);
+    rates.disturbed[0] = rates.disturbed[1] = 1;
+    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "all disturbed"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "median of the windows"), 0);
+    CU_ASSERT_EQUAL(count_texts(canvas, "20k"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_measured_points_that_a_fit_has_seen_prove_nothing(void)
+{
+    struct two_rates rates;
+    unsigned char seen[3] = {0, 1, 0};
+    fill_two_rates(&rates, 1.0);
+    rates.panel.seen = seen;
+    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "mean |error| 10 %, largest +10 %"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "hollow: the fit has seen it"), 1);
+    fulcrum_canvas_free(canvas);
+    seen[0] = 1; /* cppcheck-suppress unreadVariable; the panel points to it */
+    canvas = drawn_measured(&rates.panel, 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "all seen by the fit"), 1);
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_measured_needs_no_prediction(void)
+{
+    struct two_rates rates;
+    fill_two_rates(&rates, 1.0);
+    rates.panel.predicted = (struct fulcrum_estimate){NULL, NULL, NULL};
+    struct fulcrum_canvas *canvas = drawn_measured(&rates.panel, 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "predicted"), 0);
+    CU_ASSERT_EQUAL(
+        count_texts(canvas, "error"), 1); /* of the disturbed, in the legend */
+    fulcrum_canvas_free(canvas);
+}
+
+/* A rule that nothing ran with still has its panel, with a line for each failure. */
+static void test_measured_marks_failures(void)
+{
+    struct two_rates rates[2];
+    fill_two_rates(&rates[0], 1.0);
+    fill_two_rates(&rates[1], 1.0);
+    for (size_t i = 0; i < 3; i++) {
+        rates[1].measured[i] = rates[1].predicted[i] = (double)NAN;
+        rates[1].failed[i] = 1;
+    }
+    const struct fulcrum_measured_panel panels[] = {rates[0].panel, rates[1].panel};
+    struct fulcrum_canvas *canvas = drawn_measured(panels, 2);
+    CU_ASSERT_EQUAL(count_texts(canvas, "failed"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "nothing measured"), 1);
+    CU_ASSERT_EQUAL(count_texts(canvas, "nothing to compare"), 1);
+    CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_GUIDE), 0);
+    fulcrum_canvas_free(canvas);
+    rates[1].measured[0] = 800.0; /* cppcheck-suppress unreadVariable; as above */
+    canvas = drawn_measured(panels, 2);
+    CU_ASSERT(
+        count_kind(canvas, FULCRUM_BOX_GUIDE) >= 3); /* lines are kept in pieces */
+    fulcrum_canvas_free(canvas);
+}
+
+static void test_measured_rates_share_a_scale_where_they_are_alike(void)
+{
+    static const struct {
+        double scale;
+        const char *tick; /* near the upper end of the larger rates */
+        size_t count;
+    } cases[] = {
+        {0.5, "1.8k", 2}, {2.0, "3.5k", 2}, {1e-9, "1.8k", 1}, {1e12, "1.8k", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct two_rates rates[2];
+        fill_two_rates(&rates[0], 1.0);
+        fill_two_rates(&rates[1], cases[i].scale);
+        const struct fulcrum_measured_panel panels[] = {rates[0].panel, rates[1].panel};
+        struct fulcrum_canvas *canvas = drawn_measured(panels, 2);
+        CU_ASSERT_EQUAL(count_texts(canvas, cases[i].tick), cases[i].count);
+        fulcrum_canvas_free(canvas);
+    }
+}
+
+/* As many cells as a page has room for, in columns and rows; no more. */
+static void test_measured_panels_fit_or_are_refused(void)
+{
+    struct two_rates rates;
+    struct fulcrum_measured_panel panels[FULCRUM_MEASURED_PANELS_MAX + 1];
+    fill_two_rates(&rates, 1.0);
+    for (size_t i = 0; i <= FULCRUM_MEASURED_PANELS_MAX; i++) {
+        panels[i] = rates.panel;
+    }
+    for (size_t count = 1; count <= FULCRUM_MEASURED_PANELS_MAX; count++) {
+        struct fulcrum_canvas *canvas = drawn_measured(panels, count);
+        CU_ASSERT_EQUAL(count_kind(canvas, FULCRUM_BOX_PANEL), 2 * count);
+        fulcrum_canvas_free(canvas);
+    }
+    struct fulcrum_measured_data data = {
+        .panels = panels, .panel_count = FULCRUM_MEASURED_PANELS_MAX + 1};
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_measured, canvas, &data, &err),
+        FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "at most 12"));
+    fulcrum_canvas_free(canvas);
+    data.panel_count = FULCRUM_MEASURED_PANELS_MAX;
+    canvas = new_canvas(pages[3]);
+    CU_ASSERT_EQUAL(fulcrum_chart_draw(&fulcrum_chart_measured, canvas, &data, &err),
+        FULCRUM_ERR_RANGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "12 panels on a page of 300 x 340"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "a larger page has room"));
+    fulcrum_canvas_free(canvas);
+}
+
+static char *svg_of(const struct chart_case *chart, const struct scratch *scratch)
+{
+    struct store *store = new_store(&data_cases[3]);
+    struct fulcrum_canvas *canvas = new_canvas(pages[1]);
+    char *path = scratch_path(scratch, "chart.svg");
+    CU_ASSERT_EQUAL(chart->draw(canvas, store, &data_cases[3]), FULCRUM_OK);
+    FILE *file = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_EQUAL(fulcrum_canvas_write(canvas, path, NULL, file, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+    char *text = scratch_read(path);
+    free(path);
+    fulcrum_canvas_free(canvas);
+    free(store);
+    return text;
+}
+
+static void check_bytes(const struct chart_case *chart, const struct scratch *scratch)
+{
+    char *first = svg_of(chart, scratch);
+    char *second = svg_of(chart, scratch);
+    if (first != NULL && second != NULL) {
+        CU_ASSERT(strlen(first) > 1000);
+        CU_ASSERT_STRING_EQUAL(first, second);
+    }
+    free(first);
+    free(second);
+}
+
+static void test_the_same_data_give_the_same_bytes(void)
+{
+    struct scratch scratch = scratch_new();
+    for (size_t i = 0; i < sizeof chart_cases / sizeof chart_cases[0]; i++) {
+        check_bytes(&chart_cases[i], &scratch);
+    }
+    scratch_free(&scratch);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_nothing_overlaps_or_leaves_the_page),
+        SUITE_CASE(test_every_chart_says_so_where_there_is_no_data),
+        SUITE_CASE(test_pages_too_small_are_refused),
+        SUITE_CASE(test_every_machine_is_named_somewhere),
+        SUITE_CASE(test_machines_without_a_place_in_the_world_are_refused),
+        SUITE_CASE(test_ratio_names_the_optimum_of_each_metric),
+        SUITE_CASE(test_actors_prefers_runtime_in_a_readable_unit),
+        SUITE_CASE(test_calibration_says_what_was_not_measured),
+        SUITE_CASE(test_sm_time_has_a_panel_for_what_was_measured),
+        SUITE_CASE(test_curves_name_their_point_and_published_values),
+        SUITE_CASE(test_a_second_scale_needs_ratios_in_order),
+        SUITE_CASE(test_too_many_published_sets_are_refused),
+        SUITE_CASE(test_parity_counts_what_was_predicted),
+        SUITE_CASE(test_rows_without_a_place_are_counted),
+        SUITE_CASE(test_gpu_time_labels_every_share),
+        SUITE_CASE(test_gpu_time_has_runs_below),
+        SUITE_CASE(test_partition_refuses_odd_parts),
+        SUITE_CASE(test_node_has_room_for_so_many_lines),
+        SUITE_CASE(test_there_is_room_for_so_many_lines),
+        SUITE_CASE(test_stages_show_halves_only_where_they_are_known),
+        SUITE_CASE(test_stages_that_are_no_shares_are_refused),
+        SUITE_CASE(test_measured_errors_leave_disturbed_points_out),
+        SUITE_CASE(test_measured_points_may_all_be_disturbed),
+        SUITE_CASE(test_measured_points_that_a_fit_has_seen_prove_nothing),
+        SUITE_CASE(test_measured_needs_no_prediction),
+        SUITE_CASE(test_measured_marks_failures),
+        SUITE_CASE(test_measured_rates_share_a_scale_where_they_are_alike),
+        SUITE_CASE(test_measured_panels_fit_or_are_refused),
+        SUITE_CASE(test_the_same_data_give_the_same_bytes),
+    };
+    return suite_run("chart", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

@@ -1,0 +1,256 @@
+/* test_output.c - output files appear whole or not at all. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _POSIX_C_SOURCE 200809L
+#include "presets/io/output.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+
+static int sync_count;
+
+/* Stands in for the C library's: how often data was sent to the disk. */
+int fsync(int descriptor)
+{
+    sync_count++;
+    return fcntl(descriptor, F_GETFD) < 0 ? -1 : 0;
+}
+
+static struct fulcrum_output *open_and_write(const char *path, const char *text)
+{
+    struct fulcrum_output *output = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_output_open(path, &output, NULL), FULCRUM_OK);
+    CU_ASSERT(fputs(text, fulcrum_output_stream(output)) >= 0);
+    return output;
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+    char *text = scratch_read(path);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    free(text);
+}
+
+static void test_a_file_appears_on_commit_only(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_write(&scratch, "a.txt", "old");
+    struct fulcrum_output *output = open_and_write(path, "new");
+    (void)fflush(fulcrum_output_stream(output));
+    assert_content(path, "old");
+    CU_ASSERT_EQUAL(fulcrum_output_commit(output, NULL), FULCRUM_OK);
+    assert_content(path, "new");
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_files_reach_the_disk_before_their_name_does(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "a.txt");
+    sync_count = 0;
+    CU_ASSERT_EQUAL(fulcrum_output_commit(open_and_write(path, "x"), NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(sync_count, 1);
+    CU_ASSERT_EQUAL(
+        fulcrum_output_commit(open_and_write("/dev/null", "x"), NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(sync_count, 1);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_a_text_becomes_a_file(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "a.txt");
+    char *nowhere = scratch_path(&scratch, "nowhere/a.txt");
+    CU_ASSERT_EQUAL(fulcrum_output_text(path, "100 %s\n", NULL), FULCRUM_OK);
+    assert_content(path, "100 %s\n");
+    CU_ASSERT_EQUAL(fulcrum_output_text(nowhere, "x", NULL), FULCRUM_ERR_FILE);
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
+    free(nowhere);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_a_discarded_file_leaves_nothing(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "a.txt");
+    fulcrum_output_discard(open_and_write(path, "new"));
+    fulcrum_output_discard(NULL);
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 0);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_two_outputs_of_one_path_do_not_mix(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "a.txt");
+    struct fulcrum_output *first = open_and_write(path, "first");
+    struct fulcrum_output *second = open_and_write(path, "second");
+    CU_ASSERT_EQUAL(fulcrum_output_commit(second, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_output_commit(first, NULL), FULCRUM_OK);
+    assert_content(path, "first");
+    free(path);
+    scratch_free(&scratch);
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 ? (unsigned)there.st_mode & 0777U : 0;
+}
+
+static void test_modes_follow_the_umask_or_the_file_that_was_there(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "a.txt");
+    mode_t before = umask(027);
+    CU_ASSERT_EQUAL(fulcrum_output_commit(open_and_write(path, "x"), NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(mode_of(path), 0640);
+    CU_ASSERT_EQUAL(chmod(path, 0604), 0);
+    CU_ASSERT_EQUAL(fulcrum_output_commit(open_and_write(path, "y"), NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(mode_of(path), 0604);
+    (void)umask(before);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_links_are_kept_and_their_targets_written(void)
+{
+    static const char *const targets[] = {"there.txt", "absent.txt"};
+    struct scratch scratch = scratch_new();
+    free(scratch_write(&scratch, "there.txt", "old"));
+    char *link = scratch_path(&scratch, "link.txt");
+    for (size_t i = 0; i < 2; i++) {
+        char *target = scratch_path(&scratch, targets[i]);
+        (void)unlink(link);
+        CU_ASSERT_EQUAL_FATAL(symlink(targets[i], link), 0);
+        CU_ASSERT_EQUAL(
+            fulcrum_output_commit(open_and_write(link, "new"), NULL), FULCRUM_OK);
+        struct stat there;
+        CU_ASSERT_EQUAL(lstat(link, &there), 0);
+        CU_ASSERT(S_ISLNK(there.st_mode));
+        assert_content(target, "new");
+        free(target);
+    }
+    free(link);
+    scratch_free(&scratch);
+}
+
+static void test_devices_and_pipes_are_written_in_place(void)
+{
+    struct scratch scratch = scratch_new();
+    char *path = scratch_path(&scratch, "pipe");
+    CU_ASSERT_EQUAL(
+        fulcrum_output_commit(open_and_write("/dev/null", "x"), NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(mkfifo(path, 0600), 0);
+    /* Held open at both ends, so that nobody waits. */
+    FILE *reader = fopen(path, "r+");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(reader);
+    CU_ASSERT_EQUAL(
+        fulcrum_output_commit(open_and_write(path, "line\n"), NULL), FULCRUM_OK);
+    char line[16] = "";
+    CU_ASSERT_PTR_NOT_NULL(fgets(line, sizeof line, reader));
+    CU_ASSERT_STRING_EQUAL(line, "line\n");
+    (void)fclose(reader);
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
+    free(path);
+    scratch_free(&scratch);
+}
+
+static void test_a_full_device_is_a_failure(void)
+{
+    struct fulcrum_error err = {FULCRUM_OK, ""};
+    if (access("/dev/full", W_OK) != 0) {
+        return;
+    }
+    CU_ASSERT_EQUAL(fulcrum_output_commit(open_and_write("/dev/full", "x"), &err),
+        FULCRUM_ERR_FILE);
+    CU_ASSERT_STRING_EQUAL(
+        err.detail, "/dev/full: cannot be written: No space left on device");
+}
+
+static void test_paths_that_cannot_be_written_fail_at_once(void)
+{
+    struct scratch scratch = scratch_new();
+    char *inside = scratch_path(&scratch, "absent/a.txt");
+    char *loop = scratch_path(&scratch, "loop");
+    char *slash = scratch_path(&scratch, "a/");
+    CU_ASSERT_EQUAL_FATAL(symlink("loop", loop), 0);
+    const char *const paths[] = {inside, loop, slash, scratch.folder, "", "/proc/a"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        struct fulcrum_output *output = NULL;
+        struct fulcrum_error err = {FULCRUM_OK, ""};
+        CU_ASSERT_EQUAL(fulcrum_output_open(paths[i], &output, &err), FULCRUM_ERR_FILE);
+        CU_ASSERT_PTR_NULL(output);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, ": cannot be written: "));
+        CU_ASSERT_EQUAL(strncmp(err.detail, paths[i], strlen(paths[i])), 0);
+    }
+    CU_ASSERT_EQUAL(scratch_count(&scratch), 1);
+    free(inside);
+    free(loop);
+    free(slash);
+    scratch_free(&scratch);
+}
+
+static void test_standard_output_stays_open(void)
+{
+    static const char *const names[] = {NULL, "-", "/dev/stdout"};
+    for (size_t i = 0; i < 3; i++) {
+        struct fulcrum_output *output = open_and_write(names[i], "");
+        CU_ASSERT_PTR_EQUAL(fulcrum_output_stream(output), stdout);
+        CU_ASSERT_EQUAL(fulcrum_output_commit(output, NULL), FULCRUM_OK);
+        fulcrum_output_discard(open_and_write(names[i], ""));
+    }
+    CU_ASSERT(fputs("", stdout) >= 0);
+}
+
+static void test_paths_of_one_file_are_known(void)
+{
+    struct scratch scratch = scratch_new();
+    char *there = scratch_write(&scratch, "there.txt", "old");
+    char *absent = scratch_path(&scratch, "absent.txt");
+    char *absent_too = scratch_path(&scratch, "./absent.txt");
+    char *link = scratch_path(&scratch, "link.txt");
+    CU_ASSERT_EQUAL_FATAL(symlink(there, link), 0);
+    CU_ASSERT(fulcrum_output_is_same(there, there));
+    CU_ASSERT(fulcrum_output_is_same(link, there));
+    CU_ASSERT(fulcrum_output_is_same(absent, absent_too));
+    CU_ASSERT(!fulcrum_output_is_same(absent, there));
+    CU_ASSERT(!fulcrum_output_is_same("-", "-"));
+    CU_ASSERT(!fulcrum_output_is_same("/dev/null", "/dev/null"));
+    CU_ASSERT(fulcrum_output_replaces(link, there));
+    CU_ASSERT(!fulcrum_output_replaces(absent, absent_too));
+    free(link);
+    free(absent_too);
+    free(absent);
+    free(there);
+    scratch_free(&scratch);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct suite_case cases[] = {
+        SUITE_CASE(test_a_file_appears_on_commit_only),
+        SUITE_CASE(test_files_reach_the_disk_before_their_name_does),
+        SUITE_CASE(test_a_text_becomes_a_file),
+        SUITE_CASE(test_a_discarded_file_leaves_nothing),
+        SUITE_CASE(test_two_outputs_of_one_path_do_not_mix),
+        SUITE_CASE(test_modes_follow_the_umask_or_the_file_that_was_there),
+        SUITE_CASE(test_links_are_kept_and_their_targets_written),
+        SUITE_CASE(test_devices_and_pipes_are_written_in_place),
+        SUITE_CASE(test_a_full_device_is_a_failure),
+        SUITE_CASE(test_paths_that_cannot_be_written_fail_at_once),
+        SUITE_CASE(test_standard_output_stays_open),
+        SUITE_CASE(test_paths_of_one_file_are_known),
+    };
+    return suite_run("output", cases, sizeof cases / sizeof cases[0], argc, argv);
+}

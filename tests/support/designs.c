@@ -1,0 +1,70 @@
+/* designs.c - designs and calibrations that several tests start from. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/support/designs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/network/network.h"
+#include "tests/support/suite.h"
+
+static void set_common(struct fulcrum_design *out)
+{
+    out->workload.total_env_steps = 1e6;
+    out->workload.step.cv = 0.5;
+    out->machine.rest_w = 100;
+    out->machine.psu_efficiency_frac = 0.9;
+    out->machine.cpu.idle_w = 12;
+    out->machine.cpu.core_idle_w = 1.2;
+    out->machine.cpu.core_dynamic_w = 4.2;
+    out->machine.cpu.socket_count = 1;
+}
+
+void designs_gpu(struct fulcrum_design *out)
+{
+    fulcrum_design_init(out);
+    set_common(out);
+    (void)strcpy(out->machine.cpu.name, "Xeon E5-2698 v4");
+    (void)strcpy(out->machine.gpu.name, "V100");
+    out->machine.cpu.core_count = 20;
+    out->machine.cpu.thread_count = 40;
+    out->machine.cpu.smt_yield_frac = 0.25;
+    out->machine.cpu.single_thread_speed_rel = 1.0;
+    out->machine.gpu.count = 8;
+    out->machine.gpu.sm_count = 80;
+    out->machine.gpu.idle_w = 40;
+    out->machine.gpu.floor_w = 22;
+    out->machine.gpu.dynamic_w = 170;
+    out->workload.step.mean_s = 2e-3;
+    out->workload.network.per_batch_s = 1.2e-3;
+    out->workload.network.per_item_s = 6e-6;
+    out->workload.frame_skip = 4;
+    out->run.actor_count = 40;
+    out->run.sm_count = 80;
+}
+
+void designs_cpu(struct fulcrum_design *out)
+{
+    fulcrum_design_init(out);
+    set_common(out);
+    (void)strcpy(out->machine.cpu.name, "Eight");
+    out->machine.accelerator = FULCRUM_ACCELERATOR_CPU;
+    out->machine.cpu.core_count = 8;
+    out->machine.cpu.thread_count = 8;
+    out->machine.cpu.smt_yield_frac = 0.0;
+    out->workload.step.mean_s = 1e-4;
+    out->workload.network.per_batch_s = 2e-5;
+    out->workload.network.per_item_s = 2e-6;
+    out->run.actor_count = 7;
+}
+
+void designs_add_parameter(struct fulcrum_calibration *calibration, const char *path,
+    double value, double standard_error, enum fulcrum_scale scale)
+{
+    struct fulcrum_parameter parameter = {
+        .value = value, .standard_error = standard_error, .scale = scale};
+    int length = snprintf(parameter.path, sizeof parameter.path, "%s", path);
+    CU_ASSERT_FATAL(length > 0 && (size_t)length < sizeof parameter.path);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_calibration_add_parameter(calibration, &parameter, NULL), FULCRUM_OK);
+}

@@ -1,0 +1,19 @@
+/* designs.h - designs and calibrations that several tests start from. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_TESTS_DESIGNS_H
+#define FULCRUM_TESTS_DESIGNS_H
+
+#include "model/design/calibration.h"
+#include "model/design/design.h"
+
+/* One V100 beside 20 cores with 40 threads; R2D2-like times, greedy, no training. */
+void designs_gpu(struct fulcrum_design *out);
+
+/* 8 cores without SMT, one of them the learner's; MLP-like times, greedy. */
+void designs_cpu(struct fulcrum_design *out);
+
+/* A parameter at the end; asserts that it can be added. */
+void designs_add_parameter(struct fulcrum_calibration *calibration, const char *path,
+    double value, double standard_error, enum fulcrum_scale scale);
+
+#endif

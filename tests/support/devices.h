@@ -1,0 +1,35 @@
+/* devices.h - the compute devices that tests run on, opened one by one. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_TESTS_DEVICES_H
+#define FULCRUM_TESTS_DEVICES_H
+
+#include <stddef.h>
+
+#include "calibrate/device/compute.h"
+
+/*
+ * Plain C, plain C as a GPU, and real ones; NULL beyond the last. A real one may not be
+ * available here. FULCRUM_TEST_DEVICE in the environment names the only one.
+ */
+const struct fulcrum_device *devices_at(size_t i);
+
+/* 0, and a line that says why, where the device is not available here. */
+int devices_open(const struct fulcrum_device *device, struct fulcrum_compute *out);
+
+/* Closes what devices_open opened. */
+void devices_close(struct fulcrum_compute *compute);
+
+/* Waits, and asserts that nothing failed. */
+void devices_finish(const struct fulcrum_compute *compute);
+
+/* Copies `count` floats to a place, and from one; the latter waits. */
+void devices_write(const struct fulcrum_compute *compute, fulcrum_place to,
+    const float *from, size_t count);
+void devices_read(
+    const struct fulcrum_compute *compute, float *to, fulcrum_place from, size_t count);
+
+/* Asserts that no element differs by more than `tolerance` of the largest expected. */
+void devices_assert_near(const char *what, const float *actual, const float *expected,
+    size_t count, double tolerance);
+
+#endif

@@ -1,0 +1,33 @@
+/* plot_file.c - a file of results, opened as `fulcrum plot` does it. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/support/plot_file.h"
+
+#include <stdlib.h>
+
+#include "tests/support/suite.h"
+
+enum fulcrum_status plot_file_try(struct plot_file *out, const char *name,
+    const char *text, const char *key, struct fulcrum_error *err)
+{
+    *out = (struct plot_file){.scratch = scratch_new()};
+    out->path = scratch_write(&out->scratch, name, text);
+    enum fulcrum_status status =
+        fulcrum_plot_source_open(out->path, FULCRUM_PLOT_CONTENTS, &out->source, err);
+    return status == FULCRUM_OK
+               ? fulcrum_plot_source_rows(&out->source, key, &out->rows, err)
+               : status;
+}
+
+void plot_file_open(
+    struct plot_file *out, const char *name, const char *text, const char *key)
+{
+    CU_ASSERT_EQUAL_FATAL(plot_file_try(out, name, text, key, NULL), FULCRUM_OK);
+}
+
+void plot_file_close(struct plot_file *file)
+{
+    fulcrum_plot_rows_free(file->rows);
+    fulcrum_plot_source_close(&file->source);
+    free(file->path);
+    scratch_free(&file->scratch);
+}

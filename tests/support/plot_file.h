@@ -1,0 +1,32 @@
+/* plot_file.h - a file of results, opened as `fulcrum plot` does it. */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef FULCRUM_TESTS_PLOT_FILE_H
+#define FULCRUM_TESTS_PLOT_FILE_H
+
+#include "cli/plot/plot_rows.h"
+#include "cli/plot/plot_source.h"
+#include "tests/support/scratch.h"
+
+/* A file in a folder of its own, and its rows. */
+struct plot_file {
+    struct scratch scratch;
+    char *path;
+    struct fulcrum_plot_source source;
+    struct fulcrum_plot_rows *rows;
+};
+
+/*
+ * Writes `text` and opens it, whatever it holds.
+ *   key      of the array of rows, in JSON
+ *   out      plot_file_close frees what it owns, also after a failure
+ */
+enum fulcrum_status plot_file_try(struct plot_file *out, const char *name,
+    const char *text, const char *key, struct fulcrum_error *err);
+
+/* The same, where it has to succeed. */
+void plot_file_open(
+    struct plot_file *out, const char *name, const char *text, const char *key);
+
+void plot_file_close(struct plot_file *file);
+
+#endif
