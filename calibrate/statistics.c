@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "model/status.h"
+#include "model/try.h"
 
 /* Failures of GSL's routines are statuses, not the end of the program. */
 
@@ -103,9 +104,7 @@ enum fulcrum_status fulcrum_statistics_of(struct fulcrum_statistics *out,
         }
     }
     double *sorted = calloc(count, sizeof *sorted);
-    if (sorted == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu samples", count);
-    }
+    TRY_MEMORY(sorted, err, "%zu samples", count);
     memcpy(sorted, sample, count * sizeof *sorted);
     struct fulcrum_statistics result = {.count = count};
     fill_ranks(&result, sorted, count);

@@ -23,4 +23,13 @@
         }                                                                              \
     } while (0)
 
+/* Fails with FULCRUM_ERR_NO_MEMORY where `pointer` is NULL; the rest as fulcrum_fail.
+ */
+#define TRY_MEMORY(pointer, err, ...)                                                  \
+    do {                                                                               \
+        if ((pointer) == NULL) {                                                       \
+            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, __VA_ARGS__);              \
+        }                                                                              \
+    } while (0)
+
 #endif

@@ -45,9 +45,7 @@ static enum fulcrum_status cartpole_open(const struct fulcrum_actor_options *opt
     double frame_skip = 0.0;
     TRY(fulcrum_actor_frame_skip(&frame_skip, options, 1.0, err));
     struct fulcrum_actor_shared *shared = calloc(1, sizeof *shared);
-    if (shared == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "cartpole");
-    }
+    TRY_MEMORY(shared, err, "cartpole");
     shared->frame_skip = (int)frame_skip;
     *info = (struct fulcrum_actor_info){
         .observation_kind = FULCRUM_OBSERVE_FLOAT32,
@@ -92,9 +90,7 @@ static enum fulcrum_status cartpole_env_new(struct fulcrum_actor_shared *shared,
     uint64_t seed, struct fulcrum_env **out, struct fulcrum_error *err)
 {
     struct fulcrum_env *env = calloc(1, sizeof *env);
-    if (env == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "cartpole environment");
-    }
+    TRY_MEMORY(env, err, "cartpole environment");
     env->frame_skip = shared->frame_skip;
     env->random = fulcrum_random_seeded(seed);
     float ignored[4];

@@ -454,9 +454,7 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
     uint64_t seed, struct fulcrum_env **out, struct fulcrum_error *err)
 {
     struct fulcrum_env *env = calloc(1, sizeof *env);
-    if (env == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "libretro environment");
-    }
+    TRY_MEMORY(env, err, "libretro environment");
     env->shared = shared;
     env->random = fulcrum_random_seeded(seed);
     (void)pthread_mutex_lock(&shared->loading);
@@ -499,9 +497,7 @@ static enum fulcrum_status take_built_in_rom(
     struct fulcrum_actor_shared *shared, struct fulcrum_error *err)
 {
     shared->rom.bytes = calloc(FULCRUM_GAMEBOY_ROM_BYTE, 1);
-    if (shared->rom.bytes == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "built-in game");
-    }
+    TRY_MEMORY(shared->rom.bytes, err, "built-in game");
     shared->rom.size_byte = FULCRUM_GAMEBOY_ROM_BYTE;
     fulcrum_gameboy_rom(shared->rom.bytes);
     return FULCRUM_OK;
@@ -575,9 +571,7 @@ static enum fulcrum_status libretro_open(const struct fulcrum_actor_options *opt
         return status;
     }
     struct fulcrum_actor_shared *shared = calloc(1, sizeof *shared);
-    if (shared == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "libretro");
-    }
+    TRY_MEMORY(shared, err, "libretro");
     (void)pthread_mutex_init(&shared->loading, NULL);
     shared->frame_skip = (int)frame_skip;
     status = read_files(shared, options, err);

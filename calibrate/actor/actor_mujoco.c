@@ -12,6 +12,7 @@
 #include "calibrate/fulcrum_ant_xml.h"
 #include "calibrate/fulcrum_humanoid_xml.h"
 #include "calibrate/random.h"
+#include "model/try.h"
 
 /* Steps of one episode, as in the Gymnasium tasks. */
 #define EPISODE_STEP_COUNT 1000
@@ -204,9 +205,7 @@ static enum fulcrum_status open_task(const struct task *task,
         return status;
     }
     struct fulcrum_actor_shared *shared = calloc(1, sizeof *shared);
-    if (shared == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "MuJoCo model");
-    }
+    TRY_MEMORY(shared, err, "MuJoCo model");
     status = load_shared(shared, task, err);
     if (status != FULCRUM_OK) {
         free(shared);
@@ -310,9 +309,7 @@ static enum fulcrum_status mujoco_env_new(struct fulcrum_actor_shared *shared,
     uint64_t seed, struct fulcrum_env **out, struct fulcrum_error *err)
 {
     struct fulcrum_env *env = calloc(1, sizeof *env);
-    if (env == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "MuJoCo environment");
-    }
+    TRY_MEMORY(env, err, "MuJoCo environment");
     env->shared = shared;
     env->random = fulcrum_random_seeded(seed);
     if (!guarded(make_data, env) || env->data == NULL || !guarded(start_episode, env)) {

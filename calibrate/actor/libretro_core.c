@@ -126,9 +126,7 @@ enum fulcrum_status fulcrum_libretro_file_read(struct fulcrum_libretro_file *out
     TRY(check_size(&size_byte, path, what, err));
     assert(size_byte > 0);
     uint8_t *bytes = calloc(size_byte, 1);
-    if (bytes == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s \"%s\"", what, path);
-    }
+    TRY_MEMORY(bytes, err, "%s \"%s\"", what, path);
     FILE *file = fopen(path, "rb");
     size_t got_byte = file != NULL ? fread(bytes, 1, size_byte, file) : 0;
     if (file != NULL) {

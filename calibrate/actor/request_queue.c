@@ -19,6 +19,7 @@
 #include "calibrate/actor/placement.h"
 #include "calibrate/stopwatch.h"
 #include "model/status.h"
+#include "model/try.h"
 
 /* Requests of many threads to one server, and its answers. */
 
@@ -264,10 +265,7 @@ enum fulcrum_status fulcrum_exchange_new(struct fulcrum_exchange **out,
     const struct fulcrum_exchange_plan *plan, struct fulcrum_error *err)
 {
     struct fulcrum_exchange *exchange = calloc(1, sizeof *exchange);
-    if (exchange == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "%zu waiting actors", plan->actor_count);
-    }
+    TRY_MEMORY(exchange, err, "%zu waiting actors", plan->actor_count);
     exchange->plan = *plan;
     exchange->clock_cost_s = fulcrum_stopwatch_calibrated().cpu_cost_s;
     enum fulcrum_status status = allocate(exchange, err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "calibrate/random.h"
+#include "model/try.h"
 
 /* A power of two; enough that no environment settles into a cycle of actions. */
 #define ROW_COUNT 4096
@@ -14,9 +15,7 @@ enum fulcrum_status fulcrum_actions_new(struct fulcrum_actions *out, uint64_t se
 {
     size_t count = ROW_COUNT * column_count;
     float *values = calloc(count > 0 ? count : 1, sizeof *values);
-    if (values == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu actions", count);
-    }
+    TRY_MEMORY(values, err, "%zu actions", count);
     struct fulcrum_random random = fulcrum_random_seeded(seed);
     for (size_t i = 0; i < count; i++) {
         values[i] = (float)fulcrum_random_between(&random, -1.0, 1.0);
@@ -43,9 +42,7 @@ enum fulcrum_status fulcrum_stepper_begin(struct fulcrum_stepper *out,
 {
     struct fulcrum_stepper stepper = {.stage = stage};
     stepper.observation = calloc(1, fulcrum_observation_byte(&stage->info) + 1);
-    if (stepper.observation == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "an observation");
-    }
+    TRY_MEMORY(stepper.observation, err, "an observation");
     enum fulcrum_status status =
         stage->actor->env_new(stage->shared, stage->seed + number, &stepper.env, err);
     if (status != FULCRUM_OK) {

@@ -139,9 +139,7 @@ static enum fulcrum_status cuda_kernels_open(struct fulcrum_cuda_kernels *out,
     const struct fulcrum_cuda_driver *driver, struct fulcrum_error *err)
 {
     char *text = terminated_text();
-    if (text == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the text of the kernels");
-    }
+    TRY_MEMORY(text, err, "the text of the kernels");
     int result = load(out, driver, text);
     /* The driver has its own copy. */
     free(text);
@@ -576,9 +574,7 @@ static enum fulcrum_status cuda_open(const struct fulcrum_device_options *option
     struct fulcrum_error *err)
 {
     struct fulcrum_device_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a CUDA device");
-    }
+    TRY_MEMORY(state, err, "a CUDA device");
     enum fulcrum_status status = open_gpu(state, options, err);
     if (status == FULCRUM_OK) {
         void *staging = NULL;

@@ -221,9 +221,7 @@ enum fulcrum_status fulcrum_device_mlp_new(struct fulcrum_device_mlp **out,
     struct fulcrum_error *err)
 {
     struct fulcrum_device_mlp *network = calloc(1, sizeof *network);
-    if (network == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a network");
-    }
+    TRY_MEMORY(network, err, "no memory for a network");
     network->options = *options;
     network->compute = *compute;
     network->layers = fulcrum_mlp_layers_make(options);

@@ -463,9 +463,7 @@ static enum fulcrum_status opencl_open(const struct fulcrum_device_options *opti
         return refuse_index(&list, options->index, err);
     }
     struct fulcrum_device_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a device");
-    }
+    TRY_MEMORY(state, err, "no memory for a device");
     look_at(state, list.devices[options->index], options->is_wide);
     status = share_for(state, options->sm_count, &share, err);
     if (status == FULCRUM_OK) {
@@ -581,10 +579,7 @@ static enum fulcrum_status move_arena(struct engine *from, struct engine *to,
 {
     size_t byte = float_count * sizeof(float);
     float *copy = calloc(float_count, sizeof *copy);
-    if (copy == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory for a copy of %.3g MB", 1e-6 * (double)byte);
-    }
+    TRY_MEMORY(copy, err, "no memory for a copy of %.3g MB", 1e-6 * (double)byte);
     enum fulcrum_status status = make_arena(to, float_count, err);
     cl_int code = CL_SUCCESS;
     if (status == FULCRUM_OK) {

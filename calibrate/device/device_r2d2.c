@@ -647,9 +647,7 @@ enum fulcrum_status fulcrum_device_r2d2_new(struct fulcrum_device_r2d2 **out,
     struct fulcrum_error *err)
 {
     struct fulcrum_device_r2d2 *network = calloc(1, sizeof *network);
-    if (network == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a network");
-    }
+    TRY_MEMORY(network, err, "no memory for a network");
     network->options = *options;
     network->net.compute = *compute;
     network->net.layers = fulcrum_r2d2_layers_make(&options->shape);

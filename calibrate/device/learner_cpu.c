@@ -7,6 +7,7 @@
 #include "calibrate/network/gemm.h"
 #include "calibrate/network/network_mlp.h"
 #include "calibrate/network/network_r2d2.h"
+#include "model/try.h"
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>
@@ -97,9 +98,7 @@ static enum fulcrum_status cpu_open(const struct fulcrum_learner_options *option
         return status;
     }
     struct fulcrum_learner_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a learner");
-    }
+    TRY_MEMORY(state, err, "no memory for a learner");
     state->options = *options;
     fulcrum_gemm_use_one_thread();
     status = open_network(options, state, err);

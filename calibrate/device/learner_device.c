@@ -99,9 +99,7 @@ enum fulcrum_status fulcrum_learner_device_open(const struct fulcrum_device *dev
         return status;
     }
     struct fulcrum_learner_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a learner");
-    }
+    TRY_MEMORY(state, err, "no memory for a learner");
     state->options = *options;
     status = open_device(device, options, state, &device_info, err);
     if (status == FULCRUM_OK) {

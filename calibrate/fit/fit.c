@@ -254,9 +254,7 @@ static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *f
     size_t columns = covariance->size1;
     gsl_matrix *slopes =
         gsl_matrix_calloc(fit->problem->count + fit_prior_count(fit->problem), columns);
-    if (slopes == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", fit->problem->what);
-    }
+    TRY_MEMORY(slopes, err, "%s", fit->problem->what);
     (void)fill_slopes(fit, slopes, deviation, index);
     (void)gsl_multifit_nlinear_covar(slopes, 1e-8, covariance);
     gsl_matrix_free(slopes);
@@ -598,9 +596,7 @@ static enum fulcrum_status renew_solver(
     options.h_df = 6e-6; /* cube root of the rounding unit: best for central steps */
     fit->solver = gsl_multifit_nlinear_alloc(
         gsl_multifit_nlinear_trust, &options, rows, fit->free_count);
-    if (fit->solver == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", fit->problem->what);
-    }
+    TRY_MEMORY(fit->solver, err, "%s", fit->problem->what);
     return FULCRUM_OK;
 }
 
@@ -855,9 +851,7 @@ enum fulcrum_status fulcrum_fit(struct fulcrum_fit_result *out,
 {
     TRY(check(problem, err));
     double *store = calloc(4 * problem->count, sizeof *store);
-    if (store == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", problem->what);
-    }
+    TRY_MEMORY(store, err, "%s", problem->what);
     struct fulcrum_fit_state fit = {.problem = problem};
     begin(&fit, store);
     struct fulcrum_fit_result result = {0};

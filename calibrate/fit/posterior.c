@@ -584,10 +584,7 @@ static enum fulcrum_status summarise(const struct fulcrum_posterior_draws *draws
 {
     size_t count = draws->count;
     double *sorted = calloc(count, sizeof *sorted);
-    if (sorted == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "no memory to sort %zu draws", count);
-    }
+    TRY_MEMORY(sorted, err, "no memory to sort %zu draws", count);
     for (size_t k = 0; k < count; k++) {
         sorted[k] = column->first[k * column->stride];
     }
@@ -840,9 +837,7 @@ static enum fulcrum_status descend(
         .params = search};
     gsl_multifit_nlinear_workspace *work = gsl_multifit_nlinear_alloc(
         gsl_multifit_nlinear_trust, &parameters, system.n, system.p);
-    if (work == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    }
+    TRY_MEMORY(work, err, "no memory for a fit");
     int info = 0;
     if (gsl_multifit_nlinear_init(z, &system, work) == GSL_SUCCESS) {
         (void)gsl_multifit_nlinear_driver(
@@ -1042,9 +1037,7 @@ static enum fulcrum_status find(struct search *search, uint64_t seed,
     struct fulcrum_posterior_mode *out, struct fulcrum_error *err)
 {
     gsl_vector *best = gsl_vector_calloc(search->problem->belief_count);
-    if (best == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    }
+    TRY_MEMORY(best, err, "no memory for a fit");
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(find_best(search, seed, best, err));
     status = describe(search, best, out, err);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "calibrate/stopwatch.h"
+#include "model/try.h"
 
 enum { SOURCE_COUNT = 2, TEXT_SIZE = 240 };
 
@@ -141,9 +142,7 @@ enum fulcrum_status fulcrum_energy_open(struct fulcrum_energy_meterset **out,
     static const enum fulcrum_meter_scope scopes[SOURCE_COUNT] = {
         FULCRUM_METER_CPU_PACKAGE, FULCRUM_METER_GPU};
     struct fulcrum_energy_meterset *set = calloc(1, sizeof *set);
-    if (set == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "energy meters");
-    }
+    TRY_MEMORY(set, err, "energy meters");
     set->clock_s = options->clock_s == NULL ? wall_s : options->clock_s;
     set->user = options->user;
     set->uses_gpu = options->uses_gpu;

@@ -302,9 +302,7 @@ static enum fulcrum_status nvml_open(
     const char *root, struct fulcrum_meter_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_meter_state *state = state_new();
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "GPU meter");
-    }
+    TRY_MEMORY(state, err, "GPU meter");
     enum fulcrum_status status = fulcrum_nvml_open(&state->nvml, root, err);
     if (status == FULCRUM_OK) {
         status = open_gpus(state, err);

@@ -251,9 +251,7 @@ static enum fulcrum_status perf_open(
     const char *root, struct fulcrum_meter_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_meter_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "perf meter");
-    }
+    TRY_MEMORY(state, err, "perf meter");
     if (open_events(state, root, err) != FULCRUM_OK) {
         perf_close(state);
         /* Whatever is wrong with the files, this meter does not work here. */

@@ -184,9 +184,7 @@ static enum fulcrum_status find_gpus(
             "container)");
     }
     nvml->gpu = calloc(count, sizeof *nvml->gpu);
-    if (nvml->gpu == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%u GPUs", count);
-    }
+    TRY_MEMORY(nvml->gpu, err, "%u GPUs", count);
     nvml->count = count;
     for (unsigned i = 0; i < count; i++) {
         nvml->gpu[i].result = nvml->call.handle(i, &nvml->gpu[i].device);
@@ -201,9 +199,7 @@ enum fulcrum_status fulcrum_nvml_open(
     struct fulcrum_nvml **out, const char *root, struct fulcrum_error *err)
 {
     struct fulcrum_nvml *nvml = calloc(1, sizeof *nvml);
-    if (nvml == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "NVML");
-    }
+    TRY_MEMORY(nvml, err, "NVML");
     enum fulcrum_status status =
         load(nvml, root, err) ? find_gpus(nvml, err) : FULCRUM_ERR_UNSUPPORTED;
     if (status != FULCRUM_OK) {

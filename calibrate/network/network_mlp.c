@@ -14,6 +14,7 @@
 
 #include "calibrate/network/activation.h"
 #include "calibrate/network/r2d2_layers.h"
+#include "model/try.h"
 
 enum { LAYER_COUNT = FULCRUM_MLP_LAYER_COUNT };
 
@@ -102,9 +103,7 @@ enum fulcrum_status fulcrum_mlp_new(struct fulcrum_mlp **out,
     const struct fulcrum_mlp_options *options, struct fulcrum_error *err)
 {
     struct fulcrum_mlp *network = calloc(1, sizeof *network);
-    if (network == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a network");
-    }
+    TRY_MEMORY(network, err, "no memory for a network");
     network->options = *options;
     network->layers = fulcrum_mlp_layers_make(options);
     take_buffers(network);

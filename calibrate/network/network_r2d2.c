@@ -25,6 +25,7 @@
 #include "calibrate/network/r2d2_layers.h"
 #include "calibrate/network/r2d2_task.h"
 #include "model/status.h"
+#include "model/try.h"
 
 /* Forward and backward through the layers of the R2D2 network. */
 
@@ -253,9 +254,7 @@ enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_r2d2 **out,
     const struct fulcrum_r2d2_options *options, struct fulcrum_error *err)
 {
     struct fulcrum_r2d2 *network = calloc(1, sizeof *network);
-    if (network == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a network");
-    }
+    TRY_MEMORY(network, err, "no memory for a network");
     network->options = *options;
     network->layers = fulcrum_r2d2_layers_make(&options->shape);
     take_buffers(network);

@@ -505,9 +505,7 @@ enum fulcrum_status fulcrum_live_new(struct fulcrum_live **out,
     const struct fulcrum_live_plan *plan, struct fulcrum_error *err)
 {
     struct fulcrum_live *live = calloc(1, sizeof *live);
-    if (live == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a pipeline");
-    }
+    TRY_MEMORY(live, err, "a pipeline");
     live->plan = *plan;
     (void)pthread_mutex_init(&live->ledger.lock, NULL);
     (void)pthread_cond_init(&live->ledger.changed, NULL);

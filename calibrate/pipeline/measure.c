@@ -93,9 +93,7 @@ static enum fulcrum_status make_steppers(
         most = count > most ? count : most;
     }
     room->steppers = calloc(most + 1, sizeof *room->steppers);
-    if (room->steppers == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu environments", most);
-    }
+    TRY_MEMORY(room->steppers, err, "%zu environments", most);
     room->stepper_count = most;
     return open_steppers(room, err);
 }
@@ -591,10 +589,8 @@ static enum fulcrum_status allocate(struct session *session, struct fulcrum_erro
     for (size_t i = 0; i < found->count; i++) {
         items[i].config = options->configs[i];
         items[i].windows = calloc(options->most_windows, sizeof *items[i].windows);
-        if (items[i].windows == NULL) {
-            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu windows of %zu",
-                options->most_windows, found->count);
-        }
+        TRY_MEMORY(items[i].windows, err, "%zu windows of %zu", options->most_windows,
+            found->count);
     }
     return FULCRUM_OK;
 }
@@ -736,9 +732,7 @@ static void describe(const struct session *session)
 static enum fulcrum_status settle(struct session *session, struct fulcrum_error *err)
 {
     double *values = calloc(session->options->most_windows, sizeof *values);
-    if (values == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "medians");
-    }
+    TRY_MEMORY(values, err, "medians");
     session->found->is_complete = !session->is_stopped;
     for (size_t i = 0; i < session->found->count; i++) {
         summarise(&session->found->items[i], values);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
+
 enum { SETTINGS_MOST = 8, OBSERVATIONS_MOST = 3, SOURCES = 4 };
 
 /* What a calibration tells of these points beside its parameters; NAN: nothing. */
@@ -352,9 +354,7 @@ enum fulcrum_status fulcrum_measured_reference(const struct fulcrum_measured_pla
     struct fulcrum_reference **out, struct fulcrum_error *err)
 {
     struct fulcrum_reference *reference = calloc(1, sizeof *reference);
-    if (reference == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a reference");
-    }
+    TRY_MEMORY(reference, err, "a reference");
     reference->points = calloc(plan->measurement->count + 1, sizeof *reference->points);
     reference->sources = calloc(SOURCES, sizeof *reference->sources);
     enum fulcrum_status status =

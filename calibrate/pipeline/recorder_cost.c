@@ -353,9 +353,7 @@ enum fulcrum_status fulcrum_recorder_cost_of_pairs(struct fulcrum_recorder_pairs
             err, FULCRUM_ERR_RANGE, "%zu pairs of runs: expected 2 or more", count);
     }
     double *cost_frac = calloc(count, sizeof *cost_frac);
-    if (cost_frac == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu pairs of runs", count);
-    }
+    TRY_MEMORY(cost_frac, err, "%zu pairs of runs", count);
     for (size_t i = 0; i < count; i++) {
         if (!(with_per_s[i] > 0.0 && without_per_s[i] > 0.0)) {
             free(cost_frac);

@@ -6,6 +6,7 @@
 
 #include "calibrate/pipeline/stage_times.h"
 #include "model/stage_kind.h"
+#include "model/try.h"
 
 struct spans {
     struct fulcrum_trace_span *items; /* owned */
@@ -100,10 +101,7 @@ static enum fulcrum_status fill(
     const struct fulcrum_recorder_track *track = &lanes->tracks[i % lanes->track_count];
     struct fulcrum_trace_span *spans = calloc(track->event_count + 1, sizeof *spans);
     lanes->spans[i].items = spans;
-    if (spans == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "a trace of %zu events", track->event_count);
-    }
+    TRY_MEMORY(spans, err, "a trace of %zu events", track->event_count);
     size_t count = 0;
     enum fulcrum_status status = FULCRUM_OK;
     int is_device = i >= lanes->track_count;

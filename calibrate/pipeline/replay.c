@@ -19,6 +19,7 @@
 #include "calibrate/device/learner.h"
 #include "calibrate/random.h"
 #include "model/status.h"
+#include "model/try.h"
 
 /* Rings hold so many sequences, at least. */
 #define SEQUENCES 2
@@ -74,9 +75,7 @@ enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
             options->env_count, options->length, options->row_byte);
     }
     struct fulcrum_replay *replay = calloc(1, sizeof *replay);
-    if (replay == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a replay");
-    }
+    TRY_MEMORY(replay, err, "a replay");
     (void)pthread_mutex_init(&replay->lock, NULL);
     replay->random = fulcrum_random_seeded(options->seed);
     replay->options = *options;

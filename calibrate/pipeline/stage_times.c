@@ -14,6 +14,7 @@
 #include "model/quantity.h"
 #include "model/stage_kind.h"
 #include "model/status.h"
+#include "model/try.h"
 
 /* One thread's or device's time, cut so that it is in one stage at once. */
 
@@ -254,9 +255,7 @@ enum fulcrum_status fulcrum_stage_sweep(struct fulcrum_stage_overlap *out,
     struct fulcrum_error *err)
 {
     struct stage_sweep_sweep sweep = {.heap = calloc(count + 1, sizeof *sweep.heap)};
-    if (sweep.heap == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu lanes", count);
-    }
+    TRY_MEMORY(sweep.heap, err, "%zu lanes", count);
     for (size_t i = 0; i < count; i++) {
         if (lanes[i].lane.count > 0) {
             sweep.heap[sweep.count++] = (struct cursor){.swept = &lanes[i]};
@@ -441,9 +440,7 @@ static enum fulcrum_status sweep(struct fulcrum_stage_times *times,
 {
     size_t count = times->track_count * FULCRUM_STAGE_RESOURCE_COUNT;
     struct fulcrum_stage_swept *lanes = calloc(count + 1, sizeof *lanes);
-    if (lanes == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu lanes", count);
-    }
+    TRY_MEMORY(lanes, err, "%zu lanes", count);
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
         struct fulcrum_recorder_track track =
@@ -488,10 +485,7 @@ enum fulcrum_status fulcrum_stage_times_new(struct fulcrum_stage_times *out,
     times.window_s = times.swept_s = fulcrum_recorder_window_s(recorder);
     times.track_count = fulcrum_recorder_track_count(recorder);
     times.tracks = calloc(times.track_count, sizeof *times.tracks);
-    if (times.tracks == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "%zu tracks", times.track_count);
-    }
+    TRY_MEMORY(times.tracks, err, "%zu tracks", times.track_count);
     for (size_t i = 0; i < times.track_count; i++) {
         struct fulcrum_recorder_track track = fulcrum_recorder_read(recorder, i);
         fill_track(&times.tracks[i], &times, &track);

@@ -182,9 +182,7 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
         &bench->learner_options, &bench->state, &bench->learner_info, err));
     fulcrum_bench_accelerator(&bench->machine, &bench->learner_info);
     bench->action = calloc(MAX_BATCH, sizeof *bench->action);
-    if (bench->action == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d actions", MAX_BATCH);
-    }
+    TRY_MEMORY(bench->action, err, "%d actions", MAX_BATCH);
     fill_input(bench);
     return FULCRUM_OK;
 }
@@ -628,9 +626,7 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
         return status;
     }
     struct run *run = calloc(1, sizeof *run);
-    if (run == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a calibration run");
-    }
+    TRY_MEMORY(run, err, "a calibration run");
     run->options = options;
     run->start_s = fulcrum_wall_s();
     run->what = "preparing";

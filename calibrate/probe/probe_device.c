@@ -67,9 +67,7 @@ static enum fulcrum_status device_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "device probe");
-    }
+    TRY_MEMORY(state, err, "device probe");
     struct fulcrum_series launch = {
         .name = "launch", .unit = "s", .condition = "waited for"};
     struct fulcrum_series copy = {.name = "device_copy",

@@ -323,9 +323,7 @@ static enum fulcrum_status gpu_power_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "GPU power probe");
-    }
+    TRY_MEMORY(state, err, "GPU power probe");
     state->bench = bench;
     state->random = fulcrum_random_seeded(bench->learner_options.seed);
     init_recordings(state);

@@ -59,9 +59,7 @@ static enum fulcrum_status handoff_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "hand-off probe");
-    }
+    TRY_MEMORY(state, err, "hand-off probe");
     state->bench = bench;
     struct fulcrum_series header = {
         .name = "handoff_server", .unit = "s", .x_name = "batch", .condition = "alone"};

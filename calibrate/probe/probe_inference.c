@@ -65,9 +65,7 @@ static enum fulcrum_status inference_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "inference probe");
-    }
+    TRY_MEMORY(state, err, "inference probe");
     state->bench = bench;
     state->sizes = main_sizes;
     state->size_count = MAIN_COUNT;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "calibrate/probe/finding.h"
+#include "model/try.h"
 
 /* Enough of them that pages round off, unless they are large. */
 #define ENV_MAX     2048
@@ -28,9 +29,7 @@ static enum fulcrum_status memory_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "memory probe");
-    }
+    TRY_MEMORY(state, err, "memory probe");
     state->bench = bench;
     *out = state;
     return FULCRUM_OK;
@@ -95,9 +94,7 @@ static enum fulcrum_status memory_visit(
         return FULCRUM_OK;
     }
     struct fulcrum_stepper *steppers = calloc(ENV_MAX, sizeof *steppers);
-    if (steppers == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d environments", ENV_MAX);
-    }
+    TRY_MEMORY(steppers, err, "%d environments", ENV_MAX);
     enum fulcrum_status status = grow(state, steppers, until_s, err);
     free(steppers);
     return status;

@@ -49,9 +49,7 @@ static enum fulcrum_status pause_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "pause probe");
-    }
+    TRY_MEMORY(state, err, "pause probe");
     state->bench = bench;
     fulcrum_recording_init(&state->warm,
         &(struct fulcrum_series){

@@ -88,9 +88,7 @@ static enum fulcrum_status power_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "power probe");
-    }
+    TRY_MEMORY(state, err, "power probe");
     state->bench = bench;
     struct fulcrum_series header = {
         .name = "package_power", .unit = "W", .x_name = "busy_cores"};
@@ -125,9 +123,7 @@ static enum fulcrum_status read_energy(struct fulcrum_probe_state *state,
     const struct fulcrum_meter_domain *domain =
         state->meter->domains(state->open, &count);
     double *each_j = calloc(count > 0 ? count : 1, sizeof *each_j);
-    if (each_j == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu power domains", count);
-    }
+    TRY_MEMORY(each_j, err, "%zu power domains", count);
     enum fulcrum_status status = state->meter->read(state->open, each_j, err);
     for (size_t i = 0; i < FULCRUM_METER_SCOPE_COUNT; i++) {
         energy_j[i] = (double)NAN;

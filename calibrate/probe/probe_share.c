@@ -62,9 +62,7 @@ static enum fulcrum_status share_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "sharing probe");
-    }
+    TRY_MEMORY(state, err, "sharing probe");
     state->bench = bench;
     fulcrum_recording_init(&state->recording,
         &(struct fulcrum_series){

@@ -102,9 +102,7 @@ static enum fulcrum_status sm_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "SM probe");
-    }
+    TRY_MEMORY(state, err, "SM probe");
     /* Where the learner was told to run on a part, that part is the GPU. */
     const struct fulcrum_sm_steps steps = {bench->learner_info.granted_sm_count,
         bench->learner_info.least_sm_count, bench->learner_info.sm_step};

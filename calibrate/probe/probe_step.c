@@ -67,9 +67,7 @@ enum fulcrum_status fulcrum_drill_start(
     struct fulcrum_drill **out, struct fulcrum_bench *bench, struct fulcrum_error *err)
 {
     struct fulcrum_drill *drill = calloc(1, sizeof *drill);
-    if (drill == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a busy learner");
-    }
+    TRY_MEMORY(drill, err, "a busy learner");
     drill->bench = bench;
     atomic_init(&drill->ends, 0);
     if (pthread_create(&drill->thread, NULL, infer, drill) != 0) {
@@ -254,9 +252,7 @@ static enum fulcrum_status step_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "step probe");
-    }
+    TRY_MEMORY(state, err, "step probe");
     state->bench = bench;
     fulcrum_recording_init(&state->block,
         &(struct fulcrum_series){
@@ -455,9 +451,7 @@ static enum fulcrum_status sample_singles(
     size_t count = (size_t)fmax(ceil(block_s(state) / state->bench->step_s), 1.0);
     count = count < SINGLE_BLOCK_MAX ? count : SINGLE_BLOCK_MAX;
     double *room = calloc(2 * count, sizeof *room);
-    if (room == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu single steps", count);
-    }
+    TRY_MEMORY(room, err, "%zu single steps", count);
     struct single_times times = {room, room + count, count, 0};
     enum fulcrum_status status = sample_times(state, &times, err);
     free(room);
@@ -671,9 +665,7 @@ static enum fulcrum_status summarise_blocks(const struct fulcrum_recording *bloc
 {
     struct fulcrum_recording bare = *block;
     bare.samples = calloc(bare.count + 1, sizeof *bare.samples);
-    if (bare.samples == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "blocks of steps");
-    }
+    TRY_MEMORY(bare.samples, err, "blocks of steps");
     for (size_t i = 0; i < bare.count; i++) {
         bare.samples[i] = block->samples[i];
         bare.samples[i].value =

@@ -21,6 +21,7 @@
 #include "calibrate/host.h"
 #include "calibrate/probe/finding.h"
 #include "calibrate/probe/schedule.h"
+#include "model/try.h"
 
 #define WINDOW_MIN_S 0.02
 #define WINDOW_MAX_S 0.25
@@ -78,9 +79,7 @@ static enum fulcrum_status threads_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "threads probe");
-    }
+    TRY_MEMORY(state, err, "threads probe");
     state->bench = bench;
     init_recordings(state);
     state->count_count =
@@ -309,9 +308,7 @@ static enum fulcrum_status tabulate(const struct curve_points *points,
 {
     size_t count = (size_t)points->x[points->count - 1];
     double *capacity = calloc(count, sizeof *capacity);
-    if (capacity == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "capacity table");
-    }
+    TRY_MEMORY(capacity, err, "capacity table");
     enum fulcrum_status status = fulcrum_cpu_curve_tabulate(capacity, count,
         &(struct fulcrum_samples){
             "throughput over threads", points->x, points->y, points->count},

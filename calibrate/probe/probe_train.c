@@ -118,9 +118,7 @@ static enum fulcrum_status train_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
     struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "training probe");
-    }
+    TRY_MEMORY(state, err, "training probe");
     state->bench = bench;
     state->nominal = (struct fulcrum_train_size){
         bench->nominal.batch, bench->nominal.unroll, bench->nominal.burn_in};

@@ -119,9 +119,7 @@ static enum fulcrum_status make_room(
     }
     size_t capacity = canary->capacity == 0 ? 256 : 2 * canary->capacity;
     double *grown = realloc(canary->reading_s, capacity * sizeof *grown);
-    if (grown == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu canary times", capacity);
-    }
+    TRY_MEMORY(grown, err, "%zu canary times", capacity);
     canary->reading_s = grown;
     canary->capacity = capacity;
     return FULCRUM_OK;
@@ -132,9 +130,7 @@ static enum fulcrum_status review(
     struct fulcrum_canary *canary, struct fulcrum_error *err)
 {
     double *sorted = calloc(canary->count, sizeof *sorted);
-    if (sorted == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "canary baseline");
-    }
+    TRY_MEMORY(sorted, err, "canary baseline");
     memcpy(sorted, canary->reading_s, canary->count * sizeof *sorted);
     gsl_sort(sorted, 1, canary->count);
     double frac = canary->usual_frac > 0.0 ? canary->usual_frac : USUAL_FRAC;
@@ -165,9 +161,7 @@ enum fulcrum_status fulcrum_canary_calm_s(
 {
     double *calm = calloc(canary->count + 1, sizeof *calm);
     size_t count = 0;
-    if (calm == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "canary times");
-    }
+    TRY_MEMORY(calm, err, "canary times");
     for (size_t i = 0; i < canary->count; i++) {
         if (fulcrum_canary_rel(canary, canary->reading_s[i]) <=
             FULCRUM_CANARY_LIMIT_REL) {
@@ -186,9 +180,7 @@ static enum fulcrum_status run(struct fulcrum_canary *canary,
 {
     if (canary->tables == NULL) {
         canary->tables = calloc(1, sizeof *canary->tables);
-        if (canary->tables == NULL) {
-            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "canary tables");
-        }
+        TRY_MEMORY(canary->tables, err, "canary tables");
         fill_tables(canary->tables);
     }
     /* Volatile keeps the compiler from dropping loops whose results nobody reads. */
@@ -253,10 +245,7 @@ enum fulcrum_status fulcrum_recording_add(struct fulcrum_recording *recording,
         size_t capacity = recording->capacity == 0 ? 64 : 2 * recording->capacity;
         struct fulcrum_sample *grown =
             realloc(recording->samples, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu samples of %s",
-                capacity, recording->header.name);
-        }
+        TRY_MEMORY(grown, err, "%zu samples of %s", capacity, recording->header.name);
         recording->samples = grown;
         recording->capacity = capacity;
     }
@@ -354,10 +343,7 @@ enum fulcrum_status fulcrum_recording_summary(const struct fulcrum_recording *re
     double x, struct fulcrum_summary *out, struct fulcrum_error *err)
 {
     double *values = calloc(recording->count + 1, sizeof *values);
-    if (values == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "summary of %s", recording->header.name);
-    }
+    TRY_MEMORY(values, err, "summary of %s", recording->header.name);
     double unknown = (double)NAN;
     size_t all = collect(recording, x, 1, values);
     size_t calm = collect(recording, x, 0, values);
@@ -385,10 +371,7 @@ enum fulcrum_status fulcrum_recording_report(const struct fulcrum_recording *rec
         return FULCRUM_OK;
     }
     double *rows = calloc(4 * count, sizeof *rows);
-    if (rows == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "series %s", recording->header.name);
-    }
+    TRY_MEMORY(rows, err, "series %s", recording->header.name);
     struct fulcrum_series series = recording->header;
     series.count = count;
     series.x = rows;

@@ -295,9 +295,7 @@ enum fulcrum_status fulcrum_formula_fit(const struct fulcrum_formula_plan *plan,
     size_t points = 0;
     TRY(check(plan, &points, err));
     struct fulcrum_datum *data = calloc(points + 1, sizeof *data);
-    if (data == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a formula");
-    }
+    TRY_MEMORY(data, err, "no memory for a formula");
     list_data(plan, data);
     /* GSL's callbacks take what they are given as not constant; nothing is changed. */
     struct fulcrum_formula_plan own = *plan;

@@ -97,9 +97,7 @@ static enum fulcrum_status draw(const struct fulcrum_reference *reference,
         return FULCRUM_OK;
     }
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
-    if (rng == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory to draw watts");
-    }
+    TRY_MEMORY(rng, err, "no memory to draw watts");
     for (size_t i = 0; i < DRAWS; i++) {
         for (size_t j = 0; j < DRAWN; j++) {
             out->factor[i][j] = exp(gsl_ran_ugaussian(rng) * log(spread[j]));

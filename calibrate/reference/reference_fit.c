@@ -412,9 +412,7 @@ static enum fulcrum_status reference_job_correct_centre(
     struct fulcrum_reference_job *job, struct fulcrum_error *err)
 {
     double *centre = calloc(job->problem.belief_count, sizeof *centre);
-    if (centre == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    }
+    TRY_MEMORY(centre, err, "no memory for a fit");
     for (size_t i = 0; i < job->problem.belief_count; i++) {
         centre[i] = job->beliefs[i].value;
     }
@@ -542,9 +540,7 @@ static enum fulcrum_status judge_mode(
     struct fulcrum_reference_job *job, struct fulcrum_error *err)
 {
     double *seen = calloc(job->fit->figure_count + 1, sizeof *seen);
-    if (seen == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    }
+    TRY_MEMORY(seen, err, "no memory for a fit");
     enum fulcrum_status status = FULCRUM_OK;
     for (uint64_t i = 1; i <= JUDGE_SEEDS && status == FULCRUM_OK; i++) {
         reference_job_enter(job, FULCRUM_STAGE_JUDGE, (size_t)i - 1, JUDGE_SEEDS + 1);
@@ -644,9 +640,7 @@ static enum fulcrum_status keep_draws(struct fulcrum_reference_job *job,
     struct fulcrum_reference_fit *fit = job->fit;
     size_t n = fit->parameter_count;
     fit->kept = calloc(KEPT_MOST * n + 1, sizeof *fit->kept);
-    if (fit->kept == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    }
+    TRY_MEMORY(fit->kept, err, "no memory for a fit");
     fit->kept_count = draws->count < KEPT_MOST ? draws->count : KEPT_MOST;
     for (size_t k = 0; k < fit->kept_count; k++) {
         const double *from = draws->value + k * draws->count / fit->kept_count * n;
@@ -790,9 +784,7 @@ static enum fulcrum_status apply_draws(const struct fulcrum_reference_fit *fit,
 {
     size_t n = calibration->parameter_count;
     double *draws = calloc(fit->kept_count * n + 1, sizeof *draws);
-    if (draws == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for draws");
-    }
+    TRY_MEMORY(draws, err, "no memory for draws");
     for (size_t i = 0; i < fit->kept_count * n; i++) {
         draws[i] = (double)NAN;
     }

@@ -356,9 +356,7 @@ enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan 
     struct fulcrum_throughput **out, struct fulcrum_error *err)
 {
     struct fulcrum_throughput *model = calloc(1, sizeof *model);
-    if (model == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for references");
-    }
+    TRY_MEMORY(model, err, "no memory for references");
     model->plan = *plan;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(find_fields(model, err));

@@ -80,9 +80,7 @@ static enum fulcrum_status worker_env_new(struct fulcrum_actor_shared *shared,
     uint64_t seed, struct fulcrum_env **out, struct fulcrum_error *err)
 {
     struct fulcrum_env *env = calloc(1, sizeof *env);
-    if (env == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", shared->job.what);
-    }
+    TRY_MEMORY(env, err, "%s", shared->job.what);
     env->shared = shared;
     env->seed = seed;
     enum fulcrum_status status =
@@ -201,9 +199,7 @@ static enum fulcrum_status open_with(const struct fulcrum_actor_options *options
     struct fulcrum_error *err)
 {
     struct fulcrum_actor_shared *shared = calloc(1, sizeof *shared);
-    if (shared == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "an actor");
-    }
+    TRY_MEMORY(shared, err, "an actor");
     (void)snprintf(shared->parent, sizeof shared->parent, "%ld", (long)getpid());
     shared->job.argv = shared->argv;
     shared->argv[0] = shared->program;

@@ -446,9 +446,7 @@ enum fulcrum_status fulcrum_worker_start(struct fulcrum_worker **out,
     const struct fulcrum_worker_job *job, size_t number, struct fulcrum_error *err)
 {
     struct fulcrum_worker *worker = calloc(1, sizeof *worker);
-    if (worker == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", job->what);
-    }
+    TRY_MEMORY(worker, err, "%s", job->what);
     worker->job = job;
     worker->number = number;
     enum fulcrum_status status =

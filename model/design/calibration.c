@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "model/design/design.h"
+#include "model/try.h"
 
 enum fulcrum_status fulcrum_calibration_new(
     struct fulcrum_calibration **out, struct fulcrum_error *err)
@@ -117,9 +118,7 @@ static enum fulcrum_status widen_covariance(
 {
     size_t n = calibration->parameter_count;
     double *wider = calloc((n + 1) * (n + 1), sizeof *wider);
-    if (wider == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a covariance matrix");
-    }
+    TRY_MEMORY(wider, err, "a covariance matrix");
     for (size_t i = 0; i < n; i++) {
         memcpy(wider + i * (n + 1), calibration->covariance + i * n, n * sizeof *wider);
     }
@@ -233,10 +232,7 @@ enum fulcrum_status fulcrum_calibration_set_capacity(
     struct fulcrum_error *err)
 {
     double *copy = copy_values(capacity, count, 0.0);
-    if (copy == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "a table of %zu capacities", count);
-    }
+    TRY_MEMORY(copy, err, "a table of %zu capacities", count);
     free(calibration->capacity);
     calibration->capacity = copy;
     calibration->capacity_count = count;
@@ -269,9 +265,7 @@ enum fulcrum_status fulcrum_calibration_set_draws(
 {
     size_t size = count * calibration->parameter_count;
     double *copy = calloc(size + 1, sizeof *copy);
-    if (copy == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a calibration");
-    }
+    TRY_MEMORY(copy, err, "draws of a calibration");
     memcpy(copy, draws, size * sizeof *copy);
     free(calibration->draws);
     calibration->draws = copy;

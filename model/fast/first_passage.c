@@ -17,6 +17,7 @@
 
 #include "model/fast/steps.h"
 #include "model/status.h"
+#include "model/try.h"
 
 /* How many of several alike come to pass. */
 
@@ -445,10 +446,7 @@ enum fulcrum_status fulcrum_thread_queue_init(struct fulcrum_thread_queue *out,
 {
     size_t states = actors + 1;
     double *block = calloc(states * (2 * (size_t)NODES + 8), sizeof *block);
-    if (block == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "no memory for a queue of %zu actors", actors);
-    }
+    TRY_MEMORY(block, err, "no memory for a queue of %zu actors", actors);
     *out = (struct fulcrum_thread_queue){
         .grid = grid, .actors = actors, .threads = threads, .memory = block};
     out->now = take_row(&block, states);

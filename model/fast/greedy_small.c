@@ -55,10 +55,7 @@ enum fulcrum_status fulcrum_anderson_init(
     struct fulcrum_anderson *out, size_t length, struct fulcrum_error *err)
 {
     double *memory = calloc((2 + 2 * (size_t)DEPTH) * length, sizeof *memory);
-    if (memory == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "no memory to iterate %zu numbers", length);
-    }
+    TRY_MEMORY(memory, err, "no memory to iterate %zu numbers", length);
     *out = (struct fulcrum_anderson){
         .length = length, .memory = memory, .point = memory, .change = memory + length};
     for (size_t i = 0; i < DEPTH; i++) {

@@ -20,6 +20,7 @@
 #include "model/fast/renewal_cycle.h"
 #include "model/fast/steps.h"
 #include "model/min_max.h"
+#include "model/try.h"
 
 #define MOST_ROUNDS 20
 #define LATE_ROUND  12
@@ -402,9 +403,7 @@ enum fulcrum_status fulcrum_renewal_solve(const struct fulcrum_network *network,
     double gpu_stretch, struct fulcrum_cycle *out, struct fulcrum_error *err)
 {
     struct renewal *renewal = calloc(1, sizeof *renewal);
-    if (renewal == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory to solve a cycle");
-    }
+    TRY_MEMORY(renewal, err, "no memory to solve a cycle");
     fulcrum_rate_cells_init(&renewal->rates, &network->cpu);
     set_case(renewal, network, gpu_stretch);
     renewal->damping = FIRST_DAMPING;

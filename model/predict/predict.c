@@ -345,9 +345,7 @@ enum fulcrum_status fulcrum_predictor_new(const struct fulcrum_scenario *scenari
     struct fulcrum_predictor **out, struct fulcrum_error *err)
 {
     struct fulcrum_predictor *predictor = calloc(1, sizeof *predictor);
-    if (predictor == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a prediction");
-    }
+    TRY_MEMORY(predictor, err, "a prediction");
     predictor->scenario = scenario;
     predictor->memory = fulcrum_solver_memory_new();
     *out = predictor;

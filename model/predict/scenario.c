@@ -217,9 +217,7 @@ static enum fulcrum_status list_calibration(
 {
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     list->block = calloc(calibration->parameter_count + 1, sizeof *list->block);
-    if (list->block == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "uncertain numbers");
-    }
+    TRY_MEMORY(list->block, err, "uncertain numbers");
     fulcrum_sampler_blocks(calibration, list->block);
     for (size_t block = 0; block < calibration->parameter_count; block++) {
         list_block(list, i, block);
@@ -256,9 +254,7 @@ enum fulcrum_status fulcrum_chances_list(const struct fulcrum_scenario_inputs *i
         return status;
     }
     list.items = calloc(fulcrum_chance_slots(inputs), sizeof *list.items);
-    if (list.items == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "uncertain numbers");
-    }
+    TRY_MEMORY(list.items, err, "uncertain numbers");
     for (size_t i = 0; status == FULCRUM_OK && i < inputs->calibration_count; i++) {
         status = list_calibration(&list, i, err);
     }
@@ -563,9 +559,7 @@ static enum fulcrum_status draw_luck(const struct fulcrum_point *point,
         return FULCRUM_OK;
     }
     luck->rng = gsl_rng_alloc(gsl_rng_taus2);
-    if (luck->rng == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a random stream");
-    }
+    TRY_MEMORY(luck->rng, err, "a random stream");
     /* The generator takes 32 bits; 0 would stand for its default. */
     uint64_t seed = fulcrum_stream_seed(point->seed, 0, point->draw);
     gsl_rng_set(luck->rng, (unsigned long)(seed >> 32U) | 1U);

@@ -53,9 +53,7 @@ enum fulcrum_status fulcrum_pareto_new(const enum fulcrum_sense *senses,
             "a front of %zu metrics: expected 2 or 3", metric_count);
     }
     struct fulcrum_pareto *pareto = calloc(1, sizeof *pareto);
-    if (pareto == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a front");
-    }
+    TRY_MEMORY(pareto, err, "a front");
     memcpy(pareto->senses, senses, metric_count * sizeof *senses);
     pareto->metric_count = metric_count;
     *out = pareto;
@@ -319,9 +317,7 @@ static enum fulcrum_status make_room(
     size_t capacity = 2 * pareto->fresh_capacity + RUN;
     capacity = capacity < most ? capacity : most;
     struct entry *grown = realloc(pareto->fresh, capacity * sizeof *grown);
-    if (grown == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a front");
-    }
+    TRY_MEMORY(grown, err, "a front");
     pareto->fresh = grown;
     pareto->fresh_capacity = capacity;
     return FULCRUM_OK;
@@ -359,9 +355,7 @@ enum fulcrum_status fulcrum_pareto_front(struct fulcrum_pareto *pareto,
     TRY(settle(pareto, err));
     free(pareto->points);
     pareto->points = calloc(pareto->front_count + 1, sizeof *pareto->points);
-    if (pareto->points == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a front");
-    }
+    TRY_MEMORY(pareto->points, err, "a front");
     for (size_t i = 0; i < pareto->front_count; i++) {
         pareto->points[i].index = pareto->front[i].index;
         for (size_t j = 0; j < pareto->metric_count; j++) {

@@ -38,6 +38,7 @@
 #include "model/quantity.h"
 #include "model/status.h"
 #include "model/stream.h"
+#include "model/try.h"
 
 /* More rows than the 30 bits of GSL's Sobol' sequence tell apart are refused. */
 enum { FULCRUM_QUASI_ROWS_MOST = 1 << 24 };
@@ -156,9 +157,7 @@ static enum fulcrum_status make_block(const struct block *block, struct orders *
     double *out, struct fulcrum_error *err)
 {
     gsl_qrng *sobol = gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)block->width);
-    if (sobol == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "quasi-random points");
-    }
+    TRY_MEMORY(sobol, err, "quasi-random points");
     shuffle(orders->rng, fulcrum_stream_seed(block->seed, block->first, 2),
         orders->rows, block->row_count);
     fill_block(block, sobol, orders->rows, out);

@@ -56,9 +56,7 @@ enum fulcrum_status fulcrum_sweep_probe_new(const struct fulcrum_scenario *scena
     struct fulcrum_error *err)
 {
     struct fulcrum_sweep_probe *probe = calloc(1, sizeof *probe);
-    if (probe == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "points of a sweep");
-    }
+    TRY_MEMORY(probe, err, "points of a sweep");
     probe->plan = plan;
     probe->actors = fulcrum_field_find("run.actor_count");
     enum fulcrum_status status =
@@ -309,9 +307,7 @@ enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *pla
     struct fulcrum_sweep_front **out, struct fulcrum_error *err)
 {
     struct fulcrum_sweep_front *front = calloc(1, sizeof *front);
-    if (front == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a front");
-    }
+    TRY_MEMORY(front, err, "a front");
     front->plan = plan;
     front->metric_count = metric_count;
     for (size_t i = 0; i < metric_count && i < FULCRUM_PARETO_METRICS_MOST; i++) {
@@ -437,9 +433,7 @@ enum fulcrum_status fulcrum_sweep_front_end(struct fulcrum_sweep_front *front,
     TRY(count_draws(front, err));
     free(front->indices);
     front->indices = calloc(found + 1, sizeof *front->indices);
-    if (front->indices == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a front");
-    }
+    TRY_MEMORY(front->indices, err, "a front");
     for (size_t i = 0; i < found; i++) {
         front->indices[i] = points[i].index;
     }
@@ -1071,9 +1065,7 @@ static enum fulcrum_status fill_worker(
 {
     const struct fulcrum_sweep_plan *plan = sweep->plan;
     worker->column = calloc((size_t)plan->predict.draws + 1, sizeof *worker->column);
-    if (worker->column == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a point");
-    }
+    TRY_MEMORY(worker->column, err, "draws of a point");
     TRY(fulcrum_sweep_probe_new(sweep->scenario, plan, &worker->probe, err));
     if (plan->best != NULL) {
         TRY(fulcrum_sweep_best_new(plan, &worker->best, err));
@@ -1126,9 +1118,7 @@ enum fulcrum_status fulcrum_sweep_yardstick(const struct fulcrum_scenario *scena
 {
     assert(index < fulcrum_sweep_count(plan));
     struct fulcrum_sweep_point *point = calloc(1, sizeof *point);
-    if (point == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a point of a sweep");
-    }
+    TRY_MEMORY(point, err, "a point of a sweep");
     struct fulcrum_sweep_probe *probe = NULL;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_sweep_probe_new(scenario, plan, &probe, err));

@@ -152,9 +152,7 @@ static enum fulcrum_status check_gpu(
 {
     struct fulcrum_design *design = calloc(1, sizeof *design);
     const struct fulcrum_point point = {NULL, 0, 0, 0};
-    if (design == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a design");
-    }
+    TRY_MEMORY(design, err, "a design");
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_scenario_design(scenario, &point, design, err));
     if (design->machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
@@ -176,9 +174,7 @@ enum fulcrum_status fulcrum_component_costs_find(
         return status;
     }
     struct room *room = room_new((size_t)plan->predict.draws);
-    if (room == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "designs with ideal parts");
-    }
+    TRY_MEMORY(room, err, "designs with ideal parts");
     const struct fulcrum_variant_plan versions = {.scenario = plan->scenario,
         .variants = room->versions,
         .count = SETS,

@@ -172,10 +172,7 @@ enum fulcrum_status fulcrum_variants_new(const struct fulcrum_variant_plan *plan
     struct fulcrum_variants **out, struct fulcrum_error *err)
 {
     struct fulcrum_variants *variants = make_room(plan);
-    if (variants == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "%zu versions of a design", plan->count);
-    }
+    TRY_MEMORY(variants, err, "%zu versions of a design", plan->count);
     enum fulcrum_status status =
         fulcrum_predictor_new(plan->scenario, &variants->predictor, err);
     for (size_t i = 0; i < plan->count && status == FULCRUM_OK; i++) {

@@ -422,9 +422,7 @@ static enum fulcrum_status draw_in_room(const struct fulcrum_chart *chart,
     struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
 {
     void *room = calloc(1, chart->room_byte);
-    if (room == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-    }
+    TRY_MEMORY(room, err, "no memory for a chart");
     enum fulcrum_status status = chart->draw(canvas, room, data, err);
     if (chart->clear != NULL) {
         chart->clear(room);

@@ -71,9 +71,7 @@ static enum fulcrum_status scale_runtime(
     }
     picture->time_unit = time_unit_for(data);
     picture->runtime = calloc(3 * data->count, sizeof *picture->runtime);
-    if (picture->runtime == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-    }
+    TRY_MEMORY(picture->runtime, err, "no memory for a chart");
     const double *const sources[] = {
         data->runtime_s.value, data->runtime_s.lo, data->runtime_s.hi};
     for (size_t i = 0; i < 3 * data->count; i++) {

@@ -356,9 +356,7 @@ static enum fulcrum_status gather_blocks(
 {
     const struct fulcrum_heat_data *data = picture->data;
     int *colours = calloc(cell_count(data), sizeof *colours);
-    if (colours == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a heat map");
-    }
+    TRY_MEMORY(colours, err, "no memory for a heat map");
     for (size_t i = 0; i < cell_count(data); i++) {
         colours[i] = colour_of(picture, i);
     }

@@ -119,9 +119,7 @@ static enum fulcrum_status sort_front(
 {
     const struct fulcrum_pareto_data *data = picture->data;
     struct placed *placed = calloc(data->count + 1, sizeof *placed);
-    if (placed == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-    }
+    TRY_MEMORY(placed, err, "no memory for a chart");
     for (size_t i = 0; i < data->count; i++) {
         if (data->on_front[i] && is_known(data, i)) {
             placed[picture->front_count++] = (struct placed){
@@ -150,9 +148,7 @@ static enum fulcrum_status bound_groups(
     const struct fulcrum_pareto_data *data = picture->data;
     size_t count = picture->front_count;
     double *sorted = calloc(count + 1, sizeof *sorted);
-    if (sorted == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-    }
+    TRY_MEMORY(sorted, err, "no memory for a chart");
     for (size_t i = 0; i < count; i++) {
         sorted[i] = data->third != NULL ? data->third[picture->order[i]] : 0.0;
     }

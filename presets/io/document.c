@@ -104,10 +104,7 @@ static enum fulcrum_status note_key(struct scan *scan, const char *open)
 {
     struct json_object *keys = scan->keys[scan->depth];
     struct json_object *key = read_key(scan, open);
-    if (key == NULL) {
-        return fulcrum_fail(
-            scan->source->err, FULCRUM_ERR_NO_MEMORY, "%s", scan->source->label);
-    }
+    TRY_MEMORY(key, scan->source->err, "%s", scan->source->label);
     enum fulcrum_status status = FULCRUM_OK;
     const char *name = json_object_get_string(key);
     if (json_object_object_get_ex(keys, name, NULL)) {
@@ -140,10 +137,8 @@ static enum fulcrum_status scan_open(struct scan *scan)
     scan->depth++;
     if (*scan->next == '{') {
         scan->keys[scan->depth] = json_object_new_object();
-        if (scan->keys[scan->depth] == NULL) {
-            return fulcrum_fail(
-                scan->source->err, FULCRUM_ERR_NO_MEMORY, "%s", scan->source->label);
-        }
+        TRY_MEMORY(
+            scan->keys[scan->depth], scan->source->err, "%s", scan->source->label);
     }
     scan->next++;
     return FULCRUM_OK;
@@ -215,9 +210,7 @@ static enum fulcrum_status parse_text(
     const struct source *source, size_t length, struct json_object **out)
 {
     struct json_tokener *tokener = json_tokener_new_ex(MAX_DEPTH);
-    if (tokener == NULL) {
-        return fulcrum_fail(source->err, FULCRUM_ERR_NO_MEMORY, "%s", source->label);
-    }
+    TRY_MEMORY(tokener, source->err, "%s", source->label);
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
     struct json_object *document =
         json_tokener_parse_ex(tokener, source->text, (int)length + 1);

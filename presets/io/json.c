@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/try.h"
 #include "presets/io/output.h"
 #include "presets/io/text_file.h"
 
@@ -353,9 +354,7 @@ enum fulcrum_status fulcrum_json_text(const struct fulcrum_json *json,
     if (json != NULL && !json->document->out_of_memory) {
         stream = open_memstream(&text, &length);
     }
-    if (stream == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a JSON document");
-    }
+    TRY_MEMORY(stream, err, "a JSON document");
     struct writer writer = {stream, layout, 0};
     write_tree(&writer, json);
     int failed = ferror(stream);

@@ -142,9 +142,7 @@ enum fulcrum_status fulcrum_output_open(
     const char *path, struct fulcrum_output **out, struct fulcrum_error *err)
 {
     struct fulcrum_output *output = calloc(1, sizeof *output);
-    if (output == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "an output file");
-    }
+    TRY_MEMORY(output, err, "an output file");
     if (path == NULL || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
         (void)snprintf(output->path, sizeof output->path, "standard output");
         output->stream = stdout;

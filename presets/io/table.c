@@ -273,9 +273,7 @@ enum fulcrum_status fulcrum_table_load(
     const char *path, struct fulcrum_table **out, struct fulcrum_error *err)
 {
     struct fulcrum_table *table = calloc(1, sizeof *table);
-    if (table == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
-    }
+    TRY_MEMORY(table, err, "%s", path);
     size_t length = 0;
     enum fulcrum_status status =
         fulcrum_text_file_read(path, &table->text, &length, err);

@@ -106,9 +106,7 @@ static enum fulcrum_status add_entry(struct entries *entries, const char *stem,
         size_t room = entries->room == 0 ? 32 : 2 * entries->room;
         struct fulcrum_preset_entry *grown =
             realloc(entries->items, room * sizeof *grown);
-        if (grown == NULL) {
-            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a list of presets");
-        }
+        TRY_MEMORY(grown, err, "a list of presets");
         entries->items = grown;
         entries->room = room;
     }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "model/design/design.h"
+#include "model/try.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
 #include "presets/kind/kind.h"
@@ -164,9 +165,7 @@ enum fulcrum_status fulcrum_sheet_init(
     size_t count = 0;
     (void)fulcrum_fields(&count);
     struct fulcrum_source *sources = calloc(count, sizeof *sources);
-    if (sources == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the sources of a preset");
-    }
+    TRY_MEMORY(sources, err, "the sources of a preset");
     memset(out, 0, sizeof *out);
     out->kind = kind;
     out->sources = sources;

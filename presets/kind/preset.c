@@ -136,9 +136,7 @@ static enum fulcrum_status load_sheet(struct fulcrum_sheet *sheet,
         return status;
     }
     struct chain *chain = calloc(1, sizeof *chain);
-    if (chain == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
-    }
+    TRY_MEMORY(chain, err, "%s", path);
     status = chain_read(chain, path, err);
     if (status == FULCRUM_OK) {
         struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
@@ -160,9 +158,7 @@ static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
     (void)fulcrum_fields(&count);
     struct fulcrum_source *items =
         calloc(sources->count + count, sizeof *sources->items);
-    if (items == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the sources of a preset");
-    }
+    TRY_MEMORY(items, err, "the sources of a preset");
     size_t used = sources->count;
     if (used > 0) {
         memcpy(items, sources->items, used * sizeof *items);
