@@ -165,4 +165,13 @@ const struct fulcrum_learner *fulcrum_learner_find(const char *name);
 /* Names as on the command line ("r2d2", "mlp"); NULL beyond the last one. */
 const char *fulcrum_learner_network_name(enum fulcrum_learner_network network);
 
+/* Only its `open` is set where the build has no OpenBLAS. */
+extern const struct fulcrum_learner fulcrum_learner_cpu;
+
+/* Refuses to open where the build has no OpenCL, or the machine no driver of it. */
+extern const struct fulcrum_learner fulcrum_learner_opencl;
+
+/* Refuses to open where there is no driver of NVIDIA's or no GPU behind it. */
+extern const struct fulcrum_learner fulcrum_learner_cuda;
+
 #endif

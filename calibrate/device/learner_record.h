@@ -1,4 +1,4 @@
-/* learner_record.h - the records that learner.c lists. */
+/* learner_record.h - what all learners require of their options, and make of them. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_DEVICE_LEARNER_RECORD_H
 #define FULCRUM_CALIBRATE_DEVICE_LEARNER_RECORD_H
@@ -10,15 +10,6 @@
 #define FULCRUM_LEARNER_CPU_SUMMARY    "OpenBLAS on one CPU thread, float32"
 #define FULCRUM_LEARNER_CUDA_SUMMARY   "an NVIDIA GPU, cuBLAS where it is, float32"
 #define FULCRUM_LEARNER_OPENCL_SUMMARY "an OpenCL 1.2 device, own kernels, float32"
-
-/* Only its `open` is set where the build has no OpenBLAS. */
-extern const struct fulcrum_learner fulcrum_learner_cpu;
-
-/* Refuses to open where the build has no OpenCL, or the machine no driver of it. */
-extern const struct fulcrum_learner fulcrum_learner_opencl;
-
-/* Refuses to open where there is no driver of NVIDIA's or no GPU behind it. */
-extern const struct fulcrum_learner fulcrum_learner_cuda;
 
 /*
  * Checks what every learner bounds alike.

@@ -78,8 +78,7 @@ enum fulcrum_status fulcrum_worker_find_program(
             is_there(out, folder, "/../libexec/fulcrum/fulcrum-worker", X_OK))) {
         return FULCRUM_OK;
     }
-    if (is_there(out, FULCRUM_LIBEXEC_DIR, "/fulcrum-worker", X_OK) ||
-        is_there(out, FULCRUM_BUILD_DIR, "/fulcrum-worker", X_OK)) {
+    if (is_there(out, FULCRUM_LIBEXEC_DIR, "/fulcrum-worker", X_OK)) {
         return FULCRUM_OK;
     }
     return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
@@ -94,7 +93,6 @@ enum fulcrum_status fulcrum_worker_find_gym(
     char folder[FULCRUM_WORKER_PATH_SIZE];
     if ((own_folder(folder) &&
             is_there(out, folder, "/../share/fulcrum/fulcrum_gym.py", R_OK)) ||
-        is_there(out, FULCRUM_SOURCE_DIR, "/calibrate/fulcrum_gym.py", R_OK) ||
         is_there(out, FULCRUM_SHARE_DIR, "/fulcrum_gym.py", R_OK)) {
         return FULCRUM_OK;
     }

@@ -39,7 +39,7 @@ static void test_library_that_cannot_be_loaded_is_named(void)
     static const struct loader_case cases[] = {
         {"/no/libcuda.so.1",
             "FULCRUM_CUDA_LIBRARY = /no/libcuda.so.1: not found: no NVIDIA driver"},
-        {"tests/suite.h", "no NVIDIA driver here"},
+        {"tests/support/suite.h", "no NVIDIA driver here"},
         {PLAIN_LIBRARY, "the library has no function cuGetErrorName"},
         {FAKE_CUBLAS, "too old or none"},
     };
@@ -65,7 +65,7 @@ static void test_first_standard_name_is_told_where_none_is_found(void)
 static void test_later_name_serves_and_a_broken_library_says_why(void)
 {
     static const char *const later[] = {"libno_such_a.so", "libm.so.6", NULL};
-    const char *const broken[] = {"libno_such_a.so", "tests/suite.h", NULL};
+    const char *const broken[] = {"libno_such_a.so", "tests/support/suite.h", NULL};
     void *library = NULL;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     fake_set("FULCRUM_TEST_LIBRARY", NULL);
@@ -78,7 +78,7 @@ static void test_later_name_serves_and_a_broken_library_says_why(void)
     CU_ASSERT_EQUAL(
         fulcrum_shared_library_open(&library, "FULCRUM_TEST_LIBRARY", broken, &err),
         FULCRUM_ERR_UNSUPPORTED);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "tests/suite.h"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "tests/support/suite.h"));
 }
 
 static void test_driver_that_does_not_start_is_named(void)
