@@ -103,7 +103,7 @@ enum fulcrum_status fulcrum_speed_sweep_new(struct fulcrum_speed_sweep **out,
         sweep->settings.sets = (struct fulcrum_text_list){1, sweep->sets};
     }
     fill_axes(sweep);
-    enum fulcrum_status status = FULCRUM_OK;
+    enum fulcrum_status status;
     TRY_OR_END(
         fulcrum_design_inputs_load(&sweep->settings, context, &sweep->inputs, err));
     TRY_OR_END(fulcrum_scenario_new(&sweep->inputs.scenario, &sweep->scenario, err));

@@ -9,27 +9,18 @@
 #define TRY(call)                                                                      \
     do {                                                                               \
         const enum fulcrum_status try_status_ = (call);                                \
-        if (try_status_ != FULCRUM_OK) {                                               \
+        if (try_status_ != FULCRUM_OK)                                                 \
             return try_status_;                                                        \
-        }                                                                              \
     } while (0)
 
 /* Keeps the result of `call` in `status` and leaves by the label `end` if it failed. */
 #define TRY_OR_END(call)                                                               \
-    do {                                                                               \
-        status = (call);                                                               \
-        if (status != FULCRUM_OK) {                                                    \
-            goto end;                                                                  \
-        }                                                                              \
-    } while (0)
+    if ((status = (call)) != FULCRUM_OK)                                               \
+    goto end
 
-/* Fails with FULCRUM_ERR_NO_MEMORY where `pointer` is NULL; the rest as fulcrum_fail.
- */
+/* Returns FULCRUM_ERR_NO_MEMORY if `pointer` is NULL; the rest as fulcrum_fail. */
 #define TRY_MEMORY(pointer, err, ...)                                                  \
-    do {                                                                               \
-        if ((pointer) == NULL) {                                                       \
-            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, __VA_ARGS__);              \
-        }                                                                              \
-    } while (0)
+    if ((pointer) == NULL)                                                             \
+    return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, __VA_ARGS__)
 
 #endif

@@ -37,7 +37,9 @@ expect_noticed() {
         failed=1
         return
     fi
-    FULCRUM_PRESETS=$work/presets "$program" validate ${6-"$5"} --quiet >/dev/null 2>"$work/messages"
+    # shellcheck disable=SC2086 # no name: every reference, and designs
+    FULCRUM_PRESETS=$work/presets "$program" validate ${6-$5} --quiet \
+        >/dev/null 2>"$work/messages"
     code=$?
     if [ "$code" -eq 1 ] && grep -q "warning: $5: .*: moved by" "$work/messages"; then
         printf '%s of %s: noticed, %s\n' "$3" "$2" \

@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Checks of the text itself: clang-format, cppcheck, clang-tidy, shellcheck; run by
 # hand and by .ci/run. A tool that is not installed is left out, with a message.
-# usage: tests/lint.sh [BUILD]   BUILD: a built tree with compile_commands.json
-#                                (default build/dev); clang-tidy needs its headers
+# usage: tests/lint.sh [form|static|all] [BUILD]
+#   form     clang-format and shellcheck, which need nothing built
+#   static   cppcheck and clang-tidy
+#   BUILD    a built tree with compile_commands.json (default build/dev), whose
+#            generated headers clang-tidy needs
 # Held clean with version 14 of the clang tools, cppcheck 2.10 and shellcheck 0.9;
 # others may know checks that these do not.
 # shellcheck disable=SC2317 # the functions are run by check
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=${1:-build/dev}
+what=${1:-all}
+build=${2:-build/dev}
 folders=(model presets calibrate plots cli bench tests)
 faults=0
 
@@ -39,6 +43,11 @@ errors() {
         "${folders[@]}"
 }
 
+# A block within four others; clang-tidy counts the block of TRY as well.
+nesting() {
+    ! grep -rnE '^ {16,}((if|for|while|switch|do|else)\b|\}).*\{$' --include='*.c' "${folders[@]}"
+}
+
 # Only what this build compiles: sources of absent parts have no flags to go by.
 compiled() {
     sed -n "s|^ *\"file\": \"$PWD/\(.*\.c\)\",*$|\1|p" "$build/compile_commands.json" |
@@ -56,11 +65,16 @@ habits() {
 }
 
 scripts() {
-    shellcheck quickstart .ci/run tests/*.sh
+    shellcheck quickstart .ci/run tests/*.sh tests/*/*.sh calibrate/kernels/*.sh
 }
 
-check clang-format 'form of the sources' form
-check cppcheck 'cppcheck' errors
-check clang-tidy 'clang-tidy' habits
-check shellcheck 'shell scripts' scripts
+if [ "$what" != static ]; then
+    check clang-format 'form of the sources' form
+    check shellcheck 'shell scripts' scripts
+    check grep 'nesting' nesting
+fi
+if [ "$what" != form ]; then
+    check cppcheck 'cppcheck' errors
+    check clang-tidy 'clang-tidy' habits
+fi
 exit "$((faults > 0))"

@@ -435,7 +435,7 @@ static void free_lanes(struct fulcrum_stage_swept *lanes, size_t count)
     free(lanes);
 }
 
-static enum fulcrum_status sweep(struct fulcrum_stage_times *times,
+static enum fulcrum_status sweep_lanes(struct fulcrum_stage_times *times,
     const struct fulcrum_recorder *recorder, struct fulcrum_error *err)
 {
     size_t count = times->track_count * FULCRUM_STAGE_RESOURCE_COUNT;
@@ -492,7 +492,7 @@ enum fulcrum_status fulcrum_stage_times_new(struct fulcrum_stage_times *out,
         add_track(&times, &times.tracks[i], &track);
     }
     times.corrected_window_s = times.window_s - busiest_recording_s(&times, recorder);
-    status = sweep(&times, recorder, err);
+    status = sweep_lanes(&times, recorder, err);
     if (status != FULCRUM_OK) {
         fulcrum_stage_times_free(&times);
         return status;

@@ -351,7 +351,7 @@ static enum fulcrum_status inference_report(struct fulcrum_probe_state *state,
         TRY(fulcrum_calibration_set_batch_time(
             calibration, alone.size, alone.time_s, alone.count, err));
     }
-    if (alone.count > 1) {
+    if (alone.count >= 2) {
         TRY(report_line(
             &alone, fulcrum_clock_name(state->bench->learner->clock), &findings));
     }

@@ -358,7 +358,7 @@ enum fulcrum_status fulcrum_throughput_new(const struct fulcrum_throughput_plan 
     struct fulcrum_throughput *model = calloc(1, sizeof *model);
     TRY_MEMORY(model, err, "no memory for references");
     model->plan = *plan;
-    enum fulcrum_status status = FULCRUM_OK;
+    enum fulcrum_status status;
     TRY_OR_END(find_fields(model, err));
     TRY_OR_END(allocate(model, err));
     TRY_OR_END(list_figures(model, err));

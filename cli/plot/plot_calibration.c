@@ -265,7 +265,8 @@ struct fulcrum_plot_sm_time {
     char footnote[300];
 };
 
-static double parameter(const struct fulcrum_calibration *calibration, const char *path)
+static double stored_parameter(
+    const struct fulcrum_calibration *calibration, const char *path)
 {
     const struct fulcrum_parameter *found =
         fulcrum_calibration_parameter(calibration, path);
@@ -288,10 +289,10 @@ static struct fulcrum_sm_fit fit_of(
         .per_item_s = quantity(calibration, "sm_per_item_s"),
         .train_step_s = quantity(calibration, "sm_train_step_s"),
         .launch_bound_frac =
-            parameter(calibration, "workload.network.launch_bound_frac"),
-        .math_frac = parameter(calibration, "workload.network.math_frac"),
+            stored_parameter(calibration, "workload.network.launch_bound_frac"),
+        .math_frac = stored_parameter(calibration, "workload.network.math_frac"),
         .train_launch_bound_frac =
-            parameter(calibration, "workload.training.launch_bound_frac")};
+            stored_parameter(calibration, "workload.training.launch_bound_frac")};
 }
 
 /* SMs that follow each other by a constant factor, as far as samples go. */
@@ -366,7 +367,7 @@ static void plot_sm_time_fill_words(struct fulcrum_plot_sm_time *plot,
     const struct fulcrum_calibration *calibration,
     const struct fulcrum_plot_words *words)
 {
-    double math = parameter(calibration, "workload.network.math_frac");
+    double math = stored_parameter(calibration, "workload.network.math_frac");
     (void)snprintf(plot->title, sizeof plot->title, "%s, on a part of its SMs",
         calibration->machine.gpu.name[0] != '\0' ? calibration->machine.gpu.name
                                                  : calibration->title);
@@ -374,8 +375,8 @@ static void plot_sm_time_fill_words(struct fulcrum_plot_sm_time *plot,
         (void)snprintf(plot->footnote, sizeof plot->footnote,
             "Curves: (5) and (6) of docs/model.md with a share of math of %.2g, "
             "launches %.2g of a batch and %.2g of a training step.",
-            math, parameter(calibration, "workload.network.launch_bound_frac"),
-            parameter(calibration, "workload.training.launch_bound_frac"));
+            math, stored_parameter(calibration, "workload.network.launch_bound_frac"),
+            stored_parameter(calibration, "workload.training.launch_bound_frac"));
     }
     plot->data.text = (struct fulcrum_chart_text){
         .title = words->title != NULL ? words->title : plot->title,

@@ -794,7 +794,7 @@ end:
     return status;
 }
 
-static const struct fulcrum_option rows[] = {
+static const struct fulcrum_option option_rows[] = {
     {.name = "devices",
         .kind = FULCRUM_OPTION_TEXT,
         .offset = offsetof(struct settings, devices),
@@ -869,7 +869,7 @@ static enum fulcrum_status refuse_beside_gain(const struct settings *settings,
     const struct {
         const struct fulcrum_option *rows;
         const void *members;
-    } own[] = {{rows, settings}, {fulcrum_design_option_rows, &settings->design},
+    } own[] = {{option_rows, settings}, {fulcrum_design_option_rows, &settings->design},
         {fulcrum_interval_option_rows, &settings->solve}};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         const struct fulcrum_option *row = own[i].rows;
@@ -925,7 +925,7 @@ static enum fulcrum_status run(
 }
 
 static const struct fulcrum_option_group groups[] = {
-    {"Cluster", rows, 0},
+    {"Cluster", option_rows, 0},
     {"Design", fulcrum_design_option_rows, offsetof(struct settings, design)},
     {"Solution", fulcrum_solver_option_rows, offsetof(struct settings, solve.solver)},
     {"Intervals", fulcrum_interval_option_rows, offsetof(struct settings, solve)},

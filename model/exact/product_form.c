@@ -80,7 +80,7 @@ struct fulcrum_wide fulcrum_wide_series_at(
 }
 
 /* Brings the mantissa back into its range. */
-static struct fulcrum_wide settled(double mantissa, int power)
+static struct fulcrum_wide normalised(double mantissa, int power)
 {
     while (mantissa >= MANTISSA_HIGH) {
         mantissa = ldexp(mantissa, -POWER_BITS);
@@ -95,13 +95,13 @@ static struct fulcrum_wide settled(double mantissa, int power)
 
 struct fulcrum_wide fulcrum_wide_times(struct fulcrum_wide value, double factor)
 {
-    return settled(value.mantissa * factor, value.power);
+    return normalised(value.mantissa * factor, value.power);
 }
 
 struct fulcrum_wide fulcrum_wide_product(
     struct fulcrum_wide one, struct fulcrum_wide other)
 {
-    return settled(one.mantissa * other.mantissa, one.power + other.power);
+    return normalised(one.mantissa * other.mantissa, one.power + other.power);
 }
 
 /* A value moved to a higher power: what is far below becomes 0. */
@@ -120,7 +120,7 @@ struct fulcrum_wide fulcrum_wide_sum(struct fulcrum_wide one, struct fulcrum_wid
         return one;
     }
     int power = one.power > other.power ? one.power : other.power;
-    return settled(at_power(one, power) + at_power(other, power), power);
+    return normalised(at_power(one, power) + at_power(other, power), power);
 }
 
 double fulcrum_wide_ratio(struct fulcrum_wide one, struct fulcrum_wide other)
@@ -163,7 +163,7 @@ static struct fulcrum_wide head_sum(const struct fulcrum_wide_series *head, size
         size_t count = least_of(head->end[head->begin[k]], stop) - k;
         count = least_of(count, from + 1 - in->begin[from]);
         double part = dot(head->mantissa + k, in->mantissa + from, count);
-        sum = fulcrum_wide_sum(sum, settled(part, head->power[k] + in->power[from]));
+        sum = fulcrum_wide_sum(sum, normalised(part, head->power[k] + in->power[from]));
         k += count;
     }
     return sum;

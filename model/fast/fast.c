@@ -166,7 +166,7 @@ static double between(double from, double to, double share)
 }
 
 /* A train step that has the GPU to itself while inference does not use it. */
-static double train_s(const struct fulcrum_network *network, double batch,
+static double turn_train_s(const struct fulcrum_network *network, double batch,
     double steps_per_s, double gpu_stretch)
 {
     double size = fmax(1.0, batch);
@@ -202,7 +202,7 @@ static double averaged_share(
         double rate = 1.0 / between(1.0 / turns->alone.steps_per_s,
                                 1.0 / turns->shared.steps_per_s, way);
         double batch = between(turns->alone.batch, turns->shared.batch, way);
-        if (rate * train_s(network, batch, rate, stretch) > share * period) {
+        if (rate * turn_train_s(network, batch, rate, stretch) > share * period) {
             low = share;
         } else {
             high = share;
@@ -380,7 +380,7 @@ enum fulcrum_status fulcrum_training_turns(struct fulcrum_steady *steady,
         training->queue_train_steps * period < LEAST_QUEUE_BATCHES * alone->batch;
     *flags |= short_queue ? FULCRUM_FLAG_TRAINING_MIX : 0U;
     turns.train_s =
-        train_s(network, turns.shared.batch, turns.shared.steps_per_s, stretch);
+        turn_train_s(network, turns.shared.batch, turns.shared.steps_per_s, stretch);
     if (turns.shared.steps_per_s * turns.train_s < period) {
         return solve_keeping_up(steady, &turns, out, flags, err);
     }
@@ -426,7 +426,7 @@ static double expected_error_rel(const struct fulcrum_network *network, unsigned
     return error_rel;
 }
 
-static double share(double value)
+static double within_unit(double value)
 {
     return fmin(1.0, fmax(0.0, value));
 }
@@ -482,10 +482,10 @@ static void report(const struct fulcrum_network *network,
     out->method = FULCRUM_METHOD_FAST;
     out->steps_per_s = rate;
     out->mean_batch = fmax(1.0, rate / flow->batches_per_s);
-    out->cpu_thread_busy_frac = share(flow->stepping / fulcrum_cpu_servers(cpu));
-    out->cpu_core_busy_frac = share(flow->on_cores / cpu->core_count);
-    out->host_busy_frac = share(flow->host_busy_frac);
-    out->gpu_inference_busy_frac = share(flow->gpu_work_frac);
+    out->cpu_thread_busy_frac = within_unit(flow->stepping / fulcrum_cpu_servers(cpu));
+    out->cpu_core_busy_frac = within_unit(flow->on_cores / cpu->core_count);
+    out->host_busy_frac = within_unit(flow->host_busy_frac);
+    out->gpu_inference_busy_frac = within_unit(flow->gpu_work_frac);
     if (training->env_steps_per_train_step > 0.0) {
         double work_s = training->train_step_s / training->env_steps_per_train_step;
         out->gpu_train_busy_frac =

@@ -207,7 +207,7 @@ enum fulcrum_status fulcrum_preset_list(enum fulcrum_preset_kind kind,
 {
     struct entries entries = {NULL, 0, 0};
     struct fulcrum_reader reader = {"", {FULCRUM_OK, ""}};
-    enum fulcrum_status status = FULCRUM_OK;
+    enum fulcrum_status status;
     TRY_OR_END(list_names(kind, &entries, err));
     for (size_t i = 0; i < entries.count; i++) {
         read_title(&reader, kind, &entries.items[i]);

@@ -9,6 +9,7 @@
 # Shows the difference of each case that changed; --accept writes what is printed now
 # into the file, to be read before it is committed. NAMEs: only these cases.
 set -u
+# shellcheck disable=SC2034 # eval reads it
 program=$1
 file=$2
 shift 2
@@ -36,7 +37,6 @@ for name in "$work"/*.name; do
     if [ "$wanted" != "  " ] && [[ $wanted != *" $case_name "* ]]; then
         continue
     fi
-    # shellcheck disable=SC2034 # eval reads it
     arguments=$(cat "$base.args")
     (eval "\"\$program\" $arguments") >"$base.out" 2>"$base.err"
     code=$?

@@ -7,7 +7,7 @@ kernels=$1/calibrate/kernels
 ptx=$kernels/network.ptx
 stale="network.ptx is not of this network.cl and device_kernels.h: run $kernels/make_ptx.sh"
 said=$(sed -n 's|^// sha256 ||p' "$ptx")
-sum=$(cat $kernels/device_kernels.h "$kernels/network.cl" | sha256sum | cut -d' ' -f1)
+sum=$(cat "$kernels/device_kernels.h" "$kernels/network.cl" | sha256sum | cut -d' ' -f1)
 [ "$said" = "$sum" ] || { echo "$stale"; exit 1; }
 # What is not in the text itself would have to be linked on the user's machine.
 if grep -q '\.extern' "$ptx"; then
