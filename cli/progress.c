@@ -131,19 +131,19 @@ void fulcrum_progress_end(struct fulcrum_progress *progress)
 
 /* A long measurement: its progress on the screen, and Ctrl-C. */
 
-void fulcrum_watch_start(
-    struct fulcrum_watch *watch, const struct fulcrum_context *context)
+void fulcrum_measuring_progress_start(
+    struct fulcrum_measuring_progress *watch, const struct fulcrum_context *context)
 {
     watch->interrupted = fulcrum_interrupt_watch();
     fulcrum_progress_start(&watch->progress, context);
 }
 
-void fulcrum_watch_end(struct fulcrum_watch *watch)
+void fulcrum_measuring_progress_end(struct fulcrum_measuring_progress *watch)
 {
     fulcrum_progress_end(&watch->progress);
 }
 
-enum fulcrum_status fulcrum_watch_settle(enum fulcrum_status status,
+enum fulcrum_status fulcrum_measuring_progress_settle(enum fulcrum_status status,
     struct fulcrum_context *context, const struct fulcrum_error *err)
 {
     if (status != FULCRUM_ERR_INTERRUPTED) {
@@ -154,14 +154,15 @@ enum fulcrum_status fulcrum_watch_settle(enum fulcrum_status status,
     return FULCRUM_OK;
 }
 
-int fulcrum_watch_stops(void *watch)
+int fulcrum_measuring_progress_stops(void *watch)
 {
-    const struct fulcrum_watch *own = watch;
+    const struct fulcrum_measuring_progress *own = watch;
     return *own->interrupted != 0;
 }
 
-void fulcrum_watch_show(void *watch, const struct fulcrum_calibrate_progress *progress)
+void fulcrum_measuring_progress_show(
+    void *watch, const struct fulcrum_calibrate_progress *progress)
 {
-    struct fulcrum_watch *own = watch;
+    struct fulcrum_measuring_progress *own = watch;
     fulcrum_progress_update(&own->progress, progress->done_frac, progress->what);
 }

@@ -49,30 +49,31 @@ void fulcrum_progress_end(struct fulcrum_progress *progress);
 /* A long measurement: its progress on the screen, and Ctrl-C. */
 
 /* Handed as `user` to what measures, with the two functions below. */
-struct fulcrum_watch {
+struct fulcrum_measuring_progress {
     struct fulcrum_progress progress;
     const volatile sig_atomic_t *interrupted;
 };
 
 /* Ctrl-C is noted from now on, and progress shown as the context wants it. */
-void fulcrum_watch_start(
-    struct fulcrum_watch *watch, const struct fulcrum_context *context);
+void fulcrum_measuring_progress_start(
+    struct fulcrum_measuring_progress *watch, const struct fulcrum_context *context);
 
 /* Takes the progress off the screen. */
-void fulcrum_watch_end(struct fulcrum_watch *watch);
+void fulcrum_measuring_progress_end(struct fulcrum_measuring_progress *watch);
 
 /*
  * What was measured before Ctrl-C is kept: its status becomes FULCRUM_OK, the exit code
  * and a note tell. Others are returned as they are.
  *   err      of the measurement; may be NULL
  */
-enum fulcrum_status fulcrum_watch_settle(enum fulcrum_status status,
+enum fulcrum_status fulcrum_measuring_progress_settle(enum fulcrum_status status,
     struct fulcrum_context *context, const struct fulcrum_error *err);
 
 /* For `stop`: 1 after Ctrl-C. */
-int fulcrum_watch_stops(void *watch);
+int fulcrum_measuring_progress_stops(void *watch);
 
 /* For `progress`. */
-void fulcrum_watch_show(void *watch, const struct fulcrum_calibrate_progress *progress);
+void fulcrum_measuring_progress_show(
+    void *watch, const struct fulcrum_calibrate_progress *progress);
 
 #endif

@@ -7,12 +7,12 @@
  * fmin and fmax owe an answer to NaN, for which compilers call the library. In inner
  * loops that costs as much as the work around them, and nothing there is ever NaN.
  */
-static inline double fulcrum_lesser(double a, double b)
+static inline double fulcrum_min(double a, double b)
 {
     return a < b ? a : b;
 }
 
-static inline double fulcrum_greater(double a, double b)
+static inline double fulcrum_max(double a, double b)
 {
     return a > b ? a : b;
 }

@@ -19,16 +19,16 @@
 #include "model/try.h"
 
 /* Where standard output went before; `fd` is -1 where nothing was changed. */
-struct fulcrum_quiet {
+struct fulcrum_stdout_guard {
     int fd;
 };
 
 /* Standard output kept clean of what foreign libraries print. */
 
 /* Both ends flush, since the libraries write to the same buffer of the C library. */
-static struct fulcrum_quiet quiet_begin(void)
+static struct fulcrum_stdout_guard quiet_begin(void)
 {
-    struct fulcrum_quiet quiet = {-1};
+    struct fulcrum_stdout_guard quiet = {-1};
     (void)fflush(stdout);
     int sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (sink < 0) {
@@ -43,7 +43,7 @@ static struct fulcrum_quiet quiet_begin(void)
 }
 
 /* Ends what quiet_begin began. */
-static void quiet_end(struct fulcrum_quiet quiet)
+static void quiet_end(struct fulcrum_stdout_guard quiet)
 {
     if (quiet.fd >= 0) {
         (void)fflush(stdout);
@@ -458,7 +458,7 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
     env->shared = shared;
     env->random = fulcrum_random_seeded(seed);
     (void)pthread_mutex_lock(&shared->loading);
-    struct fulcrum_quiet quiet = quiet_begin();
+    struct fulcrum_stdout_guard quiet = quiet_begin();
     enum fulcrum_status status = fulcrum_libretro_core_open(
         &env->core, &shared->core_image, shared->core_path, err);
     if (status == FULCRUM_OK) {

@@ -33,7 +33,7 @@
 struct worker {
     /* Apart from its neighbours', or each step would move a cache line. */
     alignas(128) atomic_ullong step_count;
-    struct fulcrum_crew *crew;
+    struct fulcrum_actor_threads *actor_threads;
     struct fulcrum_stepper stepper;
     size_t number;
     pthread_t thread;
@@ -41,7 +41,7 @@ struct worker {
     struct fulcrum_error failure; /* written by the thread, read when it waits */
 };
 
-struct fulcrum_crew {
+struct fulcrum_actor_threads {
     pthread_mutex_t lock;
     pthread_cond_t go;
     pthread_cond_t parked;
@@ -55,42 +55,43 @@ struct fulcrum_crew {
     struct worker *workers;
 };
 
-/* Waits for a start that includes this worker. Returns 0 where the crew ends. */
+/* Waits for a start that includes this worker. Returns 0 where the actor threads ends.
+ */
 static int await_turn(struct worker *worker, size_t *seen)
 {
-    struct fulcrum_crew *crew = worker->crew;
-    (void)pthread_mutex_lock(&crew->lock);
-    while (
-        !crew->ends && (crew->turn == *seen || worker->number >= crew->active_count)) {
-        *seen = crew->turn;
-        (void)pthread_cond_wait(&crew->go, &crew->lock);
+    struct fulcrum_actor_threads *actor_threads = worker->actor_threads;
+    (void)pthread_mutex_lock(&actor_threads->lock);
+    while (!actor_threads->ends && (actor_threads->turn == *seen ||
+                                       worker->number >= actor_threads->active_count)) {
+        *seen = actor_threads->turn;
+        (void)pthread_cond_wait(&actor_threads->go, &actor_threads->lock);
     }
-    *seen = crew->turn;
-    int goes_on = !crew->ends;
-    (void)pthread_mutex_unlock(&crew->lock);
+    *seen = actor_threads->turn;
+    int goes_on = !actor_threads->ends;
+    (void)pthread_mutex_unlock(&actor_threads->lock);
     return goes_on;
 }
 
-static void park(struct fulcrum_crew *crew)
+static void park(struct fulcrum_actor_threads *actor_threads)
 {
-    (void)pthread_mutex_lock(&crew->lock);
-    crew->running_count--;
-    if (crew->running_count == 0) {
-        (void)pthread_cond_signal(&crew->parked);
+    (void)pthread_mutex_lock(&actor_threads->lock);
+    actor_threads->running_count--;
+    if (actor_threads->running_count == 0) {
+        (void)pthread_cond_signal(&actor_threads->parked);
     }
-    (void)pthread_mutex_unlock(&crew->lock);
+    (void)pthread_mutex_unlock(&actor_threads->lock);
 }
 
 /* Steps until it is told to stop, or its environment fails. */
 static void step_on(struct worker *worker)
 {
-    struct fulcrum_crew *crew = worker->crew;
+    struct fulcrum_actor_threads *actor_threads = worker->actor_threads;
     enum fulcrum_status status = FULCRUM_OK;
     while (status == FULCRUM_OK &&
-           !atomic_load_explicit(&crew->stops, memory_order_relaxed)) {
-        status =
-            fulcrum_stepper_run(&worker->stepper, crew->burst, NULL, &worker->failure);
-        size_t done = status == FULCRUM_OK ? crew->burst : 0;
+           !atomic_load_explicit(&actor_threads->stops, memory_order_relaxed)) {
+        status = fulcrum_stepper_run(
+            &worker->stepper, actor_threads->burst, NULL, &worker->failure);
+        size_t done = status == FULCRUM_OK ? actor_threads->burst : 0;
         atomic_fetch_add_explicit(&worker->step_count, done, memory_order_relaxed);
     }
 }
@@ -101,7 +102,7 @@ static void *work(void *argument)
     size_t seen = 0;
     while (await_turn(worker, &seen)) {
         step_on(worker);
-        park(worker->crew);
+        park(worker->actor_threads);
     }
     return NULL;
 }
@@ -116,96 +117,97 @@ static enum fulcrum_status hire(struct worker *worker, struct fulcrum_error *err
 }
 
 /* All environments start side by side; then each gets its thread. */
-static enum fulcrum_status hire_all(struct fulcrum_crew *crew,
+static enum fulcrum_status hire_all(struct fulcrum_actor_threads *actor_threads,
     const struct fulcrum_stage *stage, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < crew->count; i++) {
-        TRY(fulcrum_stepper_begin(&crew->workers[i].stepper, stage, i, err));
+    for (size_t i = 0; i < actor_threads->count; i++) {
+        TRY(fulcrum_stepper_begin(&actor_threads->workers[i].stepper, stage, i, err));
     }
-    for (size_t i = 0; i < crew->count; i++) {
-        TRY(hire(&crew->workers[i], err));
+    for (size_t i = 0; i < actor_threads->count; i++) {
+        TRY(hire(&actor_threads->workers[i], err));
     }
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_crew_new(struct fulcrum_crew **out,
+enum fulcrum_status fulcrum_actor_threads_new(struct fulcrum_actor_threads **out,
     const struct fulcrum_stage *stage, size_t count, double step_s,
     struct fulcrum_error *err)
 {
-    struct fulcrum_crew *crew = calloc(1, sizeof *crew);
+    struct fulcrum_actor_threads *actor_threads = calloc(1, sizeof *actor_threads);
     struct worker *workers = aligned_alloc(
         alignof(struct worker), (count > 0 ? count : 1) * sizeof *workers);
-    if (crew == NULL || workers == NULL) {
-        free(crew);
+    if (actor_threads == NULL || workers == NULL) {
+        free(actor_threads);
         free(workers);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu actor threads", count);
     }
-    crew->workers = workers;
-    crew->count = count;
+    actor_threads->workers = workers;
+    actor_threads->count = count;
     double look_s = stage->actor->step_many != NULL ? LOOK_ELSEWHERE_S : LOOK_S;
-    crew->burst = (size_t)fmin(fmax(look_s / fmax(step_s, 1e-9), 1.0), 1e4);
-    (void)pthread_mutex_init(&crew->lock, NULL);
-    (void)pthread_cond_init(&crew->go, NULL);
-    (void)pthread_cond_init(&crew->parked, NULL);
-    atomic_init(&crew->stops, 0);
+    actor_threads->burst = (size_t)fmin(fmax(look_s / fmax(step_s, 1e-9), 1.0), 1e4);
+    (void)pthread_mutex_init(&actor_threads->lock, NULL);
+    (void)pthread_cond_init(&actor_threads->go, NULL);
+    (void)pthread_cond_init(&actor_threads->parked, NULL);
+    atomic_init(&actor_threads->stops, 0);
     for (size_t i = 0; i < count; i++) {
-        workers[i] = (struct worker){.crew = crew, .number = i};
+        workers[i] = (struct worker){.actor_threads = actor_threads, .number = i};
         atomic_init(&workers[i].step_count, 0);
     }
-    enum fulcrum_status status = hire_all(crew, stage, err);
+    enum fulcrum_status status = hire_all(actor_threads, stage, err);
     if (status != FULCRUM_OK) {
-        fulcrum_crew_free(crew);
+        fulcrum_actor_threads_free(actor_threads);
         return status;
     }
-    *out = crew;
+    *out = actor_threads;
     return FULCRUM_OK;
 }
 
-void fulcrum_crew_free(struct fulcrum_crew *crew)
+void fulcrum_actor_threads_free(struct fulcrum_actor_threads *actor_threads)
 {
-    if (crew == NULL) {
+    if (actor_threads == NULL) {
         return;
     }
-    (void)pthread_mutex_lock(&crew->lock);
-    crew->ends = 1;
-    atomic_store(&crew->stops, 1);
-    (void)pthread_cond_broadcast(&crew->go);
-    (void)pthread_mutex_unlock(&crew->lock);
-    for (size_t i = 0; i < crew->count; i++) {
-        if (crew->workers[i].runs) {
-            (void)pthread_join(crew->workers[i].thread, NULL);
+    (void)pthread_mutex_lock(&actor_threads->lock);
+    actor_threads->ends = 1;
+    atomic_store(&actor_threads->stops, 1);
+    (void)pthread_cond_broadcast(&actor_threads->go);
+    (void)pthread_mutex_unlock(&actor_threads->lock);
+    for (size_t i = 0; i < actor_threads->count; i++) {
+        if (actor_threads->workers[i].runs) {
+            (void)pthread_join(actor_threads->workers[i].thread, NULL);
         }
-        fulcrum_stepper_close(&crew->workers[i].stepper);
+        fulcrum_stepper_close(&actor_threads->workers[i].stepper);
     }
-    (void)pthread_cond_destroy(&crew->parked);
-    (void)pthread_cond_destroy(&crew->go);
-    (void)pthread_mutex_destroy(&crew->lock);
-    free(crew->workers);
-    free(crew);
+    (void)pthread_cond_destroy(&actor_threads->parked);
+    (void)pthread_cond_destroy(&actor_threads->go);
+    (void)pthread_mutex_destroy(&actor_threads->lock);
+    free(actor_threads->workers);
+    free(actor_threads);
 }
 
-size_t fulcrum_crew_count(const struct fulcrum_crew *crew)
+size_t fulcrum_actor_threads_count(const struct fulcrum_actor_threads *actor_threads)
 {
-    return crew->count;
+    return actor_threads->count;
 }
 
-void fulcrum_crew_start(struct fulcrum_crew *crew, size_t count)
+void fulcrum_actor_threads_start(
+    struct fulcrum_actor_threads *actor_threads, size_t count)
 {
-    (void)pthread_mutex_lock(&crew->lock);
-    crew->active_count = count;
-    crew->running_count = count;
-    crew->turn++;
-    atomic_store(&crew->stops, 0);
-    (void)pthread_cond_broadcast(&crew->go);
-    (void)pthread_mutex_unlock(&crew->lock);
+    (void)pthread_mutex_lock(&actor_threads->lock);
+    actor_threads->active_count = count;
+    actor_threads->running_count = count;
+    actor_threads->turn++;
+    atomic_store(&actor_threads->stops, 0);
+    (void)pthread_cond_broadcast(&actor_threads->go);
+    (void)pthread_mutex_unlock(&actor_threads->lock);
 }
 
 /* The first thread's whose environment failed. */
 static enum fulcrum_status first_failure(
-    const struct fulcrum_crew *crew, struct fulcrum_error *err)
+    const struct fulcrum_actor_threads *actor_threads, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < crew->active_count; i++) {
-        const struct fulcrum_error *failure = &crew->workers[i].failure;
+    for (size_t i = 0; i < actor_threads->active_count; i++) {
+        const struct fulcrum_error *failure = &actor_threads->workers[i].failure;
         if (failure->status != FULCRUM_OK) {
             return fulcrum_fail(err, failure->status, "%s", failure->detail);
         }
@@ -213,16 +215,16 @@ static enum fulcrum_status first_failure(
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_crew_stop(
-    struct fulcrum_crew *crew, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_actor_threads_stop(
+    struct fulcrum_actor_threads *actor_threads, struct fulcrum_error *err)
 {
-    atomic_store(&crew->stops, 1);
-    (void)pthread_mutex_lock(&crew->lock);
-    while (crew->running_count > 0) {
-        (void)pthread_cond_wait(&crew->parked, &crew->lock);
+    atomic_store(&actor_threads->stops, 1);
+    (void)pthread_mutex_lock(&actor_threads->lock);
+    while (actor_threads->running_count > 0) {
+        (void)pthread_cond_wait(&actor_threads->parked, &actor_threads->lock);
     }
-    (void)pthread_mutex_unlock(&crew->lock);
-    return first_failure(crew, err);
+    (void)pthread_mutex_unlock(&actor_threads->lock);
+    return first_failure(actor_threads, err);
 }
 
 static double thread_cpu_s(pthread_t thread)
@@ -235,31 +237,35 @@ static double thread_cpu_s(pthread_t thread)
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-struct fulcrum_crew_reading fulcrum_crew_read(struct fulcrum_crew *crew)
+struct fulcrum_actor_threads_reading fulcrum_actor_threads_read(
+    struct fulcrum_actor_threads *actor_threads)
 {
-    struct fulcrum_crew_reading reading = {.wall_s = fulcrum_wall_s()};
-    for (size_t i = 0; i < crew->active_count; i++) {
+    struct fulcrum_actor_threads_reading reading = {.wall_s = fulcrum_wall_s()};
+    for (size_t i = 0; i < actor_threads->active_count; i++) {
         reading.step_count += (double)atomic_load_explicit(
-            &crew->workers[i].step_count, memory_order_relaxed);
+            &actor_threads->workers[i].step_count, memory_order_relaxed);
     }
     /* Apart, so that the slow clock reads do not spread the counts over time. */
-    for (size_t i = 0; i < crew->active_count; i++) {
-        reading.cpu_s += thread_cpu_s(crew->workers[i].thread) +
-                         fulcrum_stepper_cpu_s(&crew->workers[i].stepper);
+    for (size_t i = 0; i < actor_threads->active_count; i++) {
+        reading.cpu_s += thread_cpu_s(actor_threads->workers[i].thread) +
+                         fulcrum_stepper_cpu_s(&actor_threads->workers[i].stepper);
     }
     return reading;
 }
 
-enum fulcrum_status fulcrum_crew_window(struct fulcrum_crew *crew, size_t count,
-    double window_s, struct fulcrum_crew_reading *out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_actor_threads_window(
+    struct fulcrum_actor_threads *actor_threads, size_t count, double window_s,
+    struct fulcrum_actor_threads_reading *out, struct fulcrum_error *err)
 {
-    fulcrum_crew_start(crew, count);
+    fulcrum_actor_threads_start(actor_threads, count);
     fulcrum_sleep_s(START_UP_S);
-    struct fulcrum_crew_reading begin = fulcrum_crew_read(crew);
+    struct fulcrum_actor_threads_reading begin =
+        fulcrum_actor_threads_read(actor_threads);
     fulcrum_sleep_s(window_s);
-    struct fulcrum_crew_reading end = fulcrum_crew_read(crew);
-    TRY(fulcrum_crew_stop(crew, err));
-    *out = (struct fulcrum_crew_reading){
+    struct fulcrum_actor_threads_reading end =
+        fulcrum_actor_threads_read(actor_threads);
+    TRY(fulcrum_actor_threads_stop(actor_threads, err));
+    *out = (struct fulcrum_actor_threads_reading){
         .wall_s = end.wall_s - begin.wall_s,
         .step_count = end.step_count - begin.step_count,
         .cpu_s = end.cpu_s - begin.cpu_s,

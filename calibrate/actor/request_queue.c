@@ -29,7 +29,7 @@
  * again for a lock.
  */
 
-struct fulcrum_desk {
+struct fulcrum_request_queue {
     pthread_mutex_t lock;
     pthread_cond_t is_enough;
     size_t *queue; /* ring of seats; guarded by lock, as are the next three */
@@ -41,131 +41,138 @@ struct fulcrum_desk {
     sem_t *answers; /* one a seat */
 };
 
-enum fulcrum_status fulcrum_desk_new(
-    struct fulcrum_desk **out, size_t seat_count, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_request_queue_new(
+    struct fulcrum_request_queue **out, size_t seat_count, struct fulcrum_error *err)
 {
-    struct fulcrum_desk *desk = calloc(1, sizeof *desk);
+    struct fulcrum_request_queue *request_queue = calloc(1, sizeof *request_queue);
     size_t *queue = calloc(seat_count + 1, sizeof *queue);
     sem_t *answers = calloc(seat_count + 1, sizeof *answers);
-    if (desk == NULL || queue == NULL || answers == NULL) {
-        free(desk);
+    if (request_queue == NULL || queue == NULL || answers == NULL) {
+        free(request_queue);
         free(queue);
         free(answers);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu seats", seat_count);
     }
-    desk->queue = queue;
-    desk->answers = answers;
-    desk->seat_count = seat_count;
-    atomic_init(&desk->is_closed, 0);
-    (void)pthread_mutex_init(&desk->lock, NULL);
-    (void)pthread_cond_init(&desk->is_enough, NULL);
+    request_queue->queue = queue;
+    request_queue->answers = answers;
+    request_queue->seat_count = seat_count;
+    atomic_init(&request_queue->is_closed, 0);
+    (void)pthread_mutex_init(&request_queue->lock, NULL);
+    (void)pthread_cond_init(&request_queue->is_enough, NULL);
     for (size_t i = 0; i < seat_count; i++) {
         (void)sem_init(&answers[i], 0, 0);
     }
-    *out = desk;
+    *out = request_queue;
     return FULCRUM_OK;
 }
 
-void fulcrum_desk_free(struct fulcrum_desk *desk)
+void fulcrum_request_queue_free(struct fulcrum_request_queue *request_queue)
 {
-    if (desk == NULL) {
+    if (request_queue == NULL) {
         return;
     }
-    for (size_t i = 0; i < desk->seat_count; i++) {
-        (void)sem_destroy(&desk->answers[i]);
+    for (size_t i = 0; i < request_queue->seat_count; i++) {
+        (void)sem_destroy(&request_queue->answers[i]);
     }
-    (void)pthread_cond_destroy(&desk->is_enough);
-    (void)pthread_mutex_destroy(&desk->lock);
-    free(desk->answers);
-    free(desk->queue);
-    free(desk);
+    (void)pthread_cond_destroy(&request_queue->is_enough);
+    (void)pthread_mutex_destroy(&request_queue->lock);
+    free(request_queue->answers);
+    free(request_queue->queue);
+    free(request_queue);
 }
 
-int fulcrum_desk_hand_in(struct fulcrum_desk *desk, size_t seat)
+int fulcrum_request_queue_hand_in(
+    struct fulcrum_request_queue *request_queue, size_t seat)
 {
-    if (atomic_load(&desk->is_closed)) {
+    if (atomic_load(&request_queue->is_closed)) {
         return 0;
     }
-    (void)pthread_mutex_lock(&desk->lock);
-    desk->queue[(desk->first + desk->waiting_count) % desk->seat_count] = seat;
-    desk->waiting_count++;
-    int completes = desk->wanted_count > 0 && desk->waiting_count >= desk->wanted_count;
+    (void)pthread_mutex_lock(&request_queue->lock);
+    request_queue->queue[(request_queue->first + request_queue->waiting_count) %
+                         request_queue->seat_count] = seat;
+    request_queue->waiting_count++;
+    int completes = request_queue->wanted_count > 0 &&
+                    request_queue->waiting_count >= request_queue->wanted_count;
     if (completes) {
-        desk->wanted_count = 0;
+        request_queue->wanted_count = 0;
     }
-    (void)pthread_mutex_unlock(&desk->lock);
+    (void)pthread_mutex_unlock(&request_queue->lock);
     if (completes) {
-        (void)pthread_cond_signal(&desk->is_enough);
+        (void)pthread_cond_signal(&request_queue->is_enough);
     }
     return 1;
 }
 
-int fulcrum_desk_await(struct fulcrum_desk *desk, size_t seat)
+int fulcrum_request_queue_await(
+    struct fulcrum_request_queue *request_queue, size_t seat)
 {
-    while (sem_wait(&desk->answers[seat]) != 0 && errno == EINTR) {
+    while (sem_wait(&request_queue->answers[seat]) != 0 && errno == EINTR) {
     }
-    int is_open = !atomic_load(&desk->is_closed);
+    int is_open = !atomic_load(&request_queue->is_closed);
     if (!is_open) {
         /* Whoever waits here again is sent home too. */
-        (void)sem_post(&desk->answers[seat]);
+        (void)sem_post(&request_queue->answers[seat]);
     }
     return is_open;
 }
 
 /* With the lock held. */
-static void await(struct fulcrum_desk *desk, size_t least)
+static void await(struct fulcrum_request_queue *request_queue, size_t least)
 {
-    while (desk->waiting_count < least && !atomic_load(&desk->is_closed)) {
-        desk->wanted_count = least;
-        (void)pthread_cond_wait(&desk->is_enough, &desk->lock);
+    while (request_queue->waiting_count < least &&
+           !atomic_load(&request_queue->is_closed)) {
+        request_queue->wanted_count = least;
+        (void)pthread_cond_wait(&request_queue->is_enough, &request_queue->lock);
     }
-    desk->wanted_count = 0;
+    request_queue->wanted_count = 0;
 }
 
-size_t fulcrum_desk_collect(
-    struct fulcrum_desk *desk, size_t least, size_t most, size_t *seats)
+size_t fulcrum_request_queue_collect(struct fulcrum_request_queue *request_queue,
+    size_t least, size_t most, size_t *seats)
 {
-    (void)pthread_mutex_lock(&desk->lock);
-    await(desk, least);
-    int is_closed = atomic_load(&desk->is_closed);
-    size_t count = desk->waiting_count < most ? desk->waiting_count : most;
+    (void)pthread_mutex_lock(&request_queue->lock);
+    await(request_queue, least);
+    int is_closed = atomic_load(&request_queue->is_closed);
+    size_t count =
+        request_queue->waiting_count < most ? request_queue->waiting_count : most;
     for (size_t i = 0; i < count; i++) {
-        seats[i] = desk->queue[desk->first];
-        desk->first = (desk->first + 1) % desk->seat_count;
+        seats[i] = request_queue->queue[request_queue->first];
+        request_queue->first = (request_queue->first + 1) % request_queue->seat_count;
     }
-    desk->waiting_count -= count;
-    (void)pthread_mutex_unlock(&desk->lock);
+    request_queue->waiting_count -= count;
+    (void)pthread_mutex_unlock(&request_queue->lock);
     return is_closed ? 0 : count;
 }
 
-void fulcrum_desk_answer(struct fulcrum_desk *desk, const size_t *seats, size_t count)
+void fulcrum_request_queue_answer(
+    struct fulcrum_request_queue *request_queue, const size_t *seats, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        (void)sem_post(&desk->answers[seats[i]]);
+        (void)sem_post(&request_queue->answers[seats[i]]);
     }
 }
 
-size_t fulcrum_desk_waiting(struct fulcrum_desk *desk)
+size_t fulcrum_request_queue_waiting(struct fulcrum_request_queue *request_queue)
 {
-    (void)pthread_mutex_lock(&desk->lock);
-    size_t count = desk->waiting_count;
-    (void)pthread_mutex_unlock(&desk->lock);
+    (void)pthread_mutex_lock(&request_queue->lock);
+    size_t count = request_queue->waiting_count;
+    (void)pthread_mutex_unlock(&request_queue->lock);
     return count;
 }
 
-void fulcrum_desk_close(struct fulcrum_desk *desk)
+void fulcrum_request_queue_close(struct fulcrum_request_queue *request_queue)
 {
-    (void)pthread_mutex_lock(&desk->lock);
-    int was_closed = atomic_exchange(&desk->is_closed, 1);
-    (void)pthread_cond_signal(&desk->is_enough);
-    (void)pthread_mutex_unlock(&desk->lock);
-    for (size_t i = 0; i < desk->seat_count && !was_closed; i++) {
-        (void)sem_post(&desk->answers[i]);
+    (void)pthread_mutex_lock(&request_queue->lock);
+    int was_closed = atomic_exchange(&request_queue->is_closed, 1);
+    (void)pthread_cond_signal(&request_queue->is_enough);
+    (void)pthread_mutex_unlock(&request_queue->lock);
+    for (size_t i = 0; i < request_queue->seat_count && !was_closed; i++) {
+        (void)sem_post(&request_queue->answers[i]);
     }
 }
 
 struct seat {
-    struct fulcrum_exchange *exchange;
+    struct fulcrum_handoff *handoff;
     size_t number;
     unsigned char *items;
     pthread_t thread;
@@ -176,9 +183,9 @@ struct seat {
     size_t ask_count;
 };
 
-struct fulcrum_exchange {
-    struct fulcrum_exchange_plan plan;
-    struct fulcrum_desk *desk;
+struct fulcrum_handoff {
+    struct fulcrum_handoff_plan plan;
+    struct fulcrum_request_queue *request_queue;
     struct fulcrum_placement placement;
     struct fulcrum_cpu_list before; /* where the server might run */
     int is_apart;
@@ -201,141 +208,141 @@ void fulcrum_spin_s(double seconds)
 static void *act(void *argument)
 {
     struct seat *seat = argument;
-    struct fulcrum_exchange *exchange = seat->exchange;
+    struct fulcrum_handoff *handoff = seat->handoff;
     int goes_on = 1;
-    if (exchange->is_apart) {
-        (void)fulcrum_cpu_list_bind(&exchange->placement.actors);
+    if (handoff->is_apart) {
+        (void)fulcrum_cpu_list_bind(&handoff->placement.actors);
     }
     while (goes_on) {
-        fulcrum_spin_s(exchange->plan.think_s);
-        size_t byte = exchange->plan.item_count * exchange->plan.item_byte;
+        fulcrum_spin_s(handoff->plan.think_s);
+        size_t byte = handoff->plan.item_count * handoff->plan.item_byte;
         memset(seat->items, (int)(seat->ask_count & 127), byte);
         double begin_s = fulcrum_thread_cpu_s();
-        goes_on = fulcrum_desk_hand_in(exchange->desk, seat->number) &&
-                  fulcrum_desk_await(exchange->desk, seat->number);
+        goes_on = fulcrum_request_queue_hand_in(handoff->request_queue, seat->number) &&
+                  fulcrum_request_queue_await(handoff->request_queue, seat->number);
         seat->woken_s = fulcrum_wall_s();
-        seat->ask_s += fulcrum_thread_cpu_s() - begin_s - exchange->clock_cost_s;
+        seat->ask_s += fulcrum_thread_cpu_s() - begin_s - handoff->clock_cost_s;
         seat->ask_count++;
     }
     return NULL;
 }
 
 static enum fulcrum_status seat_actor(
-    struct fulcrum_exchange *exchange, struct fulcrum_error *err)
+    struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
-    struct seat *seat = &exchange->seats[exchange->seated_count];
-    seat->exchange = exchange;
-    seat->number = exchange->seated_count;
-    seat->items = calloc(exchange->plan.item_count, exchange->plan.item_byte + 1);
-    exchange->seated_count++;
+    struct seat *seat = &handoff->seats[handoff->seated_count];
+    seat->handoff = handoff;
+    seat->number = handoff->seated_count;
+    seat->items = calloc(handoff->plan.item_count, handoff->plan.item_byte + 1);
+    handoff->seated_count++;
     seat->runs =
         seat->items != NULL && pthread_create(&seat->thread, NULL, act, seat) == 0;
     return seat->runs ? FULCRUM_OK
                       : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                            "waiting actor %zu cannot start", exchange->seated_count);
+                            "waiting actor %zu cannot start", handoff->seated_count);
 }
 
 /* The calling thread onto the server's processors, where there are two cores. */
-static void keep_apart(struct fulcrum_exchange *exchange)
+static void keep_apart(struct fulcrum_handoff *handoff)
 {
-    exchange->is_apart =
-        fulcrum_cpu_list_allowed(&exchange->before, NULL) == FULCRUM_OK &&
-        fulcrum_placement_complete(&exchange->placement, NULL) == FULCRUM_OK &&
-        exchange->placement.is_apart &&
-        fulcrum_cpu_list_bind(&exchange->placement.server);
+    handoff->is_apart =
+        fulcrum_cpu_list_allowed(&handoff->before, NULL) == FULCRUM_OK &&
+        fulcrum_placement_complete(&handoff->placement, NULL) == FULCRUM_OK &&
+        handoff->placement.is_apart &&
+        fulcrum_cpu_list_bind(&handoff->placement.server);
 }
 
 static enum fulcrum_status allocate(
-    struct fulcrum_exchange *exchange, struct fulcrum_error *err)
+    struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
-    const struct fulcrum_exchange_plan *plan = &exchange->plan;
-    exchange->seats = calloc(plan->actor_count + 1, sizeof *exchange->seats);
-    exchange->numbers = calloc(plan->actor_count + 1, sizeof *exchange->numbers);
-    exchange->input =
+    const struct fulcrum_handoff_plan *plan = &handoff->plan;
+    handoff->seats = calloc(plan->actor_count + 1, sizeof *handoff->seats);
+    handoff->numbers = calloc(plan->actor_count + 1, sizeof *handoff->numbers);
+    handoff->input =
         calloc(plan->actor_count * plan->item_count + 1, plan->item_byte + 1);
-    if (exchange->seats == NULL || exchange->numbers == NULL ||
-        exchange->input == NULL) {
+    if (handoff->seats == NULL || handoff->numbers == NULL || handoff->input == NULL) {
         return fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "%zu waiting actors", plan->actor_count);
     }
-    return fulcrum_desk_new(&exchange->desk, plan->actor_count, err);
+    return fulcrum_request_queue_new(&handoff->request_queue, plan->actor_count, err);
 }
 
-enum fulcrum_status fulcrum_exchange_new(struct fulcrum_exchange **out,
-    const struct fulcrum_exchange_plan *plan, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
+    const struct fulcrum_handoff_plan *plan, struct fulcrum_error *err)
 {
-    struct fulcrum_exchange *exchange = calloc(1, sizeof *exchange);
-    TRY_MEMORY(exchange, err, "%zu waiting actors", plan->actor_count);
-    exchange->plan = *plan;
-    exchange->clock_cost_s = fulcrum_stopwatch_calibrated().cpu_cost_s;
-    enum fulcrum_status status = allocate(exchange, err);
-    keep_apart(exchange);
+    struct fulcrum_handoff *handoff = calloc(1, sizeof *handoff);
+    TRY_MEMORY(handoff, err, "%zu waiting actors", plan->actor_count);
+    handoff->plan = *plan;
+    handoff->clock_cost_s = fulcrum_stopwatch_calibrated().cpu_cost_s;
+    enum fulcrum_status status = allocate(handoff, err);
+    keep_apart(handoff);
     for (size_t i = 0; i < plan->actor_count && status == FULCRUM_OK; i++) {
-        status = seat_actor(exchange, err);
+        status = seat_actor(handoff, err);
     }
     if (status != FULCRUM_OK) {
-        fulcrum_exchange_free(exchange);
+        fulcrum_handoff_free(handoff);
         return status;
     }
-    *out = exchange;
+    *out = handoff;
     return FULCRUM_OK;
 }
 
-void fulcrum_exchange_free(struct fulcrum_exchange *exchange)
+void fulcrum_handoff_free(struct fulcrum_handoff *handoff)
 {
-    if (exchange == NULL) {
+    if (handoff == NULL) {
         return;
     }
-    if (exchange->desk != NULL) {
-        fulcrum_desk_close(exchange->desk);
+    if (handoff->request_queue != NULL) {
+        fulcrum_request_queue_close(handoff->request_queue);
     }
-    for (size_t i = 0; i < exchange->seated_count; i++) {
-        if (exchange->seats[i].runs) {
-            (void)pthread_join(exchange->seats[i].thread, NULL);
+    for (size_t i = 0; i < handoff->seated_count; i++) {
+        if (handoff->seats[i].runs) {
+            (void)pthread_join(handoff->seats[i].thread, NULL);
         }
-        free(exchange->seats[i].items);
+        free(handoff->seats[i].items);
     }
-    if (exchange->is_apart) {
-        (void)fulcrum_cpu_list_bind(&exchange->before);
+    if (handoff->is_apart) {
+        (void)fulcrum_cpu_list_bind(&handoff->before);
     }
-    fulcrum_desk_free(exchange->desk);
-    free(exchange->seats);
-    free(exchange->numbers);
-    free(exchange->input);
-    free(exchange);
+    fulcrum_request_queue_free(handoff->request_queue);
+    free(handoff->seats);
+    free(handoff->numbers);
+    free(handoff->input);
+    free(handoff);
 }
 
-void fulcrum_exchange_collect(struct fulcrum_exchange *exchange)
+void fulcrum_handoff_collect(struct fulcrum_handoff *handoff)
 {
-    size_t count = exchange->plan.actor_count;
-    size_t byte = exchange->plan.item_count * exchange->plan.item_byte;
-    (void)fulcrum_desk_collect(exchange->desk, count, count, exchange->numbers);
+    size_t count = handoff->plan.actor_count;
+    size_t byte = handoff->plan.item_count * handoff->plan.item_byte;
+    (void)fulcrum_request_queue_collect(
+        handoff->request_queue, count, count, handoff->numbers);
     for (size_t i = 0; i < count; i++) {
-        memcpy(exchange->input + i * byte, exchange->seats[exchange->numbers[i]].items,
-            byte);
+        memcpy(
+            handoff->input + i * byte, handoff->seats[handoff->numbers[i]].items, byte);
     }
-    double woken_s = exchange->seats[0].woken_s;
-    exchange->wake_s =
-        exchange->answered_s > 0.0 ? woken_s - exchange->answered_s : 0.0;
+    double woken_s = handoff->seats[0].woken_s;
+    handoff->wake_s = handoff->answered_s > 0.0 ? woken_s - handoff->answered_s : 0.0;
 }
 
-void fulcrum_exchange_answer(struct fulcrum_exchange *exchange)
+void fulcrum_handoff_answer(struct fulcrum_handoff *handoff)
 {
-    exchange->answered_s = fulcrum_wall_s();
-    fulcrum_desk_answer(exchange->desk, exchange->numbers, exchange->plan.actor_count);
+    handoff->answered_s = fulcrum_wall_s();
+    fulcrum_request_queue_answer(
+        handoff->request_queue, handoff->numbers, handoff->plan.actor_count);
 }
 
-double fulcrum_exchange_wake_s(const struct fulcrum_exchange *exchange)
+double fulcrum_handoff_wake_s(const struct fulcrum_handoff *handoff)
 {
-    return exchange->wake_s;
+    return handoff->wake_s;
 }
 
-double fulcrum_exchange_ask_s(struct fulcrum_exchange *exchange)
+double fulcrum_handoff_ask_s(struct fulcrum_handoff *handoff)
 {
     double sum_s = 0.0;
     size_t count = 0;
-    for (size_t i = 0; i < exchange->plan.actor_count; i++) {
-        struct seat *seat = &exchange->seats[i];
+    for (size_t i = 0; i < handoff->plan.actor_count; i++) {
+        struct seat *seat = &handoff->seats[i];
         sum_s += seat->ask_s;
         count += seat->ask_count;
         seat->ask_s = 0.0;
@@ -344,7 +351,7 @@ double fulcrum_exchange_ask_s(struct fulcrum_exchange *exchange)
     return count > 0 && sum_s > 0.0 ? sum_s / (double)count : 0.0;
 }
 
-int fulcrum_exchange_is_apart(const struct fulcrum_exchange *exchange)
+int fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff)
 {
-    return exchange->is_apart;
+    return handoff->is_apart;
 }

@@ -15,55 +15,59 @@
  * a plain implementation of a central inference server does. The calibration times this
  * very code with nothing behind it, and real runs pass their requests through it.
  */
-struct fulcrum_desk; /* opaque */
+struct fulcrum_request_queue; /* opaque */
 
 /*
  *   seat_count  threads that may ask; each uses a seat of its own, from 0
- *   out         given back with fulcrum_desk_free, once nobody waits at it any more
+ *   out         given back with fulcrum_request_queue_free, once nobody waits at it any more
  *   fails       FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_desk_new(
-    struct fulcrum_desk **out, size_t seat_count, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_request_queue_new(
+    struct fulcrum_request_queue **out, size_t seat_count, struct fulcrum_error *err);
 
 /* Accepts NULL. */
-void fulcrum_desk_free(struct fulcrum_desk *desk);
+void fulcrum_request_queue_free(struct fulcrum_request_queue *request_queue);
 
 /*
- * Hands in the request of a seat; fulcrum_desk_await takes the answer. Returns 0 once
- * the desk is closed.
+ * Hands in the request of a seat; fulcrum_request_queue_await takes the answer. Returns
+ * 0 once the request queue is closed.
  */
-int fulcrum_desk_hand_in(struct fulcrum_desk *desk, size_t seat);
+int fulcrum_request_queue_hand_in(
+    struct fulcrum_request_queue *request_queue, size_t seat);
 
-/* Waits for the answer to the seat's request. Returns 0 once the desk is closed. */
-int fulcrum_desk_await(struct fulcrum_desk *desk, size_t seat);
+/* Waits for the answer to the seat's request. Returns 0 once the request queue is
+ * closed. */
+int fulcrum_request_queue_await(
+    struct fulcrum_request_queue *request_queue, size_t seat);
 
 /*
  * The server's side: waits until `least` requests (1..seat_count) are there, then takes
  * all that are, at most `most`, in the order of their arrival.
  *   seats   room for `most`
- * Returns how many; 0 once the desk is closed.
+ * Returns how many; 0 once the request queue is closed.
  */
-size_t fulcrum_desk_collect(
-    struct fulcrum_desk *desk, size_t least, size_t most, size_t *seats);
+size_t fulcrum_request_queue_collect(struct fulcrum_request_queue *request_queue,
+    size_t least, size_t most, size_t *seats);
 
 /* Lets the threads of `count` seats go on. */
-void fulcrum_desk_answer(struct fulcrum_desk *desk, const size_t *seats, size_t count);
+void fulcrum_request_queue_answer(
+    struct fulcrum_request_queue *request_queue, const size_t *seats, size_t count);
 
 /* Requests that wait to be collected, now. */
-size_t fulcrum_desk_waiting(struct fulcrum_desk *desk);
+size_t fulcrum_request_queue_waiting(struct fulcrum_request_queue *request_queue);
 
 /* Sends everybody home: whoever waits, and whoever comes. May be called twice. */
-void fulcrum_desk_close(struct fulcrum_desk *desk);
+void fulcrum_request_queue_close(struct fulcrum_request_queue *request_queue);
 
 /*
- * Actor threads around a desk as in a real run, with nothing behind it: the server is
- * the calling thread. Where there are two cores or more, server and actors get those of
- * the standard placement: left to itself the scheduler puts two threads that only talk
- * on one core.
+ * Actor threads around a request queue as in a real run, with nothing behind it: the
+ * server is the calling thread. Where there are two cores or more, server and actors
+ * get those of the standard placement: left to itself the scheduler puts two threads
+ * that only talk on one core.
  */
-struct fulcrum_exchange;
+struct fulcrum_handoff;
 
-struct fulcrum_exchange_plan {
+struct fulcrum_handoff_plan {
     size_t actor_count;
     size_t item_count; /* observations of a request */
     size_t item_byte;  /* of one; the server copies them together */
@@ -72,37 +76,36 @@ struct fulcrum_exchange_plan {
 };
 
 /*
- *   out      given back with fulcrum_exchange_free; until then the calling thread is
+ *   out      given back with fulcrum_handoff_free; until then the calling thread is
  *            bound to the server's processors
  *   fails    FULCRUM_ERR_NO_MEMORY, FULCRUM_ERR_UNSUPPORTED (a thread cannot start)
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_exchange_new(
-    struct fulcrum_exchange **out, const struct fulcrum_exchange_plan *plan,
-    struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
+    const struct fulcrum_handoff_plan *plan, struct fulcrum_error *err);
 
 /* Ends and joins the actors. Accepts NULL. */
-void fulcrum_exchange_free(struct fulcrum_exchange *exchange);
+void fulcrum_handoff_free(struct fulcrum_handoff *handoff);
 
 /* Waits until every actor has handed in its request, and copies their observations. */
-void fulcrum_exchange_collect(struct fulcrum_exchange *exchange);
+void fulcrum_handoff_collect(struct fulcrum_handoff *handoff);
 
 /* Answers all of them. */
-void fulcrum_exchange_answer(struct fulcrum_exchange *exchange);
+void fulcrum_handoff_answer(struct fulcrum_handoff *handoff);
 
 /*
  * Wall time from an answer until the first actor ran again; known once that actor's
  * next request was collected, 0 before.
  */
-double fulcrum_exchange_wake_s(const struct fulcrum_exchange *exchange);
+double fulcrum_handoff_wake_s(const struct fulcrum_handoff *handoff);
 
 /*
  * CPU time that the actors have spent on handing in and waking up, over their requests,
  * since the last call; to be called between a collect and its answer.
  */
-double fulcrum_exchange_ask_s(struct fulcrum_exchange *exchange);
+double fulcrum_handoff_ask_s(struct fulcrum_handoff *handoff);
 
 /* 1 where server and actors have cores of their own. */
-int fulcrum_exchange_is_apart(const struct fulcrum_exchange *exchange);
+int fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff);
 
 /* Computes for `seconds` of the calling thread's CPU time. */
 void fulcrum_spin_s(double seconds);

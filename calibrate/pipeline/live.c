@@ -1,10 +1,11 @@
 /* live.c - the real pipeline: actors, central inference, training, end to end. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads of one process around a desk (desk.c), as the calibration's hand-off probe
- * times it. An answer is the index that the network inferred; it picks the next row of
- * the same table of random actions that the calibration steps with, so that every step
- * depends on its inference and costs what an untrained policy's steps cost.
+ * Threads of one process around a request queue (request queue.c), as the calibration's
+ * hand-off probe times it. An answer is the index that the network inferred; it picks
+ * the next row of the same table of random actions that the calibration steps with, so
+ * that every step depends on its inference and costs what an untrained policy's steps
+ * cost.
  *
  * Inference and training have a learner state each, as they would on two streams, and a
  * thread each; what passes between them are observations with what was done before them
@@ -48,7 +49,7 @@ struct ledger {
 
 struct fulcrum_live {
     struct fulcrum_live_plan plan;
-    struct fulcrum_desk *desk;
+    struct fulcrum_request_queue *request_queue;
     struct actor *actors;
     int *answers;
     size_t least_requests;
@@ -87,7 +88,7 @@ static void fail(struct fulcrum_live *live, const struct fulcrum_error *why)
         live->failure = *why;
     }
     (void)pthread_mutex_unlock(&live->ledger.lock);
-    fulcrum_desk_close(live->desk);
+    fulcrum_request_queue_close(live->request_queue);
 }
 
 /* One step of each environment of the actor. Returns 0 where one of them failed. */
@@ -124,9 +125,10 @@ static void *act(void *argument)
             break;
         }
         fulcrum_recorder_next(recorder, track, FULCRUM_STAGE_HANDOFF);
-        goes_on = fulcrum_desk_hand_in(live->desk, actor->seat);
+        goes_on = fulcrum_request_queue_hand_in(live->request_queue, actor->seat);
         fulcrum_recorder_next(recorder, track, FULCRUM_STAGE_WAIT);
-        goes_on = goes_on && fulcrum_desk_await(live->desk, actor->seat);
+        goes_on =
+            goes_on && fulcrum_request_queue_await(live->request_queue, actor->seat);
     }
     fulcrum_recorder_end(recorder, track);
     fulcrum_recorder_detach(recorder, track);
@@ -252,8 +254,8 @@ static int serve_batch(struct fulcrum_live *live)
     const struct fulcrum_live_learner *inference = &live->plan.inference;
     struct fulcrum_recorder *recorder = live->plan.recorder;
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_WAIT);
-    size_t count = fulcrum_desk_collect(
-        live->desk, live->least_requests, live->most_requests, live->seats);
+    size_t count = fulcrum_request_queue_collect(
+        live->request_queue, live->least_requests, live->most_requests, live->seats);
     if (count == 0) {
         return 0;
     }
@@ -272,7 +274,7 @@ static int serve_batch(struct fulcrum_live *live)
     }
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_HANDOFF);
     hand_out(live, count);
-    fulcrum_desk_answer(live->desk, live->seats, count);
+    fulcrum_request_queue_answer(live->request_queue, live->seats, count);
     book_batch(live, count);
     return live->weights == NULL || take_weights(live);
 }
@@ -455,7 +457,7 @@ static enum fulcrum_status allocate(
         return fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "%zu actors", live->plan.actor_count);
     }
-    return fulcrum_desk_new(&live->desk, live->plan.actor_count, err);
+    return fulcrum_request_queue_new(&live->request_queue, live->plan.actor_count, err);
 }
 
 /* What nothing fills stays zero; actions come from a table of uniform ones. */
@@ -536,8 +538,8 @@ static void stop_threads(struct fulcrum_live *live)
     live->ledger.ends = 1;
     (void)pthread_cond_broadcast(&live->ledger.changed);
     (void)pthread_mutex_unlock(&live->ledger.lock);
-    if (live->desk != NULL) {
-        fulcrum_desk_close(live->desk);
+    if (live->request_queue != NULL) {
+        fulcrum_request_queue_close(live->request_queue);
     }
     if (live->has_server) {
         (void)pthread_join(live->server, NULL);
@@ -558,7 +560,7 @@ void fulcrum_live_free(struct fulcrum_live *live)
         return;
     }
     stop_threads(live);
-    fulcrum_desk_free(live->desk);
+    fulcrum_request_queue_free(live->request_queue);
     fulcrum_replay_free(live->replay);
     fulcrum_weights_free(live->weights);
     free(live->drawn_notes);

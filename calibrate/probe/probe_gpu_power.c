@@ -38,13 +38,13 @@
 /* Rests are cut up so that an interrupt does not wait for their end. */
 #define REST_SLICE_S 0.1
 
-static int goes_on(const struct fulcrum_duty *duty)
+static int goes_on(const struct fulcrum_duty_cycle *duty)
 {
     return duty->goes_on == NULL || duty->goes_on(duty->user);
 }
 
 static enum fulcrum_status step(
-    const struct fulcrum_duty *duty, struct fulcrum_error *err)
+    const struct fulcrum_duty_cycle *duty, struct fulcrum_error *err)
 {
     double loss = 0;
     return duty->work == FULCRUM_DUTY_INFERENCE
@@ -53,8 +53,8 @@ static enum fulcrum_status step(
 }
 
 /* Steps for `burst_s`, at least one. */
-static enum fulcrum_status work(const struct fulcrum_duty *duty, double burst_s,
-    struct fulcrum_duty_reading *reading, struct fulcrum_error *err)
+static enum fulcrum_status work(const struct fulcrum_duty_cycle *duty, double burst_s,
+    struct fulcrum_duty_cycle_reading *reading, struct fulcrum_error *err)
 {
     double begin_s = fulcrum_wall_s();
     double spent_s = 0;
@@ -69,7 +69,7 @@ static enum fulcrum_status work(const struct fulcrum_duty *duty, double burst_s,
 }
 
 /* Until `until_s` on the wall clock. */
-static void rest(const struct fulcrum_duty *duty, double until_s)
+static void rest(const struct fulcrum_duty_cycle *duty, double until_s)
 {
     double left_s = until_s - fulcrum_wall_s();
     while (left_s > 0 && goes_on(duty)) {
@@ -78,13 +78,13 @@ static void rest(const struct fulcrum_duty *duty, double until_s)
     }
 }
 
-enum fulcrum_status fulcrum_duty_run(struct fulcrum_duty_reading *out,
-    const struct fulcrum_duty *duty, double window_s, struct fulcrum_random *random,
-    struct fulcrum_error *err)
+enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *out,
+    const struct fulcrum_duty_cycle *duty, double window_s,
+    struct fulcrum_random *random, struct fulcrum_error *err)
 {
     int works = duty->work != FULCRUM_DUTY_NOTHING;
     assert(!works || (duty->busy_frac > 0 && duty->busy_frac <= 1));
-    struct fulcrum_duty_reading reading = {0};
+    struct fulcrum_duty_cycle_reading reading = {0};
     double begin_s = fulcrum_wall_s();
     enum fulcrum_status status = FULCRUM_OK;
     while (status == FULCRUM_OK && fulcrum_wall_s() - begin_s < window_s &&
@@ -351,16 +351,16 @@ static int run_goes_on(void *user)
     return fulcrum_bench_goes_on(user, HUGE_VAL);
 }
 
-static struct fulcrum_duty duty_of(
+static struct fulcrum_duty_cycle duty_of(
     struct fulcrum_probe_state *state, const struct level *level)
 {
-    static const enum fulcrum_duty_work works[FAMILY_COUNT] = {
+    static const enum fulcrum_duty_cycle_work works[FAMILY_COUNT] = {
         [HELD] = FULCRUM_DUTY_NOTHING,
         [TRAINING] = FULCRUM_DUTY_TRAINING,
         [INFERENCE] = FULCRUM_DUTY_INFERENCE,
         [LARGE_SHARE] = FULCRUM_DUTY_TRAINING,
         [SMALL_SHARE] = FULCRUM_DUTY_TRAINING};
-    return (struct fulcrum_duty){.learner = state->bench->learner,
+    return (struct fulcrum_duty_cycle){.learner = state->bench->learner,
         .state = state->learner,
         .work = works[level->family],
         .busy_frac = level->busy_frac,
@@ -403,7 +403,7 @@ static enum fulcrum_status grant_all(struct fulcrum_probe_state *state,
 
 static enum fulcrum_status keep_sample(struct fulcrum_probe_state *state,
     const struct level *level, const struct fulcrum_energy_reading *energy,
-    const struct fulcrum_duty_reading *duty, struct fulcrum_error *err)
+    const struct fulcrum_duty_cycle_reading *duty, struct fulcrum_error *err)
 {
     if (isnan(energy->gpu_w)) {
         state->failure_count++;
@@ -425,16 +425,16 @@ static enum fulcrum_status keep_sample(struct fulcrum_probe_state *state,
 static enum fulcrum_status run_level(
     struct fulcrum_probe_state *state, struct level *level, struct fulcrum_error *err)
 {
-    const struct fulcrum_duty duty = duty_of(state, level);
-    struct fulcrum_duty_reading done;
+    const struct fulcrum_duty_cycle duty = duty_of(state, level);
+    struct fulcrum_duty_cycle_reading done;
     struct fulcrum_energy_reading energy;
-    enum fulcrum_status status = fulcrum_duty_run(
+    enum fulcrum_status status = fulcrum_duty_cycle_run(
         &done, &duty, fulcrum_energy_settle_s(state->set), &state->random, err);
     if (status != FULCRUM_OK || done.is_ended) {
         return status;
     }
     fulcrum_energy_begin(state->set);
-    status = fulcrum_duty_run(&done, &duty,
+    status = fulcrum_duty_cycle_run(&done, &duty,
         LONGER * fulcrum_energy_least_window_s(state->set), &state->random, err);
     fulcrum_energy_end(state->set, 1, &energy);
     if (status != FULCRUM_OK || done.is_ended) {

@@ -9,16 +9,16 @@
 #include "calibrate/random.h"
 #include "model/status.h"
 
-enum fulcrum_duty_work {
+enum fulcrum_duty_cycle_work {
     FULCRUM_DUTY_NOTHING,
     FULCRUM_DUTY_INFERENCE,
     FULCRUM_DUTY_TRAINING
 };
 
-struct fulcrum_duty {
+struct fulcrum_duty_cycle {
     const struct fulcrum_learner *learner;
     struct fulcrum_learner_state *state;
-    enum fulcrum_duty_work work;
+    enum fulcrum_duty_cycle_work work;
     double busy_frac; /* of the wall time, (0, 1]; nothing to do: ignored */
     size_t batch;     /* of inference */
     int *action;      /* room for `batch` */
@@ -27,7 +27,7 @@ struct fulcrum_duty {
     void *user;
 };
 
-struct fulcrum_duty_reading {
+struct fulcrum_duty_cycle_reading {
     double wall_s;
     double busy_s;     /* in calls of the learner */
     double step_count; /* batches, or training steps */
@@ -43,8 +43,8 @@ struct fulcrum_duty_reading {
  *   out      set on success only
  *   fails    as forward and train of the learner
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_duty_run(
-    struct fulcrum_duty_reading *out, const struct fulcrum_duty *duty, double window_s,
-    struct fulcrum_random *random, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_duty_cycle_run(
+    struct fulcrum_duty_cycle_reading *out, const struct fulcrum_duty_cycle *duty,
+    double window_s, struct fulcrum_random *random, struct fulcrum_error *err);
 
 #endif

@@ -4,10 +4,10 @@
  * The model's host stage is what a central server spends on taking requests, copying
  * observations together and waking actors. It cannot be read off a function call: most
  * of it is the kernel waking a core that fell idle. So real threads pass requests and
- * observations through the desk of the real pipeline (exchange.c) and compute for a
- * while in between, as in a run. The server's CPU time per batch, over the number of
- * actors, is a line; requests of four observations tell the part that is copying. What
- * an actor's thread spends on a request is its own part; a lone actor's round trip
+ * observations through the request queue of the real pipeline (handoff.c) and compute
+ * for a while in between, as in a run. The server's CPU time per batch, over the number
+ * of actors, is a line; requests of four observations tell the part that is copying.
+ * What an actor's thread spends on a request is its own part; a lone actor's round trip
  * beyond both is the delay of the model, two wake-ups.
  *
  * This is a lower bound for servers that speak over sockets.
@@ -105,41 +105,41 @@ static double median_of(double *values)
 }
 
 /* Returns the server's CPU time for one batch. */
-static double serve(struct fulcrum_exchange *exchange, double clock_cost_s)
+static double serve(struct fulcrum_handoff *handoff, double clock_cost_s)
 {
     double begin_s = fulcrum_thread_cpu_s();
-    fulcrum_exchange_collect(exchange);
+    fulcrum_handoff_collect(handoff);
     double collected_s = fulcrum_thread_cpu_s();
     fulcrum_spin_s(SERVER_SPIN_S);
     double spun_s = fulcrum_thread_cpu_s();
-    fulcrum_exchange_answer(exchange);
+    fulcrum_handoff_answer(handoff);
     double end_s = fulcrum_thread_cpu_s();
     return collected_s - begin_s + end_s - spun_s - 2.0 * clock_cost_s;
 }
 
 /* Median CPU time of the server for a batch; `ask_s`: mean one of an actor. */
 static double serve_batches(const struct fulcrum_bench *bench,
-    struct fulcrum_exchange *exchange, struct lap_times *laps, double *ask_s)
+    struct fulcrum_handoff *handoff, struct lap_times *laps, double *ask_s)
 {
     double clock_cost_s = bench->stopwatch.cpu_cost_s;
     for (int i = 0; i < WARM_UP_COUNT; i++) {
-        (void)serve(exchange, clock_cost_s);
+        (void)serve(handoff, clock_cost_s);
     }
-    fulcrum_exchange_collect(exchange);
-    (void)fulcrum_exchange_ask_s(exchange);
-    fulcrum_exchange_answer(exchange);
+    fulcrum_handoff_collect(handoff);
+    (void)fulcrum_handoff_ask_s(handoff);
+    fulcrum_handoff_answer(handoff);
     double before_s = fulcrum_wall_s();
     for (int i = 0; i < BATCH_COUNT; i++) {
-        laps->server_s[i] = serve(exchange, clock_cost_s);
+        laps->server_s[i] = serve(handoff, clock_cost_s);
         double after_s = fulcrum_wall_s();
         laps->trip_s[i] =
             after_s - before_s - SERVER_SPIN_S - ACTOR_SPIN_S - 4.0 * clock_cost_s;
-        laps->wake_s[i] = fulcrum_exchange_wake_s(exchange);
+        laps->wake_s[i] = fulcrum_handoff_wake_s(handoff);
         before_s = after_s;
     }
-    fulcrum_exchange_collect(exchange);
-    *ask_s = fulcrum_exchange_ask_s(exchange);
-    fulcrum_exchange_answer(exchange);
+    fulcrum_handoff_collect(handoff);
+    *ask_s = fulcrum_handoff_ask_s(handoff);
+    fulcrum_handoff_answer(handoff);
     return median_of(laps->server_s);
 }
 
@@ -158,26 +158,26 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
     double actors, double items, struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
-    struct fulcrum_exchange *exchange = NULL;
+    struct fulcrum_handoff *handoff = NULL;
     struct lap_times laps;
     struct fulcrum_sample server = {.x = actors};
     struct fulcrum_sample ask = {.x = actors};
-    const struct fulcrum_exchange_plan plan = {.actor_count = (size_t)actors,
+    const struct fulcrum_handoff_plan plan = {.actor_count = (size_t)actors,
         .item_count = (size_t)items,
         .item_byte = fulcrum_observation_byte(&bench->stage.info),
         .think_s = ACTOR_SPIN_S};
-    enum fulcrum_status status = fulcrum_exchange_new(&exchange, &plan, err);
+    enum fulcrum_status status = fulcrum_handoff_new(&handoff, &plan, err);
     if (status != FULCRUM_OK) {
         return status;
     }
-    state->is_apart = fulcrum_exchange_is_apart(exchange);
+    state->is_apart = fulcrum_handoff_is_apart(handoff);
     status = fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
     if (status == FULCRUM_OK) {
-        server.value = serve_batches(bench, exchange, &laps, &ask.value);
+        server.value = serve_batches(bench, handoff, &laps, &ask.value);
         status = fulcrum_canary_close(&bench->alone, &server.canary_s,
             FULCRUM_CLOCK_WALL, &bench->stopwatch, err);
     }
-    fulcrum_exchange_free(exchange);
+    fulcrum_handoff_free(handoff);
     if (status != FULCRUM_OK || items > 1.0) {
         return status == FULCRUM_OK ? fulcrum_recording_add(&state->items, &server, err)
                                     : status;

@@ -42,7 +42,7 @@ static const double all_sizes[] = {
 
 struct fulcrum_probe_state {
     struct fulcrum_bench *bench;
-    struct fulcrum_crew *crew; /* NULL where there is no other core */
+    struct fulcrum_actor_threads *actor_threads; /* NULL where there is no other core */
     const double *sizes;
     size_t size_count;
     double rough_s[ALL_COUNT]; /* last time of each size, 0: none yet */
@@ -55,7 +55,7 @@ static void inference_close(struct fulcrum_probe_state *state)
     if (state == NULL) {
         return;
     }
-    fulcrum_crew_free(state->crew);
+    fulcrum_actor_threads_free(state->actor_threads);
     fulcrum_recording_free(&state->alone);
     fulcrum_recording_free(&state->busy);
     free(state);
@@ -78,10 +78,10 @@ static enum fulcrum_status inference_open(struct fulcrum_bench *bench,
     if (others > bench->max_threads) {
         others = bench->max_threads;
     }
-    enum fulcrum_status status =
-        others > 0
-            ? fulcrum_crew_new(&state->crew, &bench->stage, others, bench->step_s, err)
-            : FULCRUM_OK;
+    enum fulcrum_status status = others > 0
+                                     ? fulcrum_actor_threads_new(&state->actor_threads,
+                                           &bench->stage, others, bench->step_s, err)
+                                     : FULCRUM_OK;
     if (status != FULCRUM_OK) {
         inference_close(state);
         return status;
@@ -201,16 +201,18 @@ static enum fulcrum_status inference_visit(
         status = warm_up(state, err);
     }
     slice_s = until_s - fulcrum_wall_s();
-    double alone_s = until_s - (state->crew != NULL ? BUSY_FRAC * slice_s : 0.0);
+    double alone_s =
+        until_s - (state->actor_threads != NULL ? BUSY_FRAC * slice_s : 0.0);
     if (status == FULCRUM_OK && fulcrum_bench_goes_on(bench, HUGE_VAL)) {
         status = sample_until(state, &state->alone, &bench->alone, alone_s, err);
     }
-    if (status == FULCRUM_OK && state->crew != NULL &&
+    if (status == FULCRUM_OK && state->actor_threads != NULL &&
         fulcrum_bench_goes_on(bench, HUGE_VAL)) {
-        fulcrum_crew_start(state->crew, fulcrum_crew_count(state->crew));
+        fulcrum_actor_threads_start(
+            state->actor_threads, fulcrum_actor_threads_count(state->actor_threads));
         status = sample_until(state, &state->busy, &bench->busy, until_s, err);
-        enum fulcrum_status stopped =
-            fulcrum_crew_stop(state->crew, status == FULCRUM_OK ? err : NULL);
+        enum fulcrum_status stopped = fulcrum_actor_threads_stop(
+            state->actor_threads, status == FULCRUM_OK ? err : NULL);
         status = status == FULCRUM_OK ? stopped : status;
     }
     return status;

@@ -31,7 +31,7 @@ struct fulcrum_probe_state {
     const struct fulcrum_meter *meter; /* NULL where none opens */
     struct fulcrum_meter_state *open;
     char reason[METER_MAX][200]; /* why each meter before it does not open */
-    struct fulcrum_crew *crew;
+    struct fulcrum_actor_threads *actor_threads;
     double level[LEVEL_MAX]; /* busy cores */
     size_t level_count;
     struct fulcrum_recording package; /* watts of all processor packages */
@@ -43,7 +43,7 @@ static void power_close(struct fulcrum_probe_state *state)
     if (state == NULL) {
         return;
     }
-    fulcrum_crew_free(state->crew);
+    fulcrum_actor_threads_free(state->actor_threads);
     if (state->meter != NULL) {
         state->meter->close(state->open);
     }
@@ -99,7 +99,7 @@ static enum fulcrum_status power_open(struct fulcrum_bench *bench,
     enum fulcrum_status status = FULCRUM_OK;
     if (state->meter != NULL) {
         choose_levels(state);
-        status = fulcrum_crew_new(&state->crew, &bench->stage,
+        status = fulcrum_actor_threads_new(&state->actor_threads, &bench->stage,
             (size_t)state->level[state->level_count - 1], bench->step_s, err);
     }
     if (status != FULCRUM_OK) {
@@ -149,7 +149,7 @@ static enum fulcrum_status sample_level(
     double begin_j[FULCRUM_METER_SCOPE_COUNT] = {0.0};
     double end_j[FULCRUM_METER_SCOPE_COUNT] = {0.0};
     if (level > 0.0) {
-        fulcrum_crew_start(state->crew, (size_t)level);
+        fulcrum_actor_threads_start(state->actor_threads, (size_t)level);
     }
     double begin_s = fulcrum_wall_s();
     enum fulcrum_status status = read_energy(state, begin_j, err);
@@ -161,8 +161,8 @@ static enum fulcrum_status sample_level(
     }
     if (level > 0.0) {
         /* The first failure is the one to tell of. */
-        enum fulcrum_status stopped =
-            fulcrum_crew_stop(state->crew, status == FULCRUM_OK ? err : NULL);
+        enum fulcrum_status stopped = fulcrum_actor_threads_stop(
+            state->actor_threads, status == FULCRUM_OK ? err : NULL);
         status = status == FULCRUM_OK ? stopped : status;
     }
     if (status == FULCRUM_OK) {

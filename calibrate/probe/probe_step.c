@@ -41,7 +41,7 @@
 /* Large enough to be busy with arithmetic, short enough to end soon. */
 #define BATCH_COUNT 32
 
-struct fulcrum_drill {
+struct fulcrum_background_load {
     struct fulcrum_bench *bench;
     pthread_t thread;
     atomic_int ends;
@@ -51,46 +51,47 @@ struct fulcrum_drill {
 
 static void *infer(void *argument)
 {
-    struct fulcrum_drill *drill = argument;
-    struct fulcrum_bench *bench = drill->bench;
+    struct fulcrum_background_load *background_load = argument;
+    struct fulcrum_bench *bench = background_load->bench;
     size_t most = bench->learner_options.max_batch;
     size_t batch = most < BATCH_COUNT ? most : BATCH_COUNT;
-    while (drill->status == FULCRUM_OK &&
-           !atomic_load_explicit(&drill->ends, memory_order_relaxed)) {
-        drill->status =
-            bench->learner->forward(bench->state, batch, bench->action, &drill->err);
+    while (background_load->status == FULCRUM_OK &&
+           !atomic_load_explicit(&background_load->ends, memory_order_relaxed)) {
+        background_load->status = bench->learner->forward(
+            bench->state, batch, bench->action, &background_load->err);
     }
     return NULL;
 }
 
-enum fulcrum_status fulcrum_drill_start(
-    struct fulcrum_drill **out, struct fulcrum_bench *bench, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_background_load_start(struct fulcrum_background_load **out,
+    struct fulcrum_bench *bench, struct fulcrum_error *err)
 {
-    struct fulcrum_drill *drill = calloc(1, sizeof *drill);
-    TRY_MEMORY(drill, err, "a busy learner");
-    drill->bench = bench;
-    atomic_init(&drill->ends, 0);
-    if (pthread_create(&drill->thread, NULL, infer, drill) != 0) {
-        free(drill);
+    struct fulcrum_background_load *background_load =
+        calloc(1, sizeof *background_load);
+    TRY_MEMORY(background_load, err, "a busy learner");
+    background_load->bench = bench;
+    atomic_init(&background_load->ends, 0);
+    if (pthread_create(&background_load->thread, NULL, infer, background_load) != 0) {
+        free(background_load);
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "no thread for the learner");
     }
-    *out = drill;
+    *out = background_load;
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_drill_end(
-    struct fulcrum_drill *drill, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_background_load_end(
+    struct fulcrum_background_load *background_load, struct fulcrum_error *err)
 {
-    if (drill == NULL) {
+    if (background_load == NULL) {
         return FULCRUM_OK;
     }
-    atomic_store(&drill->ends, 1);
-    (void)pthread_join(drill->thread, NULL);
-    enum fulcrum_status status = drill->status;
+    atomic_store(&background_load->ends, 1);
+    (void)pthread_join(background_load->thread, NULL);
+    enum fulcrum_status status = background_load->status;
     if (status != FULCRUM_OK) {
-        (void)fulcrum_fail(err, status, "%s", drill->err.detail);
+        (void)fulcrum_fail(err, status, "%s", background_load->err.detail);
     }
-    free(drill);
+    free(background_load);
     return status;
 }
 
@@ -613,8 +614,9 @@ static enum fulcrum_status sample_parts(
 static enum fulcrum_status visit_busy(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
-    struct fulcrum_drill *drill = NULL;
-    enum fulcrum_status status = fulcrum_drill_start(&drill, state->bench, err);
+    struct fulcrum_background_load *background_load = NULL;
+    enum fulcrum_status status =
+        fulcrum_background_load_start(&background_load, state->bench, err);
     if (status != FULCRUM_OK) {
         return status;
     }
@@ -622,7 +624,7 @@ static enum fulcrum_status visit_busy(
         status = sample_block(state, &state->bench->busy, err);
     } while (status == FULCRUM_OK && fulcrum_bench_goes_on(state->bench, until_s));
     enum fulcrum_status ended =
-        fulcrum_drill_end(drill, status == FULCRUM_OK ? err : NULL);
+        fulcrum_background_load_end(background_load, status == FULCRUM_OK ? err : NULL);
     return status != FULCRUM_OK ? status : ended;
 }
 

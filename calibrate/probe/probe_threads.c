@@ -37,7 +37,7 @@
 
 struct fulcrum_probe_state {
     struct fulcrum_bench *bench;
-    struct fulcrum_crew *crew;
+    struct fulcrum_actor_threads *actor_threads;
     size_t count[FULCRUM_THREAD_COUNTS_MAX];
     size_t count_count;
     struct fulcrum_recording throughput; /* of each window */
@@ -52,7 +52,7 @@ static void threads_close(struct fulcrum_probe_state *state)
     if (state == NULL) {
         return;
     }
-    fulcrum_crew_free(state->crew);
+    fulcrum_actor_threads_free(state->actor_threads);
     fulcrum_recording_free(&state->throughput);
     fulcrum_recording_free(&state->capacity);
     fulcrum_recording_free(&state->cpu_share);
@@ -85,8 +85,8 @@ static enum fulcrum_status threads_open(struct fulcrum_bench *bench,
     state->count_count =
         fulcrum_thread_counts(state->count, (size_t)bench->machine.cpu.core_count,
             (size_t)bench->machine.cpu.thread_count, bench->max_threads);
-    enum fulcrum_status status = fulcrum_crew_new(&state->crew, &bench->stage,
-        state->count[state->count_count - 1], bench->step_s, err);
+    enum fulcrum_status status = fulcrum_actor_threads_new(&state->actor_threads,
+        &bench->stage, state->count[state->count_count - 1], bench->step_s, err);
     if (status != FULCRUM_OK) {
         threads_close(state);
         return status;
@@ -97,7 +97,7 @@ static enum fulcrum_status threads_open(struct fulcrum_bench *bench,
 
 /* 1 where other programs took CPU time that the threads of a window could have used. */
 static int held_up(const struct fulcrum_probe_state *state, double share,
-    const struct fulcrum_crew_reading *reading, double busy_s)
+    const struct fulcrum_actor_threads_reading *reading, double busy_s)
 {
     double threads = state->bench->machine.cpu.thread_count;
     double others_s = busy_s - reading->cpu_s;
@@ -111,14 +111,15 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
-    struct fulcrum_crew_reading reading = {0.0, 0.0, 0.0};
+    struct fulcrum_actor_threads_reading reading = {0.0, 0.0, 0.0};
     enum fulcrum_status status =
         fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
     if (status != FULCRUM_OK) {
         return status;
     }
     struct fulcrum_host_idle begin = fulcrum_host_idle("");
-    status = fulcrum_crew_window(state->crew, (size_t)count, window_s, &reading, err);
+    status = fulcrum_actor_threads_window(
+        state->actor_threads, (size_t)count, window_s, &reading, err);
     if (status != FULCRUM_OK) {
         return status;
     }

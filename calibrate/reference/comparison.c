@@ -33,31 +33,31 @@ static int has(const char *list, const char *item, const char *ends)
     return 0;
 }
 
-int fulcrum_seen_list_has(const char *list, const char *item)
+int fulcrum_fitted_points_list_has(const char *list, const char *item)
 {
     return has(list, item, ",");
 }
 
-int fulcrum_seen_list_has_part(const char *list, const char *item)
+int fulcrum_fitted_points_list_has_part(const char *list, const char *item)
 {
     return has(list, item, ",:");
 }
 
-int fulcrum_seen_whole(const struct fulcrum_calibration *calibration,
+int fulcrum_fitted_points_whole(const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference *reference)
 {
-    return fulcrum_seen_list_has(
+    return fulcrum_fitted_points_list_has(
         fulcrum_calibration_note(calibration, FULCRUM_NOTE_FITTED_TO), reference->name);
 }
 
-int fulcrum_seen_part(const struct fulcrum_calibration *calibration,
+int fulcrum_fitted_points_part(const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference *reference)
 {
-    return fulcrum_seen_list_has_part(
+    return fulcrum_fitted_points_list_has_part(
         fulcrum_calibration_note(calibration, FULCRUM_NOTE_FITTED_TO), reference->name);
 }
 
-int fulcrum_seen_point(const struct fulcrum_calibration *calibration,
+int fulcrum_fitted_points_point(const struct fulcrum_calibration *calibration,
     const struct fulcrum_reference *reference, size_t point)
 {
     const struct fulcrum_reference_point *from = &reference->points[point];
@@ -66,9 +66,9 @@ int fulcrum_seen_point(const struct fulcrum_calibration *calibration,
     char single[sizeof reference->name + 24];
     (void)snprintf(curve, sizeof curve, "%s:%s", reference->name, from->series);
     (void)snprintf(single, sizeof single, "%s:%zu", reference->name, from->index);
-    return (fulcrum_seen_list_has(fitted, reference->name) ||
-               fulcrum_seen_list_has(fitted, curve)) &&
-           !fulcrum_seen_list_has(
+    return (fulcrum_fitted_points_list_has(fitted, reference->name) ||
+               fulcrum_fitted_points_list_has(fitted, curve)) &&
+           !fulcrum_fitted_points_list_has(
                fulcrum_calibration_note(calibration, FULCRUM_NOTE_HELD_OUT), single);
 }
 

@@ -110,7 +110,7 @@ static enum fulcrum_status draw(const struct fulcrum_reference *reference,
 static double server_w(const struct fulcrum_design *design, double load_frac)
 {
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
-    const struct fulcrum_shards shards = {.count = 1,
+    const struct fulcrum_replicas replicas = {.count = 1,
         .node_count = 1,
         .network = {.cpu = {
                         .core_count = cpu->core_count,
@@ -118,7 +118,7 @@ static double server_w(const struct fulcrum_design *design, double load_frac)
                     }}};
     const struct fulcrum_solution solution = {
         .cpu_thread_busy_frac = load_frac, .cpu_core_busy_frac = load_frac};
-    return fulcrum_power_of(design, &shards, &solution).system_w;
+    return fulcrum_power_of(design, &replicas, &solution).system_w;
 }
 
 static void multiply(struct fulcrum_design *design, const double factor[DRAWN])

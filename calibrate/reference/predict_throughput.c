@@ -121,8 +121,8 @@ static enum fulcrum_status predict(struct job *job, struct fulcrum_error *err)
             job->out, figures[i].point, figures[i].observation, predicted.value);
         item->lo = predicted.interval.lo;
         item->hi = predicted.interval.hi;
-        item->is_fitted =
-            fulcrum_seen_point(job->calibration, job->reference, figures[i].point);
+        item->is_fitted = fulcrum_fitted_points_point(
+            job->calibration, job->reference, figures[i].point);
     }
     return status;
 }

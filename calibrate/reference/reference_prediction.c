@@ -186,34 +186,34 @@ end:
 
 /* Of the time that a thread is at a step, the environments' own share. */
 static enum fulcrum_status step_share(const struct fulcrum_design *design,
-    struct fulcrum_shards *shards, double *out, struct fulcrum_error *err)
+    struct fulcrum_replicas *replicas, double *out, struct fulcrum_error *err)
 {
     /* Solving adds to the step what waking the server takes of it. */
     const struct fulcrum_solver_options fast = {.method = FULCRUM_METHOD_FAST};
     struct fulcrum_solution solution;
-    TRY(fulcrum_design_lower(design, shards, err));
-    TRY(fulcrum_solve_pausing(shards, &fast, &solution, err));
-    double whole_s = shards->network.step.mean_s;
-    double own_s = design->workload.step.mean_s * shards->steps_per_request;
+    TRY(fulcrum_design_to_network(design, replicas, err));
+    TRY(fulcrum_solve_pausing(replicas, &fast, &solution, err));
+    double whole_s = replicas->network.step.mean_s;
+    double own_s = design->workload.step.mean_s * replicas->steps_per_request;
     *out = whole_s > 0.0 ? fmin(own_s / whole_s, 1.0) : 0.0;
     return FULCRUM_OK;
 }
 
 static void fill(const struct fulcrum_prediction *point,
-    const struct fulcrum_shards *shards, double step_frac,
+    const struct fulcrum_replicas *replicas, double step_frac,
     struct fulcrum_stage_prediction *out)
 {
     const double *value = point->value;
     double *threads = out->thread_count;
-    double servers = shards->count;
-    int trains = shards->network.training.env_steps_per_train_step > 0.0;
+    double servers = replicas->count;
+    int trains = replicas->network.training.env_steps_per_train_step > 0.0;
     out->steps_per_s = value[FULCRUM_OUTPUT_steps_per_s];
-    out->requests_per_s = out->steps_per_s / shards->steps_per_request;
+    out->requests_per_s = out->steps_per_s / replicas->steps_per_request;
     out->residence = (struct fulcrum_residence){value[FULCRUM_OUTPUT_cpu_residence_s],
         value[FULCRUM_OUTPUT_host_residence_s], value[FULCRUM_OUTPUT_gpu_residence_s],
         value[FULCRUM_OUTPUT_delay_s]};
     double stepping = value[FULCRUM_OUTPUT_cpu_thread_busy_frac] * servers *
-                      fulcrum_cpu_servers(&shards->network.cpu);
+                      fulcrum_cpu_servers(&replicas->network.cpu);
     double batches_per_s = out->steps_per_s / value[FULCRUM_OUTPUT_mean_batch];
     double inferring = batches_per_s * out->residence.gpu_s;
     /* What sharing the learner adds to one of the two it adds to the other. */
@@ -237,11 +237,11 @@ static enum fulcrum_status stage_prediction_predict_point(
     struct fulcrum_error *err)
 {
     const struct fulcrum_design *design = NULL;
-    struct fulcrum_shards shards;
+    struct fulcrum_replicas replicas;
     double step_frac = 0.0;
     TRY(fulcrum_predictor_design(predictor, point, &design, err));
-    TRY(step_share(design, &shards, &step_frac, err));
-    fill(predicted, &shards, step_frac, out);
+    TRY(step_share(design, &replicas, &step_frac, err));
+    fill(predicted, &replicas, step_frac, out);
     return FULCRUM_OK;
 }
 

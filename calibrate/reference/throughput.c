@@ -230,7 +230,7 @@ static int is_given(const struct fulcrum_throughput_plan *plan,
     for (size_t i = 0; i < plan->calibration_count; i++) {
         const struct fulcrum_calibration *calibration = plan->calibrations[i];
         if (fulcrum_calibration_parameter(calibration, path) != NULL &&
-            fulcrum_overlay_holds(calibration, &design->machine, path)) {
+            fulcrum_applied_calibration_holds(calibration, &design->machine, path)) {
             return 1;
         }
     }
@@ -420,14 +420,14 @@ static enum fulcrum_status bound_place(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, struct solved *out, struct fulcrum_error *err)
 {
     const struct fulcrum_design *design = NULL;
-    struct fulcrum_shards shards;
+    struct fulcrum_replicas replicas;
     TRY(fulcrum_predictor_design(predictor, point, &design, err));
-    TRY(fulcrum_design_lower(design, &shards, err));
-    const struct fulcrum_network *network = &shards.network;
+    TRY(fulcrum_design_to_network(design, &replicas, err));
+    const struct fulcrum_network *network = &replicas.network;
     struct fulcrum_cpu_drain drain;
     fulcrum_cpu_drain_init(
         &drain, &network->cpu, network->actors, network->step.mean_s);
-    out->steps_per_s = shards.count * shards.steps_per_request *
+    out->steps_per_s = replicas.count * replicas.steps_per_request *
                        fulcrum_ceiling_per_s(network, &drain);
     out->cpu_w = NAN;
     out->gpu_w = NAN;

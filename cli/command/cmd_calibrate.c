@@ -98,7 +98,7 @@ static enum fulcrum_status run(
 {
     const struct settings *settings = data;
     struct fulcrum_design design;
-    struct fulcrum_watch watch;
+    struct fulcrum_measuring_progress watch;
     enum fulcrum_status status =
         fulcrum_actor_settings_check(&settings->actor, context, err);
     if (status == FULCRUM_OK) {
@@ -112,17 +112,17 @@ static enum fulcrum_status run(
         return status;
     }
     struct fulcrum_calibrate_options options = options_of(settings, &design);
-    fulcrum_watch_start(&watch, context);
-    options.stop = fulcrum_watch_stops;
-    options.progress = fulcrum_watch_show;
+    fulcrum_measuring_progress_start(&watch, context);
+    options.stop = fulcrum_measuring_progress_stops;
+    options.progress = fulcrum_measuring_progress_show;
     options.user = &watch;
     struct fulcrum_calibration *calibration = NULL;
     status = fulcrum_calibrate(&calibration, &options, err);
-    fulcrum_watch_end(&watch);
+    fulcrum_measuring_progress_end(&watch);
     if (calibration == NULL) {
         return status;
     }
-    status = fulcrum_watch_settle(status, context, err);
+    status = fulcrum_measuring_progress_settle(status, context, err);
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     enum fulcrum_status handed = hand_out(calibration, context, &failure);
     fulcrum_calibration_free(calibration);

@@ -205,7 +205,7 @@ static enum fulcrum_status fit_print(const struct fulcrum_reference_fit *fit,
     return status;
 }
 
-/* The stem of the file's name. */
+/* The prefix of the file's name. */
 static void name_calibration(const char *path, char *out, size_t size)
 {
     const char *slash = strrchr(path, '/');

@@ -224,21 +224,21 @@ static enum fulcrum_status take_record(struct job *job, struct fulcrum_error *er
 static enum fulcrum_status measure(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct fulcrum_watch watch;
-    fulcrum_watch_start(&watch, context);
-    job->inputs.options.stop = fulcrum_watch_stops;
-    job->inputs.options.progress = fulcrum_watch_show;
+    struct fulcrum_measuring_progress watch;
+    fulcrum_measuring_progress_start(&watch, context);
+    job->inputs.options.stop = fulcrum_measuring_progress_stops;
+    job->inputs.options.progress = fulcrum_measuring_progress_show;
     job->inputs.options.user = &watch;
     enum fulcrum_status status =
         fulcrum_measure(&job->found, &job->inputs.options, err);
     if (status == FULCRUM_OK) {
         status = take_record(job, err);
     }
-    fulcrum_watch_end(&watch);
+    fulcrum_measuring_progress_end(&watch);
     if (job->found == NULL) {
         return status;
     }
-    status = fulcrum_watch_settle(status, context, err);
+    status = fulcrum_measuring_progress_settle(status, context, err);
     /* What was measured is kept even where the recording failed. */
     enum fulcrum_status handed =
         hand_out(job, context, status == FULCRUM_OK ? err : NULL);

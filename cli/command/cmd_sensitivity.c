@@ -85,7 +85,7 @@ static const struct fulcrum_column table_columns[] = {
 struct rank {
     size_t input;
     double total;
-    double swing;
+    double effect;
 };
 
 /* 1 where the metric is known with nothing varied. */
@@ -103,8 +103,8 @@ static int compare_ranks(const void *a, const void *b)
     if (x->total != y->total) {
         return x->total < y->total ? 1 : -1;
     }
-    if (x->swing != y->swing) {
-        return x->swing < y->swing ? 1 : -1;
+    if (x->effect != y->effect) {
+        return x->effect < y->effect ? 1 : -1;
     }
     return x->input < y->input ? -1 : 1;
 }
@@ -121,12 +121,12 @@ static struct rank *rank_inputs(
     size_t count = findings->inputs->input_count;
     struct rank *ranks = calloc(count, sizeof *ranks);
     for (size_t i = 0; ranks != NULL && i < count; i++) {
-        struct fulcrum_swing swing =
-            fulcrum_sensitivity_swing(findings->result, output, i);
+        struct fulcrum_effect effect =
+            fulcrum_sensitivity_effect(findings->result, output, i);
         struct fulcrum_sobol_index index =
             fulcrum_sobol_index(findings->result->sobol, output, i);
         ranks[i] = (struct rank){i, number_or(index.total, -1.0),
-            number_or(fabs(swing.hi - swing.lo), -1.0)};
+            number_or(fabs(effect.hi - effect.lo), -1.0)};
     }
     if (ranks != NULL) {
         qsort(ranks, count, sizeof *ranks, compare_ranks);
@@ -148,10 +148,10 @@ static void add_input(struct fulcrum_report *report,
     const struct fulcrum_reach *reach = &findings->result->reaches[input];
     struct fulcrum_sobol_index index =
         fulcrum_sobol_index(findings->result->sobol, output, input);
-    struct fulcrum_swing swing =
-        fulcrum_sensitivity_swing(findings->result, output, input);
+    struct fulcrum_effect effect =
+        fulcrum_sensitivity_effect(findings->result, output, input);
     const double numbers[] = {reach->lo, reach->value, reach->hi, index.first,
-        index.first_error, index.total, index.total_error, swing.lo, swing.hi};
+        index.first_error, index.total, index.total_error, effect.lo, effect.hi};
     add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
 }
 
@@ -256,16 +256,16 @@ static void add_table_row(struct fulcrum_report *report,
     const struct fulcrum_reach *reach = &findings->result->reaches[input];
     struct fulcrum_sobol_index index =
         fulcrum_sobol_index(findings->result->sobol, output, input);
-    struct fulcrum_swing swing =
-        fulcrum_sensitivity_swing(findings->result, output, input);
+    struct fulcrum_effect effect =
+        fulcrum_sensitivity_effect(findings->result, output, input);
     fulcrum_report_add_text(report, words->label);
     fulcrum_report_add_number(report, reach->lo);
     fulcrum_report_add_number(report, reach->value);
     fulcrum_report_add_number(report, reach->hi);
     add_share(report, index.first, index.first_error);
     add_share(report, index.total, index.total_error);
-    fulcrum_report_add_number(report, swing.lo);
-    fulcrum_report_add_number(report, swing.hi);
+    fulcrum_report_add_number(report, effect.lo);
+    fulcrum_report_add_number(report, effect.hi);
     fulcrum_report_add_text(report, words->source);
 }
 

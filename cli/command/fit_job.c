@@ -291,7 +291,7 @@ static enum fulcrum_status add_item(
     char *list, size_t size, const char *item, struct fulcrum_error *err)
 {
     size_t used = strlen(list);
-    if (fulcrum_seen_list_has(list, item)) {
+    if (fulcrum_fitted_points_list_has(list, item)) {
         return FULCRUM_OK;
     }
     if (used + strlen(item) + 3 > size) {
@@ -311,7 +311,7 @@ static int names_reference_of(const char *list, const char *point)
     const char *colon = strrchr(point, ':');
     size_t length = colon != NULL ? (size_t)(colon - point) : strlen(point);
     (void)snprintf(name, sizeof name, "%.*s", (int)length, point);
-    return fulcrum_seen_list_has_part(list, name);
+    return fulcrum_fitted_points_list_has_part(list, name);
 }
 
 /*
@@ -382,14 +382,14 @@ static int was_seen(const struct fulcrum_fit_inputs *inputs,
     const struct fulcrum_fit_notes *own, const char *point)
 {
     if (names_reference_of(own->fitted_to, point) &&
-        !fulcrum_seen_list_has(own->held_out, point)) {
+        !fulcrum_fitted_points_list_has(own->held_out, point)) {
         return 1;
     }
     for (size_t i = 0; i < inputs->calibration_count; i++) {
         const struct fulcrum_calibration *prior = inputs->calibrations[i];
         if (names_reference_of(
                 fulcrum_calibration_note(prior, FULCRUM_NOTE_FITTED_TO), point) &&
-            !fulcrum_seen_list_has(
+            !fulcrum_fitted_points_list_has(
                 fulcrum_calibration_note(prior, FULCRUM_NOTE_HELD_OUT), point)) {
             return 1;
         }

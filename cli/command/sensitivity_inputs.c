@@ -399,21 +399,21 @@ static size_t group_end(const struct fulcrum_sensitivity_inputs *inputs, size_t 
     return end;
 }
 
-static void word_scale(const struct fulcrum_chance *chance,
+static void word_scale(const struct fulcrum_uncertain_input *chance,
     const struct fulcrum_machine *machine, struct fulcrum_sensitivity_words *out)
 {
-    int is_cpu = chance->kind == FULCRUM_CHANCE_CPU_SCALE;
+    int is_cpu = chance->kind == FULCRUM_UNCERTAIN_CPU_SCALE;
     (void)snprintf(out->label, sizeof out->label, "%s",
         is_cpu ? "times on this CPU" : "times on this GPU");
     (void)snprintf(out->source, sizeof out->source, "scaled from another one to %s",
         is_cpu ? machine->cpu.name : machine->gpu.name);
 }
 
-static void word_group(const struct fulcrum_chance *chances, size_t count,
+static void word_group(const struct fulcrum_uncertain_input *chances, size_t count,
     struct fulcrum_sensitivity_words *out)
 {
     const struct fulcrum_calibration *calibration = chances->calibration;
-    if (chances->kind == FULCRUM_CHANCE_DRAWS) {
+    if (chances->kind == FULCRUM_UNCERTAIN_DRAWS) {
         (void)snprintf(out->label, sizeof out->label, "draws of %s", calibration->name);
         (void)snprintf(out->source, sizeof out->source,
             "%zu draws of %zu numbers that depend on each other",
@@ -431,10 +431,10 @@ static void word_group(const struct fulcrum_chance *chances, size_t count,
 
 /* What an uncertain number is called, and why it is one. */
 static void word_chances(const struct reading *reading,
-    const struct fulcrum_chance *chances, size_t count,
+    const struct fulcrum_uncertain_input *chances, size_t count,
     struct fulcrum_sensitivity_words *out)
 {
-    if (count > 1 || chances->kind == FULCRUM_CHANCE_DRAWS) {
+    if (count > 1 || chances->kind == FULCRUM_UNCERTAIN_DRAWS) {
         word_group(chances, count, out);
         return;
     }
@@ -443,7 +443,7 @@ static void word_chances(const struct reading *reading,
         return;
     }
     (void)snprintf(out->label, sizeof out->label, "%s", chances->field->path);
-    if (chances->kind == FULCRUM_CHANCE_PRIOR) {
+    if (chances->kind == FULCRUM_UNCERTAIN_PRIOR) {
         (void)snprintf(out->source, sizeof out->source, "prior, x or / %.3g",
             reading->design->priors[chances->prior].spread_factor);
         return;
@@ -564,7 +564,7 @@ static enum fulcrum_status read_inputs(
     const struct reading *reading, struct fulcrum_error *err)
 {
     struct fulcrum_sensitivity_inputs *out = reading->out;
-    TRY(fulcrum_chances_list(
+    TRY(fulcrum_uncertain_inputs_list(
         &reading->design->scenario, &out->chances, &out->chance_count, err));
     size_t most = out->chance_count + reading->request->vary->count + 1;
     out->spans = calloc(most, sizeof *out->spans);

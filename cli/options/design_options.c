@@ -435,8 +435,8 @@ static const struct fulcrum_parameter *calibrated(
         const struct fulcrum_calibration *calibration = inputs->calibrations[i];
         const struct fulcrum_parameter *parameter =
             fulcrum_calibration_parameter(calibration, field->path);
-        if (parameter != NULL &&
-            fulcrum_overlay_holds(calibration, &inputs->base.machine, field->path)) {
+        if (parameter != NULL && fulcrum_applied_calibration_holds(
+                                     calibration, &inputs->base.machine, field->path)) {
             *from = calibration->name;
             return parameter;
         }

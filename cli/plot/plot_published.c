@@ -285,7 +285,7 @@ static enum fulcrum_status add_point(struct fulcrum_plot_published *plot,
     set->numbers[3 * room + i] = value.hi;
     set->is_fitted[i] =
         plot->calibration != NULL &&
-        fulcrum_seen_point(plot->calibration, item->reference, item->point);
+        fulcrum_fitted_points_point(plot->calibration, item->reference, item->point);
     return FULCRUM_OK;
 }
 

@@ -20,7 +20,7 @@ struct asking {
 };
 
 /* A question that chooses the actors itself goes without those of the design. */
-static int chooses_actors(const struct fulcrum_words *words)
+static int chooses_actors(const struct fulcrum_argv_text *words)
 {
     for (size_t i = 0; i < words->count; i++) {
         if (strcmp(words->items[i], "--actors-per-thread") == 0 ||
@@ -43,14 +43,14 @@ static int is_of_node(const char *setting)
 
 /* The options of the design, as far as the command takes them. */
 static void append_design(
-    struct fulcrum_words *words, const struct fulcrum_words *design)
+    struct fulcrum_argv_text *words, const struct fulcrum_argv_text *design)
 {
     int is_node = strcmp(words->items[0], "node") == 0;
     for (size_t i = 0; i + 1 < design->count; i += 2) {
         const char *value = design->items[i + 1];
         if (!is_node || !is_of_node(value)) {
-            fulcrum_words_add(words, "%s", design->items[i]);
-            fulcrum_words_add(words, "%s", value);
+            fulcrum_argv_text_add(words, "%s", design->items[i]);
+            fulcrum_argv_text_add(words, "%s", value);
         }
     }
     words->is_short = words->is_short || design->is_short;
@@ -82,15 +82,15 @@ static int has_option(const struct fulcrum_command *command, const char *name)
 /* Options of the report, but for those that the question sets itself, and those that
  * the command has not. */
 static void append_solver(
-    struct fulcrum_words *words, const struct fulcrum_words *solver)
+    struct fulcrum_argv_text *words, const struct fulcrum_argv_text *solver)
 {
     const struct fulcrum_command *command =
         fulcrum_command_find(fulcrum_commands(), words->items[0]);
     for (size_t i = 0; command != NULL && i + 1 < solver->count; i += 2) {
         const char *option = solver->items[i];
-        if (!fulcrum_words_have(words, option) && has_option(command, option + 2)) {
-            fulcrum_words_add(words, "%s", option);
-            fulcrum_words_add(words, "%s", solver->items[i + 1]);
+        if (!fulcrum_argv_text_have(words, option) && has_option(command, option + 2)) {
+            fulcrum_argv_text_add(words, "%s", option);
+            fulcrum_argv_text_add(words, "%s", solver->items[i + 1]);
         }
     }
 }
@@ -105,12 +105,12 @@ static enum fulcrum_status ask_one(struct asking *asking,
     struct fulcrum_reply *reply = &replies->items[replies->count];
     *go_on = section->ask(machine, replies->count, &reply->words);
     if (!*go_on) {
-        fulcrum_words_clear(&reply->words);
+        fulcrum_argv_text_clear(&reply->words);
         return FULCRUM_OK;
     }
     replies->count++;
     if (reply->words.count > 0 && reply->words.items[0][0] == '\0') {
-        fulcrum_words_clear(&reply->words);
+        fulcrum_argv_text_clear(&reply->words);
         return FULCRUM_OK;
     }
     int is_design =
@@ -119,7 +119,7 @@ static enum fulcrum_status ask_one(struct asking *asking,
         int has_actors = chooses_actors(&reply->words);
         append_design(&reply->words, &machine->design);
         if (!has_actors) {
-            fulcrum_words_append(&reply->words, &machine->actors);
+            fulcrum_argv_text_append(&reply->words, &machine->actors);
         }
         append_solver(&reply->words, &machine->solver);
     }

@@ -42,7 +42,7 @@ static enum fulcrum_status run_parsed(const struct fulcrum_command *command,
 }
 
 static enum fulcrum_status run_words(const struct fulcrum_command *command,
-    const struct fulcrum_words *words, struct hearing *hearing)
+    const struct fulcrum_argv_text *words, struct hearing *hearing)
 {
     struct fulcrum_command_syntax syntax;
     fulcrum_command_syntax_init(command, &syntax);
@@ -89,10 +89,10 @@ enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct hearing hearing = {.text = NULL, .refusal = {FULCRUM_OK, ""}};
-    struct fulcrum_words words = {.count = 0};
-    fulcrum_words_append(&words, &reply->words);
-    fulcrum_words_add(&words, "--format");
-    fulcrum_words_add(&words, "json");
+    struct fulcrum_argv_text words = {.count = 0};
+    fulcrum_argv_text_append(&words, &reply->words);
+    fulcrum_argv_text_add(&words, "--format");
+    fulcrum_argv_text_add(&words, "json");
     reply->unheard = (struct fulcrum_reader){.file = reply->words.items[0]};
     const struct fulcrum_command *command =
         fulcrum_command_find(fulcrum_commands(), reply->words.items[0]);
@@ -108,14 +108,14 @@ enum fulcrum_status fulcrum_reply_ask(struct fulcrum_reply *reply,
     free(reply->warnings);
     reply->warnings = hearing.warnings;
     free(hearing.text);
-    fulcrum_words_clear(&words);
+    fulcrum_argv_text_clear(&words);
     return status;
 }
 
 void fulcrum_reply_clear(struct fulcrum_reply *reply)
 {
     fulcrum_document_free(reply->document);
-    fulcrum_words_clear(&reply->words);
+    fulcrum_argv_text_clear(&reply->words);
     free(reply->warnings);
     *reply = (struct fulcrum_reply){.document = NULL};
 }

@@ -12,12 +12,12 @@
  * Its owner calls fulcrum_reply_clear.
  */
 struct fulcrum_reply {
-    struct fulcrum_words words;    /* "explore", "-m", ...: without --format */
-    struct json_object *document;  /* NULL: there is none, see `refusal` */
-    struct fulcrum_error refusal;  /* why; "" where nothing was asked */
-    char *warnings;                /* lines; NULL: none */
-    int exit_code;                 /* that the command would have given */
-    struct fulcrum_reader unheard; /* faults of what is looked up go here */
+    struct fulcrum_argv_text words; /* "explore", "-m", ...: without --format */
+    struct json_object *document;   /* NULL: there is none, see `refusal` */
+    struct fulcrum_error refusal;   /* why; "" where nothing was asked */
+    char *warnings;                 /* lines; NULL: none */
+    int exit_code;                  /* that the command would have given */
+    struct fulcrum_reader unheard;  /* faults of what is looked up go here */
 };
 
 /*

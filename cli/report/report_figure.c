@@ -124,7 +124,7 @@ enum fulcrum_status fulcrum_report_draw(const struct fulcrum_report_figure *figu
                                            : FULCRUM_OK;
 }
 
-void fulcrum_report_print_words(const struct fulcrum_words *words, FILE *out)
+void fulcrum_report_print_words(const struct fulcrum_argv_text *words, FILE *out)
 {
     char *line = NULL;
     size_t size = 0;
@@ -132,7 +132,7 @@ void fulcrum_report_print_words(const struct fulcrum_words *words, FILE *out)
     if (stream == NULL) {
         return;
     }
-    fulcrum_words_print(words, stream);
+    fulcrum_argv_text_print(words, stream);
     if (fclose(stream) == 0) {
         fulcrum_html_text(out, line);
     }

@@ -157,16 +157,16 @@ const struct fulcrum_report_section fulcrum_report_inputs = {
 
 /* Calibrations that were named, then the workload's own where it is in use. */
 static int ask_calibrations(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     char own[200];
     char used[400];
     size_t named = 0;
     for (size_t k = 0; k + 1 < machine->design.count; k++) {
         if (strcmp(machine->design.items[k], "-c") == 0 && named++ == i) {
-            fulcrum_words_add(words, "show");
-            fulcrum_words_add(words, "calibration");
-            fulcrum_words_add(words, "%s", machine->design.items[k + 1]);
+            fulcrum_argv_text_add(words, "show");
+            fulcrum_argv_text_add(words, "calibration");
+            fulcrum_argv_text_add(words, "%s", machine->design.items[k + 1]);
             return 1;
         }
     }
@@ -177,9 +177,9 @@ static int ask_calibrations(
     if (i != named || own[0] == '\0' || strstr(used, own) == NULL) {
         return 0;
     }
-    fulcrum_words_add(words, "show");
-    fulcrum_words_add(words, "calibration");
-    fulcrum_words_add(words, "%s", own);
+    fulcrum_argv_text_add(words, "show");
+    fulcrum_argv_text_add(words, "calibration");
+    fulcrum_argv_text_add(words, "%s", own);
     return 1;
 }
 

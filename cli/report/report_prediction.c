@@ -12,10 +12,10 @@
 #include "presets/kind/extends.h"
 
 static int ask_prediction(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     (void)machine;
-    fulcrum_words_add(words, "predict");
+    fulcrum_argv_text_add(words, "predict");
     return i == 0;
 }
 

@@ -20,80 +20,80 @@
 
 /* Options that every question about the workload has, whatever the machine. */
 static void add_design(
-    const struct fulcrum_report_settings *settings, struct fulcrum_words *words)
+    const struct fulcrum_report_settings *settings, struct fulcrum_argv_text *words)
 {
     if (settings->design.workload != NULL) {
-        fulcrum_words_add(words, "-w");
-        fulcrum_words_add(words, "%s", settings->design.workload);
+        fulcrum_argv_text_add(words, "-w");
+        fulcrum_argv_text_add(words, "%s", settings->design.workload);
     }
     for (size_t i = 0; i < settings->design.calibrations.count; i++) {
-        fulcrum_words_add(words, "-c");
-        fulcrum_words_add(words, "%s", settings->design.calibrations.items[i]);
+        fulcrum_argv_text_add(words, "-c");
+        fulcrum_argv_text_add(words, "%s", settings->design.calibrations.items[i]);
     }
     for (size_t i = 0; i < settings->design.sets.count; i++) {
-        fulcrum_words_add(words, "--set");
-        fulcrum_words_add(words, "%s", settings->design.sets.items[i]);
+        fulcrum_argv_text_add(words, "--set");
+        fulcrum_argv_text_add(words, "%s", settings->design.sets.items[i]);
     }
 }
 
 static void add_actors(
-    const struct fulcrum_report_settings *settings, struct fulcrum_words *words)
+    const struct fulcrum_report_settings *settings, struct fulcrum_argv_text *words)
 {
     if (!isnan(settings->design.actor_count)) {
-        fulcrum_words_add(words, "--actors");
-        fulcrum_words_add(words, "%.0f", settings->design.actor_count);
+        fulcrum_argv_text_add(words, "--actors");
+        fulcrum_argv_text_add(words, "%.0f", settings->design.actor_count);
     }
 }
 
 /* Only what differs from the commands' own, so that lines stay short. */
 static void add_solver(
-    const struct fulcrum_solve_settings *solve, struct fulcrum_words *words)
+    const struct fulcrum_solve_settings *solve, struct fulcrum_argv_text *words)
 {
     const double usual_seed = 1.0;
     const double usual_steps = 2e7;
     const struct fulcrum_solver_settings *solver = &solve->solver;
     if (solver->method != (int)FULCRUM_METHOD_AUTO) {
-        fulcrum_words_add(words, "--method");
-        fulcrum_words_add(
+        fulcrum_argv_text_add(words, "--method");
+        fulcrum_argv_text_add(
             words, "%s", fulcrum_method_name((enum fulcrum_method)solver->method));
     }
     if (!isnan(solver->half_width_rel)) {
-        fulcrum_words_add(words, "--half-width");
-        fulcrum_words_add(words, "%.17g", solver->half_width_rel);
+        fulcrum_argv_text_add(words, "--half-width");
+        fulcrum_argv_text_add(words, "%.17g", solver->half_width_rel);
     }
     if (fabs(solver->seed - usual_seed) > 0.0) {
-        fulcrum_words_add(words, "--seed");
-        fulcrum_words_add(words, "%.0f", solver->seed);
+        fulcrum_argv_text_add(words, "--seed");
+        fulcrum_argv_text_add(words, "%.0f", solver->seed);
     }
     if (fabs(solver->max_steps - usual_steps) > 0.0) {
-        fulcrum_words_add(words, "--max-steps");
-        fulcrum_words_add(words, "%.0f", solver->max_steps);
+        fulcrum_argv_text_add(words, "--max-steps");
+        fulcrum_argv_text_add(words, "%.0f", solver->max_steps);
     }
     if (solve->intervals != NULL) {
-        fulcrum_words_add(words, "--intervals");
-        fulcrum_words_add(words, "%s", solve->intervals);
+        fulcrum_argv_text_add(words, "--intervals");
+        fulcrum_argv_text_add(words, "%s", solve->intervals);
     }
 }
 
 static void add_line(
-    const struct fulcrum_report_settings *settings, struct fulcrum_words *line)
+    const struct fulcrum_report_settings *settings, struct fulcrum_argv_text *line)
 {
-    fulcrum_words_add(line, "fulcrum");
-    fulcrum_words_add(line, "report");
+    fulcrum_argv_text_add(line, "fulcrum");
+    fulcrum_argv_text_add(line, "report");
     for (size_t i = 0; i < settings->machines.count; i++) {
-        fulcrum_words_add(line, "-m");
-        fulcrum_words_add(line, "%s", settings->machines.items[i]);
+        fulcrum_argv_text_add(line, "-m");
+        fulcrum_argv_text_add(line, "%s", settings->machines.items[i]);
     }
     add_design(settings, line);
     add_actors(settings, line);
     add_solver(&settings->solve, line);
     for (size_t i = 0; i < settings->sections.count; i++) {
-        fulcrum_words_add(line, "--section");
-        fulcrum_words_add(line, "%s", settings->sections.items[i]);
+        fulcrum_argv_text_add(line, "--section");
+        fulcrum_argv_text_add(line, "%s", settings->sections.items[i]);
     }
     if (settings->title != NULL) {
-        fulcrum_words_add(line, "--title");
-        fulcrum_words_add(line, "%s", settings->title);
+        fulcrum_argv_text_add(line, "--title");
+        fulcrum_argv_text_add(line, "%s", settings->title);
     }
 }
 
@@ -105,8 +105,8 @@ static struct fulcrum_report_case *new_case(
         return NULL;
     }
     (void)snprintf(added->name, sizeof added->name, "%s", machine);
-    fulcrum_words_add(&added->design, "-m");
-    fulcrum_words_add(&added->design, "%s", machine);
+    fulcrum_argv_text_add(&added->design, "-m");
+    fulcrum_argv_text_add(&added->design, "%s", machine);
     add_design(settings, &added->design);
     add_actors(settings, &added->actors);
     add_solver(&settings->solve, &added->solver);
@@ -158,9 +158,9 @@ static void case_free(struct fulcrum_report_case *machine)
             fulcrum_reply_clear(&machine->sections[i].items[k]);
         }
     }
-    fulcrum_words_clear(&machine->design);
-    fulcrum_words_clear(&machine->actors);
-    fulcrum_words_clear(&machine->solver);
+    fulcrum_argv_text_clear(&machine->design);
+    fulcrum_argv_text_clear(&machine->actors);
+    fulcrum_argv_text_clear(&machine->solver);
     free(machine);
 }
 
@@ -172,7 +172,7 @@ void fulcrum_report_job_free(struct fulcrum_report_job *job)
     for (size_t i = 0; i < job->case_count; i++) {
         case_free(job->cases[i]);
     }
-    fulcrum_words_clear(&job->line);
+    fulcrum_argv_text_clear(&job->line);
     free(job);
 }
 

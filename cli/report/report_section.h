@@ -33,16 +33,16 @@ struct fulcrum_report_replies {
 
 /* One machine of the report. */
 struct fulcrum_report_case {
-    char name[180];              /* of the machine, as its prediction has it */
-    struct fulcrum_words design; /* "-m", ...: the options that choose the point */
-    struct fulcrum_words actors; /* "--actors", N, where it was given */
-    struct fulcrum_words solver; /* "--method", ..., where they were given */
+    char name[180];                  /* of the machine, as its prediction has it */
+    struct fulcrum_argv_text design; /* "-m", ...: the options that choose the point */
+    struct fulcrum_argv_text actors; /* "--actors", N, where it was given */
+    struct fulcrum_argv_text solver; /* "--method", ..., where they were given */
     struct fulcrum_report_replies sections[FULCRUM_REPORT_SECTIONS_MOST];
 };
 
 struct fulcrum_report_job {
     const struct fulcrum_report_settings *settings;
-    struct fulcrum_words line; /* that makes this report again, but for -o */
+    struct fulcrum_argv_text line; /* that makes this report again, but for -o */
     size_t case_count;
     struct fulcrum_report_case *cases[FULCRUM_REPORT_MACHINES_MOST];
 };
@@ -120,7 +120,7 @@ struct fulcrum_report_section {
      * has been asked before.
      */
     int (*ask)(
-        struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words);
+        struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words);
     /*
      * Writes HTML below the heading. `machine` is the first one where the scope is all.
      *   fails    FULCRUM_ERR_NO_MEMORY; failures of `out` are left to its owner
@@ -157,7 +157,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_draw(
     struct fulcrum_error *err);
 
 /* A command line as a shell reads it, escaped. */
-void fulcrum_report_print_words(const struct fulcrum_words *words, FILE *out);
+void fulcrum_report_print_words(const struct fulcrum_argv_text *words, FILE *out);
 
 /* "Made with ...": the command line of a reply, for who wants to go on from there. */
 void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out);

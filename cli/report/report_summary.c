@@ -81,29 +81,29 @@ static size_t place_of_design(const struct lever *lever)
 }
 
 static int ask_levers(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     if (i >= LEVER_COUNT) {
         return 0;
     }
     const struct lever *lever = &lever_table[i];
     if (!is_there(machine, lever)) {
-        fulcrum_words_add(words, "%s", "");
+        fulcrum_argv_text_add(words, "%s", "");
         return 1;
     }
     double value = fulcrum_report_field(machine, lever->path);
     int is_count = strstr(lever->path, "_count") != NULL;
     double changed =
         is_count ? fmax(1.0, round(value * lever->factor)) : value * lever->factor;
-    fulcrum_words_add(words, "explore");
-    fulcrum_words_add(words, "-v");
-    fulcrum_words_add(words, "%s=%.17g,%.17g", lever->path, value, changed);
-    fulcrum_words_add(words, "--relative-to");
-    fulcrum_words_add(words, "%zu", place_of_design(lever));
+    fulcrum_argv_text_add(words, "explore");
+    fulcrum_argv_text_add(words, "-v");
+    fulcrum_argv_text_add(words, "%s=%.17g,%.17g", lever->path, value, changed);
+    fulcrum_argv_text_add(words, "--relative-to");
+    fulcrum_argv_text_add(words, "%zu", place_of_design(lever));
     if (lever->takes_actors_along) {
         double actors = fulcrum_report_field(machine, "run.actor_count");
-        fulcrum_words_add(words, "--actors-per-thread");
-        fulcrum_words_add(words, "%.17g", actors / value);
+        fulcrum_argv_text_add(words, "--actors-per-thread");
+        fulcrum_argv_text_add(words, "%.17g", actors / value);
     }
     return 1;
 }

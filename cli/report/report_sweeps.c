@@ -46,13 +46,13 @@ static void write_values(const struct values *values, char *out, size_t size)
 
 /* "-v", "PATH=A,B,C". */
 static void add_axis(
-    struct fulcrum_words *words, const char *path, const struct values *values)
+    struct fulcrum_argv_text *words, const char *path, const struct values *values)
 {
     char list[VALUES_MOST * 20];
     write_values(values, list, sizeof list);
-    fulcrum_words_add(words, "explore");
-    fulcrum_words_add(words, "-v");
-    fulcrum_words_add(words, "%s=%s", path, list);
+    fulcrum_argv_text_add(words, "explore");
+    fulcrum_argv_text_add(words, "-v");
+    fulcrum_argv_text_add(words, "%s=%s", path, list);
 }
 
 /* Whether there are actors on threads whose numbers could be others. */
@@ -113,15 +113,16 @@ static double actors_least(struct fulcrum_report_case *machine)
  * Each point takes the fastest number of actors: with that of the design the best ratio
  * would be the actors' and not the machine's.
  */
-static void add_actors(struct fulcrum_report_case *machine, struct fulcrum_words *words)
+static void add_actors(
+    struct fulcrum_report_case *machine, struct fulcrum_argv_text *words)
 {
     double least = actors_least(machine);
-    fulcrum_words_add(words, "--best-actors");
-    fulcrum_words_add(words, "%.0f:%.0f:x2", least, 64.0 * least);
+    fulcrum_argv_text_add(words, "--best-actors");
+    fulcrum_argv_text_add(words, "%.0f:%.0f:x2", least, 64.0 * least);
 }
 
 static int ask_ratio(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     if (i > 0 || !has_actors(machine)) {
         return 0;
@@ -168,7 +169,7 @@ const struct fulcrum_report_section fulcrum_report_ratio = {
 
 /* A sixteenth to sixteen times as many, in numbers that the GPUs can share. */
 static int ask_actors(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     const int octaves = 4;
     double actors = fulcrum_report_field(machine, "run.actor_count");
@@ -223,7 +224,7 @@ const struct fulcrum_report_section fulcrum_report_actors = {
 
 /* Both at once: equations only, as colours show no more than their errors. */
 static int ask_plane(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     if (i > 0 || !has_actors(machine)) {
         return 0;
@@ -231,16 +232,16 @@ static int ask_plane(
     struct values across = ratio_threads(machine);
     char list[VALUES_MOST * 20];
     write_values(&across, list, sizeof list);
-    fulcrum_words_add(words, "explore");
-    fulcrum_words_add(words, "-v");
-    fulcrum_words_add(words, "machine.cpu.thread_count=%s", list);
-    fulcrum_words_add(words, "-v");
-    fulcrum_words_add(words, "run.actor_count=%.0f:%.0f:x2", actors_least(machine),
+    fulcrum_argv_text_add(words, "explore");
+    fulcrum_argv_text_add(words, "-v");
+    fulcrum_argv_text_add(words, "machine.cpu.thread_count=%s", list);
+    fulcrum_argv_text_add(words, "-v");
+    fulcrum_argv_text_add(words, "run.actor_count=%.0f:%.0f:x2", actors_least(machine),
         64.0 * actors_least(machine));
-    fulcrum_words_add(words, "--intervals");
-    fulcrum_words_add(words, "none");
-    fulcrum_words_add(words, "--method");
-    fulcrum_words_add(words, "fast");
+    fulcrum_argv_text_add(words, "--intervals");
+    fulcrum_argv_text_add(words, "none");
+    fulcrum_argv_text_add(words, "--method");
+    fulcrum_argv_text_add(words, "fast");
     return 1;
 }
 
@@ -278,7 +279,7 @@ const struct fulcrum_report_section fulcrum_report_plane = {
 
 /* From a sixteenth of the SMs to all of them, compared with all. */
 static int ask_sms(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     static const double shares[] = {
         1.0 / 16.0, 1.0 / 8.0, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0};
@@ -291,8 +292,8 @@ static int ask_sms(
         add_value(&values, fmax(1.0, round(sms * shares[k])));
     }
     add_axis(words, "run.sm_count", &values);
-    fulcrum_words_add(words, "--relative-to");
-    fulcrum_words_add(words, "%zu", values.count - 1);
+    fulcrum_argv_text_add(words, "--relative-to");
+    fulcrum_argv_text_add(words, "%zu", values.count - 1);
     return 1;
 }
 

@@ -9,16 +9,16 @@
 #include "cli/result/quantity_text.h"
 
 static int ask_sensitivity(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     if (i > 0 || fulcrum_report_is_resident(machine)) {
         return 0;
     }
-    fulcrum_words_add(words, "sensitivity");
-    fulcrum_words_add(words, "--metric");
-    fulcrum_words_add(words, "steps_per_s,steps_per_j_system");
-    fulcrum_words_add(words, "--samples");
-    fulcrum_words_add(words, "512");
+    fulcrum_argv_text_add(words, "sensitivity");
+    fulcrum_argv_text_add(words, "--metric");
+    fulcrum_argv_text_add(words, "steps_per_s,steps_per_j_system");
+    fulcrum_argv_text_add(words, "--samples");
+    fulcrum_argv_text_add(words, "512");
     return 1;
 }
 
@@ -88,18 +88,18 @@ const struct fulcrum_report_section fulcrum_report_sensitivity = {
 
 /* Components made ideal, then other caches and bandwidths. */
 static int ask_memory(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     if (i > 1 || !fulcrum_report_has_gpu(machine) ||
         fulcrum_report_is_resident(machine)) {
         return 0;
     }
-    fulcrum_words_add(words, "memory");
+    fulcrum_argv_text_add(words, "memory");
     if (i == 1) {
-        fulcrum_words_add(words, "--cache");
-        fulcrum_words_add(words, "1,4,16");
-        fulcrum_words_add(words, "--bandwidth");
-        fulcrum_words_add(words, "1,1.6");
+        fulcrum_argv_text_add(words, "--cache");
+        fulcrum_argv_text_add(words, "1,4,16");
+        fulcrum_argv_text_add(words, "--bandwidth");
+        fulcrum_argv_text_add(words, "1,1.6");
     }
     return 1;
 }
@@ -165,12 +165,12 @@ const struct fulcrum_report_section fulcrum_report_memory = {
 };
 
 static int ask_partition(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     if (i > 0 || !fulcrum_report_has_gpu(machine)) {
         return 0;
     }
-    fulcrum_words_add(words, "partition");
+    fulcrum_argv_text_add(words, "partition");
     return 1;
 }
 
@@ -256,22 +256,23 @@ static double gpus_in_reach(struct fulcrum_report_case *machine)
 }
 
 static int ask_cluster(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     double most = gpus_in_reach(machine);
     if (i > 0 || !(most > 1.0)) {
         return 0;
     }
-    fulcrum_words_add(words, "cluster");
-    fulcrum_words_add(words, "--devices");
-    fulcrum_words_add(words, "1:%.0f:x2", most);
+    fulcrum_argv_text_add(words, "cluster");
+    fulcrum_argv_text_add(words, "--devices");
+    fulcrum_argv_text_add(words, "1:%.0f:x2", most);
     if (fulcrum_report_is_resident(machine)) {
-        fulcrum_words_add(words, "--steps-alone");
+        fulcrum_argv_text_add(words, "--steps-alone");
     } else {
         double actors = fulcrum_report_field(machine, "run.actor_count");
         double gpus = fulcrum_report_field(machine, "run.gpu_count");
-        fulcrum_words_add(words, "--actors-per-gpu");
-        fulcrum_words_add(words, "%.0f", fmax(1.0, round(actors / fmax(gpus, 1.0))));
+        fulcrum_argv_text_add(words, "--actors-per-gpu");
+        fulcrum_argv_text_add(
+            words, "%.0f", fmax(1.0, round(actors / fmax(gpus, 1.0))));
     }
     return 1;
 }
@@ -339,7 +340,7 @@ const struct fulcrum_report_section fulcrum_report_cluster = {
 
 /* All GPUs of a small machine, doublings of a large one. */
 static int ask_node(
-    struct fulcrum_report_case *machine, size_t i, struct fulcrum_words *words)
+    struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
     const double few = 8.0;
     double gpus = fulcrum_report_field(machine, "machine.gpu.count");
@@ -347,11 +348,11 @@ static int ask_node(
         fulcrum_report_is_resident(machine)) {
         return 0;
     }
-    fulcrum_words_add(words, "node");
-    fulcrum_words_add(words, "--gpus");
-    fulcrum_words_add(words, "1:%.0f:%s", gpus, gpus > few ? "x2" : "1");
-    fulcrum_words_add(words, "--actors-per-thread");
-    fulcrum_words_add(words, "6.4");
+    fulcrum_argv_text_add(words, "node");
+    fulcrum_argv_text_add(words, "--gpus");
+    fulcrum_argv_text_add(words, "1:%.0f:%s", gpus, gpus > few ? "x2" : "1");
+    fulcrum_argv_text_add(words, "--actors-per-thread");
+    fulcrum_argv_text_add(words, "6.4");
     return 1;
 }
 

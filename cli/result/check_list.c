@@ -172,7 +172,7 @@ void fulcrum_check_list_clear(struct fulcrum_check_list *list)
 
 /* How far a number is from a stored one. */
 
-double fulcrum_moved_stored(double value)
+double fulcrum_relative_change_stored(double value)
 {
     char text[32];
     if (isnan(value)) {
@@ -182,7 +182,7 @@ double fulcrum_moved_stored(double value)
     return strtod(text, NULL);
 }
 
-double fulcrum_moved_rel(double from, double to)
+double fulcrum_relative_change(double from, double to)
 {
     if (isnan(from) || isnan(to)) {
         return isnan(from) && isnan(to) ? 0.0 : (double)INFINITY;
@@ -194,10 +194,10 @@ double fulcrum_moved_rel(double from, double to)
     return fabs(from) > 0.0 ? by / fabs(from) : (double)INFINITY;
 }
 
-void fulcrum_moved_say(
+void fulcrum_relative_change_say(
     struct fulcrum_check *check, const char *subject, double from, double to)
 {
-    double moved_rel = fulcrum_moved_rel(from, to);
+    double moved_rel = fulcrum_relative_change(from, to);
     if (isfinite(moved_rel)) {
         fulcrum_check_say(check,
             "%sis predicted as %.6g, %.6g stored: moved by %.2g %%", subject, to, from,

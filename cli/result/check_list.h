@@ -61,15 +61,15 @@ void fulcrum_check_list_clear(struct fulcrum_check_list *list);
 /* How far a number is from a stored one. */
 
 /* As stored runs keep it: with six digits; NAN stays NAN. */
-double fulcrum_moved_stored(double value);
+double fulcrum_relative_change_stored(double value);
 
 /* |to - from| over |from|: 0 where neither is known, INFINITY where `from` is 0 and
  * `to` is not, or one of them alone is not known. */
-double fulcrum_moved_rel(double from, double to);
+double fulcrum_relative_change(double from, double to);
 
 /* Sets the text of a check of a prediction that has moved; accepts NULL.
  *   subject  before "is predicted as": "", or the name of an output with a blank */
-void fulcrum_moved_say(
+void fulcrum_relative_change_say(
     struct fulcrum_check *check, const char *subject, double from, double to);
 
 #endif

@@ -220,7 +220,7 @@ size_t fulcrum_number_text_exact(double value, char out[FULCRUM_NUMBER_SIZE])
 
 /* A command line as words, and as a line for people. */
 
-void fulcrum_words_add(struct fulcrum_words *words, const char *format, ...)
+void fulcrum_argv_text_add(struct fulcrum_argv_text *words, const char *format, ...)
 {
     char *word = NULL;
     size_t size = 0;
@@ -242,16 +242,16 @@ void fulcrum_words_add(struct fulcrum_words *words, const char *format, ...)
     words->items[words->count++] = word;
 }
 
-void fulcrum_words_append(
-    struct fulcrum_words *words, const struct fulcrum_words *other)
+void fulcrum_argv_text_append(
+    struct fulcrum_argv_text *words, const struct fulcrum_argv_text *other)
 {
     for (size_t i = 0; i < other->count; i++) {
-        fulcrum_words_add(words, "%s", other->items[i]);
+        fulcrum_argv_text_add(words, "%s", other->items[i]);
     }
     words->is_short = words->is_short || other->is_short;
 }
 
-int fulcrum_words_have(const struct fulcrum_words *words, const char *word)
+int fulcrum_argv_text_have(const struct fulcrum_argv_text *words, const char *word)
 {
     for (size_t i = 0; i < words->count; i++) {
         if (strcmp(words->items[i], word) == 0) {
@@ -261,12 +261,12 @@ int fulcrum_words_have(const struct fulcrum_words *words, const char *word)
     return 0;
 }
 
-void fulcrum_words_clear(struct fulcrum_words *words)
+void fulcrum_argv_text_clear(struct fulcrum_argv_text *words)
 {
     for (size_t i = 0; i < words->count; i++) {
         free(words->items[i]);
     }
-    *words = (struct fulcrum_words){.count = 0};
+    *words = (struct fulcrum_argv_text){.count = 0};
 }
 
 static int is_plain(const char *word)
@@ -294,7 +294,7 @@ static void print_word(const char *word, FILE *stream)
     (void)fputc('\'', stream);
 }
 
-void fulcrum_words_print(const struct fulcrum_words *words, FILE *stream)
+void fulcrum_argv_text_print(const struct fulcrum_argv_text *words, FILE *stream)
 {
     for (size_t i = 0; i < words->count; i++) {
         (void)fputs(i > 0 ? " " : "", stream);

@@ -27,28 +27,28 @@ size_t fulcrum_number_text_exact(double value, char out[FULCRUM_NUMBER_SIZE]);
 enum { FULCRUM_WORDS_MOST = 96 };
 
 /* {0} is a legal start. Owns its words. */
-struct fulcrum_words {
+struct fulcrum_argv_text {
     size_t count;
     char *items[FULCRUM_WORDS_MOST + 1]; /* NULL after the last one */
     int is_short;                        /* of memory or of room: a word is missing */
 };
 
 /* Adds one word, made as by printf. */
-void fulcrum_words_add(struct fulcrum_words *words, const char *format, ...)
+void fulcrum_argv_text_add(struct fulcrum_argv_text *words, const char *format, ...)
     FULCRUM_PRINTF(2, 3);
 
 /* Adds copies of all words of `other`. */
-void fulcrum_words_append(
-    struct fulcrum_words *words, const struct fulcrum_words *other);
+void fulcrum_argv_text_append(
+    struct fulcrum_argv_text *words, const struct fulcrum_argv_text *other);
 
 /* 1 where one of the words is this one. */
-int fulcrum_words_have(const struct fulcrum_words *words, const char *word);
+int fulcrum_argv_text_have(const struct fulcrum_argv_text *words, const char *word);
 
 /* Leaves it empty. */
-void fulcrum_words_clear(struct fulcrum_words *words);
+void fulcrum_argv_text_clear(struct fulcrum_argv_text *words);
 
 /* As a shell reads it back: words with other than plain characters in quotes. */
-void fulcrum_words_print(const struct fulcrum_words *words, FILE *stream);
+void fulcrum_argv_text_print(const struct fulcrum_argv_text *words, FILE *stream);
 
 enum { FULCRUM_QUANTITY_SIZE = 64 };
 

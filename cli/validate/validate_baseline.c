@@ -144,7 +144,7 @@ static void design_predictions_write(
         fulcrum_json_add_number(object, "actor_count", from->actor_count);
         for (size_t k = 0; k < KEPT; k++) {
             fulcrum_json_add_number(object, fulcrum_output_name(kept[k]),
-                fulcrum_moved_stored(from->value[kept[k]]));
+                fulcrum_relative_change_stored(from->value[kept[k]]));
         }
     }
 }
@@ -216,8 +216,8 @@ static enum fulcrum_predicted furthest(const struct fulcrum_design_prediction *f
     enum fulcrum_predicted found = FULCRUM_OUTPUT_COUNT;
     double most = most_rel;
     for (size_t k = 0; k < KEPT; k++) {
-        double moved_rel = fulcrum_moved_rel(
-            from->value[kept[k]], fulcrum_moved_stored(to->value[kept[k]]));
+        double moved_rel = fulcrum_relative_change(
+            from->value[kept[k]], fulcrum_relative_change_stored(to->value[kept[k]]));
         if (moved_rel > most) {
             most = moved_rel;
             found = kept[k];
@@ -241,7 +241,8 @@ static void check_design(const struct fulcrum_design_prediction *stored,
     } else if (!passes) {
         char subject[64];
         (void)snprintf(subject, sizeof subject, "%s ", fulcrum_output_name(moved));
-        fulcrum_moved_say(check, subject, stored->value[moved], now->value[moved]);
+        fulcrum_relative_change_say(
+            check, subject, stored->value[moved], now->value[moved]);
     }
 }
 
@@ -262,8 +263,8 @@ static void compare_parameter(const struct fulcrum_calibration *stored,
     double most_rel, struct fulcrum_check_list *checks)
 {
     int value_moved =
-        to == NULL || fulcrum_moved_rel(from->value, to->value) > most_rel;
-    int error_moved = to == NULL || fulcrum_moved_rel(from->standard_error,
+        to == NULL || fulcrum_relative_change(from->value, to->value) > most_rel;
+    int error_moved = to == NULL || fulcrum_relative_change(from->standard_error,
                                         to->standard_error) > most_rel;
     struct fulcrum_check *check = fulcrum_check_list_add(checks, stored->name,
         value_moved || error_moved ? FULCRUM_CHECK_FAILED : FULCRUM_CHECK_PASSED,
@@ -340,7 +341,7 @@ static void read_kind(const struct fulcrum_node *node, struct fulcrum_stored_poi
 static void read_value(const struct fulcrum_node *node, double *out)
 {
     if (fulcrum_node_number(node, out)) {
-        *out = fulcrum_moved_stored(*out);
+        *out = fulcrum_relative_change_stored(*out);
     }
 }
 
@@ -442,8 +443,10 @@ static void write_point(struct fulcrum_json *points,
     fulcrum_json_add_number(point, "point", (double)item->point);
     fulcrum_json_add_text(point, "quantity",
         fulcrum_validate_observation(&set->comparison, item)->quantity);
-    fulcrum_json_add_number(point, "observed", fulcrum_moved_stored(item->observed));
-    fulcrum_json_add_number(point, "predicted", fulcrum_moved_stored(item->predicted));
+    fulcrum_json_add_number(
+        point, "observed", fulcrum_relative_change_stored(item->observed));
+    fulcrum_json_add_number(
+        point, "predicted", fulcrum_relative_change_stored(item->predicted));
     fulcrum_json_add_text(point, "kind", item->is_fitted ? "fitted" : "predicted");
 }
 
@@ -513,7 +516,8 @@ static const struct fulcrum_compared *find_item(
 /* Compared as it would be stored, so that a tolerance of 0 means the same digits. */
 static int has_moved(double stored, double now, double most_rel)
 {
-    return fulcrum_moved_rel(stored, fulcrum_moved_stored(now)) > most_rel;
+    return fulcrum_relative_change(stored, fulcrum_relative_change_stored(now)) >
+           most_rel;
 }
 
 static void check_point(const struct fulcrum_validation *set,
@@ -538,7 +542,7 @@ static void check_point(const struct fulcrum_validation *set,
             item->is_fitted ? "fitted" : "predicted",
             stored->is_fitted ? "fitted" : "predicted");
     } else if (!passes) {
-        fulcrum_moved_say(check, "", stored->predicted, item->predicted);
+        fulcrum_relative_change_say(check, "", stored->predicted, item->predicted);
     }
 }
 
@@ -561,9 +565,10 @@ static struct mean_error mean_error(
             continue;
         }
         mean.count += 1.0;
-        mean.then_frac += fulcrum_moved_rel(stored->observed, stored->predicted);
-        mean.now_frac += fulcrum_moved_rel(fulcrum_moved_stored(item->observed),
-            fulcrum_moved_stored(item->predicted));
+        mean.then_frac += fulcrum_relative_change(stored->observed, stored->predicted);
+        mean.now_frac +=
+            fulcrum_relative_change(fulcrum_relative_change_stored(item->observed),
+                fulcrum_relative_change_stored(item->predicted));
     }
     mean.then_frac /= fmax(mean.count, 1.0);
     mean.now_frac /= fmax(mean.count, 1.0);

@@ -128,7 +128,7 @@ int fulcrum_validate_is_fitted(const struct fulcrum_validate_job *job,
     const struct fulcrum_calibration *calibration)
 {
     for (size_t i = 0; i < job->reference_count; i++) {
-        if (fulcrum_seen_part(calibration, job->references[i])) {
+        if (fulcrum_fitted_points_part(calibration, job->references[i])) {
             return 1;
         }
     }
@@ -155,7 +155,7 @@ static enum fulcrum_status add_sets(struct fulcrum_validate_job *job,
     for (size_t i = 0; i < job->calibration_count; i++) {
         const struct fulcrum_calibration *fitted = job->calibrations[i];
         int is_new = strcmp(job->sets[first].calibration, fitted->name) != 0;
-        if (is_new && fulcrum_seen_whole(fitted, reference)) {
+        if (is_new && fulcrum_fitted_points_whole(fitted, reference)) {
             TRY(add_set(job, reference, fitted, err));
         }
     }

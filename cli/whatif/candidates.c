@@ -29,9 +29,9 @@
 static const double actors_to_thread[] = {0.5, 1.0, 2.0, 4.0, 8.0, 16.0};
 enum { CHOICES = sizeof actors_to_thread / sizeof actors_to_thread[0] };
 
-enum fulcrum_status fulcrum_contender_load(
+enum fulcrum_status fulcrum_candidate_load(
     const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
-    struct fulcrum_contender *out, struct fulcrum_error *err)
+    struct fulcrum_candidate *out, struct fulcrum_error *err)
 {
     return fulcrum_design_inputs_load(settings, context, &out->inputs, err);
 }
@@ -41,20 +41,20 @@ static int is_path(const struct fulcrum_field *field, const char *path)
     return field != NULL && strcmp(field->path, path) == 0;
 }
 
-int fulcrum_contender_sets(const struct fulcrum_contender *contender, const char *path)
+int fulcrum_candidate_sets(const struct fulcrum_candidate *candidate, const char *path)
 {
-    for (size_t i = 0; i < contender->inputs.setting_count; i++) {
-        if (is_path(contender->inputs.settings[i].field, path)) {
+    for (size_t i = 0; i < candidate->inputs.setting_count; i++) {
+        if (is_path(candidate->inputs.settings[i].field, path)) {
             return 1;
         }
     }
     return 0;
 }
 
-enum fulcrum_status fulcrum_contender_set(struct fulcrum_contender *contender,
+enum fulcrum_status fulcrum_candidate_set(struct fulcrum_candidate *candidate,
     const char *path, double value, struct fulcrum_error *err)
 {
-    struct fulcrum_design_inputs *inputs = &contender->inputs;
+    struct fulcrum_design_inputs *inputs = &candidate->inputs;
     struct fulcrum_setting *grown =
         realloc(inputs->settings, (inputs->setting_count + 1) * sizeof *grown);
     if (grown == NULL) {
@@ -70,52 +70,52 @@ enum fulcrum_status fulcrum_contender_set(struct fulcrum_contender *contender,
 
 /* 1, no spread, where the field is no prior. */
 static double spread_of(
-    const struct fulcrum_contender *contender, const struct fulcrum_field *field)
+    const struct fulcrum_candidate *candidate, const struct fulcrum_field *field)
 {
-    for (size_t i = 0; i < contender->inputs.prior_count; i++) {
-        if (contender->inputs.priors[i].field == field) {
-            return contender->inputs.priors[i].spread_factor;
+    for (size_t i = 0; i < candidate->inputs.prior_count; i++) {
+        if (candidate->inputs.priors[i].field == field) {
+            return candidate->inputs.priors[i].spread_factor;
         }
     }
     return 1.0;
 }
 
-static int is_prior_of_any(const struct fulcrum_contender *contenders, size_t count,
+static int is_prior_of_any(const struct fulcrum_candidate *candidates, size_t count,
     const struct fulcrum_field *field)
 {
     for (size_t i = 0; i < count; i++) {
-        if (spread_of(&contenders[i], field) > 1.0) {
+        if (spread_of(&candidates[i], field) > 1.0) {
             return 1;
         }
     }
     return 0;
 }
 
-/* The fields that are a prior of any contender; returns how many. */
-static size_t list_priors(const struct fulcrum_contender *contenders, size_t count,
+/* The fields that are a prior of any candidate; returns how many. */
+static size_t list_priors(const struct fulcrum_candidate *candidates, size_t count,
     const struct fulcrum_field **out)
 {
     size_t field_count = 0;
     size_t found = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&field_count);
     for (size_t i = 0; i < field_count; i++) {
-        if (is_prior_of_any(contenders, count, &fields[i])) {
+        if (is_prior_of_any(candidates, count, &fields[i])) {
             out[found++] = &fields[i];
         }
     }
     return found;
 }
 
-static enum fulcrum_status give_priors(struct fulcrum_contender *contender,
+static enum fulcrum_status give_priors(struct fulcrum_candidate *candidate,
     const struct fulcrum_field *const *fields, size_t count, struct fulcrum_error *err)
 {
-    struct fulcrum_design_inputs *inputs = &contender->inputs;
+    struct fulcrum_design_inputs *inputs = &candidate->inputs;
     struct fulcrum_prior *priors = calloc(count + 1, sizeof *priors);
     if (priors == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
     }
     for (size_t i = 0; i < count; i++) {
-        priors[i] = (struct fulcrum_prior){fields[i], spread_of(contender, fields[i])};
+        priors[i] = (struct fulcrum_prior){fields[i], spread_of(candidate, fields[i])};
     }
     free(inputs->priors);
     inputs->priors = priors;
@@ -126,7 +126,7 @@ static enum fulcrum_status give_priors(struct fulcrum_contender *contender,
 }
 
 enum fulcrum_status fulcrum_contenders_align(
-    struct fulcrum_contender *contenders, size_t count, struct fulcrum_error *err)
+    struct fulcrum_candidate *candidates, size_t count, struct fulcrum_error *err)
 {
     size_t field_count = 0;
     (void)fulcrum_fields(&field_count);
@@ -134,10 +134,10 @@ enum fulcrum_status fulcrum_contenders_align(
     if (fields == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
     }
-    size_t prior_count = list_priors(contenders, count, fields);
+    size_t prior_count = list_priors(candidates, count, fields);
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = give_priors(&contenders[i], fields, prior_count, err);
+        status = give_priors(&candidates[i], fields, prior_count, err);
     }
     free((void *)fields);
     return status;
@@ -145,36 +145,36 @@ enum fulcrum_status fulcrum_contenders_align(
 
 /* Multiples of the GPUs, or learner cores, that share them. */
 static enum fulcrum_status offer_actors(
-    struct fulcrum_contender *contender, struct fulcrum_error *err)
+    struct fulcrum_candidate *candidate, struct fulcrum_error *err)
 {
-    const struct fulcrum_machine *machine = &contender->design.machine;
-    double shards = machine->accelerator == FULCRUM_ACCELERATOR_GPU
-                        ? contender->design.run.gpu_count
-                        : machine->learner_core_count;
-    contender->actor_choices = calloc(CHOICES, sizeof *contender->actor_choices);
-    if (contender->actor_choices == NULL) {
+    const struct fulcrum_machine *machine = &candidate->design.machine;
+    double replicas = machine->accelerator == FULCRUM_ACCELERATOR_GPU
+                          ? candidate->design.run.gpu_count
+                          : machine->learner_core_count;
+    candidate->actor_choices = calloc(CHOICES, sizeof *candidate->actor_choices);
+    if (candidate->actor_choices == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
     }
     for (size_t i = 0; i < CHOICES; i++) {
         double actors = actors_to_thread[i] * machine->cpu.thread_count;
-        contender->actor_choices[i] = shards * fmax(1.0, round(actors / shards));
+        candidate->actor_choices[i] = replicas * fmax(1.0, round(actors / replicas));
     }
-    contender->actor_choice_count = CHOICES;
+    candidate->actor_choice_count = CHOICES;
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status fill_plan(struct fulcrum_contender *contender,
+static enum fulcrum_status fill_plan(struct fulcrum_candidate *candidate,
     const struct fulcrum_actors_rule *rule, struct fulcrum_context *context,
     struct fulcrum_sweep_plan *plan, struct fulcrum_error *err)
 {
-    int is_set = fulcrum_contender_sets(contender, "run.actor_count");
+    int is_set = fulcrum_candidate_sets(candidate, "run.actor_count");
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_actors_rule_check(rule, is_set,
         "give the number of actors in one way: --actors, --actors-per-thread or "
         "--best-actors",
         context, err));
     status = fulcrum_actors_rule_choices(
-        rule, &contender->actor_choices, &contender->actor_choice_count, context, err);
+        rule, &candidate->actor_choices, &candidate->actor_choice_count, context, err);
 end:
     if (status != FULCRUM_OK) {
         return status;
@@ -182,80 +182,80 @@ end:
     if (!isnan(rule->per_thread)) {
         plan->actors_per_thread = rule->per_thread;
     } else if (rule->best_of == NULL && !is_set &&
-               !fulcrum_design_is_resident(&contender->design)) {
-        status = offer_actors(contender, err);
+               !fulcrum_design_is_resident(&candidate->design)) {
+        status = offer_actors(candidate, err);
     }
-    plan->actor_choices = contender->actor_choices;
-    plan->actor_choice_count = contender->actor_choice_count;
+    plan->actor_choices = candidate->actor_choices;
+    plan->actor_choice_count = candidate->actor_choice_count;
     return status;
 }
 
 /* Presets and settings, for the fields that no calibration gives: GPUs, price... */
 static enum fulcrum_status find_design(
-    struct fulcrum_contender *contender, struct fulcrum_error *err)
+    struct fulcrum_candidate *candidate, struct fulcrum_error *err)
 {
-    const struct fulcrum_design_inputs *inputs = &contender->inputs;
-    contender->design = inputs->base;
+    const struct fulcrum_design_inputs *inputs = &candidate->inputs;
+    candidate->design = inputs->base;
     for (size_t i = 0; i < inputs->setting_count; i++) {
         const struct fulcrum_setting *setting = &inputs->settings[i];
         TRY(setting->text != NULL ? fulcrum_field_set_text(setting->field,
-                                        &contender->design, setting->text, err)
+                                        &candidate->design, setting->text, err)
                                   : fulcrum_field_set_number(setting->field,
-                                        &contender->design, setting->number, err));
+                                        &candidate->design, setting->number, err));
     }
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status keep_draws(struct fulcrum_contender *contender,
+static enum fulcrum_status keep_draws(struct fulcrum_candidate *candidate,
     struct fulcrum_sweep_probe *probe, struct fulcrum_error *err)
 {
     size_t count = 0;
     const double *draws =
         fulcrum_predictor_draws(fulcrum_sweep_probe_predictor(probe), &count);
-    contender->draws = calloc(count * FULCRUM_OUTPUT_COUNT + 1, sizeof *draws);
-    if (contender->draws == NULL) {
+    candidate->draws = calloc(count * FULCRUM_OUTPUT_COUNT + 1, sizeof *draws);
+    if (candidate->draws == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a point");
     }
     if (count > 0) {
-        memcpy(contender->draws, draws, count * FULCRUM_OUTPUT_COUNT * sizeof *draws);
+        memcpy(candidate->draws, draws, count * FULCRUM_OUTPUT_COUNT * sizeof *draws);
     }
-    contender->draw_count = count;
+    candidate->draw_count = count;
     return FULCRUM_OK;
 }
 
-/* What stands for a contender that cannot run. */
+/* What stands for a candidate that cannot run. */
 static void give_up(
-    struct fulcrum_contender *contender, const struct fulcrum_error *why)
+    struct fulcrum_candidate *candidate, const struct fulcrum_error *why)
 {
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        contender->point.prediction.value[i] = FULCRUM_UNKNOWN;
+        candidate->point.prediction.value[i] = FULCRUM_UNKNOWN;
     }
-    contender->point.prediction.actor_count = FULCRUM_UNKNOWN;
+    candidate->point.prediction.actor_count = FULCRUM_UNKNOWN;
     size_t length = strcspn(why->detail, "\n");
     (void)snprintf(
-        contender->reason, sizeof contender->reason, "%.*s", (int)length, why->detail);
+        candidate->reason, sizeof candidate->reason, "%.*s", (int)length, why->detail);
 }
 
-static enum fulcrum_status predict_point(struct fulcrum_contender *contender,
+static enum fulcrum_status predict_point(struct fulcrum_candidate *candidate,
     const struct fulcrum_sweep_plan *plan, struct fulcrum_error *err)
 {
     struct fulcrum_sweep_probe *probe = NULL;
     enum fulcrum_status status =
-        fulcrum_sweep_probe_new(contender->scenario, plan, &probe, err);
+        fulcrum_sweep_probe_new(candidate->scenario, plan, &probe, err);
     if (status == FULCRUM_OK) {
         struct fulcrum_error why = {.status = FULCRUM_OK};
-        if (fulcrum_sweep_probe_point(probe, 0, &contender->point, &why) ==
+        if (fulcrum_sweep_probe_point(probe, 0, &candidate->point, &why) ==
             FULCRUM_OK) {
-            status = keep_draws(contender, probe, err);
+            status = keep_draws(candidate, probe, err);
         } else {
-            give_up(contender, &why);
+            give_up(candidate, &why);
         }
     }
     fulcrum_sweep_probe_free(probe);
     return status;
 }
 
-enum fulcrum_status fulcrum_contender_predict(struct fulcrum_contender *contender,
+enum fulcrum_status fulcrum_candidate_predict(struct fulcrum_candidate *candidate,
     const struct fulcrum_actors_rule *rule,
     const struct fulcrum_predict_options *options, struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -263,33 +263,33 @@ enum fulcrum_status fulcrum_contender_predict(struct fulcrum_contender *contende
     struct fulcrum_sweep_plan plan = {.axis_count = 0, .predict = *options};
     struct fulcrum_error why = {.status = FULCRUM_OK};
     enum fulcrum_status found =
-        fulcrum_scenario_new(&contender->inputs.scenario, &contender->scenario, &why);
+        fulcrum_scenario_new(&candidate->inputs.scenario, &candidate->scenario, &why);
     if (found == FULCRUM_OK) {
-        found = find_design(contender, &why);
+        found = find_design(candidate, &why);
     }
     if (found != FULCRUM_OK) {
-        give_up(contender, &why);
+        give_up(candidate, &why);
         return FULCRUM_OK;
     }
-    TRY(fill_plan(contender, rule, context, &plan, err));
-    return predict_point(contender, &plan, err);
+    TRY(fill_plan(candidate, rule, context, &plan, err));
+    return predict_point(candidate, &plan, err);
 }
 
-void fulcrum_contender_column(
-    const struct fulcrum_contender *contender, size_t output, double *column)
+void fulcrum_candidate_column(
+    const struct fulcrum_candidate *candidate, size_t output, double *column)
 {
-    for (size_t k = 0; k < contender->draw_count; k++) {
-        column[k] = contender->draws[k * FULCRUM_OUTPUT_COUNT + output];
+    for (size_t k = 0; k < candidate->draw_count; k++) {
+        column[k] = candidate->draws[k * FULCRUM_OUTPUT_COUNT + output];
     }
 }
 
-void fulcrum_contender_clear(struct fulcrum_contender *contender)
+void fulcrum_candidate_clear(struct fulcrum_candidate *candidate)
 {
-    fulcrum_scenario_free(contender->scenario);
-    fulcrum_design_inputs_free(&contender->inputs);
-    free(contender->actor_choices);
-    free(contender->draws);
-    *contender = (struct fulcrum_contender){.scenario = NULL};
+    fulcrum_scenario_free(candidate->scenario);
+    fulcrum_design_inputs_free(&candidate->inputs);
+    free(candidate->actor_choices);
+    free(candidate->draws);
+    *candidate = (struct fulcrum_candidate){.scenario = NULL};
 }
 
 enum fulcrum_status fulcrum_recommend_options(

@@ -11,7 +11,7 @@
 /* Designs beside each other, in the same worlds. */
 
 /* One design, and what came of it. Owns what its members point to. */
-struct fulcrum_contender {
+struct fulcrum_candidate {
     char name[160];
     struct fulcrum_design_inputs inputs;
     struct fulcrum_scenario *scenario;
@@ -26,23 +26,23 @@ struct fulcrum_contender {
 
 /*
  * Reads a design.
- *   out      zeroed but for its name; to be cleared with fulcrum_contender_clear, after
+ *   out      zeroed but for its name; to be cleared with fulcrum_candidate_clear, after
  *            a failure too
  *   fails    as fulcrum_design_inputs_load
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contender_load(
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_candidate_load(
     const struct fulcrum_design_settings *settings, struct fulcrum_context *context,
-    struct fulcrum_contender *out, struct fulcrum_error *err);
+    struct fulcrum_candidate *out, struct fulcrum_error *err);
 
 /* Whether the user set that field. */
-int fulcrum_contender_sets(const struct fulcrum_contender *contender, const char *path);
+int fulcrum_candidate_sets(const struct fulcrum_candidate *candidate, const char *path);
 
 /*
  * Sets one number as --set does.
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contender_set(
-    struct fulcrum_contender *contender, const char *path, double value,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_candidate_set(
+    struct fulcrum_candidate *candidate, const char *path, double value,
     struct fulcrum_error *err);
 
 /*
@@ -52,27 +52,27 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contender_set(
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contenders_align(
-    struct fulcrum_contender *contenders, size_t count, struct fulcrum_error *err);
+    struct fulcrum_candidate *candidates, size_t count, struct fulcrum_error *err);
 
 /*
- * Predicts a contender with its draws. That it cannot run is no failure: `reason` says
+ * Predicts a candidate with its draws. That it cannot run is no failure: `reason` says
  * so, and outputs and draws are NAN.
  *   rule     where it is empty and no actors are set: the fastest of half to sixteen
  *            actors per hardware thread; none where environments are simulated on GPUs
  *   fails    FULCRUM_ERR_FORMAT, FULCRUM_ERR_RANGE (the rule's range, or actors given
  *            in two ways; the exit code of `context` is 2 then), FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contender_predict(
-    struct fulcrum_contender *contender, const struct fulcrum_actors_rule *rule,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_candidate_predict(
+    struct fulcrum_candidate *candidate, const struct fulcrum_actors_rule *rule,
     const struct fulcrum_predict_options *options, struct fulcrum_context *context,
     struct fulcrum_error *err);
 
 /* One output in every draw, into `column`. */
-void fulcrum_contender_column(
-    const struct fulcrum_contender *contender, size_t output, double *column);
+void fulcrum_candidate_column(
+    const struct fulcrum_candidate *candidate, size_t output, double *column);
 
 /* Leaves it empty. */
-void fulcrum_contender_clear(struct fulcrum_contender *contender);
+void fulcrum_candidate_clear(struct fulcrum_candidate *candidate);
 
 struct fulcrum_recommend_settings {
     const char *question;

@@ -278,13 +278,13 @@ static void run_steps(
     const struct fulcrum_design *design, struct fulcrum_cluster_row *row)
 {
     struct fulcrum_workload workload = design->workload;
-    struct fulcrum_shards shards = {.steps_per_request = 1.0};
+    struct fulcrum_replicas replicas = {.steps_per_request = 1.0};
     fulcrum_shard_times(design, &workload);
-    fulcrum_shard_training(design, workload.training.train_step_s, &shards);
+    fulcrum_shard_training(design, workload.training.train_step_s, &replicas);
     double share =
-        row->scaling == FULCRUM_BATCH_STRONG ? 1.0 : shards.training.worker_count;
-    row->step = shards.training;
-    row->flags = design->flags | shards.flags;
+        row->scaling == FULCRUM_BATCH_STRONG ? 1.0 : replicas.training.worker_count;
+    row->step = replicas.training;
+    row->flags = design->flags | replicas.flags;
     row->steps_per_s =
         workload.training.env_steps_per_train_step * share / row->step.step_s;
     row->runtime_s = workload.total_env_steps / row->steps_per_s;

@@ -94,7 +94,7 @@ static const struct fulcrum_option machine_rows[] = {
         .offset = MEMBER(goal),
         .value = "GOAL",
         .fallback = "fastest",
-        .choice = fulcrum_aim_name,
+        .choice = fulcrum_objective_name,
         .help = "most steps per second, least money per step, or most steps per joule "
                 "behind the plug"},
     {.name = "min-steps-per-s",

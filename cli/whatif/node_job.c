@@ -170,11 +170,11 @@ static enum fulcrum_sweep_wish wish(void *context)
 static double thread_count_of(
     const struct job *job, const struct fulcrum_sweep_point *point)
 {
-    double shards = point->varied[GPUS] - point->varied[LEARNERS];
+    double replicas = point->varied[GPUS] - point->varied[LEARNERS];
     const struct fulcrum_setting varied[] = {
         {job->axes[GPUS].field, point->varied[GPUS], NULL},
         {job->axes[LEARNERS].field, point->varied[LEARNERS], NULL},
-        {fulcrum_field_find("run.actor_count"), shards, NULL}};
+        {fulcrum_field_find("run.actor_count"), replicas, NULL}};
     const struct fulcrum_point at = {varied, sizeof varied / sizeof varied[0], 0, 0};
     struct fulcrum_design design = job->inputs->base;
     enum fulcrum_status status =

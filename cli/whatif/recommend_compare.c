@@ -26,7 +26,7 @@ struct match {
     const struct fulcrum_recommend_settings *settings;
     struct fulcrum_context *context;
     struct fulcrum_predict_options options;
-    struct fulcrum_contender sides[SIDES];
+    struct fulcrum_candidate sides[SIDES];
     size_t metrics[METRICS_MOST];
     size_t metric_count;
     double *columns; /* three numbers per draw */
@@ -92,7 +92,7 @@ static enum fulcrum_status load_side(
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(join_sets(&settings->design.sets, own, &design.sets, err));
     write_name(machine, own, match->sides[side].name, sizeof match->sides[side].name);
-    status = fulcrum_contender_load(&design, match->context, &match->sides[side], err);
+    status = fulcrum_candidate_load(&design, match->context, &match->sides[side], err);
 end:
     free((void *)design.sets.items);
     return status;
@@ -120,8 +120,8 @@ static enum fulcrum_status load_sides(struct match *match, struct fulcrum_error 
 static enum fulcrum_status predict_side(
     struct match *match, size_t i, struct fulcrum_error *err)
 {
-    struct fulcrum_contender *side = &match->sides[i];
-    enum fulcrum_status status = fulcrum_contender_predict(
+    struct fulcrum_candidate *side = &match->sides[i];
+    enum fulcrum_status status = fulcrum_candidate_predict(
         side, &match->settings->actors, &match->options, match->context, err);
     return status == FULCRUM_OK && side->reason[0] != '\0'
                ? fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "%s cannot run: %s",
@@ -177,15 +177,15 @@ static void duel_of(
     size_t draws = match->sides[0].draw_count;
     double *a = match->columns;
     double *b = match->columns + draws;
-    fulcrum_contender_column(&match->sides[0], metric, a);
-    fulcrum_contender_column(&match->sides[1], metric, b);
+    fulcrum_candidate_column(&match->sides[0], metric, a);
+    fulcrum_candidate_column(&match->sides[1], metric, b);
     const struct fulcrum_paired paired = {a, b, draws};
     fulcrum_contest_of(
         &paired, fulcrum_output_sense(metric), match->columns + 2 * draws, out);
 }
 
 static void add_side(
-    struct fulcrum_report *report, const struct fulcrum_contender *side, size_t metric)
+    struct fulcrum_report *report, const struct fulcrum_candidate *side, size_t metric)
 {
     const struct fulcrum_prediction *prediction = &side->point.prediction;
     int has_interval = prediction->has_interval;
@@ -252,7 +252,7 @@ static void hide_columns(const struct match *match, struct fulcrum_report *repor
 }
 
 /* "A: dgx-1, 1 of 8 GPUs, 1280 actors": one GPU is used unless more are asked for. */
-static void print_side(const struct fulcrum_contender *side, char letter, FILE *stream)
+static void print_side(const struct fulcrum_candidate *side, char letter, FILE *stream)
 {
     const struct fulcrum_design *design = &side->design;
     (void)fprintf(stream, "%c: %s, ", letter, side->name);
@@ -267,7 +267,7 @@ static void print_side(const struct fulcrum_contender *side, char letter, FILE *
 }
 
 static void add_design(struct fulcrum_json *document, const char *key,
-    const struct fulcrum_contender *side)
+    const struct fulcrum_candidate *side)
 {
     char calibrations[200];
     struct fulcrum_json *design = fulcrum_json_add_object(document, key);
@@ -349,7 +349,7 @@ enum fulcrum_status fulcrum_recommend_compare(
     status = print_match(match, err);
 end:
     for (size_t i = 0; i < SIDES; i++) {
-        fulcrum_contender_clear(&match->sides[i]);
+        fulcrum_candidate_clear(&match->sides[i]);
     }
     free(match->columns);
     free(match);

@@ -30,11 +30,11 @@
 
 /* A machine, what it comes to, and how sure that is. */
 struct offer {
-    struct fulcrum_contender contender;
+    struct fulcrum_candidate candidate;
     double price; /* of one; NAN: not known */
     double rack_unit_count;
-    struct fulcrum_bill bill;
-    struct fulcrum_bill *drawn; /* one per draw; misses where a draw cannot run */
+    struct fulcrum_cost cost;
+    struct fulcrum_cost *drawn; /* one per draw; misses where a draw cannot run */
     struct fulcrum_interval steps_per_s;
     struct fulcrum_interval system_w;
     struct fulcrum_interval steps_per_j;
@@ -43,7 +43,7 @@ struct offer {
     double best_frac;
 };
 
-struct market {
+struct candidate_list {
     const struct fulcrum_recommend_settings *settings;
     struct fulcrum_context *context;
     struct fulcrum_predict_options options;
@@ -66,27 +66,28 @@ static int is_listed(const char *const *names, size_t count, const char *name)
 }
 
 /* The names of -m: a list, or every preset with GPUs. */
-static enum fulcrum_status add_names(struct market *market, const char *const *names,
-    size_t count, struct fulcrum_error *err)
+static enum fulcrum_status add_names(struct candidate_list *candidate_list,
+    const char *const *names, size_t count, struct fulcrum_error *err)
 {
-    market->offers = calloc(count + 1, sizeof *market->offers);
-    market->order = calloc(count + 1, sizeof *market->order);
-    if (market->offers == NULL || market->order == NULL) {
+    candidate_list->offers = calloc(count + 1, sizeof *candidate_list->offers);
+    candidate_list->order = calloc(count + 1, sizeof *candidate_list->order);
+    if (candidate_list->offers == NULL || candidate_list->order == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
     }
     for (size_t i = 0; i < count; i++) {
-        struct fulcrum_contender *contender = &market->offers[i].contender;
-        (void)snprintf(contender->name, sizeof contender->name, "%s", names[i]);
+        struct fulcrum_candidate *candidate = &candidate_list->offers[i].candidate;
+        (void)snprintf(candidate->name, sizeof candidate->name, "%s", names[i]);
         if (is_listed(names, i, names[i])) {
-            return fulcrum_usage_fail(market->context, err, FULCRUM_ERR_RANGE,
+            return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_RANGE,
                 "--machine: %s is given twice", names[i]);
         }
     }
-    market->count = count;
+    candidate_list->count = count;
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status add_all(struct market *market, struct fulcrum_error *err)
+static enum fulcrum_status add_all(
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
@@ -106,7 +107,7 @@ static enum fulcrum_status add_all(struct market *market, struct fulcrum_error *
             names[found++] = entries[i].name;
         }
     }
-    status = names != NULL ? add_names(market, names, found, err)
+    status = names != NULL ? add_names(candidate_list, names, found, err)
                            : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
     free((void *)names);
     free(entries);
@@ -114,7 +115,7 @@ static enum fulcrum_status add_all(struct market *market, struct fulcrum_error *
 }
 
 static enum fulcrum_status add_list(
-    struct market *market, const char *list, struct fulcrum_error *err)
+    struct candidate_list *candidate_list, const char *list, struct fulcrum_error *err)
 {
     size_t count = 1;
     for (const char *at = list; *at != '\0'; at++) {
@@ -135,7 +136,7 @@ static enum fulcrum_status add_list(
             at[part] = '\0';
             at += part + 1;
         }
-        status = add_names(market, names, count, err);
+        status = add_names(candidate_list, names, count, err);
     }
     free((void *)names);
     free(copy);
@@ -143,23 +144,23 @@ static enum fulcrum_status add_list(
 }
 
 static enum fulcrum_status list_machines(
-    struct market *market, struct fulcrum_error *err)
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
-    const char *list = market->settings->design.machine;
+    const char *list = candidate_list->settings->design.machine;
     if (list == NULL) {
-        return fulcrum_usage_fail(market->context, err, FULCRUM_ERR_MISSING,
+        return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_MISSING,
             "option '--machine' is missing: a list of machines, or 'all'");
     }
-    return strcmp(list, "all") == 0 ? add_all(market, err)
-                                    : add_list(market, list, err);
+    return strcmp(list, "all") == 0 ? add_all(candidate_list, err)
+                                    : add_list(candidate_list, list, err);
 }
 
-static enum fulcrum_status fail_machine(const struct market *market, const char *option,
-    const char *text, struct fulcrum_error *err)
+static enum fulcrum_status fail_machine(const struct candidate_list *candidate_list,
+    const char *option, const char *text, struct fulcrum_error *err)
 {
-    return fulcrum_usage_fail(market->context, err, FULCRUM_ERR_UNKNOWN_NAME,
+    return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_UNKNOWN_NAME,
         "%s %s: no such machine in --machine %s", option, text,
-        market->settings->design.machine);
+        candidate_list->settings->design.machine);
 }
 
 /* A number that the user gives for one machine. */
@@ -169,13 +170,13 @@ struct given {
 };
 
 /* "MACHINE=NUMBER" of --price and --rack-units. */
-static enum fulcrum_status read_number(const struct market *market, const char *option,
-    const char *text, struct given *out, struct fulcrum_error *err)
+static enum fulcrum_status read_number(const struct candidate_list *candidate_list,
+    const char *option, const char *text, struct given *out, struct fulcrum_error *err)
 {
     const char *equals = strrchr(text, '=');
     enum fulcrum_status status = FULCRUM_OK;
     if (equals == NULL || equals == text) {
-        return fulcrum_usage_fail(market->context, err, FULCRUM_ERR_FORMAT,
+        return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_FORMAT,
             "%s %s: expected MACHINE=NUMBER", option, text);
     }
     status = fulcrum_number_parse(option, equals + 1, &out->value, err);
@@ -184,46 +185,46 @@ static enum fulcrum_status read_number(const struct market *market, const char *
             err, FULCRUM_ERR_RANGE, "%s %s: expected 0 or more", option, text);
     }
     if (status != FULCRUM_OK) {
-        market->context->exit_code = 2;
+        candidate_list->context->exit_code = 2;
         return status;
     }
     size_t length = (size_t)(equals - text);
-    for (size_t i = 0; i < market->count; i++) {
-        const char *name = market->offers[i].contender.name;
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        const char *name = candidate_list->offers[i].candidate.name;
         if (strlen(name) == length && strncmp(name, text, length) == 0) {
             out->at = i;
             return FULCRUM_OK;
         }
     }
-    return fail_machine(market, option, text, err);
+    return fail_machine(candidate_list, option, text, err);
 }
 
 /* What the user says of single machines; the presets' own where he does not. */
 static enum fulcrum_status read_numbers(
-    struct market *market, struct fulcrum_error *err)
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
-    const struct fulcrum_text_list *prices = &market->settings->prices;
-    const struct fulcrum_text_list *units = &market->settings->rack_units;
+    const struct fulcrum_text_list *prices = &candidate_list->settings->prices;
+    const struct fulcrum_text_list *units = &candidate_list->settings->rack_units;
     struct given given = {0, 0.0};
-    for (size_t i = 0; i < market->count; i++) {
-        market->offers[i].price = FULCRUM_UNKNOWN;
-        market->offers[i].rack_unit_count = FULCRUM_UNKNOWN;
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        candidate_list->offers[i].price = FULCRUM_UNKNOWN;
+        candidate_list->offers[i].rack_unit_count = FULCRUM_UNKNOWN;
     }
     for (size_t i = 0; i < prices->count; i++) {
         enum fulcrum_status status =
-            read_number(market, "--price", prices->items[i], &given, err);
+            read_number(candidate_list, "--price", prices->items[i], &given, err);
         if (status != FULCRUM_OK) {
             return status;
         }
-        market->offers[given.at].price = given.value;
+        candidate_list->offers[given.at].price = given.value;
     }
     for (size_t i = 0; i < units->count; i++) {
         enum fulcrum_status status =
-            read_number(market, "--rack-units", units->items[i], &given, err);
+            read_number(candidate_list, "--rack-units", units->items[i], &given, err);
         if (status != FULCRUM_OK) {
             return status;
         }
-        market->offers[given.at].rack_unit_count = given.value;
+        candidate_list->offers[given.at].rack_unit_count = given.value;
     }
     return FULCRUM_OK;
 }
@@ -235,97 +236,102 @@ static int has_room_for_any_number(const struct fulcrum_recommend_settings *sett
            isnan(settings->most_rack_units) && settings->most_machines >= MACHINES_MOST;
 }
 
-static enum fulcrum_status read_need(struct market *market, struct fulcrum_error *err)
+static enum fulcrum_status read_need(
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
-    const struct fulcrum_recommend_settings *settings = market->settings;
-    market->need = (struct fulcrum_need){.goal = (enum fulcrum_aim)settings->goal,
-        .least_steps_per_s = settings->least_steps_per_s,
-        .most_w = settings->most_w,
-        .most_price = settings->most_price,
-        .most_rack_units = settings->most_rack_units,
-        .most_machines = settings->most_machines,
-        .fills = settings->fill,
-        .electricity_per_kwh = settings->electricity_per_kwh,
-        .years = settings->years};
-    if (market->need.goal == FULCRUM_AIM_CHEAPEST &&
+    const struct fulcrum_recommend_settings *settings = candidate_list->settings;
+    candidate_list->need =
+        (struct fulcrum_need){.goal = (enum fulcrum_objective)settings->goal,
+            .least_steps_per_s = settings->least_steps_per_s,
+            .most_w = settings->most_w,
+            .most_price = settings->most_price,
+            .most_rack_units = settings->most_rack_units,
+            .most_machines = settings->most_machines,
+            .fills = settings->fill,
+            .electricity_per_kwh = settings->electricity_per_kwh,
+            .years = settings->years};
+    if (candidate_list->need.goal == FULCRUM_OBJECTIVE_CHEAPEST &&
         isnan(settings->electricity_per_kwh)) {
-        return fulcrum_usage_fail(market->context, err, FULCRUM_ERR_MISSING,
+        return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_MISSING,
             "--best cheapest needs --electricity, the price of a kWh; 0 leaves it out");
     }
     if (settings->fill != 0 && has_room_for_any_number(settings)) {
-        return fulcrum_usage_fail(market->context, err, FULCRUM_ERR_MISSING,
+        return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_MISSING,
             "--fill needs a limit: --max-watts, --max-price, --max-rack-units or "
             "--max-machines below %.0f",
             MACHINES_MOST);
     }
-    return fulcrum_recommend_options(
-        settings, MACHINE_DRAWS, market->context, &market->options, err);
+    return fulcrum_recommend_options(settings, MACHINE_DRAWS, candidate_list->context,
+        &candidate_list->options, err);
 }
 
 /* All GPUs of a machine, unless the user says how many. */
-static enum fulcrum_status load_offer(
-    struct market *market, struct offer *offer, struct fulcrum_error *err)
+static enum fulcrum_status load_offer(struct candidate_list *candidate_list,
+    struct offer *offer, struct fulcrum_error *err)
 {
-    struct fulcrum_contender *contender = &offer->contender;
-    struct fulcrum_design_settings settings = market->settings->design;
-    settings.machine = contender->name;
+    struct fulcrum_candidate *candidate = &offer->candidate;
+    struct fulcrum_design_settings settings = candidate_list->settings->design;
+    settings.machine = candidate->name;
     enum fulcrum_status status =
-        fulcrum_contender_load(&settings, market->context, contender, err);
-    const struct fulcrum_machine *machine = &contender->inputs.base.machine;
+        fulcrum_candidate_load(&settings, candidate_list->context, candidate, err);
+    const struct fulcrum_machine *machine = &candidate->inputs.base.machine;
     if (status == FULCRUM_OK && machine->accelerator == FULCRUM_ACCELERATOR_GPU &&
         machine->gpu.count >= 1.0 &&
-        !fulcrum_contender_sets(contender, "run.gpu_count") &&
-        !fulcrum_contender_sets(contender, "machine.gpu.count")) {
+        !fulcrum_candidate_sets(candidate, "run.gpu_count") &&
+        !fulcrum_candidate_sets(candidate, "machine.gpu.count")) {
         status =
-            fulcrum_contender_set(contender, "run.gpu_count", machine->gpu.count, err);
+            fulcrum_candidate_set(candidate, "run.gpu_count", machine->gpu.count, err);
     }
     return status;
 }
 
-static enum fulcrum_status load_offers(struct market *market, struct fulcrum_error *err)
+static enum fulcrum_status load_offers(
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < market->count; i++) {
-        TRY(load_offer(market, &market->offers[i], err));
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        TRY(load_offer(candidate_list, &candidate_list->offers[i], err));
     }
     return FULCRUM_OK;
 }
 
-/* The contenders lie within the offers: they are aligned as copies. */
-static enum fulcrum_status align(struct market *market, struct fulcrum_error *err)
+/* The candidates lie within the offers: they are aligned as copies. */
+static enum fulcrum_status align(
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
-    struct fulcrum_contender *contenders =
-        calloc(market->count + 1, sizeof *contenders);
-    if (contenders == NULL) {
+    struct fulcrum_candidate *candidates =
+        calloc(candidate_list->count + 1, sizeof *candidates);
+    if (candidates == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
     }
-    for (size_t i = 0; i < market->count; i++) {
-        contenders[i] = market->offers[i].contender;
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        candidates[i] = candidate_list->offers[i].candidate;
     }
     enum fulcrum_status status =
-        fulcrum_contenders_align(contenders, market->count, err);
-    for (size_t i = 0; i < market->count; i++) {
-        market->offers[i].contender = contenders[i];
+        fulcrum_contenders_align(candidates, candidate_list->count, err);
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        candidate_list->offers[i].candidate = candidates[i];
         /* What the scenario borrows from its inputs has moved along. */
-        market->offers[i].contender.inputs.scenario.base =
-            &market->offers[i].contender.inputs.base;
+        candidate_list->offers[i].candidate.inputs.scenario.base =
+            &candidate_list->offers[i].candidate.inputs.base;
     }
-    free(contenders);
+    free(candidates);
     return status;
 }
 
 static enum fulcrum_status predict_offers(
-    struct market *market, struct fulcrum_error *err)
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
     const volatile sig_atomic_t *stop = fulcrum_interrupt_watch();
     struct fulcrum_progress progress;
-    fulcrum_progress_start(&progress, market->context);
+    fulcrum_progress_start(&progress, candidate_list->context);
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < market->count && status == FULCRUM_OK; i++) {
-        struct offer *offer = &market->offers[i];
-        fulcrum_progress_update(
-            &progress, (double)i / (double)market->count, offer->contender.name);
-        status = fulcrum_contender_predict(&offer->contender, &market->settings->actors,
-            &market->options, market->context, err);
+    for (size_t i = 0; i < candidate_list->count && status == FULCRUM_OK; i++) {
+        struct offer *offer = &candidate_list->offers[i];
+        fulcrum_progress_update(&progress, (double)i / (double)candidate_list->count,
+            offer->candidate.name);
+        status = fulcrum_candidate_predict(&offer->candidate,
+            &candidate_list->settings->actors, &candidate_list->options,
+            candidate_list->context, err);
         if (*stop != 0) {
             status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
         }
@@ -340,10 +346,11 @@ static double known_or(double value, double otherwise)
 }
 
 /* One machine, by the outputs of its estimate or of a draw. */
-static struct fulcrum_offer offer_of(const struct offer *offer, const double *outputs)
+static struct fulcrum_candidate_machine offer_of(
+    const struct offer *offer, const double *outputs)
 {
-    const struct fulcrum_machine *machine = &offer->contender.design.machine;
-    return (struct fulcrum_offer){
+    const struct fulcrum_machine *machine = &offer->candidate.design.machine;
+    return (struct fulcrum_candidate_machine){
         .steps_per_s = outputs[FULCRUM_OUTPUT_steps_per_s],
         .system_w = outputs[FULCRUM_OUTPUT_system_w],
         .price = known_or(offer->price, machine->price),
@@ -351,24 +358,26 @@ static struct fulcrum_offer offer_of(const struct offer *offer, const double *ou
     };
 }
 
-static enum fulcrum_status write_bills(struct market *market, struct fulcrum_error *err)
+static enum fulcrum_status write_costs(
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
-    for (size_t i = 0; i < market->count; i++) {
-        struct offer *offer = &market->offers[i];
-        struct fulcrum_need need = market->need;
-        need.total_env_steps = offer->contender.design.workload.total_env_steps;
-        const struct fulcrum_offer one =
-            offer_of(offer, offer->contender.point.prediction.value);
-        double count = isnan(one.steps_per_s) ? 1.0 : fulcrum_offer_count(&one, &need);
-        fulcrum_bill_of(&one, count, &need, &offer->bill);
-        offer->drawn = calloc(offer->contender.draw_count + 1, sizeof *offer->drawn);
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        struct offer *offer = &candidate_list->offers[i];
+        struct fulcrum_need need = candidate_list->need;
+        need.total_env_steps = offer->candidate.design.workload.total_env_steps;
+        const struct fulcrum_candidate_machine one =
+            offer_of(offer, offer->candidate.point.prediction.value);
+        double count =
+            isnan(one.steps_per_s) ? 1.0 : fulcrum_candidate_machine_count(&one, &need);
+        fulcrum_cost_of(&one, count, &need, &offer->cost);
+        offer->drawn = calloc(offer->candidate.draw_count + 1, sizeof *offer->drawn);
         if (offer->drawn == NULL) {
             return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a machine");
         }
-        for (size_t k = 0; k < offer->contender.draw_count; k++) {
-            const struct fulcrum_offer drawn =
-                offer_of(offer, offer->contender.draws + k * FULCRUM_OUTPUT_COUNT);
-            fulcrum_bill_of(&drawn, count, &need, &offer->drawn[k]);
+        for (size_t k = 0; k < offer->candidate.draw_count; k++) {
+            const struct fulcrum_candidate_machine drawn =
+                offer_of(offer, offer->candidate.draws + k * FULCRUM_OUTPUT_COUNT);
+            fulcrum_cost_of(&drawn, count, &need, &offer->drawn[k]);
         }
     }
     return FULCRUM_OK;
@@ -377,106 +386,114 @@ static enum fulcrum_status write_bills(struct market *market, struct fulcrum_err
 /* Those that can run and do, the others, those that cannot run. */
 static int group_of(const struct offer *offer)
 {
-    if (offer->contender.reason[0] != '\0') {
+    if (offer->candidate.reason[0] != '\0') {
         return 3;
     }
     unsigned unknown = (unsigned)FULCRUM_MISS_NO_PRICE |
                        (unsigned)FULCRUM_MISS_NO_WATTS |
                        (unsigned)FULCRUM_MISS_NO_RACK_UNITS;
-    return (offer->bill.misses & unknown) != 0U ? 2 : offer->bill.misses != 0U ? 1 : 0;
+    return (offer->cost.misses & unknown) != 0U ? 2 : offer->cost.misses != 0U ? 1 : 0;
 }
 
 /* Whether offer `a` stands before `b`; equals stay in the order of -m. */
-static int stands_before(const struct market *market, size_t a, size_t b)
+static int stands_before(
+    const struct candidate_list *candidate_list, size_t a, size_t b)
 {
-    const struct offer *x = &market->offers[a];
-    const struct offer *y = &market->offers[b];
+    const struct offer *x = &candidate_list->offers[a];
+    const struct offer *y = &candidate_list->offers[b];
     if (group_of(x) != group_of(y)) {
         return group_of(x) < group_of(y);
     }
-    double gain = fulcrum_bill_merit(&x->bill, market->need.goal) -
-                  fulcrum_bill_merit(&y->bill, market->need.goal);
+    double gain = fulcrum_cost_merit(&x->cost, candidate_list->need.goal) -
+                  fulcrum_cost_merit(&y->cost, candidate_list->need.goal);
     return gain > 0.0 || (!(gain < 0.0) && a < b);
 }
 
-static void sort_offers(struct market *market)
+static void sort_offers(struct candidate_list *candidate_list)
 {
-    for (size_t i = 0; i < market->count; i++) {
+    for (size_t i = 0; i < candidate_list->count; i++) {
         size_t at = i;
-        while (at > 0 && stands_before(market, i, market->order[at - 1])) {
-            market->order[at] = market->order[at - 1];
+        while (
+            at > 0 && stands_before(candidate_list, i, candidate_list->order[at - 1])) {
+            candidate_list->order[at] = candidate_list->order[at - 1];
             at--;
         }
-        market->order[at] = i;
+        candidate_list->order[at] = i;
     }
 }
 
 enum money { RATE, WATTS, PER_JOULE, PER_STEP };
 
-static struct fulcrum_interval interval_of(
-    const struct market *market, const struct offer *offer, enum money what)
+static struct fulcrum_interval interval_of(const struct candidate_list *candidate_list,
+    const struct offer *offer, enum money what)
 {
     size_t count = 0;
-    for (size_t k = 0; k < offer->contender.draw_count; k++) {
-        const struct fulcrum_bill *bill = &offer->drawn[k];
-        double value = what == RATE        ? bill->steps_per_s
-                       : what == WATTS     ? bill->system_w
-                       : what == PER_JOULE ? bill->steps_per_j
-                                           : bill->cost_per_step;
+    for (size_t k = 0; k < offer->candidate.draw_count; k++) {
+        const struct fulcrum_cost *cost = &offer->drawn[k];
+        double value = what == RATE        ? cost->steps_per_s
+                       : what == WATTS     ? cost->system_w
+                       : what == PER_JOULE ? cost->steps_per_j
+                                           : cost->cost_per_step;
         if (!isnan(value)) {
-            market->column[count++] = value;
+            candidate_list->column[count++] = value;
         }
     }
-    return fulcrum_interval_of(market->column, count);
+    return fulcrum_interval_of(candidate_list->column, count);
 }
 
-/* The bills of draw k; one that cannot run in it misses everything. */
-static void take_draw(struct market *market, size_t k, struct fulcrum_bill *bills)
+/* The costs of draw k; one that cannot run in it misses everything. */
+static void take_draw(
+    struct candidate_list *candidate_list, size_t k, struct fulcrum_cost *costs)
 {
-    for (size_t i = 0; i < market->count; i++) {
-        struct offer *offer = &market->offers[i];
-        bills[i].misses = ~0U;
-        if (k < offer->contender.draw_count && !isnan(offer->drawn[k].steps_per_s)) {
-            bills[i] = offer->drawn[k];
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        struct offer *offer = &candidate_list->offers[i];
+        costs[i].misses = ~0U;
+        if (k < offer->candidate.draw_count && !isnan(offer->drawn[k].steps_per_s)) {
+            costs[i] = offer->drawn[k];
         }
-        offer->meets_frac += bills[i].misses == 0U;
+        offer->meets_frac += costs[i].misses == 0U;
     }
 }
 
 /* The best of each draw among those that do in it; ties go to the first of -m. */
-static enum fulcrum_status count_draws(struct market *market, struct fulcrum_error *err)
+static enum fulcrum_status count_draws(
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
-    struct fulcrum_bill *bills = calloc(market->count + 1, sizeof *bills);
-    if (bills == NULL) {
+    struct fulcrum_cost *costs = calloc(candidate_list->count + 1, sizeof *costs);
+    if (costs == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of machines");
     }
-    for (size_t k = 0; k < market->draw_count; k++) {
-        take_draw(market, k, bills);
-        size_t best = fulcrum_bill_best(bills, market->count, market->need.goal);
-        if (best < market->count) {
-            market->offers[best].best_frac += 1.0;
+    for (size_t k = 0; k < candidate_list->draw_count; k++) {
+        take_draw(candidate_list, k, costs);
+        size_t best =
+            fulcrum_cost_best(costs, candidate_list->count, candidate_list->need.goal);
+        if (best < candidate_list->count) {
+            candidate_list->offers[best].best_frac += 1.0;
         }
     }
-    free(bills);
+    free(costs);
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status judge_draws(struct market *market, struct fulcrum_error *err)
+static enum fulcrum_status judge_draws(
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
-    market->draw_count = (size_t)market->options.draws;
-    market->column = calloc(market->draw_count + 1, sizeof *market->column);
-    if (market->column == NULL) {
+    candidate_list->draw_count = (size_t)candidate_list->options.draws;
+    candidate_list->column =
+        calloc(candidate_list->draw_count + 1, sizeof *candidate_list->column);
+    if (candidate_list->column == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of machines");
     }
-    TRY(count_draws(market, err));
-    for (size_t i = 0; i < market->count; i++) {
-        struct offer *offer = &market->offers[i];
-        offer->steps_per_s = interval_of(market, offer, RATE);
-        offer->system_w = interval_of(market, offer, WATTS);
-        offer->steps_per_j = interval_of(market, offer, PER_JOULE);
-        offer->cost_per_step = interval_of(market, offer, PER_STEP);
-        double draws =
-            market->draw_count > 0 ? (double)market->draw_count : FULCRUM_UNKNOWN;
+    TRY(count_draws(candidate_list, err));
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        struct offer *offer = &candidate_list->offers[i];
+        offer->steps_per_s = interval_of(candidate_list, offer, RATE);
+        offer->system_w = interval_of(candidate_list, offer, WATTS);
+        offer->steps_per_j = interval_of(candidate_list, offer, PER_JOULE);
+        offer->cost_per_step = interval_of(candidate_list, offer, PER_STEP);
+        double draws = candidate_list->draw_count > 0
+                           ? (double)candidate_list->draw_count
+                           : FULCRUM_UNKNOWN;
         offer->meets_frac /= draws;
         offer->best_frac /= draws;
     }
@@ -504,12 +521,12 @@ static void write_verdict(
     int group = group_of(offer);
     (void)snprintf(out, size, "%s", group == 0 && is_best ? "best" : starts[group]);
     if (group == 3) {
-        (void)snprintf(out, size, "cannot run: %s", offer->contender.reason);
+        (void)snprintf(out, size, "cannot run: %s", offer->candidate.reason);
     }
     const char *between = "";
     for (size_t i = 0; i < sizeof miss_words / sizeof miss_words[0] && group != 3;
          i++) {
-        if ((offer->bill.misses & (unsigned)miss_words[i].miss) != 0U) {
+        if ((offer->cost.misses & (unsigned)miss_words[i].miss) != 0U) {
             size_t used = strlen(out);
             (void)snprintf(
                 out + used, size - used, "%s%s", between, miss_words[i].word);
@@ -584,31 +601,31 @@ static const struct {
 
 static void fill_numbers(const struct offer *offer, double out[CELLS])
 {
-    const struct fulcrum_bill *bill = &offer->bill;
-    const struct fulcrum_prediction *prediction = &offer->contender.point.prediction;
+    const struct fulcrum_cost *cost = &offer->cost;
+    const struct fulcrum_prediction *prediction = &offer->candidate.point.prediction;
     int has_gpu =
-        offer->contender.design.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
-    int runs = offer->contender.reason[0] == '\0';
-    out[CELL_COUNT] = runs ? bill->machine_count : FULCRUM_UNKNOWN;
-    out[CELL_GPUS] = has_gpu ? offer->contender.design.run.gpu_count : FULCRUM_UNKNOWN;
+        offer->candidate.design.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    int runs = offer->candidate.reason[0] == '\0';
+    out[CELL_COUNT] = runs ? cost->machine_count : FULCRUM_UNKNOWN;
+    out[CELL_GPUS] = has_gpu ? offer->candidate.design.run.gpu_count : FULCRUM_UNKNOWN;
     out[CELL_ACTORS] = prediction->actor_count;
-    out[CELL_RATE] = bill->steps_per_s;
+    out[CELL_RATE] = cost->steps_per_s;
     out[CELL_RATE_LO] = offer->steps_per_s.lo;
     out[CELL_RATE_HI] = offer->steps_per_s.hi;
-    out[CELL_WATTS] = bill->system_w;
+    out[CELL_WATTS] = cost->system_w;
     out[CELL_WATTS_LO] = offer->system_w.lo;
     out[CELL_WATTS_HI] = offer->system_w.hi;
-    out[CELL_PER_JOULE] = bill->steps_per_j;
+    out[CELL_PER_JOULE] = cost->steps_per_j;
     out[CELL_PER_JOULE_LO] = offer->steps_per_j.lo;
     out[CELL_PER_JOULE_HI] = offer->steps_per_j.hi;
-    out[CELL_RACK_UNITS] = bill->rack_unit_count;
-    out[CELL_PRICE] = bill->price;
-    out[CELL_ELECTRICITY] = bill->electricity;
-    out[CELL_COST] = bill->cost;
-    out[CELL_PER_STEP] = bill->cost_per_step;
+    out[CELL_RACK_UNITS] = cost->rack_unit_count;
+    out[CELL_PRICE] = cost->price;
+    out[CELL_ELECTRICITY] = cost->electricity;
+    out[CELL_COST] = cost->cost;
+    out[CELL_PER_STEP] = cost->cost_per_step;
     out[CELL_PER_STEP_LO] = offer->cost_per_step.lo;
     out[CELL_PER_STEP_HI] = offer->cost_per_step.hi;
-    out[CELL_TRAINING] = bill->training_cost;
+    out[CELL_TRAINING] = cost->training_cost;
     out[CELL_RUNTIME] = prediction->value[FULCRUM_OUTPUT_runtime_s];
     out[CELL_MEETS] = offer->meets_frac;
     out[CELL_BEST] = offer->best_frac;
@@ -616,55 +633,56 @@ static void fill_numbers(const struct offer *offer, double out[CELLS])
 }
 
 /* "3 x dgx-a100" for people; programs have a column for the number. */
-static void add_name(const struct market *market, const struct offer *offer,
-    struct fulcrum_report *report)
+static void add_name(const struct candidate_list *candidate_list,
+    const struct offer *offer, struct fulcrum_report *report)
 {
-    char name[sizeof offer->contender.name + 32];
-    if (market->context->format != FULCRUM_FORMAT_TABLE ||
-        offer->contender.reason[0] != '\0') {
-        fulcrum_report_add_text(report, offer->contender.name);
+    char name[sizeof offer->candidate.name + 32];
+    if (candidate_list->context->format != FULCRUM_FORMAT_TABLE ||
+        offer->candidate.reason[0] != '\0') {
+        fulcrum_report_add_text(report, offer->candidate.name);
         return;
     }
-    (void)snprintf(name, sizeof name, "%.6g x %s", offer->bill.machine_count,
-        offer->contender.name);
+    (void)snprintf(name, sizeof name, "%.6g x %s", offer->cost.machine_count,
+        offer->candidate.name);
     fulcrum_report_add_text(report, name);
 }
 
 /* Shares of a hundred draws or so have two digits. */
-static double shown_number(
-    const struct market *market, const double numbers[CELLS], enum cell cell)
+static double shown_number(const struct candidate_list *candidate_list,
+    const double numbers[CELLS], enum cell cell)
 {
     int is_share = cell == CELL_MEETS || cell == CELL_BEST;
-    return is_share && market->context->format == FULCRUM_FORMAT_TABLE
+    return is_share && candidate_list->context->format == FULCRUM_FORMAT_TABLE
                ? round(100.0 * numbers[cell]) / 100.0
                : numbers[cell];
 }
 
-static void add_offer(const struct market *market, size_t rank, const enum cell *shown,
-    size_t shown_count, struct fulcrum_report *report)
+static void add_offer(const struct candidate_list *candidate_list, size_t rank,
+    const enum cell *shown, size_t shown_count, struct fulcrum_report *report)
 {
-    const struct offer *offer = &market->offers[market->order[rank]];
+    const struct offer *offer = &candidate_list->offers[candidate_list->order[rank]];
     char verdict[FULCRUM_REASON_BYTE + 32];
     double numbers[CELLS];
     write_verdict(offer, rank == 0, verdict, sizeof verdict);
     fill_numbers(offer, numbers);
     for (size_t i = 0; i < shown_count; i++) {
         if (shown[i] == CELL_MACHINE) {
-            add_name(market, offer, report);
+            add_name(candidate_list, offer, report);
         } else if (shown[i] == CELL_VERDICT) {
             fulcrum_report_add_text(report, verdict);
         } else {
-            fulcrum_report_add_number(report, shown_number(market, numbers, shown[i]));
+            fulcrum_report_add_number(
+                report, shown_number(candidate_list, numbers, shown[i]));
         }
     }
 }
 
 /* Whether any machine has a number in that column: people need no empty ones. */
-static int is_known(const struct market *market, enum cell cell)
+static int is_known(const struct candidate_list *candidate_list, enum cell cell)
 {
     double numbers[CELLS];
-    for (size_t i = 0; i < market->count; i++) {
-        fill_numbers(&market->offers[i], numbers);
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        fill_numbers(&candidate_list->offers[i], numbers);
         if (cell == CELL_MACHINE || cell == CELL_VERDICT || !isnan(numbers[cell])) {
             return 1;
         }
@@ -673,11 +691,12 @@ static int is_known(const struct market *market, enum cell cell)
 }
 
 /* Whether people need it for what they ask: the ranking tells the rest. */
-static int is_wanted(const struct market *market, enum cell cell)
+static int is_wanted(const struct candidate_list *candidate_list, enum cell cell)
 {
     return cells[cell].title != NULL && cell != CELL_VERDICT &&
-           is_known(market, cell) &&
-           (cell != CELL_PER_JOULE || market->need.goal == FULCRUM_AIM_EFFICIENT);
+           is_known(candidate_list, cell) &&
+           (cell != CELL_PER_JOULE ||
+               candidate_list->need.goal == FULCRUM_OBJECTIVE_EFFICIENT);
 }
 
 static void show_cell(
@@ -691,13 +710,13 @@ static void show_cell(
 
 /* The columns of the context's format; returns how many. A verdict may be long, so that
  * people find it at the end of the line. */
-static size_t choose_cells(
-    const struct market *market, enum cell *shown, struct fulcrum_column *columns)
+static size_t choose_cells(const struct candidate_list *candidate_list,
+    enum cell *shown, struct fulcrum_column *columns)
 {
     size_t count = 0;
-    int is_table = market->context->format == FULCRUM_FORMAT_TABLE;
+    int is_table = candidate_list->context->format == FULCRUM_FORMAT_TABLE;
     for (size_t i = 0; i < CELLS; i++) {
-        if (!is_table || is_wanted(market, (enum cell)i)) {
+        if (!is_table || is_wanted(candidate_list, (enum cell)i)) {
             show_cell((enum cell)i, shown, columns, &count);
         }
     }
@@ -707,10 +726,11 @@ static size_t choose_cells(
     return count;
 }
 
-static void add_need(const struct market *market, struct fulcrum_json *document)
+static void add_need(
+    const struct candidate_list *candidate_list, struct fulcrum_json *document)
 {
-    const struct fulcrum_need *need = &market->need;
-    fulcrum_json_add_text(document, "best", fulcrum_aim_name((int)need->goal));
+    const struct fulcrum_need *need = &candidate_list->need;
+    fulcrum_json_add_text(document, "best", fulcrum_objective_name((int)need->goal));
     struct fulcrum_json *limits = fulcrum_json_add_object(document, "limits");
     fulcrum_json_add_number(limits, "least_steps_per_s", need->least_steps_per_s);
     fulcrum_json_add_number(limits, "most_w", need->most_w);
@@ -720,130 +740,138 @@ static void add_need(const struct market *market, struct fulcrum_json *document)
     fulcrum_json_add_flag(document, "fill", need->fills);
     fulcrum_json_add_number(document, "electricity_per_kwh", need->electricity_per_kwh);
     fulcrum_json_add_number(document, "years", need->years);
-    fulcrum_json_add_number(document, "interval_draws", (double)market->draw_count);
+    fulcrum_json_add_number(
+        document, "interval_draws", (double)candidate_list->draw_count);
 }
 
 /* The offers of a group: 1 misses a limit, 2 lacks what a limit asks for. */
-static size_t count_of(const struct market *market, int group)
+static size_t count_of(const struct candidate_list *candidate_list, int group)
 {
     size_t count = 0;
-    for (size_t i = 0; i < market->count; i++) {
-        count += group_of(&market->offers[i]) == group ? 1 : 0;
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        count += group_of(&candidate_list->offers[i]) == group ? 1 : 0;
     }
     return count;
 }
 
 /* Not found is not refused: what is not known of a machine is asked for. */
-static const char *why_none(const struct market *market)
+static const char *why_none(const struct candidate_list *candidate_list)
 {
-    if (market->count > 0 && count_of(market, 2) == market->count) {
+    if (candidate_list->count > 0 &&
+        count_of(candidate_list, 2) == candidate_list->count) {
         return "nothing can be told: every machine lacks what is asked for, see "
                "verdict";
     }
-    return count_of(market, 2) > 0
+    return count_of(candidate_list, 2) > 0
                ? "no machine meets all limits, of those that are known enough"
                : "no machine meets all limits";
 }
 
 /* "fastest: 2 x dgx-a100, 140 000 steps/s at 6 690 W; best in 87 % of the draws" */
-static void write_sentence(const struct market *market, char *out, size_t size)
+static void write_sentence(
+    const struct candidate_list *candidate_list, char *out, size_t size)
 {
-    const struct offer *first = &market->offers[market->order[0]];
-    if (market->count == 0 || group_of(first) != 0) {
-        (void)snprintf(out, size, "%s", why_none(market));
+    const struct offer *first = &candidate_list->offers[candidate_list->order[0]];
+    if (candidate_list->count == 0 || group_of(first) != 0) {
+        (void)snprintf(out, size, "%s", why_none(candidate_list));
         return;
     }
     char rate[FULCRUM_QUANTITY_SIZE];
     char watts[FULCRUM_QUANTITY_SIZE];
     char money[80] = "";
     char sure[80] = "";
-    fulcrum_number_words(first->bill.steps_per_s, 4, rate);
-    fulcrum_number_words(first->bill.system_w, 4, watts);
-    if (!isnan(first->bill.training_cost)) {
+    fulcrum_number_words(first->cost.steps_per_s, 4, rate);
+    fulcrum_number_words(first->cost.system_w, 4, watts);
+    if (!isnan(first->cost.training_cost)) {
         (void)snprintf(
-            money, sizeof money, ", %.4g for a training", first->bill.training_cost);
+            money, sizeof money, ", %.4g for a training", first->cost.training_cost);
     }
     if (!isnan(first->best_frac)) {
         (void)snprintf(sure, sizeof sure, "; best in %.0f %% of the draws",
             100.0 * first->best_frac);
     }
     (void)snprintf(out, size, "%s: %.6g x %s, %s steps/s at %s W%s%s",
-        fulcrum_aim_name((int)market->need.goal), first->bill.machine_count,
-        first->contender.name, rate, watts, money, sure);
+        fulcrum_objective_name((int)candidate_list->need.goal),
+        first->cost.machine_count, first->candidate.name, rate, watts, money, sure);
 }
 
 /* The words of the table's heading, as far as its columns are shown. */
-static void print_legend(const struct market *market, FILE *stream)
+static void print_legend(const struct candidate_list *candidate_list, FILE *stream)
 {
     (void)fputs(
         "steps/s, W   of all machines together, each at a training of its own", stream);
-    (void)fputs(is_known(market, CELL_RACK_UNITS) ? "; U: rack units\n" : "\n", stream);
-    if (is_known(market, CELL_TRAINING)) {
+    (void)fputs(
+        is_known(candidate_list, CELL_RACK_UNITS) ? "; U: rack units\n" : "\n", stream);
+    if (is_known(candidate_list, CELL_TRAINING)) {
         (void)fprintf(stream,
             "a training   its part of price and electricity over %.4g years around the "
             "clock\n",
-            market->need.years);
+            candidate_list->need.years);
     }
-    if (market->draw_count > 0) {
+    if (candidate_list->draw_count > 0) {
         (void)fprintf(stream,
             "meets, best  shares of %zu draws: so many meet every limit; are the best "
             "that do\n",
-            market->draw_count);
+            candidate_list->draw_count);
     }
     (void)fputc('\n', stream);
 }
 
 /* One machine whose rate is off by its solver's error, up or down. */
-static struct fulcrum_offer shifted_offer(const struct offer *offer, double sign)
+static struct fulcrum_candidate_machine shifted_offer(
+    const struct offer *offer, double sign)
 {
-    const struct fulcrum_prediction *prediction = &offer->contender.point.prediction;
-    struct fulcrum_offer out = offer_of(offer, prediction->value);
+    const struct fulcrum_prediction *prediction = &offer->candidate.point.prediction;
+    struct fulcrum_candidate_machine out = offer_of(offer, prediction->value);
     out.steps_per_s *= 1.0 + sign * prediction->solver_error_rel;
     return out;
 }
 
 /* Whether another number of them would be bought, or another limit missed. */
-static int is_open(const struct market *market, const struct offer *offer, double sign)
+static int is_open(
+    const struct candidate_list *candidate_list, const struct offer *offer, double sign)
 {
-    struct fulcrum_bill bill;
-    struct fulcrum_need need = market->need;
-    const struct fulcrum_offer one = shifted_offer(offer, sign);
-    need.total_env_steps = offer->contender.design.workload.total_env_steps;
-    double count = fulcrum_offer_count(&one, &need);
-    fulcrum_bill_of(&one, count, &need, &bill);
-    return fabs(count - offer->bill.machine_count) > 0.5 ||
-           bill.misses != offer->bill.misses;
+    struct fulcrum_cost cost;
+    struct fulcrum_need need = candidate_list->need;
+    const struct fulcrum_candidate_machine one = shifted_offer(offer, sign);
+    need.total_env_steps = offer->candidate.design.workload.total_env_steps;
+    double count = fulcrum_candidate_machine_count(&one, &need);
+    fulcrum_cost_of(&one, count, &need, &cost);
+    return fabs(count - offer->cost.machine_count) > 0.5 ||
+           cost.misses != offer->cost.misses;
 }
 
 /* What so many of them are worth then. */
 static double shifted_merit(
-    const struct market *market, const struct offer *offer, double sign)
+    const struct candidate_list *candidate_list, const struct offer *offer, double sign)
 {
-    struct fulcrum_bill bill;
-    struct fulcrum_need need = market->need;
-    const struct fulcrum_offer one = shifted_offer(offer, sign);
-    need.total_env_steps = offer->contender.design.workload.total_env_steps;
-    fulcrum_bill_of(&one, offer->bill.machine_count, &need, &bill);
-    return fulcrum_bill_merit(&bill, need.goal);
+    struct fulcrum_cost cost;
+    struct fulcrum_need need = candidate_list->need;
+    const struct fulcrum_candidate_machine one = shifted_offer(offer, sign);
+    need.total_env_steps = offer->candidate.design.workload.total_env_steps;
+    fulcrum_cost_of(&one, offer->cost.machine_count, &need, &cost);
+    return fulcrum_cost_merit(&cost, need.goal);
 }
 
 /* What the solver's error leaves open, in words; "": nothing. */
-static void write_solver_note(const struct market *market, char *out, size_t size)
+static void write_solver_note(
+    const struct candidate_list *candidate_list, char *out, size_t size)
 {
-    const struct offer *first = &market->offers[market->order[0]];
+    const struct offer *first = &candidate_list->offers[candidate_list->order[0]];
     double error_rel = 0.0;
     int has_open_limit = 0;
     int has_open_order = 0;
-    for (size_t i = 0; i < market->count; i++) {
-        const struct offer *offer = &market->offers[market->order[i]];
-        if (offer->contender.reason[0] != '\0') {
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        const struct offer *offer = &candidate_list->offers[candidate_list->order[i]];
+        if (offer->candidate.reason[0] != '\0') {
             continue;
         }
-        error_rel = fmax(error_rel, offer->contender.point.prediction.solver_error_rel);
-        has_open_limit |= is_open(market, offer, 1.0) || is_open(market, offer, -1.0);
-        has_open_order |=
-            i > 0 && group_of(first) == 0 && group_of(offer) == 0 &&
-            shifted_merit(market, offer, 1.0) > shifted_merit(market, first, -1.0);
+        error_rel = fmax(error_rel, offer->candidate.point.prediction.solver_error_rel);
+        has_open_limit |=
+            is_open(candidate_list, offer, 1.0) || is_open(candidate_list, offer, -1.0);
+        has_open_order |= i > 0 && group_of(first) == 0 && group_of(offer) == 0 &&
+                          shifted_merit(candidate_list, offer, 1.0) >
+                              shifted_merit(candidate_list, first, -1.0);
     }
     out[0] = '\0';
     if (error_rel > 0.0) {
@@ -860,15 +888,15 @@ static void write_solver_note(const struct market *market, char *out, size_t siz
 }
 
 /* Of what is missing, which option gives it. */
-static void print_notes(const struct market *market, FILE *stream)
+static void print_notes(const struct candidate_list *candidate_list, FILE *stream)
 {
     unsigned misses = 0;
-    for (size_t i = 0; i < market->count; i++) {
-        int runs = market->offers[i].contender.reason[0] == '\0';
-        misses |= runs ? market->offers[i].bill.misses : 0U;
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        int runs = candidate_list->offers[i].candidate.reason[0] == '\0';
+        misses |= runs ? candidate_list->offers[i].cost.misses : 0U;
     }
     char note[400];
-    write_solver_note(market, note, sizeof note);
+    write_solver_note(candidate_list, note, sizeof note);
     if (note[0] != '\0') {
         (void)fprintf(stream, "note: %s\n", note);
     }
@@ -880,82 +908,85 @@ static void print_notes(const struct market *market, FILE *stream)
     }
 }
 
-static enum fulcrum_status print_json(const struct market *market,
+static enum fulcrum_status print_json(const struct candidate_list *candidate_list,
     const struct fulcrum_report *report, const char *sentence,
     struct fulcrum_error *err)
 {
     struct fulcrum_json *document = fulcrum_report_document("fulcrum-recommend");
     fulcrum_json_add_text(document, "question", "machine");
-    fulcrum_json_add_text(document, "workload", market->settings->design.workload);
-    add_need(market, document);
+    fulcrum_json_add_text(
+        document, "workload", candidate_list->settings->design.workload);
+    add_need(candidate_list, document);
     fulcrum_report_to_json(report, document);
     fulcrum_json_add_text(document, "finding", sentence);
     char note[400];
-    write_solver_note(market, note, sizeof note);
+    write_solver_note(candidate_list, note, sizeof note);
     fulcrum_json_add_text(document, "note", note);
-    return fulcrum_report_print_document(document, market->context, err);
+    return fulcrum_report_print_document(document, candidate_list->context, err);
 }
 
-static enum fulcrum_status print_market(
-    const struct market *market, struct fulcrum_error *err)
+static enum fulcrum_status print_candidates(
+    const struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
     enum cell shown[CELLS];
     struct fulcrum_column columns[CELLS];
     char sentence[700];
-    size_t count = choose_cells(market, shown, columns);
+    size_t count = choose_cells(candidate_list, shown, columns);
     struct fulcrum_report *report = fulcrum_report_new("machines", columns, count);
     enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < market->count; i++) {
-        add_offer(market, i, shown, count, report);
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        add_offer(candidate_list, i, shown, count, report);
     }
-    write_sentence(market, sentence, sizeof sentence);
-    if (market->context->format == FULCRUM_FORMAT_JSON) {
-        status = print_json(market, report, sentence, err);
-    } else if (market->context->format == FULCRUM_FORMAT_CSV) {
-        status =
-            fulcrum_report_print(report, "fulcrum-recommend", market->context, err);
+    write_sentence(candidate_list, sentence, sizeof sentence);
+    if (candidate_list->context->format == FULCRUM_FORMAT_JSON) {
+        status = print_json(candidate_list, report, sentence, err);
+    } else if (candidate_list->context->format == FULCRUM_FORMAT_CSV) {
+        status = fulcrum_report_print(
+            report, "fulcrum-recommend", candidate_list->context, err);
     } else {
-        (void)fprintf(market->context->out, "%s, %s\n\n",
-            market->settings->design.workload, sentence);
-        print_legend(market, market->context->out);
-        fulcrum_report_print_table(report, market->context->out, 0);
-        print_notes(market, market->context->out);
+        (void)fprintf(candidate_list->context->out, "%s, %s\n\n",
+            candidate_list->settings->design.workload, sentence);
+        print_legend(candidate_list, candidate_list->context->out);
+        fulcrum_report_print_table(report, candidate_list->context->out, 0);
+        print_notes(candidate_list, candidate_list->context->out);
     }
     fulcrum_report_free(report);
     return status;
 }
 
-static void free_market(struct market *market)
+static void free_candidates(struct candidate_list *candidate_list)
 {
-    for (size_t i = 0; i < market->count; i++) {
-        fulcrum_contender_clear(&market->offers[i].contender);
-        free(market->offers[i].drawn);
+    for (size_t i = 0; i < candidate_list->count; i++) {
+        fulcrum_candidate_clear(&candidate_list->offers[i].candidate);
+        free(candidate_list->offers[i].drawn);
     }
-    free(market->offers);
-    free(market->order);
-    free(market->column);
+    free(candidate_list->offers);
+    free(candidate_list->order);
+    free(candidate_list->column);
 }
 
 /* Everything that can be refused before the work starts. */
-static enum fulcrum_status prepare(struct market *market, struct fulcrum_error *err)
+static enum fulcrum_status prepare(
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
-    TRY(read_need(market, err));
-    TRY(list_machines(market, err));
-    TRY(read_numbers(market, err));
-    TRY(load_offers(market, err));
-    return align(market, err);
+    TRY(read_need(candidate_list, err));
+    TRY(list_machines(candidate_list, err));
+    TRY(read_numbers(candidate_list, err));
+    TRY(load_offers(candidate_list, err));
+    return align(candidate_list, err);
 }
 
-static enum fulcrum_status answer(struct market *market, struct fulcrum_error *err)
+static enum fulcrum_status answer(
+    struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
-    TRY(predict_offers(market, err));
-    TRY(write_bills(market, err));
-    TRY(judge_draws(market, err));
-    sort_offers(market);
-    TRY(print_market(market, err));
+    TRY(predict_offers(candidate_list, err));
+    TRY(write_costs(candidate_list, err));
+    TRY(judge_draws(candidate_list, err));
+    sort_offers(candidate_list);
+    TRY(print_candidates(candidate_list, err));
     /* Answered, but there is none to take. */
-    if (group_of(&market->offers[market->order[0]]) != 0) {
-        market->context->exit_code = FULCRUM_EXIT_FAILED;
+    if (group_of(&candidate_list->offers[candidate_list->order[0]]) != 0) {
+        candidate_list->context->exit_code = FULCRUM_EXIT_FAILED;
     }
     return FULCRUM_OK;
 }
@@ -964,11 +995,11 @@ enum fulcrum_status fulcrum_recommend_machine(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct market market = {.settings = settings, .context = context};
-    enum fulcrum_status status = prepare(&market, err);
+    struct candidate_list candidate_list = {.settings = settings, .context = context};
+    enum fulcrum_status status = prepare(&candidate_list, err);
     if (status == FULCRUM_OK) {
-        status = answer(&market, err);
+        status = answer(&candidate_list, err);
     }
-    free_market(&market);
+    free_candidates(&candidate_list);
     return status;
 }

@@ -85,7 +85,7 @@ static int is_fixed(const struct problem *problem)
 static double tolerance(const struct problem *problem)
 {
     double last = LAST_PART * LAST_OF_MANY / problem->network->actors;
-    return is_fixed(problem) ? fulcrum_lesser(TOLERANCE, last) : TOLERANCE;
+    return is_fixed(problem) ? fulcrum_min(TOLERANCE, last) : TOLERANCE;
 }
 
 /* At equal distances in short periods; in long ones where most steps end. */
@@ -93,8 +93,7 @@ static double node(const struct orbit *orbit, int k)
 {
     static const double farthest[NODES] = {0.0, 0.6, 1.8, (double)INFINITY};
     double rest = orbit->period - orbit->short_until;
-    return orbit->short_until +
-           fulcrum_lesser(rest * (double)k / LAST_NODE, farthest[k]);
+    return orbit->short_until + fulcrum_min(rest * (double)k / LAST_NODE, farthest[k]);
 }
 
 /* Everything that starts in one cycle and still steps `age` after the cohort arrived.
@@ -110,7 +109,7 @@ static double survivors(
     }
     double older = fulcrum_step_cohorts_area(problem->table, orbit->period, age);
     for (int j = 0; j < SLICES; j++) {
-        double youngest = fulcrum_greater(0.0, age - (double)(j + 1) * slice);
+        double youngest = fulcrum_max(0.0, age - (double)(j + 1) * slice);
         double area =
             fulcrum_step_cohorts_area(problem->table, orbit->period, youngest);
         sum += orbit->starts[j] * (area - older) / slice;
@@ -225,8 +224,8 @@ static void fill_threads(const struct problem *problem, struct orbit *orbit)
 /* Seconds per unit of work while n actors are at the CPU. */
 static double pace_s(const struct problem *problem, double n)
 {
-    n = fulcrum_greater(n, 1e-9);
-    return problem->network->step.mean_s * fulcrum_lesser(n, problem->servers) /
+    n = fulcrum_max(n, 1e-9);
+    return problem->network->step.mean_s * fulcrum_min(n, problem->servers) /
            fulcrum_cpu_capacity(&problem->network->cpu, n);
 }
 
@@ -300,7 +299,7 @@ static double at_cpu(
         double waiting = orbit->batch - orbit->burst;
         for (int j = 0; j < SLICES; j++) {
             waiting -= orbit->starts[j] *
-                       fulcrum_lesser(1.0, fulcrum_greater(0.0, place - (double)j));
+                       fulcrum_min(1.0, fulcrum_max(0.0, place - (double)j));
         }
         return problem->servers + waiting;
     }
@@ -322,7 +321,7 @@ static double population(const struct problem *problem, const struct orbit *orbi
     double interval_s, double latency_s)
 {
     double inside = ceil(latency_s / interval_s - NOW);
-    double since = fulcrum_greater(0.0, inside - latency_s / interval_s);
+    double since = fulcrum_max(0.0, inside - latency_s / interval_s);
     double n = since > NOW ? at_cpu(problem, orbit, since * orbit->time_s)
                            : orbit->left[LAST_NODE] + orbit->batch;
     return orbit->batch * inside + n;
@@ -336,8 +335,8 @@ static double surplus(const struct problem *problem, const struct orbit *orbit)
     if (is_fixed(problem)) {
         return orbit->batch / network->batch_size - 1.0;
     }
-    struct fulcrum_pace pace =
-        fulcrum_pace_of(network, problem->gpu_stretch, orbit->batch);
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_of(network, problem->gpu_stretch, orbit->batch);
     return population(problem, orbit, pace.interval_s, pace.latency_s) /
                network->actors -
            1.0;
@@ -380,7 +379,7 @@ static int find_short(const struct problem *problem, double period, struct guess
 {
     struct fulcrum_root root = {.low = LEAST_SHARE,
         .high = FULL_SHARE,
-        .x = fulcrum_lesser(FULL_SHARE, fulcrum_greater(LEAST_SHARE, guess->share)),
+        .x = fulcrum_min(FULL_SHARE, fulcrum_max(LEAST_SHARE, guess->share)),
         .slope = guess->share_slope,
         .tolerance_rel = INNER_TOLERANCE};
     do {
@@ -414,13 +413,13 @@ static double period_gap(const struct problem *problem, const struct orbit *orbi
 {
     const struct fulcrum_network *network = problem->network;
     if (is_fixed(problem)) {
-        struct fulcrum_pace pace =
-            fulcrum_pace_unhurried(network, problem->gpu_stretch, network->batch_size);
+        struct fulcrum_batch_service pace = fulcrum_batch_service_unhurried(
+            network, problem->gpu_stretch, network->batch_size);
         double needed = population(problem, orbit, orbit->time_s, pace.latency_s);
         return 1.0 - (needed - LAST_OF_MANY) / network->actors;
     }
-    struct fulcrum_pace pace =
-        fulcrum_pace_of(network, problem->gpu_stretch, orbit->batch);
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_of(network, problem->gpu_stretch, orbit->batch);
     return orbit->time_s / pace.interval_s - 1.0;
 }
 
@@ -445,11 +444,11 @@ static double rough_short(const struct problem *problem, double batch, double pe
     double rest = 0.5 * (1.0 + problem->table->cv * problem->table->cv);
     double u = full - rest;
     for (int i = 0; i < ROUGH_STEPS; i++) {
-        double gone = exp(-fulcrum_greater(0.0, period - u) / rest);
-        u += (full - u - rest * (1.0 - gone)) / fulcrum_greater(LEAST_RISE, 1.0 - gone);
+        double gone = exp(-fulcrum_max(0.0, period - u) / rest);
+        u += (full - u - rest * (1.0 - gone)) / fulcrum_max(LEAST_RISE, 1.0 - gone);
     }
-    double share = fulcrum_lesser(
-        MOST_ROUGH_SHARE, fulcrum_greater(LEAST_ROUGH_SHARE, u / period));
+    double share =
+        fulcrum_min(MOST_ROUGH_SHARE, fulcrum_max(LEAST_ROUGH_SHARE, u / period));
     return share * period;
 }
 
@@ -458,11 +457,11 @@ static struct start start_of_time(
     const struct problem *problem, double batch, double time_s)
 {
     double short_s = pace_s(problem, problem->servers);
-    double mid_s = pace_s(problem, 0.5 * fulcrum_lesser(batch, problem->servers));
+    double mid_s = pace_s(problem, 0.5 * fulcrum_min(batch, problem->servers));
     struct start start = {.period = time_s / short_s};
     for (int i = 0; i < 2; i++) {
         start.short_until = rough_short(problem, batch, start.period);
-        double rest_s = fulcrum_greater(0.0, time_s - start.short_until * short_s);
+        double rest_s = fulcrum_max(0.0, time_s - start.short_until * short_s);
         start.period = start.short_until + rest_s / mid_s;
     }
     return start;
@@ -475,15 +474,15 @@ static struct start first_guess(
     const struct fulcrum_network *network = problem->network;
     if (!is_fixed(problem)) {
         batch = batch > 0.0 ? batch : network->actors / 3.0;
-        struct fulcrum_pace pace =
-            fulcrum_pace_of(network, problem->gpu_stretch, batch);
+        struct fulcrum_batch_service pace =
+            fulcrum_batch_service_of(network, problem->gpu_stretch, batch);
         return start_of_time(problem, batch, pace.interval_s);
     }
     double mean_s = network->step.mean_s;
-    struct fulcrum_pace pace =
-        fulcrum_pace_unhurried(network, problem->gpu_stretch, network->batch_size);
+    struct fulcrum_batch_service pace = fulcrum_batch_service_unhurried(
+        network, problem->gpu_stretch, network->batch_size);
     double turn_s = pace.latency_s + 1.5 * mean_s;
-    double period = fulcrum_greater(
+    double period = fulcrum_max(
         1.1 * least, network->batch_size / network->actors * turn_s / mean_s);
     return (struct start){period, rough_short(problem, network->batch_size, period)};
 }
@@ -521,7 +520,7 @@ static void find_slopes(
 /* The share of a step that takes off no more than MOST_OF_ROOM of what there is. */
 static double within(double room, double change)
 {
-    return change < 0.0 ? fulcrum_lesser(1.0, MOST_OF_ROOM * room / -change) : 1.0;
+    return change < 0.0 ? fulcrum_min(1.0, MOST_OF_ROOM * room / -change) : 1.0;
 }
 
 /* Newton's step, cut short where threads were never or always short; 0: impossible. */
@@ -533,7 +532,7 @@ static int take_step(const struct trial *trial, double slope[2][2], double step[
     }
     step[0] = (slope[0][1] * trial->gap[1] - slope[1][1] * trial->gap[0]) / det;
     step[1] = (slope[1][0] * trial->gap[0] - slope[0][0] * trial->gap[1]) / det;
-    double part = fulcrum_lesser(within(trial->place[1], step[1]),
+    double part = fulcrum_min(within(trial->place[1], step[1]),
         within(trial->place[0] - trial->place[1], step[0] - step[1]));
     step[0] *= part;
     step[1] *= part;
@@ -639,14 +638,14 @@ static void add_means(
     double share = orbit->node_s[0] / orbit->time_s;
     cycle->at_cpu = share * (problem->servers + waiting);
     cycle->stepping = share * problem->servers;
-    cycle->on_cores = share * fulcrum_lesser(cores, problem->servers);
+    cycle->on_cores = share * fulcrum_min(cores, problem->servers);
     double fit = work_fit(problem, orbit) / orbit->time_s;
     for (int k = 1; k < NODES; k++) {
         double half = 0.5 * fit * (orbit->node_s[k] - orbit->node_s[k - 1]);
         for (int i = k - 1; i <= k; i++) {
             cycle->at_cpu += half * orbit->left[i];
-            cycle->stepping += half * fulcrum_lesser(orbit->left[i], problem->servers);
-            cycle->on_cores += half * fulcrum_lesser(orbit->left[i], cores);
+            cycle->stepping += half * fulcrum_min(orbit->left[i], problem->servers);
+            cycle->on_cores += half * fulcrum_min(orbit->left[i], cores);
         }
     }
 }
@@ -667,40 +666,41 @@ static double linear_pace(const struct fulcrum_network *network)
 static double forming_sd_s(const struct problem *problem, const struct orbit *orbit)
 {
     const struct fulcrum_network *network = problem->network;
-    struct fulcrum_pace pace =
-        fulcrum_pace_unhurried(network, problem->gpu_stretch, network->batch_size);
+    struct fulcrum_batch_service pace = fulcrum_batch_service_unhurried(
+        network, problem->gpu_stretch, network->batch_size);
     double turns = pace.latency_s / orbit->time_s;
     double since = (ceil(turns - NOW) - turns) * orbit->time_s;
     since = since > NOW * orbit->time_s ? since : orbit->time_s;
-    double early_s = fulcrum_greater(0.0, since - RATE_PART * orbit->time_s);
+    double early_s = fulcrum_max(0.0, since - RATE_PART * orbit->time_s);
     double before = at_cpu(problem, orbit, early_s);
-    double still = fulcrum_greater(
-        0.0, at_cpu(problem, orbit, fulcrum_lesser(since, orbit->time_s * FULL_SHARE)));
-    double rate = fulcrum_greater(0.0, before - still) / (since - early_s);
+    double still = fulcrum_max(
+        0.0, at_cpu(problem, orbit, fulcrum_min(since, orbit->time_s * FULL_SHARE)));
+    double rate = fulcrum_max(0.0, before - still) / (since - early_s);
     double count = orbit->batch * still / (orbit->batch + still);
-    return sqrt(count) / fulcrum_greater(rate, 1e-9 * orbit->batch / orbit->time_s);
+    return sqrt(count) / fulcrum_max(rate, 1e-9 * orbit->batch / orbit->time_s);
 }
 
 struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network,
     const struct fulcrum_step_table *table, double gpu_stretch, double batch)
 {
     struct problem problem = {network, table, gpu_stretch,
-        fulcrum_greater(1.0, round(fulcrum_cpu_servers(&network->cpu))),
+        fulcrum_max(1.0, round(fulcrum_cpu_servers(&network->cpu))),
         linear_pace(network)};
     struct orbit orbit;
     solve(&problem, batch, &orbit);
     struct fulcrum_cohort out = {
         .interval_s = orbit.time_s, .stays_frac = orbit.left[LAST_NODE] / orbit.batch};
-    struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, orbit.batch);
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_of(network, gpu_stretch, orbit.batch);
     if (is_fixed(&problem)) {
-        pace = fulcrum_pace_unhurried(network, gpu_stretch, orbit.batch);
+        pace = fulcrum_batch_service_unhurried(network, gpu_stretch, orbit.batch);
         out.interval_sd_s = forming_sd_s(&problem, &orbit);
     }
     out.cycle.batch = orbit.batch;
     out.cycle.steps_per_s = orbit.batch / orbit.time_s;
     out.cycle.at_gpu =
         out.cycle.steps_per_s *
-        fulcrum_greater(0.0, pace.latency_s - network->delay_s - pace.host_s);
+        fulcrum_max(0.0, pace.latency_s - network->delay_s - pace.host_s);
     add_means(&problem, &orbit, &out.cycle);
     return out;
 }

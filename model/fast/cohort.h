@@ -21,7 +21,7 @@ struct fulcrum_cohort {
  * fluid, and every cycle is like the last one.
  *   network      checked; t_e > 0, and t(1) > 0 unless batches are of a fixed size
  *   table        of its step
- *   gpu_stretch  as fulcrum_pace_of
+ *   gpu_stretch  as fulcrum_batch_service_of
  *   batch        where to look first; 0 if not known
  */
 struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network,

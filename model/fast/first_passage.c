@@ -277,8 +277,8 @@ void fulcrum_residual_set(double *row, double weight, const double *other)
 
 enum { FIRST_PASSAGE_NODES = FULCRUM_RESIDUAL_NODES, RACE_NODES = FULCRUM_RACE_NODES };
 
-void fulcrum_race_init(
-    struct fulcrum_race *race, const struct fulcrum_residual_grid *grid, double usual_s)
+void fulcrum_first_passage_init(struct fulcrum_first_passage *race,
+    const struct fulcrum_residual_grid *grid, double usual_s)
 {
     race->grid = grid;
     fulcrum_residual_spread(race->time_s, RACE_NODES, FIRST_GAP * usual_s,
@@ -287,10 +287,10 @@ void fulcrum_race_init(
         fulcrum_residual_shift_init(&race->shift[i], grid, race->time_s[i]);
         fulcrum_residual_shift(&race->shift[i], grid->fresh, race->fresh_left[i]);
     }
-    fulcrum_race_clear(race);
+    fulcrum_first_passage_clear(race);
 }
 
-void fulcrum_race_clear(struct fulcrum_race *race)
+void fulcrum_first_passage_clear(struct fulcrum_first_passage *race)
 {
     memset(race->aged, 0, sizeof race->aged);
     memset(race->fresh, 0, sizeof race->fresh);
@@ -344,7 +344,7 @@ struct losers {
 };
 
 /* Shares them between the two times that are kept next to the finish. */
-static void add_losers(const struct fulcrum_race *race, struct losers *losers,
+static void add_losers(const struct fulcrum_first_passage *race, struct losers *losers,
     const struct fulcrum_crowd *crowd, const struct finish *finish)
 {
     size_t node = 0;
@@ -361,8 +361,8 @@ static void add_losers(const struct fulcrum_race *race, struct losers *losers,
     losers->fresh[node + 1] += part * fresh;
 }
 
-double fulcrum_race_run(
-    struct fulcrum_race *race, const struct fulcrum_crowd *crowd, double chance)
+double fulcrum_first_passage_run(struct fulcrum_first_passage *race,
+    const struct fulcrum_crowd *crowd, double chance)
 {
     struct losers losers = {.aged = {0.0}};
     double before = 1.0;
@@ -387,7 +387,8 @@ double fulcrum_race_run(
     return mean_s;
 }
 
-void fulcrum_race_add_losers(const struct fulcrum_race *race, double *row)
+void fulcrum_first_passage_add_losers(
+    const struct fulcrum_first_passage *race, double *row)
 {
     for (size_t i = 0; i < RACE_NODES; i++) {
         fulcrum_residual_add(row, race->fresh[i], race->fresh_left[i]);

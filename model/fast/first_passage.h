@@ -89,7 +89,7 @@ struct fulcrum_crowd {
 };
 
 /* Who did not win, of any number of races, kept by how long those took. */
-struct fulcrum_race {
+struct fulcrum_first_passage {
     const struct fulcrum_residual_grid *grid; /* borrowed */
     double time_s[FULCRUM_RACE_NODES];
     struct fulcrum_residual_shift shift[FULCRUM_RACE_NODES];
@@ -99,21 +99,22 @@ struct fulcrum_race {
 };
 
 /* For races that take usual_s on the mean, the order of magnitude counts. */
-void fulcrum_race_init(struct fulcrum_race *race,
+void fulcrum_first_passage_init(struct fulcrum_first_passage *race,
     const struct fulcrum_residual_grid *grid, double usual_s);
 
 /* Forgets all races. */
-void fulcrum_race_clear(struct fulcrum_race *race);
+void fulcrum_first_passage_clear(struct fulcrum_first_passage *race);
 
 /*
  * The crowd, of one at least, races with this chance. Returns the mean time to the
  * first finish, as the grid holds time.
  */
-double fulcrum_race_run(
-    struct fulcrum_race *race, const struct fulcrum_crowd *crowd, double chance);
+double fulcrum_first_passage_run(struct fulcrum_first_passage *race,
+    const struct fulcrum_crowd *crowd, double chance);
 
 /* Adds all losers' rows, at the end of their races, to a row: chance times losers. */
-void fulcrum_race_add_losers(const struct fulcrum_race *race, double *row);
+void fulcrum_first_passage_add_losers(
+    const struct fulcrum_first_passage *race, double *row);
 
 /* A piece of time in which few threads end more than one step. */
 struct fulcrum_slice {

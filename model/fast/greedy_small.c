@@ -252,7 +252,7 @@ struct chain {
     size_t limit; /* largest batch */
     size_t stages;
     struct fulcrum_residual_grid grid;
-    struct fulcrum_race race; /* the idle spells of a turn */
+    struct fulcrum_first_passage race; /* the idle spells of a turn */
     struct fulcrum_thread_queue queue;
     struct stage *stage; /* by state, or by batch where there are too few threads */
     /* By state q, NODES each: chance of q times stepping actors times row; of the last
@@ -331,7 +331,7 @@ static void idle(struct chain *chain, const struct fulcrum_crowd *crowd,
     double served_s, double chance)
 {
     double all = (double)chain->actors;
-    double mean_s = fulcrum_race_run(&chain->race, crowd, chance);
+    double mean_s = fulcrum_first_passage_run(&chain->race, crowd, chance);
     double idle_s =
         chance * mean_s / chain->grid_scale / pace(chain, present(chain, all));
     chain->cycle.all_s += chance * mean_s;
@@ -564,7 +564,7 @@ static void turn(struct chain *chain)
     size_t actors = chain->actors;
     memset(chain->next, 0, (actors + 1) * NODES * sizeof *chain->next);
     memset(chain->fresh, 0, (actors + 1) * sizeof *chain->fresh);
-    fulcrum_race_clear(&chain->race);
+    fulcrum_first_passage_clear(&chain->race);
     chain->length_s = 0.0;
     chain->items = 0.0;
     chain->batches = 0.0;
@@ -582,7 +582,7 @@ static void turn(struct chain *chain)
             chain->next + q * NODES, chain->fresh[q], chain->grid.fresh);
     }
     if (actors > 1) {
-        fulcrum_race_add_losers(&chain->race, chain->next + NODES);
+        fulcrum_first_passage_add_losers(&chain->race, chain->next + NODES);
     }
     normalise(chain, chain->next);
     tie_tails(chain, chain->next);
@@ -753,7 +753,8 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
     chain->grid_scale =
         chain->grid.mean_s / (network->step.mean_s + chain->delay_work_s);
     double racers = (double)stepping(chain, chain->actors);
-    fulcrum_race_init(&chain->race, &chain->grid, network->step.mean_s / racers);
+    fulcrum_first_passage_init(
+        &chain->race, &chain->grid, network->step.mean_s / racers);
     for (size_t q = 1; q <= chain->stages; q++) {
         init_stage(chain, q);
     }
@@ -808,7 +809,7 @@ static void describe(struct chain *chain, struct fulcrum_cycle *out)
         .at_gpu = rate * gpu_s};
 }
 
-int fulcrum_few_accepts(const struct fulcrum_network *network)
+int fulcrum_greedy_small_accepts(const struct fulcrum_network *network)
 {
     const struct fulcrum_step *step = &network->step;
     double time_s = fulcrum_batch_time(&network->host, 1.0);
@@ -849,7 +850,7 @@ static int limit_acts(const struct fulcrum_network *network)
            full - LIMIT_MARGIN * sqrt(fmin(full, away)) <= limit;
 }
 
-int fulcrum_few_suits(const struct fulcrum_network *network)
+int fulcrum_greedy_small_suits(const struct fulcrum_network *network)
 {
     double actors = network->actors;
     int queueing = actors > (double)whole_threads(network);
@@ -862,7 +863,7 @@ int fulcrum_few_suits(const struct fulcrum_network *network)
     return actors <= (limited ? MOST_ACTORS : MOST_PLAIN_ACTORS);
 }
 
-enum fulcrum_status fulcrum_few_solve(const struct fulcrum_network *network,
+enum fulcrum_status fulcrum_greedy_small_solve(const struct fulcrum_network *network,
     double gpu_stretch, struct fulcrum_cycle *out, struct fulcrum_error *err)
 {
     struct chain chain = chain_of(network, gpu_stretch);

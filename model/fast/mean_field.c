@@ -94,12 +94,11 @@ static void cut_smt_turbo(
 {
     double servers = fulcrum_cpu_servers(cpu);
     double cores = cpu->core_count * servers / cpu->thread_count;
-    double boosted = fulcrum_lesser(
-        cores, fulcrum_greater(0.0, cpu->core_count - cpu->reserved_threads));
+    double boosted =
+        fulcrum_min(cores, fulcrum_max(0.0, cpu->core_count - cpu->reserved_threads));
     double bend = cpu->turbo_frac / cpu->core_count;
-    double top =
-        1.0 + cpu->turbo_frac *
-                  fulcrum_greater(0.0, 1.0 - cpu->reserved_threads / cpu->core_count);
+    double top = 1.0 + cpu->turbo_frac * fulcrum_max(0.0, 1.0 - cpu->reserved_threads /
+                                                                    cpu->core_count);
     int has_turbo = boosted > 0.0 && cpu->turbo_frac > 0.0;
     boosted = has_turbo ? boosted : cores;
     add_piece(drain, 0.0, has_turbo ? top : 1.0, has_turbo ? -bend : 0.0);
@@ -116,7 +115,7 @@ static double before_kink(
     const double kinks[] = {0.5 * cpu->core_count,
         cpu->core_count * fulcrum_cpu_servers(cpu) / cpu->thread_count};
     for (size_t i = 0; i < sizeof kinks / sizeof kinks[0]; i++) {
-        high = kinks[i] > low ? fulcrum_lesser(kinks[i], high) : high;
+        high = kinks[i] > low ? fulcrum_min(kinks[i], high) : high;
     }
     return high;
 }
@@ -127,15 +126,15 @@ static void cut_lines(struct fulcrum_cpu_drain *drain,
 {
     double end = fulcrum_cpu_servers(cpu);
     if (cpu->curve == FULCRUM_CURVE_TABLE) {
-        end = fulcrum_greater(end, (double)cpu->capacity_count);
+        end = fulcrum_max(end, (double)cpu->capacity_count);
     }
-    end = fulcrum_greater(2.0, fulcrum_lesser(end, actors));
+    end = fulcrum_max(2.0, fulcrum_min(end, actors));
     double factor = pow(end, 1.0 / (FULCRUM_DRAIN_PIECES - 5.0));
     double low = 1.0;
     add_piece(drain, 0.0, fulcrum_cpu_capacity(cpu, 1.0), 0.0);
     while (low < end && drain->count < FULCRUM_DRAIN_PIECES - 1) {
         double high =
-            fulcrum_lesser(end, fulcrum_greater(floor(low) + 1.0, round(low * factor)));
+            fulcrum_min(end, fulcrum_max(floor(low) + 1.0, round(low * factor)));
         high = before_kink(cpu, low, high);
         add_line(drain, cpu, low, high);
         low = high;
@@ -231,7 +230,7 @@ struct problem {
 /* A batch size, and what follows from it. */
 struct state {
     double batch;
-    struct fulcrum_pace pace;
+    struct fulcrum_batch_service pace;
     double early[ENDS]; /* at the CPU when the batch starts */
     double returning;   /* arrive there `wait_s` later, from an earlier batch */
     double wait_s;
@@ -267,10 +266,10 @@ static double idle_rate(const struct problem *problem, double outside)
     if (!problem->smooths || problem->network->delay_s <= 0.0) {
         return fulcrum_cpu_drain_rate(problem->drain, n);
     }
-    double sd = QUEUE_SPREAD * sqrt(n * fulcrum_greater(0.0, 1.0 - n / outside));
+    double sd = QUEUE_SPREAD * sqrt(n * fulcrum_max(0.0, 1.0 - n / outside));
     double rate = 0.0;
     for (int i = 1; i < ENDS; i++) {
-        double side = fulcrum_lesser(outside, fulcrum_greater(0.0, n + places[i] * sd));
+        double side = fulcrum_min(outside, fulcrum_max(0.0, n + places[i] * sd));
         rate += shares[i] * fulcrum_cpu_drain_rate(problem->drain, side);
     }
     return rate;
@@ -284,7 +283,7 @@ static void add_idling(const struct problem *problem, struct state *state)
     state->idle_frac = exp(-rate * busy_s / network->step.mean_s);
     if (state->idle_frac > NEVER) {
         state->idle_s = state->idle_frac * network->step.mean_s /
-                        fulcrum_greater(1e-300, idle_rate(problem, network->actors));
+                        fulcrum_max(1e-300, idle_rate(problem, network->actors));
     }
 }
 
@@ -300,7 +299,7 @@ static double spread(const struct problem *problem, const struct state *state)
         network->step.mean_s;
     double items_s = state->pace.interval_s - problem->least_s;
     double echo =
-        fulcrum_lesser(MOST_ECHO, rate * items_s / fulcrum_greater(1.0, state->batch));
+        fulcrum_min(MOST_ECHO, rate * items_s / fulcrum_max(1.0, state->batch));
     return sqrt(state->batch / (1.0 - echo * echo));
 }
 
@@ -310,7 +309,7 @@ static double spread(const struct problem *problem, const struct state *state)
  */
 static void place_actors(const struct problem *problem, struct state *state)
 {
-    const struct fulcrum_pace *pace = &state->pace;
+    const struct fulcrum_batch_service *pace = &state->pace;
     double length_s = pace->interval_s + state->idle_s;
     double late_s = pace->latency_s - pace->interval_s;
     double absent = 0.0;
@@ -318,7 +317,7 @@ static void place_actors(const struct problem *problem, struct state *state)
     if (late_s > 0.0) {
         double whole = floor(late_s / length_s);
         returning = state->batch * (1.0 - state->idle_frac);
-        state->wait_s = fulcrum_lesser(pace->interval_s, late_s - whole * length_s);
+        state->wait_s = fulcrum_min(pace->interval_s, late_s - whole * length_s);
         absent = returning * (whole + 1.0);
     }
     double early = problem->network->actors - state->batch - absent;
@@ -326,14 +325,14 @@ static void place_actors(const struct problem *problem, struct state *state)
         double outside = problem->network->actors - state->batch;
         early -= state->idle_frac * (outside - present(problem, outside));
     }
-    returning = fulcrum_greater(0.0, returning + fulcrum_lesser(0.0, early));
-    early = fulcrum_greater(0.0, early);
+    returning = fulcrum_max(0.0, returning + fulcrum_min(0.0, early));
+    early = fulcrum_max(0.0, early);
     state->early[MIDDLE] = early;
-    double most = fulcrum_lesser(early, state->batch);
+    double most = fulcrum_min(early, state->batch);
     double sd = problem->smooths ? spread(problem, state) : 0.0;
     for (int i = 1; i < ENDS && problem->smooths; i++) {
         double reach = places[i] * sd;
-        state->early[i] = early + fulcrum_lesser(most, fulcrum_greater(-most, reach));
+        state->early[i] = early + fulcrum_min(most, fulcrum_max(-most, reach));
     }
     state->returning = returning;
 }
@@ -341,7 +340,8 @@ static void place_actors(const struct problem *problem, struct state *state)
 static struct state state_of(const struct problem *problem, double batch)
 {
     struct state state = {.batch = batch,
-        .pace = fulcrum_pace_of(problem->network, problem->gpu_stretch, batch)};
+        .pace =
+            fulcrum_batch_service_of(problem->network, problem->gpu_stretch, batch)};
     if (problem->idles) {
         add_idling(problem, &state);
     }
@@ -381,20 +381,20 @@ static double first_guess(const struct problem *problem)
 {
     const struct fulcrum_network *network = problem->network;
     double actors = network->actors;
-    struct fulcrum_pace pace =
-        fulcrum_pace_of(network, problem->gpu_stretch, actors / 3.0);
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_of(network, problem->gpu_stretch, actors / 3.0);
     double done = -expm1(-pace.interval_s / network->step.mean_s);
     double free = actors * done / (1.0 + done);
     double full = fulcrum_cpu_drain_rate(problem->drain, actors) * pace.interval_s /
                   network->step.mean_s;
-    return fulcrum_greater(1e-3, fulcrum_lesser(free, full));
+    return fulcrum_max(1e-3, fulcrum_min(free, full));
 }
 
 static struct state solve(const struct problem *problem, double guess)
 {
     double actors = problem->network->actors;
     struct fulcrum_root root = {.high = actors,
-        .x = fulcrum_lesser(guess, 0.999 * actors),
+        .x = fulcrum_min(guess, 0.999 * actors),
         .slope = 1.0,
         .tolerance_rel = TOLERANCE};
     struct state state;
@@ -412,8 +412,8 @@ static void add_actors(
     double servers = fulcrum_cpu_servers(cpu);
     double cores = cpu->core_count * servers / cpu->thread_count;
     cycle->at_cpu += share * n;
-    cycle->stepping += share * fulcrum_lesser(n, servers);
-    cycle->on_cores += share * fulcrum_lesser(n, cores);
+    cycle->stepping += share * fulcrum_min(n, servers);
+    cycle->on_cores += share * fulcrum_min(n, cores);
 }
 
 /* A part of the cycle in which nobody returns, from one of the ends. */
@@ -436,7 +436,7 @@ static void add_span(const struct problem *problem, const struct state *state,
         width_s = width_s < 1.5 * panel_s ? width_s : panel_s;
         for (int k = 0; k < 3; k++) {
             double time_s =
-                fulcrum_lesser(from_s + 0.5 * (double)k * width_s, span->to_s * BEFORE);
+                fulcrum_min(from_s + 0.5 * (double)k * width_s, span->to_s * BEFORE);
             double n = left_after(problem, state, span->end, time_s);
             add_actors(problem, n, weight[k] * width_s * span->share_per_s, cycle);
         }
@@ -451,8 +451,7 @@ static void add_means(const struct problem *problem, const struct state *state,
     const double *share = problem->smooths ? shares : plain_shares;
     double busy_s = state->pace.interval_s;
     double length_s = busy_s + state->idle_s;
-    double wait_s =
-        state->returning > 0.0 ? fulcrum_lesser(busy_s, state->wait_s) : 0.0;
+    double wait_s = state->returning > 0.0 ? fulcrum_min(busy_s, state->wait_s) : 0.0;
     for (int i = 0; i < ENDS; i++) {
         if (share[i] > 0.0) {
             struct span before = {i, 0.0, wait_s, share[i] / length_s};
@@ -474,14 +473,14 @@ static int is_kinked(const struct problem *problem, const struct state *plain)
         return 1;
     }
     double reach = places[ENDS - 1] * sqrt(plain->batch);
-    double most = fulcrum_lesser(
+    double most = fulcrum_min(
         problem->network->actors, plain->early[MIDDLE] + plain->returning + reach);
     const struct fulcrum_drain_piece *piece = problem->drain->piece;
     size_t last = problem->drain->count - 1;
     if (last > 0 && most <= piece[1].low && !(piece[0].slope < 0.0)) {
         return 0;
     }
-    double early = fulcrum_greater(0.0, plain->early[MIDDLE] - reach);
+    double early = fulcrum_max(0.0, plain->early[MIDDLE] - reach);
     double least =
         fulcrum_cpu_drain_left(problem->drain, early, plain->pace.interval_s);
     return least <= piece[last].low;
@@ -491,7 +490,7 @@ struct fulcrum_mean_field fulcrum_mean_field_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
     double gpu_stretch)
 {
-    double least_s = fulcrum_pace_of(network, gpu_stretch, 1.0).interval_s;
+    double least_s = fulcrum_batch_service_of(network, gpu_stretch, 1.0).interval_s;
     struct problem problem = {network, drain, gpu_stretch, least_s, 0, 1};
     struct state fluid = solve(&problem, first_guess(&problem));
     struct state state = fluid;
@@ -510,9 +509,9 @@ struct fulcrum_mean_field fulcrum_mean_field_solve(
     double length_s = state.pace.interval_s + state.idle_s;
     out.cycle.batch = state.batch;
     out.cycle.steps_per_s = state.batch / length_s;
-    out.cycle.at_gpu = out.cycle.steps_per_s *
-                       fulcrum_greater(0.0,
-                           state.pace.latency_s - network->delay_s - state.pace.host_s);
+    out.cycle.at_gpu =
+        out.cycle.steps_per_s *
+        fulcrum_max(0.0, state.pace.latency_s - network->delay_s - state.pace.host_s);
     add_means(&problem, &state, &out.cycle);
     return out;
 }

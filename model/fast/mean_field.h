@@ -52,7 +52,7 @@ struct fulcrum_mean_field {
  * exponential, a batch limit not looked at.
  *   network      checked; t_e > 0 and t(1) > 0
  *   drain        of its CPU
- *   gpu_stretch  as fulcrum_pace_of
+ *   gpu_stretch  as fulcrum_batch_service_of
  */
 struct fulcrum_mean_field fulcrum_mean_field_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,

@@ -98,7 +98,7 @@ struct renewal {
 
 static double whole_servers(const struct fulcrum_network *network)
 {
-    return fulcrum_greater(1.0, round(fulcrum_cpu_servers(&network->cpu)));
+    return fulcrum_max(1.0, round(fulcrum_cpu_servers(&network->cpu)));
 }
 
 static int has_host(const struct fulcrum_network *network)
@@ -111,7 +111,7 @@ static void set_case(
     struct renewal *renewal, const struct fulcrum_network *network, double gpu_stretch)
 {
     double batch = network->batch_size;
-    double each = fulcrum_greater(1.0, network->actors / MANY_ACTORS);
+    double each = fulcrum_max(1.0, network->actors / MANY_ACTORS);
     int host = has_host(network);
     renewal->problem = (struct fulcrum_renewal_case){
         .network = network,
@@ -128,7 +128,7 @@ static void set_case(
     struct fulcrum_renewal_case *problem = &renewal->problem;
     double latency_s = problem->host_s + problem->gpu_s + network->delay_s;
     struct fulcrum_step step = network->step;
-    step.mean_s = fulcrum_greater(step.mean_s, LEAST_STEP_REL * latency_s);
+    step.mean_s = fulcrum_max(step.mean_s, LEAST_STEP_REL * latency_s);
     problem->step_mean_s = step.mean_s;
     renewal->form = fulcrum_step_form_of(&step);
 }
@@ -168,11 +168,10 @@ static void set_grid(struct renewal *renewal, double work_s)
 {
     const struct fulcrum_renewal_case *problem = &renewal->problem;
     struct fulcrum_renewal_state *state = &renewal->state;
-    double cv = fulcrum_lesser(1.0, fulcrum_greater(LEAST_CV, problem->step_cv));
+    double cv = fulcrum_min(1.0, fulcrum_max(LEAST_CV, problem->step_cv));
     double spread_s = cv * renewal->form.mean_s;
-    double slice_s =
-        fulcrum_lesser(spread_s / SLICES_PER_SD, work_s / SLICES_PER_CYCLE);
-    renewal->grid.slice_s = fulcrum_greater(slice_s, work_s / MOST_FIRST);
+    double slice_s = fulcrum_min(spread_s / SLICES_PER_SD, work_s / SLICES_PER_CYCLE);
+    renewal->grid.slice_s = fulcrum_max(slice_s, work_s / MOST_FIRST);
     set_tail(renewal);
     state->length = work_s / renewal->grid.slice_s;
     double cycles = fulcrum_renewal_latency_s(problem, state) / state->period_s;
@@ -191,9 +190,9 @@ static double least_period_s(const struct fulcrum_renewal_case *problem,
     double batches = floor(problem->actors / problem->batch);
     double alone_s = fulcrum_renewal_latency_s(problem, state) / batches * (1.0 + 1e-6);
     double stages_s = problem->depth > 1.5
-                          ? fulcrum_greater(problem->host_s, problem->gpu_s)
+                          ? fulcrum_max(problem->host_s, problem->gpu_s)
                           : problem->host_s + problem->gpu_s;
-    return fulcrum_greater(stages_s, alone_s);
+    return fulcrum_max(stages_s, alone_s);
 }
 
 /* A first guess: the slowest of CPU, stages and round trip. */
@@ -203,18 +202,16 @@ static void guess(struct renewal *renewal)
     const struct fulcrum_network *network = problem->network;
     struct fulcrum_renewal_state *state = &renewal->state;
     double actors = network->actors;
-    double full = fulcrum_lesser(actors, problem->servers * problem->each);
+    double full = fulcrum_min(actors, problem->servers * problem->each);
     double pace = fulcrum_cpu_capacity(&network->cpu, full) / full;
     double step_s = renewal->form.mean_s / pace;
     double cpu_s = network->batch_size * renewal->form.mean_s /
                    fulcrum_cpu_capacity(&network->cpu, actors);
     double turn_s = fulcrum_renewal_latency_s(problem, state) + step_s;
+    state->period_s = fulcrum_max(cpu_s, 1.1 * turn_s * network->batch_size / actors);
     state->period_s =
-        fulcrum_greater(cpu_s, 1.1 * turn_s * network->batch_size / actors);
-    state->period_s =
-        fulcrum_greater(state->period_s, 1.05 * least_period_s(problem, state));
-    set_grid(
-        renewal, fulcrum_lesser(state->period_s * pace, 4.0 * renewal->form.mean_s));
+        fulcrum_max(state->period_s, 1.05 * least_period_s(problem, state));
+    set_grid(renewal, fulcrum_min(state->period_s * pace, 4.0 * renewal->form.mean_s));
 }
 
 /*
@@ -227,18 +224,18 @@ static double next_gpu_wait_s(const struct renewal *renewal)
     const struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
     double wait_s = renewal->state.gpu_wait_s;
     double period_s = outcome->end.period_s;
-    double most_s = (problem->depth - 1.0) * fulcrum_greater(period_s, problem->gpu_s) -
+    double most_s = (problem->depth - 1.0) * fulcrum_max(period_s, problem->gpu_s) -
                     problem->host_s;
     if (problem->depth < 1.5 || most_s <= 0.0) {
         return 0.0;
     }
     double spread_s = renewal->spread_s > 0.0 ? renewal->spread_s : outcome->spread_s;
-    spread_s = fulcrum_greater(spread_s, 1e-6 * period_s);
+    spread_s = fulcrum_max(spread_s, 1e-6 * period_s);
     double slack_s = period_s - problem->gpu_s - wait_s;
     double idle_s = fulcrum_normal_beyond(slack_s, spread_s);
     double missing_s = problem->gpu_s + idle_s - period_s;
     wait_s += missing_s / (fulcrum_normal_below(slack_s / spread_s) + WAIT_ANSWER);
-    return fulcrum_lesser(most_s, fulcrum_greater(0.0, wait_s));
+    return fulcrum_min(most_s, fulcrum_max(0.0, wait_s));
 }
 
 /*
@@ -252,7 +249,7 @@ static void adapt_damping(struct renewal *renewal, double error)
     if (error * renewal->error < 0.0 && fabs(move) > LEAST_MOVE) {
         damping = move / (renewal->error - error);
     }
-    renewal->damping = fulcrum_lesser(1.0, fulcrum_greater(LEAST_DAMPING, damping));
+    renewal->damping = fulcrum_min(1.0, fulcrum_max(LEAST_DAMPING, damping));
     renewal->before_s = renewal->state.period_s;
     renewal->error = error;
 }
@@ -273,15 +270,14 @@ static double feed_back(struct renewal *renewal)
     adapt_damping(renewal, error);
     double damping = renewal->damping;
     state->period_s *= exp(damping * error);
-    state->length *= exp(fulcrum_lesser(MOST_OF_STRETCH, damping) * stretch);
-    left =
-        state->left + damping * left / fulcrum_greater(0.1, 1.0 - outcome->left_slope);
-    state->left = fulcrum_greater(0.0, left);
+    state->length *= exp(fulcrum_min(MOST_OF_STRETCH, damping) * stretch);
+    left = state->left + damping * left / fulcrum_max(0.1, 1.0 - outcome->left_slope);
+    state->left = fulcrum_max(0.0, left);
     state->gpu_wait_s += wait_s;
     state->queue = end->queue;
     state->formed_frac = end->formed_frac;
     state->period_s =
-        fulcrum_greater(state->period_s, least_period_s(&renewal->problem, state));
+        fulcrum_max(state->period_s, least_period_s(&renewal->problem, state));
     return differed;
 }
 
@@ -324,15 +320,15 @@ static void allow_for_jitter(struct renewal *renewal)
     double free_s = problem->host_s + (problem->depth > 1.5 ? 0.0 : problem->gpu_s);
     double alone_s = renewal->outcome.end.period_s;
     double alone_sd_s = renewal->outcome.spread_s;
-    double more_s = fulcrum_lesser(
-        MOST_JITTER * mean_s, fulcrum_greater(renewal->spread_s, alone_sd_s));
-    double less_s = fulcrum_lesser(more_s, mean_s - free_s);
+    double more_s =
+        fulcrum_min(MOST_JITTER * mean_s, fulcrum_max(renewal->spread_s, alone_sd_s));
+    double less_s = fulcrum_min(more_s, mean_s - free_s);
     if (less_s <= LEAST_JITTER * mean_s) {
         return;
     }
     double short_s = period_after_s(renewal, -less_s);
     double long_s = period_after_s(renewal, more_s);
-    double answer = fulcrum_lesser(1.0, fabs(short_s - long_s) / (less_s + more_s));
+    double answer = fulcrum_min(1.0, fabs(short_s - long_s) / (less_s + more_s));
     double growth = 1.0 / (1.0 - 2.0 * JITTER_SHARE * answer * answer);
     double mixed_s = alone_s + JITTER_SHARE * (short_s - alone_s) +
                      JITTER_SHARE * (less_s / more_s) * (long_s - alone_s);
@@ -392,9 +388,9 @@ static void report(const struct renewal *renewal, struct fulcrum_cycle *out)
     *out = (struct fulcrum_cycle){
         .batch = network->batch_size,
         .steps_per_s = steps_per_s,
-        .at_cpu = fulcrum_lesser(network->actors, scale * outcome->at_cpu),
-        .stepping = fulcrum_lesser(servers, scale * outcome->stepping),
-        .on_cores = fulcrum_lesser(servers, scale * outcome->on_cores),
+        .at_cpu = fulcrum_min(network->actors, scale * outcome->at_cpu),
+        .stepping = fulcrum_min(servers, scale * outcome->stepping),
+        .on_cores = fulcrum_min(servers, scale * outcome->on_cores),
         .at_gpu = stage_s * steps_per_s,
     };
 }

@@ -12,7 +12,7 @@
  * with the probability that a binomial variable of these two moments is below B; its
  * integral is the expected time to form, the rest of a stage that is still occupied
  * included. For a full barrier of independent steps that is the exact mean of the
- * largest. What is known of those that are left is in old_steps.c.
+ * largest. What is known of those that are left is in residual_ages.c.
  */
 
 #include "model/fast/renewal_cycle.h"
@@ -31,7 +31,7 @@
 enum { FULCRUM_OLD_STEPS_BLOCK = 8 };
 
 /* Arrays by place in the table of tails, of which `first` to `last` are set. */
-struct fulcrum_old_steps {
+struct fulcrum_residual_ages {
     size_t first;
     size_t last;
     double stepping; /* how many are under way, */
@@ -61,7 +61,7 @@ void fulcrum_rate_cells_init(
     cells->cpu = cpu;
     cells->servers = servers;
     cells->per_actor = servers < FULCRUM_RATE_CELLS
-                           ? fulcrum_lesser(ceil(LEAST_CELLS / servers),
+                           ? fulcrum_min(ceil(LEAST_CELLS / servers),
                                  floor(FULCRUM_RATE_CELLS / servers))
                            : FULCRUM_RATE_CELLS / servers;
 }
@@ -72,7 +72,7 @@ static double node_at(struct fulcrum_rate_cells *cells, size_t i)
         return 0.0;
     }
     if (cells->node[i] <= 0.0) {
-        double n = fulcrum_lesser(cells->servers, (double)i / cells->per_actor);
+        double n = fulcrum_min(cells->servers, (double)i / cells->per_actor);
         cells->node[i] = fulcrum_cpu_capacity(cells->cpu, n);
     }
     return cells->node[i];
@@ -141,7 +141,7 @@ static double few_below(double a, double x, double size)
         term *= (1.0 - x) * (a + (double)k - 1.0) / (double)k;
         sum += term;
     }
-    return fulcrum_lesser(1.0, sum);
+    return fulcrum_min(1.0, sum);
 }
 
 /* P(Z < z) to 2e-4, by a logistic curve; Bowling et al., 2009. */
@@ -158,14 +158,14 @@ static double many_below(double a, double x, double size)
     return nearly_normal_below(3.0 * y / sqrt(1.0 / size + ratio * ratio / a));
 }
 
-double fulcrum_chance_below(double mean, double variance, double size)
+double fulcrum_probability_below(double mean, double variance, double size)
 {
     double reach = FULCRUM_SURE_SDS * (1.0 + sqrt(variance));
     if (mean < size - reach || mean > size + reach) {
         return mean < size ? 1.0 : 0.0;
     }
-    double p = fulcrum_lesser(1.0 - 1e-9,
-        fulcrum_greater(LEAST_P, 1.0 - variance / fulcrum_greater(1e-9, mean)));
+    double p = fulcrum_min(
+        1.0 - 1e-9, fulcrum_max(LEAST_P, 1.0 - variance / fulcrum_max(1e-9, mean)));
     double a = mean / p - size + 1.0;
     if (a < LEAST_A) {
         return 1.0;
@@ -199,7 +199,7 @@ double fulcrum_chance_below(double mean, double variance, double size)
 #define LATE_SLICES 1.1
 
 /* Adds `count` steps at a place of the table of tails. */
-static void add_old(struct fulcrum_old_steps *old, double place, double count)
+static void add_old(struct fulcrum_residual_ages *old, double place, double count)
 {
     size_t whole = (size_t)place;
     double part = place - (double)whole;
@@ -217,13 +217,13 @@ static void add_old(struct fulcrum_old_steps *old, double place, double count)
 static double started_frac(double at, double age)
 {
     if (at < 0.0) {
-        return fulcrum_lesser(1.0, age);
+        return fulcrum_min(1.0, age);
     }
-    return fulcrum_greater(0.0, fulcrum_lesser(1.0, 1.0 + LATE_SLICES + age));
+    return fulcrum_max(0.0, fulcrum_min(1.0, 1.0 + LATE_SLICES + age));
 }
 
 /* Steps of all earlier cycles, each like the one whose starts are given. */
-static void gather(struct fulcrum_old_steps *old,
+static void gather(struct fulcrum_residual_ages *old,
     const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state)
 {
     const struct fulcrum_renewal_starts *starts = &state->starts;
@@ -240,7 +240,7 @@ static void gather(struct fulcrum_old_steps *old,
         }
         double share = started_frac(at, age);
         while (age < oldest) {
-            double place = fulcrum_greater(0.0, age + FULCRUM_RENEWAL_UNBORN);
+            double place = fulcrum_max(0.0, age + FULCRUM_RENEWAL_UNBORN);
             add_old(old, place, share * starts->count[i]);
             share = 1.0;
             age += state->length;
@@ -254,7 +254,7 @@ static void gather(struct fulcrum_old_steps *old,
  * as only the first can be done for several ages at a time.
  */
 static double tilted_sum(
-    struct fulcrum_old_steps *old, const double *tail, double tilt, double *slope)
+    struct fulcrum_residual_ages *old, const double *tail, double tilt, double *slope)
 {
     double sum = 0.0;
     double missed = 0.0;
@@ -276,7 +276,7 @@ static double tilted_sum(
  * Makes the chances sum to `stepping` of at most all starts: the odds of independent
  * events under the condition of how many of them happen.
  */
-static void tilt(struct fulcrum_old_steps *old, const double *tail, double stepping)
+static void tilt(struct fulcrum_residual_ages *old, const double *tail, double stepping)
 {
     double slope = 0.0;
     double exponent = stepping > NOBODY ? 0.0 : -TILT_END;
@@ -287,8 +287,8 @@ static void tilt(struct fulcrum_old_steps *old, const double *tail, double stepp
             break;
         }
         double move = missing / (slope + 1e-9 * stepping);
-        exponent += fulcrum_lesser(TILT_MOST, fulcrum_greater(-TILT_MOST, move));
-        exponent = fulcrum_lesser(TILT_END, fulcrum_greater(-TILT_END, exponent));
+        exponent += fulcrum_min(TILT_MOST, fulcrum_max(-TILT_MOST, move));
+        exponent = fulcrum_min(TILT_END, fulcrum_max(-TILT_END, exponent));
         sum = tilted_sum(old, tail, exp(exponent), &slope);
     }
     old->spread = slope;
@@ -296,7 +296,7 @@ static void tilt(struct fulcrum_old_steps *old, const double *tail, double stepp
 }
 
 /* How many ages of the old are within the tail after j slices. */
-static size_t within_tail(const struct fulcrum_old_steps *old,
+static size_t within_tail(const struct fulcrum_residual_ages *old,
     const struct fulcrum_renewal_grid *grid, size_t j)
 {
     size_t first = old->first + j;
@@ -306,7 +306,7 @@ static size_t within_tail(const struct fulcrum_old_steps *old,
 }
 
 /* Tails are 0 for a block beyond their end, so that no slice needs its own bound. */
-static void old_steps_left(const struct fulcrum_old_steps *old,
+static void residual_ages_left(const struct fulcrum_residual_ages *old,
     const struct fulcrum_renewal_grid *grid, size_t j, double *out)
 {
     const double *weight = old->weight + old->first;
@@ -325,13 +325,13 @@ static void old_steps_left(const struct fulcrum_old_steps *old,
  * Variance of that number after j slices, their number at the start being known;
  * `still` is its mean.
  */
-static double old_steps_variance(const struct fulcrum_old_steps *old,
+static double residual_ages_variance(const struct fulcrum_residual_ages *old,
     const struct fulcrum_renewal_grid *grid, size_t j, double still)
 {
     size_t count = within_tail(old, grid, j);
     if (count > MANY_AGES) {
-        double most = fulcrum_greater(NOBODY, old->stepping);
-        return still * (1.0 - fulcrum_lesser(1.0, still / most));
+        double most = fulcrum_max(NOBODY, old->stepping);
+        return still * (1.0 - fulcrum_min(1.0, still / most));
     }
     double alone = 0.0;
     double shared = 0.0;
@@ -341,7 +341,7 @@ static double old_steps_variance(const struct fulcrum_old_steps *old,
         shared += later * (1.0 - old->each[a] * grid->tail[a]);
     }
     double known = old->spread > NOBODY ? shared * shared / old->spread : 0.0;
-    return fulcrum_greater(0.0, alone - known);
+    return fulcrum_max(0.0, alone - known);
 }
 
 /*
@@ -349,7 +349,7 @@ static double old_steps_variance(const struct fulcrum_old_steps *old,
  * `at_cpu` actors at the CPU its queue waits for one of `servers` threads. An actor
  * that got ready just when the cycle began has left a thread to the queue.
  */
-static void old_steps_set(struct fulcrum_old_steps *old,
+static void residual_ages_set(struct fulcrum_residual_ages *old,
     const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
     double servers, double at_cpu)
 {
@@ -358,10 +358,10 @@ static void old_steps_set(struct fulcrum_old_steps *old,
     for (size_t a = old->first; a <= old->last; a++) {
         most += old->started[a];
     }
-    double stepping = fulcrum_greater(0.0, at_cpu - state->queue);
-    stepping = fulcrum_lesser(fulcrum_lesser(stepping, servers), most);
-    double fresh = fulcrum_lesser(1.0, fulcrum_greater(0.0, at_cpu - stepping));
-    stepping = fulcrum_greater(0.0, stepping - state->formed_frac * fresh);
+    double stepping = fulcrum_max(0.0, at_cpu - state->queue);
+    stepping = fulcrum_min(fulcrum_min(stepping, servers), most);
+    double fresh = fulcrum_min(1.0, fulcrum_max(0.0, at_cpu - stepping));
+    stepping = fulcrum_max(0.0, stepping - state->formed_frac * fresh);
     tilt(old, grid->tail, stepping);
 }
 
@@ -393,7 +393,7 @@ struct walk {
     const struct fulcrum_renewal_grid *grid;
     const struct fulcrum_renewal_state *state;
     struct fulcrum_renewal_outcome *out;
-    struct fulcrum_old_steps *old;
+    struct fulcrum_residual_ages *old;
     double old_still[FULCRUM_OLD_STEPS_BLOCK]; /* of it, in slices from now on */
     double free_s; /* when host and GPU could take the next batch */
     double latency_s;
@@ -432,7 +432,7 @@ double fulcrum_renewal_underway(const struct fulcrum_renewal_case *problem,
     if (latency_s < last_s) {
         return 0.0;
     }
-    return fulcrum_lesser(most, 1.0 + floor((latency_s - last_s) / state->period_s));
+    return fulcrum_min(most, 1.0 + floor((latency_s - last_s) / state->period_s));
 }
 
 /* The first start of this cycle that can still be under way at slice j. */
@@ -473,7 +473,7 @@ static double over_starts(const struct walk *walk, const double *by_age, size_t 
 /* The pace with so many at the CPU, looked up only where it has changed. */
 static void set_pace(struct walk *walk, double at_cpu)
 {
-    double n = fulcrum_greater(NOBODY, at_cpu);
+    double n = fulcrum_max(NOBODY, at_cpu);
     if (fabs(n - walk->paced_at) <= 1e-12 * n) {
         return;
     }
@@ -481,7 +481,7 @@ static void set_pace(struct walk *walk, double at_cpu)
     double each = walk->problem->each;
     walk->rate = fulcrum_rate_cells_at(walk->problem->rates, n * each) / each;
     walk->pace_s =
-        walk->grid->slice_s * fulcrum_lesser(n, walk->problem->servers) / walk->rate;
+        walk->grid->slice_s * fulcrum_min(n, walk->problem->servers) / walk->rate;
 }
 
 /* When the batch of so many cycles ago is released; none is left below 0. */
@@ -505,16 +505,16 @@ static void take_releases(struct walk *walk, size_t j)
     double batch = walk->problem->batch;
     while (next_release_s(walk) < walk->now.time_s + walk->pace_s) {
         double part = (next_release_s(walk) - walk->now.time_s) / walk->pace_s;
-        part = fulcrum_lesser(1.0, fulcrum_greater(0.0, part));
+        part = fulcrum_min(1.0, fulcrum_max(0.0, part));
         if (walk->out->released_at < 0.0) {
             walk->out->released_at = (double)j + part + 0.5;
             walk->out->end.release =
                 walk->out->released_at + walk->underway * walk->state->length;
         }
         part += 0.5;
-        walk->queue += batch * fulcrum_greater(0.0, 1.0 - part);
+        walk->queue += batch * fulcrum_max(0.0, 1.0 - part);
         walk->arriving[0] += batch * (1.0 - fabs(1.0 - part));
-        walk->arriving[1] += batch * fulcrum_greater(0.0, part - 1.0);
+        walk->arriving[1] += batch * fulcrum_max(0.0, part - 1.0);
         walk->underway -= 1.0;
     }
 }
@@ -524,8 +524,8 @@ static void start_steps(struct walk *walk, size_t j, double stepping)
 {
     struct fulcrum_renewal_starts *starts = &walk->out->end.starts;
     double first = walk->grid->tail[FULCRUM_RENEWAL_UNBORN];
-    double free = fulcrum_greater(0.0, walk->problem->servers - stepping) / first;
-    double start = fulcrum_lesser(walk->queue, free);
+    double free = fulcrum_max(0.0, walk->problem->servers - stepping) / first;
+    double start = fulcrum_min(walk->queue, free);
     starts->count[j] = start;
     walk->track->late[FULCRUM_RENEWAL_SLICES - 1 - j] = start;
     if (start <= 0.0) {
@@ -534,7 +534,7 @@ static void start_steps(struct walk *walk, size_t j, double stepping)
     starts->first = starts->last < starts->first ? j : starts->first;
     starts->last = j;
     walk->queue -= start;
-    walk->old_queue = fulcrum_greater(0.0, walk->old_queue - start);
+    walk->old_queue = fulcrum_max(0.0, walk->old_queue - start);
     walk->from_queue += walk->queue > NOBODY ? start : 0.0;
     walk->new_stepping += start * first;
 }
@@ -554,11 +554,11 @@ static double ready_variance(const struct walk *walk, size_t j, double old_still
     double stepping = old_still + walk->new_stepping;
     double cv = walk->problem->step_cv;
     double busy = stepping / walk->problem->servers;
-    double done = fulcrum_greater(0.0, walk->from_queue - walk->new_stepping);
+    double done = fulcrum_max(0.0, walk->from_queue - walk->new_stepping);
     double flow = cv * cv * done * busy * busy;
-    double variance = old_steps_variance(walk->old, walk->grid, j, old_still) +
+    double variance = residual_ages_variance(walk->old, walk->grid, j, old_still) +
                       over_starts(walk, walk->grid->doubt, j) + flow;
-    return fulcrum_greater(LEAST_VARIANCE, variance);
+    return fulcrum_max(LEAST_VARIANCE, variance);
 }
 
 /* Sets what is known at slice j; chances only where they are asked for. */
@@ -568,7 +568,7 @@ static void look(struct walk *walk, size_t j, double old_still)
     double at_cpu = stepping + walk->queue;
     double released = walk->arriving[0] + walk->arriving[1];
     double ready = walk->problem->actors - on_their_way(walk) - released - at_cpu;
-    walk->now.ready = fulcrum_greater(0.0, ready);
+    walk->now.ready = fulcrum_max(0.0, ready);
     walk->now.old_still = old_still + walk->old_queue;
     set_pace(walk, at_cpu);
     /* Far from a batch there is no doubt whatever the variance, at most Poisson's. */
@@ -577,7 +577,7 @@ static void look(struct walk *walk, size_t j, double old_still)
     walk->now.ready_var = LEAST_VARIANCE + walk->now.ready;
     if (walk->now.time_s + walk->pace_s > walk->free_s && far > walk->problem->batch) {
         walk->now.ready_var = ready_variance(walk, j, old_still);
-        walk->now.doubt = fulcrum_chance_below(
+        walk->now.doubt = fulcrum_probability_below(
             walk->now.ready, walk->now.ready_var, walk->problem->batch);
     }
 }
@@ -590,7 +590,7 @@ static void integrate_doubt(struct walk *walk)
     if (now->time_s <= walk->free_s) {
         return;
     }
-    double from_s = fulcrum_greater(walk->free_s, before->time_s);
+    double from_s = fulcrum_max(walk->free_s, before->time_s);
     double part = (from_s - before->time_s) / (now->time_s - before->time_s);
     double doubt = before->doubt + part * (now->doubt - before->doubt);
     double half_s = 0.5 * (now->time_s - from_s);
@@ -611,8 +611,8 @@ static void add_means(struct walk *walk, double at_cpu)
     double weight = walk->pace_s;
     weight *= walk->now.time_s < walk->free_s ? 1.0 : walk->now.doubt;
     out->at_cpu += weight * at_cpu;
-    out->stepping += weight * fulcrum_lesser(at_cpu, walk->problem->servers);
-    out->on_cores += weight * fulcrum_lesser(at_cpu, walk->cores);
+    out->stepping += weight * fulcrum_min(at_cpu, walk->problem->servers);
+    out->on_cores += weight * fulcrum_min(at_cpu, walk->cores);
     out->work_rate += weight * walk->rate;
 }
 
@@ -625,12 +625,12 @@ static int skip_idle(struct walk *walk)
     walk->before = walk->now;
     double next_s = next_release_s(walk);
     int last = isinf(next_s);
-    walk->now.time_s = fulcrum_greater(walk->now.time_s, last ? walk->free_s : next_s);
+    walk->now.time_s = fulcrum_max(walk->now.time_s, last ? walk->free_s : next_s);
     walk->now.ready = walk->problem->actors - on_their_way(walk);
     walk->now.ready_var = LEAST_VARIANCE;
     walk->now.old_still = 0.0;
-    walk->now.doubt =
-        fulcrum_chance_below(walk->now.ready, LEAST_VARIANCE, walk->problem->batch);
+    walk->now.doubt = fulcrum_probability_below(
+        walk->now.ready, LEAST_VARIANCE, walk->problem->batch);
     walk->before.doubt = walk->now.doubt;
     if (walk->now.time_s > walk->before.time_s) {
         integrate_doubt(walk);
@@ -645,16 +645,16 @@ static void begin(struct walk *walk)
     const struct fulcrum_renewal_state *state = walk->state;
     double turn_s = problem->host_s + state->gpu_wait_s + problem->gpu_s;
     double deep_s = turn_s - (problem->depth - 1.0) * state->period_s;
-    walk->free_s = fulcrum_greater(problem->host_s, deep_s);
+    walk->free_s = fulcrum_max(problem->host_s, deep_s);
     walk->latency_s = fulcrum_renewal_latency_s(problem, state);
     const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
     walk->cores = cpu->core_count * fulcrum_cpu_servers(cpu) /
                   (cpu->thread_count * problem->each);
     walk->underway = fulcrum_renewal_underway(problem, state);
-    double outside = fulcrum_greater(0.0, problem->actors - on_their_way(walk));
-    walk->old_at_cpu = outside - fulcrum_lesser(state->left, outside);
-    old_steps_set(walk->old, walk->grid, state, problem->servers, walk->old_at_cpu);
-    walk->queue = fulcrum_greater(0.0, walk->old_at_cpu - walk->old->stepping);
+    double outside = fulcrum_max(0.0, problem->actors - on_their_way(walk));
+    walk->old_at_cpu = outside - fulcrum_min(state->left, outside);
+    residual_ages_set(walk->old, walk->grid, state, problem->servers, walk->old_at_cpu);
+    walk->queue = fulcrum_max(0.0, walk->old_at_cpu - walk->old->stepping);
     walk->old_queue = walk->queue;
     walk->now.doubt = 1.0;
     walk->before = walk->now;
@@ -665,7 +665,7 @@ static int take_slice(struct walk *walk, size_t j)
 {
     size_t place = j % FULCRUM_OLD_STEPS_BLOCK;
     if (place == 0) {
-        old_steps_left(walk->old, walk->grid, j, walk->old_still);
+        residual_ages_left(walk->old, walk->grid, j, walk->old_still);
     }
     double old_still = walk->old_still[place];
     walk->new_stepping = over_starts(walk, walk->grid->tail, j);
@@ -673,7 +673,7 @@ static int take_slice(struct walk *walk, size_t j)
     walk->arriving[0] = walk->arriving[1];
     walk->arriving[1] = 0.0;
     double stepping = old_still + walk->new_stepping;
-    double crowd = fulcrum_lesser(walk->problem->batch, walk->problem->servers);
+    double crowd = fulcrum_min(walk->problem->batch, walk->problem->servers);
     int empty = stepping + walk->queue < EMPTY_FRAC * crowd + NOBODY &&
                 walk->arriving[0] <= 0.0;
     if (empty && !skip_idle(walk)) {
@@ -701,11 +701,11 @@ static void locate_end(struct walk *walk, size_t count, double time_s)
     if (i + 1 < count && walk->track->time_s[i + 1] > walk->track->time_s[i]) {
         part = (time_s - walk->track->time_s[i]) /
                (walk->track->time_s[i + 1] - walk->track->time_s[i]);
-        part = fulcrum_lesser(1.0, fulcrum_greater(0.0, part));
+        part = fulcrum_min(1.0, fulcrum_max(0.0, part));
         walk->track->queued[i] +=
             part * (walk->track->queued[i + 1] - walk->track->queued[i]);
     }
-    walk->out->end.length = fulcrum_greater(1.0, (double)i + part);
+    walk->out->end.length = fulcrum_max(1.0, (double)i + part);
     walk->out->end.queue = walk->track->queued[i];
 }
 
@@ -730,14 +730,14 @@ static void cut_starts(struct fulcrum_renewal_starts *starts, double batch)
 static void leave_ready(struct walk *walk)
 {
     const struct moment *at = &walk->at_free;
-    double spread = sqrt(fulcrum_greater(LEAST_VARIANCE, at->ready_var));
+    double spread = sqrt(fulcrum_max(LEAST_VARIANCE, at->ready_var));
     double mean = at->ready - walk->problem->batch;
     double beyond = fulcrum_normal_beyond(mean, spread);
     double most = walk->problem->actors -
                   walk->problem->batch *
                       (1.0 + fulcrum_renewal_underway(walk->problem, walk->state));
     walk->out->end.formed_frac = at->doubt;
-    walk->out->end.left = fulcrum_greater(0.0, fulcrum_lesser(beyond, most));
+    walk->out->end.left = fulcrum_max(0.0, fulcrum_min(beyond, most));
     double slow_frac =
         walk->old_at_cpu > NOBODY ? at->old_still / walk->old_at_cpu : 0.0;
     walk->out->left_slope = slow_frac * fulcrum_normal_below(mean / spread);
@@ -748,10 +748,10 @@ static void finish(struct walk *walk, size_t count)
     struct fulcrum_renewal_outcome *out = walk->out;
     double free_s = walk->free_s;
     double period_s =
-        fulcrum_greater(free_s + walk->doubt_s, LEAST_SLICES * walk->grid->slice_s);
+        fulcrum_max(free_s + walk->doubt_s, LEAST_SLICES * walk->grid->slice_s);
     double square_s2 = free_s * free_s + 2.0 * walk->doubt_s2;
     out->end.period_s = period_s;
-    out->spread_s = sqrt(fulcrum_greater(0.0, square_s2 - period_s * period_s));
+    out->spread_s = sqrt(fulcrum_max(0.0, square_s2 - period_s * period_s));
     out->at_cpu /= period_s;
     out->stepping /= period_s;
     out->on_cores /= period_s;
@@ -765,7 +765,7 @@ void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
     const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
     struct fulcrum_renewal_outcome *out)
 {
-    struct fulcrum_old_steps old;
+    struct fulcrum_residual_ages old;
     struct track track;
     struct walk walk = {.problem = problem,
         .grid = grid,

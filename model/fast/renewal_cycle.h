@@ -34,7 +34,7 @@ double fulcrum_rate_cells_at(struct fulcrum_rate_cells *cells, double n);
  * P(A < size) of a number A with this mean and variance, taken as binomial: exactly for
  * sizes up to 10, else to about 0.005. `size` is a whole number >= 1.
  */
-double fulcrum_chance_below(double mean, double variance, double size);
+double fulcrum_probability_below(double mean, double variance, double size);
 
 /* P(Z < z) of a standard normal Z. */
 double fulcrum_normal_below(double z);

@@ -62,7 +62,7 @@ static void simplify_batches(struct fulcrum_network *network)
 {
     if (network->policy == FULCRUM_BATCH_FIXED && network->batch_size <= 1.0) {
         network->policy = FULCRUM_BATCH_GREEDY;
-        if (!fulcrum_few_accepts(network)) {
+        if (!fulcrum_greedy_small_accepts(network)) {
             network->policy = FULCRUM_BATCH_FIXED;
         }
     }
@@ -111,7 +111,8 @@ static void scale(struct fulcrum_cycle *cycle, double factor)
 static void solve_single(const struct fulcrum_network *network, double gpu_stretch,
     struct fulcrum_cycle *out)
 {
-    struct fulcrum_pace pace = fulcrum_pace_unhurried(network, gpu_stretch, 1.0);
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_unhurried(network, gpu_stretch, 1.0);
     double step_s = network->step.mean_s / fulcrum_cpu_capacity(&network->cpu, 1.0);
     double rate = 1.0 / (step_s + pace.latency_s);
     double share = rate * step_s;
@@ -136,10 +137,12 @@ static int has_law(const struct fulcrum_steady *steady, double interval_s)
  * several are inside at a time and a larger one takes longer.
  */
 static unsigned rhythm_flags(const struct fulcrum_network *network,
-    const struct fulcrum_pace *pace, double batch, double stays_frac)
+    const struct fulcrum_batch_service *pace, double batch, double stays_frac)
 {
-    struct fulcrum_pace least = fulcrum_pace_unhurried(network, 1.0, 1.0);
-    struct fulcrum_pace usual = fulcrum_pace_unhurried(network, 1.0, batch);
+    struct fulcrum_batch_service least =
+        fulcrum_batch_service_unhurried(network, 1.0, 1.0);
+    struct fulcrum_batch_service usual =
+        fulcrum_batch_service_unhurried(network, 1.0, batch);
     double items_frac =
         1.0 - (least.host_s + least.gpu_s) / (usual.host_s + usual.gpu_s);
     int overlaps = network->depth > 1.0 && pace->host_s > 0.0;
@@ -157,8 +160,8 @@ static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
     const struct fulcrum_mean_field *field, struct fulcrum_cycle *out, unsigned *flags)
 {
     const struct fulcrum_network *network = &steady->network;
-    struct fulcrum_pace pace =
-        fulcrum_pace_of(network, gpu_stretch, field->cycle.batch);
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_of(network, gpu_stretch, field->cycle.batch);
     int lawful = has_law(steady, pace.interval_s);
     double servers = fulcrum_cpu_servers(&network->cpu);
     double cv = fulcrum_step_cv(&network->step);
@@ -193,7 +196,8 @@ static void limit_batches(const struct fulcrum_network *network, double gpu_stre
     struct fulcrum_cycle *out)
 {
     double size = network->batch_size;
-    struct fulcrum_pace pace = fulcrum_pace_of(network, gpu_stretch, size);
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_of(network, gpu_stretch, size);
     double full = size / pace.interval_s;
     double free = out->steps_per_s;
     double actors = network->actors;
@@ -228,8 +232,8 @@ static int is_full(const struct fulcrum_steady *steady, double gpu_stretch,
     }
     if (network->batch_size > 0.0) {
         double size = fmin(batch, network->batch_size);
-        struct fulcrum_pace pace =
-            fulcrum_pace_of(network, gpu_stretch, network->batch_size);
+        struct fulcrum_batch_service pace =
+            fulcrum_batch_service_of(network, gpu_stretch, network->batch_size);
         double load = field->plain_steps_per_s * pace.interval_s / network->batch_size;
         return (network->actors - servers - size) * (1.0 - load) > SURE_SPARE;
     }
@@ -240,10 +244,10 @@ static int is_full(const struct fulcrum_steady *steady, double gpu_stretch,
 static int followed(const struct fulcrum_network *network, double gpu_stretch,
     struct fulcrum_cycle *out, enum fulcrum_status *status, struct fulcrum_error *err)
 {
-    if (!fulcrum_few_accepts(network)) {
+    if (!fulcrum_greedy_small_accepts(network)) {
         return 0;
     }
-    *status = fulcrum_few_solve(network, gpu_stretch, out, err);
+    *status = fulcrum_greedy_small_solve(network, gpu_stretch, out, err);
     return *status != FULCRUM_ERR_NO_FIT;
 }
 
@@ -259,7 +263,7 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
     int full = network->actors > fulcrum_cpu_servers(&network->cpu) &&
                is_full(steady, gpu_stretch, &field);
     enum fulcrum_status status = FULCRUM_OK;
-    if (!full && (limited || fulcrum_few_suits(network)) &&
+    if (!full && (limited || fulcrum_greedy_small_suits(network)) &&
         followed(network, gpu_stretch, out, &status, err)) {
         return status;
     }
@@ -280,7 +284,7 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
  * hyperbola between the two intervals, wider the more the forming time varies.
  */
 static double mean_interval_s(
-    const struct fulcrum_cohort *cohort, const struct fulcrum_pace *pace)
+    const struct fulcrum_cohort *cohort, const struct fulcrum_batch_service *pace)
 {
     double apart = cohort->interval_s - pace->interval_s;
     double sd = cohort->interval_sd_s;
@@ -314,7 +318,7 @@ static double bunching_loss(const struct fulcrum_network *network,
 }
 
 static unsigned fixed_flags(const struct fulcrum_network *network,
-    const struct fulcrum_cohort *cohort, const struct fulcrum_pace *pace)
+    const struct fulcrum_cohort *cohort, const struct fulcrum_batch_service *pace)
 {
     double servers = fulcrum_cpu_servers(&network->cpu);
     int crowded =
@@ -336,8 +340,8 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
     const struct fulcrum_network *network = &steady->network;
     struct fulcrum_cohort cohort =
         fulcrum_cohort_solve(network, table_of(steady), gpu_stretch, 0.0);
-    struct fulcrum_pace pace =
-        fulcrum_pace_unhurried(network, gpu_stretch, network->batch_size);
+    struct fulcrum_batch_service pace =
+        fulcrum_batch_service_unhurried(network, gpu_stretch, network->batch_size);
     *out = cohort.cycle;
     out->batch = network->batch_size;
     scale(out, cohort.interval_s / mean_interval_s(&cohort, &pace));

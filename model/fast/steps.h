@@ -67,7 +67,7 @@ static inline int fulcrum_root_next(struct fulcrum_root *root, double f)
 /* How often batches of a size can start and how long each takes. */
 
 /* Host and GPU as the fast solvers see them: docs/model.md "Batching", (7). */
-struct fulcrum_pace {
+struct fulcrum_batch_service {
     double host_s;
     double gpu_s;      /* while a train step runs beside it: stretched */
     double interval_s; /* between the starts of two batches, at least */
@@ -79,11 +79,11 @@ struct fulcrum_pace {
  * For batches of `size` >= 1 that always have actors waiting for them.
  *   gpu_stretch  GPU times are multiplied by it, >= 1
  */
-struct fulcrum_pace fulcrum_pace_of(
+struct fulcrum_batch_service fulcrum_batch_service_of(
     const struct fulcrum_network *network, double gpu_stretch, double size);
 
 /* The same for batches that have to form: nothing waits between host and GPU. */
-struct fulcrum_pace fulcrum_pace_unhurried(
+struct fulcrum_batch_service fulcrum_batch_service_unhurried(
     const struct fulcrum_network *network, double gpu_stretch, double size);
 
 /* What a fast method says of the mean cycle of a network. */

@@ -29,9 +29,9 @@ double fulcrum_cpu_servers(const struct fulcrum_cpu_station *cpu)
 static double filled_cores(const struct fulcrum_cpu_station *cpu, double n)
 {
     double cores = actor_cores(cpu);
-    double running = fulcrum_lesser(n, fulcrum_cpu_servers(cpu));
-    return fulcrum_lesser(running, cores) +
-           cpu->smt_yield_frac * fulcrum_greater(0.0, running - cores);
+    double running = fulcrum_min(n, fulcrum_cpu_servers(cpu));
+    return fulcrum_min(running, cores) +
+           cpu->smt_yield_frac * fulcrum_max(0.0, running - cores);
 }
 
 /* Equation (2). */
@@ -41,7 +41,7 @@ static double smt_turbo(const struct fulcrum_cpu_station *cpu, double n)
     if (n > fulcrum_cpu_servers(cpu)) {
         rate /= 1.0 + cpu->oversubscription_frac;
     }
-    double active = fulcrum_lesser(1.0, (n + cpu->reserved_threads) / cpu->core_count);
+    double active = fulcrum_min(1.0, (n + cpu->reserved_threads) / cpu->core_count);
     return rate * (1.0 + cpu->turbo_frac * (1.0 - active));
 }
 
@@ -55,7 +55,7 @@ static double unsaturated(const struct fulcrum_cpu_station *cpu, double n)
     if (cpu->curve == FULCRUM_CURVE_SATURATING || n <= actor_cores(cpu)) {
         return filled_cores(cpu, n);
     }
-    return fulcrum_lesser(n, servers) * filled_cores(cpu, servers) / servers;
+    return fulcrum_min(n, servers) * filled_cores(cpu, servers) / servers;
 }
 
 /* The bracket of (20), without nu. */
@@ -75,13 +75,12 @@ static double saturating(const struct fulcrum_cpu_station *cpu, double n)
 {
     double alone = knee(cpu, 1.0);
     double rate = knee(cpu, n) / alone;
-    double socket = fulcrum_greater(1.0, cpu->core_count / 2.0);
-    if (fulcrum_lesser(n, fulcrum_cpu_servers(cpu)) <= socket) {
+    double socket = fulcrum_max(1.0, cpu->core_count / 2.0);
+    if (fulcrum_min(n, fulcrum_cpu_servers(cpu)) <= socket) {
         return rate;
     }
     double one_socket = knee(cpu, socket) / alone;
-    return fulcrum_greater(
-        rate * cpu->cross_socket_frac, fulcrum_lesser(rate, one_socket));
+    return fulcrum_max(rate * cpu->cross_socket_frac, fulcrum_min(rate, one_socket));
 }
 
 /* Linear between counts, held beyond the last one. */
@@ -107,7 +106,7 @@ static double tabulated(const struct fulcrum_cpu_station *cpu, double n)
     }
     double full = table_entry(cpu, cpu->thread_count);
     double crowded = table_entry(cpu, n * cpu->thread_count / servers);
-    return table_entry(cpu, servers) * fulcrum_lesser(1.0, crowded / full);
+    return table_entry(cpu, servers) * fulcrum_min(1.0, crowded / full);
 }
 
 double fulcrum_cpu_capacity(const struct fulcrum_cpu_station *cpu, double n)

@@ -35,7 +35,7 @@ static int ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-static enum fulcrum_overlay_side side_of(const char *path)
+static enum fulcrum_applied_calibration_side side_of(const char *path)
 {
     if (starts_with(path, "workload.step.")) {
         return FULCRUM_SIDE_ACTOR;
@@ -50,26 +50,27 @@ static enum fulcrum_overlay_side side_of(const char *path)
                                              : FULCRUM_SIDE_CPU_WATTS;
 }
 
-enum fulcrum_status fulcrum_overlay_init(struct fulcrum_overlay *overlay,
+enum fulcrum_status fulcrum_applied_calibration_init(
+    struct fulcrum_applied_calibration *applied,
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
     size_t n = calibration->parameter_count;
-    overlay->calibration = calibration;
-    overlay->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
-    overlay->sides = calloc(n + 1, sizeof *overlay->sides);
-    if (overlay->fields == NULL || overlay->sides == NULL) {
+    applied->calibration = calibration;
+    applied->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
+    applied->sides = calloc(n + 1, sizeof *applied->sides);
+    if (applied->fields == NULL || applied->sides == NULL) {
         return fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "an overlay of %zu parameters", n);
     }
     for (size_t i = 0; i < n; i++) {
-        overlay->fields[i] = fulcrum_field_find(calibration->parameters[i].path);
-        overlay->sides[i] = side_of(calibration->parameters[i].path);
+        applied->fields[i] = fulcrum_field_find(calibration->parameters[i].path);
+        applied->sides[i] = side_of(calibration->parameters[i].path);
     }
-    return fulcrum_sampler_new(calibration, &overlay->sampler, err);
+    return fulcrum_sampler_new(calibration, &applied->sampler, err);
 }
 
 /* Does this side hold for the target machine at all? */
-static int is_usable(enum fulcrum_overlay_side side,
+static int is_usable(enum fulcrum_applied_calibration_side side,
     const struct fulcrum_machine *reference, const struct fulcrum_machine *target)
 {
     switch (side) {
@@ -231,17 +232,17 @@ static void take_tables(const struct fulcrum_calibration *calibration,
 /* Copies what the calibration gives from the scaled scratch; true where learner times
  * came.
  */
-static int copy_given(const struct fulcrum_overlay *overlay,
+static int copy_given(const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_design *scratch, struct fulcrum_design *design)
 {
-    const struct fulcrum_machine *reference = &overlay->calibration->machine;
+    const struct fulcrum_machine *reference = &applied->calibration->machine;
     int learner_times = 0;
-    for (size_t i = 0; i < overlay->calibration->parameter_count; i++) {
-        if (is_usable(overlay->sides[i], reference, &design->machine)) {
-            double value = fulcrum_field_number(overlay->fields[i], scratch);
-            memcpy((char *)design + overlay->fields[i]->offset, &value, sizeof value);
-            learner_times |= overlay->sides[i] == FULCRUM_SIDE_LEARNER;
-        } else if (overlay->sides[i] == FULCRUM_SIDE_LEARNER) {
+    for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
+        if (is_usable(applied->sides[i], reference, &design->machine)) {
+            double value = fulcrum_field_number(applied->fields[i], scratch);
+            memcpy((char *)design + applied->fields[i]->offset, &value, sizeof value);
+            learner_times |= applied->sides[i] == FULCRUM_SIDE_LEARNER;
+        } else if (applied->sides[i] == FULCRUM_SIDE_LEARNER) {
             design->flags |= FULCRUM_FLAG_OTHER_LEARNER;
         }
     }
@@ -262,18 +263,18 @@ static void take_gpu_shares(
     target->simulation.launch_bound_frac = source->simulation.launch_bound_frac;
 }
 
-void fulcrum_overlay_clear(struct fulcrum_overlay *overlay)
+void fulcrum_applied_calibration_clear(struct fulcrum_applied_calibration *applied)
 {
-    fulcrum_sampler_free(overlay->sampler);
-    free((void *)overlay->fields);
-    free(overlay->sides);
-    *overlay = (struct fulcrum_overlay){0};
+    fulcrum_sampler_free(applied->sampler);
+    free((void *)applied->fields);
+    free(applied->sides);
+    *applied = (struct fulcrum_applied_calibration){0};
 }
 
-static void put_value(const struct fulcrum_overlay *overlay, size_t i, double value,
-    struct fulcrum_design *scratch)
+static void put_value(const struct fulcrum_applied_calibration *applied, size_t i,
+    double value, struct fulcrum_design *scratch)
 {
-    memcpy((char *)scratch + overlay->fields[i]->offset, &value, sizeof value);
+    memcpy((char *)scratch + applied->fields[i]->offset, &value, sizeof value);
 }
 
 /*
@@ -294,14 +295,14 @@ static void hold_sum_of_shares(struct fulcrum_workload_network *network)
 }
 
 /* The values, drawn or not, in the scratch copy that is then scaled. */
-static enum fulcrum_status put_values(const struct fulcrum_overlay *overlay,
+static enum fulcrum_status put_values(const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_luck *luck, struct fulcrum_design *scratch)
 {
-    const struct fulcrum_calibration *calibration = overlay->calibration;
+    const struct fulcrum_calibration *calibration = applied->calibration;
     size_t count = calibration->parameter_count;
     if (luck->rng == NULL && luck->score == NULL) {
         for (size_t i = 0; i < count; i++) {
-            put_value(overlay, i, calibration->parameters[i].value, scratch);
+            put_value(applied, i, calibration->parameters[i].value, scratch);
         }
         return FULCRUM_OK;
     }
@@ -311,33 +312,34 @@ static enum fulcrum_status put_values(const struct fulcrum_overlay *overlay,
     }
     if (luck->score != NULL) {
         fulcrum_sampler_place(
-            overlay->sampler, luck->score + overlay->first_slot, values);
+            applied->sampler, luck->score + applied->first_slot, values);
     } else {
-        fulcrum_sampler_draw(overlay->sampler, luck->rng, values);
+        fulcrum_sampler_draw(applied->sampler, luck->rng, values);
     }
     for (size_t i = 0; i < count; i++) {
-        put_value(overlay, i, values[i], scratch);
+        put_value(applied, i, values[i], scratch);
     }
     hold_sum_of_shares(&scratch->workload.network);
     free(values);
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_overlay_apply(const struct fulcrum_overlay *overlay,
+enum fulcrum_status fulcrum_calibration_apply(
+    const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_workload *shares, const struct fulcrum_luck *luck,
     struct fulcrum_design *design)
 {
     struct fulcrum_design scratch = *design;
     forget_times(&scratch.workload);
     take_gpu_shares(shares, &scratch.workload);
-    TRY(put_values(overlay, luck, &scratch));
+    TRY(put_values(applied, luck, &scratch));
     design->flags |= scale_times(
-        &overlay->calibration->machine, &design->machine, luck, &scratch.workload);
-    int learner_times = copy_given(overlay, &scratch, design);
+        &applied->calibration->machine, &design->machine, luck, &scratch.workload);
+    int learner_times = copy_given(applied, &scratch, design);
     if (learner_times) {
         take_gpu_shares(&scratch.workload, &design->workload);
     }
-    take_tables(overlay->calibration, learner_times, design);
+    take_tables(applied->calibration, learner_times, design);
     return FULCRUM_OK;
 }
 
@@ -348,18 +350,19 @@ static int is_core_or_thread_count(const struct fulcrum_field *field)
 }
 
 /* Cores follow threads: the two are looked at together. */
-static int depends_on_counts(const struct fulcrum_overlay *overlay)
+static int depends_on_counts(const struct fulcrum_applied_calibration *applied)
 {
-    for (size_t i = 0; i < overlay->calibration->parameter_count; i++) {
-        if (is_core_or_thread_count(overlay->fields[i])) {
+    for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
+        if (is_core_or_thread_count(applied->fields[i])) {
             return 1;
         }
     }
-    return overlay->calibration->capacity_count > 0;
+    return applied->calibration->capacity_count > 0;
 }
 
-int fulcrum_overlay_depends_on(
-    const struct fulcrum_overlay *overlay, const struct fulcrum_field *field)
+int fulcrum_applied_calibration_depends_on(
+    const struct fulcrum_applied_calibration *applied,
+    const struct fulcrum_field *field)
 {
     /* What scale_times and, through it, fulcrum_gpu_scale and fulcrum_node_transfer_s
      * read of the target. */
@@ -388,20 +391,21 @@ int fulcrum_overlay_depends_on(
             return 1;
         }
     }
-    return is_core_or_thread_count(field) && depends_on_counts(overlay);
+    return is_core_or_thread_count(field) && depends_on_counts(applied);
 }
 
-int fulcrum_overlay_holds(const struct fulcrum_calibration *calibration,
+int fulcrum_applied_calibration_holds(const struct fulcrum_calibration *calibration,
     const struct fulcrum_machine *machine, const char *path)
 {
     return is_usable(side_of(path), &calibration->machine, machine);
 }
 
-int fulcrum_overlay_measures_watts(const struct fulcrum_overlay *overlay,
+int fulcrum_applied_calibration_measures_watts(
+    const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_machine *machine, const char *path)
 {
     const struct fulcrum_parameter *parameter =
-        fulcrum_calibration_parameter(overlay->calibration, path);
+        fulcrum_calibration_parameter(applied->calibration, path);
     return parameter != NULL && parameter->origin != FULCRUM_ORIGIN_PRIOR &&
-           is_usable(side_of(path), &overlay->calibration->machine, machine);
+           is_usable(side_of(path), &applied->calibration->machine, machine);
 }

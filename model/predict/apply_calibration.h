@@ -11,7 +11,7 @@
 #include "model/design/sampler.h"
 
 /* What of a design a parameter belongs to: it decides how it is carried over. */
-enum fulcrum_overlay_side {
+enum fulcrum_applied_calibration_side {
     FULCRUM_SIDE_ACTOR,   /* step times: follow the speed of a thread */
     FULCRUM_SIDE_LEARNER, /* host, network, training: only between like accelerators */
     FULCRUM_SIDE_CPU_WATTS, /* only for the model of CPU they were measured on */
@@ -20,11 +20,11 @@ enum fulcrum_overlay_side {
 };
 
 /* A calibration prepared for use by several threads at once. */
-struct fulcrum_overlay {
+struct fulcrum_applied_calibration {
     const struct fulcrum_calibration *calibration; /* borrowed */
     struct fulcrum_sampler *sampler;
     const struct fulcrum_field **fields; /* of its parameters */
-    enum fulcrum_overlay_side *sides;
+    enum fulcrum_applied_calibration_side *sides;
     size_t first_slot; /* of its scores in those of a world; set by the owner */
 };
 
@@ -41,13 +41,14 @@ struct fulcrum_luck {
 
 /*
  *   calibration  one that fulcrum_calibration_check accepts
- *   out          zeroed; fulcrum_overlay_clear gives it back, also after a failure
+ *   out          zeroed; fulcrum_applied_calibration_clear gives it back, also after a failure
  *   fails        FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_overlay_init(struct fulcrum_overlay *out,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_applied_calibration_init(
+    struct fulcrum_applied_calibration *out,
     const struct fulcrum_calibration *calibration, struct fulcrum_error *err);
 /* Accepts a zeroed one. */
-void fulcrum_overlay_clear(struct fulcrum_overlay *overlay);
+void fulcrum_applied_calibration_clear(struct fulcrum_applied_calibration *applied);
 
 /*
  * Lays the calibration over `design`: its values or, with luck, one draw of them; the
@@ -55,23 +56,26 @@ void fulcrum_overlay_clear(struct fulcrum_overlay *overlay);
  *   shares   the workload with the shares of GPU time on the calibration's machine
  *   fails    FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_overlay_apply(
-    const struct fulcrum_overlay *overlay, const struct fulcrum_workload *shares,
-    const struct fulcrum_luck *luck, struct fulcrum_design *design);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_apply(
+    const struct fulcrum_applied_calibration *applied,
+    const struct fulcrum_workload *shares, const struct fulcrum_luck *luck,
+    struct fulcrum_design *design);
 
 /*
- * May what the overlay does depend on this field of the design? Where it does not, the
- * field can be set after the overlay as well as before it.
+ * May what the applied does depend on this field of the design? Where it does not, the
+ * field can be set after the applied as well as before it.
  */
-int fulcrum_overlay_depends_on(
-    const struct fulcrum_overlay *overlay, const struct fulcrum_field *field);
+int fulcrum_applied_calibration_depends_on(
+    const struct fulcrum_applied_calibration *applied,
+    const struct fulcrum_field *field);
 
 /* Does the calibration's parameter `path` hold for `machine` at all? */
-int fulcrum_overlay_holds(const struct fulcrum_calibration *calibration,
+int fulcrum_applied_calibration_holds(const struct fulcrum_calibration *calibration,
     const struct fulcrum_machine *machine, const char *path);
 
 /* Did the calibration measure this parameter, and does it hold for `machine`? */
-int fulcrum_overlay_measures_watts(const struct fulcrum_overlay *overlay,
+int fulcrum_applied_calibration_measures_watts(
+    const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_machine *machine, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* pauses.c - solving shards whose server pauses between batches, and pays for it. */
+/* pauses.c - solving replicas whose server pauses between batches, and pays for it. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A server that has all it can do finds the next batch waiting; one that has not
@@ -61,48 +61,48 @@ static double wake_share(
 /* What the learner's pauses add to a batch. Where batches overlap, the host's time is
  * none of the learner's. */
 static double cold_s(
-    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution)
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
 {
-    const struct fulcrum_network *network = &shards->network;
-    double gpu_frac = shards->learner_count > 0.0 ? solution->gpu_inference_busy_frac
-                                                  : solution->gpu_busy_frac;
+    const struct fulcrum_network *network = &replicas->network;
+    double gpu_frac = replicas->learner_count > 0.0 ? solution->gpu_inference_busy_frac
+                                                    : solution->gpu_busy_frac;
     double busy_frac =
         gpu_frac + (network->depth > 1.0 ? 0.0 : solution->host_busy_frac);
     struct pauses pauses = pauses_of(network, solution, busy_frac);
     return pauses.chance *
-           fulcrum_cold_s(shards->cold_s, shards->cooling_s, pauses.mean_s);
+           fulcrum_cold_s(replicas->cold_s, replicas->cooling_s, pauses.mean_s);
 }
 
 /* The line and the table of batch times, both `more_s` longer. */
-static void lengthen_batches(struct fulcrum_shards *shards, double more_s)
+static void lengthen_batches(struct fulcrum_replicas *replicas, double more_s)
 {
-    shards->network.gpu.per_batch_s += more_s;
-    for (size_t i = 0; i < shards->network.gpu.count; i++) {
-        shards->table_time_s[i] += more_s;
+    replicas->network.gpu.per_batch_s += more_s;
+    for (size_t i = 0; i < replicas->network.gpu.count; i++) {
+        replicas->table_time_s[i] += more_s;
     }
 }
 
-enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_shards *shards,
+enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
-    const struct fulcrum_step alone = shards->network.step;
+    const struct fulcrum_step alone = replicas->network.step;
     struct fulcrum_solver_options quick = *options;
     quick.method = FULCRUM_METHOD_FAST;
-    int pays = shards->wake_s > 0.0 || shards->cold_s > 0.0;
+    int pays = replicas->wake_s > 0.0 || replicas->cold_s > 0.0;
     double added_s = 0.0;
     for (int round = 0; pays && round < ROUNDS; round++) {
         struct fulcrum_solution rough;
-        if (fulcrum_solve(&shards->network, &quick, &rough, NULL) != FULCRUM_OK) {
+        if (fulcrum_solve(&replicas->network, &quick, &rough, NULL) != FULCRUM_OK) {
             break;
         }
-        double wake_s = shards->wake_s * wake_share(&shards->network, &rough);
-        double now_s = shards->cold_s > 0.0 ? cold_s(shards, &rough) : 0.0;
-        shards->network.step = fulcrum_step_lengthened(alone, wake_s);
-        lengthen_batches(shards, now_s - added_s);
+        double wake_s = replicas->wake_s * wake_share(&replicas->network, &rough);
+        double now_s = replicas->cold_s > 0.0 ? cold_s(replicas, &rough) : 0.0;
+        replicas->network.step = fulcrum_step_lengthened(alone, wake_s);
+        lengthen_batches(replicas, now_s - added_s);
         added_s = now_s;
     }
-    TRY(fulcrum_solve(&shards->network, options, out, err));
-    fulcrum_node_part_busy(shards, out);
+    TRY(fulcrum_solve(&replicas->network, options, out, err));
+    fulcrum_node_part_busy(replicas, out);
     return FULCRUM_OK;
 }

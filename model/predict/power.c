@@ -30,9 +30,10 @@ static double gpu_power(const struct fulcrum_design *design, double sm_active_fr
 /* Share of all cores that are busy: with stepping actors, or with the learner's
  * threads. */
 static double core_busy_frac(const struct fulcrum_design *design,
-    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution)
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
 {
-    double learner_frac = shards->reserved_threads / shards->network.cpu.thread_count;
+    double learner_frac =
+        replicas->reserved_threads / replicas->network.cpu.thread_count;
     if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
         learner_frac *= solution->gpu_busy_frac;
     }
@@ -41,9 +42,9 @@ static double core_busy_frac(const struct fulcrum_design *design,
 
 /* Of the busy cores, the share that runs two stepping threads. */
 static double smt_share(
-    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution)
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
 {
-    const struct fulcrum_cpu_station *cpu = &shards->network.cpu;
+    const struct fulcrum_cpu_station *cpu = &replicas->network.cpu;
     double cores = solution->cpu_core_busy_frac * cpu->core_count;
     double threads = solution->cpu_thread_busy_frac * fulcrum_cpu_servers(cpu);
     return cores > 0.0 ? fmin(1.0, fmax(0.0, (threads - cores) / cores)) : 0.0;
@@ -51,42 +52,42 @@ static double smt_share(
 
 /* (13). */
 static double cpu_power(const struct fulcrum_design *design,
-    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution)
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
 {
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
-    double busy_cores = core_busy_frac(design, shards, solution) * cpu->core_count;
-    double smt = 1.0 + cpu->smt_power_frac * smt_share(shards, solution);
+    double busy_cores = core_busy_frac(design, replicas, solution) * cpu->core_count;
+    double smt = 1.0 + cpu->smt_power_frac * smt_share(replicas, solution);
     return cpu->idle_w + cpu->core_idle_w * cpu->core_count +
            cpu->core_dynamic_w * busy_cores * smt;
 }
 
 /* Both kinds of work at the same GPUs, all alike. */
 static void add_gpus(const struct fulcrum_design *design,
-    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution,
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution,
     struct fulcrum_power *power)
 {
     power->sm_active_frac = fmin(
         1.0, solution->gpu_train_busy_frac * design->workload.training.sm_active_frac *
-                     shards->train_active_frac +
+                     replicas->train_active_frac +
                  solution->gpu_inference_busy_frac *
                      design->workload.network.sm_active_frac *
-                     shards->inference_active_frac +
+                     replicas->inference_active_frac +
                  solution->gpu_simulation_busy_frac *
                      design->workload.simulation.sm_active_frac *
-                     shards->simulation_active_frac);
+                     replicas->simulation_active_frac);
     power->gpu_w = design->run.gpu_count * gpu_power(design, power->sm_active_frac);
 }
 
 /* Some GPUs infer and the others train; SM activity is then the mean of all used. */
 static void add_gpus_apart(const struct fulcrum_design *design,
-    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution,
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution,
     struct fulcrum_power *power)
 {
     double learners = design->run.learner_gpu_count;
     double others = design->run.gpu_count - learners;
     double training = fmin(1.0, solution->gpu_train_busy_frac *
                                     design->workload.training.sm_active_frac *
-                                    shards->train_active_frac);
+                                    replicas->train_active_frac);
     double inferring =
         solution->gpu_inference_busy_frac * design->workload.network.sm_active_frac;
     power->sm_active_frac =
@@ -96,18 +97,18 @@ static void add_gpus_apart(const struct fulcrum_design *design,
 }
 
 struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
-    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution)
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
 {
     const struct fulcrum_machine *machine = &design->machine;
     struct fulcrum_power power = {.sm_active_frac = FULCRUM_UNKNOWN,
         .gpu_w = FULCRUM_UNKNOWN,
-        .cpu_w = cpu_power(design, shards, solution)};
+        .cpu_w = cpu_power(design, replicas, solution)};
     double gpus_w = 0.0;
     if (machine->accelerator == FULCRUM_ACCELERATOR_GPU) {
-        if (shards->learner_count > 0.0) {
-            add_gpus_apart(design, shards, solution, &power);
+        if (replicas->learner_count > 0.0) {
+            add_gpus_apart(design, replicas, solution, &power);
         } else {
-            add_gpus(design, shards, solution, &power);
+            add_gpus(design, replicas, solution, &power);
         }
         gpus_w = power.gpu_w +
                  (machine->gpu.count - design->run.gpu_count) * machine->gpu.idle_w;
@@ -115,8 +116,8 @@ struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
     power.system_w =
         (power.cpu_w + gpus_w + machine->rest_w) / machine->psu_efficiency_frac;
     /* All machines are alike. */
-    power.cpu_w *= shards->node_count;
-    power.gpu_w *= shards->node_count;
-    power.system_w *= shards->node_count;
+    power.cpu_w *= replicas->node_count;
+    power.gpu_w *= replicas->node_count;
+    power.system_w *= replicas->node_count;
     return power;
 }

@@ -21,8 +21,8 @@ struct fulcrum_power {
 double fulcrum_gpu_power(
     const struct fulcrum_gpu *gpu, double sm_active_frac, double used_frac);
 
-/* Docs/model.md "Power", (12)-(13). `shards` and `solution` are the design's own. */
+/* Docs/model.md "Power", (12)-(13). `replicas` and `solution` are the design's own. */
 struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
-    const struct fulcrum_shards *shards, const struct fulcrum_solution *solution);
+    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution);
 
 #endif

@@ -72,7 +72,7 @@ const char *fulcrum_output_meaning(size_t output)
 /* A designed, lowered and solved point. Large: kept on the heap. */
 struct solved_point {
     struct fulcrum_design design;
-    struct fulcrum_shards shards;
+    struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     unsigned flags;
 };
@@ -83,8 +83,9 @@ enum { STEMS = 33 };
 struct fulcrum_predictor {
     const struct fulcrum_scenario *scenario;
     const double *score; /* of the world that points are in; NULL: none */
-    struct fulcrum_design_stem stems[STEMS]; /* draws beyond share the last one */
-    struct solved_point solved;              /* of the point or draw at hand */
+    struct fulcrum_design_common_prefix
+        prefixes[STEMS];        /* draws beyond share the last one */
+    struct solved_point solved; /* of the point or draw at hand */
     struct fulcrum_solver_memory *memory;
     size_t draw_count; /* of the point predicted last */
     size_t draw_capacity;
@@ -92,7 +93,7 @@ struct fulcrum_predictor {
     double *column; /* draw_count, to be sorted */
 };
 
-/* A sweep asks for the same draws at every point: each finds its own stem again. */
+/* A sweep asks for the same draws at every point: each finds its own prefix again. */
 static enum fulcrum_status design_point(struct fulcrum_predictor *predictor,
     const struct fulcrum_point *point, struct fulcrum_error *err)
 {
@@ -100,9 +101,9 @@ static enum fulcrum_status design_point(struct fulcrum_predictor *predictor,
         return fulcrum_scenario_design_in(predictor->scenario, predictor->score, point,
             &predictor->solved.design, err);
     }
-    size_t stem = point->draw < STEMS ? (size_t)point->draw : STEMS - 1;
-    return fulcrum_scenario_design_along(predictor->scenario, &predictor->stems[stem],
-        point, &predictor->solved.design, err);
+    size_t prefix = point->draw < STEMS ? (size_t)point->draw : STEMS - 1;
+    return fulcrum_scenario_design_along(predictor->scenario,
+        &predictor->prefixes[prefix], point, &predictor->solved.design, err);
 }
 
 static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
@@ -113,19 +114,20 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
     enum fulcrum_status status = design_point(predictor, point, err);
     if (status == FULCRUM_OK && fulcrum_design_is_resident(&out->design)) {
         status =
-            fulcrum_resident_solve(&out->design, &out->shards, &out->solution, err);
-        out->flags = out->design.flags | out->shards.flags;
+            fulcrum_resident_solve(&out->design, &out->replicas, &out->solution, err);
+        out->flags = out->design.flags | out->replicas.flags;
         return status;
     }
     if (status == FULCRUM_OK) {
-        status = fulcrum_design_lower(&out->design, &out->shards, err);
+        status = fulcrum_design_to_network(&out->design, &out->replicas, err);
     }
     if (status == FULCRUM_OK) {
         struct fulcrum_solver_options with_memory = *options;
         with_memory.memory = predictor->memory;
-        status = fulcrum_solve_pausing(&out->shards, &with_memory, &out->solution, err);
+        status =
+            fulcrum_solve_pausing(&out->replicas, &with_memory, &out->solution, err);
     }
-    out->flags = out->design.flags | out->shards.flags | out->solution.flags;
+    out->flags = out->design.flags | out->replicas.flags | out->solution.flags;
     return status;
 }
 
@@ -133,19 +135,19 @@ static void fill_rates(const struct solved_point *point, double *value)
 {
     const struct fulcrum_workload *workload = &point->design.workload;
     const struct fulcrum_solution *solution = &point->solution;
-    double requests = point->shards.count * point->shards.steps_per_request;
+    double requests = point->replicas.count * point->replicas.steps_per_request;
     double steps_per_s = solution->steps_per_s * requests;
     value[FULCRUM_OUTPUT_steps_per_s] = steps_per_s;
     value[FULCRUM_OUTPUT_frames_per_s] = steps_per_s * workload->frame_skip;
     value[FULCRUM_OUTPUT_runtime_s] = workload->total_env_steps / steps_per_s;
     value[FULCRUM_OUTPUT_mean_batch] =
-        solution->mean_batch * point->shards.steps_per_request;
+        solution->mean_batch * point->replicas.steps_per_request;
 }
 
 /* What training on many GPUs costs: docs/model.md "Training on many devices". */
 static void fill_training(const struct solved_point *point, double *value)
 {
-    const struct fulcrum_cluster_step *step = &point->shards.training;
+    const struct fulcrum_cluster_step *step = &point->replicas.training;
     int trains = step->worker_count > 0.0;
     double epochs_rel = trains ? step->epochs_rel : 1.0;
     value[FULCRUM_OUTPUT_quality_runtime_s] =
@@ -173,7 +175,7 @@ static void fill_stations(const struct fulcrum_solution *solution, double *value
 static void fill_watts(const struct solved_point *point, double *value)
 {
     struct fulcrum_power power =
-        fulcrum_power_of(&point->design, &point->shards, &point->solution);
+        fulcrum_power_of(&point->design, &point->replicas, &point->solution);
     double steps_per_s = value[FULCRUM_OUTPUT_steps_per_s];
     double runtime_s = value[FULCRUM_OUTPUT_runtime_s];
     value[FULCRUM_OUTPUT_sm_active_frac] = power.sm_active_frac;
@@ -195,8 +197,8 @@ static void fill_ratios(const struct solved_point *point, double *value)
     int has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
     double machine_sms = machine->gpu.count * machine->gpu.sm_count;
     double used_sms = run->gpu_count * run->sm_count;
-    double actor_threads = point->shards.count / point->shards.node_count *
-                           fulcrum_cpu_servers(&point->shards.network.cpu);
+    double actor_threads = point->replicas.count / point->replicas.node_count *
+                           fulcrum_cpu_servers(&point->replicas.network.cpu);
     value[FULCRUM_OUTPUT_cpu_gpu_ratio_machine] =
         has_gpu ? threads / machine_sms : FULCRUM_UNKNOWN;
     value[FULCRUM_OUTPUT_cpu_gpu_ratio_used] =
@@ -323,7 +325,7 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
 static void fill_prediction(
     const struct solved_point *solved, struct fulcrum_prediction *out)
 {
-    double requests = solved->shards.count * solved->shards.steps_per_request;
+    double requests = solved->replicas.count * solved->replicas.steps_per_request;
     const struct fulcrum_solution *solution = &solved->solution;
     *out = (struct fulcrum_prediction){0};
     fill_values(solved, out->value);

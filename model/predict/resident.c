@@ -78,8 +78,8 @@ static struct active_rel active_rel_of(const struct fulcrum_design *design)
             part.training.launch_bound_frac, told->training.launch_bound_frac)};
 }
 
-static void fill_shards(const struct fulcrum_design *design,
-    const struct fulcrum_resident_times *times, struct fulcrum_shards *out)
+static void fill_replicas(const struct fulcrum_design *design,
+    const struct fulcrum_resident_times *times, struct fulcrum_replicas *out)
 {
     out->network = (struct fulcrum_network){.actors = 1.0};
     out->flags = fulcrum_shard_flags(design);
@@ -89,23 +89,23 @@ static void fill_shards(const struct fulcrum_design *design,
     const struct active_rel active = active_rel_of(design);
     out->inference_active_frac = active.inference;
     out->simulation_active_frac = active.simulation;
-    double shards = fulcrum_shard_count(design);
-    out->count = shards * design->run.node_count;
+    double replicas = fulcrum_shard_count(design);
+    out->count = replicas * design->run.node_count;
     out->steps_per_request = times->env_count;
     out->wake_s = 0.0;
     out->cold_s = 0.0;
     out->cooling_s = 1.0;
-    out->network.cpu = fulcrum_shard_station(design, shards, &out->reserved_threads);
+    out->network.cpu = fulcrum_shard_station(design, replicas, &out->reserved_threads);
 }
 
 /* Samples of the others and their sum of gradients are part of a training step. */
 static void join_others(const struct fulcrum_design *design,
-    struct fulcrum_resident_times *times, struct fulcrum_shards *shards)
+    struct fulcrum_resident_times *times, struct fulcrum_replicas *replicas)
 {
     if (times->train_s > 0.0) {
-        fulcrum_shard_training(design, times->train_s, shards);
-        times->train_s = shards->network.training.train_step_s;
-        times->steps_between = shards->network.training.env_steps_per_train_step;
+        fulcrum_shard_training(design, times->train_s, replicas);
+        times->train_s = replicas->network.training.train_step_s;
+        times->steps_between = replicas->network.training.env_steps_per_train_step;
     }
 }
 
@@ -121,13 +121,13 @@ static enum fulcrum_bottleneck bottleneck_of(const struct fulcrum_solution *solu
 }
 
 enum fulcrum_status fulcrum_resident_solve(const struct fulcrum_design *design,
-    struct fulcrum_shards *shards, struct fulcrum_solution *solution,
+    struct fulcrum_replicas *replicas, struct fulcrum_solution *solution,
     struct fulcrum_error *err)
 {
     struct fulcrum_resident_times times = fulcrum_resident_times_of(design);
     TRY(fulcrum_gpu_memory_check(design, times.env_count, err));
-    fill_shards(design, &times, shards);
-    join_others(design, &times, shards);
+    fill_replicas(design, &times, replicas);
+    join_others(design, &times, replicas);
     double step_s = times.simulation_s + times.inference_s + times.host_s +
                     times.train_s / times.steps_between;
     if (!(step_s > 0.0)) {

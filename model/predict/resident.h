@@ -25,12 +25,12 @@ struct fulcrum_resident_times fulcrum_resident_times_of(
 /*
  * Rate and utilisations of one process on its GPU or instance: step after step of all
  * environments, then a training step, nothing side by side.
- *   shards   its stations and counts, for watts and ratios; no solver can take its
+ *   replicas   its stations and counts, for watts and ratios; no solver can take its
  *            network
  *   fails    FULCRUM_ERR_INFEASIBLE (memory)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_resident_solve(
-    const struct fulcrum_design *design, struct fulcrum_shards *shards,
+    const struct fulcrum_design *design, struct fulcrum_replicas *replicas,
     struct fulcrum_solution *solution, struct fulcrum_error *err);
 
 /*

@@ -2,16 +2,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A design point is put together in a fixed order, later steps over earlier ones:
- * presets with the user's settings, what a sweep varies, one overlay per calibration,
+ * presets with the user's settings, what a sweep varies, one applied per calibration,
  * and then settings and varied values once more. They come before the calibrations
  * because times are scaled to the machine that is asked about, and after them because
  * what the user says goes before what was measured.
  *
- * Most of that is the same at every point of a sweep. Fields that no overlay looks at
- * are "late": they can as well be set on the finished rest, the stem, which is kept as
- * long as the other fields stay.
+ * Most of that is the same at every point of a sweep. Fields that no applied looks at
+ * are "late": they can as well be set on the finished rest, the prefix, which is kept
+ * as long as the other fields stay.
  *
- * A draw replaces each overlay's values, the priors and the factors of scaling by
+ * A draw replaces each applied's values, the priors and the factors of scaling by
  * random ones. They come from the seed and the number of the draw alone, never from the
  * point, so that the same draw is the same world at every point of a sweep.
  */
@@ -50,7 +50,7 @@ static size_t chance_calibration_slot(
     return slot;
 }
 
-size_t fulcrum_chance_slots(const struct fulcrum_scenario_inputs *inputs)
+size_t fulcrum_uncertain_input_slots(const struct fulcrum_scenario_inputs *inputs)
 {
     return chance_calibration_slot(inputs, inputs->calibration_count);
 }
@@ -59,13 +59,13 @@ size_t fulcrum_chance_slots(const struct fulcrum_scenario_inputs *inputs)
 struct list {
     const struct fulcrum_scenario_inputs *inputs;
     struct fulcrum_machine machine; /* with the user's settings */
-    struct fulcrum_chance *items;
+    struct fulcrum_uncertain_input *items;
     size_t count;
     size_t group_count;
     size_t *block; /* of the calibration at hand */
 };
 
-static void add(struct list *list, struct fulcrum_chance chance)
+static void add(struct list *list, struct fulcrum_uncertain_input chance)
 {
     chance.group = list->group_count;
     list->items[list->count++] = chance;
@@ -90,7 +90,8 @@ static int is_given(
     for (size_t i = first; i < inputs->calibration_count; i++) {
         const struct fulcrum_calibration *calibration = inputs->calibrations[i];
         if (fulcrum_calibration_parameter(calibration, field->path) != NULL &&
-            fulcrum_overlay_holds(calibration, &list->machine, field->path)) {
+            fulcrum_applied_calibration_holds(
+                calibration, &list->machine, field->path)) {
             return 1;
         }
     }
@@ -103,7 +104,7 @@ static int is_in_force(const struct list *list, size_t i, size_t k)
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     const char *path = calibration->parameters[k].path;
     const struct fulcrum_field *field = fulcrum_field_find(path);
-    return fulcrum_overlay_holds(calibration, &list->machine, path) &&
+    return fulcrum_applied_calibration_holds(calibration, &list->machine, path) &&
            !is_set(list->inputs, field) && !is_given(list, i + 1, field);
 }
 
@@ -129,7 +130,7 @@ static int is_other_gpu(
            strcmp(a->gpu.name, b->gpu.name) != 0;
 }
 
-/* Scaled times have spreads, one for all of a machine's: overlay.c's rule. */
+/* Scaled times have spreads, one for all of a machine's: applied.c's rule. */
 static void list_scales(struct list *list)
 {
     int other_cpu = 0;
@@ -143,12 +144,12 @@ static void list_scales(struct list *list)
         }
     }
     if (other_cpu) {
-        add(list, (struct fulcrum_chance){.kind = FULCRUM_CHANCE_CPU_SCALE,
+        add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_CPU_SCALE,
                       .slot = FULCRUM_SLOT_CPU_SCALE});
         list->group_count++;
     }
     if (other_gpu) {
-        add(list, (struct fulcrum_chance){.kind = FULCRUM_CHANCE_GPU_SCALE,
+        add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_GPU_SCALE,
                       .slot = FULCRUM_SLOT_GPU_SCALE});
         list->group_count++;
     }
@@ -163,7 +164,7 @@ static void list_priors(struct list *list)
                      inputs->priors[i].spread_factor > 1.0 &&
                      !isnan(fulcrum_field_number(field, inputs->base));
         if (varies && !is_set(inputs, field) && !is_given(list, 0, field)) {
-            add(list, (struct fulcrum_chance){.kind = FULCRUM_CHANCE_PRIOR,
+            add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_PRIOR,
                           .field = field,
                           .prior = i,
                           .slot = FULCRUM_SLOT_FIRST_PRIOR + i});
@@ -178,7 +179,7 @@ static void list_draws(struct list *list, size_t i)
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     for (size_t k = 0; k < calibration->parameter_count; k++) {
         if (fulcrum_sampler_keeps(calibration, k) && is_in_force(list, i, k)) {
-            add(list, (struct fulcrum_chance){.kind = FULCRUM_CHANCE_DRAWS,
+            add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_DRAWS,
                           .calibration = calibration,
                           .slot = chance_calibration_slot(list->inputs, i) +
                                   calibration->parameter_count});
@@ -200,11 +201,12 @@ static void list_block(struct list *list, size_t i, size_t block)
     for (size_t k = 0; k < calibration->parameter_count; k++) {
         const struct fulcrum_parameter *parameter = &calibration->parameters[k];
         if (list->block[k] == block && parameter->standard_error > 0.0) {
-            add(list, (struct fulcrum_chance){.kind = FULCRUM_CHANCE_PARAMETER,
-                          .field = fulcrum_field_find(parameter->path),
-                          .calibration = calibration,
-                          .parameter = k,
-                          .slot = chance_calibration_slot(list->inputs, i) + k});
+            add(list,
+                (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_PARAMETER,
+                    .field = fulcrum_field_find(parameter->path),
+                    .calibration = calibration,
+                    .parameter = k,
+                    .slot = chance_calibration_slot(list->inputs, i) + k});
             any_in_force |= is_in_force(list, i, k);
         }
     }
@@ -245,15 +247,16 @@ static enum fulcrum_status chance_apply_settings(
     return status;
 }
 
-enum fulcrum_status fulcrum_chances_list(const struct fulcrum_scenario_inputs *inputs,
-    struct fulcrum_chance **out, size_t *count, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_uncertain_inputs_list(
+    const struct fulcrum_scenario_inputs *inputs, struct fulcrum_uncertain_input **out,
+    size_t *count, struct fulcrum_error *err)
 {
     struct list list = {.inputs = inputs};
     enum fulcrum_status status = chance_apply_settings(inputs, &list, err);
     if (status != FULCRUM_OK) {
         return status;
     }
-    list.items = calloc(fulcrum_chance_slots(inputs), sizeof *list.items);
+    list.items = calloc(fulcrum_uncertain_input_slots(inputs), sizeof *list.items);
     TRY_MEMORY(list.items, err, "uncertain numbers");
     for (size_t i = 0; status == FULCRUM_OK && i < inputs->calibration_count; i++) {
         status = list_calibration(&list, i, err);
@@ -270,7 +273,7 @@ enum fulcrum_status fulcrum_chances_list(const struct fulcrum_scenario_inputs *i
 }
 
 static double prior_value(const struct fulcrum_scenario_inputs *inputs,
-    const struct fulcrum_chance *chance, double score)
+    const struct fulcrum_uncertain_input *chance, double score)
 {
     double spread_factor = inputs->priors[chance->prior].spread_factor;
     double value = fulcrum_field_number(chance->field, inputs->base) *
@@ -278,23 +281,23 @@ static double prior_value(const struct fulcrum_scenario_inputs *inputs,
     return fmin(fmax(value, chance->field->least), chance->field->most);
 }
 
-double fulcrum_chance_value(const struct fulcrum_scenario_inputs *inputs,
-    const struct fulcrum_chance *chance, double score)
+double fulcrum_uncertain_input_value(const struct fulcrum_scenario_inputs *inputs,
+    const struct fulcrum_uncertain_input *chance, double score)
 {
     switch (chance->kind) {
-    case FULCRUM_CHANCE_CPU_SCALE:
+    case FULCRUM_UNCERTAIN_CPU_SCALE:
         return exp(score * log(FULCRUM_CPU_SPREAD_FACTOR));
-    case FULCRUM_CHANCE_GPU_SCALE:
+    case FULCRUM_UNCERTAIN_GPU_SCALE:
         return exp(score * log(FULCRUM_GPU_SPREAD_FACTOR));
-    case FULCRUM_CHANCE_PRIOR:
+    case FULCRUM_UNCERTAIN_PRIOR:
         return prior_value(inputs, chance, score);
-    case FULCRUM_CHANCE_PARAMETER:
+    case FULCRUM_UNCERTAIN_PARAMETER:
         return fmin(
             fmax(fulcrum_sampler_marginal(
                      &chance->calibration->parameters[chance->parameter], score),
                 chance->field->least),
             chance->field->most);
-    case FULCRUM_CHANCE_DRAWS:
+    case FULCRUM_UNCERTAIN_DRAWS:
     default:
         return FULCRUM_UNKNOWN;
     }
@@ -303,7 +306,7 @@ double fulcrum_chance_value(const struct fulcrum_scenario_inputs *inputs,
 struct fulcrum_scenario {
     struct fulcrum_design base; /* machine settings applied */
     struct fulcrum_scenario_inputs inputs;
-    struct fulcrum_overlay *overlays;
+    struct fulcrum_applied_calibration *applied;
     unsigned char *is_late; /* per field, in the order of fulcrum_fields */
 };
 
@@ -368,8 +371,8 @@ static void mark_late_fields(struct fulcrum_scenario *scenario)
         int is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
                        fields[i].kind == FULCRUM_FIELD_CHOICE;
         for (size_t j = 0; j < scenario->inputs.calibration_count; j++) {
-            is_early = is_early ||
-                       fulcrum_overlay_depends_on(&scenario->overlays[j], &fields[i]);
+            is_early = is_early || fulcrum_applied_calibration_depends_on(
+                                       &scenario->applied[j], &fields[i]);
         }
         scenario->is_late[i] = !is_early;
     }
@@ -382,21 +385,21 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     if (scenario != NULL) {
         scenario->inputs = *inputs;
         scenario->base = *inputs->base;
-        scenario->overlays =
-            calloc(inputs->calibration_count + 1, sizeof *scenario->overlays);
+        scenario->applied =
+            calloc(inputs->calibration_count + 1, sizeof *scenario->applied);
         size_t field_count = 0;
         (void)fulcrum_fields(&field_count);
         scenario->is_late = calloc(field_count, sizeof *scenario->is_late);
     }
-    if (scenario == NULL || scenario->overlays == NULL || scenario->is_late == NULL) {
+    if (scenario == NULL || scenario->applied == NULL || scenario->is_late == NULL) {
         fulcrum_scenario_free(scenario);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario");
     }
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; status == FULCRUM_OK && i < inputs->calibration_count; i++) {
-        status =
-            fulcrum_overlay_init(&scenario->overlays[i], inputs->calibrations[i], err);
-        scenario->overlays[i].first_slot = chance_calibration_slot(inputs, i);
+        status = fulcrum_applied_calibration_init(
+            &scenario->applied[i], inputs->calibrations[i], err);
+        scenario->applied[i].first_slot = chance_calibration_slot(inputs, i);
     }
     if (status == FULCRUM_OK) {
         status = apply_with_cores(
@@ -417,10 +420,10 @@ void fulcrum_scenario_free(struct fulcrum_scenario *scenario)
         return;
     }
     for (size_t i = 0;
-         scenario->overlays != NULL && i < scenario->inputs.calibration_count; i++) {
-        fulcrum_overlay_clear(&scenario->overlays[i]);
+         scenario->applied != NULL && i < scenario->inputs.calibration_count; i++) {
+        fulcrum_applied_calibration_clear(&scenario->applied[i]);
     }
-    free(scenario->overlays);
+    free(scenario->applied);
     free(scenario->is_late);
     free(scenario);
 }
@@ -456,8 +459,8 @@ static enum fulcrum_status apply_overlays(const struct fulcrum_scenario *scenari
     const struct fulcrum_luck *luck, struct fulcrum_design *design)
 {
     for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
-        TRY(fulcrum_overlay_apply(
-            &scenario->overlays[i], &scenario->base.workload, luck, design));
+        TRY(fulcrum_calibration_apply(
+            &scenario->applied[i], &scenario->base.workload, luck, design));
     }
     return FULCRUM_OK;
 }
@@ -466,7 +469,8 @@ static int measures(const struct fulcrum_scenario *scenario,
     const struct fulcrum_machine *machine, const char *path)
 {
     for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
-        if (fulcrum_overlay_measures_watts(&scenario->overlays[i], machine, path)) {
+        if (fulcrum_applied_calibration_measures_watts(
+                &scenario->applied[i], machine, path)) {
             return 1;
         }
     }
@@ -504,7 +508,7 @@ static enum fulcrum_status apply_again(const struct fulcrum_scenario *scenario,
 }
 
 /* Everything but what is done once all fields are known. */
-static enum fulcrum_status build_stem(const struct fulcrum_scenario *scenario,
+static enum fulcrum_status build_prefix(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, const struct fulcrum_luck *luck,
     struct fulcrum_design *out, struct fulcrum_error *err)
 {
@@ -568,7 +572,7 @@ static enum fulcrum_status draw_luck(const struct fulcrum_point *point,
 }
 
 /* The part of a design that `point` draws and varies, without what follows it. */
-static enum fulcrum_status draw_stem(const struct fulcrum_scenario *scenario,
+static enum fulcrum_status draw_prefix(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
@@ -577,7 +581,7 @@ static enum fulcrum_status draw_stem(const struct fulcrum_scenario *scenario,
     if (status != FULCRUM_OK) {
         return status;
     }
-    status = build_stem(scenario, point, &luck, out, err);
+    status = build_prefix(scenario, point, &luck, out, err);
     if (luck.rng != NULL) {
         gsl_rng_free(luck.rng);
     }
@@ -588,7 +592,7 @@ enum fulcrum_status fulcrum_scenario_design(const struct fulcrum_scenario *scena
     const struct fulcrum_point *point, struct fulcrum_design *out,
     struct fulcrum_error *err)
 {
-    TRY(draw_stem(scenario, point, out, err));
+    TRY(draw_prefix(scenario, point, out, err));
     return finish_design(out, err);
 }
 
@@ -598,11 +602,11 @@ enum fulcrum_status fulcrum_scenario_design_in(const struct fulcrum_scenario *sc
 {
     struct fulcrum_luck luck = {NULL, score, 1.0, 1.0};
     set_spreads(&luck);
-    TRY(build_stem(scenario, point, &luck, out, err));
+    TRY(build_prefix(scenario, point, &luck, out, err));
     return finish_design(out, err);
 }
 
-/* A point's settings, parted into those that the stem holds and the others. */
+/* A point's settings, parted into those that the prefix holds and the others. */
 struct parted {
     struct fulcrum_setting early[FULCRUM_STEM_SETTINGS_MOST];
     struct fulcrum_setting late[FULCRUM_STEM_SETTINGS_MOST];
@@ -628,15 +632,15 @@ static void part_settings(const struct fulcrum_scenario *scenario,
 }
 
 /* Texts are borrowed and may have changed: only numbers are compared. */
-static int stands_for(const struct fulcrum_design_stem *stem,
+static int stands_for(const struct fulcrum_design_common_prefix *prefix,
     const struct fulcrum_point *point, const struct parted *parted)
 {
-    if (!stem->is_set || stem->count != parted->early_count ||
-        stem->draw != point->draw || stem->seed != point->seed) {
+    if (!prefix->is_set || prefix->count != parted->early_count ||
+        prefix->draw != point->draw || prefix->seed != point->seed) {
         return 0;
     }
-    for (size_t i = 0; i < stem->count; i++) {
-        const struct fulcrum_setting *kept = &stem->settings[i];
+    for (size_t i = 0; i < prefix->count; i++) {
+        const struct fulcrum_setting *kept = &prefix->settings[i];
         const struct fulcrum_setting *wanted = &parted->early[i];
         if (kept->field != wanted->field || kept->text != NULL ||
             wanted->text != NULL || kept->number != wanted->number) {
@@ -646,42 +650,43 @@ static int stands_for(const struct fulcrum_design_stem *stem,
     return 1;
 }
 
-static enum fulcrum_status renew_stem(const struct fulcrum_scenario *scenario,
+static enum fulcrum_status renew_prefix(const struct fulcrum_scenario *scenario,
     const struct fulcrum_point *point, const struct parted *parted,
-    struct fulcrum_design_stem *stem, struct fulcrum_error *err)
+    struct fulcrum_design_common_prefix *prefix, struct fulcrum_error *err)
 {
     struct fulcrum_point early = *point;
     early.varied = parted->early;
     early.varied_count = parted->early_count;
-    enum fulcrum_status status = draw_stem(scenario, &early, &stem->design, err);
-    stem->is_set = status == FULCRUM_OK;
-    stem->draw = point->draw;
-    stem->seed = point->seed;
-    stem->count = parted->early_count;
-    for (size_t i = 0; i < stem->count; i++) {
-        stem->settings[i] = parted->early[i];
+    enum fulcrum_status status = draw_prefix(scenario, &early, &prefix->design, err);
+    prefix->is_set = status == FULCRUM_OK;
+    prefix->draw = point->draw;
+    prefix->seed = point->seed;
+    prefix->count = parted->early_count;
+    for (size_t i = 0; i < prefix->count; i++) {
+        prefix->settings[i] = parted->early[i];
     }
     return status;
 }
 
 enum fulcrum_status fulcrum_scenario_design_along(
-    const struct fulcrum_scenario *scenario, struct fulcrum_design_stem *stem,
-    const struct fulcrum_point *point, struct fulcrum_design *out,
-    struct fulcrum_error *err)
+    const struct fulcrum_scenario *scenario,
+    struct fulcrum_design_common_prefix *prefix, const struct fulcrum_point *point,
+    struct fulcrum_design *out, struct fulcrum_error *err)
 {
     if (point->varied_count > FULCRUM_STEM_SETTINGS_MOST) {
         return fulcrum_scenario_design(scenario, point, out, err);
     }
     struct parted parted;
     part_settings(scenario, point, &parted);
-    if (!stands_for(stem, point, &parted)) {
-        enum fulcrum_status status = renew_stem(scenario, point, &parted, stem, err);
+    if (!stands_for(prefix, point, &parted)) {
+        enum fulcrum_status status =
+            renew_prefix(scenario, point, &parted, prefix, err);
         if (status != FULCRUM_OK) {
             return status;
         }
     }
-    /* Late threads take the cores along, in the proportion that the stem has. */
-    *out = stem->design;
+    /* Late threads take the cores along, in the proportion that the prefix has. */
+    *out = prefix->design;
     enum fulcrum_status status =
         apply_with_cores(parted.late, parted.late_count, out, err);
     return status == FULCRUM_OK ? finish_design(out, err) : status;

@@ -87,7 +87,7 @@ enum { FULCRUM_STEM_SETTINGS_MOST = 16 };
  * machine, settings, one draw. {0} is a legal start; for one scenario and one thread at
  * a time.
  */
-struct fulcrum_design_stem {
+struct fulcrum_design_common_prefix {
     int is_set;
     uint64_t draw;
     uint64_t seed;
@@ -99,21 +99,23 @@ struct fulcrum_design_stem {
 
 /*
  * As fulcrum_scenario_design and with the same result, but keeps the common part in
- * `stem`: much cheaper where the points differ in fields that no calibration looks at.
+ * `prefix`: much cheaper where the points differ in fields that no calibration looks
+ * at.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_scenario_design_along(
-    const struct fulcrum_scenario *scenario, struct fulcrum_design_stem *stem,
-    const struct fulcrum_point *point, struct fulcrum_design *out,
-    struct fulcrum_error *err);
+    const struct fulcrum_scenario *scenario,
+    struct fulcrum_design_common_prefix *prefix, const struct fulcrum_point *point,
+    struct fulcrum_design *out, struct fulcrum_error *err);
 
 /* What draws of a scenario leave to chance: one score for each number. */
 
-enum fulcrum_chance_kind {
-    FULCRUM_CHANCE_CPU_SCALE, /* what (23) leaves open of another processor's times */
-    FULCRUM_CHANCE_GPU_SCALE, /* what (24) leaves open of another GPU's */
-    FULCRUM_CHANCE_PRIOR,     /* a preset's value */
-    FULCRUM_CHANCE_PARAMETER, /* a calibration's, by its normal law */
-    FULCRUM_CHANCE_DRAWS      /* which of its draws a calibration gives */
+enum fulcrum_uncertain_input_kind {
+    FULCRUM_UNCERTAIN_CPU_SCALE, /* what (23) leaves open of another processor's times
+                                  */
+    FULCRUM_UNCERTAIN_GPU_SCALE, /* what (24) leaves open of another GPU's */
+    FULCRUM_UNCERTAIN_PRIOR,     /* a preset's value */
+    FULCRUM_UNCERTAIN_PARAMETER, /* a calibration's, by its normal law */
+    FULCRUM_UNCERTAIN_DRAWS      /* which of its draws a calibration gives */
 };
 
 /* Places in a world's scores; those of calibrations follow the priors. */
@@ -123,8 +125,8 @@ enum {
     FULCRUM_SLOT_FIRST_PRIOR = 2
 };
 
-struct fulcrum_chance {
-    enum fulcrum_chance_kind kind;
+struct fulcrum_uncertain_input {
+    enum fulcrum_uncertain_input_kind kind;
     const struct fulcrum_field *field;             /* NULL: scales and draws */
     const struct fulcrum_calibration *calibration; /* NULL: scales and priors */
     size_t parameter;                              /* of the calibration */
@@ -134,7 +136,7 @@ struct fulcrum_chance {
 };
 
 /* How many scores a world has. */
-size_t fulcrum_chance_slots(const struct fulcrum_scenario_inputs *inputs);
+size_t fulcrum_uncertain_input_slots(const struct fulcrum_scenario_inputs *inputs);
 
 /*
  * Everything with a score that can move a prediction: what the user has set is known,
@@ -143,15 +145,15 @@ size_t fulcrum_chance_slots(const struct fulcrum_scenario_inputs *inputs);
  *   out      the caller frees it with free(); by groups
  *   fails    as fulcrum_scenario_new
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_chances_list(
-    const struct fulcrum_scenario_inputs *inputs, struct fulcrum_chance **out,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_uncertain_inputs_list(
+    const struct fulcrum_scenario_inputs *inputs, struct fulcrum_uncertain_input **out,
     size_t *count, struct fulcrum_error *err);
 
 /*
  * The number at so many standard deviations, by its own law: a field's value as its
  * source gives it, or the factor of a scale. NAN of draws.
  */
-double fulcrum_chance_value(const struct fulcrum_scenario_inputs *inputs,
-    const struct fulcrum_chance *chance, double score);
+double fulcrum_uncertain_input_value(const struct fulcrum_scenario_inputs *inputs,
+    const struct fulcrum_uncertain_input *chance, double score);
 
 #endif

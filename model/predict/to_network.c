@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * From what users describe (a machine, a workload, a run) to what solvers solve
- * (stations, laws and times). A run on several GPUs becomes equal shards that do not
+ * (stations, laws and times). A run on several GPUs becomes equal replicas that do not
  * know of each other, one for each GPU that infers (node.c), each with its part of
  * threads and actors: true for data-parallel learners but for the all-reduce, which
  * makes their training steps longer. Batch sizes count observations here and requests
@@ -26,11 +26,12 @@
 /* Several GPUs beside one processor: who infers, who trains, what they share. */
 
 /*
- * With L of G GPUs training and nothing else, the other I = G - L carry one shard each
- * and the learners serve them all: a training step of t_T is due after K L steps of all
- * shards, K L / I of each. A shard is solved by itself, so its training is that of a
- * GPU beside its own: both work at full speed at once, which the network knows as a
- * sharing of 2. What one shard's queue may hold is its part of the learners' queues.
+ * With L of G GPUs training and nothing else, the other I = G - L carry one replica
+ * each and the learners serve them all: a training step of t_T is due after K L steps
+ * of all replicas, K L / I of each. A replica is solved by itself, so its training is
+ * that of a GPU beside its own: both work at full speed at once, which the network
+ * knows as a sharing of 2. What one replica's queue may hold is its part of the
+ * learners' queues.
  */
 
 /* One parameter, single precision (docs/model.md "Node"). */
@@ -76,14 +77,14 @@ double fulcrum_node_weights_s(const struct fulcrum_design *design)
 }
 
 /*
- * Makes the training of a shard, as it stands with a learner on its own GPU, that of
+ * Makes the training of a replica, as it stands with a learner on its own GPU, that of
  * its part of the GPUs that only train. Changes nothing where there are none.
- *   shards   its network's training and train_active_frac are restated
+ *   replicas   its network's training and train_active_frac are restated
  */
 static void node_part_training(
-    const struct fulcrum_design *design, struct fulcrum_shards *shards)
+    const struct fulcrum_design *design, struct fulcrum_replicas *replicas)
 {
-    struct fulcrum_training *training = &shards->network.training;
+    struct fulcrum_training *training = &replicas->network.training;
     if (!is_apart(design) || !(training->env_steps_per_train_step > 0.0)) {
         return;
     }
@@ -93,13 +94,13 @@ static void node_part_training(
     training->train_step_s = alone_s + fulcrum_node_weights_s(design);
     training->sharing_frac = APART_SHARING;
     /* While weights travel, the learner's SMs rest. */
-    shards->train_active_frac *= alone_s / training->train_step_s;
+    replicas->train_active_frac *= alone_s / training->train_step_s;
 }
 
 void fulcrum_node_part_busy(
-    const struct fulcrum_shards *shards, struct fulcrum_solution *solution)
+    const struct fulcrum_replicas *replicas, struct fulcrum_solution *solution)
 {
-    if (!(shards->learner_count > 0.0)) {
+    if (!(replicas->learner_count > 0.0)) {
         return;
     }
     double inferring = solution->gpu_inference_busy_frac;
@@ -113,8 +114,8 @@ void fulcrum_node_part_busy(
         solution->bottleneck = FULCRUM_BOUND_LEARNER;
     }
     solution->gpu_busy_frac =
-        (shards->count * inferring + shards->learner_count * training) /
-        (shards->count + shards->learner_count);
+        (replicas->count * inferring + replicas->learner_count * training) /
+        (replicas->count + replicas->learner_count);
 }
 
 enum { TABLE_MOST = 128 };
@@ -128,16 +129,16 @@ static int is_gpu(const struct fulcrum_design *design)
 }
 
 struct fulcrum_cpu_station fulcrum_shard_station(
-    const struct fulcrum_design *design, double shards, double *reserved)
+    const struct fulcrum_design *design, double replicas, double *reserved)
 {
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
-    double threads = cpu->thread_count / shards;
+    double threads = cpu->thread_count / replicas;
     double wanted = fulcrum_node_reserved_threads(design);
     *reserved = is_gpu(design) ? fmin(wanted, FULCRUM_RESERVED_MOST_FRAC * threads)
                                : cpu->thread_count / cpu->core_count;
     return (struct fulcrum_cpu_station){
         .curve = (enum fulcrum_cpu_curve)cpu->curve,
-        .core_count = cpu->core_count / shards,
+        .core_count = cpu->core_count / replicas,
         .thread_count = threads,
         .reserved_threads = *reserved,
         .smt_yield_frac = cpu->smt_yield_frac,
@@ -147,8 +148,10 @@ struct fulcrum_cpu_station fulcrum_shard_station(
         .serial_frac = cpu->serial_frac,
         .knee = cpu->knee,
         .cap_per_core = cpu->cap_per_core,
-        /* A shard has its threads on one socket as long as there are sockets enough. */
-        .cross_socket_frac = cpu->socket_count > shards ? cpu->cross_socket_frac : 1.0,
+        /* A replica has its threads on one socket as long as there are sockets enough.
+         */
+        .cross_socket_frac =
+            cpu->socket_count > replicas ? cpu->cross_socket_frac : 1.0,
         .capacity = design->capacity,
         .capacity_count = design->capacity_count,
     };
@@ -272,7 +275,7 @@ static double table_factor(const struct fulcrum_design *design)
 }
 
 /* The table holds times of the machine at full width: only there does it stand. */
-static void use_table(const struct fulcrum_design *design, struct fulcrum_shards *out)
+static void use_table(const struct fulcrum_design *design, struct fulcrum_replicas *out)
 {
     if (design->batch_count == 0 || design->batch_count >= TABLE_MOST ||
         runs_on_part(design)) {
@@ -305,7 +308,7 @@ static void use_table(const struct fulcrum_design *design, struct fulcrum_shards
 }
 
 static enum fulcrum_status set_batching(const struct fulcrum_design *design,
-    struct fulcrum_shards *out, struct fulcrum_error *err)
+    struct fulcrum_replicas *out, struct fulcrum_error *err)
 {
     const struct fulcrum_workload_batching *batching = &design->workload.batching;
     struct fulcrum_network *network = &out->network;
@@ -338,7 +341,7 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     return FULCRUM_OK;
 }
 
-/* The launch-bound share of a training step where a shard runs it. */
+/* The launch-bound share of a training step where a replica runs it. */
 static double launch_bound_frac_there(const struct fulcrum_design *design)
 {
     if (!runs_on_part(design)) {
@@ -369,11 +372,11 @@ double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_tol
 }
 
 /*
- * A training step of the shard as one of many: longer by what the shards wait for each
- * other, and of its part of the batch where they divide it.
+ * A training step of the replica as one of many: longer by what the replicas wait for
+ * each other, and of its part of the batch where they divide it.
  */
 void fulcrum_shard_training(const struct fulcrum_design *design, double train_step_s,
-    struct fulcrum_shards *out)
+    struct fulcrum_replicas *out)
 {
     struct fulcrum_cluster cluster = fulcrum_cluster_of(design, train_step_s);
     cluster.launch_bound_frac = launch_bound_frac_there(design);
@@ -403,7 +406,7 @@ void fulcrum_shard_training(const struct fulcrum_design *design, double train_st
 }
 
 static void set_times(const struct fulcrum_design *design,
-    const struct fulcrum_workload *workload, struct fulcrum_shards *out)
+    const struct fulcrum_workload *workload, struct fulcrum_replicas *out)
 {
     double envs = out->steps_per_request;
     struct fulcrum_network *network = &out->network;
@@ -422,7 +425,7 @@ static void set_times(const struct fulcrum_design *design,
 }
 
 static void set_times_of(
-    const struct fulcrum_design *design, struct fulcrum_shards *out)
+    const struct fulcrum_design *design, struct fulcrum_replicas *out)
 {
     if (runs_on_part(design)) {
         struct fulcrum_workload shrunk = design->workload;
@@ -434,7 +437,7 @@ static void set_times_of(
 }
 
 static void set_pauses(
-    const struct fulcrum_workload *workload, struct fulcrum_shards *out)
+    const struct fulcrum_workload *workload, struct fulcrum_replicas *out)
 {
     out->wake_s = workload->host.wake_s;
     out->cold_s = workload->network.cold_s;
@@ -456,20 +459,20 @@ static const char *shard_words(const struct fulcrum_design *design)
     return design->run.instances_per_gpu > 1.0 ? "instances of GPUs" : "GPUs";
 }
 
-enum fulcrum_status fulcrum_design_lower(const struct fulcrum_design *design,
-    struct fulcrum_shards *out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *design,
+    struct fulcrum_replicas *out, struct fulcrum_error *err)
 {
-    double shards = fulcrum_shard_count(design);
-    double actors = design->run.actor_count / shards;
+    double replicas = fulcrum_shard_count(design);
+    double actors = design->run.actor_count / replicas;
     if (actors != floor(actors)) {
         return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
             "run.actor_count = %.6g cannot be shared equally by %.6g %s",
-            design->run.actor_count, shards, shard_words(design));
+            design->run.actor_count, replicas, shard_words(design));
     }
     /* The tables behind the network are filled as far as they are used. */
     out->network = (struct fulcrum_network){.actors = actors};
     out->flags = fulcrum_shard_flags(design);
-    out->count = shards * design->run.node_count;
+    out->count = replicas * design->run.node_count;
     out->learner_count =
         is_gpu(design) ? design->run.learner_gpu_count * design->run.node_count : 0.0;
     out->node_count = design->run.node_count;
@@ -480,11 +483,11 @@ enum fulcrum_status fulcrum_design_lower(const struct fulcrum_design *design,
     out->simulation_active_frac = 1.0;
     out->steps_per_request = design->run.envs_per_actor;
     set_pauses(&design->workload, out);
-    out->network.cpu = fulcrum_shard_station(design, shards, &out->reserved_threads);
+    out->network.cpu = fulcrum_shard_station(design, replicas, &out->reserved_threads);
     if (out->network.cpu.core_count < 1.0) {
         return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
             "machine.cpu.core_count = %.6g is less than one core for each of %.6g %s",
-            design->machine.cpu.core_count, shards, shard_words(design));
+            design->machine.cpu.core_count, replicas, shard_words(design));
     }
     set_times_of(design, out);
     use_table(design, out);

@@ -18,18 +18,18 @@
  * A request of an actor carries the observations of its envs_per_actor environments, so
  * the network counts requests; multiply its rate by `steps_per_request` and `count`.
  */
-struct fulcrum_shards {
+struct fulcrum_replicas {
     struct fulcrum_network network;
     double count;
     double learner_count; /* GPUs that only train, of all machines; 0: each does both */
     double steps_per_request;
     double node_count;                    /* machines; `count` is over all of them */
-    double reserved_threads;              /* of one shard, after the cap */
-    struct fulcrum_cluster_step training; /* one training step of all shards; zeros
+    double reserved_threads;              /* of one replica, after the cap */
+    struct fulcrum_cluster_step training; /* one training step of all replicas; zeros
                                              without training */
-    double train_active_frac;     /* of a shard's GPUs, while a training step runs: less
-                                     than 1 where they wait for each other */
-    double inference_active_frac; /* of them, while inference runs */
+    double train_active_frac; /* of a replica's GPUs, while a training step runs: less
+                                 than 1 where they wait for each other */
+    double inference_active_frac;  /* of them, while inference runs */
     double simulation_active_frac; /* of them, while environments on the GPU step */
     double wake_s; /* of an actor's thread for each batch that the server waited for:
                       not in the network, see pauses.h */
@@ -40,7 +40,7 @@ struct fulcrum_shards {
     double table_time_s[128];
 };
 
-/* Most of a shard's threads that its learner may keep busy: an assumption,
+/* Most of a replica's threads that its learner may keep busy: an assumption,
  * docs/model.md "Node". */
 #define FULCRUM_RESERVED_MOST_FRAC 0.4
 
@@ -50,21 +50,22 @@ struct fulcrum_shards {
  */
 double fulcrum_shard_count(const struct fulcrum_design *design);
 
-/* The threads of one of `shards` parts, and how many of them its learner keeps busy. */
+/* The threads of one of `replicas` parts, and how many of them its learner keeps busy.
+ */
 struct fulcrum_cpu_station fulcrum_shard_station(
-    const struct fulcrum_design *design, double shards, double *reserved_threads);
+    const struct fulcrum_design *design, double replicas, double *reserved_threads);
 
-/* What is to be said of a design for how its shards come about: of enum fulcrum_flag.
+/* What is to be said of a design for how its replicas come about: of enum fulcrum_flag.
  */
 unsigned fulcrum_shard_flags(const struct fulcrum_design *design);
 
 /*
- * Training of one shard among all of them: sets training, train_active_frac, the
+ * Training of one replica among all of them: sets training, train_active_frac, the
  * network's training and perhaps a flag, from steps_per_request.
- *   train_step_s   alone on the shard's GPU
+ *   train_step_s   alone on the replica's GPU
  */
 void fulcrum_shard_training(const struct fulcrum_design *design, double train_step_s,
-    struct fulcrum_shards *out);
+    struct fulcrum_replicas *out);
 
 /*
  * SM activity of work over what it is told to be, where launches have another share of
@@ -73,7 +74,7 @@ void fulcrum_shard_training(const struct fulcrum_design *design, double train_st
 double fulcrum_active_rel(double launch_bound_frac, double launch_bound_frac_told);
 
 /*
- * GPU times on the part of a GPU that one shard has: run.sm_count over
+ * GPU times on the part of a GPU that one replica has: run.sm_count over
  * run.instances_per_gpu SMs and, of several instances, each its part of bandwidth and
  * cache. `workload` is the design's, or a copy; whole GPUs leave it as it is.
  */
@@ -85,8 +86,8 @@ void fulcrum_shard_times(
  *   design   one that fulcrum_design_check accepts
  *   fails    FULCRUM_ERR_INFEASIBLE, FULCRUM_ERR_RANGE
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_lower(
-    const struct fulcrum_design *design, struct fulcrum_shards *out,
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_to_network(
+    const struct fulcrum_design *design, struct fulcrum_replicas *out,
     struct fulcrum_error *err);
 
 /*
@@ -97,7 +98,7 @@ struct fulcrum_step fulcrum_step_lengthened(
     struct fulcrum_step step, double constant_s);
 
 /*
- * Threads that one shard's GPUs want to keep busy: of its own GPU, and of its part of
+ * Threads that one replica's GPUs want to keep busy: of its own GPU, and of its part of
  * those that only train. Before the cap of lower.h.
  */
 double fulcrum_node_reserved_threads(const struct fulcrum_design *design);
@@ -113,11 +114,11 @@ double fulcrum_node_transfer_s(double byte, const struct fulcrum_link *reference
 double fulcrum_node_weights_s(const struct fulcrum_design *design);
 
 /*
- * Restates what is said of "the GPU" in the solution of a shard whose training runs on
- * other GPUs: busy time is the mean over all GPUs used, and the bottleneck may be the
- * learner. Changes nothing where each GPU does both.
+ * Restates what is said of "the GPU" in the solution of a replica whose training runs
+ * on other GPUs: busy time is the mean over all GPUs used, and the bottleneck may be
+ * the learner. Changes nothing where each GPU does both.
  */
 void fulcrum_node_part_busy(
-    const struct fulcrum_shards *shards, struct fulcrum_solution *solution);
+    const struct fulcrum_replicas *replicas, struct fulcrum_solution *solution);
 
 #endif

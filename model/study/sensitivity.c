@@ -79,8 +79,8 @@ static enum fulcrum_status sensitivity_worker_new(
     if (worker != NULL) {
         worker->ground = ground;
         worker->actors = fulcrum_field_find("run.actor_count");
-        worker->score =
-            calloc(fulcrum_chance_slots(plan->scenario), sizeof *worker->score);
+        worker->score = calloc(
+            fulcrum_uncertain_input_slots(plan->scenario), sizeof *worker->score);
         worker->settings =
             calloc(plan->input_count + plan->base_count + 2, sizeof *worker->settings);
         worker->along =
@@ -128,7 +128,7 @@ static void place_span(
 static void place(struct fulcrum_sensitivity_worker *worker, const double *unit)
 {
     const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
-    size_t slot_count = fulcrum_chance_slots(plan->scenario);
+    size_t slot_count = fulcrum_uncertain_input_slots(plan->scenario);
     for (size_t i = 0; i < slot_count; i++) {
         worker->score[i] = FULCRUM_UNKNOWN;
     }
@@ -354,10 +354,10 @@ static size_t coordinates_of(const struct fulcrum_sensitivity_input *input)
     return input->span != NULL ? 1 : input->chance_count;
 }
 
-struct fulcrum_swing fulcrum_sensitivity_swing(
+struct fulcrum_effect fulcrum_sensitivity_effect(
     const struct fulcrum_sensitivity *sensitivity, size_t output, size_t input)
 {
-    return sensitivity->swings[output * sensitivity->input_count + input];
+    return sensitivity->effects[output * sensitivity->input_count + input];
 }
 
 void fulcrum_sensitivity_free(struct fulcrum_sensitivity *sensitivity)
@@ -366,7 +366,7 @@ void fulcrum_sensitivity_free(struct fulcrum_sensitivity *sensitivity)
         fulcrum_sobol_free(sensitivity->sobol);
         free(sensitivity->values);
         free(sensitivity->reaches);
-        free(sensitivity->swings);
+        free(sensitivity->effects);
         free(sensitivity);
     }
 }
@@ -382,9 +382,9 @@ static struct fulcrum_sensitivity *new_result(
     result->output_count = plan->output_count;
     result->values = calloc(plan->output_count + 1, sizeof *result->values);
     result->reaches = calloc(plan->input_count + 1, sizeof *result->reaches);
-    result->swings =
-        calloc(plan->output_count * plan->input_count + 1, sizeof *result->swings);
-    if (result->values == NULL || result->reaches == NULL || result->swings == NULL) {
+    result->effects =
+        calloc(plan->output_count * plan->input_count + 1, sizeof *result->effects);
+    if (result->values == NULL || result->reaches == NULL || result->effects == NULL) {
         fulcrum_sensitivity_free(result);
         return NULL;
     }
@@ -506,10 +506,12 @@ static void settle_chances(struct job *job)
         *reach =
             (struct fulcrum_reach){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
         if (input->chance_count == 1) {
-            const struct fulcrum_chance *chance = input->chances;
-            reach->lo = fulcrum_chance_value(plan->scenario, chance, -deviations);
-            reach->value = fulcrum_chance_value(plan->scenario, chance, 0.0);
-            reach->hi = fulcrum_chance_value(plan->scenario, chance, deviations);
+            const struct fulcrum_uncertain_input *chance = input->chances;
+            reach->lo =
+                fulcrum_uncertain_input_value(plan->scenario, chance, -deviations);
+            reach->value = fulcrum_uncertain_input_value(plan->scenario, chance, 0.0);
+            reach->hi =
+                fulcrum_uncertain_input_value(plan->scenario, chance, deviations);
         }
     }
 }
@@ -535,7 +537,7 @@ static void set_unknown(double *values, size_t count)
     }
 }
 
-/* Nothing varied: what cannot run now has no swing either. */
+/* Nothing varied: what cannot run now has no effect either. */
 static enum fulcrum_status fill_nominal(struct job *job, struct fulcrum_error *err)
 {
     set_unknown(job->unit, job->coordinate_count);
@@ -543,9 +545,9 @@ static enum fulcrum_status fill_nominal(struct job *job, struct fulcrum_error *e
         job->workers[0], job->unit, job->result->values, err);
 }
 
-static struct fulcrum_swing *swing_of(struct job *job, size_t output, size_t input)
+static struct fulcrum_effect *effect_of(struct job *job, size_t output, size_t input)
 {
-    return &job->result->swings[output * job->plan->input_count + input];
+    return &job->result->effects[output * job->plan->input_count + input];
 }
 
 /* At job->unit, into job->output; what cannot run leaves NAN there. */
@@ -559,7 +561,7 @@ static void evaluate_here(struct job *job)
 }
 
 /* The only coordinate of an input at one point. */
-static void swing_to(struct job *job, size_t coordinate, double point)
+static void effect_to(struct job *job, size_t coordinate, double point)
 {
     job->unit[coordinate] = point;
     evaluate_here(job);
@@ -568,18 +570,18 @@ static void swing_to(struct job *job, size_t coordinate, double point)
 
 static void swing_one(struct job *job, size_t input, size_t coordinate)
 {
-    swing_to(job, coordinate, low_point);
+    effect_to(job, coordinate, low_point);
     for (size_t o = 0; o < job->plan->output_count; o++) {
-        swing_of(job, o, input)->lo = job->output[o];
+        effect_of(job, o, input)->lo = job->output[o];
     }
-    swing_to(job, coordinate, high_point);
+    effect_to(job, coordinate, high_point);
     for (size_t o = 0; o < job->plan->output_count; o++) {
-        swing_of(job, o, input)->hi = job->output[o];
+        effect_of(job, o, input)->hi = job->output[o];
     }
 }
 
 /* `units` and `values`: GROUP_ROWS rows of coordinates, and columns of outputs. */
-static void swing_rows(struct job *job, size_t input, size_t coordinate,
+static void effect_rows(struct job *job, size_t input, size_t coordinate,
     const double *units, double *values)
 {
     size_t width = coordinates_of(&job->plan->inputs[input]);
@@ -594,7 +596,7 @@ static void swing_rows(struct job *job, size_t input, size_t coordinate,
     for (size_t o = 0; o < job->plan->output_count; o++) {
         struct fulcrum_interval interval =
             fulcrum_interval_of(values + o * GROUP_ROWS, GROUP_ROWS);
-        *swing_of(job, o, input) = (struct fulcrum_swing){interval.lo, interval.hi};
+        *effect_of(job, o, input) = (struct fulcrum_effect){interval.lo, interval.hi};
     }
 }
 
@@ -613,7 +615,7 @@ static enum fulcrum_status swing_group(
     enum fulcrum_status status = fulcrum_quasi_fill(units, GROUP_ROWS, width,
         fulcrum_stream_seed(job->plan->sobol.seed, input, 1), err);
     if (status == FULCRUM_OK) {
-        swing_rows(job, input, coordinate, units, values);
+        effect_rows(job, input, coordinate, units, values);
     }
     free(units);
     free(values);
@@ -623,7 +625,7 @@ static enum fulcrum_status swing_group(
 static int is_group(const struct fulcrum_sensitivity_input *input)
 {
     return input->span == NULL &&
-           (input->chance_count > 1 || input->chances->kind == FULCRUM_CHANCE_DRAWS);
+           (input->chance_count > 1 || input->chances->kind == FULCRUM_UNCERTAIN_DRAWS);
 }
 
 static enum fulcrum_status fill_swings(struct job *job, struct fulcrum_error *err)

@@ -21,7 +21,7 @@ struct fulcrum_field_range {
 /* One thing that varies: a span, or uncertain numbers that depend on each other. */
 struct fulcrum_sensitivity_input {
     const struct fulcrum_field_range *span; /* NULL: chances */
-    const struct fulcrum_chance *chances;
+    const struct fulcrum_uncertain_input *chances;
     size_t chance_count;
 };
 
@@ -58,7 +58,7 @@ struct fulcrum_sensitivity_plan {
 };
 
 /* One input alone, others at their values. NAN: cannot run. */
-struct fulcrum_swing {
+struct fulcrum_effect {
     double lo; /* the output where the input is at its 5 % point; of several numbers */
     double
         hi; /* and at 95 %; ... that depend on each other the output's own 5 %, 95 % */
@@ -77,9 +77,9 @@ struct fulcrum_sensitivity {
     struct fulcrum_sobol *sobol;
     size_t input_count;
     size_t output_count;
-    double *values;                /* of each output, nothing varied */
-    struct fulcrum_reach *reaches; /* of each input; NAN: several numbers */
-    struct fulcrum_swing *swings;  /* output, input */
+    double *values;                 /* of each output, nothing varied */
+    struct fulcrum_reach *reaches;  /* of each input; NAN: several numbers */
+    struct fulcrum_effect *effects; /* output, input */
     char reason[FULCRUM_SENSITIVITY_REASON_BYTE]; /* why the first evaluation that
                                                      cannot run cannot; "" */
 };
@@ -97,7 +97,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sensitivity_run(
 /* Accepts NULL. */
 void fulcrum_sensitivity_free(struct fulcrum_sensitivity *sensitivity);
 
-struct fulcrum_swing fulcrum_sensitivity_swing(
+struct fulcrum_effect fulcrum_sensitivity_effect(
     const struct fulcrum_sensitivity *sensitivity, size_t output, size_t input);
 
 /* A span's value at a point of (0, 1). */

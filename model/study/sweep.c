@@ -132,9 +132,9 @@ static enum fulcrum_status predict_with_draws(struct fulcrum_sweep_probe *probe,
 double fulcrum_actors_for_threads(
     const struct fulcrum_design *design, double actors_per_thread)
 {
-    double shards = fulcrum_shard_count(design);
+    double replicas = fulcrum_shard_count(design);
     double actors = design->machine.cpu.thread_count * actors_per_thread;
-    return shards * fmax(1.0, round(actors / shards));
+    return replicas * fmax(1.0, round(actors / replicas));
 }
 
 static enum fulcrum_status follow_threads(

@@ -19,11 +19,11 @@
 #define W_PER_KW  1000.0
 #define HALF_TIES 0.5
 
-const char *fulcrum_aim_name(int goal)
+const char *fulcrum_objective_name(int goal)
 {
-    static const char *const names[FULCRUM_AIM_COUNT] = {
+    static const char *const names[FULCRUM_OBJECTIVE_COUNT] = {
         "fastest", "cheapest", "efficient"};
-    return goal >= 0 && goal < (int)FULCRUM_AIM_COUNT ? names[goal] : NULL;
+    return goal >= 0 && goal < (int)FULCRUM_OBJECTIVE_COUNT ? names[goal] : NULL;
 }
 
 /* How often `each` fits into a limit; fmin leaves out what is not known. */
@@ -32,8 +32,8 @@ static double fitting(double count, double each, double most)
     return each > 0.0 ? fmin(count, floor(most / each)) : count;
 }
 
-double fulcrum_offer_count(
-    const struct fulcrum_offer *offer, const struct fulcrum_need *need)
+double fulcrum_candidate_machine_count(
+    const struct fulcrum_candidate_machine *offer, const struct fulcrum_need *need)
 {
     double count = 1.0;
     if (need->fills != 0) {
@@ -59,30 +59,30 @@ static unsigned is_missing(double value, int is_wanted, enum fulcrum_miss miss)
 }
 
 static unsigned misses_of(
-    const struct fulcrum_bill *bill, const struct fulcrum_need *need)
+    const struct fulcrum_cost *cost, const struct fulcrum_need *need)
 {
-    int counts_money = need->goal == FULCRUM_AIM_CHEAPEST;
+    int counts_money = need->goal == FULCRUM_OBJECTIVE_CHEAPEST;
     int has_electricity = counts_money && need->electricity_per_kwh > 0.0;
-    int counts_watts =
-        need->goal == FULCRUM_AIM_EFFICIENT || has_electricity || !isnan(need->most_w);
+    int counts_watts = need->goal == FULCRUM_OBJECTIVE_EFFICIENT || has_electricity ||
+                       !isnan(need->most_w);
     unsigned misses =
-        exceeds(bill->system_w, need->most_w, FULCRUM_MISS_WATTS) |
-        exceeds(bill->price, need->most_price, FULCRUM_MISS_PRICE) |
-        exceeds(bill->rack_unit_count, need->most_rack_units, FULCRUM_MISS_RACK_UNITS);
-    misses |= is_missing(bill->system_w, counts_watts, FULCRUM_MISS_NO_WATTS) |
-              is_missing(bill->price, counts_money || !isnan(need->most_price),
+        exceeds(cost->system_w, need->most_w, FULCRUM_MISS_WATTS) |
+        exceeds(cost->price, need->most_price, FULCRUM_MISS_PRICE) |
+        exceeds(cost->rack_unit_count, need->most_rack_units, FULCRUM_MISS_RACK_UNITS);
+    misses |= is_missing(cost->system_w, counts_watts, FULCRUM_MISS_NO_WATTS) |
+              is_missing(cost->price, counts_money || !isnan(need->most_price),
                   FULCRUM_MISS_NO_PRICE) |
-              is_missing(bill->rack_unit_count, !isnan(need->most_rack_units),
+              is_missing(cost->rack_unit_count, !isnan(need->most_rack_units),
                   FULCRUM_MISS_NO_RACK_UNITS);
     if (!isnan(need->least_steps_per_s) &&
-        !(bill->steps_per_s >= need->least_steps_per_s)) {
+        !(cost->steps_per_s >= need->least_steps_per_s)) {
         misses |= (unsigned)FULCRUM_MISS_RATE;
     }
     return misses;
 }
 
-void fulcrum_bill_of(const struct fulcrum_offer *offer, double machine_count,
-    const struct fulcrum_need *need, struct fulcrum_bill *out)
+void fulcrum_cost_of(const struct fulcrum_candidate_machine *offer,
+    double machine_count, const struct fulcrum_need *need, struct fulcrum_cost *out)
 {
     double life_s = need->years * YEAR_S;
     double kwh = machine_count * offer->system_w * life_s / (HOUR_S * W_PER_KW);
@@ -101,29 +101,29 @@ void fulcrum_bill_of(const struct fulcrum_offer *offer, double machine_count,
     out->misses = misses_of(out, need);
 }
 
-double fulcrum_bill_merit(const struct fulcrum_bill *bill, enum fulcrum_aim goal)
+double fulcrum_cost_merit(const struct fulcrum_cost *cost, enum fulcrum_objective goal)
 {
     switch (goal) {
-    case FULCRUM_AIM_FASTEST:
-        return bill->steps_per_s;
-    case FULCRUM_AIM_CHEAPEST:
-        return -bill->cost_per_step;
-    case FULCRUM_AIM_EFFICIENT:
-        return bill->steps_per_j;
-    case FULCRUM_AIM_COUNT:
+    case FULCRUM_OBJECTIVE_FASTEST:
+        return cost->steps_per_s;
+    case FULCRUM_OBJECTIVE_CHEAPEST:
+        return -cost->cost_per_step;
+    case FULCRUM_OBJECTIVE_EFFICIENT:
+        return cost->steps_per_j;
+    case FULCRUM_OBJECTIVE_COUNT:
     default:
         return FULCRUM_UNKNOWN;
     }
 }
 
-size_t fulcrum_bill_best(
-    const struct fulcrum_bill *bills, size_t count, enum fulcrum_aim goal)
+size_t fulcrum_cost_best(
+    const struct fulcrum_cost *costs, size_t count, enum fulcrum_objective goal)
 {
     size_t best = count;
     double best_merit = FULCRUM_UNKNOWN;
     for (size_t i = 0; i < count; i++) {
-        double merit = fulcrum_bill_merit(&bills[i], goal);
-        if (bills[i].misses == 0U && !isnan(merit) &&
+        double merit = fulcrum_cost_merit(&costs[i], goal);
+        if (costs[i].misses == 0U && !isnan(merit) &&
             (best == count || merit > best_merit)) {
             best = i;
             best_merit = merit;

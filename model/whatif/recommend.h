@@ -7,18 +7,18 @@
 
 #include "model/study/pareto.h"
 
-enum fulcrum_aim {
-    FULCRUM_AIM_FASTEST,   /* most steps per second */
-    FULCRUM_AIM_CHEAPEST,  /* least money per step */
-    FULCRUM_AIM_EFFICIENT, /* most steps per joule behind the plug */
-    FULCRUM_AIM_COUNT
+enum fulcrum_objective {
+    FULCRUM_OBJECTIVE_FASTEST,   /* most steps per second */
+    FULCRUM_OBJECTIVE_CHEAPEST,  /* least money per step */
+    FULCRUM_OBJECTIVE_EFFICIENT, /* most steps per joule behind the plug */
+    FULCRUM_OBJECTIVE_COUNT
 };
 
 /* "fastest", "cheapest", "efficient"; NULL beyond the last one. Borrowed, static. */
-const char *fulcrum_aim_name(int goal);
+const char *fulcrum_objective_name(int goal);
 
 /* One machine, at work. NAN: not known. */
-struct fulcrum_offer {
+struct fulcrum_candidate_machine {
     double steps_per_s;
     double system_w;
     double price;
@@ -27,7 +27,7 @@ struct fulcrum_offer {
 
 /* What is asked for; of all machines bought together. NAN: no such limit. */
 struct fulcrum_need {
-    enum fulcrum_aim goal;
+    enum fulcrum_objective goal;
     double least_steps_per_s;
     double most_w;
     double most_price;
@@ -52,7 +52,7 @@ enum fulcrum_miss {
 };
 
 /* So many machines of a kind. Money is NAN where a price or electricity is missing. */
-struct fulcrum_bill {
+struct fulcrum_cost {
     double machine_count;
     double steps_per_s;
     double system_w;
@@ -69,24 +69,24 @@ struct fulcrum_bill {
 /*
  * Fewest machines whose rates add up to what is needed, or where `fills` the most whose
  * watts, price and rack units stay within their limits, at least 1; no more than may be
- * bought. A limit on what is not known of the offer counts as none: its bill misses it.
+ * bought. A limit on what is not known of the offer counts as none: its cost misses it.
  */
-double fulcrum_offer_count(
-    const struct fulcrum_offer *offer, const struct fulcrum_need *need);
+double fulcrum_candidate_machine_count(
+    const struct fulcrum_candidate_machine *offer, const struct fulcrum_need *need);
 
 /*
  * What `machine_count` such machines do and cost, and what of the need they miss. Each
  * of them works on its own: rates, watts, money and rack units add up.
  */
-void fulcrum_bill_of(const struct fulcrum_offer *offer, double machine_count,
-    const struct fulcrum_need *need, struct fulcrum_bill *out);
+void fulcrum_cost_of(const struct fulcrum_candidate_machine *offer,
+    double machine_count, const struct fulcrum_need *need, struct fulcrum_cost *out);
 
 /* What the goal looks at, so that more is better; NAN where it is not known. */
-double fulcrum_bill_merit(const struct fulcrum_bill *bill, enum fulcrum_aim goal);
+double fulcrum_cost_merit(const struct fulcrum_cost *cost, enum fulcrum_objective goal);
 
 /* The best of those that miss nothing, the first of equals; `count` if all miss. */
-size_t fulcrum_bill_best(
-    const struct fulcrum_bill *bills, size_t count, enum fulcrum_aim goal);
+size_t fulcrum_cost_best(
+    const struct fulcrum_cost *costs, size_t count, enum fulcrum_objective goal);
 
 /* One thing beside another, from draws that stand for the same world by pairs. */
 struct fulcrum_contest {

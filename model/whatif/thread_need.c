@@ -27,7 +27,7 @@ struct search {
     struct fulcrum_setting settings[FULCRUM_THREAD_NEED_SETTINGS_MOST + 2];
     size_t threads;  /* index of the setting of threads */
     double per_core; /* threads */
-    double shards;
+    double replicas;
 };
 
 /* How many threads, and what comes of them. */
@@ -88,8 +88,8 @@ static enum fulcrum_status predict_at(
         return predict_best(search, &probe->steps_per_s, err);
     }
     if (plan->actors_per_thread > 0.0) {
-        double each = round(threads * plan->actors_per_thread / search->shards);
-        set_actors(search, search->shards * fmax(1.0, each));
+        double each = round(threads * plan->actors_per_thread / search->replicas);
+        set_actors(search, search->replicas * fmax(1.0, each));
     }
     return predict(search, &probe->steps_per_s, err);
 }
@@ -98,7 +98,7 @@ static enum fulcrum_status predict_at(
 static size_t climb(struct search *search, struct probe *out, struct fulcrum_error *err)
 {
     double most = search->plan->most_threads / search->per_core;
-    double cores = ceil(search->shards);
+    double cores = ceil(search->replicas);
     double best[2] = {0.0, 0.0}; /* before the last doubling and the one before it */
     size_t count = 0;
     int is_flat = 0;
@@ -131,7 +131,7 @@ static struct probe descend(
     return high;
 }
 
-/* Threads per core and shards do not depend on how many threads there are. */
+/* Threads per core and replicas do not depend on how many threads there are. */
 static enum fulcrum_status start(struct search *search, struct fulcrum_error *err)
 {
     const struct fulcrum_thread_need_plan *plan = search->plan;
@@ -159,7 +159,7 @@ static enum fulcrum_status start(struct search *search, struct fulcrum_error *er
     TRY(fulcrum_predictor_design(search->predictor, &point, &design, err));
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
     search->per_core = cpu->thread_count / cpu->core_count;
-    search->shards = fulcrum_shard_count(design);
+    search->replicas = fulcrum_shard_count(design);
     return FULCRUM_OK;
 }
 

@@ -12,7 +12,7 @@ struct fulcrum_thread_need_plan {
     const struct fulcrum_setting *settings; /* of the run; neither threads nor actors */
     size_t setting_count; /* at most FULCRUM_THREAD_NEED_SETTINGS_MOST */
     double plateau_frac;  /* of the plateau, in (0, 1) */
-    /* Actors follow the threads, rounded to what shards can share; 0: they do not. */
+    /* Actors follow the threads, rounded to what replicas can share; 0: they do not. */
     double actors_per_thread;
     /* Each number of threads takes the fastest of these; count 0: none. */
     const double *actor_choices;
@@ -31,7 +31,7 @@ struct fulcrum_thread_need {
 /*
  * Looks for the fewest threads, in whole cores with the machine's threads per core, at
  * which the run reaches plan->plateau_frac of the most it does with any number of them
- * (docs/model.md "Node"): doubling from a core for each shard on, then halving the
+ * (docs/model.md "Node"): doubling from a core for each replica on, then halving the
  * step. The rate need not rise core by core: one core less does not reach it, but still
  * fewer might.
  *   predictor  of the machine's scenario; what it predicted last is forgotten

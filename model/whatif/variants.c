@@ -19,7 +19,7 @@
 
 struct fulcrum_variants {
     struct fulcrum_predictor *predictor;
-    struct fulcrum_shards *shards; /* room for one network */
+    struct fulcrum_replicas *replicas; /* room for one network */
     struct fulcrum_prediction first;
     size_t draw_count;
     double *values; /* version x (1 + draws) x quantity */
@@ -54,7 +54,7 @@ void fulcrum_variants_free(struct fulcrum_variants *variants)
 {
     if (variants != NULL) {
         fulcrum_predictor_free(variants->predictor);
-        free(variants->shards);
+        free(variants->replicas);
         free(variants->values);
         free(variants->column);
         free(variants);
@@ -70,10 +70,10 @@ static struct fulcrum_variants *make_room(const struct fulcrum_variant_plan *pla
     }
     variants->draw_count = (size_t)plan->predict.draws;
     size_t rows = plan->count * (variants->draw_count + 1);
-    variants->shards = calloc(1, sizeof *variants->shards);
+    variants->replicas = calloc(1, sizeof *variants->replicas);
     variants->values = calloc(rows * FULCRUM_VARIANT_COUNT, sizeof *variants->values);
     variants->column = calloc(variants->draw_count + 1, sizeof *variants->column);
-    if (variants->shards == NULL || variants->values == NULL ||
+    if (variants->replicas == NULL || variants->values == NULL ||
         variants->column == NULL) {
         fulcrum_variants_free(variants);
         return NULL;
@@ -83,13 +83,13 @@ static struct fulcrum_variants *make_room(const struct fulcrum_variant_plan *pla
 
 /* Both kinds of GPU work for one agent step, as the network of a design has them. */
 static void fill_gpu_work(
-    const struct fulcrum_shards *shards, double batch_size, double *cell)
+    const struct fulcrum_replicas *replicas, double batch_size, double *cell)
 {
-    const struct fulcrum_network *network = &shards->network;
-    double requests = fmax(1.0, batch_size / shards->steps_per_request);
-    double observations = requests * shards->steps_per_request;
+    const struct fulcrum_network *network = &replicas->network;
+    double requests = fmax(1.0, batch_size / replicas->steps_per_request);
+    double observations = requests * replicas->steps_per_request;
     double steps =
-        network->training.env_steps_per_train_step * shards->steps_per_request;
+        network->training.env_steps_per_train_step * replicas->steps_per_request;
     cell[FULCRUM_VARIANT_inference_s] = fulcrum_batch_time(&network->gpu, requests);
     cell[FULCRUM_VARIANT_train_step_s] = network->training.train_step_s;
     cell[FULCRUM_VARIANT_gpu_s] =
@@ -105,8 +105,8 @@ static void find_gpu_work(
     double batch_size = variants->first.value[FULCRUM_OUTPUT_mean_batch];
     if (fulcrum_predictor_design(variants->predictor, point, &design, NULL) ==
             FULCRUM_OK &&
-        fulcrum_design_lower(design, variants->shards, NULL) == FULCRUM_OK) {
-        fill_gpu_work(variants->shards, batch_size, cell);
+        fulcrum_design_to_network(design, variants->replicas, NULL) == FULCRUM_OK) {
+        fill_gpu_work(variants->replicas, batch_size, cell);
         return;
     }
     cell[FULCRUM_VARIANT_inference_s] = FULCRUM_UNKNOWN;

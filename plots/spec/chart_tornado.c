@@ -42,7 +42,7 @@ static const char share_heads[] = "first  total";
 /* A row that has its place in the order of bars. */
 struct ranked {
     const struct fulcrum_tornado_row *row;
-    double swing;
+    double effect;
     size_t place;
 };
 
@@ -73,7 +73,7 @@ static double text_width(const struct fulcrum_canvas *canvas, const char *text)
     return fulcrum_canvas_measure(canvas, &style, text).width_pt;
 }
 
-static double swing_of(const struct fulcrum_tornado_row *row, double value)
+static double effect_of(const struct fulcrum_tornado_row *row, double value)
 {
     double lo = isfinite(row->lo) ? row->lo : value;
     double hi = isfinite(row->hi) ? row->hi : value;
@@ -85,8 +85,8 @@ static int compare(const void *a, const void *b)
 {
     const struct ranked *x = a;
     const struct ranked *y = b;
-    if (x->swing < y->swing || x->swing > y->swing) {
-        return x->swing < y->swing ? 1 : -1;
+    if (x->effect < y->effect || x->effect > y->effect) {
+        return x->effect < y->effect ? 1 : -1;
     }
     if (x->row->total < y->row->total || x->row->total > y->row->total) {
         return x->row->total < y->row->total ? 1 : -1;
@@ -97,7 +97,7 @@ static int compare(const void *a, const void *b)
 /* Neither a bar nor a share that could be seen. */
 static int is_small(const struct ranked *ranked, double longest)
 {
-    return ranked->swing < 2e-3 * longest && ranked->row->total < 1.5e-3;
+    return ranked->effect < 2e-3 * longest && ranked->row->total < 1.5e-3;
 }
 
 static int rank_rows(struct layout *layout)
@@ -106,12 +106,12 @@ static int rank_rows(struct layout *layout)
     layout->rows = calloc(panel->count + 1, sizeof *layout->rows);
     for (size_t i = 0; layout->rows != NULL && i < panel->count; i++) {
         layout->rows[i] = (struct ranked){
-            &panel->rows[i], swing_of(&panel->rows[i], panel->value), i};
+            &panel->rows[i], effect_of(&panel->rows[i], panel->value), i};
     }
     if (layout->rows != NULL && panel->count > 0) {
         qsort(layout->rows, panel->count, sizeof *layout->rows, compare);
     }
-    double longest = layout->rows != NULL ? layout->rows[0].swing : 0.0;
+    double longest = layout->rows != NULL ? layout->rows[0].effect : 0.0;
     size_t count = 0;
     for (size_t i = 0; layout->rows != NULL && i < panel->count; i++) {
         if (!is_small(&layout->rows[i], longest)) {
@@ -229,7 +229,7 @@ static void fit_bars(const struct fulcrum_canvas *canvas, struct layout *layout)
     struct fulcrum_limits limits = fulcrum_limits_none();
     double widest_pt = 0.0;
     layout->digits = digits_for(
-        layout->panel->value, layout->count > 0 ? layout->rows[0].swing : 0.0);
+        layout->panel->value, layout->count > 0 ? layout->rows[0].effect : 0.0);
     for (size_t i = 0; i < layout->count; i++) {
         const double ends[] = {layout->rows[i].row->lo, layout->rows[i].row->hi};
         for (size_t k = 0; k < 2; k++) {

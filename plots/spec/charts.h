@@ -619,7 +619,7 @@ struct fulcrum_tornado_data {
 };
 
 /*
- * Bars by swing, shares of variance beside them. Static.
+ * Bars by effect, shares of variance beside them. Static.
  *   fails    also FULCRUM_ERR_RANGE (too many metrics, a metric without a value)
  */
 extern const struct fulcrum_chart fulcrum_chart_tornado;

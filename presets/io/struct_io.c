@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double *place_of(const struct fulcrum_section_row *row, void *base)
+static double *place_of(const struct fulcrum_struct_io_row *row, void *base)
 {
     return (double *)(void *)((char *)base + row->offset);
 }
 
 static void read_row(const struct fulcrum_node *object,
-    const struct fulcrum_section_row *row, void *base)
+    const struct fulcrum_struct_io_row *row, void *base)
 {
     double *place = place_of(row, base);
     struct fulcrum_node node = fulcrum_node_member(object, row->key);
@@ -26,7 +26,7 @@ static void read_row(const struct fulcrum_node *object,
 }
 
 static void check_keys(
-    const struct fulcrum_node *object, const struct fulcrum_section *section)
+    const struct fulcrum_node *object, const struct fulcrum_struct_io *section)
 {
     const char *keys[FULCRUM_SECTION_KEYS_MOST + 1] = {NULL};
     size_t count = 0;
@@ -41,8 +41,8 @@ static void check_keys(
     fulcrum_node_check_keys(object, keys);
 }
 
-int fulcrum_section_read(const struct fulcrum_node *object,
-    const struct fulcrum_section *section, void *base)
+int fulcrum_struct_io_read(const struct fulcrum_node *object,
+    const struct fulcrum_struct_io *section, void *base)
 {
     if (object->json != NULL && !fulcrum_node_is_object(object)) {
         for (size_t i = 0; i < section->count; i++) {
@@ -59,7 +59,7 @@ int fulcrum_section_read(const struct fulcrum_node *object,
     return 1;
 }
 
-int fulcrum_section_numbers(
+int fulcrum_struct_io_numbers(
     const struct fulcrum_node *node, double neutral, double **out, size_t *count)
 {
     size_t length = 0;
@@ -87,8 +87,8 @@ int fulcrum_section_numbers(
     return 1;
 }
 
-int fulcrum_section_choice(
-    const struct fulcrum_node *node, fulcrum_section_choice_name *name)
+int fulcrum_struct_io_choice(
+    const struct fulcrum_node *node, fulcrum_struct_io_choice_name *name)
 {
     char text[40] = "";
     char expected[160] = "";

@@ -212,7 +212,7 @@ static void read_schema(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
     (void)calibration;
-    fulcrum_head_check_schema(
+    fulcrum_file_header_check_schema(
         node, FULCRUM_CALIBRATION_SCHEMA, FULCRUM_CALIBRATION_VERSION);
 }
 
@@ -256,16 +256,16 @@ static void load_machine_preset(
 static void read_machine_object(
     const struct fulcrum_node *node, struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_sheet sheet;
+    struct fulcrum_fields_io sheet;
     enum fulcrum_status status =
-        fulcrum_sheet_init(&sheet, FULCRUM_PRESET_MACHINE, NULL);
+        fulcrum_fields_io_init(&sheet, FULCRUM_PRESET_MACHINE, NULL);
     if (status != FULCRUM_OK) {
         calibration_note_status(node, status);
         return;
     }
-    fulcrum_sheet_apply_bare(&sheet, node);
+    fulcrum_fields_io_apply_bare(&sheet, node);
     calibration->machine = sheet.design.machine;
-    fulcrum_sheet_clear(&sheet);
+    fulcrum_fields_io_clear(&sheet);
     struct fulcrum_machine *machine = &calibration->machine;
     struct fulcrum_node name = fulcrum_node_member(node, "name");
     struct fulcrum_node title = fulcrum_node_member(node, "title");
@@ -507,8 +507,8 @@ static enum fulcrum_status read_calibration(const char *path,
 {
     struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
     struct fulcrum_node root = fulcrum_node_root(&reader, document);
-    struct fulcrum_head head;
-    (void)fulcrum_head_read(&root, FULCRUM_PRESET_CALIBRATION, &head);
+    struct fulcrum_file_header head;
+    (void)fulcrum_file_header_read(&root, FULCRUM_PRESET_CALIBRATION, &head);
     if (head.is_kind) {
         memcpy(calibration->name, head.name, sizeof head.name);
         memcpy(calibration->title, head.title, sizeof head.title);
@@ -553,7 +553,7 @@ static void add_machine(
     struct fulcrum_design design;
     fulcrum_design_init(&design);
     design.machine = *machine;
-    fulcrum_sheet_write(&design, FULCRUM_PRESET_MACHINE, object);
+    fulcrum_fields_io_write(&design, FULCRUM_PRESET_MACHINE, object);
 }
 
 static void add_parameters(

@@ -87,7 +87,7 @@ static int join(char out[FULCRUM_PRESET_PATH_SIZE], const char *folder,
     return length > 0 && length < FULCRUM_PRESET_PATH_SIZE;
 }
 
-static enum fulcrum_status add_entry(struct entries *entries, const char *stem,
+static enum fulcrum_status add_entry(struct entries *entries, const char *prefix,
     size_t length, const char *path, struct fulcrum_error *err)
 {
     struct fulcrum_preset_entry entry = {"", "", ""};
@@ -95,7 +95,7 @@ static enum fulcrum_status add_entry(struct entries *entries, const char *stem,
         return fulcrum_fail(err, FULCRUM_ERR_FILE,
             "%s: expected a name of at most %zu bytes", path, sizeof entry.name - 1);
     }
-    memcpy(entry.name, stem, length);
+    memcpy(entry.name, prefix, length);
     memcpy(entry.file, path, strlen(path) + 1);
     for (size_t i = 0; i < entries->count; i++) {
         if (strcmp(entries->items[i].name, entry.name) == 0) {
@@ -115,7 +115,7 @@ static enum fulcrum_status add_entry(struct entries *entries, const char *stem,
 }
 
 /* Length of a file's name without ".json"; 0 where it is no preset. */
-static size_t stem_length(const char *file)
+static size_t prefix_length(const char *file)
 {
     size_t length = strlen(file);
     if (file[0] == '.' || length <= 5 || strcmp(file + length - 5, ".json") != 0) {
@@ -133,7 +133,7 @@ static enum fulcrum_status list_folder(struct entries *entries, const char *fold
     enum fulcrum_status status = FULCRUM_OK;
     struct dirent *file = listing != NULL ? readdir(listing) : NULL;
     while (file != NULL && status == FULCRUM_OK) {
-        size_t length = stem_length(file->d_name);
+        size_t length = prefix_length(file->d_name);
         if (length > 0 && join(path, folder, kind, file->d_name)) {
             status = add_entry(entries, file->d_name, length, path, err);
         }
@@ -187,8 +187,8 @@ static void read_title(struct fulcrum_reader *reader, enum fulcrum_preset_kind k
     }
     reader->file = entry->file;
     struct fulcrum_node root = fulcrum_node_root(reader, document);
-    struct fulcrum_head head;
-    if (fulcrum_head_read(&root, kind, &head)) {
+    struct fulcrum_file_header head;
+    if (fulcrum_file_header_read(&root, kind, &head)) {
         memcpy(entry->title, head.title, sizeof head.title);
         if (strcmp(head.name, entry->name) != 0) {
             struct fulcrum_node name = fulcrum_node_member(&root, "name");
@@ -263,7 +263,7 @@ static enum fulcrum_status fail_unknown(
 
 static int is_path(const char *name)
 {
-    return strchr(name, '/') != NULL || stem_length(name) > 0;
+    return strchr(name, '/') != NULL || prefix_length(name) > 0;
 }
 
 static enum fulcrum_status copy_path(const char *name, const char *from,

@@ -152,15 +152,15 @@ struct pending {
 };
 
 struct walk {
-    struct fulcrum_sheet *sheet;
+    struct fulcrum_fields_io *sheet;
     const struct fulcrum_node *root; /* where sources stand; NULL: not asked for */
     const char *name;                /* of the preset */
     struct pending pending[MAX_PENDING];
     size_t count;
 };
 
-enum fulcrum_status fulcrum_sheet_init(
-    struct fulcrum_sheet *out, enum fulcrum_preset_kind kind, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_fields_io_init(struct fulcrum_fields_io *out,
+    enum fulcrum_preset_kind kind, struct fulcrum_error *err)
 {
     size_t count = 0;
     (void)fulcrum_fields(&count);
@@ -174,13 +174,14 @@ enum fulcrum_status fulcrum_sheet_init(
     return FULCRUM_OK;
 }
 
-void fulcrum_sheet_clear(struct fulcrum_sheet *sheet)
+void fulcrum_fields_io_clear(struct fulcrum_fields_io *sheet)
 {
     free(sheet->sources);
     sheet->sources = NULL;
 }
 
-int fulcrum_sheet_has(enum fulcrum_preset_kind kind, const struct fulcrum_field *field)
+int fulcrum_fields_io_has(
+    enum fulcrum_preset_kind kind, const struct fulcrum_field *field)
 {
     const char *name = fulcrum_preset_kind_name(kind);
     size_t length = strlen(name);
@@ -188,7 +189,7 @@ int fulcrum_sheet_has(enum fulcrum_preset_kind kind, const struct fulcrum_field 
 }
 
 static struct fulcrum_source *source_of(
-    const struct fulcrum_sheet *sheet, const struct fulcrum_field *field)
+    const struct fulcrum_fields_io *sheet, const struct fulcrum_field *field)
 {
     size_t count = 0;
     return &sheet->sources[field - fulcrum_fields(&count)];
@@ -251,7 +252,8 @@ static int set_number_field(const struct walk *walk, const struct fulcrum_node *
 }
 
 /* What a parent gave is forgotten with its source. */
-static void take_back(struct fulcrum_sheet *sheet, const struct fulcrum_field *field)
+static void take_back(
+    struct fulcrum_fields_io *sheet, const struct fulcrum_field *field)
 {
     memcpy((char *)&sheet->design + field->offset,
         (const char *)&sheet->blank + field->offset, field->size);
@@ -290,7 +292,7 @@ static int is_group(const char *path)
 }
 
 /* null for a whole group takes all of it back. */
-static void take_group_back(struct fulcrum_sheet *sheet, const char *path)
+static void take_group_back(struct fulcrum_fields_io *sheet, const char *path)
 {
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
@@ -322,7 +324,8 @@ static const struct fulcrum_field *nearest_field(
     const char *nearest = fulcrum_field_nearest(path);
     const struct fulcrum_field *field =
         nearest != NULL ? fulcrum_field_find(nearest) : NULL;
-    return field != NULL && fulcrum_sheet_has(walk->sheet->kind, field) ? field : NULL;
+    return field != NULL && fulcrum_fields_io_has(walk->sheet->kind, field) ? field
+                                                                            : NULL;
 }
 
 /* A key in the wrong group is found by its end, a mistyped one by its whole path. */
@@ -383,16 +386,16 @@ static void apply(struct walk *walk, const struct fulcrum_node *object)
     }
 }
 
-void fulcrum_sheet_apply(
-    struct fulcrum_sheet *sheet, const struct fulcrum_node *root, const char *name)
+void fulcrum_fields_io_apply(
+    struct fulcrum_fields_io *sheet, const struct fulcrum_node *root, const char *name)
 {
     struct walk walk = {.sheet = sheet, .root = root, .name = name};
     cover_check(root, sheet->kind);
     apply(&walk, root);
 }
 
-void fulcrum_sheet_apply_bare(
-    struct fulcrum_sheet *sheet, const struct fulcrum_node *object)
+void fulcrum_fields_io_apply_bare(
+    struct fulcrum_fields_io *sheet, const struct fulcrum_node *object)
 {
     struct walk walk = {.sheet = sheet};
     apply(&walk, object);
@@ -430,7 +433,7 @@ static void write_field(const struct fulcrum_field *field,
     }
 }
 
-void fulcrum_sheet_write(const struct fulcrum_design *design,
+void fulcrum_fields_io_write(const struct fulcrum_design *design,
     enum fulcrum_preset_kind kind, struct fulcrum_json *object)
 {
     size_t count = 0;
@@ -438,7 +441,7 @@ void fulcrum_sheet_write(const struct fulcrum_design *design,
     struct fulcrum_json *group = NULL;
     char group_name[PATH_SIZE] = "";
     for (size_t i = 0; i < count; i++) {
-        if (!fulcrum_sheet_has(kind, &fields[i]) || !is_given(&fields[i], design)) {
+        if (!fulcrum_fields_io_has(kind, &fields[i]) || !is_given(&fields[i], design)) {
             continue;
         }
         /* "machine.gpu.idle_w": group "gpu", key "idle_w"; no path is deeper. */

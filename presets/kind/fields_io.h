@@ -9,7 +9,7 @@
 #include "presets/kind/kind.h"
 
 /* One machine or workload being put together from a file and those it extends. */
-struct fulcrum_sheet {
+struct fulcrum_fields_io {
     enum fulcrum_preset_kind kind;
     struct fulcrum_design design;
     struct fulcrum_design blank;    /* every field at its fallback */
@@ -17,29 +17,31 @@ struct fulcrum_sheet {
 };
 
 /* fails  FULCRUM_ERR_NO_MEMORY */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sheet_init(struct fulcrum_sheet *out,
-    enum fulcrum_preset_kind kind, struct fulcrum_error *err);
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fields_io_init(
+    struct fulcrum_fields_io *out, enum fulcrum_preset_kind kind,
+    struct fulcrum_error *err);
 
 /* Frees what it holds. */
-void fulcrum_sheet_clear(struct fulcrum_sheet *sheet);
+void fulcrum_fields_io_clear(struct fulcrum_fields_io *sheet);
 
 /*
  * Sets every field that a file gives, with its source; null takes a field back. Adds a
  * fault for each unknown key, wrong value, and number or choice without source.
  *   name     of the preset that gives them
  */
-void fulcrum_sheet_apply(
-    struct fulcrum_sheet *sheet, const struct fulcrum_node *root, const char *name);
+void fulcrum_fields_io_apply(
+    struct fulcrum_fields_io *sheet, const struct fulcrum_node *root, const char *name);
 
 /* The same for an object without sources, as a calibration holds one. */
-void fulcrum_sheet_apply_bare(
-    struct fulcrum_sheet *sheet, const struct fulcrum_node *object);
+void fulcrum_fields_io_apply_bare(
+    struct fulcrum_fields_io *sheet, const struct fulcrum_node *object);
 
 /* Adds every given field of the kind to `object`, nested as their paths say. */
-void fulcrum_sheet_write(const struct fulcrum_design *design,
+void fulcrum_fields_io_write(const struct fulcrum_design *design,
     enum fulcrum_preset_kind kind, struct fulcrum_json *object);
 
 /* 1 if the field belongs to machine or workload files. */
-int fulcrum_sheet_has(enum fulcrum_preset_kind kind, const struct fulcrum_field *field);
+int fulcrum_fields_io_has(
+    enum fulcrum_preset_kind kind, const struct fulcrum_field *field);
 
 #endif

@@ -31,8 +31,8 @@ static int check_kind(const struct fulcrum_node *root, enum fulcrum_preset_kind 
     return 1;
 }
 
-int fulcrum_head_read(const struct fulcrum_node *root, enum fulcrum_preset_kind kind,
-    struct fulcrum_head *out)
+int fulcrum_file_header_read(const struct fulcrum_node *root,
+    enum fulcrum_preset_kind kind, struct fulcrum_file_header *out)
 {
     memset(out, 0, sizeof *out);
     out->is_kind = check_kind(root, kind);
@@ -56,7 +56,7 @@ int fulcrum_head_read(const struct fulcrum_node *root, enum fulcrum_preset_kind 
     return good;
 }
 
-void fulcrum_head_check_schema(
+void fulcrum_file_header_check_schema(
     const struct fulcrum_node *node, const char *name, int version)
 {
     static const char *const keys[] = {"name", "version", NULL};

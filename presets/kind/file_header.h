@@ -6,21 +6,21 @@
 #include "presets/io/reader.h"
 #include "presets/kind/kind.h"
 
-struct fulcrum_head {
+struct fulcrum_file_header {
     int is_kind; /* 1: the file is of the kind asked for */
     char name[64];
     char title[160]; /* the name where none is given */
 };
 
 /* Returns 1, or adds faults and returns 0. */
-int fulcrum_head_read(const struct fulcrum_node *root, enum fulcrum_preset_kind kind,
-    struct fulcrum_head *out);
+int fulcrum_file_header_read(const struct fulcrum_node *root,
+    enum fulcrum_preset_kind kind, struct fulcrum_file_header *out);
 
 /*
  * Adds faults where the member "schema" is not of that name and version: a file of a
  * later version may mean something else by the same key.
  */
-void fulcrum_head_check_schema(
+void fulcrum_file_header_check_schema(
     const struct fulcrum_node *node, const char *name, int version);
 
 #endif

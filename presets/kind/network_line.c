@@ -39,13 +39,13 @@ static void product_form_line_clear(struct fulcrum_product_form_line *line);
 #define REQUIRED      FULCRUM_UNKNOWN
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-static const struct fulcrum_section_row product_form_line_network_rows[] = {
+static const struct fulcrum_struct_io_row product_form_line_network_rows[] = {
     {"customers", offsetof(struct fulcrum_product_form_network, customers), REQUIRED,
         1.0},
     {"think_s", offsetof(struct fulcrum_product_form_network, think_s), 0.0, 1.0},
 };
 
-static const struct fulcrum_section_row station_rows[] = {
+static const struct fulcrum_struct_io_row station_rows[] = {
     {"service_s", offsetof(struct fulcrum_product_form_station, service_s), REQUIRED,
         1.0},
     {"visits", offsetof(struct fulcrum_product_form_station, visits), 1.0, 1.0},
@@ -79,7 +79,7 @@ static void read_rates(const struct fulcrum_node *object,
 {
     struct fulcrum_node rate = fulcrum_node_member(object, "rate");
     if (station->type == FULCRUM_STATION_LD) {
-        if (!fulcrum_section_numbers(&rate, 1.0, rates, &station->rate_count)) {
+        if (!fulcrum_struct_io_numbers(&rate, 1.0, rates, &station->rate_count)) {
             station->type = FULCRUM_STATION_QUEUE;
         }
         station->rate = *rates;
@@ -93,14 +93,15 @@ static void read_station(const struct fulcrum_node *object,
     struct fulcrum_product_form_station *station, double **rates)
 {
     static const char *const others[] = {"name", "type", "rate", NULL};
-    const struct fulcrum_section section = {station_rows, LENGTH(station_rows), others};
+    const struct fulcrum_struct_io section = {
+        station_rows, LENGTH(station_rows), others};
     (void)snprintf(station->name, sizeof station->name, "%.63s", object->path);
     if (!fulcrum_node_is_object(object)) {
         station->service_s = 1.0;
         station->visits = 1.0;
         return;
     }
-    (void)fulcrum_section_read(object, &section, station);
+    (void)fulcrum_struct_io_read(object, &section, station);
     struct fulcrum_node name = fulcrum_node_member(object, "name");
     if (name.json != NULL) {
         (void)fulcrum_node_text(&name, station->name, sizeof station->name);
@@ -108,7 +109,7 @@ static void read_station(const struct fulcrum_node *object,
     struct fulcrum_node type = fulcrum_node_member(object, "type");
     int index = (int)FULCRUM_STATION_QUEUE;
     if (type.json != NULL) {
-        index = fulcrum_section_choice(&type, type_name);
+        index = fulcrum_struct_io_choice(&type, type_name);
     }
     if (index < 0) {
         return;
@@ -154,9 +155,9 @@ static void product_form_line_read(
     const struct fulcrum_node *root, struct fulcrum_product_form_line *out)
 {
     static const char *const others[] = {"kind", "name", "stations", NULL};
-    const struct fulcrum_section section = {
+    const struct fulcrum_struct_io section = {
         product_form_line_network_rows, LENGTH(product_form_line_network_rows), others};
-    (void)fulcrum_section_read(root, &section, &out->network);
+    (void)fulcrum_struct_io_read(root, &section, &out->network);
     struct fulcrum_node stations = fulcrum_node_member(root, "stations");
     struct fulcrum_error failure = {FULCRUM_OK, ""};
     if (read_stations(&stations, out) &&
@@ -182,12 +183,12 @@ static void product_form_line_clear(struct fulcrum_product_form_line *line)
 #define MANY_ACTORS  1e7
 #define MANY_THREADS 1e6
 
-static const struct fulcrum_section_row network_rows[] = {
+static const struct fulcrum_struct_io_row network_rows[] = {
     {"actors", MEMBER(actors), REQUIRED, MANY_ACTORS},
     {"delay_s", MEMBER(delay_s), 0.0, 1.0},
 };
 
-static const struct fulcrum_section_row cpu_rows[] = {
+static const struct fulcrum_struct_io_row cpu_rows[] = {
     {"cores", MEMBER(cpu.core_count), REQUIRED, 1.0},
     {"threads", MEMBER(cpu.thread_count), REQUIRED, MANY_THREADS},
     {"reserved_threads", MEMBER(cpu.reserved_threads), 0.0, 0.0},
@@ -199,27 +200,27 @@ static const struct fulcrum_section_row cpu_rows[] = {
 /* The last rows, in place of which a table may be given. */
 enum { FIRST_CURVE_ROW = 4 };
 
-static const struct fulcrum_section_row step_rows[] = {
+static const struct fulcrum_struct_io_row step_rows[] = {
     {"mean_s", MEMBER(step.mean_s), 0.0, 1.0},
     {"cv", MEMBER(step.cv), 0.0, FULCRUM_UNKNOWN},
 };
 
-static const struct fulcrum_section_row host_rows[] = {
+static const struct fulcrum_struct_io_row host_rows[] = {
     {"per_batch_s", MEMBER(host.per_batch_s), 0.0, 1.0},
     {"per_item_s", MEMBER(host.per_item_s), 0.0, 1.0},
 };
 
-static const struct fulcrum_section_row gpu_rows[] = {
+static const struct fulcrum_struct_io_row gpu_rows[] = {
     {"per_batch_s", MEMBER(gpu.per_batch_s), 0.0, 1.0},
     {"per_item_s", MEMBER(gpu.per_item_s), 0.0, 1.0},
 };
 
-static const struct fulcrum_section_row batching_rows[] = {
+static const struct fulcrum_struct_io_row batching_rows[] = {
     {"size", MEMBER(batch_size), 0.0, 1.0},
     {"depth", MEMBER(depth), 1.0, 1.0},
 };
 
-static const struct fulcrum_section_row training_rows[] = {
+static const struct fulcrum_struct_io_row training_rows[] = {
     {"env_steps_per_train_step", MEMBER(training.env_steps_per_train_step), REQUIRED,
         1.0},
     {"train_step_s", MEMBER(training.train_step_s), REQUIRED, 1.0},
@@ -248,7 +249,7 @@ static void read_table(
 {
     size_t count = 0;
     struct fulcrum_cpu_station *cpu = &line->network.cpu;
-    if (fulcrum_section_numbers(node, 1.0, &line->capacity, &count)) {
+    if (fulcrum_struct_io_numbers(node, 1.0, &line->capacity, &count)) {
         cpu->curve = FULCRUM_CURVE_TABLE;
         cpu->capacity = line->capacity;
         cpu->capacity_count = count;
@@ -287,9 +288,9 @@ static void read_capacity(const struct fulcrum_node *object,
 static void read_cpu(const struct fulcrum_node *root, struct fulcrum_network_line *line)
 {
     static const char *const others[] = {"capacity", NULL};
-    const struct fulcrum_section section = {cpu_rows, LENGTH(cpu_rows), others};
-    struct fulcrum_section_row optional[LENGTH(cpu_rows)];
-    const struct fulcrum_section beside_table = {optional, LENGTH(optional), others};
+    const struct fulcrum_struct_io section = {cpu_rows, LENGTH(cpu_rows), others};
+    struct fulcrum_struct_io_row optional[LENGTH(cpu_rows)];
+    const struct fulcrum_struct_io beside_table = {optional, LENGTH(optional), others};
     memcpy(optional, cpu_rows, sizeof optional);
     optional[0].otherwise = optional[0].neutral;
     optional[1].otherwise = optional[1].neutral;
@@ -297,7 +298,7 @@ static void read_cpu(const struct fulcrum_node *root, struct fulcrum_network_lin
     struct fulcrum_node object = fulcrum_node_member(root, "cpu");
     struct fulcrum_node table = fulcrum_node_member(&object, "capacity");
     line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
-    int is_object = fulcrum_section_read(
+    int is_object = fulcrum_struct_io_read(
         &object, table.json != NULL ? &beside_table : &section, &line->network);
     if (is_object && table.json != NULL) {
         read_capacity(&object, &table, line);
@@ -311,15 +312,15 @@ static void read_cpu(const struct fulcrum_node *root, struct fulcrum_network_lin
 static void read_step(const struct fulcrum_node *root, struct fulcrum_network *network)
 {
     static const char *const others[] = {"law", NULL};
-    const struct fulcrum_section section = {step_rows, LENGTH(step_rows), others};
+    const struct fulcrum_struct_io section = {step_rows, LENGTH(step_rows), others};
     struct fulcrum_node object = fulcrum_node_member(root, "step");
-    (void)fulcrum_section_read(&object, &section, network);
+    (void)fulcrum_struct_io_read(&object, &section, network);
     struct fulcrum_step *step = &network->step;
     struct fulcrum_node law = fulcrum_node_member(&object, "law");
     int index = step->cv > 0.0 || step->cv < 0.0 ? (int)FULCRUM_LAW_LOGNORMAL
                                                  : (int)FULCRUM_LAW_DETERMINISTIC;
     if (law.json != NULL) {
-        index = fulcrum_section_choice(&law, law_name);
+        index = fulcrum_struct_io_choice(&law, law_name);
     }
     if (index < 0 || isnan(step->cv)) {
         index = (int)FULCRUM_LAW_PARETO;
@@ -329,27 +330,27 @@ static void read_step(const struct fulcrum_node *root, struct fulcrum_network *n
 }
 
 static void read_stage(const struct fulcrum_node *root, const char *key,
-    const struct fulcrum_section_row *rows, struct fulcrum_network *network)
+    const struct fulcrum_struct_io_row *rows, struct fulcrum_network *network)
 {
     static const char *const others[] = {NULL};
-    const struct fulcrum_section section = {rows, LENGTH(host_rows), others};
+    const struct fulcrum_struct_io section = {rows, LENGTH(host_rows), others};
     struct fulcrum_node object = fulcrum_node_member(root, key);
-    (void)fulcrum_section_read(&object, &section, network);
+    (void)fulcrum_struct_io_read(&object, &section, network);
 }
 
 static void read_batching(
     const struct fulcrum_node *root, struct fulcrum_network *network)
 {
     static const char *const others[] = {"policy", NULL};
-    const struct fulcrum_section section = {
+    const struct fulcrum_struct_io section = {
         batching_rows, LENGTH(batching_rows), others};
     struct fulcrum_node object = fulcrum_node_member(root, "batching");
-    (void)fulcrum_section_read(&object, &section, network);
+    (void)fulcrum_struct_io_read(&object, &section, network);
     struct fulcrum_node policy = fulcrum_node_member(&object, "policy");
     struct fulcrum_node size = fulcrum_node_member(&object, "size");
     int index = (int)FULCRUM_BATCH_GREEDY;
     if (policy.json != NULL) {
-        index = fulcrum_section_choice(&policy, policy_name);
+        index = fulcrum_struct_io_choice(&policy, policy_name);
     }
     network->policy =
         index == (int)FULCRUM_BATCH_FIXED ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
@@ -366,13 +367,13 @@ static void read_training(
     const struct fulcrum_node *root, struct fulcrum_network *network)
 {
     static const char *const others[] = {NULL};
-    const struct fulcrum_section section = {
+    const struct fulcrum_struct_io section = {
         training_rows, LENGTH(training_rows), others};
     struct fulcrum_node object = fulcrum_node_member(root, "training");
     if (object.json == NULL) {
         return;
     }
-    (void)fulcrum_section_read(&object, &section, network);
+    (void)fulcrum_struct_io_read(&object, &section, network);
     double *steps = &network->training.env_steps_per_train_step;
     if (fabs(*steps) <= 0.0) {
         struct fulcrum_node node =
@@ -435,8 +436,9 @@ static void read_network(
 {
     static const char *const others[] = {
         "kind", "name", "cpu", "step", "host", "gpu", "batching", "training", NULL};
-    const struct fulcrum_section section = {network_rows, LENGTH(network_rows), others};
-    (void)fulcrum_section_read(root, &section, &line->network);
+    const struct fulcrum_struct_io section = {
+        network_rows, LENGTH(network_rows), others};
+    (void)fulcrum_struct_io_read(root, &section, &line->network);
     read_cpu(root, line);
     read_step(root, &line->network);
     read_stage(root, "host", host_rows, &line->network);
@@ -460,7 +462,7 @@ static void read_document(
     struct fulcrum_node kind = fulcrum_node_member(root, "kind");
     int index = (int)FULCRUM_KIND_NETWORK;
     if (kind.json != NULL) {
-        index = fulcrum_section_choice(&kind, kind_name);
+        index = fulcrum_struct_io_choice(&kind, kind_name);
     }
     if (index < 0) {
         return;

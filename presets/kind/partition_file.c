@@ -32,7 +32,7 @@ static void read_starts(
 {
     double *values = NULL;
     size_t count = 0;
-    if (!fulcrum_section_numbers(node, 0.0, &values, &count)) {
+    if (!fulcrum_struct_io_numbers(node, 0.0, &values, &count)) {
         return;
     }
     if (count > FULCRUM_MIG_SLICES_MOST) {
@@ -50,15 +50,15 @@ static void read_starts(
 static void read_profile(
     const struct fulcrum_node *node, struct fulcrum_mig_profile *profile)
 {
-    static const struct fulcrum_section_row rows[] = {PART(compute_slice_count),
+    static const struct fulcrum_struct_io_row rows[] = {PART(compute_slice_count),
         PART(memory_slice_count), PART(cache_slice_count), PART(sm_count),
         PART(memory_byte), PART(most_count), EXTRA(copy_engine_count),
         EXTRA(decoder_count), EXTRA(jpeg_count), EXTRA(ofa_count),
         EXTRA(is_media_extension)};
     static const char *const others[] = {"name", "starts", NULL};
-    static const struct fulcrum_section section = {
+    static const struct fulcrum_struct_io section = {
         rows, sizeof rows / sizeof rows[0], others};
-    if (!fulcrum_section_read(node, &section, profile)) {
+    if (!fulcrum_struct_io_read(node, &section, profile)) {
         return;
     }
     struct fulcrum_node name = fulcrum_node_member(node, "name");
@@ -116,17 +116,17 @@ static void read_sources(
 static void read_members(
     const struct fulcrum_node *root, struct fulcrum_partition *partition)
 {
-    static const struct fulcrum_section_row rows[] = {WHOLE(compute_slice_count),
+    static const struct fulcrum_struct_io_row rows[] = {WHOLE(compute_slice_count),
         WHOLE(memory_slice_count), WHOLE(sm_count), WHOLE(memory_byte)};
     static const char *const others[] = {
         "schema", "kind", "name", "title", "source", "gpu", "profiles", NULL};
-    static const struct fulcrum_section section = {
+    static const struct fulcrum_struct_io section = {
         rows, sizeof rows / sizeof rows[0], others};
     struct fulcrum_node schema = fulcrum_node_member(root, "schema");
     struct fulcrum_node gpu = fulcrum_node_member(root, "gpu");
-    fulcrum_head_check_schema(
+    fulcrum_file_header_check_schema(
         &schema, FULCRUM_PARTITION_SCHEMA, FULCRUM_PARTITION_VERSION);
-    (void)fulcrum_section_read(root, &section, &partition->mig);
+    (void)fulcrum_struct_io_read(root, &section, &partition->mig);
     (void)fulcrum_node_text(&gpu, partition->mig.gpu, sizeof partition->mig.gpu);
     read_profiles(root, &partition->mig);
     read_sources(root, partition);
@@ -148,8 +148,8 @@ static enum fulcrum_status read_partition(const char *path,
 {
     struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
     struct fulcrum_node root = fulcrum_node_root(&reader, document);
-    struct fulcrum_head head;
-    (void)fulcrum_head_read(&root, FULCRUM_PRESET_PARTITION, &head);
+    struct fulcrum_file_header head;
+    (void)fulcrum_file_header_read(&root, FULCRUM_PRESET_PARTITION, &head);
     if (head.is_kind) {
         memcpy(partition->mig.name, head.name, sizeof head.name);
         memcpy(partition->mig.title, head.title, sizeof head.title);

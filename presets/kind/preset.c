@@ -111,23 +111,23 @@ static int chain_extend(
 
 /* From the last link to the first, each over what those before it gave. */
 static void apply_chain(const struct chain *chain, struct fulcrum_reader *reader,
-    struct fulcrum_sheet *sheet, struct fulcrum_head *head)
+    struct fulcrum_fields_io *sheet, struct fulcrum_file_header *head)
 {
     for (size_t i = chain->count; i > 0; i--) {
         reader->file = chain->links[i - 1].path;
         struct fulcrum_node root =
             fulcrum_node_root(reader, chain->links[i - 1].document);
-        (void)fulcrum_head_read(&root, sheet->kind, head);
+        (void)fulcrum_file_header_read(&root, sheet->kind, head);
         if (head->is_kind) {
-            fulcrum_sheet_apply(sheet, &root, head->name);
+            fulcrum_fields_io_apply(sheet, &root, head->name);
         }
     }
 }
 
 /* The sheet of a preset with everything it extends; `head` is that of the first file.
  */
-static enum fulcrum_status load_sheet(struct fulcrum_sheet *sheet,
-    struct fulcrum_head *head, const char *name, struct fulcrum_error *err)
+static enum fulcrum_status load_sheet(struct fulcrum_fields_io *sheet,
+    struct fulcrum_file_header *head, const char *name, struct fulcrum_error *err)
 {
     char path[FULCRUM_PRESET_PATH_SIZE];
     enum fulcrum_status status =
@@ -152,7 +152,7 @@ static enum fulcrum_status load_sheet(struct fulcrum_sheet *sheet,
 
 /* The caller's list changes only when everything else has succeeded. */
 static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
-    const struct fulcrum_sheet *sheet, struct fulcrum_error *err)
+    const struct fulcrum_fields_io *sheet, struct fulcrum_error *err)
 {
     size_t count = 0;
     (void)fulcrum_fields(&count);
@@ -175,8 +175,9 @@ static enum fulcrum_status append_sources(struct fulcrum_sources *sources,
 }
 
 /* Everything but copying the result into the caller's design. */
-static enum fulcrum_status load(struct fulcrum_sheet *sheet, struct fulcrum_head *head,
-    const char *name, struct fulcrum_sources *sources, struct fulcrum_error *err)
+static enum fulcrum_status load(struct fulcrum_fields_io *sheet,
+    struct fulcrum_file_header *head, const char *name, struct fulcrum_sources *sources,
+    struct fulcrum_error *err)
 {
     TRY(load_sheet(sheet, head, name, err));
     if (sources != NULL) {
@@ -189,20 +190,20 @@ enum fulcrum_status fulcrum_machine_load(const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err)
 {
-    struct fulcrum_sheet sheet;
+    struct fulcrum_fields_io sheet;
     enum fulcrum_status status =
-        fulcrum_sheet_init(&sheet, FULCRUM_PRESET_MACHINE, err);
+        fulcrum_fields_io_init(&sheet, FULCRUM_PRESET_MACHINE, err);
     if (status != FULCRUM_OK) {
         return status;
     }
-    struct fulcrum_head head;
+    struct fulcrum_file_header head;
     status = load(&sheet, &head, name, sources, err);
     if (status == FULCRUM_OK) {
         design->machine = sheet.design.machine;
         memcpy(design->machine.name, head.name, sizeof head.name);
         memcpy(design->machine.title, head.title, sizeof head.title);
     }
-    fulcrum_sheet_clear(&sheet);
+    fulcrum_fields_io_clear(&sheet);
     return status;
 }
 
@@ -210,19 +211,19 @@ enum fulcrum_status fulcrum_workload_load(const char *name,
     struct fulcrum_design *design, struct fulcrum_sources *sources,
     struct fulcrum_error *err)
 {
-    struct fulcrum_sheet sheet;
+    struct fulcrum_fields_io sheet;
     enum fulcrum_status status =
-        fulcrum_sheet_init(&sheet, FULCRUM_PRESET_WORKLOAD, err);
+        fulcrum_fields_io_init(&sheet, FULCRUM_PRESET_WORKLOAD, err);
     if (status != FULCRUM_OK) {
         return status;
     }
-    struct fulcrum_head head;
+    struct fulcrum_file_header head;
     status = load(&sheet, &head, name, sources, err);
     if (status == FULCRUM_OK) {
         design->workload = sheet.design.workload;
         memcpy(design->workload.name, head.name, sizeof head.name);
         memcpy(design->workload.title, head.title, sizeof head.title);
     }
-    fulcrum_sheet_clear(&sheet);
+    fulcrum_fields_io_clear(&sheet);
     return status;
 }

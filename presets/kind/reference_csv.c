@@ -508,7 +508,7 @@ static void read_rows(struct fulcrum_csv_reader *reader)
     }
 }
 
-/* The stem of the file's name. */
+/* The prefix of the file's name. */
 static void set_name(const char *path, struct fulcrum_reference *out)
 {
     const char *slash = strrchr(path, '/');

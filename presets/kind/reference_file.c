@@ -408,7 +408,7 @@ static void read_schema(
     const struct fulcrum_node *node, struct fulcrum_reference *reference)
 {
     (void)reference;
-    fulcrum_head_check_schema(
+    fulcrum_file_header_check_schema(
         node, FULCRUM_REFERENCE_SCHEMA, FULCRUM_REFERENCE_VERSION);
 }
 
@@ -526,13 +526,13 @@ static void read_names(
 static void read_object(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
     struct fulcrum_design *design)
 {
-    struct fulcrum_sheet sheet;
-    if (fulcrum_sheet_init(&sheet, kind, NULL) != FULCRUM_OK) {
+    struct fulcrum_fields_io sheet;
+    if (fulcrum_fields_io_init(&sheet, kind, NULL) != FULCRUM_OK) {
         fulcrum_reader_fault(
             node->reader, FULCRUM_ERR_NO_MEMORY, "%s: no memory", node->path);
         return;
     }
-    fulcrum_sheet_apply_bare(&sheet, node);
+    fulcrum_fields_io_apply_bare(&sheet, node);
     if (kind == FULCRUM_PRESET_MACHINE) {
         design->machine = sheet.design.machine;
         read_names(node, design->machine.name, design->machine.title);
@@ -540,7 +540,7 @@ static void read_object(const struct fulcrum_node *node, enum fulcrum_preset_kin
         design->workload = sheet.design.workload;
         read_names(node, design->workload.name, design->workload.title);
     }
-    fulcrum_sheet_clear(&sheet);
+    fulcrum_fields_io_clear(&sheet);
 }
 
 static void read_half(const struct fulcrum_node *node, enum fulcrum_preset_kind kind,
@@ -663,7 +663,7 @@ static const char *predictor_name(int index)
 static void read_predictor(
     const struct fulcrum_node *node, struct fulcrum_reference *reference)
 {
-    int index = fulcrum_section_choice(node, predictor_name);
+    int index = fulcrum_struct_io_choice(node, predictor_name);
     if (index >= 0) {
         reference->predictor = (enum fulcrum_predictor_kind)index;
     }
@@ -818,8 +818,8 @@ static enum fulcrum_status read_reference(const char *path,
 {
     struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
     struct fulcrum_node root = fulcrum_node_root(&reader, document);
-    struct fulcrum_head head;
-    (void)fulcrum_head_read(&root, FULCRUM_PRESET_REFERENCE, &head);
+    struct fulcrum_file_header head;
+    (void)fulcrum_file_header_read(&root, FULCRUM_PRESET_REFERENCE, &head);
     if (head.is_kind) {
         memcpy(reference->name, head.name, sizeof head.name);
         memcpy(reference->title, head.title, sizeof head.title);
@@ -886,7 +886,7 @@ static void add_half(struct fulcrum_json *root,
     add_text(object, "title",
         is_machine ? reference->design.machine.title
                    : reference->design.workload.title);
-    fulcrum_sheet_write(&reference->design, kind, object);
+    fulcrum_fields_io_write(&reference->design, kind, object);
 }
 
 static void add_sources(

@@ -110,7 +110,7 @@ static void add_fields(struct fulcrum_json *properties, enum fulcrum_preset_kind
     const char *group_name = "";
     size_t group_length = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!fulcrum_sheet_has(kind, &fields[i])) {
+        if (!fulcrum_fields_io_has(kind, &fields[i])) {
             continue;
         }
         const char *relative = strchr(fields[i].path, '.') + 1;

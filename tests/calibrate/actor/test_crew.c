@@ -79,55 +79,60 @@ static void test_steppers_of_one_number_agree_and_others_differ(void)
 static void test_crew_steps_in_windows_and_rests_between(void)
 {
     struct fulcrum_stage stage = cartpole_stage(12);
-    struct fulcrum_crew *crew = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_crew_new(&crew, &stage, 3, 50e-9, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_crew_count(crew), 3);
+    struct fulcrum_actor_threads *actor_threads = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_actor_threads_new(&actor_threads, &stage, 3, 50e-9, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_actor_threads_count(actor_threads), 3);
     for (size_t count = 1; count <= 3; count++) {
-        struct fulcrum_crew_reading window;
+        struct fulcrum_actor_threads_reading window;
         CU_ASSERT_EQUAL_FATAL(
-            fulcrum_crew_window(crew, count, 0.02, &window, NULL), FULCRUM_OK);
+            fulcrum_actor_threads_window(actor_threads, count, 0.02, &window, NULL),
+            FULCRUM_OK);
         CU_ASSERT(window.step_count > 0.0);
         CU_ASSERT(window.wall_s >= 0.02 && window.cpu_s > 0.0);
         CU_ASSERT(window.cpu_s <= 1.1 * (double)count * window.wall_s);
     }
-    struct fulcrum_crew_reading before = fulcrum_crew_read(crew);
+    struct fulcrum_actor_threads_reading before =
+        fulcrum_actor_threads_read(actor_threads);
     fulcrum_sleep_s(0.01);
-    struct fulcrum_crew_reading after = fulcrum_crew_read(crew);
+    struct fulcrum_actor_threads_reading after =
+        fulcrum_actor_threads_read(actor_threads);
     suite_assert_close("at rest", after.step_count, before.step_count, 0.0);
-    fulcrum_crew_start(crew, 2);
-    CU_ASSERT_EQUAL(fulcrum_crew_stop(crew, NULL), FULCRUM_OK);
-    fulcrum_crew_free(crew);
-    fulcrum_crew_free(NULL);
+    fulcrum_actor_threads_start(actor_threads, 2);
+    CU_ASSERT_EQUAL(fulcrum_actor_threads_stop(actor_threads, NULL), FULCRUM_OK);
+    fulcrum_actor_threads_free(actor_threads);
+    fulcrum_actor_threads_free(NULL);
     close_stage(&stage);
 }
 
 static void test_crew_can_be_freed_while_it_steps(void)
 {
     struct fulcrum_stage stage = cartpole_stage(13);
-    struct fulcrum_crew *crew = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_crew_new(&crew, &stage, 2, 50e-9, NULL), FULCRUM_OK);
-    fulcrum_crew_start(crew, 2);
-    fulcrum_crew_free(crew);
+    struct fulcrum_actor_threads *actor_threads = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_actor_threads_new(&actor_threads, &stage, 2, 50e-9, NULL), FULCRUM_OK);
+    fulcrum_actor_threads_start(actor_threads, 2);
+    fulcrum_actor_threads_free(actor_threads);
     close_stage(&stage);
 }
 
 static void assert_exchange_answers(size_t actor_count)
 {
-    struct fulcrum_exchange *exchange = NULL;
+    struct fulcrum_handoff *exchange = NULL;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_exchange_new(&exchange,
-            &(struct fulcrum_exchange_plan){actor_count, 2, 100, 1e-6}, NULL),
+        fulcrum_handoff_new(
+            &exchange, &(struct fulcrum_handoff_plan){actor_count, 2, 100, 1e-6}, NULL),
         FULCRUM_OK);
-    fulcrum_exchange_collect(exchange);
-    suite_assert_close("before", fulcrum_exchange_wake_s(exchange), 0.0, 0.0);
+    fulcrum_handoff_collect(exchange);
+    suite_assert_close("before", fulcrum_handoff_wake_s(exchange), 0.0, 0.0);
     size_t woken_count = 0;
     for (int batch = 0; batch < 50; batch++) {
-        fulcrum_exchange_answer(exchange);
-        fulcrum_exchange_collect(exchange);
-        woken_count += fulcrum_exchange_wake_s(exchange) > 0.0;
+        fulcrum_handoff_answer(exchange);
+        fulcrum_handoff_collect(exchange);
+        woken_count += fulcrum_handoff_wake_s(exchange) > 0.0;
     }
     CU_ASSERT_EQUAL(woken_count, 50);
-    fulcrum_exchange_free(exchange);
+    fulcrum_handoff_free(exchange);
 }
 
 static void test_exchange_answers_every_actor_once_a_batch(void)
@@ -136,7 +141,7 @@ static void test_exchange_answers_every_actor_once_a_batch(void)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         assert_exchange_answers(sizes[i]);
     }
-    fulcrum_exchange_free(NULL);
+    fulcrum_handoff_free(NULL);
 }
 
 static void test_spin_computes_for_as_long_as_asked(void)

@@ -15,24 +15,26 @@
 
 enum { SEATS = 8, ROUNDS = 2000, THREADS_MOST = 8 };
 
-static struct fulcrum_desk *new_desk(size_t seat_count)
+static struct fulcrum_request_queue *new_desk(size_t seat_count)
 {
-    struct fulcrum_desk *desk = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_desk_new(&desk, seat_count, NULL), FULCRUM_OK);
+    struct fulcrum_request_queue *desk = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_request_queue_new(&desk, seat_count, NULL), FULCRUM_OK);
     return desk;
 }
 
-static void hand_in_all(struct fulcrum_desk *desk, const size_t *seats, size_t count)
+static void hand_in_all(
+    struct fulcrum_request_queue *desk, const size_t *seats, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        CU_ASSERT(fulcrum_desk_hand_in(desk, seats[i]));
+        CU_ASSERT(fulcrum_request_queue_hand_in(desk, seats[i]));
     }
 }
 
-static void await_all(struct fulcrum_desk *desk, size_t count)
+static void await_all(struct fulcrum_request_queue *desk, size_t count)
 {
     for (size_t seat = 0; seat < count; seat++) {
-        CU_ASSERT(fulcrum_desk_await(desk, seat));
+        CU_ASSERT(fulcrum_request_queue_await(desk, seat));
     }
 }
 
@@ -46,48 +48,48 @@ static void assert_seats(const size_t *found, const size_t *expected, size_t cou
 static void test_requests_are_taken_in_the_order_of_their_arrival(void)
 {
     static const size_t order[] = {5, 0, 7, 2, 1};
-    struct fulcrum_desk *desk = new_desk(SEATS);
+    struct fulcrum_request_queue *desk = new_desk(SEATS);
     size_t taken[SEATS];
     hand_in_all(desk, order, 5);
-    CU_ASSERT_EQUAL(fulcrum_desk_waiting(desk), 5);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_desk_collect(desk, 1, SEATS, taken), 5);
+    CU_ASSERT_EQUAL(fulcrum_request_queue_waiting(desk), 5);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_request_queue_collect(desk, 1, SEATS, taken), 5);
     assert_seats(taken, order, 5);
-    CU_ASSERT_EQUAL(fulcrum_desk_waiting(desk), 0);
-    fulcrum_desk_free(desk);
+    CU_ASSERT_EQUAL(fulcrum_request_queue_waiting(desk), 0);
+    fulcrum_request_queue_free(desk);
 }
 
 /* Two of three are taken; one of them asks again, and comes behind the third. */
-static void assert_turn(struct fulcrum_desk *desk)
+static void assert_turn(struct fulcrum_request_queue *desk)
 {
     static const size_t order[] = {2, 0, 1};
     static const size_t rest[] = {1, 2};
     size_t taken[3];
     hand_in_all(desk, order, 3);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_desk_collect(desk, 1, 2, taken), 2);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_request_queue_collect(desk, 1, 2, taken), 2);
     assert_seats(taken, order, 2);
-    CU_ASSERT_EQUAL(fulcrum_desk_waiting(desk), 1);
-    fulcrum_desk_answer(desk, taken, 2);
-    CU_ASSERT(fulcrum_desk_await(desk, 2));
-    CU_ASSERT(fulcrum_desk_hand_in(desk, 2));
-    CU_ASSERT_EQUAL_FATAL(fulcrum_desk_collect(desk, 2, 3, taken), 2);
+    CU_ASSERT_EQUAL(fulcrum_request_queue_waiting(desk), 1);
+    fulcrum_request_queue_answer(desk, taken, 2);
+    CU_ASSERT(fulcrum_request_queue_await(desk, 2));
+    CU_ASSERT(fulcrum_request_queue_hand_in(desk, 2));
+    CU_ASSERT_EQUAL_FATAL(fulcrum_request_queue_collect(desk, 2, 3, taken), 2);
     assert_seats(taken, rest, 2);
-    fulcrum_desk_answer(desk, taken, 2);
+    fulcrum_request_queue_answer(desk, taken, 2);
     await_all(desk, 3);
 }
 
 /* What a batch has no room for keeps its place, also around the end of the ring. */
 static void test_the_rest_of_a_batch_keeps_its_place(void)
 {
-    struct fulcrum_desk *desk = new_desk(3);
+    struct fulcrum_request_queue *desk = new_desk(3);
     for (size_t turn = 0; turn < 5; turn++) {
         assert_turn(desk);
     }
-    fulcrum_desk_free(desk);
+    fulcrum_request_queue_free(desk);
 }
 
 /* A server beside the test's thread, which is the actors. */
 struct server {
-    struct fulcrum_desk *desk;
+    struct fulcrum_request_queue *desk;
     size_t least;
     size_t most;
     size_t seats[SEATS];
@@ -99,8 +101,8 @@ struct server {
 static void *collect_once(void *argument)
 {
     struct server *server = argument;
-    server->count =
-        fulcrum_desk_collect(server->desk, server->least, server->most, server->seats);
+    server->count = fulcrum_request_queue_collect(
+        server->desk, server->least, server->most, server->seats);
     atomic_store(&server->is_done, 1);
     return NULL;
 }
@@ -120,12 +122,12 @@ static void test_the_server_sleeps_until_the_least_are_there(void)
     for (size_t i = 0; i < 3; i++) {
         fulcrum_sleep_s(SETTLE_S);
         CU_ASSERT_FALSE(atomic_load(&server.is_done));
-        CU_ASSERT(fulcrum_desk_hand_in(server.desk, order[i]));
+        CU_ASSERT(fulcrum_request_queue_hand_in(server.desk, order[i]));
     }
     (void)pthread_join(server.thread, NULL);
     CU_ASSERT_EQUAL_FATAL(server.count, 3);
     assert_seats(server.seats, order, 3);
-    fulcrum_desk_free(server.desk);
+    fulcrum_request_queue_free(server.desk);
 }
 
 static void test_requests_that_are_enough_already_need_no_wake_up(void)
@@ -137,13 +139,13 @@ static void test_requests_that_are_enough_already_need_no_wake_up(void)
     (void)pthread_join(server.thread, NULL);
     CU_ASSERT_EQUAL(server.count, 2);
     assert_seats(server.seats, order, 2);
-    CU_ASSERT_EQUAL(fulcrum_desk_waiting(server.desk), 2);
-    fulcrum_desk_free(server.desk);
+    CU_ASSERT_EQUAL(fulcrum_request_queue_waiting(server.desk), 2);
+    fulcrum_request_queue_free(server.desk);
 }
 
 /* An actor that asks once and tells what it was told. */
 struct guest {
-    struct fulcrum_desk *desk;
+    struct fulcrum_request_queue *desk;
     size_t seat;
     int was_answered;
     pthread_t thread;
@@ -152,35 +154,36 @@ struct guest {
 static void *ask_once(void *argument)
 {
     struct guest *guest = argument;
-    guest->was_answered = fulcrum_desk_hand_in(guest->desk, guest->seat) &&
-                          fulcrum_desk_await(guest->desk, guest->seat);
+    guest->was_answered = fulcrum_request_queue_hand_in(guest->desk, guest->seat) &&
+                          fulcrum_request_queue_await(guest->desk, guest->seat);
     return NULL;
 }
 
-static void await_waiting(struct fulcrum_desk *desk, size_t count)
+static void await_waiting(struct fulcrum_request_queue *desk, size_t count)
 {
-    while (fulcrum_desk_waiting(desk) < count) {
+    while (fulcrum_request_queue_waiting(desk) < count) {
         fulcrum_sleep_s(0.001);
     }
 }
 
 static void test_an_answer_reaches_its_own_seat_alone(void)
 {
-    struct fulcrum_desk *desk = new_desk(2);
+    struct fulcrum_request_queue *desk = new_desk(2);
     struct guest guests[2] = {{.desk = desk, .seat = 0}, {.desk = desk, .seat = 1}};
     size_t taken[2];
     for (size_t i = 0; i < 2; i++) {
         (void)pthread_create(&guests[i].thread, NULL, ask_once, &guests[i]);
     }
-    CU_ASSERT_EQUAL(fulcrum_desk_collect(desk, 2, 2, taken), 2);
+    CU_ASSERT_EQUAL(fulcrum_request_queue_collect(desk, 2, 2, taken), 2);
     static const size_t second = 1;
-    fulcrum_desk_answer(desk, &second, 1);
+    fulcrum_request_queue_answer(desk, &second, 1);
     (void)pthread_join(guests[1].thread, NULL);
     CU_ASSERT(guests[1].was_answered);
-    fulcrum_desk_close(desk); /* the other one is sent home without an answer */
+    fulcrum_request_queue_close(
+        desk); /* the other one is sent home without an answer */
     (void)pthread_join(guests[0].thread, NULL);
     CU_ASSERT_FALSE(guests[0].was_answered);
-    fulcrum_desk_free(desk);
+    fulcrum_request_queue_free(desk);
 }
 
 static void test_closing_sends_everybody_home(void)
@@ -194,34 +197,34 @@ static void test_closing_sends_everybody_home(void)
     }
     await_waiting(server.desk, SEATS - 1);
     CU_ASSERT_FALSE(atomic_load(&server.is_done));
-    fulcrum_desk_close(server.desk);
-    fulcrum_desk_close(server.desk);
+    fulcrum_request_queue_close(server.desk);
+    fulcrum_request_queue_close(server.desk);
     (void)pthread_join(server.thread, NULL);
     CU_ASSERT_EQUAL(server.count, 0);
     for (size_t i = 0; i < SEATS - 1; i++) {
         (void)pthread_join(guests[i].thread, NULL);
         CU_ASSERT_FALSE(guests[i].was_answered);
     }
-    fulcrum_desk_free(server.desk);
+    fulcrum_request_queue_free(server.desk);
 }
 
 static void test_a_closed_desk_takes_and_gives_nothing(void)
 {
-    struct fulcrum_desk *desk = new_desk(2);
+    struct fulcrum_request_queue *desk = new_desk(2);
     size_t taken[2];
-    CU_ASSERT(fulcrum_desk_hand_in(desk, 0));
-    fulcrum_desk_close(desk);
-    CU_ASSERT_FALSE(fulcrum_desk_hand_in(desk, 1));
-    CU_ASSERT_FALSE(fulcrum_desk_await(desk, 0));
-    CU_ASSERT_EQUAL(fulcrum_desk_collect(desk, 1, 2, taken), 0);
-    fulcrum_desk_free(desk);
-    fulcrum_desk_free(NULL);
+    CU_ASSERT(fulcrum_request_queue_hand_in(desk, 0));
+    fulcrum_request_queue_close(desk);
+    CU_ASSERT_FALSE(fulcrum_request_queue_hand_in(desk, 1));
+    CU_ASSERT_FALSE(fulcrum_request_queue_await(desk, 0));
+    CU_ASSERT_EQUAL(fulcrum_request_queue_collect(desk, 1, 2, taken), 0);
+    fulcrum_request_queue_free(desk);
+    fulcrum_request_queue_free(NULL);
 }
 
 /* An actor that asks again and again; `number` is its message and the server's
  * answer. */
 struct regular {
-    struct fulcrum_desk *desk;
+    struct fulcrum_request_queue *desk;
     size_t seat;
     size_t number; /* not atomic: the desk itself has to order the two sides */
     size_t answered_count;
@@ -233,8 +236,8 @@ static void *ask_often(void *argument)
     struct regular *regular = argument;
     for (size_t i = 0; i < ROUNDS; i++) {
         regular->number = 2 * i;
-        if (!fulcrum_desk_hand_in(regular->desk, regular->seat) ||
-            !fulcrum_desk_await(regular->desk, regular->seat)) {
+        if (!fulcrum_request_queue_hand_in(regular->desk, regular->seat) ||
+            !fulcrum_request_queue_await(regular->desk, regular->seat)) {
             break;
         }
         regular->answered_count += regular->number == 2 * i + 1;
@@ -243,18 +246,18 @@ static void *ask_often(void *argument)
 }
 
 /* Serves until every round of every thread is over; returns the largest batch. */
-static size_t serve_regulars(
-    struct fulcrum_desk *desk, struct regular *regulars, size_t count, size_t most)
+static size_t serve_regulars(struct fulcrum_request_queue *desk,
+    struct regular *regulars, size_t count, size_t most)
 {
     size_t served = 0;
     size_t largest = 0;
     size_t seats[THREADS_MOST];
     while (served < count * ROUNDS) {
-        size_t batch = fulcrum_desk_collect(desk, 1, most, seats);
+        size_t batch = fulcrum_request_queue_collect(desk, 1, most, seats);
         for (size_t i = 0; i < batch; i++) {
             regulars[seats[i]].number++;
         }
-        fulcrum_desk_answer(desk, seats, batch);
+        fulcrum_request_queue_answer(desk, seats, batch);
         served += batch;
         largest = batch > largest ? batch : largest;
     }
@@ -263,7 +266,7 @@ static size_t serve_regulars(
 
 static void assert_many_threads_are_served(size_t count, size_t most)
 {
-    struct fulcrum_desk *desk = new_desk(count);
+    struct fulcrum_request_queue *desk = new_desk(count);
     struct regular regulars[THREADS_MOST];
     for (size_t i = 0; i < count; i++) {
         regulars[i] = (struct regular){.desk = desk, .seat = i};
@@ -275,8 +278,8 @@ static void assert_many_threads_are_served(size_t count, size_t most)
         CU_ASSERT_EQUAL(regulars[i].answered_count, ROUNDS);
     }
     CU_ASSERT(largest >= 1 && largest <= most);
-    CU_ASSERT_EQUAL(fulcrum_desk_waiting(desk), 0);
-    fulcrum_desk_free(desk);
+    CU_ASSERT_EQUAL(fulcrum_request_queue_waiting(desk), 0);
+    fulcrum_request_queue_free(desk);
 }
 
 static void test_every_request_of_many_threads_is_answered_once(void)

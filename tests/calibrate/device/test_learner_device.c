@@ -221,21 +221,24 @@ static void test_a_busy_learner_that_fails_is_told_at_its_end(void)
         .name = "plain", .forward = fulcrum_learner_device_forward};
     struct fulcrum_learner_info info;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    struct fulcrum_drill *drill = NULL;
+    struct fulcrum_background_load *background_load = NULL;
     int action[2];
     struct fulcrum_bench bench = {.learner = &learner,
         .learner_options = small_mlp,
         .state = open_plain(&small_mlp, &info),
         .action = action};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_drill_start(&drill, &bench, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_background_load_start(&background_load, &bench, NULL), FULCRUM_OK);
     fulcrum_sleep_s(0.02);
-    CU_ASSERT_EQUAL(fulcrum_drill_end(drill, &err), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_background_load_end(background_load, &err), FULCRUM_OK);
     device_plain_fail_at(40);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_drill_start(&drill, &bench, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_background_load_start(&background_load, &bench, NULL), FULCRUM_OK);
     fulcrum_sleep_s(0.2);
-    CU_ASSERT_EQUAL(fulcrum_drill_end(drill, &err), FULCRUM_ERR_UNSUPPORTED);
+    CU_ASSERT_EQUAL(
+        fulcrum_background_load_end(background_load, &err), FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_STRING_EQUAL(err.detail, "the device fell off the bus");
-    CU_ASSERT_EQUAL(fulcrum_drill_end(NULL, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_background_load_end(NULL, NULL), FULCRUM_OK);
     device_plain_fail_at(0);
     fulcrum_learner_device_close(bench.state);
 }

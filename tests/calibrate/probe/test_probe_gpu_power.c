@@ -299,10 +299,10 @@ static void test_interrupt_and_failure_keep_nothing(void)
     close_rig(&rig);
 }
 
-static struct fulcrum_duty duty_of(
-    struct rig *rig, enum fulcrum_duty_work work, double busy_frac)
+static struct fulcrum_duty_cycle duty_of(
+    struct rig *rig, enum fulcrum_duty_cycle_work work, double busy_frac)
 {
-    return (struct fulcrum_duty){.learner = &fake_learner,
+    return (struct fulcrum_duty_cycle){.learner = &fake_learner,
         .state = rig->bench.state,
         .work = work,
         .busy_frac = busy_frac,
@@ -314,28 +314,29 @@ static void test_duty_keeps_its_share_of_the_time(void)
 {
     static const double shares[] = {0.25, 0.6, 1};
     struct rig rig;
-    struct fulcrum_duty_reading reading;
+    struct fulcrum_duty_cycle_reading reading;
     struct fulcrum_random random = fulcrum_random_seeded(1);
     make_rig(&rig);
     open_learner(&rig);
     for (size_t i = 0; i < 3; i++) {
-        struct fulcrum_duty duty = duty_of(&rig, FULCRUM_DUTY_TRAINING, shares[i]);
+        struct fulcrum_duty_cycle duty =
+            duty_of(&rig, FULCRUM_DUTY_TRAINING, shares[i]);
         CU_ASSERT_EQUAL(
-            fulcrum_duty_run(&reading, &duty, 0.4, &random, NULL), FULCRUM_OK);
+            fulcrum_duty_cycle_run(&reading, &duty, 0.4, &random, NULL), FULCRUM_OK);
         CU_ASSERT(reading.wall_s >= 0.4);
         CU_ASSERT(!reading.is_ended);
         suite_assert_close("share", reading.busy_s / reading.wall_s, shares[i], 0.1);
         CU_ASSERT(reading.step_count >= 1);
         CU_ASSERT(reading.step_count <= reading.busy_s / 4e-3 + 1);
     }
-    struct fulcrum_duty nothing = duty_of(&rig, FULCRUM_DUTY_NOTHING, 0);
+    struct fulcrum_duty_cycle nothing = duty_of(&rig, FULCRUM_DUTY_NOTHING, 0);
     CU_ASSERT_EQUAL(
-        fulcrum_duty_run(&reading, &nothing, 0.05, &random, NULL), FULCRUM_OK);
+        fulcrum_duty_cycle_run(&reading, &nothing, 0.05, &random, NULL), FULCRUM_OK);
     suite_assert_close("nothing", reading.busy_s, 0, 0);
     CU_ASSERT(reading.wall_s >= 0.05);
     fake_learner_break();
-    struct fulcrum_duty duty = duty_of(&rig, FULCRUM_DUTY_INFERENCE, 1);
-    CU_ASSERT_EQUAL(fulcrum_duty_run(&reading, &duty, 0.05, &random, NULL),
+    struct fulcrum_duty_cycle duty = duty_of(&rig, FULCRUM_DUTY_INFERENCE, 1);
+    CU_ASSERT_EQUAL(fulcrum_duty_cycle_run(&reading, &duty, 0.05, &random, NULL),
         FULCRUM_ERR_UNSUPPORTED);
     close_rig(&rig);
 }
@@ -349,13 +350,14 @@ static int never(void *user)
 static void test_duty_ends_when_told(void)
 {
     struct rig rig;
-    struct fulcrum_duty_reading reading;
+    struct fulcrum_duty_cycle_reading reading;
     struct fulcrum_random random = fulcrum_random_seeded(1);
     make_rig(&rig);
     open_learner(&rig);
-    struct fulcrum_duty duty = duty_of(&rig, FULCRUM_DUTY_TRAINING, 0.5);
+    struct fulcrum_duty_cycle duty = duty_of(&rig, FULCRUM_DUTY_TRAINING, 0.5);
     duty.goes_on = never;
-    CU_ASSERT_EQUAL(fulcrum_duty_run(&reading, &duty, 5, &random, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_duty_cycle_run(&reading, &duty, 5, &random, NULL), FULCRUM_OK);
     CU_ASSERT(reading.is_ended);
     CU_ASSERT(reading.wall_s < 2);
     close_rig(&rig);

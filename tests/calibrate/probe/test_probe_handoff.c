@@ -166,40 +166,40 @@ static void test_a_visit_that_is_stopped_tells_what_it_can(void)
 
 static void test_asking_costs_an_actor_some_time(void)
 {
-    const struct fulcrum_exchange_plan plan = {
+    const struct fulcrum_handoff_plan plan = {
         .actor_count = 3, .item_count = 2, .item_byte = 64, .think_s = 2e-5};
-    struct fulcrum_exchange *exchange = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_exchange_new(&exchange, &plan, NULL), FULCRUM_OK);
+    struct fulcrum_handoff *handoff = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_handoff_new(&handoff, &plan, NULL), FULCRUM_OK);
     for (int i = 0; i < 30; i++) {
-        fulcrum_exchange_collect(exchange);
-        fulcrum_exchange_answer(exchange);
+        fulcrum_handoff_collect(handoff);
+        fulcrum_handoff_answer(handoff);
     }
-    fulcrum_exchange_collect(exchange);
-    double ask_s = fulcrum_exchange_ask_s(exchange);
+    fulcrum_handoff_collect(handoff);
+    double ask_s = fulcrum_handoff_ask_s(handoff);
     CU_ASSERT(ask_s > 0.0 && ask_s < 0.01);
     /* Nobody has asked since: it starts again. */
-    suite_assert_close("again", fulcrum_exchange_ask_s(exchange), 0.0, 0.0);
-    fulcrum_exchange_answer(exchange);
-    fulcrum_exchange_free(exchange);
+    suite_assert_close("again", fulcrum_handoff_ask_s(handoff), 0.0, 0.0);
+    fulcrum_handoff_answer(handoff);
+    fulcrum_handoff_free(handoff);
 }
 
-/* The server's thread is bound for as long as there is an exchange. */
+/* The server's thread is bound for as long as there is an handoff. */
 static void test_the_calling_thread_gets_its_processors_back(void)
 {
-    const struct fulcrum_exchange_plan plan = {.actor_count = 1, .item_count = 1};
+    const struct fulcrum_handoff_plan plan = {.actor_count = 1, .item_count = 1};
     struct fulcrum_cpu_list before;
     struct fulcrum_cpu_list meanwhile;
     struct fulcrum_cpu_list after;
     struct fulcrum_placement placement = {.is_apart = 0};
     CU_ASSERT_EQUAL_FATAL(fulcrum_cpu_list_allowed(&before, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(fulcrum_placement_complete(&placement, NULL), FULCRUM_OK);
-    struct fulcrum_exchange *exchange = NULL;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_exchange_new(&exchange, &plan, NULL), FULCRUM_OK);
+    struct fulcrum_handoff *handoff = NULL;
+    CU_ASSERT_EQUAL_FATAL(fulcrum_handoff_new(&handoff, &plan, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(fulcrum_cpu_list_allowed(&meanwhile, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_exchange_is_apart(exchange), placement.is_apart);
+    CU_ASSERT_EQUAL(fulcrum_handoff_is_apart(handoff), placement.is_apart);
     CU_ASSERT_EQUAL(
         meanwhile.count, placement.is_apart ? placement.server.count : before.count);
-    fulcrum_exchange_free(exchange);
+    fulcrum_handoff_free(handoff);
     CU_ASSERT_EQUAL(fulcrum_cpu_list_allowed(&after, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(after.count, before.count);
 }

@@ -26,8 +26,9 @@ static void test_lists_have_whole_items(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         CU_ASSERT_EQUAL(
-            fulcrum_seen_list_has(cases[i].list, cases[i].item), cases[i].has);
-        CU_ASSERT_EQUAL(fulcrum_seen_list_has_part(cases[i].list, cases[i].item),
+            fulcrum_fitted_points_list_has(cases[i].list, cases[i].item), cases[i].has);
+        CU_ASSERT_EQUAL(
+            fulcrum_fitted_points_list_has_part(cases[i].list, cases[i].item),
             cases[i].has_part);
     }
 }
@@ -65,11 +66,12 @@ static void check_case(
 {
     struct fulcrum_calibration *calibration =
         noted(expected->fitted_to, expected->held_out);
-    CU_ASSERT_EQUAL(fulcrum_seen_whole(calibration, reference), expected->whole);
-    CU_ASSERT_EQUAL(fulcrum_seen_part(calibration, reference), expected->part);
+    CU_ASSERT_EQUAL(
+        fulcrum_fitted_points_whole(calibration, reference), expected->whole);
+    CU_ASSERT_EQUAL(fulcrum_fitted_points_part(calibration, reference), expected->part);
     for (size_t k = 0; k < 2; k++) {
         CU_ASSERT_EQUAL(
-            fulcrum_seen_point(calibration, reference, k), expected->seen[k]);
+            fulcrum_fitted_points_point(calibration, reference, k), expected->seen[k]);
     }
     fulcrum_calibration_free(calibration);
 }

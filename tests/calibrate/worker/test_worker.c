@@ -475,14 +475,16 @@ static void test_crew_tells_of_a_failed_environment(void)
     (void)setenv("FULCRUM_TEST_FAULT", "nan@5000", 1);
     trial_open(&trial, "plugin", &options);
     CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
-    struct fulcrum_crew *crew = NULL;
+    struct fulcrum_actor_threads *actor_threads = NULL;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_crew_new(&crew, &trial.stage, 3, 1e-6, &trial.err), FULCRUM_OK);
-    struct fulcrum_crew_reading reading;
-    CU_ASSERT_EQUAL(fulcrum_crew_window(crew, 3, 0.2, &reading, &trial.err),
+        fulcrum_actor_threads_new(&actor_threads, &trial.stage, 3, 1e-6, &trial.err),
+        FULCRUM_OK);
+    struct fulcrum_actor_threads_reading reading;
+    CU_ASSERT_EQUAL(
+        fulcrum_actor_threads_window(actor_threads, 3, 0.2, &reading, &trial.err),
         FULCRUM_ERR_ENVIRONMENT);
     expect_part(trial.err.detail, "the observation after step 5000 is");
-    fulcrum_crew_free(crew);
+    fulcrum_actor_threads_free(actor_threads);
     trial_close(&trial);
     assert_no_children();
     (void)unsetenv("FULCRUM_TEST_FAULT");
@@ -496,11 +498,12 @@ static void test_many_rude_environments_are_closed_soon(void)
     (void)setenv("FULCRUM_TEST_FAULT", "destroy-block", 1);
     trial_open(&trial, "plugin", &options);
     CU_ASSERT_EQUAL_FATAL(trial.status, FULCRUM_OK);
-    struct fulcrum_crew *crew = NULL;
+    struct fulcrum_actor_threads *actor_threads = NULL;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_crew_new(&crew, &trial.stage, 16, 1e-6, &trial.err), FULCRUM_OK);
+        fulcrum_actor_threads_new(&actor_threads, &trial.stage, 16, 1e-6, &trial.err),
+        FULCRUM_OK);
     double begin_s = fulcrum_wall_s();
-    fulcrum_crew_free(crew);
+    fulcrum_actor_threads_free(actor_threads);
     CU_ASSERT(fulcrum_wall_s() - begin_s < 4.0 * LIMIT_S);
     trial_close(&trial);
     assert_no_children();

@@ -119,7 +119,7 @@ static void test_the_bytes_do_not_depend_on_the_number_of_threads(void)
                     "--half-width 0.2");
     compare_threads("-v run.gpu_count=1,2 -v actors=2:60:2 --format csv --intervals 20 "
                     "--half-width 0.2 --pareto steps_per_s,system_w,actors");
-    /* A covariance, and more draws than a predictor keeps the stems of. */
+    /* A covariance, and more draws than a predictor keeps the prefixes of. */
     compare_threads("-c v100-inci2020 -v machine.cpu.thread_count=20:320:20 -a 256 "
                     "--format jsonl --intervals 60 --method fast");
 }

@@ -185,16 +185,16 @@ static void test_slowdowns_refer_to_the_most_sms(void)
 }
 
 /* A sweep with published points over it. */
-struct overlay {
+struct applied {
     struct plot_file opened;
     struct fulcrum_plot_sweep *sweep;
     struct fulcrum_plot_published *published;
 };
 
-static enum fulcrum_status lay_over(struct overlay *out, const char *text,
+static enum fulcrum_status lay_over(struct applied *out, const char *text,
     const char *const *names, size_t count, struct fulcrum_error *err)
 {
-    *out = (struct overlay){.published = NULL};
+    *out = (struct applied){.published = NULL};
     plot_file_open(&out->opened, "a.csv", text, "points");
     out->sweep = sweep_of(&out->opened, "actor_count");
     CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(out->sweep, NULL), FULCRUM_OK);
@@ -203,21 +203,21 @@ static enum fulcrum_status lay_over(struct overlay *out, const char *text,
         &list, out->sweep, FULCRUM_PLOT_RUNTIME, &out->published, err);
 }
 
-static void overlay_clear(struct overlay *overlay)
+static void applied_clear(struct applied *applied)
 {
-    fulcrum_plot_published_free(overlay->published);
-    fulcrum_plot_sweep_free(overlay->sweep);
-    plot_file_close(&overlay->opened);
+    fulcrum_plot_published_free(applied->published);
+    fulcrum_plot_sweep_free(applied->sweep);
+    plot_file_close(&applied->opened);
 }
 
 static void test_published_ratios_go_over_as_they_are(void)
 {
     static const char *const names[] = {"inci2020-fig3-text"};
-    struct overlay overlay;
+    struct applied applied;
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(lay_over(&overlay, plain_sweep, names, 1, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(lay_over(&applied, plain_sweep, names, 1, NULL), FULCRUM_OK);
     const struct fulcrum_published *sets =
-        fulcrum_plot_published_sets(overlay.published, &count);
+        fulcrum_plot_published_sets(applied.published, &count);
     CU_ASSERT_EQUAL_FATAL(count, 2); /* runtime and speed-up */
     CU_ASSERT_EQUAL(sets[0].panel, 0);
     CU_ASSERT_EQUAL(sets[1].panel, 1);
@@ -231,7 +231,7 @@ static void test_published_ratios_go_over_as_they_are(void)
     CU_ASSERT_EQUAL(sets[1].is_fitted[0], 1);
     CU_ASSERT_EQUAL(sets[1].is_fitted[1], 1);
     CU_ASSERT_STRING_EQUAL(sets[0].name, "published: inci2020-fig3-text");
-    overlay_clear(&overlay);
+    applied_clear(&applied);
 }
 
 static void test_published_ratios_are_chained(void)
@@ -247,17 +247,17 @@ static void test_published_ratios_are_chained(void)
         {2, "chained on the published 5.8 at 40", 11.6},
     };
     for (size_t i = 0; i < 2; i++) {
-        struct overlay overlay;
+        struct applied applied;
         size_t count = 0;
         CU_ASSERT_EQUAL_FATAL(
-            lay_over(&overlay, plain_sweep, names, cases[i].names, NULL), FULCRUM_OK);
+            lay_over(&applied, plain_sweep, names, cases[i].names, NULL), FULCRUM_OK);
         const struct fulcrum_published *sets =
-            fulcrum_plot_published_sets(overlay.published, &count);
+            fulcrum_plot_published_sets(applied.published, &count);
         CU_ASSERT_EQUAL(count, 2 * cases[i].names);
         expect_part(sets[1].name, cases[i].words);
         CU_ASSERT_EQUAL_FATAL(sets[1].count, 1);
         suite_assert_close("speed-up", sets[1].value[0], cases[i].speedup, 1e-12);
-        overlay_clear(&overlay);
+        applied_clear(&applied);
     }
 }
 
@@ -265,19 +265,19 @@ static void test_published_ratios_are_chained(void)
 static void test_ratios_are_restated_relative_to_a_point_of_their_own(void)
 {
     static const char *const names[] = {"inci2020-fig3-text"};
-    struct overlay overlay;
+    struct applied applied;
     size_t count = 0;
     CU_ASSERT_EQUAL_FATAL(
-        lay_over(&overlay, relative_sweep, names, 1, NULL), FULCRUM_OK);
+        lay_over(&applied, relative_sweep, names, 1, NULL), FULCRUM_OK);
     const struct fulcrum_published *sets =
-        fulcrum_plot_published_sets(overlay.published, &count);
+        fulcrum_plot_published_sets(applied.published, &count);
     CU_ASSERT_EQUAL_FATAL(count, 2);
     expect_part(sets[1].name, "restated relative to 40");
     CU_ASSERT_EQUAL_FATAL(sets[1].count, 2);
     suite_assert_close("4 actors", sets[1].value[0], 1.0 / 5.8, 1e-12);
     suite_assert_close("low", sets[1].lo[0], 1.0 / 5.85, 1e-12);
     suite_assert_close("256 actors", sets[1].value[1], 2.0, 1e-12);
-    overlay_clear(&overlay);
+    applied_clear(&applied);
 }
 
 static void test_references_that_do_not_belong_are_refused(void)
@@ -301,29 +301,29 @@ static void test_references_that_do_not_belong_are_refused(void)
             "run.actor_count = 4, which the sweep does not reach"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct overlay overlay;
+        struct applied applied;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(lay_over(&overlay, cases[i].sweep, &cases[i].name, 1, &err),
+        CU_ASSERT_EQUAL(lay_over(&applied, cases[i].sweep, &cases[i].name, 1, &err),
             cases[i].status);
         expect_part(err.detail, cases[i].part);
-        overlay_clear(&overlay);
+        applied_clear(&applied);
     }
     static const char *const many[] = {"a", "b", "c", "d", "e"};
-    struct overlay overlay;
-    CU_ASSERT_EQUAL(lay_over(&overlay, plain_sweep, many, 5, NULL), FULCRUM_ERR_RANGE);
-    overlay_clear(&overlay);
+    struct applied applied;
+    CU_ASSERT_EQUAL(lay_over(&applied, plain_sweep, many, 5, NULL), FULCRUM_ERR_RANGE);
+    applied_clear(&applied);
 }
 
 /* Slowdowns of so many actors with those that were published for 256 of them. */
 static enum fulcrum_status lay_over_sms(
-    double actors, struct overlay *out, struct fulcrum_error *err)
+    double actors, struct applied *out, struct fulcrum_error *err)
 {
     static const char *const names[] = {"inci2020-fig4-text"};
     char text[200];
     (void)snprintf(text, sizeof text,
         "run.sm_count,actor_count,steps_per_s,status\n40,%g,90,ok\n80,%g,100,ok\n",
         actors, actors);
-    *out = (struct overlay){.published = NULL};
+    *out = (struct applied){.published = NULL};
     plot_file_open(&out->opened, "a.csv", text, "points");
     out->sweep = sweep_of(&out->opened, "run.sm_count");
     CU_ASSERT_EQUAL(fulcrum_plot_sweep_add_ratios(out->sweep, NULL), FULCRUM_OK);
@@ -334,18 +334,18 @@ static enum fulcrum_status lay_over_sms(
 
 static void test_points_at_other_settings_are_left_out(void)
 {
-    struct overlay overlay;
+    struct applied applied;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     size_t count = 0;
-    CU_ASSERT_EQUAL_FATAL(lay_over_sms(256.0, &overlay, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(lay_over_sms(256.0, &applied, NULL), FULCRUM_OK);
     const struct fulcrum_published *sets =
-        fulcrum_plot_published_sets(overlay.published, &count);
+        fulcrum_plot_published_sets(applied.published, &count);
     CU_ASSERT_EQUAL(count, 1);
     suite_assert_close("slowdown", sets[0].value[0], 1.06, 1e-12);
-    overlay_clear(&overlay);
-    CU_ASSERT_EQUAL(lay_over_sms(40.0, &overlay, &err), FULCRUM_ERR_UNSUPPORTED);
+    applied_clear(&applied);
+    CU_ASSERT_EQUAL(lay_over_sms(40.0, &applied, &err), FULCRUM_ERR_UNSUPPORTED);
     expect_part(err.detail, "run.actor_count = 256, the sweep of 40");
-    overlay_clear(&overlay);
+    applied_clear(&applied);
 }
 
 /* A validation, and what is made of it. */

@@ -241,37 +241,37 @@ static void test_shares_are_shown_as_percent(void)
 
 static void test_lines_are_quoted_for_a_shell(void)
 {
-    struct fulcrum_words words = {.count = 0};
-    fulcrum_words_add(&words, "report");
-    fulcrum_words_add(&words, "a=%d,%s", 3, "x/y.json");
-    fulcrum_words_add(&words, "two words");
-    fulcrum_words_add(&words, "it's $HOME");
-    fulcrum_words_add(&words, "%s", "");
-    CU_ASSERT_EQUAL(fulcrum_words_have(&words, "two words"), 1);
-    CU_ASSERT_EQUAL(fulcrum_words_have(&words, "two"), 0);
+    struct fulcrum_argv_text words = {.count = 0};
+    fulcrum_argv_text_add(&words, "report");
+    fulcrum_argv_text_add(&words, "a=%d,%s", 3, "x/y.json");
+    fulcrum_argv_text_add(&words, "two words");
+    fulcrum_argv_text_add(&words, "it's $HOME");
+    fulcrum_argv_text_add(&words, "%s", "");
+    CU_ASSERT_EQUAL(fulcrum_argv_text_have(&words, "two words"), 1);
+    CU_ASSERT_EQUAL(fulcrum_argv_text_have(&words, "two"), 0);
     struct page page = {.text = NULL};
     page_open(&page);
-    fulcrum_words_print(&words, page.out);
+    fulcrum_argv_text_print(&words, page.out);
     assert_page(&page, "report a=3,x/y.json 'two words' 'it'\\''s $HOME' ''");
-    fulcrum_words_clear(&words);
+    fulcrum_argv_text_clear(&words);
     CU_ASSERT_EQUAL(words.count, 0);
 }
 
 static void test_too_many_words_are_told(void)
 {
-    struct fulcrum_words words = {.count = 0};
+    struct fulcrum_argv_text words = {.count = 0};
     for (int i = 0; i <= FULCRUM_WORDS_MOST; i++) {
         CU_ASSERT_EQUAL(words.is_short, 0);
-        fulcrum_words_add(&words, "w");
+        fulcrum_argv_text_add(&words, "w");
     }
     CU_ASSERT_EQUAL(words.is_short, 1);
     CU_ASSERT_EQUAL(words.count, FULCRUM_WORDS_MOST);
     CU_ASSERT_PTR_NULL(words.items[FULCRUM_WORDS_MOST]);
-    struct fulcrum_words copy = {.count = 0};
-    fulcrum_words_append(&copy, &words);
+    struct fulcrum_argv_text copy = {.count = 0};
+    fulcrum_argv_text_append(&copy, &words);
     CU_ASSERT_EQUAL(copy.is_short, 1);
-    fulcrum_words_clear(&copy);
-    fulcrum_words_clear(&words);
+    fulcrum_argv_text_clear(&copy);
+    fulcrum_argv_text_clear(&words);
 }
 
 /* The reader that judges reports must see faults. */

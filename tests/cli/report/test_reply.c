@@ -26,7 +26,7 @@ static enum fulcrum_status ask(
     (void)snprintf(room, sizeof room, "%s", line);
     for (char *word = strtok_r(room, " ", &rest); word != NULL;
          word = strtok_r(NULL, " ", &rest)) {
-        fulcrum_words_add(&out->words, "%s", word);
+        fulcrum_argv_text_add(&out->words, "%s", word);
     }
     return fulcrum_reply_ask(out, &context, err);
 }

@@ -107,8 +107,8 @@ static void test_nothing_moves_from_what_was_just_stored(void)
     struct fulcrum_stored_point points[STORED_MOST];
     store_now(points);
     for (size_t i = 0; i < stored_count(); i++) {
-        points[i].observed = fulcrum_moved_stored(points[i].observed);
-        points[i].predicted = fulcrum_moved_stored(points[i].predicted);
+        points[i].observed = fulcrum_relative_change_stored(points[i].observed);
+        points[i].predicted = fulcrum_relative_change_stored(points[i].predicted);
     }
     CU_ASSERT_EQUAL(failures(points, &none, NULL), 0);
     points[1].predicted *= 1.00001;
@@ -118,20 +118,20 @@ static void test_nothing_moves_from_what_was_just_stored(void)
 static void test_numbers_move_by_shares_of_what_is_stored(void)
 {
     const double unknown = (double)NAN;
-    suite_assert_close("up", fulcrum_moved_rel(200.0, 201.0), 0.005, 1e-12);
-    suite_assert_close("down", fulcrum_moved_rel(-200.0, -202.0), 0.01, 1e-12);
-    CU_ASSERT_EQUAL(fulcrum_moved_rel(0.0, 0.0), 0.0);
-    CU_ASSERT(isinf(fulcrum_moved_rel(0.0, 1e-300)));
-    CU_ASSERT_EQUAL(fulcrum_moved_rel(unknown, unknown), 0.0);
-    CU_ASSERT(isinf(fulcrum_moved_rel(unknown, 1.0)));
-    CU_ASSERT(isinf(fulcrum_moved_rel(1.0, unknown)));
-    CU_ASSERT_EQUAL(fulcrum_moved_stored(1.23456789), 1.23457);
-    CU_ASSERT(isnan(fulcrum_moved_stored(unknown)));
+    suite_assert_close("up", fulcrum_relative_change(200.0, 201.0), 0.005, 1e-12);
+    suite_assert_close("down", fulcrum_relative_change(-200.0, -202.0), 0.01, 1e-12);
+    CU_ASSERT_EQUAL(fulcrum_relative_change(0.0, 0.0), 0.0);
+    CU_ASSERT(isinf(fulcrum_relative_change(0.0, 1e-300)));
+    CU_ASSERT_EQUAL(fulcrum_relative_change(unknown, unknown), 0.0);
+    CU_ASSERT(isinf(fulcrum_relative_change(unknown, 1.0)));
+    CU_ASSERT(isinf(fulcrum_relative_change(1.0, unknown)));
+    CU_ASSERT_EQUAL(fulcrum_relative_change_stored(1.23456789), 1.23457);
+    CU_ASSERT(isnan(fulcrum_relative_change_stored(unknown)));
     struct fulcrum_check check = {.outcome = FULCRUM_CHECK_FAILED};
-    fulcrum_moved_say(&check, "gpu_w ", 200.0, 190.0);
+    fulcrum_relative_change_say(&check, "gpu_w ", 200.0, 190.0);
     CU_ASSERT_STRING_EQUAL(
         check.text, "gpu_w is predicted as 190, 200 stored: moved by -5 %");
-    fulcrum_moved_say(&check, "", 0.0, 190.0);
+    fulcrum_relative_change_say(&check, "", 0.0, 190.0);
     CU_ASSERT_STRING_EQUAL(check.text, "is predicted as 190, 0 stored");
 }
 

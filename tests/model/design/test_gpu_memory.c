@@ -125,19 +125,19 @@ static void test_a_memory_that_is_too_small_is_named(void)
 static void test_designs_that_do_not_fit_are_refused(void)
 {
     static struct fulcrum_design design;
-    static struct fulcrum_shards shards;
+    static struct fulcrum_replicas replicas;
     r2d2(&design);
-    CU_ASSERT_EQUAL(fulcrum_design_lower(&design, &shards, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_OK);
     design.workload.training.replay_byte = 16e9;
     CU_ASSERT_EQUAL(
-        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
     design.workload.training.replay_byte = 0;
     design.run.actor_count = 1e6;
     design.workload.batching.size = 5e5;
-    CU_ASSERT_EQUAL(fulcrum_design_lower(&design, &shards, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_OK);
     design.workload.batching.policy = FULCRUM_BATCH_FIXED;
     CU_ASSERT_EQUAL(
-        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
 }
 
 int main(int argc, char **argv)

@@ -23,8 +23,9 @@ static struct fulcrum_cycle few(const struct fulcrum_network *network)
 {
     struct fulcrum_cycle out = {.batch = 0.0};
     CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
-    CU_ASSERT_TRUE_FATAL(fulcrum_few_accepts(network));
-    CU_ASSERT_EQUAL_FATAL(fulcrum_few_solve(network, 1.0, &out, NULL), FULCRUM_OK);
+    CU_ASSERT_TRUE_FATAL(fulcrum_greedy_small_accepts(network));
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_greedy_small_solve(network, 1.0, &out, NULL), FULCRUM_OK);
     return out;
 }
 
@@ -281,7 +282,8 @@ static void test_gpu_stretch_lengthens_the_gpu_alone(void)
     struct fulcrum_network network = plain(5.0, 4.0, 0.3);
     network.host.per_batch_s = 0.1;
     struct fulcrum_cycle stretched;
-    CU_ASSERT_EQUAL(fulcrum_few_solve(&network, 2.0, &stretched, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(
+        fulcrum_greedy_small_solve(&network, 2.0, &stretched, NULL), FULCRUM_OK);
     network.gpu.per_batch_s *= 2.0;
     network.gpu.per_item_s *= 2.0;
     struct fulcrum_cycle longer = few(&network);
@@ -330,8 +332,9 @@ static void test_rhythm_does_not_settle(void)
     struct fulcrum_error err = {.status = FULCRUM_OK};
     struct fulcrum_cycle out = {.batch = -1.0};
     network.delay_s = 1500.0;
-    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
-    CU_ASSERT_EQUAL(fulcrum_few_solve(&network, 1.0, &out, &err), FULCRUM_ERR_NO_FIT);
+    CU_ASSERT_FALSE(fulcrum_greedy_small_accepts(&network));
+    CU_ASSERT_EQUAL(
+        fulcrum_greedy_small_solve(&network, 1.0, &out, &err), FULCRUM_ERR_NO_FIT);
     CU_ASSERT_EQUAL(err.status, FULCRUM_ERR_NO_FIT);
     CU_ASSERT_DOUBLE_EQUAL(out.batch, -1.0, 0.0);
 }
@@ -339,30 +342,30 @@ static void test_rhythm_does_not_settle(void)
 static void test_what_is_accepted(void)
 {
     struct fulcrum_network network = plain(4.0, 2.0, 0.5);
-    CU_ASSERT_TRUE(fulcrum_few_accepts(&network));
+    CU_ASSERT_TRUE(fulcrum_greedy_small_accepts(&network));
     network.depth = 2.0;
-    CU_ASSERT_TRUE(fulcrum_few_accepts(&network));
+    CU_ASSERT_TRUE(fulcrum_greedy_small_accepts(&network));
     network.host.per_batch_s = 0.1;
-    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    CU_ASSERT_FALSE(fulcrum_greedy_small_accepts(&network));
     network.depth = 1.0;
     network.delay_s = 0.1;
-    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    CU_ASSERT_FALSE(fulcrum_greedy_small_accepts(&network));
     network.cpu.thread_count = 4.0;
-    CU_ASSERT_TRUE(fulcrum_few_accepts(&network));
+    CU_ASSERT_TRUE(fulcrum_greedy_small_accepts(&network));
     network.delay_s = 11.0;
-    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    CU_ASSERT_FALSE(fulcrum_greedy_small_accepts(&network));
     network.delay_s = 0.0;
     network.step = (struct fulcrum_step){1.0, 0.05, FULCRUM_LAW_LOGNORMAL};
-    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    CU_ASSERT_FALSE(fulcrum_greedy_small_accepts(&network));
     network.step.cv = 0.5;
     network.actors = 65.0;
     network.cpu.thread_count = 512.0;
-    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    CU_ASSERT_FALSE(fulcrum_greedy_small_accepts(&network));
     network.actors = 4.0;
-    CU_ASSERT_TRUE(fulcrum_few_accepts(&network));
+    CU_ASSERT_TRUE(fulcrum_greedy_small_accepts(&network));
     network.policy = FULCRUM_BATCH_FIXED;
     network.batch_size = 2.0;
-    CU_ASSERT_FALSE(fulcrum_few_accepts(&network));
+    CU_ASSERT_FALSE(fulcrum_greedy_small_accepts(&network));
 }
 
 static void test_what_it_suits(void)
@@ -391,7 +394,7 @@ static void test_what_it_suits(void)
         struct fulcrum_network network =
             plain(cases[i].actors, cases[i].threads, cases[i].per_batch_s);
         network.batch_size = cases[i].limit;
-        CU_ASSERT_EQUAL(fulcrum_few_suits(&network), cases[i].suits);
+        CU_ASSERT_EQUAL(fulcrum_greedy_small_suits(&network), cases[i].suits);
     }
 }
 

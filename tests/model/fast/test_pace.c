@@ -46,8 +46,10 @@ static void test_times_are_those_worked_out(void)
         struct fulcrum_network own = network(cases[i].depth);
         own.host.per_batch_s *= cases[i].host_factor;
         own.host.per_item_s *= cases[i].host_factor;
-        struct fulcrum_pace calm = fulcrum_pace_unhurried(&own, cases[i].stretch, 10.0);
-        struct fulcrum_pace pace = fulcrum_pace_of(&own, cases[i].stretch, 10.0);
+        struct fulcrum_batch_service calm =
+            fulcrum_batch_service_unhurried(&own, cases[i].stretch, 10.0);
+        struct fulcrum_batch_service pace =
+            fulcrum_batch_service_of(&own, cases[i].stretch, 10.0);
         suite_assert_close("host", calm.host_s, 2.0 * cases[i].host_factor, 1e-14);
         suite_assert_close("GPU", calm.gpu_s, 4.0 * cases[i].stretch, 1e-14);
         suite_assert_close("interval", calm.interval_s, cases[i].interval_s, 1e-14);
@@ -61,8 +63,8 @@ static void test_times_are_those_worked_out(void)
 static void test_there_is_no_batch_below_one(void)
 {
     struct fulcrum_network own = network(1);
-    struct fulcrum_pace one = fulcrum_pace_of(&own, 1.0, 1.0);
-    struct fulcrum_pace less = fulcrum_pace_of(&own, 1.0, 0.3);
+    struct fulcrum_batch_service one = fulcrum_batch_service_of(&own, 1.0, 1.0);
+    struct fulcrum_batch_service less = fulcrum_batch_service_of(&own, 1.0, 0.3);
     suite_assert_close("interval", one.interval_s, 1.1 + 2.2, 1e-14);
     suite_assert_close("interval", less.interval_s, one.interval_s, 1e-14);
 }
@@ -75,7 +77,8 @@ static void test_measured_tables_are_looked_up(void)
     own.gpu.size = size;
     own.gpu.time_s = time_s;
     own.gpu.count = 2;
-    suite_assert_close("GPU", fulcrum_pace_of(&own, 2.0, 10.0).gpu_s, 24.0, 1e-14);
+    suite_assert_close(
+        "GPU", fulcrum_batch_service_of(&own, 2.0, 10.0).gpu_s, 24.0, 1e-14);
 }
 
 int main(int argc, char **argv)

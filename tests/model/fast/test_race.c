@@ -10,7 +10,7 @@ enum { NODES = FULCRUM_RESIDUAL_NODES };
 
 struct fixture {
     struct fulcrum_residual_grid grid;
-    struct fulcrum_race race;
+    struct fulcrum_first_passage race;
 };
 
 static void prepare(
@@ -18,7 +18,7 @@ static void prepare(
 {
     struct fulcrum_step_form form = fulcrum_step_form_of(step);
     fulcrum_residual_grid_init(&fixture->grid, &form, 0.0);
-    fulcrum_race_init(&fixture->race, &fixture->grid, usual_s);
+    fulcrum_first_passage_init(&fixture->race, &fixture->grid, usual_s);
 }
 
 /* The integral of a row over the grid. */
@@ -53,8 +53,8 @@ static void test_exponential_crowd(void)
         double row[NODES] = {0.0};
         prepare(&fixture, &step, 1.0 / (losers + 1.0));
         crowd.left = fixture.grid.fresh;
-        double mean_s = fulcrum_race_run(&fixture.race, &crowd, 0.25);
-        fulcrum_race_add_losers(&fixture.race, row);
+        double mean_s = fulcrum_first_passage_run(&fixture.race, &crowd, 0.25);
+        fulcrum_first_passage_add_losers(&fixture.race, row);
         suite_assert_close("time", mean_s, 1.0 / (losers + 1.0), 2e-3);
         assert_exponential(&fixture, row, 0.25 * losers);
     }
@@ -77,8 +77,8 @@ static void test_two_hyperexponential_steps(void)
     prepare(&fixture, &step, lesser);
     struct fulcrum_crowd crowd = {.fresh = 2, .left = fixture.grid.fresh};
     double row[NODES] = {0.0};
-    double mean_s = fulcrum_race_run(&fixture.race, &crowd, 1.0);
-    fulcrum_race_add_losers(&fixture.race, row);
+    double mean_s = fulcrum_first_passage_run(&fixture.race, &crowd, 1.0);
+    fulcrum_first_passage_add_losers(&fixture.race, row);
     suite_assert_close("lesser", mean_s, lesser, 0.01);
     suite_assert_close("one is left", row[0], 1.0, 1e-9);
     suite_assert_close("of the greater", integral(&fixture, row), 2 - 2 * lesser, 0.02);
@@ -96,8 +96,8 @@ static void test_aged_beats_fresh(void)
     fulcrum_residual_shift_init(&shift, &fixture.grid, 0.5);
     fulcrum_residual_shift(&shift, fixture.grid.fresh, aged);
     struct fulcrum_crowd crowd = {.aged = 1, .fresh = 1, .left = aged};
-    double mean_s = fulcrum_race_run(&fixture.race, &crowd, 1.0);
-    fulcrum_race_add_losers(&fixture.race, row);
+    double mean_s = fulcrum_first_passage_run(&fixture.race, &crowd, 1.0);
+    fulcrum_first_passage_add_losers(&fixture.race, row);
     suite_assert_close("time", mean_s, 0.5, 0.01);
     suite_assert_close("left", integral(&fixture, row), 0.5, 0.02);
 }
@@ -109,9 +109,9 @@ static void test_clear_forgets(void)
     double row[NODES] = {0.0};
     prepare(&fixture, &step, 0.5);
     struct fulcrum_crowd crowd = {.aged = 1, .fresh = 1, .left = fixture.grid.fresh};
-    CU_ASSERT_TRUE(fulcrum_race_run(&fixture.race, &crowd, 1.0) > 0.0);
-    fulcrum_race_clear(&fixture.race);
-    fulcrum_race_add_losers(&fixture.race, row);
+    CU_ASSERT_TRUE(fulcrum_first_passage_run(&fixture.race, &crowd, 1.0) > 0.0);
+    fulcrum_first_passage_clear(&fixture.race);
+    fulcrum_first_passage_add_losers(&fixture.race, row);
     for (size_t i = 0; i < NODES; i++) {
         CU_ASSERT_DOUBLE_EQUAL(row[i], 0.0, 0.0);
     }

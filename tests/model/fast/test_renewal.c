@@ -199,14 +199,15 @@ static void test_extremes_have_an_answer_within_bounds(void)
 static void test_chance_of_too_few(void)
 {
     suite_assert_close(
-        "3 of 4", fulcrum_chance_below(2.0, 1.0, 3.0), 11.0 / 16.0, 1e-9);
-    suite_assert_close("1 of 2", fulcrum_chance_below(0.5, 0.375, 1.0), 0.5625, 1e-9);
+        "3 of 4", fulcrum_probability_below(2.0, 1.0, 3.0), 11.0 / 16.0, 1e-9);
     suite_assert_close(
-        "all of 20", fulcrum_chance_below(19.0, 0.95, 20.0), 1.0 - pow(0.95, 20), 0.02);
+        "1 of 2", fulcrum_probability_below(0.5, 0.375, 1.0), 0.5625, 1e-9);
+    suite_assert_close("all of 20", fulcrum_probability_below(19.0, 0.95, 20.0),
+        1.0 - pow(0.95, 20), 0.02);
     suite_assert_close(
-        "11 of 20", fulcrum_chance_below(10.0, 5.0, 11.0), 0.5881, 0.005);
-    CU_ASSERT_DOUBLE_EQUAL(fulcrum_chance_below(500.0, 10.0, 100.0), 0.0, 0.0);
-    CU_ASSERT_DOUBLE_EQUAL(fulcrum_chance_below(10.0, 5.0, 100.0), 1.0, 0.0);
+        "11 of 20", fulcrum_probability_below(10.0, 5.0, 11.0), 0.5881, 0.005);
+    CU_ASSERT_DOUBLE_EQUAL(fulcrum_probability_below(500.0, 10.0, 100.0), 0.0, 0.0);
+    CU_ASSERT_DOUBLE_EQUAL(fulcrum_probability_below(10.0, 5.0, 100.0), 1.0, 0.0);
     suite_assert_close("E[Z+]", fulcrum_normal_beyond(0.0, 2.0), 0.79788456, 1e-6);
     suite_assert_close("far", fulcrum_normal_beyond(20.0, 1.0), 20.0, 1e-9);
 }

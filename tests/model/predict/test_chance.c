@@ -73,17 +73,17 @@ static void stop(struct fixture *f)
     fulcrum_calibration_free(f->calibrations[1]);
 }
 
-static size_t list(const struct fixture *f, struct fulcrum_chance **chances)
+static size_t list(const struct fixture *f, struct fulcrum_uncertain_input **chances)
 {
     size_t count = 0;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_chances_list(&f->inputs, chances, &count, NULL), FULCRUM_OK);
+        fulcrum_uncertain_inputs_list(&f->inputs, chances, &count, NULL), FULCRUM_OK);
     return count;
 }
 
 /* The chance of a field; NULL: it has none. */
-static const struct fulcrum_chance *find(
-    const struct fulcrum_chance *chances, size_t count, const char *path)
+static const struct fulcrum_uncertain_input *find(
+    const struct fulcrum_uncertain_input *chances, size_t count, const char *path)
 {
     for (size_t i = 0; i < count; i++) {
         if (chances[i].field != NULL && strcmp(chances[i].field->path, path) == 0) {
@@ -97,14 +97,15 @@ static const struct fulcrum_chance *find(
 static void test_what_is_in_force_has_a_chance(void)
 {
     struct fixture f = {0};
-    struct fulcrum_chance *chances = NULL;
+    struct fulcrum_uncertain_input *chances = NULL;
     start(&f);
     size_t count = list(&f, &chances);
     CU_ASSERT_EQUAL_FATAL(count, 4);
-    const struct fulcrum_chance *step = find(chances, count, "workload.step.mean_s");
-    const struct fulcrum_chance *rest = find(chances, count, "machine.rest_w");
-    CU_ASSERT(step != NULL && step->kind == FULCRUM_CHANCE_PARAMETER);
-    CU_ASSERT(rest != NULL && rest->kind == FULCRUM_CHANCE_PRIOR);
+    const struct fulcrum_uncertain_input *step =
+        find(chances, count, "workload.step.mean_s");
+    const struct fulcrum_uncertain_input *rest = find(chances, count, "machine.rest_w");
+    CU_ASSERT(step != NULL && step->kind == FULCRUM_UNCERTAIN_PARAMETER);
+    CU_ASSERT(rest != NULL && rest->kind == FULCRUM_UNCERTAIN_PRIOR);
     CU_ASSERT_PTR_NULL(find(chances, count, "workload.host.delay_s"));
     free(chances);
     stop(&f);
@@ -113,14 +114,15 @@ static void test_what_is_in_force_has_a_chance(void)
 static void test_covariance_makes_a_group(void)
 {
     struct fixture f = {0};
-    struct fulcrum_chance *chances = NULL;
+    struct fulcrum_uncertain_input *chances = NULL;
     start(&f);
     size_t count = list(&f, &chances);
-    const struct fulcrum_chance *batch =
+    const struct fulcrum_uncertain_input *batch =
         find(chances, count, "workload.host.per_batch_s");
-    const struct fulcrum_chance *item =
+    const struct fulcrum_uncertain_input *item =
         find(chances, count, "workload.host.per_item_s");
-    const struct fulcrum_chance *step = find(chances, count, "workload.step.mean_s");
+    const struct fulcrum_uncertain_input *step =
+        find(chances, count, "workload.step.mean_s");
     if (batch != NULL && item != NULL && step != NULL) {
         CU_ASSERT_EQUAL(batch->group, item->group);
         CU_ASSERT_NOT_EQUAL(batch->group, step->group);
@@ -134,7 +136,7 @@ static void test_covariance_makes_a_group(void)
 static void test_settings_and_later_calibrations_leave_no_chance(void)
 {
     struct fixture f = {0};
-    struct fulcrum_chance *chances = NULL;
+    struct fulcrum_uncertain_input *chances = NULL;
     start(&f);
     f.settings[0] =
         (struct fulcrum_setting){fulcrum_field_find("machine.rest_w"), 90.0, NULL};
@@ -157,14 +159,14 @@ static void test_settings_and_later_calibrations_leave_no_chance(void)
 static void test_scaled_times_have_a_chance_of_their_own(void)
 {
     struct fixture f = {0};
-    struct fulcrum_chance *chances = NULL;
+    struct fulcrum_uncertain_input *chances = NULL;
     start(&f);
     (void)strcpy(f.base.machine.cpu.name, "another");
     size_t count = list(&f, &chances);
     size_t cpu = 0;
     for (size_t i = 0; i < count; i++) {
-        cpu += chances[i].kind == FULCRUM_CHANCE_CPU_SCALE;
-        CU_ASSERT_NOT_EQUAL(chances[i].kind, FULCRUM_CHANCE_GPU_SCALE);
+        cpu += chances[i].kind == FULCRUM_UNCERTAIN_CPU_SCALE;
+        CU_ASSERT_NOT_EQUAL(chances[i].kind, FULCRUM_UNCERTAIN_GPU_SCALE);
     }
     CU_ASSERT_EQUAL(cpu, 1);
     free(chances);
@@ -192,7 +194,7 @@ static void start_scenario(struct fixture *f, double *score)
     start(f);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_scenario_new(&f->inputs, &f->scenario, NULL), FULCRUM_OK);
-    CU_ASSERT_FATAL(fulcrum_chance_slots(&f->inputs) <= SLOTS_MOST);
+    CU_ASSERT_FATAL(fulcrum_uncertain_input_slots(&f->inputs) <= SLOTS_MOST);
     for (size_t i = 0; i < SLOTS_MOST; i++) {
         score[i] = FULCRUM_UNKNOWN;
     }
@@ -217,24 +219,25 @@ static void test_a_score_moves_its_own_number(void)
 {
     struct fixture f = {0};
     double score[SLOTS_MOST];
-    struct fulcrum_chance *chances = NULL;
+    struct fulcrum_uncertain_input *chances = NULL;
     start_scenario(&f, score);
     size_t count = list(&f, &chances);
-    const struct fulcrum_chance *step = find(chances, count, "workload.step.mean_s");
-    const struct fulcrum_chance *rest = find(chances, count, "machine.rest_w");
+    const struct fulcrum_uncertain_input *step =
+        find(chances, count, "workload.step.mean_s");
+    const struct fulcrum_uncertain_input *rest = find(chances, count, "machine.rest_w");
     if (step != NULL && rest != NULL) {
         score[step->slot] = 2.0;
         struct fulcrum_design design = design_in(&f, score);
         suite_assert_close("step", design.workload.step.mean_s, 2e-3 * exp(0.2), 1e-6);
-        suite_assert_close(
-            "told", fulcrum_chance_value(&f.inputs, step, 2.0), 2e-3 * exp(0.2), 1e-12);
+        suite_assert_close("told", fulcrum_uncertain_input_value(&f.inputs, step, 2.0),
+            2e-3 * exp(0.2), 1e-12);
         CU_ASSERT_EQUAL(design.machine.rest_w, 100.0);
         CU_ASSERT_EQUAL(design.workload.host.per_batch_s, 1e-3);
         score[rest->slot] = -1.0;
         design = design_in(&f, score);
         suite_assert_close("rest", design.machine.rest_w, 100.0 / 1.5, 1e-12);
-        suite_assert_close(
-            "told", fulcrum_chance_value(&f.inputs, rest, -1.0), 100.0 / 1.5, 1e-12);
+        suite_assert_close("told", fulcrum_uncertain_input_value(&f.inputs, rest, -1.0),
+            100.0 / 1.5, 1e-12);
     }
     CU_ASSERT(step != NULL && rest != NULL);
     free(chances);
@@ -267,7 +270,7 @@ static void test_scores_of_a_group_keep_its_correlation(void)
     enum { WORLDS = 4000 };
     struct fixture f = {0};
     double score[SLOTS_MOST];
-    struct fulcrum_chance *chances = NULL;
+    struct fulcrum_uncertain_input *chances = NULL;
     start_scenario(&f, score);
     size_t count = list(&f, &chances);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
@@ -301,7 +304,7 @@ static void test_kept_draws_are_one_chance(void)
 {
     struct fixture f = {0};
     double score[SLOTS_MOST];
-    struct fulcrum_chance *chances = NULL;
+    struct fulcrum_uncertain_input *chances = NULL;
     start_scenario(&f, score);
     fulcrum_scenario_free(f.scenario);
     const double kept[] = {1e-3, NAN, 1e-5, NAN, 3e-3, NAN, 3e-5, NAN};
@@ -312,7 +315,7 @@ static void test_kept_draws_are_one_chance(void)
     size_t count = list(&f, &chances);
     size_t rows = count;
     for (size_t i = 0; i < count; i++) {
-        rows = chances[i].kind == FULCRUM_CHANCE_DRAWS ? i : rows;
+        rows = chances[i].kind == FULCRUM_UNCERTAIN_DRAWS ? i : rows;
     }
     CU_ASSERT_EQUAL(count, 3);
     CU_ASSERT_FATAL(rows < count);
@@ -325,7 +328,7 @@ static void test_kept_draws_are_one_chance(void)
     CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 3e-3);
     score[chances[rows].slot] = 40.0; /* beyond the last row there is none */
     CU_ASSERT_EQUAL(design_in(&f, score).workload.host.per_batch_s, 3e-3);
-    CU_ASSERT(isnan(fulcrum_chance_value(&f.inputs, &chances[rows], 1.0)));
+    CU_ASSERT(isnan(fulcrum_uncertain_input_value(&f.inputs, &chances[rows], 1.0)));
     free(chances);
     stop(&f);
 }

@@ -1,4 +1,4 @@
-/* test_lower.c - the network of a design: shards, requests, batches, SM shares. */
+/* test_lower.c - the network of a design: replicas, requests, batches, SM shares. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/predict/to_network.h"
 
@@ -10,11 +10,12 @@
 #include "tests/support/expect.h"
 #include "tests/support/suite.h"
 
-static struct fulcrum_shards lower(const struct fulcrum_design *design)
+static struct fulcrum_replicas lower(const struct fulcrum_design *design)
 {
-    struct fulcrum_shards shards = {0};
-    CU_ASSERT_EQUAL_FATAL(fulcrum_design_lower(design, &shards, NULL), FULCRUM_OK);
-    return shards;
+    struct fulcrum_replicas replicas = {0};
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_design_to_network(design, &replicas, NULL), FULCRUM_OK);
+    return replicas;
 }
 
 static void test_one_gpu_takes_the_whole_cpu(void)
@@ -22,14 +23,14 @@ static void test_one_gpu_takes_the_whole_cpu(void)
     struct fulcrum_design design;
     designs_gpu(&design);
     design.workload.host.reserved_threads = 3;
-    struct fulcrum_shards shards = lower(&design);
-    CU_ASSERT_EQUAL(shards.count, 1.0);
-    CU_ASSERT_EQUAL(shards.network.actors, 40.0);
-    CU_ASSERT_EQUAL(shards.network.cpu.core_count, 20.0);
-    CU_ASSERT_EQUAL(shards.network.cpu.thread_count, 40.0);
-    CU_ASSERT_EQUAL(shards.network.cpu.reserved_threads, 3.0);
-    CU_ASSERT_EQUAL(shards.network.policy, FULCRUM_BATCH_GREEDY);
-    CU_ASSERT_EQUAL(shards.network.training.env_steps_per_train_step, 0.0);
+    struct fulcrum_replicas replicas = lower(&design);
+    CU_ASSERT_EQUAL(replicas.count, 1.0);
+    CU_ASSERT_EQUAL(replicas.network.actors, 40.0);
+    CU_ASSERT_EQUAL(replicas.network.cpu.core_count, 20.0);
+    CU_ASSERT_EQUAL(replicas.network.cpu.thread_count, 40.0);
+    CU_ASSERT_EQUAL(replicas.network.cpu.reserved_threads, 3.0);
+    CU_ASSERT_EQUAL(replicas.network.policy, FULCRUM_BATCH_GREEDY);
+    CU_ASSERT_EQUAL(replicas.network.training.env_steps_per_train_step, 0.0);
 }
 
 static void test_gpus_share_threads_and_actors(void)
@@ -39,21 +40,21 @@ static void test_gpus_share_threads_and_actors(void)
     design.run.gpu_count = 8;
     design.workload.host.reserved_threads = 3;
     design.machine.cpu.slice_s = 2.8e-3;
-    struct fulcrum_shards shards = lower(&design);
-    CU_ASSERT_EQUAL(shards.count, 8.0);
-    CU_ASSERT_EQUAL(shards.network.actors, 5.0);
-    CU_ASSERT_EQUAL(shards.network.cpu.core_count, 2.5);
-    CU_ASSERT_EQUAL(shards.network.cpu.slice_s, 2.8e-3); /* no share: a time */
+    struct fulcrum_replicas replicas = lower(&design);
+    CU_ASSERT_EQUAL(replicas.count, 8.0);
+    CU_ASSERT_EQUAL(replicas.network.actors, 5.0);
+    CU_ASSERT_EQUAL(replicas.network.cpu.core_count, 2.5);
+    CU_ASSERT_EQUAL(replicas.network.cpu.slice_s, 2.8e-3); /* no share: a time */
     /* Three of five threads would be more than the cap of 40 %. */
-    suite_assert_close("c_L", shards.network.cpu.reserved_threads, 2.0, 1e-15);
+    suite_assert_close("c_L", replicas.network.cpu.reserved_threads, 2.0, 1e-15);
     design.run.actor_count = 41;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(
-        fulcrum_design_lower(&design, &shards, &err), FULCRUM_ERR_INFEASIBLE);
+        fulcrum_design_to_network(&design, &replicas, &err), FULCRUM_ERR_INFEASIBLE);
     design.machine.cpu.core_count = design.run.gpu_count - 1.0;
     design.run.actor_count = design.run.gpu_count;
     CU_ASSERT_EQUAL(
-        fulcrum_design_lower(&design, &shards, &err), FULCRUM_ERR_INFEASIBLE);
+        fulcrum_design_to_network(&design, &replicas, &err), FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "less than one core for each"));
 }
 
@@ -77,13 +78,13 @@ static void test_one_gpu_waits_for_nobody(void)
 {
     struct fulcrum_design design;
     trains_on_many(&design);
-    struct fulcrum_shards shards = lower(&design);
-    CU_ASSERT_EQUAL(shards.network.training.train_step_s, 0.2);
-    CU_ASSERT_EQUAL(shards.network.training.env_steps_per_train_step, 3360.0);
-    CU_ASSERT_EQUAL(shards.train_active_frac, 1.0);
-    CU_ASSERT_EQUAL(shards.inference_active_frac, 1.0);
-    CU_ASSERT_EQUAL(shards.node_count, 1.0);
-    CU_ASSERT_EQUAL(shards.training.exposed_s, 0.0);
+    struct fulcrum_replicas replicas = lower(&design);
+    CU_ASSERT_EQUAL(replicas.network.training.train_step_s, 0.2);
+    CU_ASSERT_EQUAL(replicas.network.training.env_steps_per_train_step, 3360.0);
+    CU_ASSERT_EQUAL(replicas.train_active_frac, 1.0);
+    CU_ASSERT_EQUAL(replicas.inference_active_frac, 1.0);
+    CU_ASSERT_EQUAL(replicas.node_count, 1.0);
+    CU_ASSERT_EQUAL(replicas.training.exposed_s, 0.0);
 }
 
 static void test_training_steps_of_many_gpus_last_an_all_reduce_longer(void)
@@ -92,19 +93,20 @@ static void test_training_steps_of_many_gpus_last_an_all_reduce_longer(void)
     trains_on_many(&design);
     design.run.gpu_count = 8;
     design.workload.training.allreduce = FULCRUM_ALLREDUCE_RING;
-    struct fulcrum_shards shards = lower(&design);
+    struct fulcrum_replicas replicas = lower(&design);
     double ring = 2 * 7 / 8.0 * 17.6e6 / 150e9 + 14 * 3.4e-6;
-    suite_assert_close("step", shards.network.training.train_step_s, 0.2 + ring, 1e-14);
-    suite_assert_close("idle", shards.train_active_frac, 0.2 / (0.2 + ring), 1e-14);
-    CU_ASSERT_EQUAL(shards.flags, 0U);
-    /* Nodes add shards and length, and take nothing from a shard's threads. */
+    suite_assert_close(
+        "step", replicas.network.training.train_step_s, 0.2 + ring, 1e-14);
+    suite_assert_close("idle", replicas.train_active_frac, 0.2 / (0.2 + ring), 1e-14);
+    CU_ASSERT_EQUAL(replicas.flags, 0U);
+    /* Nodes add replicas and length, and take nothing from a replica's threads. */
     design.run.node_count = 4;
-    struct fulcrum_shards many = lower(&design);
+    struct fulcrum_replicas many = lower(&design);
     CU_ASSERT_EQUAL(many.count, 32.0);
-    CU_ASSERT_EQUAL(many.network.actors, shards.network.actors);
-    CU_ASSERT_EQUAL(many.network.cpu.thread_count, shards.network.cpu.thread_count);
+    CU_ASSERT_EQUAL(many.network.actors, replicas.network.actors);
+    CU_ASSERT_EQUAL(many.network.cpu.thread_count, replicas.network.cpu.thread_count);
     CU_ASSERT_TRUE(
-        many.network.training.train_step_s > shards.network.training.train_step_s);
+        many.network.training.train_step_s > replicas.network.training.train_step_s);
 }
 
 static void test_unknown_links_are_free_and_said_to_be(void)
@@ -114,9 +116,9 @@ static void test_unknown_links_are_free_and_said_to_be(void)
     design.run.gpu_count = 8;
     design.machine.link.peer_byte_per_s = (double)NAN;
     design.machine.link.peer_latency_s = 0;
-    struct fulcrum_shards shards = lower(&design);
-    CU_ASSERT_EQUAL(shards.network.training.train_step_s, 0.2);
-    CU_ASSERT_EQUAL(shards.flags, (unsigned)FULCRUM_FLAG_FREE_ALLREDUCE);
+    struct fulcrum_replicas replicas = lower(&design);
+    CU_ASSERT_EQUAL(replicas.network.training.train_step_s, 0.2);
+    CU_ASSERT_EQUAL(replicas.flags, (unsigned)FULCRUM_FLAG_FREE_ALLREDUCE);
     design.workload.training.env_steps_per_train_step = 0;
     CU_ASSERT_EQUAL(lower(&design).flags, 0U);
 }
@@ -129,17 +131,17 @@ static void test_a_worker_of_several_gpus_is_one_shard(void)
     design.run.model_parallel_gpu_count = 4;
     design.machine.link.peer_byte_per_s = 1e15;
     design.machine.link.peer_latency_s = 0;
-    struct fulcrum_shards shards = lower(&design);
-    CU_ASSERT_EQUAL(shards.count, 2.0);
-    CU_ASSERT_EQUAL(shards.network.actors, 20.0);
-    CU_ASSERT_EQUAL(shards.inference_active_frac, 0.25);
+    struct fulcrum_replicas replicas = lower(&design);
+    CU_ASSERT_EQUAL(replicas.count, 2.0);
+    CU_ASSERT_EQUAL(replicas.network.actors, 20.0);
+    CU_ASSERT_EQUAL(replicas.inference_active_frac, 0.25);
     /* Half of the step on four GPUs: 0.625 of it, at 0.4 of their SMs. */
-    suite_assert_close("step", shards.network.training.train_step_s, 0.125, 1e-6);
-    suite_assert_close("active", shards.train_active_frac, 0.4, 1e-6);
+    suite_assert_close("step", replicas.network.training.train_step_s, 0.125, 1e-6);
+    suite_assert_close("active", replicas.train_active_frac, 0.4, 1e-6);
     design.run.actor_count = 41;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(
-        fulcrum_design_lower(&design, &shards, &err), FULCRUM_ERR_INFEASIBLE);
+        fulcrum_design_to_network(&design, &replicas, &err), FULCRUM_ERR_INFEASIBLE);
     expect_part(err.detail, "2 workers");
     design.run.gpu_count = 6;
     CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
@@ -154,10 +156,10 @@ static void test_strong_scaling_shares_a_training_step(void)
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
     design.workload.network.parameter_count = 1;
     design.machine.link.peer_latency_s = 0;
-    struct fulcrum_shards shards = lower(&design);
+    struct fulcrum_replicas replicas = lower(&design);
     suite_assert_close(
-        "K", shards.network.training.env_steps_per_train_step, 420, 1e-14);
-    suite_assert_close("step", shards.network.training.train_step_s, 0.025, 1e-6);
+        "K", replicas.network.training.env_steps_per_train_step, 420, 1e-14);
+    suite_assert_close("step", replicas.network.training.train_step_s, 0.025, 1e-6);
 }
 
 static void test_what_several_nodes_need_is_asked_for(void)
@@ -185,12 +187,12 @@ static void test_a_cpu_learner_takes_its_core_from_the_actors(void)
 {
     struct fulcrum_design design;
     designs_cpu(&design);
-    struct fulcrum_shards shards = lower(&design);
-    CU_ASSERT_EQUAL(shards.network.cpu.reserved_threads, 1.0);
-    CU_ASSERT_EQUAL(fulcrum_cpu_servers(&shards.network.cpu), 7.0);
+    struct fulcrum_replicas replicas = lower(&design);
+    CU_ASSERT_EQUAL(replicas.network.cpu.reserved_threads, 1.0);
+    CU_ASSERT_EQUAL(fulcrum_cpu_servers(&replicas.network.cpu), 7.0);
     design.machine.cpu.thread_count = 16;
-    shards = lower(&design);
-    CU_ASSERT_EQUAL(shards.network.cpu.reserved_threads, 2.0);
+    replicas = lower(&design);
+    CU_ASSERT_EQUAL(replicas.network.cpu.reserved_threads, 2.0);
 }
 
 static void test_a_request_carries_its_environments(void)
@@ -202,16 +204,16 @@ static void test_a_request_carries_its_environments(void)
     design.workload.training.env_steps_per_train_step = 3360;
     design.workload.training.train_step_s = 0.2;
     design.workload.batching.size = 42;
-    struct fulcrum_shards shards = lower(&design);
-    suite_assert_close("step", shards.network.step.mean_s, 8e-3, 1e-14);
-    suite_assert_close("cv", shards.network.step.cv, 0.25, 1e-14);
-    suite_assert_close("h1", shards.network.host.per_item_s, 8e-5, 1e-14);
-    suite_assert_close("g1", shards.network.gpu.per_item_s, 2.4e-5, 1e-14);
-    CU_ASSERT_EQUAL(shards.network.batch_size, 10.0);
-    CU_ASSERT_EQUAL(shards.network.training.env_steps_per_train_step, 840.0);
+    struct fulcrum_replicas replicas = lower(&design);
+    suite_assert_close("step", replicas.network.step.mean_s, 8e-3, 1e-14);
+    suite_assert_close("cv", replicas.network.step.cv, 0.25, 1e-14);
+    suite_assert_close("h1", replicas.network.host.per_item_s, 8e-5, 1e-14);
+    suite_assert_close("g1", replicas.network.gpu.per_item_s, 2.4e-5, 1e-14);
+    CU_ASSERT_EQUAL(replicas.network.batch_size, 10.0);
+    CU_ASSERT_EQUAL(replicas.network.training.env_steps_per_train_step, 840.0);
     design.workload.batching.size = 3;
     CU_ASSERT_EQUAL(
-        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
 }
 
 struct law_case {
@@ -239,9 +241,9 @@ static void test_the_law_of_a_sum_of_steps(void)
         designs_gpu(&design);
         design.workload.step.law = (int)cases[i].law;
         design.run.envs_per_actor = cases[i].envs;
-        struct fulcrum_shards shards = lower(&design);
-        CU_ASSERT_EQUAL(shards.network.step.law, cases[i].expected);
-        CU_ASSERT_DOUBLE_EQUAL(shards.network.step.cv, cases[i].cv, 1e-12);
+        struct fulcrum_replicas replicas = lower(&design);
+        CU_ASSERT_EQUAL(replicas.network.step.law, cases[i].expected);
+        CU_ASSERT_DOUBLE_EQUAL(replicas.network.step.cv, cases[i].cv, 1e-12);
     }
     struct fulcrum_design design;
     designs_gpu(&design);
@@ -265,17 +267,17 @@ static void test_a_share_of_the_population_is_a_whole_batch(void)
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 1.0);
     design.run.actor_count = 7;
     CU_ASSERT_EQUAL(lower(&design).network.batch_size, 3.0);
-    struct fulcrum_shards shards;
+    struct fulcrum_replicas replicas;
     design.workload.batching.size = 3; /* which of the two? */
     CU_ASSERT_EQUAL(
-        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
     design.workload.batching.size = 0;
     design.workload.batching.population_frac = 0;
     CU_ASSERT_EQUAL(
-        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
     design.workload.batching.size = 8; /* more than the 7 actors: waits for ever */
     CU_ASSERT_EQUAL(
-        fulcrum_design_lower(&design, &shards, NULL), FULCRUM_ERR_INFEASIBLE);
+        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_ERR_INFEASIBLE);
 }
 
 static void test_fewer_sms_lengthen_gpu_work_only(void)
@@ -283,9 +285,9 @@ static void test_fewer_sms_lengthen_gpu_work_only(void)
     struct fulcrum_design design;
     designs_gpu(&design);
     design.run.sm_count = 40;
-    struct fulcrum_shards shards = lower(&design);
-    suite_assert_close("g1", shards.network.gpu.per_item_s, 6e-6 * 1.57, 1e-12);
-    suite_assert_close("t_e", shards.network.step.mean_s, 2e-3, 0.0);
+    struct fulcrum_replicas replicas = lower(&design);
+    suite_assert_close("g1", replicas.network.gpu.per_item_s, 6e-6 * 1.57, 1e-12);
+    suite_assert_close("t_e", replicas.network.step.mean_s, 2e-3, 0.0);
 }
 
 static void test_a_measured_table_counts_requests(void)
@@ -304,13 +306,14 @@ static void test_a_measured_table_counts_requests(void)
     design.batch_line_per_item_s = 5e-5;
     design.run.envs_per_actor = 4;
     /* Not a copy: the network borrows the table beside it. */
-    static struct fulcrum_shards shards;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_design_lower(&design, &shards, NULL), FULCRUM_OK);
+    static struct fulcrum_replicas replicas;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_OK);
     suite_assert_close(
-        "t(1 request)", fulcrum_batch_time(&shards.network.gpu, 1), 4e-3, 1e-12);
+        "t(1 request)", fulcrum_batch_time(&replicas.network.gpu, 1), 4e-3, 1e-12);
     suite_assert_close(
-        "t(4 requests)", fulcrum_batch_time(&shards.network.gpu, 4), 10e-3, 1e-12);
-    CU_ASSERT_EQUAL(shards.flags, 0);
+        "t(4 requests)", fulcrum_batch_time(&replicas.network.gpu, 4), 10e-3, 1e-12);
+    CU_ASSERT_EQUAL(replicas.flags, 0);
     design.workload.batching.policy = FULCRUM_BATCH_FIXED;
     design.workload.batching.size = 20;
     CU_ASSERT_EQUAL(lower(&design).flags, FULCRUM_FLAG_BEYOND_TABLE);
@@ -329,13 +332,13 @@ static void test_hand_off_is_counted_by_request_and_by_observation(void)
         design.workload.host.per_request_s = 5e-6;
         design.workload.host.actor_s = 3e-6;
         design.workload.host.wake_s = 9e-6;
-        struct fulcrum_shards shards = lower(&design);
-        suite_assert_close("h0", shards.network.host.per_batch_s, 7e-6, 1e-14);
+        struct fulcrum_replicas replicas = lower(&design);
+        suite_assert_close("h0", replicas.network.host.per_batch_s, 7e-6, 1e-14);
         suite_assert_close(
-            "h1", shards.network.host.per_item_s, 5e-6 + 1e-6 * envs[i], 1e-14);
+            "h1", replicas.network.host.per_item_s, 5e-6 + 1e-6 * envs[i], 1e-14);
         suite_assert_close(
-            "step", shards.network.step.mean_s, 2e-3 * envs[i] + 3e-6, 1e-14);
-        suite_assert_close("wake", shards.wake_s, 9e-6, 0.0);
+            "step", replicas.network.step.mean_s, 2e-3 * envs[i] + 3e-6, 1e-14);
+        suite_assert_close("wake", replicas.wake_s, 9e-6, 0.0);
     }
 }
 
@@ -344,11 +347,11 @@ static void test_hand_off_defaults_change_nothing(void)
 {
     struct fulcrum_design design;
     designs_gpu(&design);
-    struct fulcrum_shards shards = lower(&design);
-    suite_assert_close("step", shards.network.step.mean_s, 2e-3, 0.0);
-    suite_assert_close("cv", shards.network.step.cv, 0.5, 0.0);
-    suite_assert_close("h1", shards.network.host.per_item_s, 0.0, 0.0);
-    suite_assert_close("wake", shards.wake_s, 0.0, 0.0);
+    struct fulcrum_replicas replicas = lower(&design);
+    suite_assert_close("step", replicas.network.step.mean_s, 2e-3, 0.0);
+    suite_assert_close("cv", replicas.network.step.cv, 0.5, 0.0);
+    suite_assert_close("h1", replicas.network.host.per_item_s, 0.0, 0.0);
+    suite_assert_close("wake", replicas.wake_s, 0.0, 0.0);
 }
 
 struct longer_case {
@@ -391,10 +394,10 @@ static void test_a_step_lost_in_its_hand_off_does_not_vary(void)
     design.workload.step.mean_s = 3e-8;
     design.workload.step.cv = 0.2;
     design.workload.host.actor_s = 2e-5;
-    struct fulcrum_shards shards = lower(&design);
-    CU_ASSERT_EQUAL(shards.network.step.law, FULCRUM_LAW_DETERMINISTIC);
-    suite_assert_close("cv", shards.network.step.cv, 0.0, 0.0);
-    suite_assert_close("mean", shards.network.step.mean_s, 2.003e-5, 1e-12);
+    struct fulcrum_replicas replicas = lower(&design);
+    CU_ASSERT_EQUAL(replicas.network.step.law, FULCRUM_LAW_DETERMINISTIC);
+    suite_assert_close("cv", replicas.network.step.cv, 0.0, 0.0);
+    suite_assert_close("mean", replicas.network.step.mean_s, 2.003e-5, 1e-12);
     design.workload.host.actor_s = 5e-6;
     CU_ASSERT_EQUAL(lower(&design).network.step.law, FULCRUM_LAW_LOGNORMAL);
 }

@@ -1,4 +1,5 @@
-/* test_node.c - GPUs that infer and GPUs that train: shards, threads, links, watts. */
+/* test_node.c - GPUs that infer and GPUs that train: replicas, threads, links, watts.
+ */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/predict/to_network.h"
 
@@ -32,10 +33,10 @@ static void design_apart(
 }
 
 struct outcome {
-    struct fulcrum_shards shards;
+    struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     struct fulcrum_power power;
-    double steps_per_s; /* of all shards */
+    double steps_per_s; /* of all replicas */
 };
 
 static struct outcome outcome_of(
@@ -46,11 +47,13 @@ static struct outcome outcome_of(
     struct fulcrum_solver_options options = {
         .method = method, .seed = 7, .half_width_rel = half_width_rel};
     CU_ASSERT_EQUAL_FATAL(fulcrum_design_check(design, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(fulcrum_design_lower(design, &out.shards, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&out.shards, &options, &out.solution, NULL), FULCRUM_OK);
-    out.power = fulcrum_power_of(design, &out.shards, &out.solution);
-    out.steps_per_s = out.solution.steps_per_s * out.shards.count;
+        fulcrum_design_to_network(design, &out.replicas, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_solve_pausing(&out.replicas, &options, &out.solution, NULL),
+        FULCRUM_OK);
+    out.power = fulcrum_power_of(design, &out.replicas, &out.solution);
+    out.steps_per_s = out.solution.steps_per_s * out.replicas.count;
     /* The table of batch times that the network borrows has moved, and is empty. */
     return out;
 }
@@ -66,13 +69,13 @@ static void test_every_gpu_does_both_unless_said_otherwise(void)
     CU_ASSERT_EQUAL(fulcrum_node_reserved_threads(&design), 3.0);
     CU_ASSERT_EQUAL(fulcrum_node_weights_s(&design), 0.0);
     struct outcome whole = outcome_of(&design, FULCRUM_METHOD_FAST);
-    const struct fulcrum_training *training = &whole.shards.network.training;
+    const struct fulcrum_training *training = &whole.replicas.network.training;
     CU_ASSERT_EQUAL(training->env_steps_per_train_step, 3360.0);
     CU_ASSERT_EQUAL(training->train_step_s, 0.1);
     CU_ASSERT_EQUAL(training->sharing_frac, 1.0);
-    CU_ASSERT_EQUAL(whole.shards.learner_count, 0.0);
+    CU_ASSERT_EQUAL(whole.replicas.learner_count, 0.0);
     struct fulcrum_solution solution = whole.solution;
-    fulcrum_node_part_busy(&whole.shards, &solution);
+    fulcrum_node_part_busy(&whole.replicas, &solution);
     CU_ASSERT_EQUAL(solution.gpu_busy_frac, whole.solution.gpu_busy_frac);
     CU_ASSERT_EQUAL(solution.bottleneck, whole.solution.bottleneck);
     /* What a GPU that only infers would take makes no difference. */
@@ -96,7 +99,7 @@ static void test_learners_take_threads_from_all_shards(void)
     CU_ASSERT_EQUAL(fulcrum_node_reserved_threads(&design), 0.0);
     design.workload.host.reserved_threads = 300;
     struct outcome capped = outcome_of(&design, FULCRUM_METHOD_FAST);
-    suite_assert_close("40 % of the share", capped.shards.reserved_threads,
+    suite_assert_close("40 % of the share", capped.replicas.reserved_threads,
         FULCRUM_RESERVED_MOST_FRAC * 160.0 / 6.0, 1e-15);
 }
 
@@ -129,14 +132,15 @@ static double item_s_at(const struct fulcrum_design *base, double item_s,
     calibration->machine.link.host_byte_per_s = reference_byte_per_s;
     designs_add_parameter(
         calibration, "workload.network.per_item_s", item_s, 0.0, FULCRUM_SCALE_LINEAR);
-    struct fulcrum_overlay overlay = {.calibration = NULL};
+    struct fulcrum_applied_calibration applied = {.calibration = NULL};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_overlay_init(&overlay, calibration, NULL), FULCRUM_OK);
+        fulcrum_applied_calibration_init(&applied, calibration, NULL), FULCRUM_OK);
     const struct fulcrum_luck luck = {.cpu_spread = 1.0, .gpu_spread = 1.0};
     struct fulcrum_design design = *base;
     CU_ASSERT_EQUAL(
-        fulcrum_overlay_apply(&overlay, &base->workload, &luck, &design), FULCRUM_OK);
-    fulcrum_overlay_clear(&overlay);
+        fulcrum_calibration_apply(&applied, &base->workload, &luck, &design),
+        FULCRUM_OK);
+    fulcrum_applied_calibration_clear(&applied);
     fulcrum_calibration_free(calibration);
     *flags = design.flags;
     return design.workload.network.per_item_s;
@@ -206,7 +210,7 @@ static void test_weights_are_copied_once_a_train_step(void)
     suite_assert_close("copy", fulcrum_node_weights_s(&design), copy_s, 1e-15);
     struct outcome out = outcome_of(&design, FULCRUM_METHOD_FAST);
     suite_assert_close("rate", out.steps_per_s, 3360 / (0.4 + copy_s), 1e-9);
-    suite_assert_close("SMs rest meanwhile", out.shards.train_active_frac,
+    suite_assert_close("SMs rest meanwhile", out.replicas.train_active_frac,
         0.4 / (0.4 + copy_s), 1e-12);
     design.machine.link.host_byte_per_s = (double)INFINITY;
     CU_ASSERT_EQUAL(fulcrum_node_weights_s(&design), 0.0);
@@ -224,7 +228,7 @@ static void check_books(const struct fulcrum_design *design, const struct outcom
         out->steps_per_s * design->workload.training.train_step_s / (3360 * learners);
     double batch = out->solution.mean_batch;
     double infer_frac = out->steps_per_s / inferring *
-                        fulcrum_batch_time(&out->shards.network.gpu, batch) / batch;
+                        fulcrum_batch_time(&out->replicas.network.gpu, batch) / batch;
     /* A simulation counts to the end of its last train step. */
     double slack = out->solution.method == FULCRUM_METHOD_SIMULATE ? 0.01 : 1e-9;
     suite_assert_close("train", out->solution.gpu_train_busy_frac, train_frac, slack);
@@ -322,15 +326,15 @@ static void test_learners_of_all_machines_train_together(void)
     design.machine.link.peer_byte_per_s = 1e9;
     design.machine.link.network_byte_per_s = 1e9;
     struct outcome one = outcome_of(&design, FULCRUM_METHOD_FAST);
-    CU_ASSERT_EQUAL(one.shards.training.allreduce_s, 0.0);
-    CU_ASSERT_EQUAL(one.shards.flags & FULCRUM_FLAG_FREE_ALLREDUCE, 0U);
+    CU_ASSERT_EQUAL(one.replicas.training.allreduce_s, 0.0);
+    CU_ASSERT_EQUAL(one.replicas.flags & FULCRUM_FLAG_FREE_ALLREDUCE, 0U);
     design.run.node_count = 2;
     struct outcome two = outcome_of(&design, FULCRUM_METHOD_FAST);
-    CU_ASSERT_EQUAL(two.shards.count, 6.0);
-    CU_ASSERT_EQUAL(two.shards.learner_count, 2.0);
-    CU_ASSERT_EQUAL(two.shards.training.worker_count, 2.0);
-    double step_s = 0.4 + two.shards.training.exposed_s;
-    CU_ASSERT(two.shards.training.exposed_s > 0.0);
+    CU_ASSERT_EQUAL(two.replicas.count, 6.0);
+    CU_ASSERT_EQUAL(two.replicas.learner_count, 2.0);
+    CU_ASSERT_EQUAL(two.replicas.training.worker_count, 2.0);
+    double step_s = 0.4 + two.replicas.training.exposed_s;
+    CU_ASSERT(two.replicas.training.exposed_s > 0.0);
     suite_assert_close("K n L / t", two.steps_per_s, 2 * 3360 / step_s, 1e-9);
     suite_assert_close("mean", two.solution.gpu_busy_frac,
         0.25 + 0.75 * two.solution.gpu_inference_busy_frac, 1e-9);
@@ -338,7 +342,7 @@ static void test_learners_of_all_machines_train_together(void)
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
     struct outcome strong = outcome_of(&design, FULCRUM_METHOD_FAST);
     suite_assert_close("half the batch", strong.steps_per_s,
-        3360 / (0.2 + strong.shards.training.exposed_s), 1e-9);
+        3360 / (0.2 + strong.replicas.training.exposed_s), 1e-9);
 }
 
 static void test_splits_that_cannot_run_are_named(void)
@@ -363,9 +367,9 @@ static void test_splits_that_cannot_run_are_named(void)
     CU_ASSERT_EQUAL(fulcrum_design_check(&design, &err), FULCRUM_ERR_INFEASIBLE);
     design_apart(4, 1, 0.1, &design);
     design.run.actor_count = 64;
-    struct fulcrum_shards shards;
+    struct fulcrum_replicas replicas;
     CU_ASSERT_EQUAL(
-        fulcrum_design_lower(&design, &shards, &err), FULCRUM_ERR_INFEASIBLE);
+        fulcrum_design_to_network(&design, &replicas, &err), FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "3 GPUs that infer"));
 }
 

@@ -21,9 +21,9 @@
 static const struct fulcrum_solver_options fast = {.method = FULCRUM_METHOD_FAST};
 
 /* Cores enough, and a server that takes 26 us for one request. */
-static struct fulcrum_shards shards_of(double actors)
+static struct fulcrum_replicas replicas_of(double actors)
 {
-    return (struct fulcrum_shards){
+    return (struct fulcrum_replicas){
         .network = {.actors = actors,
             .cpu = {.core_count = 64.0, .thread_count = 64.0},
             .step = {.mean_s = STEP_S, .cv = 0.3, .law = FULCRUM_LAW_LOGNORMAL},
@@ -36,21 +36,21 @@ static struct fulcrum_shards shards_of(double actors)
         .wake_s = WAKE_S};
 }
 
-static struct fulcrum_solution solve(struct fulcrum_shards shards)
+static struct fulcrum_solution solve(struct fulcrum_replicas replicas)
 {
     struct fulcrum_solution solution = {.steps_per_s = 0.0};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&shards, &fast, &solution, NULL), FULCRUM_OK);
+        fulcrum_solve_pausing(&replicas, &fast, &solution, NULL), FULCRUM_OK);
     return solution;
 }
 
 /* The same with every request lengthened by `more_s`, and no waking. */
-static double lengthened_rate(struct fulcrum_shards shards, double more_s)
+static double lengthened_rate(struct fulcrum_replicas replicas, double more_s)
 {
     struct fulcrum_solution solution = {.steps_per_s = 0.0};
-    shards.network.step = fulcrum_step_lengthened(shards.network.step, more_s);
+    replicas.network.step = fulcrum_step_lengthened(replicas.network.step, more_s);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve(&shards.network, &fast, &solution, NULL), FULCRUM_OK);
+        fulcrum_solve(&replicas.network, &fast, &solution, NULL), FULCRUM_OK);
     return solution.steps_per_s;
 }
 
@@ -59,7 +59,7 @@ static void test_a_lone_actor_pays_every_wake_up(void)
 {
     static const double wakes_s[] = {0.0, 1e-6, 1.5e-5, 1e-3};
     for (size_t i = 0; i < sizeof wakes_s / sizeof wakes_s[0]; i++) {
-        struct fulcrum_shards one = shards_of(1.0);
+        struct fulcrum_replicas one = replicas_of(1.0);
         one.wake_s = wakes_s[i];
         double cycle_s = STEP_S + wakes_s[i] + HOST_S + GPU_S + ITEM_S + DELAY_S;
         suite_assert_close("X(1)", solve(one).steps_per_s, 1.0 / cycle_s, 1e-9);
@@ -74,7 +74,7 @@ static void test_a_lone_actor_pays_whatever_the_law(void)
     static const double cvs[] = {0.0, 1.0, 0.8};
     double cycle_s = STEP_S + WAKE_S + HOST_S + GPU_S + ITEM_S + DELAY_S;
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
-        struct fulcrum_shards one = shards_of(1.0);
+        struct fulcrum_replicas one = replicas_of(1.0);
         one.network.step = (struct fulcrum_step){STEP_S, cvs[i], laws[i]};
         one.network.policy = i == 1 ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
         one.network.batch_size = i == 1 ? 1.0 : 0.0;
@@ -85,7 +85,7 @@ static void test_a_lone_actor_pays_whatever_the_law(void)
 /* A server that never waits is never woken. */
 static void test_a_saturated_server_costs_nobody_a_wake_up(void)
 {
-    struct fulcrum_shards many = shards_of(60.0);
+    struct fulcrum_replicas many = replicas_of(60.0);
     many.network.gpu = (struct fulcrum_batch_time){.per_item_s = 1e-4};
     double without = lengthened_rate(many, 0.0);
     struct fulcrum_solution with = solve(many);
@@ -101,7 +101,7 @@ static void test_a_fixed_batch_shares_one_wake_up(void)
 {
     static const double sizes[] = {2.0, 4.0, 8.0};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct fulcrum_shards fixed = shards_of(8.0);
+        struct fulcrum_replicas fixed = replicas_of(8.0);
         fixed.network.policy = FULCRUM_BATCH_FIXED;
         fixed.network.batch_size = sizes[i];
         fixed.network.step.mean_s = 1e-3; /* a hundred times the server's work */
@@ -130,31 +130,31 @@ static void test_nothing_to_wake_is_the_solver_itself(void)
     static const enum fulcrum_method methods[] = {
         FULCRUM_METHOD_AUTO, FULCRUM_METHOD_FAST, FULCRUM_METHOD_SIMULATE};
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
-        struct fulcrum_shards shards = shards_of(6.0);
-        shards.wake_s = 0.0;
+        struct fulcrum_replicas replicas = replicas_of(6.0);
+        replicas.wake_s = 0.0;
         const struct fulcrum_solver_options options = {
             .method = methods[i], .seed = 7, .max_steps = 20000};
         struct fulcrum_solution found;
         struct fulcrum_solution expected;
         CU_ASSERT_EQUAL_FATAL(
-            fulcrum_solve(&shards.network, &options, &expected, NULL), FULCRUM_OK);
+            fulcrum_solve(&replicas.network, &options, &expected, NULL), FULCRUM_OK);
         CU_ASSERT_EQUAL_FATAL(
-            fulcrum_solve_pausing(&shards, &options, &found, NULL), FULCRUM_OK);
+            fulcrum_solve_pausing(&replicas, &options, &found, NULL), FULCRUM_OK);
         assert_same(&found, &expected);
-        suite_assert_close("step", shards.network.step.mean_s, STEP_S, 0.0);
+        suite_assert_close("step", replicas.network.step.mean_s, STEP_S, 0.0);
     }
 }
 
 static void assert_rates_fall(double actors)
 {
     static const double wakes_s[] = {1e-6, 3e-6, 1e-5, 3e-5, 1e-4};
-    struct fulcrum_shards shards = shards_of(actors);
-    double last = lengthened_rate(shards, 0.0);
+    struct fulcrum_replicas replicas = replicas_of(actors);
+    double last = lengthened_rate(replicas, 0.0);
     for (size_t i = 0; i < sizeof wakes_s / sizeof wakes_s[0]; i++) {
-        shards.wake_s = wakes_s[i];
-        double rate = solve(shards).steps_per_s;
+        replicas.wake_s = wakes_s[i];
+        double rate = solve(replicas).steps_per_s;
         CU_ASSERT(rate <= last * (1.0 + 1e-9));
-        CU_ASSERT(rate >= lengthened_rate(shards, wakes_s[i]) * (1.0 - 1e-9));
+        CU_ASSERT(rate >= lengthened_rate(replicas, wakes_s[i]) * (1.0 - 1e-9));
         last = rate;
     }
 }
@@ -174,11 +174,11 @@ static void test_a_request_pays_less_among_more_actors(void)
     static const double actors[] = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0};
     double last_share = 1.1;
     for (size_t i = 0; i < sizeof actors / sizeof actors[0]; i++) {
-        struct fulcrum_shards shards = shards_of(actors[i]);
+        struct fulcrum_replicas replicas = replicas_of(actors[i]);
         struct fulcrum_solution solution;
         CU_ASSERT_EQUAL_FATAL(
-            fulcrum_solve_pausing(&shards, &fast, &solution, NULL), FULCRUM_OK);
-        double share = (shards.network.step.mean_s - STEP_S) / WAKE_S;
+            fulcrum_solve_pausing(&replicas, &fast, &solution, NULL), FULCRUM_OK);
+        double share = (replicas.network.step.mean_s - STEP_S) / WAKE_S;
         CU_ASSERT(share >= 0.0 && share <= 1.05 / solution.mean_batch);
         CU_ASSERT(share <= last_share);
         last_share = share;
@@ -189,9 +189,9 @@ static void test_a_request_pays_less_among_more_actors(void)
 /* With batches one behind the other the GPU's work does not keep the server awake. */
 static void test_overlapping_batches_are_woken_for_by_the_host_alone(void)
 {
-    struct fulcrum_shards serial = shards_of(8.0);
+    struct fulcrum_replicas serial = replicas_of(8.0);
     serial.network.gpu.per_batch_s = 8e-5;
-    struct fulcrum_shards overlapping = serial;
+    struct fulcrum_replicas overlapping = serial;
     overlapping.network.depth = 2.0;
     (void)solve(serial);
     struct fulcrum_solution solution;
@@ -207,18 +207,19 @@ static void test_overlapping_batches_are_woken_for_by_the_host_alone(void)
 /* What cannot be solved is told by the solver, waking or not. */
 static void test_what_the_solver_refuses_is_refused(void)
 {
-    struct fulcrum_shards shards = shards_of(4.0);
+    struct fulcrum_replicas replicas = replicas_of(4.0);
     const struct fulcrum_solver_options chain = {.method = FULCRUM_METHOD_CHAIN};
     struct fulcrum_solution solution;
-    enum fulcrum_status alone = fulcrum_solve(&shards.network, &chain, &solution, NULL);
-    CU_ASSERT_EQUAL(fulcrum_solve_pausing(&shards, &chain, &solution, NULL), alone);
+    enum fulcrum_status alone =
+        fulcrum_solve(&replicas.network, &chain, &solution, NULL);
+    CU_ASSERT_EQUAL(fulcrum_solve_pausing(&replicas, &chain, &solution, NULL), alone);
     CU_ASSERT_EQUAL(alone, FULCRUM_ERR_UNSUPPORTED); /* lognormal steps */
 }
 
 /* A lone actor by simulation, as the fast method has it. */
 static void test_a_simulation_wakes_as_the_fast_method_does(void)
 {
-    struct fulcrum_shards one = shards_of(1.0);
+    struct fulcrum_replicas one = replicas_of(1.0);
     const struct fulcrum_solver_options exact = {.method = FULCRUM_METHOD_SIMULATE,
         .seed = 3,
         .half_width_rel = 0.003,
@@ -234,14 +235,14 @@ static void test_a_simulation_wakes_as_the_fast_method_does(void)
 #define COLD_S    3e-5
 #define COOLING_S 2e-4
 
-/* As shards_of, where nobody has to be woken but batches find cold caches. */
-static struct fulcrum_shards cold_shards_of(double actors)
+/* As replicas_of, where nobody has to be woken but batches find cold caches. */
+static struct fulcrum_replicas cold_replicas_of(double actors)
 {
-    struct fulcrum_shards shards = shards_of(actors);
-    shards.wake_s = 0.0;
-    shards.cold_s = COLD_S;
-    shards.cooling_s = COOLING_S;
-    return shards;
+    struct fulcrum_replicas replicas = replicas_of(actors);
+    replicas.wake_s = 0.0;
+    replicas.cold_s = COLD_S;
+    replicas.cooling_s = COOLING_S;
+    return replicas;
 }
 
 static void test_half_of_the_cold_comes_with_the_cooling_time(void)
@@ -260,7 +261,7 @@ static void test_a_lone_actors_batches_are_cold(void)
 {
     static const double coolings_s[] = {1e-9, 1e-5, 1e-4, 1e-3, 1.0};
     for (size_t i = 0; i < sizeof coolings_s / sizeof coolings_s[0]; i++) {
-        struct fulcrum_shards one = cold_shards_of(1.0);
+        struct fulcrum_replicas one = cold_replicas_of(1.0);
         one.cooling_s = coolings_s[i];
         double pause_s = STEP_S + DELAY_S;
         double rel = pause_s / coolings_s[i];
@@ -273,7 +274,7 @@ static void test_a_lone_actors_batches_are_cold(void)
 /* A batch of all actors: the server pauses for as long as they step. */
 static void test_a_fixed_batch_pays_by_the_pause_before_it(void)
 {
-    struct fulcrum_shards fixed = cold_shards_of(8.0);
+    struct fulcrum_replicas fixed = cold_replicas_of(8.0);
     fixed.network.policy = FULCRUM_BATCH_FIXED;
     fixed.network.batch_size = 8.0;
     fixed.network.step = (struct fulcrum_step){1e-3, 0.0, FULCRUM_LAW_DETERMINISTIC};
@@ -286,7 +287,7 @@ static void test_a_fixed_batch_pays_by_the_pause_before_it(void)
 
 static void test_a_saturated_server_stays_warm(void)
 {
-    struct fulcrum_shards many = cold_shards_of(60.0);
+    struct fulcrum_replicas many = cold_replicas_of(60.0);
     many.network.gpu = (struct fulcrum_batch_time){.per_item_s = 1e-4};
     double without = lengthened_rate(many, 0.0);
     suite_assert_close("saturated", solve(many).steps_per_s, without, 1e-3);
@@ -295,53 +296,54 @@ static void test_a_saturated_server_stays_warm(void)
 /* Training keeps the learner warm as inference does. */
 static void test_training_leaves_no_pause(void)
 {
-    struct fulcrum_shards shards = cold_shards_of(4.0);
-    double cold_s = shards.network.gpu.per_batch_s;
-    (void)solve(shards);
-    shards.network.training = (struct fulcrum_training){.env_steps_per_train_step = 1.0,
-        .train_step_s = 1e-3,
-        .queue_train_steps = 1.0};
+    struct fulcrum_replicas replicas = cold_replicas_of(4.0);
+    double cold_s = replicas.network.gpu.per_batch_s;
+    (void)solve(replicas);
+    replicas.network.training =
+        (struct fulcrum_training){.env_steps_per_train_step = 1.0,
+            .train_step_s = 1e-3,
+            .queue_train_steps = 1.0};
     struct fulcrum_solution solution;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&shards, &fast, &solution, NULL), FULCRUM_OK);
+        fulcrum_solve_pausing(&replicas, &fast, &solution, NULL), FULCRUM_OK);
     CU_ASSERT(solution.gpu_train_busy_frac > 0.8);
-    CU_ASSERT(shards.network.gpu.per_batch_s - cold_s < 0.1 * COLD_S);
+    CU_ASSERT(replicas.network.gpu.per_batch_s - cold_s < 0.1 * COLD_S);
 }
 
 /* The line and the table are longer by the same, and both by no more than cold_s. */
 static void test_line_and_table_go_cold_alike(void)
 {
-    struct fulcrum_shards shards = cold_shards_of(2.0);
-    shards.cooling_s = 5e-5;
+    struct fulcrum_replicas replicas = cold_replicas_of(2.0);
+    replicas.cooling_s = 5e-5;
     static const double times_s[] = {2.2e-5, 2.5e-5, 3.7e-5};
     for (size_t i = 0; i < 3; i++) {
-        shards.table_size[i] = (double)(1 << (2 * i));
-        shards.table_time_s[i] = times_s[i];
+        replicas.table_size[i] = (double)(1 << (2 * i));
+        replicas.table_time_s[i] = times_s[i];
     }
-    shards.network.gpu.size = shards.table_size;
-    shards.network.gpu.time_s = shards.table_time_s;
-    shards.network.gpu.count = 3;
+    replicas.network.gpu.size = replicas.table_size;
+    replicas.network.gpu.time_s = replicas.table_time_s;
+    replicas.network.gpu.count = 3;
     struct fulcrum_solution solution;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_solve_pausing(&shards, &fast, &solution, NULL), FULCRUM_OK);
-    double added_s = shards.network.gpu.per_batch_s - GPU_S;
+        fulcrum_solve_pausing(&replicas, &fast, &solution, NULL), FULCRUM_OK);
+    double added_s = replicas.network.gpu.per_batch_s - GPU_S;
     CU_ASSERT(added_s > 0.1 * COLD_S && added_s < COLD_S);
     for (size_t i = 0; i < 3; i++) {
         suite_assert_close(
-            "table", shards.table_time_s[i] - times_s[i], added_s, 1e-12);
+            "table", replicas.table_time_s[i] - times_s[i], added_s, 1e-12);
     }
 }
 
 static void assert_cold_bounds(double actors)
 {
     static const double colds_s[] = {1e-6, 1e-5, 1e-4};
-    struct fulcrum_shards shards = cold_shards_of(actors);
-    double last = lengthened_rate(shards, 0.0);
+    struct fulcrum_replicas replicas = cold_replicas_of(actors);
+    double last = lengthened_rate(replicas, 0.0);
     for (size_t k = 0; k < sizeof colds_s / sizeof colds_s[0]; k++) {
-        shards.cold_s = colds_s[k];
-        struct fulcrum_shards worst = shards;
+        replicas.cold_s = colds_s[k];
+        struct fulcrum_replicas worst = replicas;
         worst.network.gpu.per_batch_s += colds_s[k];
-        double rate = solve(shards).steps_per_s;
+        double rate = solve(replicas).steps_per_s;
         CU_ASSERT(rate <= last * (1.0 + 1e-9));
         CU_ASSERT(rate >= lengthened_rate(worst, 0.0) * (1.0 - 1e-9));
         last = rate;

@@ -116,16 +116,17 @@ static void test_watts_by_hand(void)
     design.run.gpu_count = 2;
     design.run.sm_count = 40;
     design.workload.network.sm_active_frac = 0.1;
-    struct fulcrum_shards shards;
-    CU_ASSERT_EQUAL_FATAL(fulcrum_design_lower(&design, &shards, NULL), FULCRUM_OK);
+    struct fulcrum_replicas replicas;
+    CU_ASSERT_EQUAL_FATAL(
+        fulcrum_design_to_network(&design, &replicas, NULL), FULCRUM_OK);
     const struct fulcrum_solution solution = {.cpu_core_busy_frac = 0.5,
         .cpu_thread_busy_frac = 0.375,
         .gpu_train_busy_frac = 0.3,
         .gpu_inference_busy_frac = 0.2};
-    struct fulcrum_power power = fulcrum_power_of(&design, &shards, &solution);
+    struct fulcrum_power power = fulcrum_power_of(&design, &replicas, &solution);
     suite_assert_close("U", power.sm_active_frac, 0.32, 1e-12);
     suite_assert_close("GPUs", power.gpu_w, 2 * (62 + 170 * 0.32 * 0.5), 1e-12);
-    /* 5 of 10 cores of a shard busy with 7.5 threads: half of them run two. */
+    /* 5 of 10 cores of a replica busy with 7.5 threads: half of them run two. */
     double cpu_w = 12 + 1.2 * 20 + 4.2 * 10 * (1 + 0.15 * 0.5);
     suite_assert_close("CPU", power.cpu_w, cpu_w, 1e-12);
     suite_assert_close(

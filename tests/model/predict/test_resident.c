@@ -47,38 +47,38 @@ static struct fulcrum_design made(void)
 
 static double rate_of(const struct fulcrum_design *design)
 {
-    static struct fulcrum_shards shards;
+    static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(design, &shards, &solution, NULL), FULCRUM_OK);
-    return solution.steps_per_s * shards.count * shards.steps_per_request;
+        fulcrum_resident_solve(design, &replicas, &solution, NULL), FULCRUM_OK);
+    return solution.steps_per_s * replicas.count * replicas.steps_per_request;
 }
 
 /* The SMs' activity, of which the watts follow. */
 static double active_of(const struct fulcrum_design *design)
 {
-    static struct fulcrum_shards shards;
+    static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(design, &shards, &solution, NULL), FULCRUM_OK);
-    return fulcrum_power_of(design, &shards, &solution).sm_active_frac;
+        fulcrum_resident_solve(design, &replicas, &solution, NULL), FULCRUM_OK);
+    return fulcrum_power_of(design, &replicas, &solution).sm_active_frac;
 }
 
 static void test_times_add_up(void)
 {
     struct fulcrum_design design = made();
-    static struct fulcrum_shards shards;
+    static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     CU_ASSERT_EQUAL_FATAL(fulcrum_design_check(&design, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
+        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
     suite_assert_close("round", rate_of(&design), 4000 / 40e-3, 1e-12);
     suite_assert_close("simulation", solution.gpu_simulation_busy_frac, 0.3, 1e-12);
     suite_assert_close("inference", solution.gpu_inference_busy_frac, 0.4, 1e-12);
     suite_assert_close("training", solution.gpu_train_busy_frac, 0.2, 1e-12);
     suite_assert_close("host", solution.host_busy_frac, 0.1, 1e-12);
     CU_ASSERT_EQUAL(solution.bottleneck, FULCRUM_BOUND_GPU);
-    CU_ASSERT_EQUAL(shards.reserved_threads, 2);
+    CU_ASSERT_EQUAL(replicas.reserved_threads, 2);
     design.workload.training.env_steps_per_train_step = 0;
     suite_assert_close("no training", rate_of(&design), 1000 / 8e-3, 1e-12);
 }
@@ -115,36 +115,36 @@ static void test_gpus_add_and_instances_divide(void)
 static void test_instances_are_workers(void)
 {
     struct fulcrum_design design = made();
-    static struct fulcrum_shards shards;
+    static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     design.workload.training.batch_size = 4000;
     design.workload.training.critical_batch_size = 4000;
     design.run.gpu_count = 2;
     design.run.instances_per_gpu = 4;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(shards.training.global_batch_size, 32000.0);
-    suite_assert_close("epochs", shards.training.epochs_rel, 4.5, 1e-12);
+        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(replicas.training.global_batch_size, 32000.0);
+    suite_assert_close("epochs", replicas.training.epochs_rel, 4.5, 1e-12);
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(shards.training.global_batch_size, 4000.0);
-    CU_ASSERT_EQUAL(shards.training.epochs_rel, 1.0);
+        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(replicas.training.global_batch_size, 4000.0);
+    CU_ASSERT_EQUAL(replicas.training.epochs_rel, 1.0);
     suite_assert_close("its part of a round",
-        shards.network.training.env_steps_per_train_step, 4000 / 250.0 / 8, 1e-12);
+        replicas.network.training.env_steps_per_train_step, 4000 / 250.0 / 8, 1e-12);
 }
 
 /* Seconds of a GPU whose SMs training keeps active, over all GPUs, for one step. */
 static double trained_s_per_step(struct fulcrum_design *design, double gpus)
 {
-    static struct fulcrum_shards shards;
+    static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     design->run.gpu_count = gpus;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(design, &shards, &solution, NULL), FULCRUM_OK);
-    struct fulcrum_power power = fulcrum_power_of(design, &shards, &solution);
+        fulcrum_resident_solve(design, &replicas, &solution, NULL), FULCRUM_OK);
+    struct fulcrum_power power = fulcrum_power_of(design, &replicas, &solution);
     return power.sm_active_frac * gpus /
-           (solution.steps_per_s * shards.count * shards.steps_per_request);
+           (solution.steps_per_s * replicas.count * replicas.steps_per_request);
 }
 
 /* GPUs that divide a batch do the work of one; launches keep no SM active, however
@@ -168,17 +168,17 @@ static void test_a_batch_divided_is_the_same_work(void)
 static void test_launches_are_a_lesser_share_on_fewer_sms(void)
 {
     struct fulcrum_design design = made();
-    static struct fulcrum_shards shards;
+    static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     design.workload.training.launch_bound_frac = 0.4;
     design.run.batch_scaling = FULCRUM_BATCH_STRONG;
     design.run.gpu_count = 4;
     design.run.sm_count = 40;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
+        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
     double stretch = 0.57 * 100 / 40 + 0.43; /* phi of (6) */
     suite_assert_close(
-        "step", shards.training.compute_s, 8e-3 * (0.4 + 0.6 * stretch / 4), 1e-12);
+        "step", replicas.training.compute_s, 8e-3 * (0.4 + 0.6 * stretch / 4), 1e-12);
 }
 
 /* All three stages in `n` equal instances that share at no cost. */
@@ -283,33 +283,33 @@ static void test_launches_alone_keep_what_they_are_told(void)
 static void test_instances_say_what_they_leave_out(void)
 {
     struct fulcrum_design design = made();
-    static struct fulcrum_shards shards;
+    static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(shards.flags & FULCRUM_FLAG_INSTANCES, 0U);
+        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(replicas.flags & FULCRUM_FLAG_INSTANCES, 0U);
     design.run.instances_per_gpu = 2;
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
-    CU_ASSERT_NOT_EQUAL(shards.flags & FULCRUM_FLAG_INSTANCES, 0U);
+        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
+    CU_ASSERT_NOT_EQUAL(replicas.flags & FULCRUM_FLAG_INSTANCES, 0U);
 }
 
 static void test_memory_counts_environments(void)
 {
     struct fulcrum_design design = made();
-    static struct fulcrum_shards shards;
+    static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     design.workload.simulation.env_count = 36000;
     CU_ASSERT_EQUAL(
-        fulcrum_resident_solve(&design, &shards, &solution, NULL), FULCRUM_OK);
+        fulcrum_resident_solve(&design, &replicas, &solution, NULL), FULCRUM_OK);
     design.workload.simulation.env_count = 38000;
-    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &shards, &solution, &err),
+    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &replicas, &solution, &err),
         FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "41 for simulation"));
     design.workload.simulation.env_count = 30000;
     design.run.instances_per_gpu = 4;
-    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &shards, &solution, &err),
+    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &replicas, &solution, &err),
         FULCRUM_ERR_INFEASIBLE);
     CU_ASSERT_PTR_NOT_NULL(
         strstr(err.detail, "/ run.instances_per_gpu = 1e+10: expected at least"));
@@ -352,9 +352,9 @@ static void test_what_cannot_run_is_named(void)
     design.workload.network.per_item_s = 0;
     design.workload.host.per_batch_s = 0;
     design.workload.training.train_step_s = 0;
-    static struct fulcrum_shards shards;
+    static struct fulcrum_replicas replicas;
     struct fulcrum_solution solution;
-    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &shards, &solution, &err),
+    CU_ASSERT_EQUAL(fulcrum_resident_solve(&design, &replicas, &solution, &err),
         FULCRUM_ERR_INFEASIBLE);
 }
 

@@ -362,16 +362,17 @@ static void start_scaled(struct fixture *fixture, const double *capacity)
     start(fixture);
 }
 
-/* The same point the long way and along the stem, which has seen others. */
+/* The same point the long way and along the prefix, which has seen others. */
 static void compare_designs(const struct fixture *f, const struct fulcrum_point *point,
-    struct fulcrum_design_stem *stem)
+    struct fulcrum_design_common_prefix *prefix)
 {
     struct fulcrum_design whole = {.flags = 0};
     struct fulcrum_design along = {.flags = 0};
     enum fulcrum_status status =
         fulcrum_scenario_design(f->scenario, point, &whole, NULL);
     CU_ASSERT_EQUAL(
-        fulcrum_scenario_design_along(f->scenario, stem, point, &along, NULL), status);
+        fulcrum_scenario_design_along(f->scenario, prefix, point, &along, NULL),
+        status);
     CU_ASSERT(status != FULCRUM_OK || same_designs(&whole, &along));
 }
 
@@ -379,7 +380,7 @@ static void compare_designs(const struct fixture *f, const struct fulcrum_point 
 static void compare_along(
     const struct fixture *f, const struct fulcrum_field *field, const char *other)
 {
-    struct fulcrum_design_stem stem = {.is_set = 0};
+    struct fulcrum_design_common_prefix prefix = {.is_set = 0};
     struct fulcrum_setting varied[2] = {
         {field, 0.0, NULL}, {fulcrum_field_find(other), 0.0, NULL}};
     for (size_t i = 0; i < 12; i++) {
@@ -387,7 +388,7 @@ static void compare_along(
         varied[1].number = value_of(varied[1].field, i / 2 % 3);
         int is_alone = varied[0].field == varied[1].field || i % 6 > 3;
         const struct fulcrum_point point = {varied, is_alone ? 1 : 2, i / 4, 5 + i / 8};
-        compare_designs(f, &point, &stem);
+        compare_designs(f, &point, &prefix);
     }
 }
 
@@ -423,7 +424,7 @@ static void test_a_stem_knows_draws_texts_and_failures(void)
 {
     struct fixture f = {0};
     start_scaled(&f, NULL);
-    struct fulcrum_design_stem stem = {0};
+    struct fulcrum_design_common_prefix prefix = {0};
     static const char *const gpus[] = {"V100", "A100"};
     for (size_t i = 0; i < 4; i++) {
         char name[8] = ""; /* the same place, another text */
@@ -431,16 +432,16 @@ static void test_a_stem_knows_draws_texts_and_failures(void)
         const struct fulcrum_setting varied = {
             fulcrum_field_find("machine.gpu.name"), 0.0, name};
         const struct fulcrum_point point = {&varied, 1, i / 2, 5};
-        compare_designs(&f, &point, &stem);
+        compare_designs(&f, &point, &prefix);
     }
     const struct fulcrum_setting bad = {
         fulcrum_field_find("machine.gpu.sm_count"), 0.5, NULL};
     const struct fulcrum_point point = {&bad, 1, 0, 0};
     struct fulcrum_design ignored;
     CU_ASSERT_EQUAL(
-        fulcrum_scenario_design_along(f.scenario, &stem, &point, &ignored, NULL),
+        fulcrum_scenario_design_along(f.scenario, &prefix, &point, &ignored, NULL),
         FULCRUM_ERR_RANGE);
-    CU_ASSERT_EQUAL(stem.is_set, 0);
+    CU_ASSERT_EQUAL(prefix.is_set, 0);
     stop(&f);
 }
 

@@ -17,7 +17,7 @@ struct fixture {
     struct fulcrum_calibration *calibration;
     struct fulcrum_prior priors[3];
     struct fulcrum_scenario_inputs scenario;
-    struct fulcrum_chance *chances;
+    struct fulcrum_uncertain_input *chances;
     size_t chance_count;
     struct fulcrum_field_range ranges[INPUTS_MOST];
     struct fulcrum_sensitivity_input inputs[INPUTS_MOST];
@@ -62,8 +62,8 @@ static void vary(struct fixture *f, const char *path, double lo, double hi)
 /* Everything that the scenario leaves open; groups in one input. */
 static void vary_chances(struct fixture *f)
 {
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_chances_list(&f->scenario, &f->chances, &f->chance_count, NULL),
+    CU_ASSERT_EQUAL_FATAL(fulcrum_uncertain_inputs_list(
+                              &f->scenario, &f->chances, &f->chance_count, NULL),
         FULCRUM_OK);
     for (size_t i = 0; i < f->chance_count; i++) {
         if (i > 0 && f->chances[i].group == f->chances[i - 1].group) {
@@ -111,9 +111,9 @@ static void test_watts_that_add_up_have_the_shares_of_their_ranges(void)
     CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 0).total, 0.8, 0.02);
     CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 1).first, 0.2, 0.02);
     CU_ASSERT_DOUBLE_EQUAL(index_of(&f, 2).total, 0.0, 0.0);
-    struct fulcrum_swing swing = fulcrum_sensitivity_swing(f.result, 0, 0);
-    suite_assert_close("bar", swing.hi - swing.lo, 90.0 / 0.9, 1e-9);
-    suite_assert_close("from", f.result->values[0] - swing.lo, 45.0 / 0.9, 1e-9);
+    struct fulcrum_effect effect = fulcrum_sensitivity_effect(f.result, 0, 0);
+    suite_assert_close("bar", effect.hi - effect.lo, 90.0 / 0.9, 1e-9);
+    suite_assert_close("from", f.result->values[0] - effect.lo, 45.0 / 0.9, 1e-9);
     CU_ASSERT_EQUAL(f.result->reaches[0].value, 100.0);
     CU_ASSERT_EQUAL(f.result->reaches[0].lo, 55.0);
     CU_ASSERT_EQUAL(f.result->reaches[0].hi, 145.0);

@@ -1,4 +1,4 @@
-/* test_recommend.c - bills and duels by hand; 200 random questions against all points.
+/* test_recommend.c - costs and duels by hand; 200 random questions against all points.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
@@ -26,7 +26,7 @@
 
 enum { WORDS_MOST = 60, LINE_SIZE = 1200, DRAWS = 6 };
 
-static const struct fulcrum_need no_limits = {.goal = FULCRUM_AIM_FASTEST,
+static const struct fulcrum_need no_limits = {.goal = FULCRUM_OBJECTIVE_FASTEST,
     .least_steps_per_s = (double)NAN,
     .most_w = (double)NAN,
     .most_price = (double)NAN,
@@ -38,36 +38,36 @@ static const struct fulcrum_need no_limits = {.goal = FULCRUM_AIM_FASTEST,
 
 static void test_a_bill_adds_up(void)
 {
-    const struct fulcrum_offer offer = {1000.0, 2000.0, 30000.0, 4.0};
+    const struct fulcrum_candidate_machine offer = {1000.0, 2000.0, 30000.0, 4.0};
     struct fulcrum_need need = no_limits;
-    struct fulcrum_bill bill;
+    struct fulcrum_cost cost;
     need.least_steps_per_s = 2500.0;
     need.electricity_per_kwh = 0.2;
-    CU_ASSERT_EQUAL(fulcrum_offer_count(&offer, &need), 3.0);
-    fulcrum_bill_of(&offer, 3.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.steps_per_s, 3000.0);
-    CU_ASSERT_EQUAL(bill.system_w, 6000.0);
-    CU_ASSERT_EQUAL(bill.steps_per_j, 0.5);
-    CU_ASSERT_EQUAL(bill.price, 90000.0);
-    CU_ASSERT_EQUAL(bill.rack_unit_count, 12.0);
+    CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), 3.0);
+    fulcrum_cost_of(&offer, 3.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.steps_per_s, 3000.0);
+    CU_ASSERT_EQUAL(cost.system_w, 6000.0);
+    CU_ASSERT_EQUAL(cost.steps_per_j, 0.5);
+    CU_ASSERT_EQUAL(cost.price, 90000.0);
+    CU_ASSERT_EQUAL(cost.rack_unit_count, 12.0);
     /* 6 kW for two years of 8766 hours at 0.2. */
     suite_assert_close(
-        "electricity", bill.electricity, 6.0 * 2.0 * 8766.0 * 0.2, 1e-12);
-    suite_assert_close("cost", bill.cost, 90000.0 + bill.electricity, 1e-12);
+        "electricity", cost.electricity, 6.0 * 2.0 * 8766.0 * 0.2, 1e-12);
+    suite_assert_close("cost", cost.cost, 90000.0 + cost.electricity, 1e-12);
     double steps = 3000.0 * 2.0 * 8766.0 * 3600.0;
-    suite_assert_close("a step", bill.cost_per_step, bill.cost / steps, 1e-12);
-    suite_assert_close("training", bill.training_cost, 1e9 * bill.cost / steps, 1e-12);
-    CU_ASSERT_EQUAL(bill.misses, 0U);
+    suite_assert_close("a step", cost.cost_per_step, cost.cost / steps, 1e-12);
+    suite_assert_close("training", cost.training_cost, 1e9 * cost.cost / steps, 1e-12);
+    CU_ASSERT_EQUAL(cost.misses, 0U);
     need.most_machines = 2.0;
-    CU_ASSERT_EQUAL(fulcrum_offer_count(&offer, &need), 2.0);
-    fulcrum_bill_of(&offer, 2.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_RATE);
+    CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), 2.0);
+    fulcrum_cost_of(&offer, 2.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_RATE);
 }
 
 /* The most machines within every limit, held against trying each number of them. */
 static void test_limits_are_filled_up(void)
 {
-    const struct fulcrum_offer offer = {1000.0, 2000.0, 30000.0, 4.0};
+    const struct fulcrum_candidate_machine offer = {1000.0, 2000.0, 30000.0, 4.0};
     static const double limits[][4] = {
         /* watts, money, rack units, machines */
         {30000.0, 1e6, 20.0, 1000.0},
@@ -84,98 +84,99 @@ static void test_limits_are_filled_up(void)
         need.most_machines = limits[i][3];
         double most = 0.0;
         for (int count = 1; count <= (int)limits[i][3]; count++) {
-            struct fulcrum_bill bill;
-            fulcrum_bill_of(&offer, count, &need, &bill);
-            most = bill.misses == 0U ? count : most;
+            struct fulcrum_cost cost;
+            fulcrum_cost_of(&offer, count, &need, &cost);
+            most = cost.misses == 0U ? count : most;
         }
         CU_ASSERT(most > 1.0);
-        CU_ASSERT_EQUAL(fulcrum_offer_count(&offer, &need), most);
+        CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), most);
     }
 }
 
-/* One that does not fit is one too many, and its bill says so; what is not known fits.
+/* One that does not fit is one too many, and its cost says so; what is not known fits.
  */
 static void test_what_does_not_fit_is_one_and_misses(void)
 {
-    const struct fulcrum_offer offer = {
+    const struct fulcrum_candidate_machine offer = {
         1000.0, 2000.0, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     struct fulcrum_need need = no_limits;
-    struct fulcrum_bill bill;
+    struct fulcrum_cost cost;
     need.fills = 1;
     need.most_w = 1999.0;
-    CU_ASSERT_EQUAL(fulcrum_offer_count(&offer, &need), 1.0);
-    fulcrum_bill_of(&offer, 1.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_WATTS);
+    CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), 1.0);
+    fulcrum_cost_of(&offer, 1.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_WATTS);
     need.most_w = 4000.0;
     need.most_price = 1.0;
-    CU_ASSERT_EQUAL(fulcrum_offer_count(&offer, &need), 2.0);
-    fulcrum_bill_of(&offer, 2.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_NO_PRICE);
+    CU_ASSERT_EQUAL(fulcrum_candidate_machine_count(&offer, &need), 2.0);
+    fulcrum_cost_of(&offer, 2.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_NO_PRICE);
 }
 
 /* What is not known is never free, and never asked for without need. */
 static void test_what_is_not_known_is_left_out_where_it_matters(void)
 {
-    const struct fulcrum_offer bare = {
+    const struct fulcrum_candidate_machine bare = {
         1000.0, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
     struct fulcrum_need need = no_limits;
-    struct fulcrum_bill bill;
-    fulcrum_bill_of(&bare, 1.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.misses, 0U);
-    CU_ASSERT(isnan(bill.cost) && isnan(bill.training_cost));
-    need.goal = FULCRUM_AIM_EFFICIENT;
-    fulcrum_bill_of(&bare, 1.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_NO_WATTS);
-    need.goal = FULCRUM_AIM_CHEAPEST;
+    struct fulcrum_cost cost;
+    fulcrum_cost_of(&bare, 1.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.misses, 0U);
+    CU_ASSERT(isnan(cost.cost) && isnan(cost.training_cost));
+    need.goal = FULCRUM_OBJECTIVE_EFFICIENT;
+    fulcrum_cost_of(&bare, 1.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_NO_WATTS);
+    need.goal = FULCRUM_OBJECTIVE_CHEAPEST;
     need.electricity_per_kwh = 0.0;
-    fulcrum_bill_of(&bare, 1.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_NO_PRICE);
+    fulcrum_cost_of(&bare, 1.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_NO_PRICE);
     need.electricity_per_kwh = 0.1;
-    fulcrum_bill_of(&bare, 1.0, &need, &bill);
+    fulcrum_cost_of(&bare, 1.0, &need, &cost);
     CU_ASSERT_EQUAL(
-        bill.misses, (unsigned)FULCRUM_MISS_NO_PRICE | (unsigned)FULCRUM_MISS_NO_WATTS);
+        cost.misses, (unsigned)FULCRUM_MISS_NO_PRICE | (unsigned)FULCRUM_MISS_NO_WATTS);
     need = no_limits;
     need.most_rack_units = 10.0;
     need.most_price = 10.0;
-    fulcrum_bill_of(&bare, 1.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.misses,
+    fulcrum_cost_of(&bare, 1.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.misses,
         (unsigned)FULCRUM_MISS_NO_PRICE | (unsigned)FULCRUM_MISS_NO_RACK_UNITS);
     /* A price of 0 is one. */
-    const struct fulcrum_offer gift = {1000.0, FULCRUM_UNKNOWN, 0.0, 1.0};
-    fulcrum_bill_of(&gift, 1.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.misses, 0U);
+    const struct fulcrum_candidate_machine gift = {1000.0, FULCRUM_UNKNOWN, 0.0, 1.0};
+    fulcrum_cost_of(&gift, 1.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.misses, 0U);
 }
 
 static void test_limits_are_those_of_all_machines(void)
 {
-    const struct fulcrum_offer offer = {1000.0, 2000.0, 30000.0, 4.0};
+    const struct fulcrum_candidate_machine offer = {1000.0, 2000.0, 30000.0, 4.0};
     struct fulcrum_need need = no_limits;
-    struct fulcrum_bill bill;
+    struct fulcrum_cost cost;
     need.most_w = 4000.0;
     need.most_price = 60000.0;
     need.most_rack_units = 8.0;
-    fulcrum_bill_of(&offer, 2.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.misses, 0U);
-    fulcrum_bill_of(&offer, 3.0, &need, &bill);
-    CU_ASSERT_EQUAL(bill.misses, (unsigned)FULCRUM_MISS_WATTS |
+    fulcrum_cost_of(&offer, 2.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.misses, 0U);
+    fulcrum_cost_of(&offer, 3.0, &need, &cost);
+    CU_ASSERT_EQUAL(cost.misses, (unsigned)FULCRUM_MISS_WATTS |
                                      (unsigned)FULCRUM_MISS_PRICE |
                                      (unsigned)FULCRUM_MISS_RACK_UNITS);
 }
 
 static void test_the_first_of_equals_is_best(void)
 {
-    struct fulcrum_bill bills[3] = {{.steps_per_s = 1.0, .cost_per_step = 3.0},
+    struct fulcrum_cost costs[3] = {{.steps_per_s = 1.0, .cost_per_step = 3.0},
         {.steps_per_s = 2.0, .cost_per_step = 3.0},
         {.steps_per_s = 2.0, .cost_per_step = 4.0}};
-    CU_ASSERT_EQUAL(fulcrum_bill_best(bills, 3, FULCRUM_AIM_FASTEST), 1);
-    CU_ASSERT_EQUAL(fulcrum_bill_best(bills, 3, FULCRUM_AIM_CHEAPEST), 0);
-    bills[1].misses = (unsigned)FULCRUM_MISS_WATTS;
-    CU_ASSERT_EQUAL(fulcrum_bill_best(bills, 3, FULCRUM_AIM_FASTEST), 2);
-    bills[0].misses = 1U;
-    bills[2].steps_per_s = FULCRUM_UNKNOWN;
-    CU_ASSERT_EQUAL(fulcrum_bill_best(bills, 3, FULCRUM_AIM_FASTEST), 3);
-    CU_ASSERT_STRING_EQUAL(fulcrum_aim_name(FULCRUM_AIM_EFFICIENT), "efficient");
-    CU_ASSERT_PTR_NULL(fulcrum_aim_name(FULCRUM_AIM_COUNT));
+    CU_ASSERT_EQUAL(fulcrum_cost_best(costs, 3, FULCRUM_OBJECTIVE_FASTEST), 1);
+    CU_ASSERT_EQUAL(fulcrum_cost_best(costs, 3, FULCRUM_OBJECTIVE_CHEAPEST), 0);
+    costs[1].misses = (unsigned)FULCRUM_MISS_WATTS;
+    CU_ASSERT_EQUAL(fulcrum_cost_best(costs, 3, FULCRUM_OBJECTIVE_FASTEST), 2);
+    costs[0].misses = 1U;
+    costs[2].steps_per_s = FULCRUM_UNKNOWN;
+    CU_ASSERT_EQUAL(fulcrum_cost_best(costs, 3, FULCRUM_OBJECTIVE_FASTEST), 3);
+    CU_ASSERT_STRING_EQUAL(
+        fulcrum_objective_name(FULCRUM_OBJECTIVE_EFFICIENT), "efficient");
+    CU_ASSERT_PTR_NULL(fulcrum_objective_name(FULCRUM_OBJECTIVE_COUNT));
 }
 
 static void test_a_duel_counts_pairs(void)
@@ -664,8 +665,8 @@ static void write_machine(const struct seller *sellers, size_t count, size_t wor
     size_t used = (size_t)snprintf(out, size,
         "machine -w %s%s%s --best %s --method fast --intervals %d",
         works[work].workload, calibration != NULL ? " -c " : "",
-        calibration != NULL ? calibration : "", fulcrum_aim_name((int)limits->goal),
-        (int)DRAWS);
+        calibration != NULL ? calibration : "",
+        fulcrum_objective_name((int)limits->goal), (int)DRAWS);
     const char *const options[] = {"--min-steps-per-s", "--max-watts", "--max-price",
         "--max-rack-units", "--electricity"};
     const double values[] = {

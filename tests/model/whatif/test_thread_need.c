@@ -58,8 +58,8 @@ static struct fulcrum_thread_need need_of(struct fixture *f, uint64_t draw)
 /* Steps per second with so many threads, predicted as anybody would. */
 static double rate_at(const struct fixture *f, double threads, uint64_t draw)
 {
-    double shards = f->settings[0].number - f->settings[1].number;
-    double actors = shards * fmax(1.0, round(threads * 6.4 / shards));
+    double replicas = f->settings[0].number - f->settings[1].number;
+    double actors = replicas * fmax(1.0, round(threads * 6.4 / replicas));
     const struct fulcrum_setting varied[] = {f->settings[0], f->settings[1],
         {fulcrum_field_find("machine.cpu.thread_count"), threads, NULL},
         {fulcrum_field_find("run.actor_count"), actors, NULL}};
@@ -103,10 +103,10 @@ static void check_against_all(struct fixture *f, uint64_t draw)
     CU_ASSERT(need.steps_per_s >= wanted);
     suite_assert_close(
         "rate", need.steps_per_s, rate_at(f, need.thread_count, draw), 1e-12);
-    double shards = f->settings[0].number - f->settings[1].number;
+    double replicas = f->settings[0].number - f->settings[1].number;
     double first = NAN;
     double best = 0.0;
-    for (int core = (int)shards; core < 8 * (int)need.thread_count; core++) {
+    for (int core = (int)replicas; core < 8 * (int)need.thread_count; core++) {
         double rate = rate_at(f, 2.0 * core, draw);
         first = isnan(first) && rate >= wanted ? 2.0 * core : first;
         best = fmax(best, rate);
@@ -115,8 +115,8 @@ static void check_against_all(struct fixture *f, uint64_t draw)
     /* Doubling sees the plateau; actors are rounded, so the rate may dip by a core. */
     CU_ASSERT(best <= need.plateau_steps_per_s * 1.01);
     CU_ASSERT(first <= need.thread_count);
-    CU_ASSERT(need.thread_count <= fmax(first + 2.0 * shards, 1.02 * first));
-    if (need.thread_count > 2.0 * shards) {
+    CU_ASSERT(need.thread_count <= fmax(first + 2.0 * replicas, 1.02 * first));
+    if (need.thread_count > 2.0 * replicas) {
         CU_ASSERT(rate_at(f, need.thread_count - 2.0, draw) < wanted);
     }
 }

@@ -500,15 +500,15 @@ static enum fulcrum_status draw_tornado(struct fulcrum_canvas *canvas,
     size_t count = 0;
     (void)store;
     for (size_t i = 0; i < data_case->count && i < POINTS_MAX; i++) {
-        double swing = 1.0 / (double)(i + 1);
+        double effect = 1.0 / (double)(i + 1);
         rows[i] = (struct fulcrum_tornado_row){
             .name = i % 4 == 1 ? long_text : "workload.step.mean_s",
             .reach = i % 3 == 2 ? NULL : "570 \302\265s to 3.9 ms",
-            .lo = i % 7 == 6 ? (double)NAN : 10.0 - swing,
-            .hi = i % 5 == 4 ? 10.0 - 2.0 * swing : 10.0 + swing,
-            .first = i % 6 == 5 ? (double)NAN : 0.4 * swing,
+            .lo = i % 7 == 6 ? (double)NAN : 10.0 - effect,
+            .hi = i % 5 == 4 ? 10.0 - 2.0 * effect : 10.0 + effect,
+            .first = i % 6 == 5 ? (double)NAN : 0.4 * effect,
             .first_error = 0.01,
-            .total = i % 6 == 5 ? (double)NAN : 0.5 * swing,
+            .total = i % 6 == 5 ? (double)NAN : 0.5 * effect,
             .total_error = 0.02};
         count++;
     }
