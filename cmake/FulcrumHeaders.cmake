@@ -32,6 +32,6 @@ set(FULCRUM_PUBLIC_HEADERS
   plots/chart/page.h
   plots/chart/rows.h
   plots/spec/charts.h
-  presets/kind/extends.h
-  presets/kind/kind.h
+  presets/kind/preset_folders.h
+  presets/kind/preset_kind.h
   presets/kind/preset.h)

@@ -1,4 +1,4 @@
-/* fit_forms.c - watts over utilisation: idle + dynamic U^alpha. */
+/* fit_forms.c - fits of a few points: batch times, pauses, watts over utilisation. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/fit/fit_forms.h"
 

@@ -1,4 +1,4 @@
-/* layer_pass.c - a long short-term memory layer, forward and backward. */
+/* layer_pass.c - layers of a network, forward and backward, through the BLAS. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Inputs of all steps go through one matrix product before the loop over time; only the

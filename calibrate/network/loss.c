@@ -1,4 +1,4 @@
-/* loss.c - n-step double Q-learning targets and the loss against them. */
+/* loss.c - losses: PPO's clipped objective, n-step double Q-learning. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/network/loss.h"
 

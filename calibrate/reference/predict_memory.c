@@ -1,4 +1,4 @@
-/* predict_memory.c - references of kind memory_gain: caches and bandwidth. */
+/* predict_memory.c - references of caches, bandwidth, SMs and GPU time, predicted. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/reference/predict_memory.h"
 

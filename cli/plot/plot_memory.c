@@ -1,4 +1,4 @@
-/* plot_memory.c - memory systems, and parameters that meet a gain, as chart data. */
+/* plot_memory.c - chart data from what `fulcrum memory` wrote, and of GPU time. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* plot_node.c - what `fulcrum node` wrote, as chart data. */
+/* plot_node.c - chart data from what `fulcrum node` and `fulcrum partition` wrote. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A line is a machine with one number of learners, over GPUs. Where every row has the

@@ -1,4 +1,4 @@
-/* plot_stages.c - shares of time by stage, published or measured. */
+/* plot_stages.c - chart data of stages, sensitivities and validations. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A reference gives one bar per point: shares named like the stages ("training_frac").

@@ -9,7 +9,7 @@
 #include "cli/result/quantity_text.h"
 #include "cli/validate/validate_baseline.h"
 #include "model/predict/predict.h"
-#include "presets/kind/extends.h"
+#include "presets/kind/preset_folders.h"
 
 static int ask_prediction(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)

@@ -1,4 +1,4 @@
-/* manual.c - tables of commands, options and fields for docs/. */
+/* manual.c - writes the manual page, the completion and the tables for docs/. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>

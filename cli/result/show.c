@@ -1,4 +1,4 @@
-/* show.c - a reference: its points, and where they were read. */
+/* show.c - what `fulcrum show` prints of calibrations, partitions and references. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/result/show.h"
 

@@ -20,7 +20,7 @@
 #include "model/try.h"
 #include "presets/io/json.h"
 #include "presets/io/output.h"
-#include "presets/kind/extends.h"
+#include "presets/kind/preset_folders.h"
 
 /* Failed checks that are named one by one; JUnit has all of them. */
 enum { NAMED_MOST = 20 };

@@ -1,4 +1,5 @@
-/* steps.c - the tail of a step's length, tabulated for the fast solvers. */
+/* steps.c - lengths of steps for the fast solvers: their laws, tabulated tails, batch
+ * times. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The fast solvers ask for the tail of the step some hundred times per network, and

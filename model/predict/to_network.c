@@ -1,4 +1,4 @@
-/* to_network.c - the queueing network of one design point. */
+/* to_network.c - a design as equal queueing networks, one for each GPU that infers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * From what users describe (a machine, a workload, a run) to what solvers solve

@@ -1,5 +1,4 @@
-/* to_network.h - several GPUs beside one processor: who infers, who trains, what they
- * share. */
+/* to_network.h - a design as equal queueing networks, one for each GPU that infers. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_PREDICT_TO_NETWORK_H
 #define FULCRUM_MODEL_PREDICT_TO_NETWORK_H

@@ -1,4 +1,4 @@
-/* calibration_file.c - calibrations into files. */
+/* calibration_file.c - calibrations from files and into files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "presets/kind/calibration_file.h"
 
@@ -11,10 +11,10 @@
 #include "presets/io/document.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
-#include "presets/kind/extends.h"
 #include "presets/kind/fields_io.h"
 #include "presets/kind/file_header.h"
 #include "presets/kind/preset.h"
+#include "presets/kind/preset_folders.h"
 
 /* The samples and figures of a calibration file. */
 

@@ -20,7 +20,7 @@
 #include "model/try.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
-#include "presets/kind/kind.h"
+#include "presets/kind/preset_kind.h"
 
 /* Which entry of a file's "source" or "prior" stands behind a field. */
 

@@ -6,7 +6,7 @@
 #include "model/design/design.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
-#include "presets/kind/kind.h"
+#include "presets/kind/preset_kind.h"
 
 /* One machine or workload being put together from a file and those it extends. */
 struct fulcrum_fields_io {

@@ -4,7 +4,7 @@
 #define FULCRUM_PRESETS_KIND_FILE_HEADER_H
 
 #include "presets/io/reader.h"
-#include "presets/kind/kind.h"
+#include "presets/kind/preset_kind.h"
 
 struct fulcrum_file_header {
     int is_kind; /* 1: the file is of the kind asked for */

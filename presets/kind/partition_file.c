@@ -10,8 +10,8 @@
 #include "model/try.h"
 #include "presets/io/document.h"
 #include "presets/io/struct_io.h"
-#include "presets/kind/extends.h"
 #include "presets/kind/file_header.h"
+#include "presets/kind/preset_folders.h"
 
 #define WHOLE(key)                                                                     \
     {                                                                                  \

@@ -9,9 +9,9 @@
 
 #include "model/try.h"
 #include "presets/io/document.h"
-#include "presets/kind/extends.h"
 #include "presets/kind/fields_io.h"
 #include "presets/kind/file_header.h"
+#include "presets/kind/preset_folders.h"
 
 enum { MAX_LINKS = 16 };
 

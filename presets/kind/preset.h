@@ -8,8 +8,8 @@
 #include "model/design/calibration.h"
 #include "model/design/design.h"
 #include "model/status.h"
-#include "presets/kind/extends.h"
-#include "presets/kind/kind.h"
+#include "presets/kind/preset_folders.h"
+#include "presets/kind/preset_kind.h"
 
 /* Accepts NULL members; leaves it empty. */
 void fulcrum_sources_free(struct fulcrum_sources *sources);

@@ -1,4 +1,4 @@
-/* reference_file.c - references into files. */
+/* reference_file.c - references from files and into files. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "presets/kind/reference_file.h"
 
@@ -15,10 +15,10 @@
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
 #include "presets/io/struct_io.h"
-#include "presets/kind/extends.h"
 #include "presets/kind/fields_io.h"
 #include "presets/kind/file_header.h"
 #include "presets/kind/preset.h"
+#include "presets/kind/preset_folders.h"
 
 /* The points of a reference file: settings and observations. */
 

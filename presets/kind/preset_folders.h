@@ -1,10 +1,10 @@
-/* extends.h - the folders that hold presets, and files in them by name. */
+/* preset_folders.h - the folders that hold presets, and files in them by name. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FULCRUM_PRESETS_KIND_EXTENDS_H
-#define FULCRUM_PRESETS_KIND_EXTENDS_H
+#ifndef FULCRUM_PRESETS_KIND_PRESET_FOLDERS_H
+#define FULCRUM_PRESETS_KIND_PRESET_FOLDERS_H
 
 #include "model/status.h"
-#include "presets/kind/kind.h"
+#include "presets/kind/preset_kind.h"
 
 enum { FULCRUM_PRESET_PATH_SIZE = 512 };
 

@@ -1,7 +1,7 @@
-/* kind.h - the kinds of files, and where a value in one was read. */
+/* preset_kind.h - the kinds of files, and where a value in one was read. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FULCRUM_PRESETS_KIND_KIND_H
-#define FULCRUM_PRESETS_KIND_KIND_H
+#ifndef FULCRUM_PRESETS_KIND_PRESET_KIND_H
+#define FULCRUM_PRESETS_KIND_PRESET_KIND_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* extends.c - the folders that hold presets, and files in them by name. */
+/* preset_folders.c - the folders that hold presets, and files in them by name. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Folders are searched in order and the first file of a name counts, so that users can
@@ -6,7 +6,7 @@
  * nothing has to be registered, and no file need be read to find one.
  */
 #define _XOPEN_SOURCE 700
-#include "presets/kind/extends.h"
+#include "presets/kind/preset_folders.h"
 
 #include <dirent.h>
 #include <limits.h>
