@@ -25,6 +25,7 @@
 
 #include "model/fast/greedy_small.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -54,6 +55,7 @@ enum { DEPTH = FULCRUM_ANDERSON_DEPTH };
 enum fulcrum_status fulcrum_anderson_init(
     struct fulcrum_anderson *out, size_t length, struct fulcrum_error *err)
 {
+    assert(length > 0);
     double *memory = calloc((2 + 2 * (size_t)DEPTH) * length, sizeof *memory);
     TRY_MEMORY(memory, err, "no memory to iterate %zu numbers", length);
     *out = (struct fulcrum_anderson){
@@ -147,6 +149,7 @@ void fulcrum_anderson_step(
         remember(anderson, point, image);
     }
     for (size_t i = 0; i < length; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): turn() sets it */
         anderson->point[i] = point[i];
         anderson->change[i] = image[i] - point[i];
         point[i] = image[i];
