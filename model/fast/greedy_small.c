@@ -149,7 +149,6 @@ void fulcrum_anderson_step(
         remember(anderson, point, image);
     }
     for (size_t i = 0; i < length; i++) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): turn() sets it */
         anderson->point[i] = point[i];
         anderson->change[i] = image[i] - point[i];
         point[i] = image[i];
