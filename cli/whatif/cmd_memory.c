@@ -227,10 +227,10 @@ static enum fulcrum_status add_machines(const struct settings *settings,
         add_machine(settings, settings->design.machine, context, machines, err);
     const char *rest = settings->machines;
     while (rest != NULL && status == FULCRUM_OK) {
-        char name[256];
         size_t length = strcspn(rest, ",");
-        (void)snprintf(name, sizeof name, "%.*s", (int)length, rest);
+        char *name = fulcrum_format("%.*s", (int)length, rest);
         status = add_machine(settings, name, context, machines, err);
+        free(name);
         if (status != FULCRUM_OK) {
             return fulcrum_fail_in(err, status, "--machines");
         }

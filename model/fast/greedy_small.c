@@ -26,6 +26,7 @@
 
 #include "model/fast/greedy_small.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ enum { DEPTH = FULCRUM_ANDERSON_DEPTH };
 enum fulcrum_status fulcrum_anderson_init(
     struct fulcrum_anderson *out, size_t length, struct fulcrum_error *err)
 {
+    assert(length > 0);
     double *memory = calloc((2 + 2 * (size_t)DEPTH) * length, sizeof *memory);
     TRY_MEMORY(memory, err, "no memory to iterate %zu numbers", length);
     *out = (struct fulcrum_anderson){

@@ -12,6 +12,7 @@
 
 #include "model/study/sensitivity.h"
 
+#include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
@@ -303,6 +304,7 @@ static enum fulcrum_status sensitivity_worker_evaluate(
     struct fulcrum_sensitivity_worker *worker, const double *unit, double *output,
     struct fulcrum_error *err)
 {
+    assert(worker != NULL);
     const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
     int relative = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
     for (size_t i = 0; i < plan->output_count; i++) {
