@@ -3,8 +3,8 @@
 /*
  * Each input gets coordinates of the unit cube: one for a field that varies over a
  * range, one for each number that is uncertain. Uncertain numbers enter as scores of a
- * world (chance.h), before they are scaled to the machine, so that their law is that of
- * the draws behind intervals; ranges enter as settings, which have the last word.
+ * world (scenario.h), before they are scaled to the machine, so that their law is that
+ * of the draws behind intervals; ranges enter as settings, which have the last word.
  *
  * Bars of one input at a time stand beside the shares of variance: they show which way
  * an output goes, and how far, which no share of variance does.
