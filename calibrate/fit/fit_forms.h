@@ -1,4 +1,4 @@
-/* fit_forms.h - watts over utilisation: idle + dynamic U^alpha. */
+/* fit_forms.h - fits of a few points: batch times, pauses, watts over utilisation. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_FIT_FIT_FORMS_H
 #define FULCRUM_CALIBRATE_FIT_FIT_FORMS_H

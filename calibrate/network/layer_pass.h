@@ -1,4 +1,4 @@
-/* layer_pass.h - action values from a state value and advantages. */
+/* layer_pass.h - layers of a network, forward and backward, through the BLAS. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_NETWORK_LAYER_PASS_H
 #define FULCRUM_CALIBRATE_NETWORK_LAYER_PASS_H

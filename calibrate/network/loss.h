@@ -1,4 +1,4 @@
-/* loss.h - n-step double Q-learning targets and the loss against them. */
+/* loss.h - losses: PPO's clipped objective, n-step double Q-learning. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_NETWORK_LOSS_H
 #define FULCRUM_CALIBRATE_NETWORK_LOSS_H

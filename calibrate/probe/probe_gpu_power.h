@@ -1,4 +1,4 @@
-/* probe_gpu_power.h - keeps a learner's device busy for a given share of the time. */
+/* probe_gpu_power.h - a duty cycle: work that keeps a share of the time. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_PROBE_PROBE_GPU_POWER_H
 #define FULCRUM_CALIBRATE_PROBE_PROBE_GPU_POWER_H

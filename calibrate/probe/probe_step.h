@@ -1,4 +1,4 @@
-/* probe_step.h - a learner kept busy on a thread of its own. */
+/* probe_step.h - background load that steps are timed beside. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CALIBRATE_PROBE_PROBE_STEP_H
 #define FULCRUM_CALIBRATE_PROBE_PROBE_STEP_H

@@ -1,4 +1,4 @@
-/* report_section.h - the sections of an HTML report, and what they are made with. */
+/* report_section.h - the sections of an HTML report, and what they are written from. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_CLI_REPORT_REPORT_SECTION_H
 #define FULCRUM_CLI_REPORT_REPORT_SECTION_H
