@@ -63,17 +63,14 @@ struct sections {
 static struct fulcrum_report *parameters_of(
     const struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_report *report = fulcrum_report_new("parameters", parameter_columns,
-        sizeof parameter_columns / sizeof parameter_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parameters", parameter_columns);
     for (size_t i = 0; i < calibration->parameter_count; i++) {
         const struct fulcrum_parameter *parameter = &calibration->parameters[i];
         const struct fulcrum_field *field = fulcrum_field_find(parameter->path);
         fulcrum_report_add_text(report, parameter->path);
-        fulcrum_report_add_number(report, parameter->value);
-        fulcrum_report_add_number(report, parameter->standard_error);
-        fulcrum_report_add_text(report, field != NULL ? field->unit : "");
-        fulcrum_report_add_text(report, fulcrum_origin_name(parameter->origin));
-        fulcrum_report_add_text(report, parameter->source);
+        FULCRUM_REPORT_NUMBERS(report, parameter->value, parameter->standard_error);
+        FULCRUM_REPORT_TEXTS(report, field != NULL ? field->unit : "",
+            fulcrum_origin_name(parameter->origin), parameter->source);
     }
     return report;
 }
@@ -81,14 +78,11 @@ static struct fulcrum_report *parameters_of(
 static struct fulcrum_report *quantities_of(
     const struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_report *report = fulcrum_report_new("quantities", quantity_columns,
-        sizeof quantity_columns / sizeof quantity_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("quantities", quantity_columns);
     for (size_t i = 0; i < calibration->quantity_count; i++) {
         const struct fulcrum_quantity *quantity = &calibration->quantities[i];
         fulcrum_report_add_text(report, quantity->name);
-        fulcrum_report_add_number(report, quantity->value);
-        fulcrum_report_add_number(report, quantity->lo);
-        fulcrum_report_add_number(report, quantity->hi);
+        FULCRUM_REPORT_NUMBERS(report, quantity->value, quantity->lo, quantity->hi);
         fulcrum_report_add_text(report, quantity->unit);
     }
     return report;
@@ -96,17 +90,12 @@ static struct fulcrum_report *quantities_of(
 
 static struct fulcrum_report *fits_of(const struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "fits", fit_columns, sizeof fit_columns / sizeof fit_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("fits", fit_columns);
     for (size_t i = 0; i < calibration->fit_count; i++) {
         const struct fulcrum_fit_report *fit = &calibration->fits[i];
-        fulcrum_report_add_text(report, fit->name);
-        fulcrum_report_add_text(report, fit->form);
-        fulcrum_report_add_number(report, (double)fit->point_count);
-        fulcrum_report_add_number(report, fit->mape_frac);
-        fulcrum_report_add_number(report, fit->smape_frac);
-        fulcrum_report_add_number(report, fit->max_frac);
-        fulcrum_report_add_number(report, fit->bias_frac);
+        FULCRUM_REPORT_TEXTS(report, fit->name, fit->form);
+        FULCRUM_REPORT_NUMBERS(report, (double)fit->point_count, fit->mape_frac,
+            fit->smape_frac, fit->max_frac, fit->bias_frac);
         fulcrum_report_add_text(report, fit->warning);
     }
     return report;
@@ -114,11 +103,10 @@ static struct fulcrum_report *fits_of(const struct fulcrum_calibration *calibrat
 
 static struct fulcrum_report *notes_of(const struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "notes", note_columns, sizeof note_columns / sizeof note_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("notes", note_columns);
     for (size_t i = 0; i < calibration->note_count; i++) {
-        fulcrum_report_add_text(report, calibration->notes[i].key);
-        fulcrum_report_add_text(report, calibration->notes[i].text);
+        FULCRUM_REPORT_TEXTS(
+            report, calibration->notes[i].key, calibration->notes[i].text);
     }
     return report;
 }
@@ -230,25 +218,18 @@ static void format_starts(
 
 static struct fulcrum_report *profiles_of(const struct fulcrum_mig *mig)
 {
-    struct fulcrum_report *report = fulcrum_report_new("profiles", profile_columns,
-        sizeof profile_columns / sizeof profile_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("profiles", profile_columns);
     for (size_t i = 0; i < mig->profile_count; i++) {
         const struct fulcrum_mig_profile *profile = &mig->profiles[i];
         char starts[64];
         format_starts(profile, starts, sizeof starts);
         fulcrum_report_add_text(report, profile->name);
-        fulcrum_report_add_number(report, profile->most_count);
-        fulcrum_report_add_number(report, profile->compute_slice_count);
-        fulcrum_report_add_number(report, profile->sm_count);
-        fulcrum_report_add_number(report, profile->sm_count / mig->sm_count);
-        fulcrum_report_add_number(report, profile->memory_slice_count);
-        fulcrum_report_add_number(
-            report, profile->memory_slice_count / mig->memory_slice_count);
-        fulcrum_report_add_number(
-            report, profile->cache_slice_count / mig->memory_slice_count);
-        fulcrum_report_add_number(report, profile->memory_byte);
-        fulcrum_report_add_number(report, profile->copy_engine_count);
-        fulcrum_report_add_number(report, profile->decoder_count);
+        FULCRUM_REPORT_NUMBERS(report, profile->most_count,
+            profile->compute_slice_count, profile->sm_count,
+            profile->sm_count / mig->sm_count, profile->memory_slice_count,
+            profile->memory_slice_count / mig->memory_slice_count,
+            profile->cache_slice_count / mig->memory_slice_count, profile->memory_byte,
+            profile->copy_engine_count, profile->decoder_count);
         fulcrum_report_add_text(report, starts);
     }
     return report;
@@ -266,9 +247,7 @@ static void add_layout(struct fulcrum_report *report, const struct fulcrum_mig *
         slices += layout->counts[i] * mig->profiles[i].memory_slice_count;
     }
     fulcrum_report_add_text(report, text);
-    fulcrum_report_add_number(report, (double)layout->instance_count);
-    fulcrum_report_add_number(report, sms);
-    fulcrum_report_add_number(report, slices);
+    FULCRUM_REPORT_NUMBERS(report, (double)layout->instance_count, sms, slices);
 }
 
 static enum fulcrum_status layouts_of(const struct fulcrum_mig *mig,
@@ -277,8 +256,7 @@ static enum fulcrum_status layouts_of(const struct fulcrum_mig *mig,
     struct fulcrum_mig_layout *layouts = NULL;
     size_t count = 0;
     TRY(fulcrum_mig_layouts(mig, &layouts, &count, err));
-    *out = fulcrum_report_new(
-        "layouts", layout_columns, sizeof layout_columns / sizeof layout_columns[0]);
+    *out = FULCRUM_REPORT_NEW("layouts", layout_columns);
     for (size_t i = 0; i < count; i++) {
         if (layouts[i].is_full) {
             add_layout(*out, mig, &layouts[i]);
@@ -291,11 +269,10 @@ static enum fulcrum_status layouts_of(const struct fulcrum_mig *mig,
 static struct fulcrum_report *show_partition_sources_of(
     const struct fulcrum_partition *partition)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "sources", source_columns, sizeof source_columns / sizeof source_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("sources", source_columns);
     for (size_t i = 0; i < partition->source_count; i++) {
-        fulcrum_report_add_text(report, partition->sources[i].part);
-        fulcrum_report_add_text(report, partition->sources[i].text);
+        FULCRUM_REPORT_TEXTS(
+            report, partition->sources[i].part, partition->sources[i].text);
     }
     return report;
 }
@@ -392,8 +369,7 @@ static void format_settings(
 
 static struct fulcrum_report *points_of(const struct fulcrum_reference *reference)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "points", point_columns, sizeof point_columns / sizeof point_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("points", point_columns);
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
         char settings[400];
@@ -401,11 +377,9 @@ static struct fulcrum_report *points_of(const struct fulcrum_reference *referenc
         for (size_t j = 0; j < point->observation_count; j++) {
             const struct fulcrum_observation *observation = &point->observations[j];
             fulcrum_report_add_number(report, (double)i);
-            fulcrum_report_add_text(report, point->series);
-            fulcrum_report_add_text(report, settings);
-            fulcrum_report_add_text(report, observation->quantity);
-            fulcrum_report_add_number(report, observation->value);
-            fulcrum_report_add_number(report, observation->half_width);
+            FULCRUM_REPORT_TEXTS(
+                report, point->series, settings, observation->quantity);
+            FULCRUM_REPORT_NUMBERS(report, observation->value, observation->half_width);
         }
     }
     return report;
@@ -413,11 +387,10 @@ static struct fulcrum_report *points_of(const struct fulcrum_reference *referenc
 
 static struct fulcrum_report *sources_of(const struct fulcrum_reference *reference)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "sources", source_columns, sizeof source_columns / sizeof source_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("sources", source_columns);
     for (size_t i = 0; i < reference->source_count; i++) {
-        fulcrum_report_add_text(report, reference->sources[i].part);
-        fulcrum_report_add_text(report, reference->sources[i].text);
+        FULCRUM_REPORT_TEXTS(
+            report, reference->sources[i].part, reference->sources[i].text);
     }
     return report;
 }

@@ -79,12 +79,10 @@ static void add_row(struct fulcrum_report *report, const struct fulcrum_field *f
     char text[TEXT_SIZE];
     fulcrum_report_add_text(report, field->path);
     format_value(field, shown, format, text);
-    fulcrum_report_add_text(report, text);
-    fulcrum_report_add_text(report, field->unit);
+    FULCRUM_REPORT_TEXTS(report, text, field->unit);
     format_basis(field, shown, source, text);
-    fulcrum_report_add_text(report, text);
-    fulcrum_report_add_text(report, source != NULL ? source->file : "");
-    fulcrum_report_add_text(report, source != NULL ? source->text : "");
+    FULCRUM_REPORT_TEXTS(report, text, source != NULL ? source->file : "",
+        source != NULL ? source->text : "");
 }
 
 static void add_value(struct fulcrum_json *object, const struct fulcrum_field *field,
@@ -141,8 +139,7 @@ enum fulcrum_status fulcrum_show_design(const struct fulcrum_shown_design *shown
     if (context->format == FULCRUM_FORMAT_JSON) {
         return print_json(shown, context, err);
     }
-    struct fulcrum_report *report =
-        fulcrum_report_new("fields", columns, sizeof columns / sizeof columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("fields", columns);
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {

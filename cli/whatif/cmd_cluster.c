@@ -79,9 +79,7 @@ static const struct fulcrum_column columns[] = {
 static void add_ends(
     struct fulcrum_report *report, double value, struct fulcrum_interval interval)
 {
-    fulcrum_report_add_number(report, value);
-    fulcrum_report_add_number(report, interval.lo);
-    fulcrum_report_add_number(report, interval.hi);
+    FULCRUM_REPORT_NUMBERS(report, value, interval.lo, interval.hi);
 }
 
 static void add_row(
@@ -102,14 +100,12 @@ static void add_row(
     fulcrum_report_add_text(report, row->is_best ? "best" : "");
     fulcrum_report_add_number(report, row->best_frac);
     add_ends(report, row->gain.value, gain);
-    fulcrum_report_add_number(report, row->sooner_frac);
-    fulcrum_report_add_number(report, row->solver_error_rel);
+    FULCRUM_REPORT_NUMBERS(report, row->sooner_frac, row->solver_error_rel);
 }
 
 static struct fulcrum_report *report_of(const struct fulcrum_cluster_rows *rows)
 {
-    struct fulcrum_report *report =
-        fulcrum_report_new("rows", columns, sizeof columns / sizeof columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("rows", columns);
     for (size_t i = 0; i < rows->count; i++) {
         add_row(report, &rows->rows[i]);
     }
@@ -451,14 +447,10 @@ static void add_curve(struct fulcrum_report *report,
     double least = (1.0 + gain_frac) / ratio;
     for (int i = 1; i < FAMILY_POINTS && least < parts; i++) {
         double speedup = least + (parts - least) * i / (FAMILY_POINTS - 1.0);
-        fulcrum_report_add_number(report, gain_frac);
-        fulcrum_report_add_number(report, ratio);
-        fulcrum_report_add_number(report, speedup);
-        fulcrum_report_add_number(report, fulcrum_model_parallel_frac(speedup, parts));
-        fulcrum_report_add_number(
-            report, fmax(1.0, (1.0 + gain_frac) * parts / (speedup * ratio)));
-        fulcrum_report_add_number(
-            report, fulcrum_hybrid_batch_rel(1.0 + gain_frac, speedup, parts, ratio));
+        FULCRUM_REPORT_NUMBERS(report, gain_frac, ratio, speedup,
+            fulcrum_model_parallel_frac(speedup, parts),
+            fmax(1.0, (1.0 + gain_frac) * parts / (speedup * ratio)),
+            fulcrum_hybrid_batch_rel(1.0 + gain_frac, speedup, parts, ratio));
     }
 }
 
@@ -467,8 +459,7 @@ static enum fulcrum_status cluster_report_family(
     const struct fulcrum_cluster_family *family, const struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "family", family_columns, sizeof family_columns / sizeof family_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("family", family_columns);
     for (size_t i = 0; i < family->gain_count; i++) {
         for (size_t j = 0; j < family->efficiency_ratio_count; j++) {
             add_curve(

@@ -90,8 +90,6 @@ static const struct fulcrum_column stage_columns[] = {
     {"memory_byte", FULCRUM_COLUMN_NUMBER, NULL},
 };
 
-#define COLUMNS(table) table, sizeof(table) / sizeof(table)[0]
-
 static int runs(const struct fulcrum_plan_row *row)
 {
     return !isnan(row->steps_per_s);
@@ -107,29 +105,20 @@ static void add_figures(
     struct fulcrum_report *report, const struct fulcrum_plan_row *row)
 {
     const struct fulcrum_placed *placed = &row->placed;
-    fulcrum_report_add_number(report, if_runs(row, placed->instances));
-    fulcrum_report_add_number(report, row->steps_per_s);
-    fulcrum_report_add_number(report, row->speedup);
-    fulcrum_report_add_number(report, row->speedup_lo);
-    fulcrum_report_add_number(report, row->speedup_hi);
-    fulcrum_report_add_number(report, row->gpu_busy_frac);
-    fulcrum_report_add_number(report, if_runs(row, placed->sm_held_frac));
-    fulcrum_report_add_number(report, if_runs(row, placed->sm_work_frac));
-    fulcrum_report_add_number(report, if_runs(row, placed->memory_byte));
-    fulcrum_report_add_number(report, row->gpu_w);
-    fulcrum_report_add_number(report, row->steps_per_j_gpu);
+    FULCRUM_REPORT_NUMBERS(report, if_runs(row, placed->instances), row->steps_per_s,
+        row->speedup, row->speedup_lo, row->speedup_hi, row->gpu_busy_frac,
+        if_runs(row, placed->sm_held_frac), if_runs(row, placed->sm_work_frac),
+        if_runs(row, placed->memory_byte), row->gpu_w, row->steps_per_j_gpu);
 }
 
 static struct fulcrum_report *placements_of(const struct fulcrum_plan *plan)
 {
-    struct fulcrum_report *report =
-        fulcrum_report_new("placements", COLUMNS(placement_columns));
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("placements", placement_columns);
     for (size_t i = 0; i < plan->count; i++) {
         const struct fulcrum_plan_row *row = &plan->rows[i];
         fulcrum_report_add_text(report, row->name);
         add_figures(report, row);
-        fulcrum_report_add_text(report, row->layout);
-        fulcrum_report_add_text(report, row->reason);
+        FULCRUM_REPORT_TEXTS(report, row->layout, row->reason);
     }
     return report;
 }
@@ -159,19 +148,16 @@ static void add_part(struct fulcrum_report *report,
     char stages[120];
     fulcrum_plan_stages_text(&shown->plan->loop, part->stages, stages, sizeof stages);
     fulcrum_report_add_text(report, stages);
-    fulcrum_report_add_number(report, part->instances);
-    fulcrum_report_add_number(report, part->sm_frac);
-    fulcrum_report_add_number(report, part->dram_frac);
+    FULCRUM_REPORT_NUMBERS(report, part->instances, part->sm_frac, part->dram_frac);
     fulcrum_report_add_text(report, profile_name(shown->terms, part));
-    fulcrum_report_add_number(report, part->round_s);
-    fulcrum_report_add_number(report, part->busy_frac);
+    FULCRUM_REPORT_NUMBERS(report, part->round_s, part->busy_frac);
     fulcrum_report_add_text(report,
         is_known && placed->part_count > 1 && k == placed->slowest ? "yes" : "");
 }
 
 static struct fulcrum_report *parts_of(const struct fulcrum_plan_shown *shown)
 {
-    struct fulcrum_report *report = fulcrum_report_new("parts", COLUMNS(part_columns));
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", part_columns);
     for (size_t i = 0; i < shown->plan->count; i++) {
         const struct fulcrum_plan_row *row = &shown->plan->rows[i];
         for (size_t k = 0; k < row->placed.part_count; k++) {
@@ -184,13 +170,12 @@ static struct fulcrum_report *parts_of(const struct fulcrum_plan_shown *shown)
 
 static struct fulcrum_report *flat_parts_of(const struct fulcrum_plan_shown *shown)
 {
-    struct fulcrum_report *report = fulcrum_report_new("parts", COLUMNS(flat_columns));
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", flat_columns);
     for (size_t i = 0; i < shown->plan->count; i++) {
         const struct fulcrum_plan_row *row = &shown->plan->rows[i];
         size_t parts = row->placed.part_count > 0 ? row->placed.part_count : 1;
         for (size_t k = 0; k < parts; k++) {
-            fulcrum_report_add_text(report, row->name);
-            fulcrum_report_add_text(report, row->layout);
+            FULCRUM_REPORT_TEXTS(report, row->name, row->layout);
             add_figures(report, row);
             fulcrum_report_add_text(report, row->reason);
             add_part(report, shown, row, k);
@@ -201,19 +186,15 @@ static struct fulcrum_report *flat_parts_of(const struct fulcrum_plan_shown *sho
 
 static struct fulcrum_report *stages_of(const struct fulcrum_gpu_loop *loop)
 {
-    struct fulcrum_report *report =
-        fulcrum_report_new("stages", COLUMNS(stage_columns));
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("stages", stage_columns);
     for (size_t i = 0; i < loop->count; i++) {
         const struct fulcrum_gpu_stage *stage = &loop->stages[i];
         const struct fulcrum_gpu_time *a = &stage->per_step;
         const struct fulcrum_gpu_time *b = &stage->per_round;
         fulcrum_report_add_text(report, stage->name);
-        fulcrum_report_add_number(report, fulcrum_gpu_stage_s(stage, 1.0, 1.0));
-        fulcrum_report_add_number(report, a->host_s + b->host_s);
-        fulcrum_report_add_number(report, a->latency_s + b->latency_s);
-        fulcrum_report_add_number(report, a->sm_s + b->sm_s);
-        fulcrum_report_add_number(report, a->dram_s + b->dram_s);
-        fulcrum_report_add_number(report, stage->memory_byte + stage->env_memory_byte);
+        FULCRUM_REPORT_NUMBERS(report, fulcrum_gpu_stage_s(stage, 1.0, 1.0),
+            a->host_s + b->host_s, a->latency_s + b->latency_s, a->sm_s + b->sm_s,
+            a->dram_s + b->dram_s, stage->memory_byte + stage->env_memory_byte);
     }
     return report;
 }

@@ -107,10 +107,9 @@ static void add_all(struct fulcrum_report *report,
         cost->mean.lo, cost->mean.hi, cost->run.most_frac, cost->run.first_frac,
         cost->run.last_frac, cost->speedup.value, cost->speedup.lo, cost->speedup.hi,
         costs->steps_per_s.value};
-    fulcrum_report_add_text(report, machine->subject.design->machine.name);
-    fulcrum_report_add_text(report, machine->subject.design->machine.gpu.name);
-    fulcrum_report_add_text(report, fulcrum_ideal_name(i));
-    fulcrum_report_add_text(report, fulcrum_ideal_meaning(i));
+    FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
+        machine->subject.design->machine.gpu.name, fulcrum_ideal_name(i),
+        fulcrum_ideal_meaning(i));
     add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
 }
 
@@ -123,19 +122,16 @@ static void add_rest_to_all(
     const double numbers[] = {none, none, none, rest->value, rest->lo, rest->hi,
         rest->value, rest->value, rest->lo, rest->hi, rest->value, rest->value,
         rest->value, none, none, none, costs->steps_per_s.value};
-    fulcrum_report_add_text(report, machine->subject.design->machine.name);
-    fulcrum_report_add_text(report, machine->subject.design->machine.gpu.name);
-    fulcrum_report_add_text(report, REST_NAME);
-    fulcrum_report_add_text(report, REST_MEANING);
+    FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
+        machine->subject.design->machine.gpu.name, REST_NAME, REST_MEANING);
     add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
 }
 
 static struct fulcrum_report *report_all(
     const struct fulcrum_memory_components *machines, size_t count)
 {
-    struct fulcrum_report *report = fulcrum_report_new("components",
-        memory_components_all_columns,
-        sizeof memory_components_all_columns / sizeof memory_components_all_columns[0]);
+    struct fulcrum_report *report =
+        FULCRUM_REPORT_NEW("components", memory_components_all_columns);
     for (size_t m = 0; m < count; m++) {
         for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
             add_all(report, &machines[m], i);
@@ -147,9 +143,8 @@ static struct fulcrum_report *report_all(
 
 static struct fulcrum_report *report_few(const struct fulcrum_component_costs *costs)
 {
-    struct fulcrum_report *report = fulcrum_report_new("components",
-        memory_components_few_columns,
-        sizeof memory_components_few_columns / sizeof memory_components_few_columns[0]);
+    struct fulcrum_report *report =
+        FULCRUM_REPORT_NEW("components", memory_components_few_columns);
     for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
         const struct fulcrum_component_cost *cost = &costs->costs[i];
         const double numbers[] = {gpu_frac(costs, i), kernel_frac(costs, i),
@@ -335,12 +330,8 @@ static void memory_families_add_row(struct fulcrum_report *report, const char *k
     const struct fulcrum_memory_change *change, double dram_frac, double exponent)
 {
     fulcrum_report_add_text(report, kind);
-    fulcrum_report_add_number(report, change->gain_frac);
-    fulcrum_report_add_number(report, change->cache_rel);
-    fulcrum_report_add_number(report, change->bandwidth_rel);
-    fulcrum_report_add_number(report, change->compulsory_frac);
-    fulcrum_report_add_number(report, dram_frac);
-    fulcrum_report_add_number(report, exponent);
+    FULCRUM_REPORT_NUMBERS(report, change->gain_frac, change->cache_rel,
+        change->bandwidth_rel, change->compulsory_frac, dram_frac, exponent);
 }
 
 /* The curve from a cache that saves nothing to its bound, which no exponent reaches. */
@@ -373,8 +364,7 @@ static void add_workload(
 static struct fulcrum_report *memory_families_report_of(
     const struct fulcrum_memory_families *families, size_t stride)
 {
-    struct fulcrum_report *report =
-        fulcrum_report_new("family", columns, sizeof columns / sizeof columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("family", columns);
     for (size_t i = 0; i < families->count; i++) {
         add_family(report, &families->changes[i], stride);
     }
@@ -503,18 +493,15 @@ enum detail { ALL, FEW };
 
 static void add_ratio(struct fulcrum_report *report, struct fulcrum_ratio ratio)
 {
-    fulcrum_report_add_number(report, ratio.value);
-    fulcrum_report_add_number(report, ratio.lo);
-    fulcrum_report_add_number(report, ratio.hi);
+    FULCRUM_REPORT_NUMBERS(report, ratio.value, ratio.lo, ratio.hi);
 }
 
 static void add_times(
     struct fulcrum_report *report, struct fulcrum_variants *variants, size_t i)
 {
-    fulcrum_report_add_number(
-        report, fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_inference_s));
-    fulcrum_report_add_number(
-        report, fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_train_step_s));
+    FULCRUM_REPORT_NUMBERS(report,
+        fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_inference_s),
+        fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_train_step_s));
     add_ratio(report, fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_gpu_s));
 }
 
@@ -531,18 +518,16 @@ static void add_row(struct fulcrum_report *report, enum detail detail,
         fulcrum_variants_ratio(answer->variants, i, FULCRUM_VARIANT_steps_per_j_gpu);
     struct fulcrum_ratio per_system =
         fulcrum_variants_ratio(answer->variants, i, FULCRUM_VARIANT_steps_per_j_system);
-    fulcrum_report_add_number(report, factors->cache_rel);
-    fulcrum_report_add_number(report, factors->bandwidth_rel);
+    FULCRUM_REPORT_NUMBERS(report, factors->cache_rel, factors->bandwidth_rel);
     if (detail == FEW) {
         add_times(report, answer->variants, i);
         fulcrum_report_add_number(report, rate.value);
         add_ratio(report, speedup);
-        fulcrum_report_add_number(report, per_gpu.value);
-        fulcrum_report_add_number(report, per_system.value);
+        FULCRUM_REPORT_NUMBERS(report, per_gpu.value, per_system.value);
         return;
     }
-    fulcrum_report_add_number(report, gpu->llc_byte * factors->cache_rel);
-    fulcrum_report_add_number(report, gpu->dram_byte_per_s * factors->bandwidth_rel);
+    FULCRUM_REPORT_NUMBERS(report, gpu->llc_byte * factors->cache_rel,
+        gpu->dram_byte_per_s * factors->bandwidth_rel);
     add_times(report, answer->variants, i);
     add_ratio(report, rate);
     add_ratio(report, speedup);
@@ -553,11 +538,9 @@ static void add_row(struct fulcrum_report *report, enum detail detail,
 static struct fulcrum_report *report_of(
     const struct fulcrum_memory_what_if *answer, enum detail detail)
 {
-    struct fulcrum_report *report =
-        detail == FEW ? fulcrum_report_new("factors", few_columns,
-                            sizeof few_columns / sizeof few_columns[0])
-                      : fulcrum_report_new("factors", all_columns,
-                            sizeof all_columns / sizeof all_columns[0]);
+    struct fulcrum_report *report = detail == FEW
+                                        ? FULCRUM_REPORT_NEW("factors", few_columns)
+                                        : FULCRUM_REPORT_NEW("factors", all_columns);
     for (size_t i = 0; i < answer->count; i++) {
         add_row(report, detail, answer, i);
     }

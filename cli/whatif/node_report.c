@@ -74,9 +74,7 @@ static const struct fulcrum_column table_columns[] = {
 static void add_ends(
     struct fulcrum_report *report, const struct fulcrum_node_estimate *value)
 {
-    fulcrum_report_add_number(report, value->value);
-    fulcrum_report_add_number(report, value->lo);
-    fulcrum_report_add_number(report, value->hi);
+    FULCRUM_REPORT_NUMBERS(report, value->value, value->lo, value->hi);
 }
 
 static void add_table_row(
@@ -84,15 +82,13 @@ static void add_table_row(
 {
     struct fulcrum_node_estimate rate = estimate(row, FULCRUM_OUTPUT_steps_per_s);
     fulcrum_report_add_text(report, row->machine);
-    fulcrum_report_add_number(report, row->gpu_count);
-    fulcrum_report_add_number(report, row->learner_gpu_count);
-    fulcrum_report_add_number(report, row->thread_count / row->gpu_count);
-    fulcrum_report_add_number(report, output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used));
-    fulcrum_report_add_number(report, actors(row));
+    FULCRUM_REPORT_NUMBERS(report, row->gpu_count, row->learner_gpu_count,
+        row->thread_count / row->gpu_count,
+        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used), actors(row));
     add_ends(report, &rate);
-    fulcrum_report_add_number(report, row->relative.value);
-    fulcrum_report_add_number(report, output(row, FULCRUM_OUTPUT_steps_per_j_gpu));
-    fulcrum_report_add_number(report, output(row, FULCRUM_OUTPUT_steps_per_j_system));
+    FULCRUM_REPORT_NUMBERS(report, row->relative.value,
+        output(row, FULCRUM_OUTPUT_steps_per_j_gpu),
+        output(row, FULCRUM_OUTPUT_steps_per_j_system));
     fulcrum_report_add_text(report, bottleneck(row));
     add_ends(report, &row->need);
     fulcrum_report_add_text(report, status(row));
@@ -150,9 +146,8 @@ static const struct fulcrum_column data_columns[] = {
 static void add_words(
     struct fulcrum_report *report, const struct fulcrum_node_answer *answer)
 {
-    fulcrum_report_add_text(report, answer->workload);
-    fulcrum_report_add_text(report, answer->calibration);
-    fulcrum_report_add_text(report, answer->actors_rule);
+    FULCRUM_REPORT_TEXTS(
+        report, answer->workload, answer->calibration, answer->actors_rule);
 }
 
 static void add_need(struct fulcrum_report *report,
@@ -170,14 +165,10 @@ static void add_data_row(struct fulcrum_report *report,
     const struct fulcrum_prediction *prediction = &row->point.prediction;
     fulcrum_report_add_text(report, row->machine);
     add_words(report, answer);
-    fulcrum_report_add_number(report, row->gpu_count);
-    fulcrum_report_add_number(report, row->learner_gpu_count);
-    fulcrum_report_add_number(report, row->thread_count);
-    fulcrum_report_add_number(report, row->thread_count / row->gpu_count);
-    fulcrum_report_add_number(
-        report, output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_machine));
-    fulcrum_report_add_number(report, output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used));
-    fulcrum_report_add_number(report, actors(row));
+    FULCRUM_REPORT_NUMBERS(report, row->gpu_count, row->learner_gpu_count,
+        row->thread_count, row->thread_count / row->gpu_count,
+        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_machine),
+        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used), actors(row));
     for (size_t i = 0; i < ESTIMATED; i++) {
         struct fulcrum_node_estimate value = estimate(row, estimated[i]);
         add_ends(report, &value);
@@ -198,11 +189,8 @@ static struct fulcrum_report *make_report(
     const struct fulcrum_node_answer *answer, enum fulcrum_format format)
 {
     int is_table = format == FULCRUM_FORMAT_TABLE;
-    struct fulcrum_report *report =
-        is_table ? fulcrum_report_new("rows", table_columns,
-                       sizeof table_columns / sizeof table_columns[0])
-                 : fulcrum_report_new("rows", data_columns,
-                       sizeof data_columns / sizeof data_columns[0]);
+    struct fulcrum_report *report = is_table ? FULCRUM_REPORT_NEW("rows", table_columns)
+                                             : FULCRUM_REPORT_NEW("rows", data_columns);
     for (size_t i = 0; i < answer->rows->count; i++) {
         if (is_table) {
             add_table_row(report, &answer->rows->rows[i]);

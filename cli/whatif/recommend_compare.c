@@ -189,11 +189,9 @@ static void add_side(
 {
     const struct fulcrum_prediction *prediction = &side->point.prediction;
     int has_interval = prediction->has_interval;
-    fulcrum_report_add_number(report, prediction->value[metric]);
-    fulcrum_report_add_number(
-        report, has_interval ? prediction->lo[metric] : FULCRUM_UNKNOWN);
-    fulcrum_report_add_number(
-        report, has_interval ? prediction->hi[metric] : FULCRUM_UNKNOWN);
+    FULCRUM_REPORT_NUMBERS(report, prediction->value[metric],
+        has_interval ? prediction->lo[metric] : FULCRUM_UNKNOWN,
+        has_interval ? prediction->hi[metric] : FULCRUM_UNKNOWN);
 }
 
 static void add_metric(
@@ -203,17 +201,12 @@ static void add_metric(
     duel_of(match, metric, &duel);
     const double *a = match->sides[0].point.prediction.value;
     const double *b = match->sides[1].point.prediction.value;
-    fulcrum_report_add_text(report, fulcrum_output_name(metric));
-    fulcrum_report_add_text(
-        report, fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE ? "more" : "less");
+    FULCRUM_REPORT_TEXTS(report, fulcrum_output_name(metric),
+        fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE ? "more" : "less");
     add_side(report, &match->sides[0], metric);
     add_side(report, &match->sides[1], metric);
-    fulcrum_report_add_number(report, a[metric] / b[metric]);
-    fulcrum_report_add_number(report, duel.ratio);
-    fulcrum_report_add_number(report, duel.ratio_lo);
-    fulcrum_report_add_number(report, duel.ratio_hi);
-    fulcrum_report_add_number(report, duel.beats_frac);
-    fulcrum_report_add_number(report, (double)duel.draw_count);
+    FULCRUM_REPORT_NUMBERS(report, a[metric] / b[metric], duel.ratio, duel.ratio_lo,
+        duel.ratio_hi, duel.beats_frac, (double)duel.draw_count);
 }
 
 /* "A beats B in steps_per_s with probability 0.97" */
@@ -300,8 +293,7 @@ static enum fulcrum_status print_match(
 {
     struct fulcrum_context *context = match->context;
     char sentence[400];
-    struct fulcrum_report *report =
-        fulcrum_report_new("metrics", columns, sizeof columns / sizeof columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("metrics", columns);
     for (size_t i = 0; i < match->metric_count; i++) {
         add_metric(match, match->metrics[i], report);
     }

@@ -521,9 +521,7 @@ static void add_row(struct fulcrum_report *report, const char *name, double valu
     struct fulcrum_interval interval, const char *meaning)
 {
     fulcrum_report_add_text(report, name);
-    fulcrum_report_add_number(report, value);
-    fulcrum_report_add_number(report, interval.lo);
-    fulcrum_report_add_number(report, interval.hi);
+    FULCRUM_REPORT_NUMBERS(report, value, interval.lo, interval.hi);
     fulcrum_report_add_text(report, meaning);
 }
 
@@ -537,8 +535,7 @@ static struct fulcrum_report *report_answer(
     char best_at[140];
     (void)snprintf(best, sizeof best, "best_%s", metric);
     (void)snprintf(best_at, sizeof best_at, "best_%s", question->axis.field->path);
-    struct fulcrum_report *report = fulcrum_report_new(
-        "answer", answer_columns, sizeof answer_columns / sizeof answer_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("answer", answer_columns);
     add_row(report, question->axis.field->path, question->values[found->place],
         answer->value, "fewest that reach the share of the best");
     add_row(report, metric, found->value, answer->metric, "there");
