@@ -390,11 +390,9 @@ static enum fulcrum_status add_row(const struct work *work,
         out->left_out_count++;
         return FULCRUM_OK;
     }
-    status = run_point(work, row, out->count, err);
-    if (status == FULCRUM_OK) {
-        out->rows[out->count++] = *row;
-    }
-    return status;
+    TRY(run_point(work, row, out->count, err));
+    out->rows[out->count++] = *row;
+    return FULCRUM_OK;
 }
 
 /* The numbers of one point among all, as digits of its index. */
@@ -421,15 +419,15 @@ static enum fulcrum_status add_speedups(const struct work *work, size_t slot,
     struct fulcrum_cluster_rows *out, struct fulcrum_error *err)
 {
     struct fulcrum_cluster_row one = {.device_count = 1.0, .layout = {1.0, 1.0, 1.0}};
-    enum fulcrum_status status = run_point(work, &one, slot, err);
+    TRY(run_point(work, &one, slot, err));
     out->is_by_quality = 1;
-    for (size_t i = 0; i < out->count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < out->count; i++) {
         struct fulcrum_cluster_row *row = &out->rows[i];
         row->speedup = row->steps_per_s / one.steps_per_s;
         row->quality_speedup = one.quality_runtime_s / row->quality_runtime_s;
         out->is_by_quality = out->is_by_quality && !isnan(row->quality_runtime_s);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static double done_in_s(
@@ -562,18 +560,10 @@ static enum fulcrum_status start(struct work *work, size_t points,
     }
     if (draws > 0) {
         work->drawn = calloc(draws, FULCRUM_OUTPUT_COUNT * sizeof *work->drawn);
-        TRY(work->drawn != NULL
-                ? fulcrum_cluster_draws_new(points, draws, &work->draws, err)
-                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu draws", draws));
+        TRY_MEMORY(work->drawn, err, "%zu draws", draws);
+        TRY(fulcrum_cluster_draws_new(points, draws, &work->draws, err));
     }
     return fulcrum_predictor_new(plan->scenario, &work->predictor, err);
-}
-
-static void end(struct work *work)
-{
-    fulcrum_predictor_free(work->predictor);
-    fulcrum_cluster_draws_free(work->draws);
-    free(work->drawn);
 }
 
 enum fulcrum_status fulcrum_cluster_rows_find(const struct fulcrum_cluster_plan *plan,
@@ -595,7 +585,9 @@ enum fulcrum_status fulcrum_cluster_rows_find(const struct fulcrum_cluster_plan 
         fulcrum_cluster_draws_judge(work.draws, out);
     }
 end:
-    end(&work);
+    fulcrum_predictor_free(work.predictor);
+    fulcrum_cluster_draws_free(work.draws);
+    free(work.drawn);
     return status;
 }
 

@@ -704,15 +704,11 @@ static enum fulcrum_status answer(const struct settings *settings,
         .scaling_count = settings->scaling == BOTH ? SCALINGS : 1,
         .watch = show,
         .user = &watch};
-    enum fulcrum_status status =
-        read_solution(settings, &plan, context, &plan.predict, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(read_solution(settings, &plan, context, &plan.predict, err));
     fulcrum_calibration_names(
         &subject->inputs, subject->calibrations, sizeof subject->calibrations);
     fulcrum_progress_start(&watch.progress, context);
-    status = fulcrum_cluster_rows_find(&plan, &points, err);
+    enum fulcrum_status status = fulcrum_cluster_rows_find(&plan, &points, err);
     fulcrum_progress_end(&watch.progress);
     if (status == FULCRUM_OK) {
         plan.actors_per_gpu =
@@ -896,17 +892,11 @@ static enum fulcrum_status run(
 {
     struct settings settings = *(const struct settings *)data;
     if (settings.gain != NULL) {
-        enum fulcrum_status fault = refuse_beside_gain(&settings, context, err);
-        return fault == FULCRUM_OK ? answer_gain(&settings, context, err) : fault;
+        TRY(refuse_beside_gain(&settings, context, err));
+        return answer_gain(&settings, context, err);
     }
-    enum fulcrum_status fault = refuse_strays(&settings, context, err);
-    if (fault != FULCRUM_OK) {
-        return fault;
-    }
-    struct subject *subject = calloc(1, sizeof *subject);
-    if (subject == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a design");
-    }
+    TRY(refuse_strays(&settings, context, err));
+    struct subject *subject = fulcrum_allocate(1, sizeof *subject);
     enum fulcrum_status status = prepare(&settings, context, subject, err);
     if (status == FULCRUM_OK) {
         status = answer(&settings, subject, context, err);

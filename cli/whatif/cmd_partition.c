@@ -337,14 +337,6 @@ struct job {
     char no_slices[300]; /* why there is no partition; "" */
 };
 
-static void job_free(struct job *job)
-{
-    fulcrum_scenario_free(job->scenario);
-    fulcrum_design_inputs_free(&job->inputs);
-    free(job->partition);
-    free(job);
-}
-
 /* "0.5,0.3,0.2": one of each stage. */
 static enum fulcrum_status read_shares(const char *text,
     struct fulcrum_context *context, struct fulcrum_plan_terms *terms,
@@ -467,43 +459,32 @@ static enum fulcrum_status prepare(const struct settings *settings,
 {
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     struct fulcrum_design design;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_terms(settings, context, job, err));
-    TRY_OR_END(
-        fulcrum_design_inputs_load(&settings->design, context, &job->inputs, err));
+    TRY(read_terms(settings, context, job, err));
+    TRY(fulcrum_design_inputs_load(&settings->design, context, &job->inputs, err));
     fulcrum_calibration_names(
         &job->inputs, job->calibrations, sizeof job->calibrations);
-    TRY_OR_END(fulcrum_scenario_new(&job->inputs.scenario, &job->scenario, err));
-    TRY_OR_END(fulcrum_scenario_design(job->scenario, &point, &design, err));
-    TRY_OR_END(check_shares(job, &design, context, err));
-    TRY_OR_END(find_partition(settings, design.machine.gpu.name, job, err));
-    status = read_slices(settings, context, job, err);
-end:
+    TRY(fulcrum_scenario_new(&job->inputs.scenario, &job->scenario, err));
+    TRY(fulcrum_scenario_design(job->scenario, &point, &design, err));
+    TRY(check_shares(job, &design, context, err));
+    TRY(find_partition(settings, design.machine.gpu.name, job, err));
     job->terms.partition = job->partition;
-    return status;
+    return read_slices(settings, context, job, err);
 }
 
 static enum fulcrum_status answer(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
     struct fulcrum_predict_options options;
-    enum fulcrum_status status = fulcrum_solve_settings_read(
-        &settings->solve, PARTITION_DRAWS, context, &options, err);
-    if (status == FULCRUM_OK) {
-        status = prepare(settings, context, job, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_solve_settings_read(
+        &settings->solve, PARTITION_DRAWS, context, &options, err));
+    TRY(prepare(settings, context, job, err));
     struct fulcrum_progress progress;
     const struct fulcrum_plan_ask ask = {
         job->scenario, &job->terms, &options, &progress, fulcrum_interrupt_watch()};
     fulcrum_progress_start(&progress, context);
-    status = fulcrum_plan_make(&ask, &job->plan, err);
+    enum fulcrum_status status = fulcrum_plan_make(&ask, &job->plan, err);
     fulcrum_progress_end(&progress);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(status);
     if (job->no_slices[0] != '\0') {
         fulcrum_message_note(context, "no slices: %s", job->no_slices);
     }
@@ -515,12 +496,12 @@ static enum fulcrum_status answer(const struct settings *settings,
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct job *job = calloc(1, sizeof *job);
-    if (job == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "placements");
-    }
+    struct job *job = fulcrum_allocate(1, sizeof *job);
     enum fulcrum_status status = answer(data, context, job, err);
-    job_free(job);
+    fulcrum_scenario_free(job->scenario);
+    fulcrum_design_inputs_free(&job->inputs);
+    free(job->partition);
+    free(job);
     return status;
 }
 

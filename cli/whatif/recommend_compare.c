@@ -51,25 +51,6 @@ static enum fulcrum_status read_metrics(struct match *match, struct fulcrum_erro
     return FULCRUM_OK;
 }
 
-/* The user's own settings, then those of one side. */
-static enum fulcrum_status join_sets(const struct fulcrum_text_list *shared,
-    const struct fulcrum_text_list *own, struct fulcrum_text_list *out,
-    struct fulcrum_error *err)
-{
-    out->count = 0;
-    out->items = calloc(shared->count + own->count + 1, sizeof *out->items);
-    if (out->items == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "settings");
-    }
-    for (size_t i = 0; i < shared->count; i++) {
-        out->items[out->count++] = shared->items[i];
-    }
-    for (size_t i = 0; i < own->count; i++) {
-        out->items[out->count++] = own->items[i];
-    }
-    return FULCRUM_OK;
-}
-
 /* "dgx-a100, run.sm_count=54" */
 static void write_name(
     const char *machine, const struct fulcrum_text_list *own, char *out, size_t size)
@@ -89,12 +70,19 @@ static enum fulcrum_status load_side(
         side == 0 ? &settings->a_sets : &settings->b_sets;
     struct fulcrum_design_settings design = settings->design;
     design.machine = machine;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(join_sets(&settings->design.sets, own, &design.sets, err));
+    /* The user's own settings, then those of one side. */
+    struct fulcrum_text_list *sets = &design.sets;
+    sets->items = fulcrum_allocate(sets->count + own->count, sizeof *sets->items);
+    for (size_t i = 0; i < sets->count; i++) {
+        sets->items[i] = settings->design.sets.items[i];
+    }
+    for (size_t i = 0; i < own->count; i++) {
+        sets->items[sets->count++] = own->items[i];
+    }
     write_name(machine, own, match->sides[side].name, sizeof match->sides[side].name);
-    status = fulcrum_candidate_load(&design, match->context, &match->sides[side], err);
-end:
-    free((void *)design.sets.items);
+    enum fulcrum_status status =
+        fulcrum_candidate_load(&design, match->context, &match->sides[side], err);
+    free((void *)sets->items);
     return status;
 }
 
@@ -114,19 +102,8 @@ static enum fulcrum_status load_sides(struct match *match, struct fulcrum_error 
     for (size_t i = 0; i < SIDES; i++) {
         TRY(load_side(match, i, names->count == SIDES ? names->items[i] : single, err));
     }
-    return fulcrum_contenders_align(match->sides, SIDES, err);
-}
-
-static enum fulcrum_status predict_side(
-    struct match *match, size_t i, struct fulcrum_error *err)
-{
-    struct fulcrum_candidate *side = &match->sides[i];
-    enum fulcrum_status status = fulcrum_candidate_predict(
-        side, &match->settings->actors, &match->options, match->context, err);
-    return status == FULCRUM_OK && side->reason[0] != '\0'
-               ? fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "%s cannot run: %s",
-                     side->name, side->reason)
-               : status;
+    fulcrum_contenders_align(match->sides, SIDES);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status predict_sides(struct match *match, struct fulcrum_error *err)
@@ -136,22 +113,20 @@ static enum fulcrum_status predict_sides(struct match *match, struct fulcrum_err
     enum fulcrum_status status = FULCRUM_OK;
     fulcrum_progress_start(&progress, match->context);
     for (size_t i = 0; i < SIDES && status == FULCRUM_OK; i++) {
-        fulcrum_progress_update(
-            &progress, (double)i / (double)SIDES, match->sides[i].name);
-        status = predict_side(match, i, err);
+        struct fulcrum_candidate *side = &match->sides[i];
+        fulcrum_progress_update(&progress, (double)i / (double)SIDES, side->name);
+        status = fulcrum_candidate_predict(
+            side, &match->settings->actors, &match->options, match->context, err);
+        if (status == FULCRUM_OK && side->reason[0] != '\0') {
+            status = fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "%s cannot run: %s",
+                side->name, side->reason);
+        }
         if (*stop != 0) {
             status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
         }
     }
     fulcrum_progress_end(&progress);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    size_t draws = (size_t)match->options.draws;
-    match->columns = calloc(3 * draws + 1, sizeof *match->columns);
-    return match->columns != NULL
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a comparison");
+    return status;
 }
 
 static const struct fulcrum_column columns[] = {
@@ -326,10 +301,7 @@ enum fulcrum_status fulcrum_recommend_compare(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct match *match = calloc(1, sizeof *match);
-    if (match == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a comparison");
-    }
+    struct match *match = fulcrum_allocate(1, sizeof *match);
     match->settings = settings;
     match->context = context;
     enum fulcrum_status status = FULCRUM_OK;
@@ -338,6 +310,11 @@ enum fulcrum_status fulcrum_recommend_compare(
         settings, COMPARE_DRAWS, context, &match->options, err));
     TRY_OR_END(load_sides(match, err));
     TRY_OR_END(predict_sides(match, err));
+    match->columns =
+        calloc(3 * (size_t)match->options.draws + 1, sizeof *match->columns);
+    if (match->columns == NULL) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a comparison"));
+    }
     status = print_match(match, err);
 end:
     for (size_t i = 0; i < SIDES; i++) {

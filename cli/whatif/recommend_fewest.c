@@ -252,16 +252,13 @@ static enum fulcrum_status ask_estimate(
     if (status == FULCRUM_ERR_INFEASIBLE) {
         return fail_first(question, err);
     }
+    TRY(status);
     double before = FULCRUM_UNKNOWN;
     double last = FULCRUM_UNKNOWN;
-    if (status == FULCRUM_OK) {
-        status = ask_curve(question, (count - 1) - (count - 1) / 4, &before, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = ask_curve(question, count - 1, &last, err);
-    }
+    TRY(ask_curve(question, (count - 1) - (count - 1) / 4, &before, err));
+    TRY(ask_curve(question, count - 1, &last, err));
     answer->is_rising = count > 1 && last > (1.0 + RISING_FRAC) * before;
-    return status == FULCRUM_OK ? ask_solver(question, answer, err) : status;
+    return ask_solver(question, answer, err);
 }
 
 static enum fulcrum_status ask(
@@ -269,9 +266,7 @@ static enum fulcrum_status ask(
 {
     size_t draw_count = (size_t)question->plan.predict.draws;
     double *numbers = calloc(3 * draw_count + 1, sizeof *numbers);
-    if (numbers == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of an answer");
-    }
+    TRY_MEMORY(numbers, err, "draws of an answer");
     const struct columns columns = {
         numbers, numbers + draw_count, numbers + 2 * draw_count};
     fulcrum_progress_start(&question->progress, question->context);
@@ -290,9 +285,7 @@ static enum fulcrum_status fill_values(struct question *question, double first,
     double length = floor((last - first) / step) + 1.0;
     size_t count = length >= 1.0 ? (size_t)fmin(length, VALUES_MOST) : 1;
     question->values = calloc(count, sizeof *question->values);
-    if (question->values == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a range");
-    }
+    TRY_MEMORY(question->values, err, "a range");
     for (size_t i = 0; i < count; i++) {
         question->values[i] = first + step * (double)i;
     }
@@ -426,14 +419,10 @@ static enum fulcrum_status read_actors_rule(
                : "give the number of actors in one way: --actors, --actors-per-thread "
                  "or --best-actors",
         question->context, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_actors_rule_choices(rule, &question->actor_choices,
-            &question->plan.actor_choice_count, question->context, err);
-    }
+    TRY(status);
+    TRY(fulcrum_actors_rule_choices(rule, &question->actor_choices,
+        &question->plan.actor_choice_count, question->context, err));
     question->plan.actor_choices = question->actor_choices;
-    if (status != FULCRUM_OK) {
-        return status;
-    }
     if (rule->best_of != NULL) {
         fulcrum_actors_rule_text(
             rule, question->actors_rule, sizeof question->actors_rule);
@@ -666,17 +655,14 @@ static enum fulcrum_status print_answer(const struct question *question,
 /* With everything that is refused before the first prediction. */
 static enum fulcrum_status prepare(struct question *question, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_axis(question, err));
-    TRY_OR_END(read_actors_rule(question, err));
-    TRY_OR_END(read_metric(question, err));
-    status = fulcrum_recommend_options(question->settings, FEWEST_DRAWS,
-        question->context, &question->plan.predict, err);
-end:
+    TRY(read_axis(question, err));
+    TRY(read_actors_rule(question, err));
+    TRY(read_metric(question, err));
     question->axis.values = question->values;
     question->plan.axes = &question->axis;
     question->plan.axis_count = 1;
-    return status;
+    return fulcrum_recommend_options(question->settings, FEWEST_DRAWS,
+        question->context, &question->plan.predict, err);
 }
 
 static enum fulcrum_status answer_question(
@@ -709,10 +695,7 @@ enum fulcrum_status fulcrum_recommend_fewest(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct fulcrum_design_inputs *inputs = calloc(1, sizeof *inputs);
-    if (inputs == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a design");
-    }
+    struct fulcrum_design_inputs *inputs = fulcrum_allocate(1, sizeof *inputs);
     struct question question = {
         .settings = settings, .inputs = inputs, .context = context};
     enum fulcrum_status status = FULCRUM_OK;
