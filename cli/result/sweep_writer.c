@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/result/quantity_text.h"
 #include "cli/result/report.h"
 #include "cli/result/sweep_columns.h"
@@ -67,13 +68,11 @@ struct statement {
 struct fulcrum_sweep_optima *fulcrum_sweep_optima_new(
     const struct fulcrum_sweep_plan *plan)
 {
-    struct fulcrum_sweep_optima *optima = calloc(1, sizeof *optima);
-    if (optima != NULL) {
-        optima->plan = plan;
-        if (fulcrum_sweep_profile_new(plan, &optima->profile, NULL) != FULCRUM_OK) {
-            free(optima);
-            optima = NULL;
-        }
+    struct fulcrum_sweep_optima *optima = fulcrum_allocate(1, sizeof *optima);
+    optima->plan = plan;
+    if (fulcrum_sweep_profile_new(plan, &optima->profile, NULL) != FULCRUM_OK) {
+        free(optima);
+        return NULL;
     }
     return optima;
 }
@@ -639,10 +638,7 @@ enum fulcrum_status fulcrum_sweep_writer_new(const struct fulcrum_sweep_head *he
     enum fulcrum_sweep_format format, struct fulcrum_context *context,
     struct fulcrum_sweep_writer **out, struct fulcrum_error *err)
 {
-    struct fulcrum_sweep_writer *writer = calloc(1, sizeof *writer);
-    if (writer == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep's output");
-    }
+    struct fulcrum_sweep_writer *writer = fulcrum_allocate(1, sizeof *writer);
     writer->head = *head;
     writer->format = format;
     writer->stream = context->out;

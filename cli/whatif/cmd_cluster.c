@@ -85,13 +85,10 @@ static void add_ends(
 static void add_row(
     struct fulcrum_report *report, const struct fulcrum_cluster_row *row)
 {
-    const double numbers[] = {row->device_count, row->layout.node_count,
-        row->layout.model_parallel_count, row->step.worker_count,
-        row->step.global_batch_size};
     fulcrum_report_add_text(report, fulcrum_batch_scaling_name(row->scaling));
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        fulcrum_report_add_number(report, numbers[i]);
-    }
+    FULCRUM_REPORT_NUMBERS(report, row->device_count, row->layout.node_count,
+        row->layout.model_parallel_count, row->step.worker_count,
+        row->step.global_batch_size);
 #define X(name, member)                                                                \
     add_ends(report, row->member, row->interval[FULCRUM_CLUSTER_##name]);
     FULCRUM_CLUSTER_VALUE_LIST(X)

@@ -88,29 +88,20 @@ static double gpu_frac(const struct fulcrum_component_costs *costs, size_t i)
                : (double)NAN;
 }
 
-static void add_numbers(
-    struct fulcrum_report *report, const double *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_report_add_number(report, numbers[i]);
-    }
-}
-
 static void add_all(struct fulcrum_report *report,
     const struct fulcrum_memory_components *machine, size_t i)
 {
     const struct fulcrum_component_costs *costs = machine->costs;
     const struct fulcrum_component_cost *cost = &costs->costs[i];
-    const double numbers[] = {fulcrum_ideal_is_gpu(i) ? cost->gpu_s : (double)NAN,
+    FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
+        machine->subject.design->machine.gpu.name, fulcrum_ideal_name(i),
+        fulcrum_ideal_meaning(i));
+    FULCRUM_REPORT_NUMBERS(report, fulcrum_ideal_is_gpu(i) ? cost->gpu_s : (double)NAN,
         gpu_frac(costs, i), kernel_frac(costs, i), cost->in_order.value,
         cost->in_order.lo, cost->in_order.hi, cost->run.least_frac, cost->mean.value,
         cost->mean.lo, cost->mean.hi, cost->run.most_frac, cost->run.first_frac,
         cost->run.last_frac, cost->speedup.value, cost->speedup.lo, cost->speedup.hi,
-        costs->steps_per_s.value};
-    FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
-        machine->subject.design->machine.gpu.name, fulcrum_ideal_name(i),
-        fulcrum_ideal_meaning(i));
-    add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
+        costs->steps_per_s.value);
 }
 
 static void add_rest_to_all(
@@ -119,12 +110,11 @@ static void add_rest_to_all(
     const struct fulcrum_component_costs *costs = machine->costs;
     const struct fulcrum_ratio *rest = &costs->rest;
     const double none = (double)NAN;
-    const double numbers[] = {none, none, none, rest->value, rest->lo, rest->hi,
-        rest->value, rest->value, rest->lo, rest->hi, rest->value, rest->value,
-        rest->value, none, none, none, costs->steps_per_s.value};
     FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
         machine->subject.design->machine.gpu.name, REST_NAME, REST_MEANING);
-    add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
+    FULCRUM_REPORT_NUMBERS(report, none, none, none, rest->value, rest->lo, rest->hi,
+        rest->value, rest->value, rest->lo, rest->hi, rest->value, rest->value,
+        rest->value, none, none, none, costs->steps_per_s.value);
 }
 
 static struct fulcrum_report *report_all(
@@ -147,19 +137,17 @@ static struct fulcrum_report *report_few(const struct fulcrum_component_costs *c
         FULCRUM_REPORT_NEW("components", memory_components_few_columns);
     for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
         const struct fulcrum_component_cost *cost = &costs->costs[i];
-        const double numbers[] = {gpu_frac(costs, i), kernel_frac(costs, i),
+        fulcrum_report_add_text(report, fulcrum_ideal_meaning(i));
+        FULCRUM_REPORT_NUMBERS(report, gpu_frac(costs, i), kernel_frac(costs, i),
             cost->in_order.value, cost->in_order.lo, cost->in_order.hi,
             cost->run.least_frac, cost->mean.value, cost->run.most_frac,
-            cost->speedup.value, cost->speedup.lo, cost->speedup.hi};
-        fulcrum_report_add_text(report, fulcrum_ideal_meaning(i));
-        add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
+            cost->speedup.value, cost->speedup.lo, cost->speedup.hi);
     }
     const double none = (double)NAN;
     const struct fulcrum_ratio *rest = &costs->rest;
-    const double numbers[] = {none, none, rest->value, rest->lo, rest->hi, rest->value,
-        rest->value, rest->value, none, none, none};
     fulcrum_report_add_text(report, REST_MEANING);
-    add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
+    FULCRUM_REPORT_NUMBERS(report, none, none, rest->value, rest->lo, rest->hi,
+        rest->value, rest->value, rest->value, none, none, none);
     return report;
 }
 
