@@ -248,12 +248,6 @@ static void vary(struct varied *varied, const char *path, double value)
         (struct fulcrum_setting){fulcrum_field_find(path), value, NULL};
 }
 
-static void vary_name(struct varied *varied, const char *path, const char *name)
-{
-    varied->settings[varied->count++] =
-        (struct fulcrum_setting){fulcrum_field_find(path), 0.0, name};
-}
-
 static struct varied settings_of(
     const struct fulcrum_cluster_plan *plan, const struct fulcrum_cluster_row *row)
 {
@@ -261,7 +255,9 @@ static struct varied settings_of(
     vary(&varied, "run.node_count", row->layout.node_count);
     vary(&varied, "run.gpu_count", row->layout.node_device_count);
     vary(&varied, "run.model_parallel_gpu_count", row->layout.model_parallel_count);
-    vary_name(&varied, "run.batch_scaling", fulcrum_batch_scaling_name(row->scaling));
+    varied.settings[varied.count++] =
+        (struct fulcrum_setting){fulcrum_field_find("run.batch_scaling"), 0.0,
+            fulcrum_batch_scaling_name(row->scaling)};
     if (!isnan(plan->actors_per_gpu)) {
         vary(&varied, "run.actor_count",
             plan->actors_per_gpu * row->layout.node_device_count);
@@ -307,18 +303,14 @@ struct work {
     double *drawn; /* of a whole run: draws x FULCRUM_OUTPUT_COUNT */
 };
 
-static size_t draw_count_of(const struct work *work)
-{
-    return work->draws != NULL ? (size_t)work->plan->predict.draws : 0;
-}
-
 /* What the row is in each draw; one that cannot run stays unknown. */
 static void run_draws(const struct work *work, const struct fulcrum_point *point,
     const struct fulcrum_cluster_row *row, size_t slot)
 {
     struct fulcrum_point drawn = *point;
     drawn.seed = work->plan->predict.solver.seed;
-    for (size_t k = 0; k < draw_count_of(work); k++) {
+    size_t draws = work->draws != NULL ? (size_t)work->plan->predict.draws : 0;
+    for (size_t k = 0; k < draws; k++) {
         struct fulcrum_cluster_row own = *row;
         const struct fulcrum_design *design = NULL;
         drawn.draw = k + 1;

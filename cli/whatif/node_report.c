@@ -143,28 +143,12 @@ static const struct fulcrum_column data_columns[] = {
     {"status", FULCRUM_COLUMN_TEXT, NULL},
 };
 
-static void add_words(
-    struct fulcrum_report *report, const struct fulcrum_node_answer *answer)
-{
-    FULCRUM_REPORT_TEXTS(
-        report, answer->workload, answer->calibration, answer->actors_rule);
-}
-
-static void add_need(struct fulcrum_report *report,
-    const struct fulcrum_node_answer *answer, const struct fulcrum_node_row *row)
-{
-    fulcrum_report_add_number(report, answer->plateau_frac);
-    add_ends(report, &row->need);
-    fulcrum_report_add_number(
-        report, isnan(row->need.value) ? (double)NAN : row->need_is_open);
-}
-
 static void add_data_row(struct fulcrum_report *report,
     const struct fulcrum_node_answer *answer, const struct fulcrum_node_row *row)
 {
     const struct fulcrum_prediction *prediction = &row->point.prediction;
-    fulcrum_report_add_text(report, row->machine);
-    add_words(report, answer);
+    FULCRUM_REPORT_TEXTS(report, row->machine, answer->workload, answer->calibration,
+        answer->actors_rule);
     FULCRUM_REPORT_NUMBERS(report, row->gpu_count, row->learner_gpu_count,
         row->thread_count, row->thread_count / row->gpu_count,
         output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_machine),
@@ -175,9 +159,12 @@ static void add_data_row(struct fulcrum_report *report,
     }
     add_ends(report, &row->relative);
     fulcrum_report_add_text(report, bottleneck(row));
+    FULCRUM_REPORT_NUMBERS(report,
+        runs(row) ? prediction->bottleneck_agree_frac : (double)NAN,
+        answer->plateau_frac);
+    add_ends(report, &row->need);
     fulcrum_report_add_number(
-        report, runs(row) ? prediction->bottleneck_agree_frac : (double)NAN);
-    add_need(report, answer, row);
+        report, isnan(row->need.value) ? (double)NAN : row->need_is_open);
     fulcrum_report_add_text(
         report, runs(row) ? fulcrum_method_name(prediction->method) : "");
     fulcrum_report_add_number(

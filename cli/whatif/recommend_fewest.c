@@ -413,13 +413,12 @@ static enum fulcrum_status read_actors_rule(
     const struct fulcrum_actors_rule *rule = &question->settings->actors;
     int varies = question->axis.field == fulcrum_field_find("run.actor_count");
     double count = number_of(question, "run.actor_count");
-    enum fulcrum_status status = fulcrum_actors_rule_check(rule, varies + !isnan(count),
+    TRY(fulcrum_actors_rule_check(rule, varies + !isnan(count),
         varies ? "the actors vary: no --actors, --actors-per-thread or --best-actors "
                  "goes with that"
                : "give the number of actors in one way: --actors, --actors-per-thread "
                  "or --best-actors",
-        question->context, err);
-    TRY(status);
+        question->context, err));
     TRY(fulcrum_actors_rule_choices(rule, &question->actor_choices,
         &question->plan.actor_choice_count, question->context, err));
     question->plan.actor_choices = question->actor_choices;
