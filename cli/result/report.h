@@ -26,6 +26,13 @@ struct fulcrum_column {
     const char *title; /* heading of the table; NULL: the key */
 };
 
+/* Three columns: a number and the 5 and 95 % ends of its interval. */
+#define FULCRUM_COLUMN_ENDS(key, title)                                                \
+    {key, FULCRUM_COLUMN_NUMBER, title}, {key "_lo", FULCRUM_COLUMN_NUMBER, "5 %"},    \
+    {                                                                                  \
+        key "_hi", FULCRUM_COLUMN_NUMBER, "95 %"                                       \
+    }
+
 /* Rows under one list of columns; without memory for them the program ends. */
 struct fulcrum_report;
 

@@ -45,12 +45,6 @@ struct fulcrum_cluster_family {
 /* Speed-ups of two devices that a curve of parameters goes through. */
 enum { FAMILY_POINTS = 21 };
 
-#define WITH_ENDS(key, title)                                                          \
-    {key, FULCRUM_COLUMN_NUMBER, title}, {key "_lo", FULCRUM_COLUMN_NUMBER, "5 %"},    \
-    {                                                                                  \
-        key "_hi", FULCRUM_COLUMN_NUMBER, "95 %"                                       \
-    }
-
 /* In the order of add_row. */
 static const struct fulcrum_column columns[] = {
     {"scaling", FULCRUM_COLUMN_TEXT, NULL},
@@ -59,19 +53,19 @@ static const struct fulcrum_column columns[] = {
     {"model_parallel_gpu_count", FULCRUM_COLUMN_NUMBER, "split"},
     {"worker_count", FULCRUM_COLUMN_NUMBER, "workers"},
     {"train_batch", FULCRUM_COLUMN_NUMBER, "batch"},
-    WITH_ENDS("compute_s", NULL),
-    WITH_ENDS("allreduce_s", "allreduce"),
-    WITH_ENDS("train_step_s", "step"),
-    WITH_ENDS("efficiency_frac", "efficiency"),
-    WITH_ENDS("epochs_rel", "epochs"),
-    WITH_ENDS("steps_per_s", "steps/s"),
-    WITH_ENDS("speedup", NULL),
-    WITH_ENDS("runtime_s", "runtime"),
-    WITH_ENDS("quality_runtime_s", "to quality"),
-    WITH_ENDS("quality_speedup", "speedup"),
+    FULCRUM_COLUMN_ENDS("compute_s", NULL),
+    FULCRUM_COLUMN_ENDS("allreduce_s", "allreduce"),
+    FULCRUM_COLUMN_ENDS("train_step_s", "step"),
+    FULCRUM_COLUMN_ENDS("efficiency_frac", "efficiency"),
+    FULCRUM_COLUMN_ENDS("epochs_rel", "epochs"),
+    FULCRUM_COLUMN_ENDS("steps_per_s", "steps/s"),
+    FULCRUM_COLUMN_ENDS("speedup", NULL),
+    FULCRUM_COLUMN_ENDS("runtime_s", "runtime"),
+    FULCRUM_COLUMN_ENDS("quality_runtime_s", "to quality"),
+    FULCRUM_COLUMN_ENDS("quality_speedup", "speedup"),
     {"best", FULCRUM_COLUMN_TEXT, NULL},
     {"best_frac", FULCRUM_COLUMN_NUMBER, "share"},
-    WITH_ENDS("hybrid_gain", NULL),
+    FULCRUM_COLUMN_ENDS("hybrid_gain", NULL),
     {"hybrid_sooner_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"solver_error_rel", FULCRUM_COLUMN_NUMBER, NULL},
 };

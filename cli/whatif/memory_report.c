@@ -22,19 +22,13 @@ static const struct fulcrum_column memory_components_all_columns[] = {
     {"gpu_s", FULCRUM_COLUMN_NUMBER, NULL},
     {"gpu_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"kernel_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"run_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"run_frac_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"run_frac_hi", FULCRUM_COLUMN_NUMBER, NULL},
+    FULCRUM_COLUMN_ENDS("run_frac", NULL),
     {"least_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"mean_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"mean_frac_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"mean_frac_hi", FULCRUM_COLUMN_NUMBER, NULL},
+    FULCRUM_COLUMN_ENDS("mean_frac", NULL),
     {"most_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"first_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"last_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup_hi", FULCRUM_COLUMN_NUMBER, NULL},
+    FULCRUM_COLUMN_ENDS("speedup", NULL),
     {"steps_per_s", FULCRUM_COLUMN_NUMBER, NULL},
 };
 
@@ -43,15 +37,11 @@ static const struct fulcrum_column memory_components_few_columns[] = {
     {"meaning", FULCRUM_COLUMN_TEXT, "made ideal"},
     {"gpu_frac", FULCRUM_COLUMN_NUMBER, "GPU time"},
     {"kernel_frac", FULCRUM_COLUMN_NUMBER, "kernels"},
-    {"run_frac", FULCRUM_COLUMN_NUMBER, "of a run"},
-    {"run_frac_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"run_frac_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("run_frac", "of a run"),
     {"least_frac", FULCRUM_COLUMN_NUMBER, "least"},
     {"mean_frac", FULCRUM_COLUMN_NUMBER, "mean"},
     {"most_frac", FULCRUM_COLUMN_NUMBER, "most"},
-    {"speedup", FULCRUM_COLUMN_NUMBER, "alone"},
-    {"speedup_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"speedup_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("speedup", "alone"),
 };
 
 /* What no component is: environments and whatever else actors wait for. */
@@ -337,18 +327,6 @@ static void add_family(struct fulcrum_report *report,
         fulcrum_memory_least_dram_frac(change), (double)NAN);
 }
 
-/* What the same change does for a workload of known share and exponent. */
-static void add_workload(
-    struct fulcrum_report *report, const struct fulcrum_memory_families *families)
-{
-    const struct fulcrum_workload_network *network = &families->workload->network;
-    struct fulcrum_memory_change change = families->changes[0];
-    change.gain_frac =
-        fulcrum_memory_gain_frac(&change, network->dram_frac, network->cache_exponent);
-    memory_families_add_row(
-        report, KIND_WORKLOAD, &change, network->dram_frac, network->cache_exponent);
-}
-
 static struct fulcrum_report *memory_families_report_of(
     const struct fulcrum_memory_families *families, size_t stride)
 {
@@ -356,8 +334,14 @@ static struct fulcrum_report *memory_families_report_of(
     for (size_t i = 0; i < families->count; i++) {
         add_family(report, &families->changes[i], stride);
     }
+    /* What the same change does for a workload of known share and exponent. */
     if (families->workload != NULL) {
-        add_workload(report, families);
+        const struct fulcrum_workload_network *network = &families->workload->network;
+        struct fulcrum_memory_change change = families->changes[0];
+        change.gain_frac = fulcrum_memory_gain_frac(
+            &change, network->dram_frac, network->cache_exponent);
+        memory_families_add_row(report, KIND_WORKLOAD, &change, network->dram_frac,
+            network->cache_exponent);
     }
     return report;
 }
@@ -443,21 +427,11 @@ static const struct fulcrum_column all_columns[] = {
     {"dram_byte_per_s", FULCRUM_COLUMN_NUMBER, NULL},
     {"inference_s", FULCRUM_COLUMN_NUMBER, NULL},
     {"train_step_s", FULCRUM_COLUMN_NUMBER, NULL},
-    {"gpu_time_rel", FULCRUM_COLUMN_NUMBER, NULL},
-    {"gpu_time_rel_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"gpu_time_rel_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_s", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_s_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_s_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_gpu_rel", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_gpu_rel_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_gpu_rel_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_system_rel", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_system_rel_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_system_rel_hi", FULCRUM_COLUMN_NUMBER, NULL},
+    FULCRUM_COLUMN_ENDS("gpu_time_rel", NULL),
+    FULCRUM_COLUMN_ENDS("steps_per_s", NULL),
+    FULCRUM_COLUMN_ENDS("speedup", NULL),
+    FULCRUM_COLUMN_ENDS("steps_per_j_gpu_rel", NULL),
+    FULCRUM_COLUMN_ENDS("steps_per_j_system_rel", NULL),
 };
 
 /* For people. */
@@ -466,13 +440,9 @@ static const struct fulcrum_column few_columns[] = {
     {"bandwidth_rel", FULCRUM_COLUMN_NUMBER, "DRAM x"},
     {"inference_s", FULCRUM_COLUMN_NUMBER, "batch s"},
     {"train_step_s", FULCRUM_COLUMN_NUMBER, "train s"},
-    {"gpu_time_rel", FULCRUM_COLUMN_NUMBER, "GPU time"},
-    {"gpu_time_rel_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"gpu_time_rel_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("gpu_time_rel", "GPU time"),
     {"steps_per_s", FULCRUM_COLUMN_NUMBER, "steps/s"},
-    {"speedup", FULCRUM_COLUMN_NUMBER, "times"},
-    {"speedup_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"speedup_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("speedup", "times"),
     {"steps_per_j_gpu_rel", FULCRUM_COLUMN_NUMBER, "/J GPU"},
     {"steps_per_j_system_rel", FULCRUM_COLUMN_NUMBER, "/J all"},
 };

@@ -58,16 +58,12 @@ static const struct fulcrum_column table_columns[] = {
     {"threads_per_gpu", FULCRUM_COLUMN_NUMBER, "thr/GPU"},
     {"cpu_gpu_ratio_used", FULCRUM_COLUMN_NUMBER, "ratio"},
     {"actor_count", FULCRUM_COLUMN_NUMBER, "actors"},
-    {"steps_per_s", FULCRUM_COLUMN_NUMBER, "steps/s"},
-    {"steps_per_s_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"steps_per_s_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("steps_per_s", "steps/s"),
     {"relative", FULCRUM_COLUMN_NUMBER, "relative"},
     {"steps_per_j_gpu", FULCRUM_COLUMN_NUMBER, "/J GPU"},
     {"steps_per_j_system", FULCRUM_COLUMN_NUMBER, "/J all"},
     {"bottleneck", FULCRUM_COLUMN_TEXT, NULL},
-    {"threads_needed", FULCRUM_COLUMN_NUMBER, "needs"},
-    {"threads_needed_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"threads_needed_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("threads_needed", "needs"),
     {"status", FULCRUM_COLUMN_TEXT, NULL},
 };
 
@@ -103,12 +99,6 @@ static const enum fulcrum_predicted estimated[] = {FULCRUM_OUTPUT_steps_per_s,
 
 enum { ESTIMATED = sizeof estimated / sizeof estimated[0] };
 
-#define WITH_ENDS(key)                                                                 \
-    {key, FULCRUM_COLUMN_NUMBER, NULL}, {key "_lo", FULCRUM_COLUMN_NUMBER, NULL},      \
-    {                                                                                  \
-        key "_hi", FULCRUM_COLUMN_NUMBER, NULL                                         \
-    }
-
 /* In the order of add_data_row. */
 static const struct fulcrum_column data_columns[] = {
     {"machine", FULCRUM_COLUMN_TEXT, NULL},
@@ -122,21 +112,21 @@ static const struct fulcrum_column data_columns[] = {
     {"cpu_gpu_ratio_machine", FULCRUM_COLUMN_NUMBER, NULL},
     {"cpu_gpu_ratio_used", FULCRUM_COLUMN_NUMBER, NULL},
     {"actor_count", FULCRUM_COLUMN_NUMBER, NULL},
-    WITH_ENDS("steps_per_s"),
-    WITH_ENDS("steps_per_j_gpu"),
-    WITH_ENDS("steps_per_j_system"),
-    WITH_ENDS("gpu_w"),
-    WITH_ENDS("system_w"),
-    WITH_ENDS("cpu_thread_busy_frac"),
-    WITH_ENDS("gpu_busy_frac"),
-    WITH_ENDS("gpu_inference_busy_frac"),
-    WITH_ENDS("gpu_train_busy_frac"),
-    WITH_ENDS("host_busy_frac"),
-    WITH_ENDS("relative"),
+    FULCRUM_COLUMN_ENDS("steps_per_s", NULL),
+    FULCRUM_COLUMN_ENDS("steps_per_j_gpu", NULL),
+    FULCRUM_COLUMN_ENDS("steps_per_j_system", NULL),
+    FULCRUM_COLUMN_ENDS("gpu_w", NULL),
+    FULCRUM_COLUMN_ENDS("system_w", NULL),
+    FULCRUM_COLUMN_ENDS("cpu_thread_busy_frac", NULL),
+    FULCRUM_COLUMN_ENDS("gpu_busy_frac", NULL),
+    FULCRUM_COLUMN_ENDS("gpu_inference_busy_frac", NULL),
+    FULCRUM_COLUMN_ENDS("gpu_train_busy_frac", NULL),
+    FULCRUM_COLUMN_ENDS("host_busy_frac", NULL),
+    FULCRUM_COLUMN_ENDS("relative", NULL),
     {"bottleneck", FULCRUM_COLUMN_TEXT, NULL},
     {"bottleneck_agree_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"plateau_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    WITH_ENDS("threads_needed"),
+    FULCRUM_COLUMN_ENDS("threads_needed", NULL),
     {"threads_needed_is_open", FULCRUM_COLUMN_NUMBER, NULL},
     {"method", FULCRUM_COLUMN_TEXT, NULL},
     {"solver_error_rel", FULCRUM_COLUMN_NUMBER, NULL},

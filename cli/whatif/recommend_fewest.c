@@ -392,20 +392,6 @@ static enum fulcrum_status read_axis(
     return are_threads ? fill_threads(question, err) : fill_actors(question, err);
 }
 
-/* The actors of so many to a thread; environments on GPUs have none. */
-static void follow_threads(struct question *question)
-{
-    const struct fulcrum_actors_rule *rule = &question->settings->actors;
-    if (isnan(rule->per_thread) &&
-        fulcrum_design_is_resident(&question->inputs->base)) {
-        (void)snprintf(question->actors_rule, sizeof question->actors_rule, "%s",
-            fulcrum_actors_rule_none);
-        return;
-    }
-    question->plan.actors_per_thread = fulcrum_actors_rule_per_thread(rule);
-    fulcrum_actors_rule_text(rule, question->actors_rule, sizeof question->actors_rule);
-}
-
 /* One of the ways in which the number of actors comes about. */
 static enum fulcrum_status read_actors_rule(
     struct question *question, struct fulcrum_error *err)
@@ -422,14 +408,18 @@ static enum fulcrum_status read_actors_rule(
     TRY(fulcrum_actors_rule_choices(rule, &question->actor_choices,
         &question->plan.actor_choice_count, question->context, err));
     question->plan.actor_choices = question->actor_choices;
+    char *text = question->actors_rule;
+    size_t size = sizeof question->actors_rule;
     if (rule->best_of != NULL) {
-        fulcrum_actors_rule_text(
-            rule, question->actors_rule, sizeof question->actors_rule);
+        fulcrum_actors_rule_text(rule, text, size);
     } else if (!isnan(count)) {
-        (void)snprintf(
-            question->actors_rule, sizeof question->actors_rule, "%.6g", count);
+        (void)snprintf(text, size, "%.6g", count);
+    } else if (!varies && isnan(rule->per_thread) &&
+               fulcrum_design_is_resident(&question->inputs->base)) {
+        (void)snprintf(text, size, "%s", fulcrum_actors_rule_none);
     } else if (!varies) {
-        follow_threads(question);
+        question->plan.actors_per_thread = fulcrum_actors_rule_per_thread(rule);
+        fulcrum_actors_rule_text(rule, text, size);
     }
     return FULCRUM_OK;
 }
@@ -651,19 +641,6 @@ static enum fulcrum_status print_answer(const struct question *question,
     return status;
 }
 
-/* With everything that is refused before the first prediction. */
-static enum fulcrum_status prepare(struct question *question, struct fulcrum_error *err)
-{
-    TRY(read_axis(question, err));
-    TRY(read_actors_rule(question, err));
-    TRY(read_metric(question, err));
-    question->axis.values = question->values;
-    question->plan.axes = &question->axis;
-    question->plan.axis_count = 1;
-    return fulcrum_recommend_options(question->settings, FEWEST_DRAWS,
-        question->context, &question->plan.predict, err);
-}
-
 static enum fulcrum_status answer_question(
     struct question *question, struct fulcrum_error *err)
 {
@@ -699,7 +676,15 @@ enum fulcrum_status fulcrum_recommend_fewest(
         .settings = settings, .inputs = inputs, .context = context};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_design_inputs_load(&settings->design, context, inputs, err));
-    TRY_OR_END(prepare(&question, err));
+    /* Everything that is refused comes before the first prediction. */
+    TRY_OR_END(read_axis(&question, err));
+    TRY_OR_END(read_actors_rule(&question, err));
+    TRY_OR_END(read_metric(&question, err));
+    question.axis.values = question.values;
+    question.plan.axes = &question.axis;
+    question.plan.axis_count = 1;
+    TRY_OR_END(fulcrum_recommend_options(
+        settings, FEWEST_DRAWS, context, &question.plan.predict, err));
     status = answer_question(&question, err);
 end:
     free(question.values);
