@@ -475,101 +475,67 @@ static void write_verdict(
     }
 }
 
-/* A column: what it shows. */
+/*
+ * Columns: name, key, title, and the number in it. People see those that have a title;
+ * the other formats have them all.
+ */
+/* clang-format off */
+#define CELL_LIST(X) \
+    X(MACHINE, "machine", "machines", FULCRUM_UNKNOWN) \
+    X(VERDICT, "verdict", "verdict", FULCRUM_UNKNOWN) \
+    X(COUNT, "machine_count", NULL, runs ? cost->machine_count : FULCRUM_UNKNOWN) \
+    X(GPUS, "gpu_count", NULL, has_gpu ? design->run.gpu_count : FULCRUM_UNKNOWN) \
+    X(ACTORS, "actor_count", NULL, prediction->actor_count) \
+    X(RATE, "steps_per_s", "steps/s", cost->steps_per_s) \
+    X(RATE_LO, "steps_per_s_lo", "5 %", offer->steps_per_s.lo) \
+    X(RATE_HI, "steps_per_s_hi", "95 %", offer->steps_per_s.hi) \
+    X(WATTS, "system_w", "W", cost->system_w) \
+    X(WATTS_LO, "system_w_lo", NULL, offer->system_w.lo) \
+    X(WATTS_HI, "system_w_hi", NULL, offer->system_w.hi) \
+    X(PER_JOULE, "steps_per_j_system", "steps/J", cost->steps_per_j) \
+    X(PER_JOULE_LO, "steps_per_j_system_lo", NULL, offer->steps_per_j.lo) \
+    X(PER_JOULE_HI, "steps_per_j_system_hi", NULL, offer->steps_per_j.hi) \
+    X(RACK_UNITS, "rack_unit_count", "U", cost->rack_unit_count) \
+    X(PRICE, "price", "price", cost->price) \
+    X(ELECTRICITY, "electricity", NULL, cost->electricity) \
+    X(COST, "cost", NULL, cost->cost) \
+    X(PER_STEP, "cost_per_step", NULL, cost->cost_per_step) \
+    X(PER_STEP_LO, "cost_per_step_lo", NULL, offer->cost_per_step.lo) \
+    X(PER_STEP_HI, "cost_per_step_hi", NULL, offer->cost_per_step.hi) \
+    X(TRAINING, "training_cost", "a training", cost->training_cost) \
+    X(RUNTIME, "runtime_s", NULL, prediction->value[FULCRUM_OUTPUT_runtime_s]) \
+    X(MEETS, "meets_frac", "meets", offer->meets_frac) \
+    X(BEST, "best_frac", "best", offer->best_frac) \
+    X(ERROR, "solver_error_rel", NULL, \
+        runs ? prediction->solver_error_rel : FULCRUM_UNKNOWN)
+/* clang-format on */
+
 enum cell {
-    CELL_MACHINE,
-    CELL_VERDICT,
-    CELL_COUNT,
-    CELL_GPUS,
-    CELL_ACTORS,
-    CELL_RATE,
-    CELL_RATE_LO,
-    CELL_RATE_HI,
-    CELL_WATTS,
-    CELL_WATTS_LO,
-    CELL_WATTS_HI,
-    CELL_PER_JOULE,
-    CELL_PER_JOULE_LO,
-    CELL_PER_JOULE_HI,
-    CELL_RACK_UNITS,
-    CELL_PRICE,
-    CELL_ELECTRICITY,
-    CELL_COST,
-    CELL_PER_STEP,
-    CELL_PER_STEP_LO,
-    CELL_PER_STEP_HI,
-    CELL_TRAINING,
-    CELL_RUNTIME,
-    CELL_MEETS,
-    CELL_BEST,
-    CELL_ERROR,
-    CELLS
+#define X(name, key, title, number) CELL_##name,
+    CELL_LIST(X)
+#undef X
+        CELLS
 };
 
-/* People see those that have a title. The other formats have them all. */
 static const struct {
     const char *key;
     const char *title;
 } cells[CELLS] = {
-    [CELL_MACHINE] = {"machine", "machines"},
-    [CELL_VERDICT] = {"verdict", "verdict"},
-    [CELL_COUNT] = {"machine_count", NULL},
-    [CELL_GPUS] = {"gpu_count", NULL},
-    [CELL_ACTORS] = {"actor_count", NULL},
-    [CELL_RATE] = {"steps_per_s", "steps/s"},
-    [CELL_RATE_LO] = {"steps_per_s_lo", "5 %"},
-    [CELL_RATE_HI] = {"steps_per_s_hi", "95 %"},
-    [CELL_WATTS] = {"system_w", "W"},
-    [CELL_WATTS_LO] = {"system_w_lo", NULL},
-    [CELL_WATTS_HI] = {"system_w_hi", NULL},
-    [CELL_PER_JOULE] = {"steps_per_j_system", "steps/J"},
-    [CELL_PER_JOULE_LO] = {"steps_per_j_system_lo", NULL},
-    [CELL_PER_JOULE_HI] = {"steps_per_j_system_hi", NULL},
-    [CELL_RACK_UNITS] = {"rack_unit_count", "U"},
-    [CELL_PRICE] = {"price", "price"},
-    [CELL_ELECTRICITY] = {"electricity", NULL},
-    [CELL_COST] = {"cost", NULL},
-    [CELL_PER_STEP] = {"cost_per_step", NULL},
-    [CELL_PER_STEP_LO] = {"cost_per_step_lo", NULL},
-    [CELL_PER_STEP_HI] = {"cost_per_step_hi", NULL},
-    [CELL_TRAINING] = {"training_cost", "a training"},
-    [CELL_RUNTIME] = {"runtime_s", NULL},
-    [CELL_MEETS] = {"meets_frac", "meets"},
-    [CELL_BEST] = {"best_frac", "best"},
-    [CELL_ERROR] = {"solver_error_rel", NULL},
+#define X(name, key, title, number) {key, title},
+    CELL_LIST(X)
+#undef X
 };
 
 static void fill_numbers(const struct offer *offer, double out[CELLS])
 {
     const struct fulcrum_cost *cost = &offer->cost;
     const struct fulcrum_prediction *prediction = &offer->candidate.point.prediction;
-    int has_gpu =
-        offer->candidate.design.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    const struct fulcrum_design *design = &offer->candidate.design;
+    int has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
     int runs = offer->candidate.reason[0] == '\0';
-    out[CELL_COUNT] = runs ? cost->machine_count : FULCRUM_UNKNOWN;
-    out[CELL_GPUS] = has_gpu ? offer->candidate.design.run.gpu_count : FULCRUM_UNKNOWN;
-    out[CELL_ACTORS] = prediction->actor_count;
-    out[CELL_RATE] = cost->steps_per_s;
-    out[CELL_RATE_LO] = offer->steps_per_s.lo;
-    out[CELL_RATE_HI] = offer->steps_per_s.hi;
-    out[CELL_WATTS] = cost->system_w;
-    out[CELL_WATTS_LO] = offer->system_w.lo;
-    out[CELL_WATTS_HI] = offer->system_w.hi;
-    out[CELL_PER_JOULE] = cost->steps_per_j;
-    out[CELL_PER_JOULE_LO] = offer->steps_per_j.lo;
-    out[CELL_PER_JOULE_HI] = offer->steps_per_j.hi;
-    out[CELL_RACK_UNITS] = cost->rack_unit_count;
-    out[CELL_PRICE] = cost->price;
-    out[CELL_ELECTRICITY] = cost->electricity;
-    out[CELL_COST] = cost->cost;
-    out[CELL_PER_STEP] = cost->cost_per_step;
-    out[CELL_PER_STEP_LO] = offer->cost_per_step.lo;
-    out[CELL_PER_STEP_HI] = offer->cost_per_step.hi;
-    out[CELL_TRAINING] = cost->training_cost;
-    out[CELL_RUNTIME] = prediction->value[FULCRUM_OUTPUT_runtime_s];
-    out[CELL_MEETS] = offer->meets_frac;
-    out[CELL_BEST] = offer->best_frac;
-    out[CELL_ERROR] = runs ? prediction->solver_error_rel : FULCRUM_UNKNOWN;
+#define X(name, key, title, number) out[CELL_##name] = number;
+    CELL_LIST(X)
+#undef X
 }
 
 /* "3 x dgx-a100" for people; programs have a column for the number. */
