@@ -116,7 +116,7 @@ void fulcrum_command_syntax_init(
 /* "table", "csv", "json"; NULL beyond the last one. */
 const char *fulcrum_format_name(int format);
 
-/* One file each: cli/cmd_<name>.c. Listed in command.c. */
+/* One cmd_<name>.c each, in the rooms of cli/. Listed in command.c. */
 extern const struct fulcrum_command fulcrum_command_calibrate;
 extern const struct fulcrum_command fulcrum_command_cluster;
 extern const struct fulcrum_command fulcrum_command_explore;

@@ -3,7 +3,7 @@
 /*
  * The rows say everything: name, letter, kind, offset into the settings, range,
  * default, help. From them this file makes getopt_long's tables and fills the settings;
- * usage.c and the generated documents print the same rows. A command never sees argv.
+ * the usage and the generated documents print the same rows. A command never sees argv.
  * Faults are worded here once, with a suggestion for mistyped names, as getopt's own
  * messages would not fit the others.
  */

@@ -8,6 +8,7 @@ set(FULCRUM_PUBLIC_HEADERS
   calibrate/fulcrum_env.h
   calibrate/host.h
   calibrate/meter/meter.h
+  calibrate/statistics.h
   calibrate/stopwatch.h
   model/design/calibration.h
   model/design/design.h
@@ -32,6 +33,6 @@ set(FULCRUM_PUBLIC_HEADERS
   plots/chart/page.h
   plots/chart/rows.h
   plots/spec/charts.h
+  presets/kind/preset.h
   presets/kind/preset_folders.h
-  presets/kind/preset_kind.h
-  presets/kind/preset.h)
+  presets/kind/preset_kind.h)

@@ -15,7 +15,7 @@ foreach(header IN LISTS FULCRUM_PUBLIC_HEADERS)
   install(FILES ${PROJECT_SOURCE_DIR}/${header}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fulcrum/${folder})
 endforeach()
-foreach(kind machines workloads calibrations references)
+foreach(kind machines workloads calibrations partitions references)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/presets/${kind}
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fulcrum/presets
     FILES_MATCHING PATTERN "*.json" PATTERN "*.csv")

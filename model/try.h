@@ -21,6 +21,7 @@
 /* Returns FULCRUM_ERR_NO_MEMORY if `pointer` is NULL; the rest as fulcrum_fail. */
 #define TRY_MEMORY(pointer, err, ...)                                                  \
     if ((pointer) == NULL)                                                             \
-    return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, __VA_ARGS__)
+    return (void)fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, __VA_ARGS__),                \
+           FULCRUM_ERR_NO_MEMORY
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "calibrate/actor/actor.h"
 #include "calibrate/device/compute.h"
-#include "calibrate/device/learner_record.h"
+#include "calibrate/device/learners.h"
 #include "calibrate/network/gemm.h"
 
 #if !FULCRUM_HAVE_MUJOCO

@@ -1,7 +1,7 @@
 /* device_layers.c - the layers of networks, forward and backward on a device. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The same products in the same order as the layers on the CPU (layer_*_pass.c), so
+ * The same products in the same order as the layers on the CPU (layer_pass.c), so
  * that outputs and gradients can be compared with theirs: sums are rounded differently,
  * nothing else.
  */

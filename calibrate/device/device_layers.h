@@ -26,7 +26,7 @@ struct fulcrum_device_pass {
     fulcrum_place input_gradient;
 };
 
-/* As layer_conv.h, layer_dense.h. */
+/* As layer_pass.h. */
 void fulcrum_device_conv_forward(
     const struct fulcrum_conv *layer, const struct fulcrum_device_pass *pass);
 void fulcrum_device_conv_backward(
@@ -71,7 +71,7 @@ void fulcrum_device_lstm_backward(const struct fulcrum_lstm *layer,
     const struct fulcrum_device_lstm_trace *trace,
     const struct fulcrum_device_lstm_gradients *gradients);
 
-/* As layer_duel.h. */
+/* As layer_pass.h. */
 void fulcrum_device_duel_forward(const struct fulcrum_compute *compute,
     struct fulcrum_duel shape, fulcrum_place value, fulcrum_place advantage,
     fulcrum_place q);

@@ -19,7 +19,7 @@
 
 /*
  * As struct fulcrum_r2d2_trace and struct fulcrum_r2d2_gradients, with places for
- * arrays. What stands in for r2d2_pass.c and r2d2_images.c is here.
+ * arrays. What stands in for network_r2d2.c and r2d2_layers.c is here.
  */
 struct fulcrum_device_r2d2_trace {
     size_t conv_row_count; /* rows that the first convolutions have room for */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/device/learner_record.h"
+#include "calibrate/device/learners.h"
 #include "calibrate/network/gemm.h"
 #include "calibrate/network/network_mlp.h"
 #include "calibrate/network/network_r2d2.h"

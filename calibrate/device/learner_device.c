@@ -10,7 +10,7 @@
 #include "calibrate/device/device_mlp.h"
 #include "calibrate/device/device_r2d2.h"
 #include "calibrate/device/learner.h"
-#include "calibrate/device/learner_record.h"
+#include "calibrate/device/learners.h"
 #include "model/try.h"
 
 /* One of the two networks; the other is NULL. */

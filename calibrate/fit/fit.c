@@ -3,7 +3,7 @@
 /*
  * Levenberg-Marquardt (GSL's trust region) minimises weighted squares of relative
  * residuals; after each solution the weights are set anew from the residuals, by the
- * rule that the caller chose (fit_loss.c) with the median absolute deviation as scale,
+ * rule that the caller chose with the median absolute deviation as scale,
  * until the parameters rest. So a few disturbed samples pull little or not at all.
  *
  * Parameters live on their scale (logarithm, logit), where they need no bounds; a bound

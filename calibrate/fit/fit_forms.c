@@ -132,6 +132,7 @@ static void advise(struct fulcrum_line_fit *out, const struct fulcrum_point_set 
 /* Through the points of least and greatest size: near enough, and never singular. */
 static double first_slope(const struct fulcrum_point_set *set)
 {
+    assert(set->x != NULL && set->count > 0);
     size_t last = set->count - 1;
     double run = set->x[last] - set->x[0];
     return run > 0 ? (set->y[last] - set->y[0]) / run : 0;
@@ -267,6 +268,7 @@ static enum fulcrum_status check(const struct fulcrum_samples *samples,
     const struct fulcrum_point_set *levels, const struct fulcrum_power_options *options,
     struct fulcrum_error *err)
 {
+    assert(levels->x != NULL && levels->count > 0);
     double most = levels->x[levels->count - 1];
     if (most > 1) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s: utilisation %.6g is above 1",

@@ -1,7 +1,7 @@
 /* live.c - the real pipeline: actors, central inference, training, end to end. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads of one process around a request queue (request queue.c), as the calibration's
+ * Threads of one process around a request queue (request_queue.c), as the calibration's
  * hand-off probe times it. An answer is the index that the network inferred; it picks
  * the next row of the same table of random actions that the calibration steps with, so
  * that every step depends on its inference and costs what an untrained policy's steps
@@ -9,7 +9,7 @@
  *
  * Inference and training have a learner state each, as they would on two streams, and a
  * thread each; what passes between them are observations with what was done before them
- * (replay.c) and trained weights (weights.c).
+ * and trained weights (both in replay.c).
  */
 #define _GNU_SOURCE /* pthread_getcpuclockid */
 

@@ -449,7 +449,7 @@ static enum fulcrum_status sweep_lanes(struct fulcrum_stage_times *times,
             (enum fulcrum_stage_resource)(i % FULCRUM_STAGE_RESOURCE_COUNT);
         status = fulcrum_stage_lane_new(&lanes[i].lane, &track, lanes[i].resource, err);
     }
-    struct fulcrum_stage_overlap overlap;
+    struct fulcrum_stage_overlap overlap = {.gpu_busy_s = 0.0};
     if (status == FULCRUM_OK) {
         status = fulcrum_stage_sweep(&overlap, lanes, count, times->swept_s, err);
     }

@@ -438,7 +438,7 @@ static void make_name(char *name, size_t size, const char *title)
     for (; *title != '\0' && length + 1 < size; title++) {
         int keeps = isalnum((unsigned char)*title) != 0;
         if (keeps) {
-            name[length++] = (char)tolower((unsigned char)*title);
+            name[length++] = (char)(tolower)((unsigned char)*title);
         } else if (length > 0 && name[length - 1] != '-') {
             name[length++] = '-';
         }

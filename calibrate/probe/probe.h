@@ -84,7 +84,7 @@ struct fulcrum_probe {
 /* NULL-terminated, in the order of a round. Static. */
 const struct fulcrum_probe *const *fulcrum_probes(void);
 
-/* One file each: calibrate/probe_<name>.c. Listed in calibrate.c. */
+/* One file each: calibrate/probe/probe_<name>.c. Listed in calibrate.c. */
 extern const struct fulcrum_probe fulcrum_probe_memory;
 extern const struct fulcrum_probe fulcrum_probe_step;
 extern const struct fulcrum_probe fulcrum_probe_threads;

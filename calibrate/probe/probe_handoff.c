@@ -4,11 +4,11 @@
  * The model's host stage is what a central server spends on taking requests, copying
  * observations together and waking actors. It cannot be read off a function call: most
  * of it is the kernel waking a core that fell idle. So real threads pass requests and
- * observations through the request queue of the real pipeline (handoff.c) and compute
- * for a while in between, as in a run. The server's CPU time per batch, over the number
- * of actors, is a line; requests of four observations tell the part that is copying.
- * What an actor's thread spends on a request is its own part; a lone actor's round trip
- * beyond both is the delay of the model, two wake-ups.
+ * observations through the request queue of the real pipeline (request_queue.c) and
+ * compute for a while in between, as in a run. The server's CPU time per batch, over
+ * the number of actors, is a line; requests of four observations tell the part that is
+ * copying. What an actor's thread spends on a request is its own part; a lone actor's
+ * round trip beyond both is the delay of the model, two wake-ups.
  *
  * This is a lower bound for servers that speak over sockets.
  */

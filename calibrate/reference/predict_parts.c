@@ -182,7 +182,7 @@ static enum fulcrum_status predict_row(struct fulcrum_comparison *comparison,
 enum fulcrum_status fulcrum_predict_parts(const struct fulcrum_reference *reference,
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
-    struct fulcrum_parts_inputs inputs;
+    struct fulcrum_parts_inputs inputs = {0};
     struct fulcrum_comparison comparison = {0};
     double busy = 0.0;
     enum fulcrum_status status = FULCRUM_OK;

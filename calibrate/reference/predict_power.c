@@ -256,7 +256,7 @@ end:
 static const double alpha_prior = 0.72;
 static const double alpha_factor = 1.3;
 
-/* From as many fitted loads on alpha is free, without a prior (as in fit_power.c). */
+/* From as many fitted loads on alpha is free, without a prior (as in fit_forms.c). */
 enum { LOADS_FOR_ALPHA = 5 };
 
 /* What a power law leaves on curves of watts, beside the prior. */

@@ -1,7 +1,7 @@
 /* worker.c - one environment that lives in a process of its own. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One command, one reply, over a socket (worker_talk.c); actions and observations lie
+ * One command, one reply, over a socket; actions and observations lie
  * in memory that both sides map (worker_protocol.h). What comes back is believed as far
  * as it can be true. Where anything goes wrong every later call fails at once.
  */

@@ -13,7 +13,7 @@
 
 /*
  * The program that every worker starts as: $FULCRUM_WORKER, else beside this program,
- * in ../libexec/fulcrum, or where it was installed or built.
+ * in ../libexec/fulcrum, or where it was installed.
  *   fails    FULCRUM_ERR_UNSUPPORTED (it is in none of these places)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_worker_find_program(

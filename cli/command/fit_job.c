@@ -471,6 +471,7 @@ enum fulcrum_status fulcrum_fit_job_run(const struct fulcrum_fit_settings *setti
 /* Whether all draws are there that were wanted. */
 static int is_whole(const struct fulcrum_fit_result *result)
 {
+    assert(result->settings != NULL);
     return result->fit->stopped_in[0] == '\0' ||
            result->fit->draw_count >= (size_t)result->settings->draws;
 }

@@ -179,7 +179,7 @@ static void name_value(char *out, size_t size, const char *path, double value)
         {"run.sm_count", "SM"}, {"machine.gpu.sm_count", "SM"},
         {"machine.gpu.count", "GPU"}, {"machine.cpu.thread_count", "thread"},
         {"run.node_count", "node"}};
-    int is_one = fabs(value - 1.0) <= 0.0;
+    int is_one = value == 1.0;
     char number[48];
     (void)snprintf(number, sizeof number, "%.6g", value);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {

@@ -104,9 +104,8 @@ static enum fulcrum_status look_ahead(struct fulcrum_plot_node *plot,
         if (status != FULCRUM_OK) {
             return status;
         }
-        same_gpus = same_gpus && (i == 0 || fabs(row.gpus - gpus) <= 0.0);
-        same_learners =
-            same_learners && (i == 0 || fabs(row.learners - learners) <= 0.0);
+        same_gpus = same_gpus && (i == 0 || row.gpus == gpus);
+        same_learners = same_learners && (i == 0 || row.learners == learners);
         gpus = row.gpus;
         learners = row.learners;
         plot->has_learners |= row.learners > 0.0;
@@ -120,7 +119,7 @@ static struct line *line_of(struct fulcrum_plot_node *plot, const struct row *ro
     double key = plot->is_over_learners ? row->gpus : row->learners;
     for (size_t i = 0; i < plot->line_count; i++) {
         struct line *line = &plot->lines[i];
-        if (strcmp(line->machine, row->machine) == 0 && fabs(line->key - key) <= 0.0) {
+        if (strcmp(line->machine, row->machine) == 0 && line->key == key) {
             return line;
         }
     }

@@ -321,9 +321,9 @@ void fulcrum_sweep_optima_json(
 
 /*
  * Threads write their points' lines apart from each other, so a line goes to memory of
- * its own and not to a stream. Nearly all of it is numbers (number_text.c) and words of
- * this program; only texts with characters that JSON escapes, such as the reason why a
- * point cannot run, take the way through the JSON library.
+ * its own and not to a stream. Nearly all of it is numbers (quantity_text.c) and words
+ * of this program; only texts with characters that JSON escapes, such as the reason why
+ * a point cannot run, take the way through the JSON library.
  */
 
 enum { GROWTH = 256 };

@@ -5,6 +5,7 @@
  * that (model/whatif/recommend.h). How many of a kind are bought is decided by the
  * estimate; the draws then tell how likely so many are enough.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,6 +187,7 @@ static enum fulcrum_status read_numbers(
     const struct fulcrum_text_list *prices = &candidate_list->settings->prices;
     const struct fulcrum_text_list *units = &candidate_list->settings->rack_units;
     struct given given = {0, 0.0};
+    assert(candidate_list->offers != NULL);
     for (size_t i = 0; i < candidate_list->count; i++) {
         candidate_list->offers[i].price = FULCRUM_UNKNOWN;
         candidate_list->offers[i].rack_unit_count = FULCRUM_UNKNOWN;

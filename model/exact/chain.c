@@ -4,9 +4,9 @@
  * With exponential steps the CPU forgets everything but the number of actors at it. So
  * the network is a Markov chain at the moments when batches start, and its state is the
  * number w of observations that wait then. A batch takes b of them; while it is served,
- * for a time t(b) that is not random, the N - w actors at the CPU can only become fewer
- * (pure_death.c). At its end b actors step again, and if too few wait for the next
- * batch, completions come one by one until there are enough.
+ * for a time t(b) that is not random, the N - w actors at the CPU can only become
+ * fewer. At its end b actors step again, and if too few wait for the next batch,
+ * completions come one by one until there are enough.
  *
  * The time spent with m actors at the CPU needs no integral: each passage from m to
  * m - 1 follows a stay of 1 / rate[m] on average, and the chance of a passage is the

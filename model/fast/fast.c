@@ -1,8 +1,8 @@
 /* fast.c - the fast method: equations instead of events, for any network. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The mean cycle without training (steady.c), or turns with and without a train step
- * (training_turns.c), made into a solution. Every network gets an answer. What the
+ * The mean cycle without training (steady.c), or turns with and without a train step,
+ * made into a solution. Every network gets an answer. What the
  * answer is worth is said by its flags and by an error to be expected, both of which
  * were found by comparing with simulations of random networks (docs/model.md "Solver
  * targets").

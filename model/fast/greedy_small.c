@@ -6,8 +6,9 @@
  * mean number. Here that number is followed: the state, when a batch starts, is q, the
  * observations that wait, with a chance of each. All other actors are at the CPU, and
  * GIVEN q what is left of their steps is taken as independent, alike, and spread as a
- * row of chances on a grid tells (residual.h). Each q has a row of its own, which keeps
- * what makes steps of little variation lock: that few wait where many are about to end.
+ * row of chances on a grid tells (first_passage.h). Each q has a row of its own, which
+ * keeps what makes steps of little variation lock: that few wait where many are about
+ * to end.
  *
  * While the batch is served, the number that finish is then binomial and the rest of a
  * row moves on. If nobody waits at the end, the GPU idles until the first of all steps
@@ -17,7 +18,7 @@
  *
  * With more actors than threads, those that wait for a thread start a fresh step when
  * another ends. The time of a batch is then cut into slices, and the number at the CPU
- * is followed, with a row each (thread_queue.h).
+ * is followed, with a row each (first_passage.h).
  *
  * The grid is in the work time of a stepping actor, which runs at c(n) / n of real time
  * for the n that is usual in each state. A delay is a part of the step.
@@ -25,6 +26,7 @@
 
 #include "model/fast/greedy_small.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -54,6 +56,7 @@ enum { DEPTH = FULCRUM_ANDERSON_DEPTH };
 enum fulcrum_status fulcrum_anderson_init(
     struct fulcrum_anderson *out, size_t length, struct fulcrum_error *err)
 {
+    assert(length > 0);
     double *memory = calloc((2 + 2 * (size_t)DEPTH) * length, sizeof *memory);
     TRY_MEMORY(memory, err, "no memory to iterate %zu numbers", length);
     *out = (struct fulcrum_anderson){

@@ -12,7 +12,7 @@
  * with the probability that a binomial variable of these two moments is below B; its
  * integral is the expected time to form, the rest of a stage that is still occupied
  * included. For a full barrier of independent steps that is the exact mean of the
- * largest. What is known of those that are left is in residual_ages.c.
+ * largest. What is known of those that are left is in struct fulcrum_residual_ages.
  */
 
 #include "model/fast/renewal_cycle.h"

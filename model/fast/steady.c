@@ -8,7 +8,7 @@
  * the other: X = cohort x mean field / plain mean field. Where the actors do not fit
  * the threads, chance matters the less the less steps vary, and its factor is raised to
  * the power cv. A handful of actors, and batches at their limit, are followed actor
- * count by actor count (few.c).
+ * count by actor count (greedy_small.c).
  */
 #include "model/fast/steady.h"
 

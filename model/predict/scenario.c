@@ -130,7 +130,7 @@ static int is_other_gpu(
            strcmp(a->gpu.name, b->gpu.name) != 0;
 }
 
-/* Scaled times have spreads, one for all of a machine's: applied.c's rule. */
+/* Scaled times have spreads, one for all of a machine's: apply_calibration.c's rule. */
 static void list_scales(struct list *list)
 {
     int other_cpu = 0;

@@ -71,9 +71,9 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_scenario_design(
 /*
  * As fulcrum_scenario_design, in the world that `score` describes: for everything that
  * draws leave to chance, how many standard deviations it is off its value; NAN: at its
- * value (chance.h lists what has a score). Standard normal scores give designs of the
- * law that draws have, scores that are all NAN the design of draw 0. The point's draw
- * is not looked at.
+ * value (struct fulcrum_uncertain_input has what each score stands for). Standard
+ * normal scores give designs of the law that draws have, scores that are all NAN the
+ * design of draw 0. The point's draw is not looked at.
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_scenario_design_in(
     const struct fulcrum_scenario *scenario, const double *score,

@@ -3,7 +3,7 @@
 /*
  * From what users describe (a machine, a workload, a run) to what solvers solve
  * (stations, laws and times). A run on several GPUs becomes equal replicas that do not
- * know of each other, one for each GPU that infers (node.c), each with its part of
+ * know of each other, one for each GPU that infers, each with its part of
  * threads and actors: true for data-parallel learners but for the all-reduce, which
  * makes their training steps longer. Batch sizes count observations here and requests
  * in the network, so they are divided by the environments of an actor, and times of an

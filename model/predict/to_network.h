@@ -98,7 +98,7 @@ struct fulcrum_step fulcrum_step_lengthened(
 
 /*
  * Threads that one replica's GPUs want to keep busy: of its own GPU, and of its part of
- * those that only train. Before the cap of lower.h.
+ * those that only train. Before the cap.
  */
 double fulcrum_node_reserved_threads(const struct fulcrum_design *design);
 

@@ -12,11 +12,11 @@
  * step in all. What it cannot do: fractional threads (rounded, with a flag) and actors
  * that differ.
  *
- * Where a scheduler's slices cut steps, actors take turns on the threads
- * (turn_queue.c), with one heap operation a slice. Elsewhere nothing is done for them.
+ * Where a scheduler's slices cut steps, actors take turns on the threads (pipeline.c),
+ * with one heap operation a slice. Elsewhere nothing is done for them.
  *
  * The run ends when the interval of the throughput is narrow enough. The intervals come
- * from batch means (batch_means.c); windows hold whole turns of the actors or whole
+ * from batch means; windows hold whole turns of the actors or whole
  * training steps, as those would otherwise beat against the windows. Neighbouring
  * windows that still depend on each other make the interval look narrower than it is:
  * then it has to be narrower by a factor.

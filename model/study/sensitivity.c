@@ -3,8 +3,8 @@
 /*
  * Each input gets coordinates of the unit cube: one for a field that varies over a
  * range, one for each number that is uncertain. Uncertain numbers enter as scores of a
- * world (chance.h), before they are scaled to the machine, so that their law is that of
- * the draws behind intervals; ranges enter as settings, which have the last word.
+ * world (scenario.h), before they are scaled to the machine, so that their law is that
+ * of the draws behind intervals; ranges enter as settings, which have the last word.
  *
  * Bars of one input at a time stand beside the shares of variance: they show which way
  * an output goes, and how far, which no share of variance does.
@@ -12,6 +12,7 @@
 
 #include "model/study/sensitivity.h"
 
+#include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
@@ -303,6 +304,7 @@ static enum fulcrum_status sensitivity_worker_evaluate(
     struct fulcrum_sensitivity_worker *worker, const double *unit, double *output,
     struct fulcrum_error *err)
 {
+    assert(worker != NULL);
     const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
     int relative = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
     for (size_t i = 0; i < plan->output_count; i++) {

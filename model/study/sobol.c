@@ -14,7 +14,7 @@
  * mean costs no digits, an input without effect has 0 for both, an only input 1, and
  * the first index never exceeds the total one, for any number of rows.
  *
- * Rows are points of Sobol's sequence, scrambled anew in each replicate (quasi.h).
+ * Rows are points of Sobol's sequence, scrambled anew in each replicate.
  * Indices come from the sums over all replicates, standard errors from leaving out one
  * replicate after the other (the jackknife), which holds for ratios of sums.
  *

@@ -174,6 +174,7 @@ static enum fulcrum_status choose_actors(struct fulcrum_sweep_probe *probe,
 enum fulcrum_status fulcrum_sweep_probe_point(struct fulcrum_sweep_probe *probe,
     size_t index, struct fulcrum_sweep_point *out, struct fulcrum_error *err)
 {
+    assert(probe != NULL);
     const struct fulcrum_sweep_plan *plan = probe->plan;
     enum fulcrum_status status = FULCRUM_OK;
     fill_varied(plan, index, out);

@@ -36,9 +36,9 @@ struct fulcrum_sweep_plan {
     size_t actor_choice_count;
     /* Each point is compared with it; NULL: points stand alone. Borrowed. */
     const struct fulcrum_yardstick *yardstick;
-    /* Gets the best point of each draw (sweep_best.h); NULL: not wanted. Borrowed. */
+    /* Gets the best point of each draw; NULL: not wanted. Borrowed. */
     struct fulcrum_sweep_best *best;
-    /* Gets the draws of each point (sweep_front.h); NULL: not wanted. Borrowed. */
+    /* Gets the draws of each point; NULL: not wanted. Borrowed. */
     struct fulcrum_sweep_front *front;
     /* The points of the grid that are predicted, by rising index; NULL: all. */
     const size_t *only;

@@ -156,8 +156,7 @@ static void add_spot(
     struct fulcrum_spot *spots, size_t *count, struct fulcrum_spot spot)
 {
     int is_same =
-        *count > 0 &&
-        fabs(spots[*count - 1].x - spot.x) + fabs(spots[*count - 1].y - spot.y) <= 0.0;
+        *count > 0 && spots[*count - 1].x == spot.x && spots[*count - 1].y == spot.y;
     if (!is_same) {
         spots[(*count)++] = spot;
     }
@@ -298,7 +297,7 @@ static const double least_lengths = 1.6;
 /* The part of a line inside one pair of parallel borders; Liang and Barsky 1984. */
 static int clip(double from, double step, double lo, double hi, double range[2])
 {
-    if (fabs(step) <= 0.0) {
+    if (step == 0.0) {
         return from > lo && from < hi;
     }
     double first = (lo - from) / step;

@@ -12,9 +12,10 @@
  * meet those of another chart, no paper, as wide as what it stands in allows. Texts
  * stay texts in the document's own font, broken into lines as they were measured.
  * Colours are presentation attributes, which a style sheet can replace for a dark
- * screen: [fill="#1a1a1a"] { fill: ... } with the shades of palette.h. Coordinates have
- * a tenth of a point. Works in builds without Cairo too, on estimated sizes. label what
- * the chart is, for who cannot see it; escaped here
+ * screen: [fill="#1a1a1a"] { fill: ... } with the shades of canvas.h. Coordinates have
+ * a tenth of a point.
+ *   label    what the chart is, for who cannot see it; escaped here
+ *
  *   fails    FULCRUM_ERR_NO_MEMORY, also of what was drawn; failures of `file` are left
  *            to its owner
  */

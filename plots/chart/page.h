@@ -44,7 +44,7 @@ enum fulcrum_swatch {
 struct fulcrum_legend_entry {
     const char *label;
     enum fulcrum_swatch swatch;
-    size_t style; /* of palette.h */
+    size_t style; /* of canvas.h */
 };
 
 enum { FULCRUM_LEGEND_MAX = 16 };

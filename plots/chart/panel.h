@@ -25,7 +25,7 @@ struct fulcrum_panel_series {
     const unsigned char *disturbed; /* 1: drawn hollow and grey; may be NULL */
     const unsigned char *hollow;    /* 1: drawn hollow; may be NULL */
     size_t count;
-    size_t style; /* of palette.h */
+    size_t style; /* of canvas.h */
     enum fulcrum_series_look look;
 };
 

@@ -58,7 +58,7 @@ enum fulcrum_row_scale {
 double fulcrum_row_stack(struct fulcrum_row *row, const struct fulcrum_row_part *parts,
     size_t count, enum fulcrum_row_scale scale);
 
-/* Of palette.h: that of the interval of a whole, in rows and in the legend. */
+/* Of canvas.h: that of the interval of a whole, in rows and in the legend. */
 enum { FULCRUM_ROW_INTERVAL_STYLE = 5 };
 
 /* Adds the interval of the whole below its parts, where hi is above lo. */

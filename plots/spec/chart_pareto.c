@@ -23,7 +23,7 @@ enum {
     BEATEN_MAX = 4000 /* points behind the front that are drawn */
 };
 
-/* Styles of palette.h: the staircase, then the groups. */
+/* Styles of canvas.h: the staircase, then the groups. */
 enum { STYLE_STEPS = 0, STYLE_FIRST = 0 };
 
 /* Points of one colour. */

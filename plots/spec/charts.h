@@ -55,7 +55,7 @@ struct fulcrum_breakdown_data {
     enum fulcrum_row_scale scale;
     const char *interval_name; /* in the legend; NULL: no interval is drawn */
     const char *part_names[FULCRUM_BREAKDOWN_PARTS_MAX];
-    size_t part_styles[FULCRUM_BREAKDOWN_PARTS_MAX]; /* of palette.h */
+    size_t part_styles[FULCRUM_BREAKDOWN_PARTS_MAX]; /* of canvas.h */
     size_t part_count; /* at most FULCRUM_BREAKDOWN_PARTS_MAX */
     const struct fulcrum_breakdown_row *rows;
     size_t count; /* where they are more than find a place, some at equal distances */
@@ -280,7 +280,7 @@ struct fulcrum_lines_line {
     const double *hi;
     const unsigned char *hollow; /* 1: a point that a fit has seen; NULL: none */
     size_t count;
-    size_t style; /* of palette.h: points of a curve have its style */
+    size_t style; /* of canvas.h: points of a curve have its style */
     enum fulcrum_line_look look;
 };
 

@@ -63,8 +63,7 @@ static void read_servers(const struct fulcrum_node *object,
 {
     struct fulcrum_node servers = fulcrum_node_member(object, "servers");
     int is_multi = station->type == FULCRUM_STATION_MULTI;
-    int is_one =
-        station->type == FULCRUM_STATION_QUEUE && fabs(station->servers - 1.0) <= 0.0;
+    int is_one = station->type == FULCRUM_STATION_QUEUE && station->servers == 1.0;
     if (is_multi && servers.json == NULL) {
         fulcrum_node_fault(&servers, FULCRUM_ERR_RANGE, "type multi needs it");
     } else if (!is_multi && !is_one && servers.json != NULL) {
@@ -354,7 +353,7 @@ static void read_batching(
     }
     network->policy =
         index == (int)FULCRUM_BATCH_FIXED ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
-    int is_zero = size.json != NULL && fabs(network->batch_size) <= 0.0;
+    int is_zero = size.json != NULL && network->batch_size == 0.0;
     int is_missing = size.json == NULL && network->policy == FULCRUM_BATCH_FIXED;
     if (is_zero || is_missing) {
         fulcrum_node_fault(&size, FULCRUM_ERR_RANGE, "expected at least 1%s",
@@ -375,7 +374,7 @@ static void read_training(
     }
     (void)fulcrum_struct_io_read(&object, &section, network);
     double *steps = &network->training.env_steps_per_train_step;
-    if (fabs(*steps) <= 0.0) {
+    if (*steps == 0.0) {
         struct fulcrum_node node =
             fulcrum_node_member(&object, "env_steps_per_train_step");
         fulcrum_node_fault(&node, FULCRUM_ERR_RANGE,

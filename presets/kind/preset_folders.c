@@ -5,9 +5,11 @@
  * put their own preset before a shipped one. Names are file names without the ending:
  * nothing has to be registered, and no file need be read to find one.
  */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE /* realpath */
+
 #include "presets/kind/preset_folders.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -314,6 +316,7 @@ enum fulcrum_status fulcrum_preset_find_file(
             return FULCRUM_OK;
         }
     }
+    assert(folders.count > 0);
     return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: not in the presets' folder %s",
         file, folders.path[0]);
 }

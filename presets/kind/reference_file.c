@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "presets/kind/reference_file.h"
 
+#include <assert.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
@@ -329,6 +330,7 @@ static int has_setting(const struct fulcrum_reference_point *point,
 static int is_repeat(const struct fulcrum_reference_point *point,
     const struct fulcrum_reference_point *earlier)
 {
+    assert(point != NULL && earlier != NULL);
     if (strcmp(point->series, earlier->series) != 0 ||
         point->setting_count != earlier->setting_count) {
         return 0;

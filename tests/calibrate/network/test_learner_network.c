@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/device/learner_record.h"
+#include "calibrate/device/learners.h"
 #include "calibrate/network/activation.h"
 #include "tests/support/gradient.h"
 #include "tests/support/suite.h"

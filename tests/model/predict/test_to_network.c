@@ -1,4 +1,5 @@
-/* test_lower.c - the network of a design: replicas, requests, batches, SM shares. */
+/* test_to_network.c - the network of a design: replicas, requests, batches, SM shares.
+ */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/predict/to_network.h"
 
@@ -424,5 +425,5 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_longer_step_keeps_its_spread_where_the_law_can),
         SUITE_CASE(test_a_step_lost_in_its_hand_off_does_not_vary),
     };
-    return suite_run("lower", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run("to_network", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

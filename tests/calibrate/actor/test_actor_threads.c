@@ -1,4 +1,4 @@
-/* test_crew.c - environments step alike for one seed, alone, in threads and at
+/* test_actor_threads.c - environments step alike for one seed, alone, in threads and at
  * hand-off.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
@@ -161,5 +161,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_exchange_answers_every_actor_once_a_batch),
         SUITE_CASE(test_spin_computes_for_as_long_as_asked),
     };
-    return suite_run("crew", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run(
+        "actor_threads", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -1,5 +1,5 @@
-/* test_desk.c - requests are taken in their order, answered once, and nobody is left
- * behind when the desk closes.
+/* test_request_queue.c - requests are taken in their order, answered once, and nobody
+ * is left behind when the desk closes.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/actor/request_queue.h"
@@ -301,5 +301,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_a_closed_desk_takes_and_gives_nothing),
         SUITE_CASE(test_every_request_of_many_threads_is_answered_once),
     };
-    return suite_run("desk", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run(
+        "request_queue", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

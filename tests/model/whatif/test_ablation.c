@@ -1,4 +1,4 @@
-/* test_idealise.c - what each component costs, in any order. */
+/* test_ablation.c - what each component costs, in any order. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/whatif/ablation.h"
 
@@ -184,5 +184,5 @@ int main(int argc, char **argv)
         SUITE_CASE(test_ideal_settings_are_in_range),
         SUITE_CASE(test_components_are_known_by_name),
     };
-    return suite_run("idealise", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run("ablation", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

@@ -1,8 +1,38 @@
-/* learner_record.c - what all learners require of their options, and make of them. */
+/* learners.c - the table of learners, and what all require of their options. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/device/learner_record.h"
+#include "calibrate/device/learners.h"
+
+#include <string.h>
 
 #include "model/try.h"
+
+const struct fulcrum_learner *const *fulcrum_learners(void)
+{
+    static const struct fulcrum_learner *const learners[] = {
+        &fulcrum_learner_cpu,
+        &fulcrum_learner_cuda,
+        &fulcrum_learner_opencl,
+        NULL,
+    };
+    return learners;
+}
+
+const struct fulcrum_learner *fulcrum_learner_find(const char *name)
+{
+    const struct fulcrum_learner *const *learner = fulcrum_learners();
+    while (*learner != NULL && strcmp((*learner)->name, name) != 0) {
+        learner++;
+    }
+    return *learner;
+}
+
+const char *fulcrum_learner_network_name(enum fulcrum_learner_network network)
+{
+    static const char *const names[] = {
+        [FULCRUM_NETWORK_R2D2] = "r2d2", [FULCRUM_NETWORK_MLP] = "mlp"};
+    size_t i = (size_t)network;
+    return i < sizeof names / sizeof names[0] ? names[i] : NULL;
+}
 
 /* Units of each of the three hidden layers: learner.h, FULCRUM_NETWORK_MLP. */
 enum { MLP_HIDDEN_COUNT = 256 };

@@ -1,4 +1,5 @@
-/* test_chance.c - what draws leave to chance can be given, one score for each number.
+/* test_uncertain_input.c - what draws leave to chance can be given, one score for each
+ * number.
  */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/predict/scenario.h"
@@ -346,5 +347,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_scores_of_a_group_keep_its_correlation),
         SUITE_CASE(test_kept_draws_are_one_chance),
     };
-    return suite_run("chance", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run(
+        "uncertain_input", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

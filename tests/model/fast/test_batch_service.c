@@ -1,4 +1,4 @@
-/* test_pace.c - intervals and latencies of batches, worked out by hand. */
+/* test_batch_service.c - intervals and latencies of batches, worked out by hand. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/fast/steps.h"
 
@@ -88,5 +88,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_there_is_no_batch_below_one),
         SUITE_CASE(test_measured_tables_are_looked_up),
     };
-    return suite_run("pace", tests, sizeof tests / sizeof tests[0], argc, argv);
+    return suite_run(
+        "batch_service", tests, sizeof tests / sizeof tests[0], argc, argv);
 }

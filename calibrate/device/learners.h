@@ -1,7 +1,7 @@
-/* learner_record.h - what all learners require of their options, and make of them. */
+/* learners.h - what all learners require of their options, and make of them. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FULCRUM_CALIBRATE_DEVICE_LEARNER_RECORD_H
-#define FULCRUM_CALIBRATE_DEVICE_LEARNER_RECORD_H
+#ifndef FULCRUM_CALIBRATE_DEVICE_LEARNERS_H
+#define FULCRUM_CALIBRATE_DEVICE_LEARNERS_H
 
 #include "calibrate/device/learner.h"
 #include "calibrate/network/mlp_task.h"

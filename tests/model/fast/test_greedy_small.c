@@ -1,4 +1,5 @@
-/* test_few.c - networks of a few actors, against closed forms, a chain, simulation. */
+/* test_greedy_small.c - networks of a few actors, against closed forms, a chain,
+ * simulation. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/fast/greedy_small.h"
 
@@ -414,5 +415,5 @@ int main(int argc, char **argv)
         SUITE_CASE(test_what_is_accepted),
         SUITE_CASE(test_what_it_suits),
     };
-    return suite_run("few", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run("greedy_small", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

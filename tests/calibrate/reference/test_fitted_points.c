@@ -1,4 +1,4 @@
-/* test_seen.c - what a fit has seen, by the notes of its calibration. */
+/* test_fitted_points.c - what a fit has seen, by the notes of its calibration. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/reference/comparison.h"
 
@@ -102,5 +102,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_lists_have_whole_items),
         SUITE_CASE(test_points_that_were_held_out_are_not_seen),
     };
-    return suite_run("seen", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run(
+        "fitted_points", cases, sizeof cases / sizeof cases[0], argc, argv);
 }

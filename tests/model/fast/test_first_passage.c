@@ -1,4 +1,5 @@
-/* test_race.c - the first finish of several and who is left, in closed form. */
+/* test_first_passage.c - the first finish of several and who is left, in closed form.
+ */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/fast/first_passage.h"
 
@@ -125,5 +126,6 @@ int main(int argc, char **argv)
         SUITE_CASE(test_aged_beats_fresh),
         SUITE_CASE(test_clear_forgets),
     };
-    return suite_run("race", cases, sizeof cases / sizeof cases[0], argc, argv);
+    return suite_run(
+        "first_passage", cases, sizeof cases / sizeof cases[0], argc, argv);
 }
