@@ -234,18 +234,12 @@ static enum fulcrum_status print_json(const struct fulcrum_accuracy *accuracy,
     struct fulcrum_report *summaries = summary_report(accuracy, context->format);
     struct fulcrum_report *verdicts = verdict_report(accuracy);
     struct fulcrum_json *document = fulcrum_report_document("fulcrum-bench-accuracy");
-    enum fulcrum_status status;
     fulcrum_json_add_flag(document, "interrupted", accuracy->is_interrupted);
     fulcrum_json_add_number(document, "seed", (double)accuracy->domains[0].plan.seed);
     fulcrum_report_to_json(summaries, document);
     fulcrum_report_to_json(verdicts, document);
     add_worst(document, accuracy);
-    if (summaries == NULL || verdicts == NULL) {
-        fulcrum_json_free(document);
-        status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    } else {
-        status = fulcrum_report_print_document(document, context, err);
-    }
+    enum fulcrum_status status = fulcrum_report_print_document(document, context, err);
     fulcrum_report_free(summaries);
     fulcrum_report_free(verdicts);
     return status;

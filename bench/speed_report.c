@@ -88,9 +88,6 @@ static enum fulcrum_status print_json(const struct fulcrum_speed *speed,
     struct fulcrum_json *document = fulcrum_report_document("fulcrum-bench-speed");
     fulcrum_json_add_flag(document, "interrupted", speed->is_interrupted);
     enum fulcrum_status status = add_host(document, err);
-    if (status == FULCRUM_OK && report == NULL) {
-        status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    }
     if (status != FULCRUM_OK) {
         fulcrum_json_free(document);
         return status;

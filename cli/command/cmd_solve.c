@@ -237,7 +237,7 @@ static enum fulcrum_status run(
     job->stop = fulcrum_interrupt_watch();
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_line_stream_open(settings->path, job->stop, &job->stream, err));
-    TRY_OR_END(fulcrum_answer_writer_new(context, &job->writer, err));
+    job->writer = fulcrum_answer_writer_new(context);
     if (fulcrum_line_stream_is_terminal(job->stream)) {
         fulcrum_message_note(context, "one network per line; Ctrl-D ends");
     }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/message.h"
 #include "cli/result/report.h"
 #include "model/exact/product_form.h"
 #include "model/network/solution.h"
@@ -63,43 +64,31 @@ static enum fulcrum_status fail_read(
         err, FULCRUM_ERR_FILE, "%s: cannot be read: %s", stream->name, strerror(error));
 }
 
-static enum fulcrum_status open_path(
-    struct fulcrum_line_stream *stream, const char *path, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_line_stream_open(const char *path,
+    const volatile sig_atomic_t *stop, struct fulcrum_line_stream **out,
+    struct fulcrum_error *err)
 {
+    struct fulcrum_line_stream *stream = fulcrum_allocate(1, sizeof *stream);
+    stream->name = "standard input";
+    stream->stop = stop;
+    stream->size_byte = FULCRUM_UNKNOWN;
     stream->descriptor = STDIN_FILENO;
     if (path != NULL && strcmp(path, "-") != 0) {
         stream->name = path;
         stream->descriptor = open(path, O_RDONLY | O_CLOEXEC);
         stream->is_owned = 1;
     }
-    struct stat status;
-    if (stream->descriptor < 0 || fstat(stream->descriptor, &status) != 0) {
-        return fail_read(stream, errno, err);
-    }
-    if (S_ISDIR(status.st_mode)) {
-        return fail_read(stream, EISDIR, err);
-    }
-    if (S_ISREG(status.st_mode) && status.st_size > 0) {
-        stream->size_byte = (double)status.st_size;
-    }
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_line_stream_open(const char *path,
-    const volatile sig_atomic_t *stop, struct fulcrum_line_stream **out,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_line_stream *stream = calloc(1, sizeof *stream);
-    if (stream == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a stream of lines");
-    }
-    stream->name = "standard input";
-    stream->stop = stop;
-    stream->size_byte = FULCRUM_UNKNOWN;
-    enum fulcrum_status status = open_path(stream, path, err);
-    if (status != FULCRUM_OK) {
+    struct stat found;
+    int error = stream->descriptor < 0 || fstat(stream->descriptor, &found) != 0 ? errno
+                : S_ISDIR(found.st_mode) ? EISDIR
+                                         : 0;
+    if (error != 0) {
+        enum fulcrum_status status = fail_read(stream, error, err);
         fulcrum_line_stream_free(stream);
         return status;
+    }
+    if (S_ISREG(found.st_mode) && found.st_size > 0) {
+        stream->size_byte = (double)found.st_size;
     }
     *out = stream;
     return FULCRUM_OK;
@@ -132,9 +121,7 @@ static enum fulcrum_status make_room(
     }
     size_t room = stream->room == 0 ? 2 * (size_t)CHUNK_BYTE : 2 * stream->room;
     char *grown = realloc(stream->text, room);
-    if (grown == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s: a line", stream->name);
-    }
+    TRY_MEMORY(grown, err, "%s: a line", stream->name);
     stream->text = grown;
     stream->room = room;
     return FULCRUM_OK;
@@ -164,19 +151,14 @@ static enum fulcrum_status wait_for_input(
 static enum fulcrum_status read_more(
     struct fulcrum_line_stream *stream, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = make_room(stream, err);
+    TRY(make_room(stream, err));
     ssize_t got = -1;
-    while (status == FULCRUM_OK && got < 0) {
-        status = wait_for_input(stream, err);
-        if (status == FULCRUM_OK) {
-            got = read(stream->descriptor, stream->text + stream->end, CHUNK_BYTE);
+    while (got < 0) {
+        TRY(wait_for_input(stream, err));
+        got = read(stream->descriptor, stream->text + stream->end, CHUNK_BYTE);
+        if (got < 0 && errno != EINTR && errno != EAGAIN) {
+            return fail_read(stream, errno, err);
         }
-        if (status == FULCRUM_OK && got < 0 && errno != EINTR && errno != EAGAIN) {
-            status = fail_read(stream, errno, err);
-        }
-    }
-    if (status != FULCRUM_OK) {
-        return status;
     }
     static const char mark[] = "\xef\xbb\xbf";
     stream->end += (size_t)got;
@@ -289,9 +271,7 @@ static enum fulcrum_status solve_product_form(
             fulcrum_method_name(FULCRUM_METHOD_PRODUCT_FORM));
     }
     out->loads = calloc(network->station_count + 1, sizeof *out->loads);
-    if (out->loads == NULL) {
-        return fulcrum_fail(&out->failure, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    }
+    TRY_MEMORY(out->loads, &out->failure, "out of memory");
     return fulcrum_product_form_solve(
         network, &out->cycles_per_s, out->loads, &out->failure);
 }
@@ -330,33 +310,17 @@ void fulcrum_answer_clear(struct fulcrum_answer *answer)
 
 /* An answer as one line of JSON. */
 
-static void add_interval(
-    struct fulcrum_json *object, const struct fulcrum_solution *solution)
-{
-    if (!solution->has_interval) {
-        fulcrum_json_add_null(object, "interval");
-        return;
-    }
-    const double ends[] = {solution->steps_per_s_lo, solution->steps_per_s_hi};
-    fulcrum_json_add_numbers(object, "interval", ends, 2);
-}
-
-static void add_residence(
-    struct fulcrum_json *object, const struct fulcrum_residence *residence)
-{
-    struct fulcrum_json *stages = fulcrum_json_add_object(object, "residence_s");
-    fulcrum_json_add_number(stages, "cpu", residence->cpu_s);
-    fulcrum_json_add_number(stages, "host", residence->host_s);
-    fulcrum_json_add_number(stages, "gpu", residence->gpu_s);
-    fulcrum_json_add_number(stages, "delay", residence->delay_s);
-}
-
 static void add_solution(
     struct fulcrum_json *object, const struct fulcrum_solution *solution)
 {
     fulcrum_json_add_text(object, "method", fulcrum_method_name(solution->method));
     fulcrum_json_add_number(object, "steps_per_s", solution->steps_per_s);
-    add_interval(object, solution);
+    if (solution->has_interval) {
+        const double ends[] = {solution->steps_per_s_lo, solution->steps_per_s_hi};
+        fulcrum_json_add_numbers(object, "interval", ends, 2);
+    } else {
+        fulcrum_json_add_null(object, "interval");
+    }
     fulcrum_json_add_number(object, "mean_batch", solution->mean_batch);
     fulcrum_json_add_number(
         object, "cpu_thread_busy_frac", solution->cpu_thread_busy_frac);
@@ -367,7 +331,11 @@ static void add_solution(
         object, "gpu_inference_busy_frac", solution->gpu_inference_busy_frac);
     fulcrum_json_add_number(
         object, "gpu_train_busy_frac", solution->gpu_train_busy_frac);
-    add_residence(object, &solution->residence);
+    struct fulcrum_json *stages = fulcrum_json_add_object(object, "residence_s");
+    fulcrum_json_add_number(stages, "cpu", solution->residence.cpu_s);
+    fulcrum_json_add_number(stages, "host", solution->residence.host_s);
+    fulcrum_json_add_number(stages, "gpu", solution->residence.gpu_s);
+    fulcrum_json_add_number(stages, "delay", solution->residence.delay_s);
     fulcrum_json_add_text(
         object, "bottleneck", fulcrum_bottleneck_name(solution->bottleneck));
     fulcrum_flags_to_json(solution->flags, object);
@@ -518,20 +486,6 @@ static double member_of(const void *object, size_t offset)
     return *(const double *)(const void *)((const char *)object + offset);
 }
 
-static double number_of_solution(
-    const struct column *column, const struct fulcrum_solution *solution)
-{
-    if (column->kind == CELL_SOLUTION) {
-        return member_of(solution, column->offset);
-    }
-    if (column->kind == CELL_LOW && solution->has_interval) {
-        return solution->steps_per_s_lo;
-    }
-    return column->kind == CELL_HIGH && solution->has_interval
-               ? solution->steps_per_s_hi
-               : FULCRUM_UNKNOWN;
-}
-
 static size_t station_count(const struct fulcrum_answer *answer)
 {
     return answer->network.product_form.network.station_count;
@@ -544,7 +498,12 @@ static double number_of(const struct column *column, const struct row *row)
         return FULCRUM_UNKNOWN;
     }
     if (answer->network.kind == FULCRUM_KIND_NETWORK) {
-        return number_of_solution(column, &answer->solution);
+        const struct fulcrum_solution *solution = &answer->solution;
+        return column->kind == CELL_SOLUTION ? member_of(solution, column->offset)
+               : !solution->has_interval     ? FULCRUM_UNKNOWN
+               : column->kind == CELL_LOW    ? solution->steps_per_s_lo
+               : column->kind == CELL_HIGH   ? solution->steps_per_s_hi
+                                             : FULCRUM_UNKNOWN;
     }
     if (column->kind == CELL_LOAD && row->station < station_count(answer)) {
         return member_of(&answer->loads[row->station], column->offset);
@@ -612,14 +571,14 @@ static void write_csv(struct fulcrum_answer_writer *writer, const struct row *ro
 /* Names come from elsewhere: control characters must not reach a terminal. */
 static void add_text(struct fulcrum_report *report, const char *text)
 {
-    char clean[TEXT_SIZE];
-    (void)snprintf(clean, sizeof clean, "%s", text);
+    char *clean = fulcrum_format("%s", text);
     for (char *c = clean; *c != '\0'; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f) {
             *c = '?';
         }
     }
     fulcrum_report_add_text(report, clean);
+    free(clean);
 }
 
 static void add_to_table(struct fulcrum_answer_writer *writer, const struct row *row)
@@ -641,14 +600,6 @@ static void add_to_table(struct fulcrum_answer_writer *writer, const struct row 
     table->rows++;
 }
 
-static void begin_csv(FILE *stream)
-{
-    for (size_t j = 0; j < COLUMN_COUNT; j++) {
-        (void)fprintf(stream, "%s%s", j > 0 ? "," : "", columns[j].name);
-    }
-    (void)fputc('\n', stream);
-}
-
 static void begin_table(struct table *table, int kind)
 {
     size_t count = 0;
@@ -662,23 +613,22 @@ static void begin_table(struct table *table, int kind)
     table->report = fulcrum_report_new("networks", table->columns, count);
 }
 
-enum fulcrum_status fulcrum_answer_writer_new(const struct fulcrum_context *context,
-    struct fulcrum_answer_writer **out, struct fulcrum_error *err)
+struct fulcrum_answer_writer *fulcrum_answer_writer_new(
+    const struct fulcrum_context *context)
 {
-    struct fulcrum_answer_writer *writer = calloc(1, sizeof *writer);
-    if (writer == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the output");
-    }
+    struct fulcrum_answer_writer *writer = fulcrum_allocate(1, sizeof *writer);
     writer->context = context;
     if (context->format == FULCRUM_FORMAT_CSV) {
-        begin_csv(context->out);
+        for (size_t j = 0; j < COLUMN_COUNT; j++) {
+            (void)fprintf(context->out, "%s%s", j > 0 ? "," : "", columns[j].name);
+        }
+        (void)fputc('\n', context->out);
     } else if (context->format == FULCRUM_FORMAT_TABLE) {
         begin_table(&writer->tables[FULCRUM_KIND_NETWORK], FULCRUM_KIND_NETWORK);
         begin_table(
             &writer->tables[FULCRUM_KIND_PRODUCT_FORM], FULCRUM_KIND_PRODUCT_FORM);
     }
-    *out = writer;
-    return FULCRUM_OK;
+    return writer;
 }
 
 void fulcrum_answer_writer_free(struct fulcrum_answer_writer *writer)

@@ -93,14 +93,9 @@ void fulcrum_answer_clear(struct fulcrum_answer *answer);
 /* Writes in the context's format: JSON and CSV at once, a table at the end. */
 struct fulcrum_answer_writer;
 
-/*
- *   context  borrowed
- *   out      the caller frees it with fulcrum_answer_writer_free
- *   fails    FULCRUM_ERR_NO_MEMORY
- */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_answer_writer_new(
-    const struct fulcrum_context *context, struct fulcrum_answer_writer **out,
-    struct fulcrum_error *err);
+/* Borrows the context; the caller frees the writer with fulcrum_answer_writer_free. */
+struct fulcrum_answer_writer *fulcrum_answer_writer_new(
+    const struct fulcrum_context *context);
 
 /* Accepts NULL. */
 void fulcrum_answer_writer_free(struct fulcrum_answer_writer *writer);

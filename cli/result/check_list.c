@@ -9,30 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/status.h"
+#include "cli/message.h"
 #include "presets/io/text_file.h"
-
-static int make_room(struct fulcrum_check_list *list)
-{
-    if (list->count < list->room) {
-        return 1;
-    }
-    size_t room = list->room > 0 ? 2 * list->room : 64;
-    struct fulcrum_check *items = realloc(list->items, room * sizeof *items);
-    if (items == NULL) {
-        list->is_short_of_memory = 1;
-        return 0;
-    }
-    list->items = items;
-    list->room = room;
-    return 1;
-}
 
 struct fulcrum_check *fulcrum_check_list_add(struct fulcrum_check_list *list,
     const char *suite, enum fulcrum_check_outcome outcome, const char *name, ...)
 {
-    if (!make_room(list)) {
-        return NULL;
+    if (list->count == list->room) {
+        size_t room = list->room > 0 ? 2 * list->room : 64;
+        struct fulcrum_check *items = fulcrum_allocate(room, sizeof *items);
+        if (list->count > 0) {
+            memcpy(items, list->items, list->count * sizeof *items);
+        }
+        free(list->items);
+        list->items = items;
+        list->room = room;
     }
     struct fulcrum_check *check = &list->items[list->count++];
     *check = (struct fulcrum_check){.outcome = outcome};
@@ -46,9 +37,6 @@ struct fulcrum_check *fulcrum_check_list_add(struct fulcrum_check_list *list,
 
 void fulcrum_check_say(struct fulcrum_check *check, const char *format, ...)
 {
-    if (check == NULL) {
-        return;
-    }
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(check->text, sizeof check->text, format, arguments);
@@ -63,14 +51,6 @@ size_t fulcrum_check_list_count(
         count += list->items[i].outcome == outcome ? 1 : 0;
     }
     return count;
-}
-
-enum fulcrum_status fulcrum_check_list_status(
-    const struct fulcrum_check_list *list, struct fulcrum_error *err)
-{
-    return list->is_short_of_memory
-               ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for the checks")
-               : FULCRUM_OK;
 }
 
 /* Characters that XML 1.0 cannot hold, and bytes that are no UTF-8, become '?'. */

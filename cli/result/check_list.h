@@ -26,29 +26,20 @@ struct fulcrum_check_list {
     size_t count;
     size_t room;
     struct fulcrum_check *items;
-    int is_short_of_memory;
 };
 
-/*
- * Adds a check whose text is still to be written. Running out of memory is reported by
- * fulcrum_check_list_junit and by fulcrum_check_list_status.
- * Returns NULL where memory ran out; valid until the next call.
- */
+/* Adds a check whose text is still to be written; valid until the next call. */
 struct fulcrum_check *fulcrum_check_list_add(struct fulcrum_check_list *list,
     const char *suite, enum fulcrum_check_outcome outcome, const char *name, ...)
     FULCRUM_PRINTF(4, 5);
 
-/* Sets the text of a check; accepts NULL. */
+/* Sets the text of a check. */
 void fulcrum_check_say(struct fulcrum_check *check, const char *format, ...)
     FULCRUM_PRINTF(2, 3);
 
 /* How many have that outcome. */
 size_t fulcrum_check_list_count(
     const struct fulcrum_check_list *list, enum fulcrum_check_outcome outcome);
-
-/* FULCRUM_OK, or FULCRUM_ERR_NO_MEMORY where a check could not be added. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_check_list_status(
-    const struct fulcrum_check_list *list, struct fulcrum_error *err);
 
 /* A test suite for each suite, a test case for each check, in the XML that GitLab and
  * Jenkins read as JUnit's. */

@@ -9,40 +9,6 @@
 #include "model/design/design.h"
 #include "presets/kind/preset.h"
 
-static void reference_man(FILE *stream);
-
-static void reference_bash(FILE *stream);
-
-static void reference_cli(FILE *stream);
-
-static void reference_fields(FILE *stream);
-
-/* A program of the build that prints the reference documents. */
-
-int main(int argc, char **argv)
-{
-    static const struct {
-        const char *name;
-        void (*print)(FILE *stream);
-    } documents[] = {
-        {"man", reference_man},
-        {"bash", reference_bash},
-        {"cli", reference_cli},
-        {"fields", reference_fields},
-    };
-    const char *wanted = argc == 2 ? argv[1] : "";
-    for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
-        if (strcmp(documents[i].name, wanted) == 0) {
-            documents[i].print(stdout);
-            return fflush(stdout) == 0 && ferror(stdout) == 0 ? 0 : 1;
-        }
-    }
-    (void)fputs("usage: fulcrum-docgen man|bash|cli|fields\n", stderr);
-    return 2;
-}
-
-/* Completion of commands, options and values for bash. */
-
 typedef void row_visitor(FILE *stream, const struct fulcrum_option *row);
 
 static void each_row(
@@ -57,6 +23,8 @@ static void each_row(
         }
     }
 }
+
+/* Completion of commands, options and values for bash. */
 
 static void print_choices(FILE *stream, fulcrum_choice_name *choice)
 {
@@ -108,17 +76,6 @@ static void print_name(FILE *stream, const struct fulcrum_option *row)
     (void)fprintf(stream, " --%s", row->name);
 }
 
-static void reference_bash_print_arguments(
-    FILE *stream, const struct fulcrum_argument *argument)
-{
-    for (; argument != NULL && argument->name != NULL; argument++) {
-        if (argument->choice != NULL) {
-            (void)fputc(' ', stream);
-            print_choices(stream, argument->choice);
-        }
-    }
-}
-
 static void reference_bash_print_command(
     FILE *stream, const struct fulcrum_command *command)
 {
@@ -129,7 +86,13 @@ static void reference_bash_print_command(
         stream);
     each_row(stream, command, print_name);
     (void)fputs("' ;;\n                    *) words='", stream);
-    reference_bash_print_arguments(stream, command->arguments);
+    const struct fulcrum_argument *argument = command->arguments;
+    for (; argument != NULL && argument->name != NULL; argument++) {
+        if (argument->choice != NULL) {
+            (void)fputc(' ', stream);
+            print_choices(stream, argument->choice);
+        }
+    }
     (void)fputs("'; files=1 ;;\n                esac ;;\n        esac ;;\n", stream);
 }
 
@@ -231,40 +194,6 @@ static void reference_man_print_option(FILE *stream, const struct fulcrum_option
     (void)fputc('\n', stream);
 }
 
-static void reference_man_print_options(
-    FILE *stream, const struct fulcrum_command *command)
-{
-    struct fulcrum_command_syntax syntax;
-    fulcrum_command_syntax_init(command, &syntax);
-    const struct fulcrum_option_group *group = syntax.groups;
-    for (; group->rows != NULL; group++) {
-        for (const struct fulcrum_option *row = group->rows; row->name != NULL; row++) {
-            reference_man_print_option(stream, row);
-        }
-    }
-}
-
-static void reference_man_print_arguments(
-    FILE *stream, const struct fulcrum_argument *argument)
-{
-    for (; argument != NULL && argument->name != NULL; argument++) {
-        (void)fprintf(stream, ".TP\n\\fI%s\\fR\n", argument->name);
-        print_text(stream, argument->help);
-        (void)fputc('\n', stream);
-    }
-}
-
-static void print_examples(FILE *stream, const struct fulcrum_example *example)
-{
-    for (; example != NULL && example->line != NULL; example++) {
-        (void)fputs(".PP\n", stream);
-        print_text(stream, example->what);
-        (void)fputs(":\n.PP\n.nf\n.RS\n", stream);
-        print_text(stream, example->line);
-        (void)fputs("\n.RE\n.fi\n", stream);
-    }
-}
-
 static void reference_man_print_command(
     FILE *stream, const struct fulcrum_command *command)
 {
@@ -272,9 +201,21 @@ static void reference_man_print_command(
     fulcrum_usage_print_synopsis(stream, command);
     (void)fputc('\n', stream);
     print_paragraphs(stream, command->description);
-    reference_man_print_arguments(stream, command->arguments);
-    reference_man_print_options(stream, command);
-    print_examples(stream, command->examples);
+    const struct fulcrum_argument *argument = command->arguments;
+    for (; argument != NULL && argument->name != NULL; argument++) {
+        (void)fprintf(stream, ".TP\n\\fI%s\\fR\n", argument->name);
+        print_text(stream, argument->help);
+        (void)fputc('\n', stream);
+    }
+    each_row(stream, command, reference_man_print_option);
+    const struct fulcrum_example *example = command->examples;
+    for (; example != NULL && example->line != NULL; example++) {
+        (void)fputs(".PP\n", stream);
+        print_text(stream, example->what);
+        (void)fputs(":\n.PP\n.nf\n.RS\n", stream);
+        print_text(stream, example->line);
+        (void)fputs("\n.RE\n.fi\n", stream);
+    }
 }
 
 /* fulcrum.1 in roff. */
@@ -335,31 +276,19 @@ static void print_option(FILE *stream, const struct fulcrum_option *row)
     (void)fputs(" |\n", stream);
 }
 
-static void print_options(FILE *stream, const struct fulcrum_command *command)
+static void print_command(FILE *stream, const struct fulcrum_command *command)
 {
-    struct fulcrum_command_syntax syntax;
-    fulcrum_command_syntax_init(command, &syntax);
-    (void)fputs("| option | meaning |\n|---|---|\n", stream);
+    (void)fprintf(stream, "\n## fulcrum %s\n\n    ", command->name);
+    fulcrum_usage_print_synopsis(stream, command);
+    (void)fprintf(
+        stream, "\n\n%s\n\n| option | meaning |\n|---|---|\n", command->description);
     const struct fulcrum_argument *argument = command->arguments;
     for (; argument != NULL && argument->name != NULL; argument++) {
         (void)fprintf(stream, "| %s | ", argument->name);
         print_cell(stream, argument->help);
         (void)fputs(" |\n", stream);
     }
-    const struct fulcrum_option_group *group = syntax.groups;
-    for (; group->rows != NULL; group++) {
-        for (const struct fulcrum_option *row = group->rows; row->name != NULL; row++) {
-            print_option(stream, row);
-        }
-    }
-}
-
-static void print_command(FILE *stream, const struct fulcrum_command *command)
-{
-    (void)fprintf(stream, "\n## fulcrum %s\n\n    ", command->name);
-    fulcrum_usage_print_synopsis(stream, command);
-    (void)fprintf(stream, "\n\n%s\n\n", command->description);
-    print_options(stream, command);
+    each_row(stream, command, print_option);
     const struct fulcrum_example *example = command->examples;
     for (; example != NULL && example->line != NULL; example++) {
         (void)fprintf(stream, "\n    %s\n\n%s.\n", example->line, example->what);
@@ -446,4 +375,28 @@ static void reference_fields(FILE *stream)
     print_fields(stream, "machine.", "Machine");
     print_fields(stream, "workload.", "Workload");
     print_fields(stream, "run.", "Run");
+}
+
+/* A program of the build that prints the reference documents. */
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *stream);
+    } documents[] = {
+        {"man", reference_man},
+        {"bash", reference_bash},
+        {"cli", reference_cli},
+        {"fields", reference_fields},
+    };
+    const char *wanted = argc == 2 ? argv[1] : "";
+    for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
+        if (strcmp(documents[i].name, wanted) == 0) {
+            documents[i].print(stdout);
+            return fflush(stdout) == 0 && ferror(stdout) == 0 ? 0 : 1;
+        }
+    }
+    (void)fputs("usage: fulcrum-docgen man|bash|cli|fields\n", stderr);
+    return 2;
 }

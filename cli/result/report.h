@@ -26,17 +26,27 @@ struct fulcrum_column {
     const char *title; /* heading of the table; NULL: the key */
 };
 
-/* Rows under one list of columns. Running out of memory is reported when printed. */
+/* Three columns: a number and the 5 and 95 % ends of its interval. */
+#define FULCRUM_COLUMN_ENDS(key, title)                                                \
+    {key, FULCRUM_COLUMN_NUMBER, title}, {key "_lo", FULCRUM_COLUMN_NUMBER, "5 %"},    \
+    {                                                                                  \
+        key "_hi", FULCRUM_COLUMN_NUMBER, "95 %"                                       \
+    }
+
+/* Rows under one list of columns; without memory for them the program ends. */
 struct fulcrum_report;
 
 /*
  * A report without rows.
  *   rows_key  JSON member that holds the rows: "machines"
  *   columns   borrowed, until the report is freed
- * Returns NULL where memory ran out; every call below accepts NULL.
  */
 struct fulcrum_report *fulcrum_report_new(
     const char *rows_key, const struct fulcrum_column *columns, size_t column_count);
+
+/* The same for an array of columns. */
+#define FULCRUM_REPORT_NEW(rows_key, columns)                                          \
+    fulcrum_report_new(rows_key, columns, sizeof(columns) / sizeof((columns)[0]))
 
 /* Accepts NULL. */
 void fulcrum_report_free(struct fulcrum_report *report);
@@ -47,7 +57,21 @@ void fulcrum_report_add_text(struct fulcrum_report *report, const char *text);
 /* NAN is "not known": empty in tables and CSV, null in JSON. */
 void fulcrum_report_add_number(struct fulcrum_report *report, double value);
 
-/* Whether there is no row; true of NULL. */
+/* Several cells of one kind. */
+void fulcrum_report_add_texts(
+    struct fulcrum_report *report, const char *const *texts, size_t count);
+void fulcrum_report_add_numbers(
+    struct fulcrum_report *report, const double *values, size_t count);
+
+/* The same, written out: FULCRUM_REPORT_NUMBERS(report, range->lo, range->hi). */
+#define FULCRUM_REPORT_TEXTS(report, ...)                                              \
+    fulcrum_report_add_texts(report, (const char *const[]){__VA_ARGS__},               \
+        sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+#define FULCRUM_REPORT_NUMBERS(report, ...)                                            \
+    fulcrum_report_add_numbers(report, (const double[]){__VA_ARGS__},                  \
+        sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+
+/* Whether there is no row. */
 int fulcrum_report_is_empty(const struct fulcrum_report *report);
 
 /*
@@ -63,8 +87,6 @@ void fulcrum_report_hide_empty(struct fulcrum_report *report);
  */
 double fulcrum_report_constant(const struct fulcrum_report *report, const char *key);
 
-struct fulcrum_json;
-
 /* Adds the rows as an array of objects under the rows key. */
 void fulcrum_report_to_json(
     const struct fulcrum_report *report, struct fulcrum_json *object);
@@ -72,7 +94,7 @@ void fulcrum_report_to_json(
 /*
  * Prints every row in the format of `context`. JSON becomes
  * {"schema": {"name": schema, "version": 1}, rows_key: [{...}, ...]}.
- *   fails    FULCRUM_ERR_NO_MEMORY
+ *   fails    FULCRUM_ERR_NO_MEMORY (JSON)
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_report_print(
     const struct fulcrum_report *report, const char *schema,

@@ -12,6 +12,7 @@
 #include "model/design/calibration.h"
 #include "model/design/design.h"
 #include "model/design/reference.h"
+#include "model/string.h"
 #include "model/try.h"
 #include "presets/io/json.h"
 #include "presets/kind/partition_file.h"
@@ -52,28 +53,17 @@ static const struct fulcrum_column note_columns[] = {
     {"text", FULCRUM_COLUMN_TEXT, NULL},
 };
 
-/* Everything inside, one report each. */
-struct sections {
-    struct fulcrum_report *parameters;
-    struct fulcrum_report *quantities;
-    struct fulcrum_report *fits;
-    struct fulcrum_report *notes;
-};
-
 static struct fulcrum_report *parameters_of(
     const struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_report *report = fulcrum_report_new("parameters", parameter_columns,
-        sizeof parameter_columns / sizeof parameter_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parameters", parameter_columns);
     for (size_t i = 0; i < calibration->parameter_count; i++) {
         const struct fulcrum_parameter *parameter = &calibration->parameters[i];
         const struct fulcrum_field *field = fulcrum_field_find(parameter->path);
         fulcrum_report_add_text(report, parameter->path);
-        fulcrum_report_add_number(report, parameter->value);
-        fulcrum_report_add_number(report, parameter->standard_error);
-        fulcrum_report_add_text(report, field != NULL ? field->unit : "");
-        fulcrum_report_add_text(report, fulcrum_origin_name(parameter->origin));
-        fulcrum_report_add_text(report, parameter->source);
+        FULCRUM_REPORT_NUMBERS(report, parameter->value, parameter->standard_error);
+        FULCRUM_REPORT_TEXTS(report, field != NULL ? field->unit : "",
+            fulcrum_origin_name(parameter->origin), parameter->source);
     }
     return report;
 }
@@ -81,14 +71,11 @@ static struct fulcrum_report *parameters_of(
 static struct fulcrum_report *quantities_of(
     const struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_report *report = fulcrum_report_new("quantities", quantity_columns,
-        sizeof quantity_columns / sizeof quantity_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("quantities", quantity_columns);
     for (size_t i = 0; i < calibration->quantity_count; i++) {
         const struct fulcrum_quantity *quantity = &calibration->quantities[i];
         fulcrum_report_add_text(report, quantity->name);
-        fulcrum_report_add_number(report, quantity->value);
-        fulcrum_report_add_number(report, quantity->lo);
-        fulcrum_report_add_number(report, quantity->hi);
+        FULCRUM_REPORT_NUMBERS(report, quantity->value, quantity->lo, quantity->hi);
         fulcrum_report_add_text(report, quantity->unit);
     }
     return report;
@@ -96,17 +83,12 @@ static struct fulcrum_report *quantities_of(
 
 static struct fulcrum_report *fits_of(const struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "fits", fit_columns, sizeof fit_columns / sizeof fit_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("fits", fit_columns);
     for (size_t i = 0; i < calibration->fit_count; i++) {
         const struct fulcrum_fit_report *fit = &calibration->fits[i];
-        fulcrum_report_add_text(report, fit->name);
-        fulcrum_report_add_text(report, fit->form);
-        fulcrum_report_add_number(report, (double)fit->point_count);
-        fulcrum_report_add_number(report, fit->mape_frac);
-        fulcrum_report_add_number(report, fit->smape_frac);
-        fulcrum_report_add_number(report, fit->max_frac);
-        fulcrum_report_add_number(report, fit->bias_frac);
+        FULCRUM_REPORT_TEXTS(report, fit->name, fit->form);
+        FULCRUM_REPORT_NUMBERS(report, (double)fit->point_count, fit->mape_frac,
+            fit->smape_frac, fit->max_frac, fit->bias_frac);
         fulcrum_report_add_text(report, fit->warning);
     }
     return report;
@@ -114,77 +96,47 @@ static struct fulcrum_report *fits_of(const struct fulcrum_calibration *calibrat
 
 static struct fulcrum_report *notes_of(const struct fulcrum_calibration *calibration)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "notes", note_columns, sizeof note_columns / sizeof note_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("notes", note_columns);
     for (size_t i = 0; i < calibration->note_count; i++) {
-        fulcrum_report_add_text(report, calibration->notes[i].key);
-        fulcrum_report_add_text(report, calibration->notes[i].text);
+        FULCRUM_REPORT_TEXTS(
+            report, calibration->notes[i].key, calibration->notes[i].text);
     }
     return report;
-}
-
-static void print_section(
-    const struct fulcrum_report *report, size_t row_count, FILE *stream)
-{
-    if (row_count > 0) {
-        (void)fputc('\n', stream);
-        fulcrum_report_print_table(report, stream, 0);
-    }
-}
-
-static enum fulcrum_status print_tables(const struct fulcrum_calibration *calibration,
-    const struct sections *sections, const struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    (void)fprintf(context->out, "calibration %s: %s%s\n\n", calibration->name,
-        calibration->title, calibration->complete ? "" : " (incomplete)");
-    enum fulcrum_status status =
-        fulcrum_report_print(sections->parameters, "fulcrum-show", context, err);
-    print_section(sections->quantities, calibration->quantity_count, context->out);
-    print_section(sections->fits, calibration->fit_count, context->out);
-    print_section(sections->notes, calibration->note_count, context->out);
-    return status;
-}
-
-static enum fulcrum_status show_calibration_print_json(
-    const struct fulcrum_calibration *calibration, const struct sections *sections,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-show");
-    fulcrum_json_add_text(document, "kind", "calibration");
-    fulcrum_json_add_text(document, "name", calibration->name);
-    fulcrum_json_add_text(document, "title", calibration->title);
-    fulcrum_json_add_flag(document, "complete", calibration->complete);
-    fulcrum_report_to_json(sections->parameters, document);
-    fulcrum_report_to_json(sections->quantities, document);
-    fulcrum_report_to_json(sections->fits, document);
-    fulcrum_report_to_json(sections->notes, document);
-    return fulcrum_report_print_document(document, context, err);
 }
 
 enum fulcrum_status fulcrum_show_calibration(
     const struct fulcrum_calibration *calibration,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct sections sections = {
-        .parameters = parameters_of(calibration),
-        .quantities = quantities_of(calibration),
-        .fits = fits_of(calibration),
-        .notes = notes_of(calibration),
-    };
-    enum fulcrum_status status;
+    struct fulcrum_report *const sections[] = {parameters_of(calibration),
+        quantities_of(calibration), fits_of(calibration), notes_of(calibration)};
+    const size_t count = sizeof sections / sizeof sections[0];
+    enum fulcrum_status status = FULCRUM_OK;
     if (context->format == FULCRUM_FORMAT_JSON) {
-        status = show_calibration_print_json(calibration, &sections, context, err);
+        struct fulcrum_json *document = fulcrum_report_document("fulcrum-show");
+        fulcrum_json_add_text(document, "kind", "calibration");
+        fulcrum_json_add_text(document, "name", calibration->name);
+        fulcrum_json_add_text(document, "title", calibration->title);
+        fulcrum_json_add_flag(document, "complete", calibration->complete);
+        for (size_t i = 0; i < count; i++) {
+            fulcrum_report_to_json(sections[i], document);
+        }
+        status = fulcrum_report_print_document(document, context, err);
     } else if (context->format == FULCRUM_FORMAT_CSV) {
-        status =
-            fulcrum_report_print(sections.parameters, "fulcrum-show", context, err);
+        status = fulcrum_report_print(sections[0], "fulcrum-show", context, err);
     } else {
-        status = print_tables(calibration, &sections, context, err);
+        (void)fprintf(context->out, "calibration %s: %s%s\n", calibration->name,
+            calibration->title, calibration->complete ? "" : " (incomplete)");
+        for (size_t i = 0; i < count; i++) {
+            if (i == 0 || !fulcrum_report_is_empty(sections[i])) {
+                (void)fputc('\n', context->out);
+                fulcrum_report_print_table(sections[i], context->out, 0);
+            }
+        }
     }
-    fulcrum_report_free(sections.parameters);
-    fulcrum_report_free(sections.quantities);
-    fulcrum_report_free(sections.fits);
-    fulcrum_report_free(sections.notes);
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_report_free(sections[i]);
+    }
     return status;
 }
 
@@ -217,39 +169,24 @@ static const struct fulcrum_column source_columns[] = {
     {"text", FULCRUM_COLUMN_TEXT, NULL},
 };
 
-static void format_starts(
-    const struct fulcrum_mig_profile *profile, char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t k = 0; k < profile->start_count && used < size; k++) {
-        used += (size_t)snprintf(
-            out + used, size - used, "%s%.0f", k > 0 ? " " : "", profile->starts[k]);
-    }
-}
-
 static struct fulcrum_report *profiles_of(const struct fulcrum_mig *mig)
 {
-    struct fulcrum_report *report = fulcrum_report_new("profiles", profile_columns,
-        sizeof profile_columns / sizeof profile_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("profiles", profile_columns);
     for (size_t i = 0; i < mig->profile_count; i++) {
         const struct fulcrum_mig_profile *profile = &mig->profiles[i];
-        char starts[64];
-        format_starts(profile, starts, sizeof starts);
+        struct fulcrum_string starts = {.chars = NULL};
+        for (size_t k = 0; k < profile->start_count; k++) {
+            fulcrum_string_add(&starts, "%s%.0f", k > 0 ? " " : "", profile->starts[k]);
+        }
         fulcrum_report_add_text(report, profile->name);
-        fulcrum_report_add_number(report, profile->most_count);
-        fulcrum_report_add_number(report, profile->compute_slice_count);
-        fulcrum_report_add_number(report, profile->sm_count);
-        fulcrum_report_add_number(report, profile->sm_count / mig->sm_count);
-        fulcrum_report_add_number(report, profile->memory_slice_count);
-        fulcrum_report_add_number(
-            report, profile->memory_slice_count / mig->memory_slice_count);
-        fulcrum_report_add_number(
-            report, profile->cache_slice_count / mig->memory_slice_count);
-        fulcrum_report_add_number(report, profile->memory_byte);
-        fulcrum_report_add_number(report, profile->copy_engine_count);
-        fulcrum_report_add_number(report, profile->decoder_count);
-        fulcrum_report_add_text(report, starts);
+        FULCRUM_REPORT_NUMBERS(report, profile->most_count,
+            profile->compute_slice_count, profile->sm_count,
+            profile->sm_count / mig->sm_count, profile->memory_slice_count,
+            profile->memory_slice_count / mig->memory_slice_count,
+            profile->cache_slice_count / mig->memory_slice_count, profile->memory_byte,
+            profile->copy_engine_count, profile->decoder_count);
+        fulcrum_report_add_text(report, fulcrum_string_get(&starts));
+        fulcrum_string_clear(&starts);
     }
     return report;
 }
@@ -266,9 +203,7 @@ static void add_layout(struct fulcrum_report *report, const struct fulcrum_mig *
         slices += layout->counts[i] * mig->profiles[i].memory_slice_count;
     }
     fulcrum_report_add_text(report, text);
-    fulcrum_report_add_number(report, (double)layout->instance_count);
-    fulcrum_report_add_number(report, sms);
-    fulcrum_report_add_number(report, slices);
+    FULCRUM_REPORT_NUMBERS(report, (double)layout->instance_count, sms, slices);
 }
 
 static enum fulcrum_status layouts_of(const struct fulcrum_mig *mig,
@@ -277,8 +212,7 @@ static enum fulcrum_status layouts_of(const struct fulcrum_mig *mig,
     struct fulcrum_mig_layout *layouts = NULL;
     size_t count = 0;
     TRY(fulcrum_mig_layouts(mig, &layouts, &count, err));
-    *out = fulcrum_report_new(
-        "layouts", layout_columns, sizeof layout_columns / sizeof layout_columns[0]);
+    *out = FULCRUM_REPORT_NEW("layouts", layout_columns);
     for (size_t i = 0; i < count; i++) {
         if (layouts[i].is_full) {
             add_layout(*out, mig, &layouts[i]);
@@ -291,75 +225,56 @@ static enum fulcrum_status layouts_of(const struct fulcrum_mig *mig,
 static struct fulcrum_report *show_partition_sources_of(
     const struct fulcrum_partition *partition)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "sources", source_columns, sizeof source_columns / sizeof source_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("sources", source_columns);
     for (size_t i = 0; i < partition->source_count; i++) {
-        fulcrum_report_add_text(report, partition->sources[i].part);
-        fulcrum_report_add_text(report, partition->sources[i].text);
+        FULCRUM_REPORT_TEXTS(
+            report, partition->sources[i].part, partition->sources[i].text);
     }
     return report;
-}
-
-/* The three tables of a partition. */
-struct tables {
-    struct fulcrum_report *profiles;
-    struct fulcrum_report *layouts;
-    struct fulcrum_report *sources;
-};
-
-static enum fulcrum_status show_partition_print_json(const struct fulcrum_mig *mig,
-    const struct tables *tables, const struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-show");
-    fulcrum_json_add_text(document, "kind", "partition");
-    fulcrum_json_add_text(document, "name", mig->name);
-    fulcrum_json_add_text(document, "title", mig->title);
-    fulcrum_json_add_text(document, "gpu", mig->gpu);
-    fulcrum_json_add_number(document, "sm_count", mig->sm_count);
-    fulcrum_json_add_number(document, "memory_byte", mig->memory_byte);
-    fulcrum_json_add_number(document, "compute_slice_count", mig->compute_slice_count);
-    fulcrum_json_add_number(document, "memory_slice_count", mig->memory_slice_count);
-    fulcrum_report_to_json(tables->profiles, document);
-    fulcrum_report_to_json(tables->layouts, document);
-    fulcrum_report_to_json(tables->sources, document);
-    return fulcrum_report_print_document(document, context, err);
-}
-
-static void print_table(const struct fulcrum_mig *mig, const struct tables *tables,
-    const struct fulcrum_context *context)
-{
-    FILE *stream = context->out;
-    (void)fprintf(stream, "partition %s: %s\n\n", mig->name, mig->title);
-    (void)fprintf(stream,
-        "%s: %.6g SMs, %.6g compute slices, %.6g memory slices of %.6g GB in all\n\n",
-        mig->gpu, mig->sm_count, mig->compute_slice_count, mig->memory_slice_count,
-        mig->memory_byte / 1e9);
-    fulcrum_report_print_table(tables->profiles, stream, 0);
-    (void)fputc('\n', stream);
-    fulcrum_report_print_table(tables->layouts, stream, 0);
-    (void)fputc('\n', stream);
-    fulcrum_report_print_table(tables->sources, stream, 0);
 }
 
 enum fulcrum_status fulcrum_show_partition(const struct fulcrum_partition *partition,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct fulcrum_mig *mig = &partition->mig;
-    struct tables tables = {.layouts = NULL};
-    enum fulcrum_status status = layouts_of(mig, &tables.layouts, err);
-    tables.profiles = profiles_of(mig);
-    tables.sources = show_partition_sources_of(partition);
-    if (status == FULCRUM_OK && context->format == FULCRUM_FORMAT_JSON) {
-        status = show_partition_print_json(mig, &tables, context, err);
-    } else if (status == FULCRUM_OK && context->format == FULCRUM_FORMAT_TABLE) {
-        print_table(mig, &tables, context);
-    } else if (status == FULCRUM_OK) {
-        status = fulcrum_report_print(tables.profiles, "fulcrum-show", context, err);
+    struct fulcrum_report *layouts = NULL;
+    TRY(layouts_of(mig, &layouts, err));
+    struct fulcrum_report *const tables[] = {
+        profiles_of(mig), layouts, show_partition_sources_of(partition)};
+    const size_t count = sizeof tables / sizeof tables[0];
+    enum fulcrum_status status = FULCRUM_OK;
+    if (context->format == FULCRUM_FORMAT_JSON) {
+        struct fulcrum_json *document = fulcrum_report_document("fulcrum-show");
+        fulcrum_json_add_text(document, "kind", "partition");
+        fulcrum_json_add_text(document, "name", mig->name);
+        fulcrum_json_add_text(document, "title", mig->title);
+        fulcrum_json_add_text(document, "gpu", mig->gpu);
+        fulcrum_json_add_number(document, "sm_count", mig->sm_count);
+        fulcrum_json_add_number(document, "memory_byte", mig->memory_byte);
+        fulcrum_json_add_number(
+            document, "compute_slice_count", mig->compute_slice_count);
+        fulcrum_json_add_number(
+            document, "memory_slice_count", mig->memory_slice_count);
+        for (size_t i = 0; i < count; i++) {
+            fulcrum_report_to_json(tables[i], document);
+        }
+        status = fulcrum_report_print_document(document, context, err);
+    } else if (context->format == FULCRUM_FORMAT_CSV) {
+        status = fulcrum_report_print(tables[0], "fulcrum-show", context, err);
+    } else {
+        (void)fprintf(context->out,
+            "partition %s: %s\n\n%s: %.6g SMs, %.6g compute slices, %.6g memory "
+            "slices of %.6g GB in all\n",
+            mig->name, mig->title, mig->gpu, mig->sm_count, mig->compute_slice_count,
+            mig->memory_slice_count, mig->memory_byte / 1e9);
+        for (size_t i = 0; i < count; i++) {
+            (void)fputc('\n', context->out);
+            fulcrum_report_print_table(tables[i], context->out, 0);
+        }
     }
-    fulcrum_report_free(tables.profiles);
-    fulcrum_report_free(tables.layouts);
-    fulcrum_report_free(tables.sources);
+    for (size_t i = 0; i < count; i++) {
+        fulcrum_report_free(tables[i]);
+    }
     return status;
 }
 
@@ -372,52 +287,46 @@ static const struct fulcrum_column point_columns[] = {
     {"half_width", FULCRUM_COLUMN_NUMBER, "+-"},
 };
 
-/* "run.env_count=20 method=Pure simulation"; cut where it is too long. */
+/* "run.env_count=20 method=Pure simulation" */
 static void format_settings(
-    const struct fulcrum_reference_point *point, char *out, size_t size)
+    const struct fulcrum_reference_point *point, struct fulcrum_string *out)
 {
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < point->setting_count && used < size; i++) {
+    for (size_t i = 0; i < point->setting_count; i++) {
         const struct fulcrum_reference_setting *setting = &point->settings[i];
-        const char *gap = i > 0 ? " " : "";
-        int length = isnan(setting->number)
-                         ? snprintf(out + used, size - used, "%s%s=%s", gap,
-                               setting->path, setting->text)
-                         : snprintf(out + used, size - used, "%s%s=%.12g", gap,
-                               setting->path, setting->number);
-        used += length > 0 ? (size_t)length : 0;
+        fulcrum_string_add(out, "%s%s=", i > 0 ? " " : "", setting->path);
+        if (isnan(setting->number)) {
+            fulcrum_string_add(out, "%s", setting->text);
+        } else {
+            fulcrum_string_add(out, "%.12g", setting->number);
+        }
     }
 }
 
 static struct fulcrum_report *points_of(const struct fulcrum_reference *reference)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "points", point_columns, sizeof point_columns / sizeof point_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("points", point_columns);
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
-        char settings[400];
-        format_settings(point, settings, sizeof settings);
+        struct fulcrum_string settings = {.chars = NULL};
+        format_settings(point, &settings);
         for (size_t j = 0; j < point->observation_count; j++) {
             const struct fulcrum_observation *observation = &point->observations[j];
             fulcrum_report_add_number(report, (double)i);
-            fulcrum_report_add_text(report, point->series);
-            fulcrum_report_add_text(report, settings);
-            fulcrum_report_add_text(report, observation->quantity);
-            fulcrum_report_add_number(report, observation->value);
-            fulcrum_report_add_number(report, observation->half_width);
+            FULCRUM_REPORT_TEXTS(report, point->series, fulcrum_string_get(&settings),
+                observation->quantity);
+            FULCRUM_REPORT_NUMBERS(report, observation->value, observation->half_width);
         }
+        fulcrum_string_clear(&settings);
     }
     return report;
 }
 
 static struct fulcrum_report *sources_of(const struct fulcrum_reference *reference)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "sources", source_columns, sizeof source_columns / sizeof source_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("sources", source_columns);
     for (size_t i = 0; i < reference->source_count; i++) {
-        fulcrum_report_add_text(report, reference->sources[i].part);
-        fulcrum_report_add_text(report, reference->sources[i].text);
+        FULCRUM_REPORT_TEXTS(
+            report, reference->sources[i].part, reference->sources[i].text);
     }
     return report;
 }

@@ -2,13 +2,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/result/report.h"
 #include "cli/result/show.h"
 #include "presets/io/json.h"
-
-enum { TEXT_SIZE = 120 };
 
 static const struct fulcrum_column columns[] = {
     {"field", FULCRUM_COLUMN_TEXT, NULL},
@@ -31,44 +31,34 @@ static int is_of_kind(const struct fulcrum_field *field, enum fulcrum_preset_kin
     return strncmp(field->path, name, length) == 0 && field->path[length] == '.';
 }
 
-static int is_given(
-    const struct fulcrum_field *field, const struct fulcrum_design *design)
-{
-    return is_number(field) ? !isnan(fulcrum_field_number(field, design))
-                            : fulcrum_field_text(field, design)[0] != '\0';
-}
-
 /* Whole numbers of any length are for people too: 12582912, not 1.258e+07. */
-static void format_value(const struct fulcrum_field *field,
-    const struct fulcrum_shown_design *shown, enum fulcrum_format format, char *out)
+static char *value_of(const struct fulcrum_field *field,
+    const struct fulcrum_shown_design *shown, enum fulcrum_format format)
 {
     if (!is_number(field)) {
-        (void)snprintf(out, TEXT_SIZE, "%s", fulcrum_field_text(field, shown->design));
-        return;
+        return fulcrum_format("%s", fulcrum_field_text(field, shown->design));
     }
     double value = fulcrum_field_number(field, shown->design);
     int is_table = format == FULCRUM_FORMAT_TABLE;
     if (isnan(value)) {
-        (void)snprintf(out, TEXT_SIZE, "%s", is_table ? "-" : "");
-    } else if (is_table && field->kind == FULCRUM_FIELD_NUMBER) {
-        (void)snprintf(out, TEXT_SIZE, "%.6g", value);
-    } else {
-        (void)snprintf(out, TEXT_SIZE, "%.17g", value);
+        return fulcrum_format("%s", is_table ? "-" : "");
     }
+    return fulcrum_format(
+        is_table && field->kind == FULCRUM_FIELD_NUMBER ? "%.6g" : "%.17g", value);
 }
 
-static void format_basis(const struct fulcrum_field *field,
-    const struct fulcrum_shown_design *shown, const struct fulcrum_source *source,
-    char *out)
+static char *basis_of(const struct fulcrum_field *field,
+    const struct fulcrum_shown_design *shown, const struct fulcrum_source *source)
 {
-    if (source == NULL) {
-        (void)snprintf(out, TEXT_SIZE, "%s",
-            is_given(field, shown->design) ? shown->unsourced : "not given");
-    } else if (source->is_prior) {
-        (void)snprintf(out, TEXT_SIZE, "prior, x or / %.3g", source->spread_factor);
-    } else {
-        (void)snprintf(out, TEXT_SIZE, "source");
+    if (source != NULL) {
+        return source->is_prior
+                   ? fulcrum_format("prior, x or / %.3g", source->spread_factor)
+                   : fulcrum_format("source");
     }
+    int is_given = is_number(field)
+                       ? !isnan(fulcrum_field_number(field, shown->design))
+                       : fulcrum_field_text(field, shown->design)[0] != '\0';
+    return fulcrum_format("%s", is_given ? shown->unsourced : "not given");
 }
 
 static void add_row(struct fulcrum_report *report, const struct fulcrum_field *field,
@@ -76,25 +66,12 @@ static void add_row(struct fulcrum_report *report, const struct fulcrum_field *f
 {
     const struct fulcrum_source *source =
         fulcrum_sources_find(shown->sources, field->path);
-    char text[TEXT_SIZE];
-    fulcrum_report_add_text(report, field->path);
-    format_value(field, shown, format, text);
-    fulcrum_report_add_text(report, text);
-    fulcrum_report_add_text(report, field->unit);
-    format_basis(field, shown, source, text);
-    fulcrum_report_add_text(report, text);
-    fulcrum_report_add_text(report, source != NULL ? source->file : "");
-    fulcrum_report_add_text(report, source != NULL ? source->text : "");
-}
-
-static void add_value(struct fulcrum_json *object, const struct fulcrum_field *field,
-    const struct fulcrum_design *design)
-{
-    if (is_number(field)) {
-        fulcrum_json_add_number(object, "value", fulcrum_field_number(field, design));
-    } else {
-        fulcrum_json_add_text(object, "value", fulcrum_field_text(field, design));
-    }
+    char *value = value_of(field, shown, format);
+    char *basis = basis_of(field, shown, source);
+    FULCRUM_REPORT_TEXTS(report, field->path, value, field->unit, basis,
+        source != NULL ? source->file : "", source != NULL ? source->text : "");
+    free(value);
+    free(basis);
 }
 
 static void add_object(struct fulcrum_json *array, const struct fulcrum_field *field,
@@ -103,10 +80,15 @@ static void add_object(struct fulcrum_json *array, const struct fulcrum_field *f
     const struct fulcrum_source *source =
         fulcrum_sources_find(shown->sources, field->path);
     struct fulcrum_json *object = fulcrum_json_append_object(array);
-    char basis[TEXT_SIZE];
-    format_basis(field, shown, source, basis);
+    char *basis = basis_of(field, shown, source);
     fulcrum_json_add_text(object, "field", field->path);
-    add_value(object, field, shown->design);
+    if (is_number(field)) {
+        fulcrum_json_add_number(
+            object, "value", fulcrum_field_number(field, shown->design));
+    } else {
+        fulcrum_json_add_text(
+            object, "value", fulcrum_field_text(field, shown->design));
+    }
     fulcrum_json_add_text(object, "unit", field->unit);
     fulcrum_json_add_text(object, "meaning", field->meaning);
     int is_prior = source != NULL && source->is_prior;
@@ -115,6 +97,7 @@ static void add_object(struct fulcrum_json *array, const struct fulcrum_field *f
         object, "spread_factor", is_prior ? source->spread_factor : (double)NAN);
     fulcrum_json_add_text(object, "preset", source != NULL ? source->file : "");
     fulcrum_json_add_text(object, "source", source != NULL ? source->text : "");
+    free(basis);
 }
 
 static enum fulcrum_status print_json(const struct fulcrum_shown_design *shown,
@@ -141,8 +124,7 @@ enum fulcrum_status fulcrum_show_design(const struct fulcrum_shown_design *shown
     if (context->format == FULCRUM_FORMAT_JSON) {
         return print_json(shown, context, err);
     }
-    struct fulcrum_report *report =
-        fulcrum_report_new("fields", columns, sizeof columns / sizeof columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("fields", columns);
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {

@@ -18,6 +18,7 @@
 #include "model/predict/solver.h"
 #include "model/quantity.h"
 #include "model/study/sweep.h"
+#include "model/try.h"
 #include "presets/io/json.h"
 
 static void add_column(struct fulcrum_sweep_columns *columns, const char *name,
@@ -180,13 +181,9 @@ void fulcrum_sweep_columns_keep_few(struct fulcrum_sweep_columns *columns)
 
 int fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column)
 {
-    return column->cell == FULCRUM_CELL_POINT || column->cell == FULCRUM_CELL_FRONT ||
-           column->cell == FULCRUM_CELL_AXIS || column->cell == FULCRUM_CELL_ACTORS ||
-           column->cell == FULCRUM_CELL_OUTPUT || column->cell == FULCRUM_CELL_LOW ||
-           column->cell == FULCRUM_CELL_HIGH || column->cell == FULCRUM_CELL_RATIO ||
-           column->cell == FULCRUM_CELL_RATIO_LOW ||
-           column->cell == FULCRUM_CELL_RATIO_HIGH ||
-           column->cell == FULCRUM_CELL_ERROR;
+    return column->cell != FULCRUM_CELL_HEAD && column->cell != FULCRUM_CELL_METHOD &&
+           column->cell != FULCRUM_CELL_BOTTLENECK &&
+           column->cell != FULCRUM_CELL_FLAGS && column->cell != FULCRUM_CELL_STATUS;
 }
 
 /* A point that cannot run has the values of its axes and no other number. */
@@ -318,10 +315,7 @@ enum fulcrum_status fulcrum_front_list_parse(
         }
         struct fulcrum_front_item *item = &list.items[list.count++];
         (void)snprintf(item->name, sizeof item->name, "%.*s", (int)length, at);
-        enum fulcrum_status status = read_item(item, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(read_item(item, err));
         if (is_given_before(&list, list.count - 1)) {
             return fulcrum_fail(
                 err, FULCRUM_ERR_RANGE, "--pareto: %s is given twice", item->name);

@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
+#include "model/string.h"
+
 /* A metric within this share of its best counts as its plateau. */
 #define PLATEAU_FRAC 0.95
 /* Records are this much apart: at most 5130 of them on the plateau. */
@@ -47,13 +50,11 @@ struct fulcrum_sweep_finding {
 struct fulcrum_sweep_finding *fulcrum_sweep_finding_new(
     const struct fulcrum_sweep_plan *plan)
 {
-    struct fulcrum_sweep_finding *finding = calloc(1, sizeof *finding);
-    if (finding != NULL) {
-        finding->plan = plan;
-        finding->tracks[0].output = FULCRUM_OUTPUT_steps_per_s;
-        finding->tracks[1].output = FULCRUM_OUTPUT_steps_per_j_gpu;
-        finding->tracks[2].output = FULCRUM_OUTPUT_steps_per_j_system;
-    }
+    struct fulcrum_sweep_finding *finding = fulcrum_allocate(1, sizeof *finding);
+    finding->plan = plan;
+    finding->tracks[0].output = FULCRUM_OUTPUT_steps_per_s;
+    finding->tracks[1].output = FULCRUM_OUTPUT_steps_per_j_gpu;
+    finding->tracks[2].output = FULCRUM_OUTPUT_steps_per_j_system;
     return finding;
 }
 
@@ -65,19 +66,14 @@ void fulcrum_sweep_finding_free(struct fulcrum_sweep_finding *finding)
     free(finding);
 }
 
-/* Moves the records that count to the beginning, with room for one more; 0: no memory.
- */
-static int make_room(struct track *track)
+/* Moves the records that count to the beginning, with room for one more. */
+static void make_room(struct track *track)
 {
     size_t kept = track->count - track->first;
     struct record *records = track->records;
     if (2 * kept >= track->capacity) {
-        size_t capacity = kept < 8 ? 16 : 4 * kept;
-        records = calloc(capacity, sizeof *records);
-        if (records == NULL) {
-            return 0;
-        }
-        track->capacity = capacity;
+        track->capacity = kept < 8 ? 16 : 4 * kept;
+        records = fulcrum_allocate(track->capacity, sizeof *records);
     }
     for (size_t i = 0; i < kept; i++) {
         records[i] = track->records[track->first + i];
@@ -88,7 +84,6 @@ static int make_room(struct track *track)
     }
     track->first = 0;
     track->count = kept;
-    return 1;
 }
 
 /* A whole point would be ten times as large. */
@@ -116,8 +111,10 @@ static void add_point(struct track *track, const struct fulcrum_sweep_point *poi
     }
     double last =
         track->first < track->count ? track->records[track->count - 1].value : 0.0;
-    if (value > last * (1.0 + RECORD_STEP_REL) &&
-        (track->count < track->capacity || make_room(track))) {
+    if (value > last * (1.0 + RECORD_STEP_REL)) {
+        if (track->count == track->capacity) {
+            make_room(track);
+        }
         track->records[track->count++] = track->best;
     }
 }
@@ -134,43 +131,33 @@ void fulcrum_sweep_finding_add(struct fulcrum_sweep_finding *finding,
 
 /* "CPU/GPU ratio 1 (machine.cpu.thread_count = 640, 4096 actors)" */
 static void describe_point(const struct fulcrum_sweep_plan *plan,
-    const struct record *record, char *out, size_t size)
+    const struct record *record, struct fulcrum_string *out)
 {
     double ratio = record->cpu_gpu_ratio;
-    int length = isnan(ratio) ? 0 : snprintf(out, size, "CPU/GPU ratio %.3g (", ratio);
-    size_t used = length > 0 ? (size_t)length : 0;
-    for (size_t i = 0; i < plan->axis_count && used < size; i++) {
+    if (!isnan(ratio)) {
+        fulcrum_string_add(out, "CPU/GPU ratio %.3g (", ratio);
+    }
+    for (size_t i = 0; i < plan->axis_count; i++) {
         const char *path = plan->axes[i].field->path;
-        if (strcmp(path, "run.actor_count") == 0) {
-            continue;
+        if (strcmp(path, "run.actor_count") != 0) {
+            fulcrum_string_add(out, "%s = %.6g, ", path, record->varied[i]);
         }
-        length =
-            snprintf(out + used, size - used, "%s = %.6g, ", path, record->varied[i]);
-        used += length > 0 ? (size_t)length : 0;
     }
-    if (used < size) {
-        length = snprintf(out + used, size - used, "%.6g actors", record->actor_count);
-        used += length > 0 ? (size_t)length : 0;
-    }
-    if (used < size && !isnan(ratio)) {
-        (void)snprintf(out + used, size - used, ")");
-    }
+    fulcrum_string_add(
+        out, "%.6g actors%s", record->actor_count, isnan(ratio) ? "" : ")");
 }
 
-/* Where the metric comes within 5 % of its best, or "" where it is not known. */
+/* Where the metric comes within 5 % of its best, or nothing where it is not known. */
 static void describe_plateau(const struct fulcrum_sweep_finding *finding,
-    const struct track *track, const char *what, char *out, size_t size)
+    const struct track *track, const char *what, struct fulcrum_string *out)
 {
-    out[0] = '\0';
     if (track->first < track->count) {
-        char place[400];
-        describe_point(
-            finding->plan, &track->records[track->first], place, sizeof place);
         double best = track->best.value;
-        (void)snprintf(out, size,
-            best >= 1e4 ? "%s comes within 5 %% of its best, %.0f, at %s"
-                        : "%s comes within 5 %% of its best, %.4g, at %s",
-            what, best, place);
+        fulcrum_string_add(out,
+            best >= 1e4 ? "%s comes within 5 %% of its best, %.0f, at "
+                        : "%s comes within 5 %% of its best, %.4g, at ",
+            what, best);
+        describe_point(finding->plan, &track->records[track->first], out);
     }
 }
 
@@ -181,20 +168,16 @@ void fulcrum_sweep_finding_text(
         (void)snprintf(out, size, "no point of the sweep can run");
         return;
     }
-    char rate[520];
-    char per_gpu[520];
-    char per_system[520] = "";
+    struct fulcrum_string text = {.chars = NULL};
+    describe_plateau(finding, &finding->tracks[0], "throughput in steps/s", &text);
     describe_plateau(
-        finding, &finding->tracks[0], "throughput in steps/s", rate, sizeof rate);
-    describe_plateau(finding, &finding->tracks[1],
-        "; performance per GPU watt in steps/J", per_gpu, sizeof per_gpu);
+        finding, &finding->tracks[1], "; performance per GPU watt in steps/J", &text);
     const struct record *best = &finding->tracks[2].best;
     if (best->value > 0.0) {
-        char place[400];
-        describe_point(finding->plan, best, place, sizeof place);
-        (void)snprintf(per_system, sizeof per_system,
-            "; performance per system watt is best, %.3g steps/J, at %s", best->value,
-            place);
+        fulcrum_string_add(&text,
+            "; performance per system watt is best, %.3g steps/J, at ", best->value);
+        describe_point(finding->plan, best, &text);
     }
-    (void)snprintf(out, size, "%s%s%s", rate, per_gpu, per_system);
+    (void)snprintf(out, size, "%s", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
 }

@@ -10,15 +10,16 @@
 #include "cli/result/sweep_writer.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/result/quantity_text.h"
 #include "cli/result/report.h"
 #include "cli/result/sweep_columns.h"
+#include "model/string.h"
 #include "model/study/sweep.h"
 #include "presets/io/json.h"
 
@@ -67,13 +68,11 @@ struct statement {
 struct fulcrum_sweep_optima *fulcrum_sweep_optima_new(
     const struct fulcrum_sweep_plan *plan)
 {
-    struct fulcrum_sweep_optima *optima = calloc(1, sizeof *optima);
-    if (optima != NULL) {
-        optima->plan = plan;
-        if (fulcrum_sweep_profile_new(plan, &optima->profile, NULL) != FULCRUM_OK) {
-            free(optima);
-            optima = NULL;
-        }
+    struct fulcrum_sweep_optima *optima = fulcrum_allocate(1, sizeof *optima);
+    optima->plan = plan;
+    if (fulcrum_sweep_profile_new(plan, &optima->profile, NULL) != FULCRUM_OK) {
+        free(optima);
+        return NULL;
     }
     return optima;
 }
@@ -160,39 +159,17 @@ static int find_statement(const struct fulcrum_sweep_optima *optima, size_t metr
     return 1;
 }
 
-/* Text that grows; what does not fit is left out. */
-struct text {
-    char *out;
-    size_t size;
-    size_t used;
-};
-
-static void add(struct text *text, const char *format, ...) FULCRUM_PRINTF(2, 3);
-
-static void add(struct text *text, const char *format, ...)
-{
-    if (text->used >= text->size) {
-        return;
-    }
-    va_list args;
-    va_start(args, format);
-    int length =
-        vsnprintf(text->out + text->used, text->size - text->used, format, args);
-    va_end(args);
-    text->used += length > 0 ? (size_t)length : 0;
-}
-
 /* " (LO to HI)" beside an end of a plateau, where it is known and not sharp. */
-static void add_end(struct text *text, const struct fulcrum_interval *end)
+static void add_end(struct fulcrum_string *text, const struct fulcrum_interval *end)
 {
     if (end->lo < end->hi) {
-        add(text, " (%.4g to %.4g)", end->lo, end->hi);
+        fulcrum_string_add(text, " (%.4g to %.4g)", end->lo, end->hi);
     }
 }
 
 /* "; as CPU/GPU ratio 1, 0.9 to 1.5, within 5 % from 0.75 to 2"; a field that does not
  * move the ratio needs no such words. */
-static void add_ratio(struct text *text, const struct statement *statement)
+static void add_ratio(struct fulcrum_string *text, const struct statement *statement)
 {
     const struct fulcrum_plateau *plateau = &statement->plateau;
     const struct fulcrum_interval *ratio = &statement->spread.ratio;
@@ -201,32 +178,33 @@ static void add_ratio(struct text *text, const struct statement *statement)
     if (!draws_move && !(plateau->least_ratio < plateau->most_ratio)) {
         return;
     }
-    add(text, "; as CPU/GPU ratio %.3g", plateau->best_ratio);
+    fulcrum_string_add(text, "; as CPU/GPU ratio %.3g", plateau->best_ratio);
     if (has_draws) {
-        add(text, ", %.3g to %.3g", ratio->lo, ratio->hi);
+        fulcrum_string_add(text, ", %.3g to %.3g", ratio->lo, ratio->hi);
     }
-    add(text, ", within 5 %% from %.3g", plateau->least_ratio);
+    fulcrum_string_add(text, ", within 5 %% from %.3g", plateau->least_ratio);
     add_end(text, &statement->first_ratio);
-    add(text, " to %.3g", plateau->most_ratio);
+    fulcrum_string_add(text, " to %.3g", plateau->most_ratio);
     add_end(text, &statement->last_ratio);
 }
 
 /* What a plateau that reaches an end means, and in how many draws it does. */
-static void add_shape(struct text *text, const struct statement *statement)
+static void add_shape(struct fulcrum_string *text, const struct statement *statement)
 {
     static const char *const words[] = {"", ": it rises to the end of the sweep",
         ": it falls from the beginning of the sweep",
         ", the end of the sweep: a plateau and no optimum",
         ", from the beginning of the sweep: a plateau and no optimum",
         ", the whole sweep: it is flat"};
-    add(text, "%s", words[statement->shape]);
+    fulcrum_string_add(text, "%s", words[statement->shape]);
     int from_first =
         statement->shape == FALLS || statement->shape == PLATEAU_FROM_FIRST;
     double near_frac =
         from_first ? statement->along.first_near_frac : statement->along.last_near_frac;
     if (statement->spread.draw_count > 1 && statement->shape != OPTIMUM &&
         !isnan(near_frac)) {
-        add(text, " (%s within 5 %% of the best in %.0f %% of the draws)",
+        fulcrum_string_add(text,
+            " (%s within 5 %% of the best in %.0f %% of the draws)",
             from_first ? "its beginning is" : "its end is", 100.0 * near_frac);
     }
 }
@@ -239,25 +217,28 @@ int fulcrum_sweep_optima_text(const struct fulcrum_sweep_optima *optima, size_t 
     if (optima == NULL || !find_statement(optima, metric, axis, &statement)) {
         return 0;
     }
-    struct text text = {out, size, 0};
+    struct fulcrum_string text = {.chars = NULL};
     const double *values = statement.axis->values;
     const struct fulcrum_plateau *plateau = &statement.plateau;
-    add(&text, "%s over %s is best at %.6g", metric_words[metric],
+    fulcrum_string_add(&text, "%s over %s is best at %.6g", metric_words[metric],
         statement.axis->field->path, values[plateau->best]);
     if (statement.spread.draw_count > 1) {
-        add(&text, ", 90 %% interval %.6g to %.6g of %zu draws%s",
+        fulcrum_string_add(&text, ", 90 %% interval %.6g to %.6g of %zu draws%s",
             statement.along.at.lo, statement.along.at.hi, statement.spread.draw_count,
             optima->simulated > 0 ? ", whose simulation adds noise" : "");
     }
-    add(&text, "; within 5 %% of that from %.6g", values[plateau->first]);
+    fulcrum_string_add(
+        &text, "; within 5 %% of that from %.6g", values[plateau->first]);
     add_end(&text, &statement.along.plateau_first);
-    add(&text, " to %.6g", values[plateau->last]);
+    fulcrum_string_add(&text, " to %.6g", values[plateau->last]);
     add_end(&text, &statement.along.plateau_last);
     if (plateau->count < plateau->last - plateau->first + 1) {
-        add(&text, ", with gaps");
+        fulcrum_string_add(&text, ", with gaps");
     }
     add_shape(&text, &statement);
     add_ratio(&text, &statement);
+    (void)snprintf(out, size, "%s", fulcrum_string_get(&text));
+    fulcrum_string_clear(&text);
     return 1;
 }
 
@@ -639,10 +620,7 @@ enum fulcrum_status fulcrum_sweep_writer_new(const struct fulcrum_sweep_head *he
     enum fulcrum_sweep_format format, struct fulcrum_context *context,
     struct fulcrum_sweep_writer **out, struct fulcrum_error *err)
 {
-    struct fulcrum_sweep_writer *writer = calloc(1, sizeof *writer);
-    if (writer == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sweep's output");
-    }
+    struct fulcrum_sweep_writer *writer = fulcrum_allocate(1, sizeof *writer);
     writer->head = *head;
     writer->format = format;
     writer->stream = context->out;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/options/actors_rule.h"
 #include "cli/options/design_options.h"
 #include "cli/options/solve_options.h"
@@ -36,15 +37,11 @@ enum fulcrum_status fulcrum_candidate_load(
     return fulcrum_design_inputs_load(settings, context, &out->inputs, err);
 }
 
-static int is_path(const struct fulcrum_field *field, const char *path)
-{
-    return field != NULL && strcmp(field->path, path) == 0;
-}
-
 int fulcrum_candidate_sets(const struct fulcrum_candidate *candidate, const char *path)
 {
     for (size_t i = 0; i < candidate->inputs.setting_count; i++) {
-        if (is_path(candidate->inputs.settings[i].field, path)) {
+        const struct fulcrum_field *field = candidate->inputs.settings[i].field;
+        if (field != NULL && strcmp(field->path, path) == 0) {
             return 1;
         }
     }
@@ -57,9 +54,7 @@ enum fulcrum_status fulcrum_candidate_set(struct fulcrum_candidate *candidate,
     struct fulcrum_design_inputs *inputs = &candidate->inputs;
     struct fulcrum_setting *grown =
         realloc(inputs->settings, (inputs->setting_count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    }
+    TRY_MEMORY(grown, err, "out of memory");
     grown[inputs->setting_count++] =
         (struct fulcrum_setting){fulcrum_field_find(path), value, NULL};
     inputs->settings = grown;
@@ -80,40 +75,11 @@ static double spread_of(
     return 1.0;
 }
 
-static int is_prior_of_any(const struct fulcrum_candidate *candidates, size_t count,
-    const struct fulcrum_field *field)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (spread_of(&candidates[i], field) > 1.0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* The fields that are a prior of any candidate; returns how many. */
-static size_t list_priors(const struct fulcrum_candidate *candidates, size_t count,
-    const struct fulcrum_field **out)
-{
-    size_t field_count = 0;
-    size_t found = 0;
-    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
-    for (size_t i = 0; i < field_count; i++) {
-        if (is_prior_of_any(candidates, count, &fields[i])) {
-            out[found++] = &fields[i];
-        }
-    }
-    return found;
-}
-
-static enum fulcrum_status give_priors(struct fulcrum_candidate *candidate,
-    const struct fulcrum_field *const *fields, size_t count, struct fulcrum_error *err)
+static void give_priors(struct fulcrum_candidate *candidate,
+    const struct fulcrum_field *const *fields, size_t count)
 {
     struct fulcrum_design_inputs *inputs = &candidate->inputs;
-    struct fulcrum_prior *priors = calloc(count + 1, sizeof *priors);
-    if (priors == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    }
+    struct fulcrum_prior *priors = fulcrum_allocate(count, sizeof *priors);
     for (size_t i = 0; i < count; i++) {
         priors[i] = (struct fulcrum_prior){fields[i], spread_of(candidate, fields[i])};
     }
@@ -122,45 +88,43 @@ static enum fulcrum_status give_priors(struct fulcrum_candidate *candidate,
     inputs->prior_count = count;
     inputs->scenario.priors = priors;
     inputs->scenario.prior_count = count;
-    return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_contenders_align(
-    struct fulcrum_candidate *candidates, size_t count, struct fulcrum_error *err)
+void fulcrum_contenders_align(struct fulcrum_candidate *candidates, size_t count)
 {
     size_t field_count = 0;
-    (void)fulcrum_fields(&field_count);
-    const struct fulcrum_field **fields = calloc(field_count, sizeof(void *));
-    if (fields == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
+    const struct fulcrum_field *fields = fulcrum_fields(&field_count);
+    const struct fulcrum_field **priors = fulcrum_allocate(field_count, sizeof *priors);
+    size_t prior_count = 0;
+    for (size_t j = 0; j < field_count; j++) {
+        size_t i = 0;
+        while (i < count && !(spread_of(&candidates[i], &fields[j]) > 1.0)) {
+            i++;
+        }
+        if (i < count) {
+            priors[prior_count++] = &fields[j];
+        }
     }
-    size_t prior_count = list_priors(candidates, count, fields);
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = give_priors(&candidates[i], fields, prior_count, err);
+    for (size_t i = 0; i < count; i++) {
+        give_priors(&candidates[i], priors, prior_count);
     }
-    free((void *)fields);
-    return status;
+    free((void *)priors);
 }
 
 /* Multiples of the GPUs, or learner cores, that share them. */
-static enum fulcrum_status offer_actors(
-    struct fulcrum_candidate *candidate, struct fulcrum_error *err)
+static void offer_actors(struct fulcrum_candidate *candidate)
 {
     const struct fulcrum_machine *machine = &candidate->design.machine;
     double replicas = machine->accelerator == FULCRUM_ACCELERATOR_GPU
                           ? candidate->design.run.gpu_count
                           : machine->learner_core_count;
-    candidate->actor_choices = calloc(CHOICES, sizeof *candidate->actor_choices);
-    if (candidate->actor_choices == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    }
+    candidate->actor_choices =
+        fulcrum_allocate(CHOICES, sizeof *candidate->actor_choices);
     for (size_t i = 0; i < CHOICES; i++) {
         double actors = actors_to_thread[i] * machine->cpu.thread_count;
         candidate->actor_choices[i] = replicas * fmax(1.0, round(actors / replicas));
     }
     candidate->actor_choice_count = CHOICES;
-    return FULCRUM_OK;
 }
 
 static enum fulcrum_status fill_plan(struct fulcrum_candidate *candidate,
@@ -168,26 +132,21 @@ static enum fulcrum_status fill_plan(struct fulcrum_candidate *candidate,
     struct fulcrum_sweep_plan *plan, struct fulcrum_error *err)
 {
     int is_set = fulcrum_candidate_sets(candidate, "run.actor_count");
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_actors_rule_check(rule, is_set,
+    TRY(fulcrum_actors_rule_check(rule, is_set,
         "give the number of actors in one way: --actors, --actors-per-thread or "
         "--best-actors",
         context, err));
-    status = fulcrum_actors_rule_choices(
-        rule, &candidate->actor_choices, &candidate->actor_choice_count, context, err);
-end:
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_actors_rule_choices(
+        rule, &candidate->actor_choices, &candidate->actor_choice_count, context, err));
     if (!isnan(rule->per_thread)) {
         plan->actors_per_thread = rule->per_thread;
     } else if (rule->best_of == NULL && !is_set &&
                !fulcrum_design_is_resident(&candidate->design)) {
-        status = offer_actors(candidate, err);
+        offer_actors(candidate);
     }
     plan->actor_choices = candidate->actor_choices;
     plan->actor_choice_count = candidate->actor_choice_count;
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Presets and settings, for the fields that no calibration gives: GPUs, price... */
@@ -213,9 +172,7 @@ static enum fulcrum_status keep_draws(struct fulcrum_candidate *candidate,
     const double *draws =
         fulcrum_predictor_draws(fulcrum_sweep_probe_predictor(probe), &count);
     candidate->draws = calloc(count * FULCRUM_OUTPUT_COUNT + 1, sizeof *draws);
-    if (candidate->draws == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a point");
-    }
+    TRY_MEMORY(candidate->draws, err, "draws of a point");
     if (count > 0) {
         memcpy(candidate->draws, draws, count * FULCRUM_OUTPUT_COUNT * sizeof *draws);
     }
@@ -240,16 +197,13 @@ static enum fulcrum_status predict_point(struct fulcrum_candidate *candidate,
     const struct fulcrum_sweep_plan *plan, struct fulcrum_error *err)
 {
     struct fulcrum_sweep_probe *probe = NULL;
-    enum fulcrum_status status =
-        fulcrum_sweep_probe_new(candidate->scenario, plan, &probe, err);
-    if (status == FULCRUM_OK) {
-        struct fulcrum_error why = {.status = FULCRUM_OK};
-        if (fulcrum_sweep_probe_point(probe, 0, &candidate->point, &why) ==
-            FULCRUM_OK) {
-            status = keep_draws(candidate, probe, err);
-        } else {
-            give_up(candidate, &why);
-        }
+    TRY(fulcrum_sweep_probe_new(candidate->scenario, plan, &probe, err));
+    enum fulcrum_status status = FULCRUM_OK;
+    struct fulcrum_error why = {.status = FULCRUM_OK};
+    if (fulcrum_sweep_probe_point(probe, 0, &candidate->point, &why) == FULCRUM_OK) {
+        status = keep_draws(candidate, probe, err);
+    } else {
+        give_up(candidate, &why);
     }
     fulcrum_sweep_probe_free(probe);
     return status;

@@ -49,10 +49,8 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_candidate_set(
  * Gives all the same list of priors, with no spread where a field is none, so that draw
  * k takes the same random numbers for the same parameters in each of them: a prior of
  * one name is drawn once for all.
- *   fails    FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_contenders_align(
-    struct fulcrum_candidate *candidates, size_t count, struct fulcrum_error *err);
+void fulcrum_contenders_align(struct fulcrum_candidate *candidates, size_t count);
 
 /*
  * Predicts a candidate with its draws. That it cannot run is no failure: `reason` says

@@ -248,12 +248,6 @@ static void vary(struct varied *varied, const char *path, double value)
         (struct fulcrum_setting){fulcrum_field_find(path), value, NULL};
 }
 
-static void vary_name(struct varied *varied, const char *path, const char *name)
-{
-    varied->settings[varied->count++] =
-        (struct fulcrum_setting){fulcrum_field_find(path), 0.0, name};
-}
-
 static struct varied settings_of(
     const struct fulcrum_cluster_plan *plan, const struct fulcrum_cluster_row *row)
 {
@@ -261,7 +255,9 @@ static struct varied settings_of(
     vary(&varied, "run.node_count", row->layout.node_count);
     vary(&varied, "run.gpu_count", row->layout.node_device_count);
     vary(&varied, "run.model_parallel_gpu_count", row->layout.model_parallel_count);
-    vary_name(&varied, "run.batch_scaling", fulcrum_batch_scaling_name(row->scaling));
+    varied.settings[varied.count++] =
+        (struct fulcrum_setting){fulcrum_field_find("run.batch_scaling"), 0.0,
+            fulcrum_batch_scaling_name(row->scaling)};
     if (!isnan(plan->actors_per_gpu)) {
         vary(&varied, "run.actor_count",
             plan->actors_per_gpu * row->layout.node_device_count);
@@ -307,18 +303,14 @@ struct work {
     double *drawn; /* of a whole run: draws x FULCRUM_OUTPUT_COUNT */
 };
 
-static size_t draw_count_of(const struct work *work)
-{
-    return work->draws != NULL ? (size_t)work->plan->predict.draws : 0;
-}
-
 /* What the row is in each draw; one that cannot run stays unknown. */
 static void run_draws(const struct work *work, const struct fulcrum_point *point,
     const struct fulcrum_cluster_row *row, size_t slot)
 {
     struct fulcrum_point drawn = *point;
     drawn.seed = work->plan->predict.solver.seed;
-    for (size_t k = 0; k < draw_count_of(work); k++) {
+    size_t draws = work->draws != NULL ? (size_t)work->plan->predict.draws : 0;
+    for (size_t k = 0; k < draws; k++) {
         struct fulcrum_cluster_row own = *row;
         const struct fulcrum_design *design = NULL;
         drawn.draw = k + 1;
@@ -390,11 +382,9 @@ static enum fulcrum_status add_row(const struct work *work,
         out->left_out_count++;
         return FULCRUM_OK;
     }
-    status = run_point(work, row, out->count, err);
-    if (status == FULCRUM_OK) {
-        out->rows[out->count++] = *row;
-    }
-    return status;
+    TRY(run_point(work, row, out->count, err));
+    out->rows[out->count++] = *row;
+    return FULCRUM_OK;
 }
 
 /* The numbers of one point among all, as digits of its index. */
@@ -421,15 +411,15 @@ static enum fulcrum_status add_speedups(const struct work *work, size_t slot,
     struct fulcrum_cluster_rows *out, struct fulcrum_error *err)
 {
     struct fulcrum_cluster_row one = {.device_count = 1.0, .layout = {1.0, 1.0, 1.0}};
-    enum fulcrum_status status = run_point(work, &one, slot, err);
+    TRY(run_point(work, &one, slot, err));
     out->is_by_quality = 1;
-    for (size_t i = 0; i < out->count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < out->count; i++) {
         struct fulcrum_cluster_row *row = &out->rows[i];
         row->speedup = row->steps_per_s / one.steps_per_s;
         row->quality_speedup = one.quality_runtime_s / row->quality_runtime_s;
         out->is_by_quality = out->is_by_quality && !isnan(row->quality_runtime_s);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static double done_in_s(
@@ -562,18 +552,10 @@ static enum fulcrum_status start(struct work *work, size_t points,
     }
     if (draws > 0) {
         work->drawn = calloc(draws, FULCRUM_OUTPUT_COUNT * sizeof *work->drawn);
-        TRY(work->drawn != NULL
-                ? fulcrum_cluster_draws_new(points, draws, &work->draws, err)
-                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu draws", draws));
+        TRY_MEMORY(work->drawn, err, "%zu draws", draws);
+        TRY(fulcrum_cluster_draws_new(points, draws, &work->draws, err));
     }
     return fulcrum_predictor_new(plan->scenario, &work->predictor, err);
-}
-
-static void end(struct work *work)
-{
-    fulcrum_predictor_free(work->predictor);
-    fulcrum_cluster_draws_free(work->draws);
-    free(work->drawn);
 }
 
 enum fulcrum_status fulcrum_cluster_rows_find(const struct fulcrum_cluster_plan *plan,
@@ -595,7 +577,9 @@ enum fulcrum_status fulcrum_cluster_rows_find(const struct fulcrum_cluster_plan 
         fulcrum_cluster_draws_judge(work.draws, out);
     }
 end:
-    end(&work);
+    fulcrum_predictor_free(work.predictor);
+    fulcrum_cluster_draws_free(work.draws);
+    free(work.drawn);
     return status;
 }
 

@@ -45,12 +45,6 @@ struct fulcrum_cluster_family {
 /* Speed-ups of two devices that a curve of parameters goes through. */
 enum { FAMILY_POINTS = 21 };
 
-#define WITH_ENDS(key, title)                                                          \
-    {key, FULCRUM_COLUMN_NUMBER, title}, {key "_lo", FULCRUM_COLUMN_NUMBER, "5 %"},    \
-    {                                                                                  \
-        key "_hi", FULCRUM_COLUMN_NUMBER, "95 %"                                       \
-    }
-
 /* In the order of add_row. */
 static const struct fulcrum_column columns[] = {
     {"scaling", FULCRUM_COLUMN_TEXT, NULL},
@@ -59,19 +53,19 @@ static const struct fulcrum_column columns[] = {
     {"model_parallel_gpu_count", FULCRUM_COLUMN_NUMBER, "split"},
     {"worker_count", FULCRUM_COLUMN_NUMBER, "workers"},
     {"train_batch", FULCRUM_COLUMN_NUMBER, "batch"},
-    WITH_ENDS("compute_s", NULL),
-    WITH_ENDS("allreduce_s", "allreduce"),
-    WITH_ENDS("train_step_s", "step"),
-    WITH_ENDS("efficiency_frac", "efficiency"),
-    WITH_ENDS("epochs_rel", "epochs"),
-    WITH_ENDS("steps_per_s", "steps/s"),
-    WITH_ENDS("speedup", NULL),
-    WITH_ENDS("runtime_s", "runtime"),
-    WITH_ENDS("quality_runtime_s", "to quality"),
-    WITH_ENDS("quality_speedup", "speedup"),
+    FULCRUM_COLUMN_ENDS("compute_s", NULL),
+    FULCRUM_COLUMN_ENDS("allreduce_s", "allreduce"),
+    FULCRUM_COLUMN_ENDS("train_step_s", "step"),
+    FULCRUM_COLUMN_ENDS("efficiency_frac", "efficiency"),
+    FULCRUM_COLUMN_ENDS("epochs_rel", "epochs"),
+    FULCRUM_COLUMN_ENDS("steps_per_s", "steps/s"),
+    FULCRUM_COLUMN_ENDS("speedup", NULL),
+    FULCRUM_COLUMN_ENDS("runtime_s", "runtime"),
+    FULCRUM_COLUMN_ENDS("quality_runtime_s", "to quality"),
+    FULCRUM_COLUMN_ENDS("quality_speedup", "speedup"),
     {"best", FULCRUM_COLUMN_TEXT, NULL},
     {"best_frac", FULCRUM_COLUMN_NUMBER, "share"},
-    WITH_ENDS("hybrid_gain", NULL),
+    FULCRUM_COLUMN_ENDS("hybrid_gain", NULL),
     {"hybrid_sooner_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"solver_error_rel", FULCRUM_COLUMN_NUMBER, NULL},
 };
@@ -79,21 +73,16 @@ static const struct fulcrum_column columns[] = {
 static void add_ends(
     struct fulcrum_report *report, double value, struct fulcrum_interval interval)
 {
-    fulcrum_report_add_number(report, value);
-    fulcrum_report_add_number(report, interval.lo);
-    fulcrum_report_add_number(report, interval.hi);
+    FULCRUM_REPORT_NUMBERS(report, value, interval.lo, interval.hi);
 }
 
 static void add_row(
     struct fulcrum_report *report, const struct fulcrum_cluster_row *row)
 {
-    const double numbers[] = {row->device_count, row->layout.node_count,
-        row->layout.model_parallel_count, row->step.worker_count,
-        row->step.global_batch_size};
     fulcrum_report_add_text(report, fulcrum_batch_scaling_name(row->scaling));
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        fulcrum_report_add_number(report, numbers[i]);
-    }
+    FULCRUM_REPORT_NUMBERS(report, row->device_count, row->layout.node_count,
+        row->layout.model_parallel_count, row->step.worker_count,
+        row->step.global_batch_size);
 #define X(name, member)                                                                \
     add_ends(report, row->member, row->interval[FULCRUM_CLUSTER_##name]);
     FULCRUM_CLUSTER_VALUE_LIST(X)
@@ -102,14 +91,12 @@ static void add_row(
     fulcrum_report_add_text(report, row->is_best ? "best" : "");
     fulcrum_report_add_number(report, row->best_frac);
     add_ends(report, row->gain.value, gain);
-    fulcrum_report_add_number(report, row->sooner_frac);
-    fulcrum_report_add_number(report, row->solver_error_rel);
+    FULCRUM_REPORT_NUMBERS(report, row->sooner_frac, row->solver_error_rel);
 }
 
 static struct fulcrum_report *report_of(const struct fulcrum_cluster_rows *rows)
 {
-    struct fulcrum_report *report =
-        fulcrum_report_new("rows", columns, sizeof columns / sizeof columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("rows", columns);
     for (size_t i = 0; i < rows->count; i++) {
         add_row(report, &rows->rows[i]);
     }
@@ -451,14 +438,10 @@ static void add_curve(struct fulcrum_report *report,
     double least = (1.0 + gain_frac) / ratio;
     for (int i = 1; i < FAMILY_POINTS && least < parts; i++) {
         double speedup = least + (parts - least) * i / (FAMILY_POINTS - 1.0);
-        fulcrum_report_add_number(report, gain_frac);
-        fulcrum_report_add_number(report, ratio);
-        fulcrum_report_add_number(report, speedup);
-        fulcrum_report_add_number(report, fulcrum_model_parallel_frac(speedup, parts));
-        fulcrum_report_add_number(
-            report, fmax(1.0, (1.0 + gain_frac) * parts / (speedup * ratio)));
-        fulcrum_report_add_number(
-            report, fulcrum_hybrid_batch_rel(1.0 + gain_frac, speedup, parts, ratio));
+        FULCRUM_REPORT_NUMBERS(report, gain_frac, ratio, speedup,
+            fulcrum_model_parallel_frac(speedup, parts),
+            fmax(1.0, (1.0 + gain_frac) * parts / (speedup * ratio)),
+            fulcrum_hybrid_batch_rel(1.0 + gain_frac, speedup, parts, ratio));
     }
 }
 
@@ -467,8 +450,7 @@ static enum fulcrum_status cluster_report_family(
     const struct fulcrum_cluster_family *family, const struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct fulcrum_report *report = fulcrum_report_new(
-        "family", family_columns, sizeof family_columns / sizeof family_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("family", family_columns);
     for (size_t i = 0; i < family->gain_count; i++) {
         for (size_t j = 0; j < family->efficiency_ratio_count; j++) {
             add_curve(
@@ -713,15 +695,11 @@ static enum fulcrum_status answer(const struct settings *settings,
         .scaling_count = settings->scaling == BOTH ? SCALINGS : 1,
         .watch = show,
         .user = &watch};
-    enum fulcrum_status status =
-        read_solution(settings, &plan, context, &plan.predict, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(read_solution(settings, &plan, context, &plan.predict, err));
     fulcrum_calibration_names(
         &subject->inputs, subject->calibrations, sizeof subject->calibrations);
     fulcrum_progress_start(&watch.progress, context);
-    status = fulcrum_cluster_rows_find(&plan, &points, err);
+    enum fulcrum_status status = fulcrum_cluster_rows_find(&plan, &points, err);
     fulcrum_progress_end(&watch.progress);
     if (status == FULCRUM_OK) {
         plan.actors_per_gpu =
@@ -905,17 +883,11 @@ static enum fulcrum_status run(
 {
     struct settings settings = *(const struct settings *)data;
     if (settings.gain != NULL) {
-        enum fulcrum_status fault = refuse_beside_gain(&settings, context, err);
-        return fault == FULCRUM_OK ? answer_gain(&settings, context, err) : fault;
+        TRY(refuse_beside_gain(&settings, context, err));
+        return answer_gain(&settings, context, err);
     }
-    enum fulcrum_status fault = refuse_strays(&settings, context, err);
-    if (fault != FULCRUM_OK) {
-        return fault;
-    }
-    struct subject *subject = calloc(1, sizeof *subject);
-    if (subject == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a design");
-    }
+    TRY(refuse_strays(&settings, context, err));
+    struct subject *subject = fulcrum_allocate(1, sizeof *subject);
     enum fulcrum_status status = prepare(&settings, context, subject, err);
     if (status == FULCRUM_OK) {
         status = answer(&settings, subject, context, err);

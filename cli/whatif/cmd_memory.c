@@ -96,42 +96,28 @@ static void subject_free(struct subject *subject)
     }
 }
 
-static int sets_exponent(const struct fulcrum_design_inputs *inputs)
-{
-    for (size_t i = 0; i < inputs->setting_count; i++) {
-        if (strcmp(inputs->settings[i].field->path, EXPONENT_PATH) == 0) {
-            return 1;
-        }
-    }
-    for (size_t i = 0; i < inputs->prior_count; i++) {
-        if (strcmp(inputs->priors[i].field->path, EXPONENT_PATH) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* The exponent is nobody's measurement: unless it is set, it is drawn too. */
-static enum fulcrum_status add_exponent_prior(
-    struct subject *subject, struct fulcrum_error *err)
+static void add_exponent_prior(struct subject *subject)
 {
     struct fulcrum_design_inputs *inputs = &subject->inputs;
-    if (sets_exponent(inputs)) {
-        return FULCRUM_OK;
+    const struct fulcrum_field *exponent = fulcrum_field_find(EXPONENT_PATH);
+    for (size_t i = 0; i < inputs->setting_count; i++) {
+        if (inputs->settings[i].field == exponent) {
+            return;
+        }
     }
-    subject->priors = calloc(inputs->prior_count + 1, sizeof *subject->priors);
-    if (subject->priors == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a prior");
+    subject->priors =
+        fulcrum_allocate(inputs->prior_count + 1, sizeof *subject->priors);
+    for (size_t i = 0; i < inputs->prior_count; i++) {
+        if (inputs->priors[i].field == exponent) {
+            return;
+        }
+        subject->priors[i] = inputs->priors[i];
     }
-    if (inputs->prior_count > 0) {
-        memcpy(subject->priors, inputs->priors,
-            inputs->prior_count * sizeof *subject->priors);
-    }
-    subject->priors[inputs->prior_count] = (struct fulcrum_prior){
-        fulcrum_field_find(EXPONENT_PATH), EXPONENT_SPREAD_FACTOR};
+    subject->priors[inputs->prior_count] =
+        (struct fulcrum_prior){exponent, EXPONENT_SPREAD_FACTOR};
     inputs->scenario.priors = subject->priors;
     inputs->scenario.prior_count = inputs->prior_count + 1;
-    return FULCRUM_OK;
 }
 
 static enum fulcrum_status prepare_subject(const struct settings *settings,
@@ -139,7 +125,7 @@ static enum fulcrum_status prepare_subject(const struct settings *settings,
 {
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     TRY(fulcrum_design_inputs_load(&settings->design, context, &subject->inputs, err));
-    TRY(add_exponent_prior(subject, err));
+    add_exponent_prior(subject);
     TRY(fulcrum_scenario_new(&subject->inputs.scenario, &subject->scenario, err));
     fulcrum_calibration_names(
         &subject->inputs, subject->calibrations, sizeof subject->calibrations);
@@ -155,10 +141,7 @@ static enum fulcrum_status prepare_subject(const struct settings *settings,
 static enum fulcrum_status subject_new(const struct settings *settings,
     struct fulcrum_context *context, struct subject **out, struct fulcrum_error *err)
 {
-    struct subject *subject = calloc(1, sizeof *subject);
-    if (subject == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a design");
-    }
+    struct subject *subject = fulcrum_allocate(1, sizeof *subject);
     enum fulcrum_status status = prepare_subject(settings, context, subject, err);
     if (status != FULCRUM_OK) {
         subject_free(subject);
@@ -181,17 +164,17 @@ struct solution {
 static enum fulcrum_status read_solution(const struct settings *settings,
     struct fulcrum_context *context, struct solution *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_solve_settings_read(
-        &settings->solve, MEMORY_DRAWS, context, &out->predict, err);
+    TRY(fulcrum_solve_settings_read(
+        &settings->solve, MEMORY_DRAWS, context, &out->predict, err));
     out->estimate = out->predict.solver;
-    if (status == FULCRUM_OK && out->estimate.method == FULCRUM_METHOD_AUTO) {
+    if (out->estimate.method == FULCRUM_METHOD_AUTO) {
         out->predict.solver.method = FULCRUM_METHOD_FAST;
         out->estimate.method = FULCRUM_METHOD_SIMULATE;
         if (!(out->estimate.half_width_rel > 0.0)) {
             out->estimate.half_width_rel = ESTIMATE_HALF_WIDTH_REL;
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The machine of --machine and those of --machines, each with its costs. */
@@ -212,10 +195,9 @@ static enum fulcrum_status add_machine(const struct settings *settings,
             "--machines: more than %d", (int)MACHINES_MOST - 1);
     }
     of_machine.design.machine = name;
-    struct subject **subject = &machines->subjects[machines->count];
-    enum fulcrum_status status = subject_new(&of_machine, context, subject, err);
-    machines->count += status == FULCRUM_OK;
-    return status;
+    TRY(subject_new(&of_machine, context, &machines->subjects[machines->count], err));
+    machines->count++;
+    return FULCRUM_OK;
 }
 
 /* Names between commas. */
@@ -223,20 +205,20 @@ static enum fulcrum_status add_machines(const struct settings *settings,
     struct fulcrum_context *context, struct machines *machines,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        add_machine(settings, settings->design.machine, context, machines, err);
+    TRY(add_machine(settings, settings->design.machine, context, machines, err));
     const char *rest = settings->machines;
-    while (rest != NULL && status == FULCRUM_OK) {
+    while (rest != NULL) {
         size_t length = strcspn(rest, ",");
         char *name = fulcrum_format("%.*s", (int)length, rest);
-        status = add_machine(settings, name, context, machines, err);
+        enum fulcrum_status status =
+            add_machine(settings, name, context, machines, err);
         free(name);
         if (status != FULCRUM_OK) {
             return fulcrum_fail_in(err, status, "--machines");
         }
         rest = rest[length] == ',' ? rest + length + 1 : NULL;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static void tell_of_stuck(const struct subject *subject,
@@ -261,9 +243,6 @@ static enum fulcrum_status find_costs(struct machines *machines,
     start(&watch, context);
     for (size_t m = 0; m < machines->count && status == FULCRUM_OK; m++) {
         const struct subject *subject = machines->subjects[m];
-        if (subject == NULL) {
-            break;
-        }
         watch.first_frac = (double)m / (double)machines->count;
         watch.part_frac = 1.0 / (double)machines->count;
         watch.stage = subject->design.machine.name;
@@ -294,10 +273,7 @@ static enum fulcrum_status answer_components(const struct settings *settings,
     const struct solution *solution, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct machines *machines = calloc(1, sizeof *machines);
-    if (machines == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
-    }
+    struct machines *machines = fulcrum_allocate(1, sizeof *machines);
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(add_machines(settings, context, machines, err));
     TRY_OR_END(check_components(&machines->subjects[0]->design, err));
@@ -349,14 +325,6 @@ struct grid {
     struct fulcrum_variant *versions;
 };
 
-static void grid_free(struct grid *grid)
-{
-    free(grid->cache.values);
-    free(grid->bandwidth.values);
-    free(grid->factors);
-    free(grid->versions);
-}
-
 static enum fulcrum_status make_factors(
     struct grid *grid, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -367,11 +335,8 @@ static enum fulcrum_status make_factors(
             "'fulcrum explore' takes more",
             cells, (int)FACTORS_MOST);
     }
-    grid->factors = calloc(cells + 1, sizeof *grid->factors);
-    grid->versions = calloc(cells + 1, sizeof *grid->versions);
-    if (grid->factors == NULL || grid->versions == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "memory systems");
-    }
+    grid->factors = fulcrum_allocate(cells + 1, sizeof *grid->factors);
+    grid->versions = fulcrum_allocate(cells + 1, sizeof *grid->versions);
     grid->factors[grid->count++] = (struct fulcrum_memory_factors){1.0, 1.0};
     for (size_t i = 0; i < cells; i++) {
         const struct fulcrum_memory_factors factors = {
@@ -466,17 +431,17 @@ static enum fulcrum_status answer_what_if(const struct settings *settings,
 {
     struct subject *subject = NULL;
     struct grid grid = {.count = 0};
-    enum fulcrum_status status = read_grid(settings, context, &grid, err);
-    if (status == FULCRUM_OK) {
-        status = subject_new(settings, context, &subject, err);
-    }
-    if (status == FULCRUM_OK && subject != NULL) {
-        status = make_versions(&subject->design, &grid, err);
-        status = status == FULCRUM_OK ? compare(subject, &grid, solution, context, err)
-                                      : status;
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_grid(settings, context, &grid, err));
+    TRY_OR_END(subject_new(settings, context, &subject, err));
+    TRY_OR_END(make_versions(&subject->design, &grid, err));
+    status = compare(subject, &grid, solution, context, err);
+end:
     subject_free(subject);
-    grid_free(&grid);
+    free(grid.cache.values);
+    free(grid.bandwidth.values);
+    free(grid.factors);
+    free(grid.versions);
     return status;
 }
 
@@ -502,22 +467,21 @@ static enum fulcrum_status make_changes(const struct settings *settings,
 {
     double cache_rel = 1.0;
     double bandwidth_rel = 1.0;
-    enum fulcrum_status status =
-        read_one("--cache", settings->cache, context, &cache_rel, err);
-    if (status == FULCRUM_OK && settings->bandwidth != NULL) {
-        status =
-            read_one("--bandwidth", settings->bandwidth, context, &bandwidth_rel, err);
+    TRY(read_one("--cache", settings->cache, context, &cache_rel, err));
+    if (settings->bandwidth != NULL) {
+        TRY(read_one("--bandwidth", settings->bandwidth, context, &bandwidth_rel, err));
     }
-    for (size_t i = 0; i < gains->count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < gains->count; i++) {
         changes[i] =
             (struct fulcrum_memory_change){gains->values[i], cache_rel, bandwidth_rel,
                 isnan(settings->compulsory_frac) ? 0.0 : settings->compulsory_frac};
-        status = fulcrum_memory_change_check(&changes[i], err);
+        enum fulcrum_status status = fulcrum_memory_change_check(&changes[i], err);
         if (status == FULCRUM_ERR_RANGE) {
             context->exit_code = 2;
         }
+        TRY(status);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The workload to be marked, with what is set of it; shares are the calibration's. */

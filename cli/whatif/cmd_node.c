@@ -94,15 +94,13 @@ static enum fulcrum_status read_gpus(const struct settings *settings,
         "--gpus", "run.gpu_count", &subject->gpu_counts, &plan->gpu_count_count};
     const struct list learners = {"--learners", "run.learner_gpu_count",
         &subject->learner_counts, &plan->learner_count_count};
-    enum fulcrum_status status = settings->gpus == NULL
-                                     ? FULCRUM_OK
-                                     : read_list(&gpus, settings->gpus, context, err);
-    if (status == FULCRUM_OK) {
-        status = read_list(&learners, settings->learners, context, err);
+    if (settings->gpus != NULL) {
+        TRY(read_list(&gpus, settings->gpus, context, err));
     }
+    TRY(read_list(&learners, settings->learners, context, err));
     plan->gpu_counts = subject->gpu_counts;
     plan->learner_counts = subject->learner_counts;
-    return status;
+    return FULCRUM_OK;
 }
 
 /* Actors follow the threads unless another rule is named. */
@@ -112,14 +110,12 @@ static enum fulcrum_status read_actors(const struct settings *settings,
     struct fulcrum_node_plan *plan = &subject->plan;
     const struct fulcrum_actors_rule *rule = &settings->actors;
     int is_fixed = !isnan(settings->design.actor_count);
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_actors_rule_check(rule, is_fixed,
+    TRY(fulcrum_actors_rule_check(rule, is_fixed,
         "give the number of actors in one way: --actors, --actors-per-thread or "
         "--best-actors",
         context, err));
-    status = fulcrum_actors_rule_choices(
-        rule, &subject->actor_choices, &plan->actor_choice_count, context, err);
-end:
+    TRY(fulcrum_actors_rule_choices(
+        rule, &subject->actor_choices, &plan->actor_choice_count, context, err));
     plan->actor_choices = subject->actor_choices;
     char *text = subject->actors_rule;
     size_t size = sizeof subject->actors_rule;
@@ -133,7 +129,7 @@ end:
             "%.6g per hardware thread, rounded to what GPUs can share",
             plan->actors_per_thread);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* The option that says what `set` would; NULL: it sets something else. */
@@ -192,18 +188,17 @@ static enum fulcrum_status check_machine(const struct settings *settings,
 static enum fulcrum_status apply_machine_sets(
     struct fulcrum_design_inputs *inputs, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < inputs->setting_count && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < inputs->setting_count; i++) {
         const struct fulcrum_setting *setting = &inputs->settings[i];
         if (strcmp(setting->field->path, "machine.gpu.count") == 0) {
-            status = fulcrum_field_set_number(
-                setting->field, &inputs->base, setting->number, err);
+            TRY(fulcrum_field_set_number(
+                setting->field, &inputs->base, setting->number, err));
         } else if (strcmp(setting->field->path, "machine.accelerator") == 0) {
-            status = fulcrum_field_set_text(
-                setting->field, &inputs->base, setting->text, err);
+            TRY(fulcrum_field_set_text(
+                setting->field, &inputs->base, setting->text, err));
         }
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status load_machine(const struct settings *settings, size_t i,
@@ -221,38 +216,24 @@ static enum fulcrum_status load_machine(const struct settings *settings, size_t 
     return FULCRUM_OK;
 }
 
-/* Where environments are simulated on GPUs there are no actors to follow threads. */
-static void release_actors(const struct settings *settings, struct subject *subject)
+static enum fulcrum_status load_machines(const struct settings *settings,
+    struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
 {
+    TRY(fulcrum_machine_names_check(&settings->machines, context, err));
+    subject->inputs =
+        fulcrum_allocate(settings->machines.count, sizeof *subject->inputs);
+    for (size_t i = 0; i < settings->machines.count; i++) {
+        TRY(load_machine(settings, i, context, subject, err));
+    }
+    fulcrum_calibration_names(
+        &subject->inputs[0], subject->calibrations, sizeof subject->calibrations);
+    /* Where environments are simulated on GPUs no actors follow the threads. */
     if (fulcrum_design_is_resident(&subject->inputs[0].base) &&
         isnan(settings->actors.per_thread)) {
         subject->plan.actors_per_thread = 0.0;
         (void)snprintf(subject->actors_rule, sizeof subject->actors_rule, "%s",
             fulcrum_actors_rule_none);
     }
-}
-
-static enum fulcrum_status load_machines(const struct settings *settings,
-    struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
-{
-    enum fulcrum_status status =
-        fulcrum_machine_names_check(&settings->machines, context, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    subject->inputs = calloc(settings->machines.count, sizeof *subject->inputs);
-    if (subject->inputs == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
-    }
-    for (size_t i = 0; i < settings->machines.count; i++) {
-        status = load_machine(settings, i, context, subject, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
-    }
-    fulcrum_calibration_names(
-        &subject->inputs[0], subject->calibrations, sizeof subject->calibrations);
-    release_actors(settings, subject);
     return FULCRUM_OK;
 }
 
@@ -277,16 +258,6 @@ static enum fulcrum_status read_solution(const struct settings *settings,
     plan->plateau_frac =
         settings->no_threads_needed ? (double)NAN : settings->plateau_pct / 100.0;
     return status;
-}
-
-static enum fulcrum_status prepare(const struct settings *settings,
-    struct fulcrum_context *context, struct subject *subject, struct fulcrum_error *err)
-{
-    TRY(check_sets(settings, context, err));
-    TRY(read_gpus(settings, context, subject, err));
-    TRY(read_actors(settings, context, subject, err));
-    TRY(load_machines(settings, context, subject, err));
-    return read_solution(settings, context, subject, err);
 }
 
 /* All rows failed: there is no result, and the first reason is the message. */
@@ -336,37 +307,37 @@ static enum fulcrum_status answer(
     if (status != FULCRUM_OK && (!is_interrupted || subject->rows.count == 0)) {
         return status;
     }
-    status = judge(&subject->rows, err);
-    if (status == FULCRUM_OK) {
-        const struct fulcrum_node_answer found = {.rows = &subject->rows,
-            .workload = subject->inputs[0].base.workload.name,
-            .calibration = subject->calibrations,
-            .actors_rule = subject->actors_rule,
-            .plateau_frac = subject->plan.plateau_frac,
-            .is_complete = !is_interrupted};
-        status = fulcrum_node_report(&found, context, err);
-    }
-    if (status == FULCRUM_OK && is_interrupted) {
+    TRY(judge(&subject->rows, err));
+    const struct fulcrum_node_answer found = {.rows = &subject->rows,
+        .workload = subject->inputs[0].base.workload.name,
+        .calibration = subject->calibrations,
+        .actors_rule = subject->actors_rule,
+        .plateau_frac = subject->plan.plateau_frac,
+        .is_complete = !is_interrupted};
+    TRY(fulcrum_node_report(&found, context, err));
+    if (is_interrupted) {
         fulcrum_message_warn("interrupted: %zu of %zu rows are there",
             subject->rows.count, subject->rows.expected);
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-    } else if (status == FULCRUM_OK) {
+    } else {
         fulcrum_node_note_findings(&subject->rows, context);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct subject *subject = calloc(1, sizeof *subject);
-    if (subject == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a table of machines");
-    }
-    enum fulcrum_status status = prepare(data, context, subject, err);
-    if (status == FULCRUM_OK) {
-        status = answer(subject, context, err);
-    }
+    const struct settings *settings = data;
+    struct subject *subject = fulcrum_allocate(1, sizeof *subject);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(check_sets(settings, context, err));
+    TRY_OR_END(read_gpus(settings, context, subject, err));
+    TRY_OR_END(read_actors(settings, context, subject, err));
+    TRY_OR_END(load_machines(settings, context, subject, err));
+    TRY_OR_END(read_solution(settings, context, subject, err));
+    status = answer(subject, context, err);
+end:
     subject_free(subject);
     return status;
 }

@@ -29,9 +29,7 @@ static const struct fulcrum_column placement_columns[] = {
     {"placement", FULCRUM_COLUMN_TEXT, NULL},
     {"instances", FULCRUM_COLUMN_NUMBER, "procs"},
     {"steps_per_s", FULCRUM_COLUMN_NUMBER, "steps/s"},
-    {"speedup", FULCRUM_COLUMN_NUMBER, "gain"},
-    {"speedup_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"speedup_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("speedup", "gain"),
     {"gpu_busy_frac", FULCRUM_COLUMN_NUMBER, "busy"},
     {"sm_held_frac", FULCRUM_COLUMN_NUMBER, "held"},
     {"sm_work_frac", FULCRUM_COLUMN_NUMBER, "SMs"},
@@ -60,9 +58,7 @@ static const struct fulcrum_column flat_columns[] = {
     {"layout", FULCRUM_COLUMN_TEXT, NULL},
     {"instances", FULCRUM_COLUMN_NUMBER, NULL},
     {"steps_per_s", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup_hi", FULCRUM_COLUMN_NUMBER, NULL},
+    FULCRUM_COLUMN_ENDS("speedup", NULL),
     {"gpu_busy_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"sm_held_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"sm_work_frac", FULCRUM_COLUMN_NUMBER, NULL},
@@ -90,8 +86,6 @@ static const struct fulcrum_column stage_columns[] = {
     {"memory_byte", FULCRUM_COLUMN_NUMBER, NULL},
 };
 
-#define COLUMNS(table) table, sizeof(table) / sizeof(table)[0]
-
 static int runs(const struct fulcrum_plan_row *row)
 {
     return !isnan(row->steps_per_s);
@@ -107,29 +101,20 @@ static void add_figures(
     struct fulcrum_report *report, const struct fulcrum_plan_row *row)
 {
     const struct fulcrum_placed *placed = &row->placed;
-    fulcrum_report_add_number(report, if_runs(row, placed->instances));
-    fulcrum_report_add_number(report, row->steps_per_s);
-    fulcrum_report_add_number(report, row->speedup);
-    fulcrum_report_add_number(report, row->speedup_lo);
-    fulcrum_report_add_number(report, row->speedup_hi);
-    fulcrum_report_add_number(report, row->gpu_busy_frac);
-    fulcrum_report_add_number(report, if_runs(row, placed->sm_held_frac));
-    fulcrum_report_add_number(report, if_runs(row, placed->sm_work_frac));
-    fulcrum_report_add_number(report, if_runs(row, placed->memory_byte));
-    fulcrum_report_add_number(report, row->gpu_w);
-    fulcrum_report_add_number(report, row->steps_per_j_gpu);
+    FULCRUM_REPORT_NUMBERS(report, if_runs(row, placed->instances), row->steps_per_s,
+        row->speedup, row->speedup_lo, row->speedup_hi, row->gpu_busy_frac,
+        if_runs(row, placed->sm_held_frac), if_runs(row, placed->sm_work_frac),
+        if_runs(row, placed->memory_byte), row->gpu_w, row->steps_per_j_gpu);
 }
 
 static struct fulcrum_report *placements_of(const struct fulcrum_plan *plan)
 {
-    struct fulcrum_report *report =
-        fulcrum_report_new("placements", COLUMNS(placement_columns));
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("placements", placement_columns);
     for (size_t i = 0; i < plan->count; i++) {
         const struct fulcrum_plan_row *row = &plan->rows[i];
         fulcrum_report_add_text(report, row->name);
         add_figures(report, row);
-        fulcrum_report_add_text(report, row->layout);
-        fulcrum_report_add_text(report, row->reason);
+        FULCRUM_REPORT_TEXTS(report, row->layout, row->reason);
     }
     return report;
 }
@@ -159,19 +144,16 @@ static void add_part(struct fulcrum_report *report,
     char stages[120];
     fulcrum_plan_stages_text(&shown->plan->loop, part->stages, stages, sizeof stages);
     fulcrum_report_add_text(report, stages);
-    fulcrum_report_add_number(report, part->instances);
-    fulcrum_report_add_number(report, part->sm_frac);
-    fulcrum_report_add_number(report, part->dram_frac);
+    FULCRUM_REPORT_NUMBERS(report, part->instances, part->sm_frac, part->dram_frac);
     fulcrum_report_add_text(report, profile_name(shown->terms, part));
-    fulcrum_report_add_number(report, part->round_s);
-    fulcrum_report_add_number(report, part->busy_frac);
+    FULCRUM_REPORT_NUMBERS(report, part->round_s, part->busy_frac);
     fulcrum_report_add_text(report,
         is_known && placed->part_count > 1 && k == placed->slowest ? "yes" : "");
 }
 
 static struct fulcrum_report *parts_of(const struct fulcrum_plan_shown *shown)
 {
-    struct fulcrum_report *report = fulcrum_report_new("parts", COLUMNS(part_columns));
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", part_columns);
     for (size_t i = 0; i < shown->plan->count; i++) {
         const struct fulcrum_plan_row *row = &shown->plan->rows[i];
         for (size_t k = 0; k < row->placed.part_count; k++) {
@@ -184,13 +166,12 @@ static struct fulcrum_report *parts_of(const struct fulcrum_plan_shown *shown)
 
 static struct fulcrum_report *flat_parts_of(const struct fulcrum_plan_shown *shown)
 {
-    struct fulcrum_report *report = fulcrum_report_new("parts", COLUMNS(flat_columns));
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", flat_columns);
     for (size_t i = 0; i < shown->plan->count; i++) {
         const struct fulcrum_plan_row *row = &shown->plan->rows[i];
         size_t parts = row->placed.part_count > 0 ? row->placed.part_count : 1;
         for (size_t k = 0; k < parts; k++) {
-            fulcrum_report_add_text(report, row->name);
-            fulcrum_report_add_text(report, row->layout);
+            FULCRUM_REPORT_TEXTS(report, row->name, row->layout);
             add_figures(report, row);
             fulcrum_report_add_text(report, row->reason);
             add_part(report, shown, row, k);
@@ -201,19 +182,15 @@ static struct fulcrum_report *flat_parts_of(const struct fulcrum_plan_shown *sho
 
 static struct fulcrum_report *stages_of(const struct fulcrum_gpu_loop *loop)
 {
-    struct fulcrum_report *report =
-        fulcrum_report_new("stages", COLUMNS(stage_columns));
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("stages", stage_columns);
     for (size_t i = 0; i < loop->count; i++) {
         const struct fulcrum_gpu_stage *stage = &loop->stages[i];
         const struct fulcrum_gpu_time *a = &stage->per_step;
         const struct fulcrum_gpu_time *b = &stage->per_round;
         fulcrum_report_add_text(report, stage->name);
-        fulcrum_report_add_number(report, fulcrum_gpu_stage_s(stage, 1.0, 1.0));
-        fulcrum_report_add_number(report, a->host_s + b->host_s);
-        fulcrum_report_add_number(report, a->latency_s + b->latency_s);
-        fulcrum_report_add_number(report, a->sm_s + b->sm_s);
-        fulcrum_report_add_number(report, a->dram_s + b->dram_s);
-        fulcrum_report_add_number(report, stage->memory_byte + stage->env_memory_byte);
+        FULCRUM_REPORT_NUMBERS(report, fulcrum_gpu_stage_s(stage, 1.0, 1.0),
+            a->host_s + b->host_s, a->latency_s + b->latency_s, a->sm_s + b->sm_s,
+            a->dram_s + b->dram_s, stage->memory_byte + stage->env_memory_byte);
     }
     return report;
 }
@@ -356,14 +333,6 @@ struct job {
     char no_slices[300]; /* why there is no partition; "" */
 };
 
-static void job_free(struct job *job)
-{
-    fulcrum_scenario_free(job->scenario);
-    fulcrum_design_inputs_free(&job->inputs);
-    free(job->partition);
-    free(job);
-}
-
 /* "0.5,0.3,0.2": one of each stage. */
 static enum fulcrum_status read_shares(const char *text,
     struct fulcrum_context *context, struct fulcrum_plan_terms *terms,
@@ -486,43 +455,32 @@ static enum fulcrum_status prepare(const struct settings *settings,
 {
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     struct fulcrum_design design;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_terms(settings, context, job, err));
-    TRY_OR_END(
-        fulcrum_design_inputs_load(&settings->design, context, &job->inputs, err));
+    TRY(read_terms(settings, context, job, err));
+    TRY(fulcrum_design_inputs_load(&settings->design, context, &job->inputs, err));
     fulcrum_calibration_names(
         &job->inputs, job->calibrations, sizeof job->calibrations);
-    TRY_OR_END(fulcrum_scenario_new(&job->inputs.scenario, &job->scenario, err));
-    TRY_OR_END(fulcrum_scenario_design(job->scenario, &point, &design, err));
-    TRY_OR_END(check_shares(job, &design, context, err));
-    TRY_OR_END(find_partition(settings, design.machine.gpu.name, job, err));
-    status = read_slices(settings, context, job, err);
-end:
+    TRY(fulcrum_scenario_new(&job->inputs.scenario, &job->scenario, err));
+    TRY(fulcrum_scenario_design(job->scenario, &point, &design, err));
+    TRY(check_shares(job, &design, context, err));
+    TRY(find_partition(settings, design.machine.gpu.name, job, err));
     job->terms.partition = job->partition;
-    return status;
+    return read_slices(settings, context, job, err);
 }
 
 static enum fulcrum_status answer(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
     struct fulcrum_predict_options options;
-    enum fulcrum_status status = fulcrum_solve_settings_read(
-        &settings->solve, PARTITION_DRAWS, context, &options, err);
-    if (status == FULCRUM_OK) {
-        status = prepare(settings, context, job, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_solve_settings_read(
+        &settings->solve, PARTITION_DRAWS, context, &options, err));
+    TRY(prepare(settings, context, job, err));
     struct fulcrum_progress progress;
     const struct fulcrum_plan_ask ask = {
         job->scenario, &job->terms, &options, &progress, fulcrum_interrupt_watch()};
     fulcrum_progress_start(&progress, context);
-    status = fulcrum_plan_make(&ask, &job->plan, err);
+    enum fulcrum_status status = fulcrum_plan_make(&ask, &job->plan, err);
     fulcrum_progress_end(&progress);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(status);
     if (job->no_slices[0] != '\0') {
         fulcrum_message_note(context, "no slices: %s", job->no_slices);
     }
@@ -534,12 +492,12 @@ static enum fulcrum_status answer(const struct settings *settings,
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    struct job *job = calloc(1, sizeof *job);
-    if (job == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "placements");
-    }
+    struct job *job = fulcrum_allocate(1, sizeof *job);
     enum fulcrum_status status = answer(data, context, job, err);
-    job_free(job);
+    fulcrum_scenario_free(job->scenario);
+    fulcrum_design_inputs_free(&job->inputs);
+    free(job->partition);
+    free(job);
     return status;
 }
 

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/message.h"
 #include "cli/whatif/candidates.h"
 #include "model/nearest.h"
+#include "model/try.h"
 #include "model/whatif/recommend.h"
 
 static const struct question {
@@ -25,22 +27,6 @@ enum { QUESTIONS = sizeof questions / sizeof questions[0] };
 static const char *question_name(int index)
 {
     return index >= 0 && index < (int)QUESTIONS ? questions[index].name : NULL;
-}
-
-/* "dgx-1,dgx-2": a list for 'machine', whether in one option or in several. */
-static char *join_names(const struct fulcrum_text_list *names)
-{
-    size_t size = 1;
-    for (size_t i = 0; i < names->count; i++) {
-        size += strlen(names->items[i]) + 1;
-    }
-    char *out = calloc(size, 1);
-    size_t used = 0;
-    for (size_t i = 0; out != NULL && i < names->count; i++) {
-        used += (size_t)snprintf(
-            out + used, size - used, "%s%s", i > 0 ? "," : "", names->items[i]);
-    }
-    return out;
 }
 
 #define MEMBER(name) offsetof(struct fulcrum_recommend_settings, name)
@@ -250,9 +236,8 @@ static enum fulcrum_status answer(const struct fulcrum_recommend_settings *setti
                 "unexpected argument '%s': 'recommend %s' takes none",
                 settings->names.items[0], settings->question);
         }
-        enum fulcrum_status status = refuse_strays(settings, context, err);
-        return status == FULCRUM_OK ? questions[i].answer(settings, context, err)
-                                    : status;
+        TRY(refuse_strays(settings, context, err));
+        return questions[i].answer(settings, context, err);
     }
     char hint[120];
     const struct fulcrum_names names = {
@@ -289,17 +274,17 @@ static enum fulcrum_status run(
         return answer(&settings, context, err);
     }
     if (strcmp(settings.question, "machine") != 0) {
-        enum fulcrum_status status = refuse_machines(&settings, context, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(refuse_machines(&settings, context, err));
     }
     if (settings.machines.count == 0) {
         return answer(&settings, context, err);
     }
-    char *joined = join_names(&settings.machines);
-    if (joined == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
+    /* "dgx-1,dgx-2": a list for 'machine', whether in one option or in several. */
+    char *joined = fulcrum_format("%s", settings.machines.items[0]);
+    for (size_t i = 1; i < settings.machines.count; i++) {
+        char *longer = fulcrum_format("%s,%s", joined, settings.machines.items[i]);
+        free(joined);
+        joined = longer;
     }
     settings.design.machine = joined;
     enum fulcrum_status status = answer(&settings, context, err);

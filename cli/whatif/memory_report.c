@@ -22,19 +22,13 @@ static const struct fulcrum_column memory_components_all_columns[] = {
     {"gpu_s", FULCRUM_COLUMN_NUMBER, NULL},
     {"gpu_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"kernel_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"run_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"run_frac_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"run_frac_hi", FULCRUM_COLUMN_NUMBER, NULL},
+    FULCRUM_COLUMN_ENDS("run_frac", NULL),
     {"least_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"mean_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"mean_frac_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"mean_frac_hi", FULCRUM_COLUMN_NUMBER, NULL},
+    FULCRUM_COLUMN_ENDS("mean_frac", NULL),
     {"most_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"first_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"last_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup_hi", FULCRUM_COLUMN_NUMBER, NULL},
+    FULCRUM_COLUMN_ENDS("speedup", NULL),
     {"steps_per_s", FULCRUM_COLUMN_NUMBER, NULL},
 };
 
@@ -43,15 +37,11 @@ static const struct fulcrum_column memory_components_few_columns[] = {
     {"meaning", FULCRUM_COLUMN_TEXT, "made ideal"},
     {"gpu_frac", FULCRUM_COLUMN_NUMBER, "GPU time"},
     {"kernel_frac", FULCRUM_COLUMN_NUMBER, "kernels"},
-    {"run_frac", FULCRUM_COLUMN_NUMBER, "of a run"},
-    {"run_frac_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"run_frac_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("run_frac", "of a run"),
     {"least_frac", FULCRUM_COLUMN_NUMBER, "least"},
     {"mean_frac", FULCRUM_COLUMN_NUMBER, "mean"},
     {"most_frac", FULCRUM_COLUMN_NUMBER, "most"},
-    {"speedup", FULCRUM_COLUMN_NUMBER, "alone"},
-    {"speedup_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"speedup_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("speedup", "alone"),
 };
 
 /* What no component is: environments and whatever else actors wait for. */
@@ -88,30 +78,20 @@ static double gpu_frac(const struct fulcrum_component_costs *costs, size_t i)
                : (double)NAN;
 }
 
-static void add_numbers(
-    struct fulcrum_report *report, const double *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        fulcrum_report_add_number(report, numbers[i]);
-    }
-}
-
 static void add_all(struct fulcrum_report *report,
     const struct fulcrum_memory_components *machine, size_t i)
 {
     const struct fulcrum_component_costs *costs = machine->costs;
     const struct fulcrum_component_cost *cost = &costs->costs[i];
-    const double numbers[] = {fulcrum_ideal_is_gpu(i) ? cost->gpu_s : (double)NAN,
+    FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
+        machine->subject.design->machine.gpu.name, fulcrum_ideal_name(i),
+        fulcrum_ideal_meaning(i));
+    FULCRUM_REPORT_NUMBERS(report, fulcrum_ideal_is_gpu(i) ? cost->gpu_s : (double)NAN,
         gpu_frac(costs, i), kernel_frac(costs, i), cost->in_order.value,
         cost->in_order.lo, cost->in_order.hi, cost->run.least_frac, cost->mean.value,
         cost->mean.lo, cost->mean.hi, cost->run.most_frac, cost->run.first_frac,
         cost->run.last_frac, cost->speedup.value, cost->speedup.lo, cost->speedup.hi,
-        costs->steps_per_s.value};
-    fulcrum_report_add_text(report, machine->subject.design->machine.name);
-    fulcrum_report_add_text(report, machine->subject.design->machine.gpu.name);
-    fulcrum_report_add_text(report, fulcrum_ideal_name(i));
-    fulcrum_report_add_text(report, fulcrum_ideal_meaning(i));
-    add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
+        costs->steps_per_s.value);
 }
 
 static void add_rest_to_all(
@@ -120,22 +100,18 @@ static void add_rest_to_all(
     const struct fulcrum_component_costs *costs = machine->costs;
     const struct fulcrum_ratio *rest = &costs->rest;
     const double none = (double)NAN;
-    const double numbers[] = {none, none, none, rest->value, rest->lo, rest->hi,
+    FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
+        machine->subject.design->machine.gpu.name, REST_NAME, REST_MEANING);
+    FULCRUM_REPORT_NUMBERS(report, none, none, none, rest->value, rest->lo, rest->hi,
         rest->value, rest->value, rest->lo, rest->hi, rest->value, rest->value,
-        rest->value, none, none, none, costs->steps_per_s.value};
-    fulcrum_report_add_text(report, machine->subject.design->machine.name);
-    fulcrum_report_add_text(report, machine->subject.design->machine.gpu.name);
-    fulcrum_report_add_text(report, REST_NAME);
-    fulcrum_report_add_text(report, REST_MEANING);
-    add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
+        rest->value, none, none, none, costs->steps_per_s.value);
 }
 
 static struct fulcrum_report *report_all(
     const struct fulcrum_memory_components *machines, size_t count)
 {
-    struct fulcrum_report *report = fulcrum_report_new("components",
-        memory_components_all_columns,
-        sizeof memory_components_all_columns / sizeof memory_components_all_columns[0]);
+    struct fulcrum_report *report =
+        FULCRUM_REPORT_NEW("components", memory_components_all_columns);
     for (size_t m = 0; m < count; m++) {
         for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
             add_all(report, &machines[m], i);
@@ -147,24 +123,21 @@ static struct fulcrum_report *report_all(
 
 static struct fulcrum_report *report_few(const struct fulcrum_component_costs *costs)
 {
-    struct fulcrum_report *report = fulcrum_report_new("components",
-        memory_components_few_columns,
-        sizeof memory_components_few_columns / sizeof memory_components_few_columns[0]);
+    struct fulcrum_report *report =
+        FULCRUM_REPORT_NEW("components", memory_components_few_columns);
     for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
         const struct fulcrum_component_cost *cost = &costs->costs[i];
-        const double numbers[] = {gpu_frac(costs, i), kernel_frac(costs, i),
+        fulcrum_report_add_text(report, fulcrum_ideal_meaning(i));
+        FULCRUM_REPORT_NUMBERS(report, gpu_frac(costs, i), kernel_frac(costs, i),
             cost->in_order.value, cost->in_order.lo, cost->in_order.hi,
             cost->run.least_frac, cost->mean.value, cost->run.most_frac,
-            cost->speedup.value, cost->speedup.lo, cost->speedup.hi};
-        fulcrum_report_add_text(report, fulcrum_ideal_meaning(i));
-        add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
+            cost->speedup.value, cost->speedup.lo, cost->speedup.hi);
     }
     const double none = (double)NAN;
     const struct fulcrum_ratio *rest = &costs->rest;
-    const double numbers[] = {none, none, rest->value, rest->lo, rest->hi, rest->value,
-        rest->value, rest->value, none, none, none};
     fulcrum_report_add_text(report, REST_MEANING);
-    add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
+    FULCRUM_REPORT_NUMBERS(report, none, none, rest->value, rest->lo, rest->hi,
+        rest->value, rest->value, rest->value, none, none, none);
     return report;
 }
 
@@ -335,12 +308,8 @@ static void memory_families_add_row(struct fulcrum_report *report, const char *k
     const struct fulcrum_memory_change *change, double dram_frac, double exponent)
 {
     fulcrum_report_add_text(report, kind);
-    fulcrum_report_add_number(report, change->gain_frac);
-    fulcrum_report_add_number(report, change->cache_rel);
-    fulcrum_report_add_number(report, change->bandwidth_rel);
-    fulcrum_report_add_number(report, change->compulsory_frac);
-    fulcrum_report_add_number(report, dram_frac);
-    fulcrum_report_add_number(report, exponent);
+    FULCRUM_REPORT_NUMBERS(report, change->gain_frac, change->cache_rel,
+        change->bandwidth_rel, change->compulsory_frac, dram_frac, exponent);
 }
 
 /* The curve from a cache that saves nothing to its bound, which no exponent reaches. */
@@ -358,28 +327,21 @@ static void add_family(struct fulcrum_report *report,
         fulcrum_memory_least_dram_frac(change), (double)NAN);
 }
 
-/* What the same change does for a workload of known share and exponent. */
-static void add_workload(
-    struct fulcrum_report *report, const struct fulcrum_memory_families *families)
-{
-    const struct fulcrum_workload_network *network = &families->workload->network;
-    struct fulcrum_memory_change change = families->changes[0];
-    change.gain_frac =
-        fulcrum_memory_gain_frac(&change, network->dram_frac, network->cache_exponent);
-    memory_families_add_row(
-        report, KIND_WORKLOAD, &change, network->dram_frac, network->cache_exponent);
-}
-
 static struct fulcrum_report *memory_families_report_of(
     const struct fulcrum_memory_families *families, size_t stride)
 {
-    struct fulcrum_report *report =
-        fulcrum_report_new("family", columns, sizeof columns / sizeof columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("family", columns);
     for (size_t i = 0; i < families->count; i++) {
         add_family(report, &families->changes[i], stride);
     }
+    /* What the same change does for a workload of known share and exponent. */
     if (families->workload != NULL) {
-        add_workload(report, families);
+        const struct fulcrum_workload_network *network = &families->workload->network;
+        struct fulcrum_memory_change change = families->changes[0];
+        change.gain_frac = fulcrum_memory_gain_frac(
+            &change, network->dram_frac, network->cache_exponent);
+        memory_families_add_row(report, KIND_WORKLOAD, &change, network->dram_frac,
+            network->cache_exponent);
     }
     return report;
 }
@@ -465,21 +427,11 @@ static const struct fulcrum_column all_columns[] = {
     {"dram_byte_per_s", FULCRUM_COLUMN_NUMBER, NULL},
     {"inference_s", FULCRUM_COLUMN_NUMBER, NULL},
     {"train_step_s", FULCRUM_COLUMN_NUMBER, NULL},
-    {"gpu_time_rel", FULCRUM_COLUMN_NUMBER, NULL},
-    {"gpu_time_rel_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"gpu_time_rel_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_s", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_s_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_s_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"speedup_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_gpu_rel", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_gpu_rel_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_gpu_rel_hi", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_system_rel", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_system_rel_lo", FULCRUM_COLUMN_NUMBER, NULL},
-    {"steps_per_j_system_rel_hi", FULCRUM_COLUMN_NUMBER, NULL},
+    FULCRUM_COLUMN_ENDS("gpu_time_rel", NULL),
+    FULCRUM_COLUMN_ENDS("steps_per_s", NULL),
+    FULCRUM_COLUMN_ENDS("speedup", NULL),
+    FULCRUM_COLUMN_ENDS("steps_per_j_gpu_rel", NULL),
+    FULCRUM_COLUMN_ENDS("steps_per_j_system_rel", NULL),
 };
 
 /* For people. */
@@ -488,13 +440,9 @@ static const struct fulcrum_column few_columns[] = {
     {"bandwidth_rel", FULCRUM_COLUMN_NUMBER, "DRAM x"},
     {"inference_s", FULCRUM_COLUMN_NUMBER, "batch s"},
     {"train_step_s", FULCRUM_COLUMN_NUMBER, "train s"},
-    {"gpu_time_rel", FULCRUM_COLUMN_NUMBER, "GPU time"},
-    {"gpu_time_rel_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"gpu_time_rel_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("gpu_time_rel", "GPU time"),
     {"steps_per_s", FULCRUM_COLUMN_NUMBER, "steps/s"},
-    {"speedup", FULCRUM_COLUMN_NUMBER, "times"},
-    {"speedup_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"speedup_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("speedup", "times"),
     {"steps_per_j_gpu_rel", FULCRUM_COLUMN_NUMBER, "/J GPU"},
     {"steps_per_j_system_rel", FULCRUM_COLUMN_NUMBER, "/J all"},
 };
@@ -503,18 +451,15 @@ enum detail { ALL, FEW };
 
 static void add_ratio(struct fulcrum_report *report, struct fulcrum_ratio ratio)
 {
-    fulcrum_report_add_number(report, ratio.value);
-    fulcrum_report_add_number(report, ratio.lo);
-    fulcrum_report_add_number(report, ratio.hi);
+    FULCRUM_REPORT_NUMBERS(report, ratio.value, ratio.lo, ratio.hi);
 }
 
 static void add_times(
     struct fulcrum_report *report, struct fulcrum_variants *variants, size_t i)
 {
-    fulcrum_report_add_number(
-        report, fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_inference_s));
-    fulcrum_report_add_number(
-        report, fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_train_step_s));
+    FULCRUM_REPORT_NUMBERS(report,
+        fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_inference_s),
+        fulcrum_variants_value(variants, i, 0, FULCRUM_VARIANT_train_step_s));
     add_ratio(report, fulcrum_variants_ratio(variants, i, FULCRUM_VARIANT_gpu_s));
 }
 
@@ -531,18 +476,16 @@ static void add_row(struct fulcrum_report *report, enum detail detail,
         fulcrum_variants_ratio(answer->variants, i, FULCRUM_VARIANT_steps_per_j_gpu);
     struct fulcrum_ratio per_system =
         fulcrum_variants_ratio(answer->variants, i, FULCRUM_VARIANT_steps_per_j_system);
-    fulcrum_report_add_number(report, factors->cache_rel);
-    fulcrum_report_add_number(report, factors->bandwidth_rel);
+    FULCRUM_REPORT_NUMBERS(report, factors->cache_rel, factors->bandwidth_rel);
     if (detail == FEW) {
         add_times(report, answer->variants, i);
         fulcrum_report_add_number(report, rate.value);
         add_ratio(report, speedup);
-        fulcrum_report_add_number(report, per_gpu.value);
-        fulcrum_report_add_number(report, per_system.value);
+        FULCRUM_REPORT_NUMBERS(report, per_gpu.value, per_system.value);
         return;
     }
-    fulcrum_report_add_number(report, gpu->llc_byte * factors->cache_rel);
-    fulcrum_report_add_number(report, gpu->dram_byte_per_s * factors->bandwidth_rel);
+    FULCRUM_REPORT_NUMBERS(report, gpu->llc_byte * factors->cache_rel,
+        gpu->dram_byte_per_s * factors->bandwidth_rel);
     add_times(report, answer->variants, i);
     add_ratio(report, rate);
     add_ratio(report, speedup);
@@ -553,11 +496,9 @@ static void add_row(struct fulcrum_report *report, enum detail detail,
 static struct fulcrum_report *report_of(
     const struct fulcrum_memory_what_if *answer, enum detail detail)
 {
-    struct fulcrum_report *report =
-        detail == FEW ? fulcrum_report_new("factors", few_columns,
-                            sizeof few_columns / sizeof few_columns[0])
-                      : fulcrum_report_new("factors", all_columns,
-                            sizeof all_columns / sizeof all_columns[0]);
+    struct fulcrum_report *report = detail == FEW
+                                        ? FULCRUM_REPORT_NEW("factors", few_columns)
+                                        : FULCRUM_REPORT_NEW("factors", all_columns);
     for (size_t i = 0; i < answer->count; i++) {
         add_row(report, detail, answer, i);
     }

@@ -246,9 +246,7 @@ static enum fulcrum_status set_axes(struct job *job, struct fulcrum_error *err)
     const struct fulcrum_node_plan *plan = job->plan;
     size_t gpus = count_gpus(plan, &job->inputs->base.machine);
     job->gpu_counts = calloc(gpus + 1, sizeof *job->gpu_counts);
-    if (job->gpu_counts == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "numbers of GPUs");
-    }
+    TRY_MEMORY(job->gpu_counts, err, "numbers of GPUs");
     for (size_t i = 0; i < gpus; i++) {
         job->gpu_counts[i] = gpu_count_at(plan, i);
     }
@@ -273,17 +271,12 @@ static enum fulcrum_status make_room(struct job *job, struct fulcrum_error *err)
     size_t more = fulcrum_node_row_count(job->plan, &job->inputs->base.machine);
     size_t points = fulcrum_sweep_count(&job->sweep);
     size_t slots = points < FULCRUM_SWEEP_BLOCK ? points : FULCRUM_SWEEP_BLOCK;
-    struct fulcrum_node_row *rows = calloc(out->count + more + 1, sizeof *rows);
-    job->needs = calloc(slots + 1, sizeof *job->needs);
-    if (rows == NULL || job->needs == NULL) {
-        free(rows);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "rows of machines");
-    }
-    if (out->count > 0) {
-        memcpy(rows, out->rows, out->count * sizeof *rows);
-    }
-    free(out->rows);
+    struct fulcrum_node_row *rows =
+        realloc(out->rows, (out->count + more + 1) * sizeof *rows);
+    TRY_MEMORY(rows, err, "rows of machines");
     out->rows = rows;
+    job->needs = calloc(slots + 1, sizeof *job->needs);
+    TRY_MEMORY(job->needs, err, "rows of machines");
     return FULCRUM_OK;
 }
 

@@ -58,25 +58,19 @@ static const struct fulcrum_column table_columns[] = {
     {"threads_per_gpu", FULCRUM_COLUMN_NUMBER, "thr/GPU"},
     {"cpu_gpu_ratio_used", FULCRUM_COLUMN_NUMBER, "ratio"},
     {"actor_count", FULCRUM_COLUMN_NUMBER, "actors"},
-    {"steps_per_s", FULCRUM_COLUMN_NUMBER, "steps/s"},
-    {"steps_per_s_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"steps_per_s_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("steps_per_s", "steps/s"),
     {"relative", FULCRUM_COLUMN_NUMBER, "relative"},
     {"steps_per_j_gpu", FULCRUM_COLUMN_NUMBER, "/J GPU"},
     {"steps_per_j_system", FULCRUM_COLUMN_NUMBER, "/J all"},
     {"bottleneck", FULCRUM_COLUMN_TEXT, NULL},
-    {"threads_needed", FULCRUM_COLUMN_NUMBER, "needs"},
-    {"threads_needed_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"threads_needed_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("threads_needed", "needs"),
     {"status", FULCRUM_COLUMN_TEXT, NULL},
 };
 
 static void add_ends(
     struct fulcrum_report *report, const struct fulcrum_node_estimate *value)
 {
-    fulcrum_report_add_number(report, value->value);
-    fulcrum_report_add_number(report, value->lo);
-    fulcrum_report_add_number(report, value->hi);
+    FULCRUM_REPORT_NUMBERS(report, value->value, value->lo, value->hi);
 }
 
 static void add_table_row(
@@ -84,15 +78,13 @@ static void add_table_row(
 {
     struct fulcrum_node_estimate rate = estimate(row, FULCRUM_OUTPUT_steps_per_s);
     fulcrum_report_add_text(report, row->machine);
-    fulcrum_report_add_number(report, row->gpu_count);
-    fulcrum_report_add_number(report, row->learner_gpu_count);
-    fulcrum_report_add_number(report, row->thread_count / row->gpu_count);
-    fulcrum_report_add_number(report, output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used));
-    fulcrum_report_add_number(report, actors(row));
+    FULCRUM_REPORT_NUMBERS(report, row->gpu_count, row->learner_gpu_count,
+        row->thread_count / row->gpu_count,
+        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used), actors(row));
     add_ends(report, &rate);
-    fulcrum_report_add_number(report, row->relative.value);
-    fulcrum_report_add_number(report, output(row, FULCRUM_OUTPUT_steps_per_j_gpu));
-    fulcrum_report_add_number(report, output(row, FULCRUM_OUTPUT_steps_per_j_system));
+    FULCRUM_REPORT_NUMBERS(report, row->relative.value,
+        output(row, FULCRUM_OUTPUT_steps_per_j_gpu),
+        output(row, FULCRUM_OUTPUT_steps_per_j_system));
     fulcrum_report_add_text(report, bottleneck(row));
     add_ends(report, &row->need);
     fulcrum_report_add_text(report, status(row));
@@ -107,12 +99,6 @@ static const enum fulcrum_predicted estimated[] = {FULCRUM_OUTPUT_steps_per_s,
 
 enum { ESTIMATED = sizeof estimated / sizeof estimated[0] };
 
-#define WITH_ENDS(key)                                                                 \
-    {key, FULCRUM_COLUMN_NUMBER, NULL}, {key "_lo", FULCRUM_COLUMN_NUMBER, NULL},      \
-    {                                                                                  \
-        key "_hi", FULCRUM_COLUMN_NUMBER, NULL                                         \
-    }
-
 /* In the order of add_data_row. */
 static const struct fulcrum_column data_columns[] = {
     {"machine", FULCRUM_COLUMN_TEXT, NULL},
@@ -126,67 +112,49 @@ static const struct fulcrum_column data_columns[] = {
     {"cpu_gpu_ratio_machine", FULCRUM_COLUMN_NUMBER, NULL},
     {"cpu_gpu_ratio_used", FULCRUM_COLUMN_NUMBER, NULL},
     {"actor_count", FULCRUM_COLUMN_NUMBER, NULL},
-    WITH_ENDS("steps_per_s"),
-    WITH_ENDS("steps_per_j_gpu"),
-    WITH_ENDS("steps_per_j_system"),
-    WITH_ENDS("gpu_w"),
-    WITH_ENDS("system_w"),
-    WITH_ENDS("cpu_thread_busy_frac"),
-    WITH_ENDS("gpu_busy_frac"),
-    WITH_ENDS("gpu_inference_busy_frac"),
-    WITH_ENDS("gpu_train_busy_frac"),
-    WITH_ENDS("host_busy_frac"),
-    WITH_ENDS("relative"),
+    FULCRUM_COLUMN_ENDS("steps_per_s", NULL),
+    FULCRUM_COLUMN_ENDS("steps_per_j_gpu", NULL),
+    FULCRUM_COLUMN_ENDS("steps_per_j_system", NULL),
+    FULCRUM_COLUMN_ENDS("gpu_w", NULL),
+    FULCRUM_COLUMN_ENDS("system_w", NULL),
+    FULCRUM_COLUMN_ENDS("cpu_thread_busy_frac", NULL),
+    FULCRUM_COLUMN_ENDS("gpu_busy_frac", NULL),
+    FULCRUM_COLUMN_ENDS("gpu_inference_busy_frac", NULL),
+    FULCRUM_COLUMN_ENDS("gpu_train_busy_frac", NULL),
+    FULCRUM_COLUMN_ENDS("host_busy_frac", NULL),
+    FULCRUM_COLUMN_ENDS("relative", NULL),
     {"bottleneck", FULCRUM_COLUMN_TEXT, NULL},
     {"bottleneck_agree_frac", FULCRUM_COLUMN_NUMBER, NULL},
     {"plateau_frac", FULCRUM_COLUMN_NUMBER, NULL},
-    WITH_ENDS("threads_needed"),
+    FULCRUM_COLUMN_ENDS("threads_needed", NULL),
     {"threads_needed_is_open", FULCRUM_COLUMN_NUMBER, NULL},
     {"method", FULCRUM_COLUMN_TEXT, NULL},
     {"solver_error_rel", FULCRUM_COLUMN_NUMBER, NULL},
     {"status", FULCRUM_COLUMN_TEXT, NULL},
 };
 
-static void add_words(
-    struct fulcrum_report *report, const struct fulcrum_node_answer *answer)
-{
-    fulcrum_report_add_text(report, answer->workload);
-    fulcrum_report_add_text(report, answer->calibration);
-    fulcrum_report_add_text(report, answer->actors_rule);
-}
-
-static void add_need(struct fulcrum_report *report,
-    const struct fulcrum_node_answer *answer, const struct fulcrum_node_row *row)
-{
-    fulcrum_report_add_number(report, answer->plateau_frac);
-    add_ends(report, &row->need);
-    fulcrum_report_add_number(
-        report, isnan(row->need.value) ? (double)NAN : row->need_is_open);
-}
-
 static void add_data_row(struct fulcrum_report *report,
     const struct fulcrum_node_answer *answer, const struct fulcrum_node_row *row)
 {
     const struct fulcrum_prediction *prediction = &row->point.prediction;
-    fulcrum_report_add_text(report, row->machine);
-    add_words(report, answer);
-    fulcrum_report_add_number(report, row->gpu_count);
-    fulcrum_report_add_number(report, row->learner_gpu_count);
-    fulcrum_report_add_number(report, row->thread_count);
-    fulcrum_report_add_number(report, row->thread_count / row->gpu_count);
-    fulcrum_report_add_number(
-        report, output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_machine));
-    fulcrum_report_add_number(report, output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used));
-    fulcrum_report_add_number(report, actors(row));
+    FULCRUM_REPORT_TEXTS(report, row->machine, answer->workload, answer->calibration,
+        answer->actors_rule);
+    FULCRUM_REPORT_NUMBERS(report, row->gpu_count, row->learner_gpu_count,
+        row->thread_count, row->thread_count / row->gpu_count,
+        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_machine),
+        output(row, FULCRUM_OUTPUT_cpu_gpu_ratio_used), actors(row));
     for (size_t i = 0; i < ESTIMATED; i++) {
         struct fulcrum_node_estimate value = estimate(row, estimated[i]);
         add_ends(report, &value);
     }
     add_ends(report, &row->relative);
     fulcrum_report_add_text(report, bottleneck(row));
+    FULCRUM_REPORT_NUMBERS(report,
+        runs(row) ? prediction->bottleneck_agree_frac : (double)NAN,
+        answer->plateau_frac);
+    add_ends(report, &row->need);
     fulcrum_report_add_number(
-        report, runs(row) ? prediction->bottleneck_agree_frac : (double)NAN);
-    add_need(report, answer, row);
+        report, isnan(row->need.value) ? (double)NAN : row->need_is_open);
     fulcrum_report_add_text(
         report, runs(row) ? fulcrum_method_name(prediction->method) : "");
     fulcrum_report_add_number(
@@ -198,11 +166,8 @@ static struct fulcrum_report *make_report(
     const struct fulcrum_node_answer *answer, enum fulcrum_format format)
 {
     int is_table = format == FULCRUM_FORMAT_TABLE;
-    struct fulcrum_report *report =
-        is_table ? fulcrum_report_new("rows", table_columns,
-                       sizeof table_columns / sizeof table_columns[0])
-                 : fulcrum_report_new("rows", data_columns,
-                       sizeof data_columns / sizeof data_columns[0]);
+    struct fulcrum_report *report = is_table ? FULCRUM_REPORT_NEW("rows", table_columns)
+                                             : FULCRUM_REPORT_NEW("rows", data_columns);
     for (size_t i = 0; i < answer->rows->count; i++) {
         if (is_table) {
             add_table_row(report, &answer->rows->rows[i]);

@@ -384,10 +384,7 @@ static enum fulcrum_status add_intervals(const struct work *work)
     struct fulcrum_plan *plan = work->plan;
     size_t draws = (size_t)work->ask->options->draws;
     double *rates = calloc(draws * plan->count + 1, sizeof *rates);
-    if (rates == NULL) {
-        return FULCRUM_ERR_NO_MEMORY;
-    }
-    enum fulcrum_status status = FULCRUM_OK;
+    enum fulcrum_status status = rates != NULL ? FULCRUM_OK : FULCRUM_ERR_NO_MEMORY;
     for (size_t k = 0; status == FULCRUM_OK && k < draws; k++) {
         if (is_stopped(work, (double)k / (double)draws, "intervals")) {
             status = FULCRUM_ERR_INTERRUPTED;
@@ -403,25 +400,15 @@ static enum fulcrum_status add_intervals(const struct work *work)
     return status;
 }
 
-static enum fulcrum_status start(const struct fulcrum_scenario *scenario,
+enum fulcrum_status fulcrum_plan_make(const struct fulcrum_plan_ask *ask,
     struct fulcrum_plan *out, struct fulcrum_error *err)
 {
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     memset(out, 0, sizeof *out);
-    TRY(fulcrum_scenario_design(scenario, &point, &out->design, err));
+    TRY(fulcrum_scenario_design(ask->scenario, &point, &out->design, err));
     if (out->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
             "machine %s has no GPU to be divided", out->design.machine.name);
-    }
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_plan_make(const struct fulcrum_plan_ask *ask,
-    struct fulcrum_plan *out, struct fulcrum_error *err)
-{
-    enum fulcrum_status status = start(ask->scenario, out, err);
-    if (status != FULCRUM_OK) {
-        return status;
     }
     int is_resident = fulcrum_design_is_resident(&out->design);
     const struct work work = {ask, out};
@@ -429,7 +416,7 @@ enum fulcrum_status fulcrum_plan_make(const struct fulcrum_plan_ask *ask,
     if (is_resident) {
         fulcrum_resident_loop(&out->design, &out->loop);
     }
-    status = answer_all(&work);
+    enum fulcrum_status status = answer_all(&work);
     if (status == FULCRUM_OK && ask->options->draws >= 1.0) {
         status = add_intervals(&work);
     }

@@ -51,25 +51,6 @@ static enum fulcrum_status read_metrics(struct match *match, struct fulcrum_erro
     return FULCRUM_OK;
 }
 
-/* The user's own settings, then those of one side. */
-static enum fulcrum_status join_sets(const struct fulcrum_text_list *shared,
-    const struct fulcrum_text_list *own, struct fulcrum_text_list *out,
-    struct fulcrum_error *err)
-{
-    out->count = 0;
-    out->items = calloc(shared->count + own->count + 1, sizeof *out->items);
-    if (out->items == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "settings");
-    }
-    for (size_t i = 0; i < shared->count; i++) {
-        out->items[out->count++] = shared->items[i];
-    }
-    for (size_t i = 0; i < own->count; i++) {
-        out->items[out->count++] = own->items[i];
-    }
-    return FULCRUM_OK;
-}
-
 /* "dgx-a100, run.sm_count=54" */
 static void write_name(
     const char *machine, const struct fulcrum_text_list *own, char *out, size_t size)
@@ -89,12 +70,19 @@ static enum fulcrum_status load_side(
         side == 0 ? &settings->a_sets : &settings->b_sets;
     struct fulcrum_design_settings design = settings->design;
     design.machine = machine;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(join_sets(&settings->design.sets, own, &design.sets, err));
+    /* The user's own settings, then those of one side. */
+    struct fulcrum_text_list *sets = &design.sets;
+    sets->items = fulcrum_allocate(sets->count + own->count, sizeof *sets->items);
+    for (size_t i = 0; i < sets->count; i++) {
+        sets->items[i] = settings->design.sets.items[i];
+    }
+    for (size_t i = 0; i < own->count; i++) {
+        sets->items[sets->count++] = own->items[i];
+    }
     write_name(machine, own, match->sides[side].name, sizeof match->sides[side].name);
-    status = fulcrum_candidate_load(&design, match->context, &match->sides[side], err);
-end:
-    free((void *)design.sets.items);
+    enum fulcrum_status status =
+        fulcrum_candidate_load(&design, match->context, &match->sides[side], err);
+    free((void *)sets->items);
     return status;
 }
 
@@ -114,19 +102,8 @@ static enum fulcrum_status load_sides(struct match *match, struct fulcrum_error 
     for (size_t i = 0; i < SIDES; i++) {
         TRY(load_side(match, i, names->count == SIDES ? names->items[i] : single, err));
     }
-    return fulcrum_contenders_align(match->sides, SIDES, err);
-}
-
-static enum fulcrum_status predict_side(
-    struct match *match, size_t i, struct fulcrum_error *err)
-{
-    struct fulcrum_candidate *side = &match->sides[i];
-    enum fulcrum_status status = fulcrum_candidate_predict(
-        side, &match->settings->actors, &match->options, match->context, err);
-    return status == FULCRUM_OK && side->reason[0] != '\0'
-               ? fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "%s cannot run: %s",
-                     side->name, side->reason)
-               : status;
+    fulcrum_contenders_align(match->sides, SIDES);
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status predict_sides(struct match *match, struct fulcrum_error *err)
@@ -136,33 +113,27 @@ static enum fulcrum_status predict_sides(struct match *match, struct fulcrum_err
     enum fulcrum_status status = FULCRUM_OK;
     fulcrum_progress_start(&progress, match->context);
     for (size_t i = 0; i < SIDES && status == FULCRUM_OK; i++) {
-        fulcrum_progress_update(
-            &progress, (double)i / (double)SIDES, match->sides[i].name);
-        status = predict_side(match, i, err);
+        struct fulcrum_candidate *side = &match->sides[i];
+        fulcrum_progress_update(&progress, (double)i / (double)SIDES, side->name);
+        status = fulcrum_candidate_predict(
+            side, &match->settings->actors, &match->options, match->context, err);
+        if (status == FULCRUM_OK && side->reason[0] != '\0') {
+            status = fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "%s cannot run: %s",
+                side->name, side->reason);
+        }
         if (*stop != 0) {
             status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
         }
     }
     fulcrum_progress_end(&progress);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    size_t draws = (size_t)match->options.draws;
-    match->columns = calloc(3 * draws + 1, sizeof *match->columns);
-    return match->columns != NULL
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a comparison");
+    return status;
 }
 
 static const struct fulcrum_column columns[] = {
     {"metric", FULCRUM_COLUMN_TEXT, NULL},
     {"better", FULCRUM_COLUMN_TEXT, NULL},
-    {"a", FULCRUM_COLUMN_NUMBER, "A"},
-    {"a_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"a_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
-    {"b", FULCRUM_COLUMN_NUMBER, "B"},
-    {"b_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
-    {"b_hi", FULCRUM_COLUMN_NUMBER, "95 %"},
+    FULCRUM_COLUMN_ENDS("a", "A"),
+    FULCRUM_COLUMN_ENDS("b", "B"),
     {"ratio", FULCRUM_COLUMN_NUMBER, "A / B"},
     {"ratio_median", FULCRUM_COLUMN_NUMBER, "A / B"},
     {"ratio_lo", FULCRUM_COLUMN_NUMBER, "5 %"},
@@ -189,11 +160,9 @@ static void add_side(
 {
     const struct fulcrum_prediction *prediction = &side->point.prediction;
     int has_interval = prediction->has_interval;
-    fulcrum_report_add_number(report, prediction->value[metric]);
-    fulcrum_report_add_number(
-        report, has_interval ? prediction->lo[metric] : FULCRUM_UNKNOWN);
-    fulcrum_report_add_number(
-        report, has_interval ? prediction->hi[metric] : FULCRUM_UNKNOWN);
+    FULCRUM_REPORT_NUMBERS(report, prediction->value[metric],
+        has_interval ? prediction->lo[metric] : FULCRUM_UNKNOWN,
+        has_interval ? prediction->hi[metric] : FULCRUM_UNKNOWN);
 }
 
 static void add_metric(
@@ -203,17 +172,12 @@ static void add_metric(
     duel_of(match, metric, &duel);
     const double *a = match->sides[0].point.prediction.value;
     const double *b = match->sides[1].point.prediction.value;
-    fulcrum_report_add_text(report, fulcrum_output_name(metric));
-    fulcrum_report_add_text(
-        report, fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE ? "more" : "less");
+    FULCRUM_REPORT_TEXTS(report, fulcrum_output_name(metric),
+        fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE ? "more" : "less");
     add_side(report, &match->sides[0], metric);
     add_side(report, &match->sides[1], metric);
-    fulcrum_report_add_number(report, a[metric] / b[metric]);
-    fulcrum_report_add_number(report, duel.ratio);
-    fulcrum_report_add_number(report, duel.ratio_lo);
-    fulcrum_report_add_number(report, duel.ratio_hi);
-    fulcrum_report_add_number(report, duel.beats_frac);
-    fulcrum_report_add_number(report, (double)duel.draw_count);
+    FULCRUM_REPORT_NUMBERS(report, a[metric] / b[metric], duel.ratio, duel.ratio_lo,
+        duel.ratio_hi, duel.beats_frac, (double)duel.draw_count);
 }
 
 /* "A beats B in steps_per_s with probability 0.97" */
@@ -300,8 +264,7 @@ static enum fulcrum_status print_match(
 {
     struct fulcrum_context *context = match->context;
     char sentence[400];
-    struct fulcrum_report *report =
-        fulcrum_report_new("metrics", columns, sizeof columns / sizeof columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("metrics", columns);
     for (size_t i = 0; i < match->metric_count; i++) {
         add_metric(match, match->metrics[i], report);
     }
@@ -334,10 +297,7 @@ enum fulcrum_status fulcrum_recommend_compare(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct match *match = calloc(1, sizeof *match);
-    if (match == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a comparison");
-    }
+    struct match *match = fulcrum_allocate(1, sizeof *match);
     match->settings = settings;
     match->context = context;
     enum fulcrum_status status = FULCRUM_OK;
@@ -346,6 +306,11 @@ enum fulcrum_status fulcrum_recommend_compare(
         settings, COMPARE_DRAWS, context, &match->options, err));
     TRY_OR_END(load_sides(match, err));
     TRY_OR_END(predict_sides(match, err));
+    match->columns =
+        calloc(3 * (size_t)match->options.draws + 1, sizeof *match->columns);
+    if (match->columns == NULL) {
+        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a comparison"));
+    }
     status = print_match(match, err);
 end:
     for (size_t i = 0; i < SIDES; i++) {

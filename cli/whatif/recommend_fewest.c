@@ -252,16 +252,13 @@ static enum fulcrum_status ask_estimate(
     if (status == FULCRUM_ERR_INFEASIBLE) {
         return fail_first(question, err);
     }
+    TRY(status);
     double before = FULCRUM_UNKNOWN;
     double last = FULCRUM_UNKNOWN;
-    if (status == FULCRUM_OK) {
-        status = ask_curve(question, (count - 1) - (count - 1) / 4, &before, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = ask_curve(question, count - 1, &last, err);
-    }
+    TRY(ask_curve(question, (count - 1) - (count - 1) / 4, &before, err));
+    TRY(ask_curve(question, count - 1, &last, err));
     answer->is_rising = count > 1 && last > (1.0 + RISING_FRAC) * before;
-    return status == FULCRUM_OK ? ask_solver(question, answer, err) : status;
+    return ask_solver(question, answer, err);
 }
 
 static enum fulcrum_status ask(
@@ -269,9 +266,7 @@ static enum fulcrum_status ask(
 {
     size_t draw_count = (size_t)question->plan.predict.draws;
     double *numbers = calloc(3 * draw_count + 1, sizeof *numbers);
-    if (numbers == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of an answer");
-    }
+    TRY_MEMORY(numbers, err, "draws of an answer");
     const struct columns columns = {
         numbers, numbers + draw_count, numbers + 2 * draw_count};
     fulcrum_progress_start(&question->progress, question->context);
@@ -290,9 +285,7 @@ static enum fulcrum_status fill_values(struct question *question, double first,
     double length = floor((last - first) / step) + 1.0;
     size_t count = length >= 1.0 ? (size_t)fmin(length, VALUES_MOST) : 1;
     question->values = calloc(count, sizeof *question->values);
-    if (question->values == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a range");
-    }
+    TRY_MEMORY(question->values, err, "a range");
     for (size_t i = 0; i < count; i++) {
         question->values[i] = first + step * (double)i;
     }
@@ -399,20 +392,6 @@ static enum fulcrum_status read_axis(
     return are_threads ? fill_threads(question, err) : fill_actors(question, err);
 }
 
-/* The actors of so many to a thread; environments on GPUs have none. */
-static void follow_threads(struct question *question)
-{
-    const struct fulcrum_actors_rule *rule = &question->settings->actors;
-    if (isnan(rule->per_thread) &&
-        fulcrum_design_is_resident(&question->inputs->base)) {
-        (void)snprintf(question->actors_rule, sizeof question->actors_rule, "%s",
-            fulcrum_actors_rule_none);
-        return;
-    }
-    question->plan.actors_per_thread = fulcrum_actors_rule_per_thread(rule);
-    fulcrum_actors_rule_text(rule, question->actors_rule, sizeof question->actors_rule);
-}
-
 /* One of the ways in which the number of actors comes about. */
 static enum fulcrum_status read_actors_rule(
     struct question *question, struct fulcrum_error *err)
@@ -420,28 +399,27 @@ static enum fulcrum_status read_actors_rule(
     const struct fulcrum_actors_rule *rule = &question->settings->actors;
     int varies = question->axis.field == fulcrum_field_find("run.actor_count");
     double count = number_of(question, "run.actor_count");
-    enum fulcrum_status status = fulcrum_actors_rule_check(rule, varies + !isnan(count),
+    TRY(fulcrum_actors_rule_check(rule, varies + !isnan(count),
         varies ? "the actors vary: no --actors, --actors-per-thread or --best-actors "
                  "goes with that"
                : "give the number of actors in one way: --actors, --actors-per-thread "
                  "or --best-actors",
-        question->context, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_actors_rule_choices(rule, &question->actor_choices,
-            &question->plan.actor_choice_count, question->context, err);
-    }
+        question->context, err));
+    TRY(fulcrum_actors_rule_choices(rule, &question->actor_choices,
+        &question->plan.actor_choice_count, question->context, err));
     question->plan.actor_choices = question->actor_choices;
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    char *text = question->actors_rule;
+    size_t size = sizeof question->actors_rule;
     if (rule->best_of != NULL) {
-        fulcrum_actors_rule_text(
-            rule, question->actors_rule, sizeof question->actors_rule);
+        fulcrum_actors_rule_text(rule, text, size);
     } else if (!isnan(count)) {
-        (void)snprintf(
-            question->actors_rule, sizeof question->actors_rule, "%.6g", count);
+        (void)snprintf(text, size, "%.6g", count);
+    } else if (!varies && isnan(rule->per_thread) &&
+               fulcrum_design_is_resident(&question->inputs->base)) {
+        (void)snprintf(text, size, "%s", fulcrum_actors_rule_none);
     } else if (!varies) {
-        follow_threads(question);
+        question->plan.actors_per_thread = fulcrum_actors_rule_per_thread(rule);
+        fulcrum_actors_rule_text(rule, text, size);
     }
     return FULCRUM_OK;
 }
@@ -521,9 +499,7 @@ static void add_row(struct fulcrum_report *report, const char *name, double valu
     struct fulcrum_interval interval, const char *meaning)
 {
     fulcrum_report_add_text(report, name);
-    fulcrum_report_add_number(report, value);
-    fulcrum_report_add_number(report, interval.lo);
-    fulcrum_report_add_number(report, interval.hi);
+    FULCRUM_REPORT_NUMBERS(report, value, interval.lo, interval.hi);
     fulcrum_report_add_text(report, meaning);
 }
 
@@ -537,8 +513,7 @@ static struct fulcrum_report *report_answer(
     char best_at[140];
     (void)snprintf(best, sizeof best, "best_%s", metric);
     (void)snprintf(best_at, sizeof best_at, "best_%s", question->axis.field->path);
-    struct fulcrum_report *report = fulcrum_report_new(
-        "answer", answer_columns, sizeof answer_columns / sizeof answer_columns[0]);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("answer", answer_columns);
     add_row(report, question->axis.field->path, question->values[found->place],
         answer->value, "fewest that reach the share of the best");
     add_row(report, metric, found->value, answer->metric, "there");
@@ -666,22 +641,6 @@ static enum fulcrum_status print_answer(const struct question *question,
     return status;
 }
 
-/* With everything that is refused before the first prediction. */
-static enum fulcrum_status prepare(struct question *question, struct fulcrum_error *err)
-{
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_axis(question, err));
-    TRY_OR_END(read_actors_rule(question, err));
-    TRY_OR_END(read_metric(question, err));
-    status = fulcrum_recommend_options(question->settings, FEWEST_DRAWS,
-        question->context, &question->plan.predict, err);
-end:
-    question->axis.values = question->values;
-    question->plan.axes = &question->axis;
-    question->plan.axis_count = 1;
-    return status;
-}
-
 static enum fulcrum_status answer_question(
     struct question *question, struct fulcrum_error *err)
 {
@@ -712,15 +671,20 @@ enum fulcrum_status fulcrum_recommend_fewest(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    struct fulcrum_design_inputs *inputs = calloc(1, sizeof *inputs);
-    if (inputs == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a design");
-    }
+    struct fulcrum_design_inputs *inputs = fulcrum_allocate(1, sizeof *inputs);
     struct question question = {
         .settings = settings, .inputs = inputs, .context = context};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_design_inputs_load(&settings->design, context, inputs, err));
-    TRY_OR_END(prepare(&question, err));
+    /* Everything that is refused comes before the first prediction. */
+    TRY_OR_END(read_axis(&question, err));
+    TRY_OR_END(read_actors_rule(&question, err));
+    TRY_OR_END(read_metric(&question, err));
+    question.axis.values = question.values;
+    question.plan.axes = &question.axis;
+    question.plan.axis_count = 1;
+    TRY_OR_END(fulcrum_recommend_options(
+        settings, FEWEST_DRAWS, context, &question.plan.predict, err));
     status = answer_question(&question, err);
 end:
     free(question.values);

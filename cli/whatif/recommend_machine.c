@@ -70,11 +70,9 @@ static int is_listed(const char *const *names, size_t count, const char *name)
 static enum fulcrum_status add_names(struct candidate_list *candidate_list,
     const char *const *names, size_t count, struct fulcrum_error *err)
 {
-    candidate_list->offers = calloc(count + 1, sizeof *candidate_list->offers);
-    candidate_list->order = calloc(count + 1, sizeof *candidate_list->order);
-    if (candidate_list->offers == NULL || candidate_list->order == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
-    }
+    candidate_list->offers =
+        fulcrum_allocate(count + 1, sizeof *candidate_list->offers);
+    candidate_list->order = fulcrum_allocate(count + 1, sizeof *candidate_list->order);
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_candidate *candidate = &candidate_list->offers[i].candidate;
         (void)snprintf(candidate->name, sizeof candidate->name, "%s", names[i]);
@@ -92,14 +90,10 @@ static enum fulcrum_status add_all(
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
-    enum fulcrum_status status =
-        fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    const char **names = calloc(count + 1, sizeof(char *));
+    TRY(fulcrum_preset_list(FULCRUM_PRESET_MACHINE, &entries, &count, err));
+    const char **names = fulcrum_allocate(count, sizeof *names);
     size_t found = 0;
-    for (size_t i = 0; names != NULL && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct fulcrum_design design;
         fulcrum_design_init(&design);
         if (fulcrum_machine_load(entries[i].name, &design, NULL, NULL) == FULCRUM_OK &&
@@ -108,8 +102,7 @@ static enum fulcrum_status add_all(
             names[found++] = entries[i].name;
         }
     }
-    status = names != NULL ? add_names(candidate_list, names, found, err)
-                           : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
+    enum fulcrum_status status = add_names(candidate_list, names, found, err);
     free((void *)names);
     free(entries);
     return status;
@@ -122,23 +115,16 @@ static enum fulcrum_status add_list(
     for (const char *at = list; *at != '\0'; at++) {
         count += *at == ',';
     }
-    size_t length = strlen(list);
-    char *copy = calloc(length + 1, 1);
-    const char **names = calloc(count, sizeof(char *));
-    enum fulcrum_status status = FULCRUM_OK;
-    if (copy == NULL || names == NULL) {
-        status = fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
-    } else {
-        (void)snprintf(copy, length + 1, "%s", list);
-        char *at = copy;
-        for (size_t i = 0; i < count; i++) {
-            size_t part = strcspn(at, ",");
-            names[i] = at;
-            at[part] = '\0';
-            at += part + 1;
-        }
-        status = add_names(candidate_list, names, count, err);
+    char *copy = fulcrum_format("%s", list);
+    const char **names = fulcrum_allocate(count, sizeof *names);
+    char *at = copy;
+    for (size_t i = 0; i < count; i++) {
+        size_t part = strcspn(at, ",");
+        names[i] = at;
+        at[part] = '\0';
+        at += part + 1;
     }
+    enum fulcrum_status status = add_names(candidate_list, names, count, err);
     free((void *)names);
     free(copy);
     return status;
@@ -156,14 +142,6 @@ static enum fulcrum_status list_machines(
                                     : add_list(candidate_list, list, err);
 }
 
-static enum fulcrum_status fail_machine(const struct candidate_list *candidate_list,
-    const char *option, const char *text, struct fulcrum_error *err)
-{
-    return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "%s %s: no such machine in --machine %s", option, text,
-        candidate_list->settings->design.machine);
-}
-
 /* A number that the user gives for one machine. */
 struct given {
     size_t at;
@@ -175,12 +153,12 @@ static enum fulcrum_status read_number(const struct candidate_list *candidate_li
     const char *option, const char *text, struct given *out, struct fulcrum_error *err)
 {
     const char *equals = strrchr(text, '=');
-    enum fulcrum_status status = FULCRUM_OK;
     if (equals == NULL || equals == text) {
         return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_FORMAT,
             "%s %s: expected MACHINE=NUMBER", option, text);
     }
-    status = fulcrum_number_parse(option, equals + 1, &out->value, err);
+    enum fulcrum_status status =
+        fulcrum_number_parse(option, equals + 1, &out->value, err);
     if (status == FULCRUM_OK && !(out->value >= 0.0)) {
         status = fulcrum_fail(
             err, FULCRUM_ERR_RANGE, "%s %s: expected 0 or more", option, text);
@@ -197,7 +175,9 @@ static enum fulcrum_status read_number(const struct candidate_list *candidate_li
             return FULCRUM_OK;
         }
     }
-    return fail_machine(candidate_list, option, text, err);
+    return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "%s %s: no such machine in --machine %s", option, text,
+        candidate_list->settings->design.machine);
 }
 
 /* What the user says of single machines; the presets' own where he does not. */
@@ -213,29 +193,14 @@ static enum fulcrum_status read_numbers(
         candidate_list->offers[i].rack_unit_count = FULCRUM_UNKNOWN;
     }
     for (size_t i = 0; i < prices->count; i++) {
-        enum fulcrum_status status =
-            read_number(candidate_list, "--price", prices->items[i], &given, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(read_number(candidate_list, "--price", prices->items[i], &given, err));
         candidate_list->offers[given.at].price = given.value;
     }
     for (size_t i = 0; i < units->count; i++) {
-        enum fulcrum_status status =
-            read_number(candidate_list, "--rack-units", units->items[i], &given, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(read_number(candidate_list, "--rack-units", units->items[i], &given, err));
         candidate_list->offers[given.at].rack_unit_count = given.value;
     }
     return FULCRUM_OK;
-}
-
-/* What is filled needs a brim: watts, money, rack units or a number of machines. */
-static int has_room_for_any_number(const struct fulcrum_recommend_settings *settings)
-{
-    return isnan(settings->most_w) && isnan(settings->most_price) &&
-           isnan(settings->most_rack_units) && settings->most_machines >= MACHINES_MOST;
 }
 
 static enum fulcrum_status read_need(
@@ -257,7 +222,9 @@ static enum fulcrum_status read_need(
         return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_MISSING,
             "--best cheapest needs --electricity, the price of a kWh; 0 leaves it out");
     }
-    if (settings->fill != 0 && has_room_for_any_number(settings)) {
+    /* What is filled needs a brim: watts, money, rack units or a number of machines. */
+    if (settings->fill != 0 && isnan(settings->most_w) && isnan(settings->most_price) &&
+        isnan(settings->most_rack_units) && settings->most_machines >= MACHINES_MOST) {
         return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_MISSING,
             "--fill needs a limit: --max-watts, --max-price, --max-rack-units or "
             "--max-machines below %.0f",
@@ -274,42 +241,26 @@ static enum fulcrum_status load_offer(struct candidate_list *candidate_list,
     struct fulcrum_candidate *candidate = &offer->candidate;
     struct fulcrum_design_settings settings = candidate_list->settings->design;
     settings.machine = candidate->name;
-    enum fulcrum_status status =
-        fulcrum_candidate_load(&settings, candidate_list->context, candidate, err);
+    TRY(fulcrum_candidate_load(&settings, candidate_list->context, candidate, err));
     const struct fulcrum_machine *machine = &candidate->inputs.base.machine;
-    if (status == FULCRUM_OK && machine->accelerator == FULCRUM_ACCELERATOR_GPU &&
-        machine->gpu.count >= 1.0 &&
+    if (machine->accelerator == FULCRUM_ACCELERATOR_GPU && machine->gpu.count >= 1.0 &&
         !fulcrum_candidate_sets(candidate, "run.gpu_count") &&
         !fulcrum_candidate_sets(candidate, "machine.gpu.count")) {
-        status =
-            fulcrum_candidate_set(candidate, "run.gpu_count", machine->gpu.count, err);
-    }
-    return status;
-}
-
-static enum fulcrum_status load_offers(
-    struct candidate_list *candidate_list, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < candidate_list->count; i++) {
-        TRY(load_offer(candidate_list, &candidate_list->offers[i], err));
+        return fulcrum_candidate_set(
+            candidate, "run.gpu_count", machine->gpu.count, err);
     }
     return FULCRUM_OK;
 }
 
 /* The candidates lie within the offers: they are aligned as copies. */
-static enum fulcrum_status align(
-    struct candidate_list *candidate_list, struct fulcrum_error *err)
+static void align(struct candidate_list *candidate_list)
 {
     struct fulcrum_candidate *candidates =
-        calloc(candidate_list->count + 1, sizeof *candidates);
-    if (candidates == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "machines");
-    }
+        fulcrum_allocate(candidate_list->count, sizeof *candidates);
     for (size_t i = 0; i < candidate_list->count; i++) {
         candidates[i] = candidate_list->offers[i].candidate;
     }
-    enum fulcrum_status status =
-        fulcrum_contenders_align(candidates, candidate_list->count, err);
+    fulcrum_contenders_align(candidates, candidate_list->count);
     for (size_t i = 0; i < candidate_list->count; i++) {
         candidate_list->offers[i].candidate = candidates[i];
         /* What the scenario borrows from its inputs has moved along. */
@@ -317,7 +268,6 @@ static enum fulcrum_status align(
             &candidate_list->offers[i].candidate.inputs.base;
     }
     free(candidates);
-    return status;
 }
 
 static enum fulcrum_status predict_offers(
@@ -373,9 +323,7 @@ static enum fulcrum_status write_costs(
             isnan(one.steps_per_s) ? 1.0 : fulcrum_candidate_machine_count(&one, &need);
         fulcrum_cost_of(&one, count, &need, &offer->cost);
         offer->drawn = calloc(offer->candidate.draw_count + 1, sizeof *offer->drawn);
-        if (offer->drawn == NULL) {
-            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a machine");
-        }
+        TRY_MEMORY(offer->drawn, err, "draws of a machine");
         for (size_t k = 0; k < offer->candidate.draw_count; k++) {
             const struct fulcrum_candidate_machine drawn =
                 offer_of(offer, offer->candidate.draws + k * FULCRUM_OUTPUT_COUNT);
@@ -458,13 +406,9 @@ static void take_draw(
 }
 
 /* The best of each draw among those that do in it; ties go to the first of -m. */
-static enum fulcrum_status count_draws(
-    struct candidate_list *candidate_list, struct fulcrum_error *err)
+static void count_draws(struct candidate_list *candidate_list)
 {
-    struct fulcrum_cost *costs = calloc(candidate_list->count + 1, sizeof *costs);
-    if (costs == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of machines");
-    }
+    struct fulcrum_cost *costs = fulcrum_allocate(candidate_list->count, sizeof *costs);
     for (size_t k = 0; k < candidate_list->draw_count; k++) {
         take_draw(candidate_list, k, costs);
         size_t best =
@@ -474,7 +418,6 @@ static enum fulcrum_status count_draws(
         }
     }
     free(costs);
-    return FULCRUM_OK;
 }
 
 static enum fulcrum_status judge_draws(
@@ -483,10 +426,8 @@ static enum fulcrum_status judge_draws(
     candidate_list->draw_count = (size_t)candidate_list->options.draws;
     candidate_list->column =
         calloc(candidate_list->draw_count + 1, sizeof *candidate_list->column);
-    if (candidate_list->column == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of machines");
-    }
-    TRY(count_draws(candidate_list, err));
+    TRY_MEMORY(candidate_list->column, err, "draws of machines");
+    count_draws(candidate_list);
     for (size_t i = 0; i < candidate_list->count; i++) {
         struct offer *offer = &candidate_list->offers[i];
         offer->steps_per_s = interval_of(candidate_list, offer, RATE);
@@ -502,11 +443,10 @@ static enum fulcrum_status judge_draws(
     return FULCRUM_OK;
 }
 
-struct miss_word {
+static const struct {
     enum fulcrum_miss miss;
     const char *word;
-};
-static const struct miss_word miss_words[] = {
+} miss_words[] = {
     {FULCRUM_MISS_RATE, "too slow"},
     {FULCRUM_MISS_WATTS, "too many watts"},
     {FULCRUM_MISS_PRICE, "too dear"},
@@ -537,101 +477,67 @@ static void write_verdict(
     }
 }
 
-/* A column: what it shows. */
+/*
+ * Columns: name, key, title, and the number in it. People see those that have a title;
+ * the other formats have them all.
+ */
+/* clang-format off */
+#define CELL_LIST(X) \
+    X(MACHINE, "machine", "machines", FULCRUM_UNKNOWN) \
+    X(VERDICT, "verdict", "verdict", FULCRUM_UNKNOWN) \
+    X(COUNT, "machine_count", NULL, runs ? cost->machine_count : FULCRUM_UNKNOWN) \
+    X(GPUS, "gpu_count", NULL, has_gpu ? design->run.gpu_count : FULCRUM_UNKNOWN) \
+    X(ACTORS, "actor_count", NULL, prediction->actor_count) \
+    X(RATE, "steps_per_s", "steps/s", cost->steps_per_s) \
+    X(RATE_LO, "steps_per_s_lo", "5 %", offer->steps_per_s.lo) \
+    X(RATE_HI, "steps_per_s_hi", "95 %", offer->steps_per_s.hi) \
+    X(WATTS, "system_w", "W", cost->system_w) \
+    X(WATTS_LO, "system_w_lo", NULL, offer->system_w.lo) \
+    X(WATTS_HI, "system_w_hi", NULL, offer->system_w.hi) \
+    X(PER_JOULE, "steps_per_j_system", "steps/J", cost->steps_per_j) \
+    X(PER_JOULE_LO, "steps_per_j_system_lo", NULL, offer->steps_per_j.lo) \
+    X(PER_JOULE_HI, "steps_per_j_system_hi", NULL, offer->steps_per_j.hi) \
+    X(RACK_UNITS, "rack_unit_count", "U", cost->rack_unit_count) \
+    X(PRICE, "price", "price", cost->price) \
+    X(ELECTRICITY, "electricity", NULL, cost->electricity) \
+    X(COST, "cost", NULL, cost->cost) \
+    X(PER_STEP, "cost_per_step", NULL, cost->cost_per_step) \
+    X(PER_STEP_LO, "cost_per_step_lo", NULL, offer->cost_per_step.lo) \
+    X(PER_STEP_HI, "cost_per_step_hi", NULL, offer->cost_per_step.hi) \
+    X(TRAINING, "training_cost", "a training", cost->training_cost) \
+    X(RUNTIME, "runtime_s", NULL, prediction->value[FULCRUM_OUTPUT_runtime_s]) \
+    X(MEETS, "meets_frac", "meets", offer->meets_frac) \
+    X(BEST, "best_frac", "best", offer->best_frac) \
+    X(ERROR, "solver_error_rel", NULL, \
+        runs ? prediction->solver_error_rel : FULCRUM_UNKNOWN)
+/* clang-format on */
+
 enum cell {
-    CELL_MACHINE,
-    CELL_VERDICT,
-    CELL_COUNT,
-    CELL_GPUS,
-    CELL_ACTORS,
-    CELL_RATE,
-    CELL_RATE_LO,
-    CELL_RATE_HI,
-    CELL_WATTS,
-    CELL_WATTS_LO,
-    CELL_WATTS_HI,
-    CELL_PER_JOULE,
-    CELL_PER_JOULE_LO,
-    CELL_PER_JOULE_HI,
-    CELL_RACK_UNITS,
-    CELL_PRICE,
-    CELL_ELECTRICITY,
-    CELL_COST,
-    CELL_PER_STEP,
-    CELL_PER_STEP_LO,
-    CELL_PER_STEP_HI,
-    CELL_TRAINING,
-    CELL_RUNTIME,
-    CELL_MEETS,
-    CELL_BEST,
-    CELL_ERROR,
-    CELLS
+#define X(name, key, title, number) CELL_##name,
+    CELL_LIST(X)
+#undef X
+        CELLS
 };
 
-/* People see those that have a title. The other formats have them all. */
 static const struct {
     const char *key;
     const char *title;
 } cells[CELLS] = {
-    [CELL_MACHINE] = {"machine", "machines"},
-    [CELL_VERDICT] = {"verdict", "verdict"},
-    [CELL_COUNT] = {"machine_count", NULL},
-    [CELL_GPUS] = {"gpu_count", NULL},
-    [CELL_ACTORS] = {"actor_count", NULL},
-    [CELL_RATE] = {"steps_per_s", "steps/s"},
-    [CELL_RATE_LO] = {"steps_per_s_lo", "5 %"},
-    [CELL_RATE_HI] = {"steps_per_s_hi", "95 %"},
-    [CELL_WATTS] = {"system_w", "W"},
-    [CELL_WATTS_LO] = {"system_w_lo", NULL},
-    [CELL_WATTS_HI] = {"system_w_hi", NULL},
-    [CELL_PER_JOULE] = {"steps_per_j_system", "steps/J"},
-    [CELL_PER_JOULE_LO] = {"steps_per_j_system_lo", NULL},
-    [CELL_PER_JOULE_HI] = {"steps_per_j_system_hi", NULL},
-    [CELL_RACK_UNITS] = {"rack_unit_count", "U"},
-    [CELL_PRICE] = {"price", "price"},
-    [CELL_ELECTRICITY] = {"electricity", NULL},
-    [CELL_COST] = {"cost", NULL},
-    [CELL_PER_STEP] = {"cost_per_step", NULL},
-    [CELL_PER_STEP_LO] = {"cost_per_step_lo", NULL},
-    [CELL_PER_STEP_HI] = {"cost_per_step_hi", NULL},
-    [CELL_TRAINING] = {"training_cost", "a training"},
-    [CELL_RUNTIME] = {"runtime_s", NULL},
-    [CELL_MEETS] = {"meets_frac", "meets"},
-    [CELL_BEST] = {"best_frac", "best"},
-    [CELL_ERROR] = {"solver_error_rel", NULL},
+#define X(name, key, title, number) {key, title},
+    CELL_LIST(X)
+#undef X
 };
 
 static void fill_numbers(const struct offer *offer, double out[CELLS])
 {
     const struct fulcrum_cost *cost = &offer->cost;
     const struct fulcrum_prediction *prediction = &offer->candidate.point.prediction;
-    int has_gpu =
-        offer->candidate.design.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    const struct fulcrum_design *design = &offer->candidate.design;
+    int has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
     int runs = offer->candidate.reason[0] == '\0';
-    out[CELL_COUNT] = runs ? cost->machine_count : FULCRUM_UNKNOWN;
-    out[CELL_GPUS] = has_gpu ? offer->candidate.design.run.gpu_count : FULCRUM_UNKNOWN;
-    out[CELL_ACTORS] = prediction->actor_count;
-    out[CELL_RATE] = cost->steps_per_s;
-    out[CELL_RATE_LO] = offer->steps_per_s.lo;
-    out[CELL_RATE_HI] = offer->steps_per_s.hi;
-    out[CELL_WATTS] = cost->system_w;
-    out[CELL_WATTS_LO] = offer->system_w.lo;
-    out[CELL_WATTS_HI] = offer->system_w.hi;
-    out[CELL_PER_JOULE] = cost->steps_per_j;
-    out[CELL_PER_JOULE_LO] = offer->steps_per_j.lo;
-    out[CELL_PER_JOULE_HI] = offer->steps_per_j.hi;
-    out[CELL_RACK_UNITS] = cost->rack_unit_count;
-    out[CELL_PRICE] = cost->price;
-    out[CELL_ELECTRICITY] = cost->electricity;
-    out[CELL_COST] = cost->cost;
-    out[CELL_PER_STEP] = cost->cost_per_step;
-    out[CELL_PER_STEP_LO] = offer->cost_per_step.lo;
-    out[CELL_PER_STEP_HI] = offer->cost_per_step.hi;
-    out[CELL_TRAINING] = cost->training_cost;
-    out[CELL_RUNTIME] = prediction->value[FULCRUM_OUTPUT_runtime_s];
-    out[CELL_MEETS] = offer->meets_frac;
-    out[CELL_BEST] = offer->best_frac;
-    out[CELL_ERROR] = runs ? prediction->solver_error_rel : FULCRUM_UNKNOWN;
+#define X(name, key, title, number) out[CELL_##name] = number;
+    CELL_LIST(X)
+#undef X
 }
 
 /* "3 x dgx-a100" for people; programs have a column for the number. */
@@ -819,27 +725,30 @@ static void print_legend(const struct candidate_list *candidate_list, FILE *stre
     (void)fputc('\n', stream);
 }
 
-/* One machine whose rate is off by its solver's error, up or down. */
-static struct fulcrum_candidate_machine shifted_offer(
-    const struct offer *offer, double sign)
+/* `count` of a machine whose rate is off by its solver's error, up or down; where
+ * `count` is NAN, as many as would be bought then. */
+static struct fulcrum_cost shifted_cost(const struct candidate_list *candidate_list,
+    const struct offer *offer, double sign, double count)
 {
     const struct fulcrum_prediction *prediction = &offer->candidate.point.prediction;
-    struct fulcrum_candidate_machine out = offer_of(offer, prediction->value);
-    out.steps_per_s *= 1.0 + sign * prediction->solver_error_rel;
-    return out;
+    struct fulcrum_candidate_machine one = offer_of(offer, prediction->value);
+    struct fulcrum_need need = candidate_list->need;
+    struct fulcrum_cost cost;
+    one.steps_per_s *= 1.0 + sign * prediction->solver_error_rel;
+    need.total_env_steps = offer->candidate.design.workload.total_env_steps;
+    fulcrum_cost_of(&one,
+        isnan(count) ? fulcrum_candidate_machine_count(&one, &need) : count, &need,
+        &cost);
+    return cost;
 }
 
 /* Whether another number of them would be bought, or another limit missed. */
 static int is_open(
     const struct candidate_list *candidate_list, const struct offer *offer, double sign)
 {
-    struct fulcrum_cost cost;
-    struct fulcrum_need need = candidate_list->need;
-    const struct fulcrum_candidate_machine one = shifted_offer(offer, sign);
-    need.total_env_steps = offer->candidate.design.workload.total_env_steps;
-    double count = fulcrum_candidate_machine_count(&one, &need);
-    fulcrum_cost_of(&one, count, &need, &cost);
-    return fabs(count - offer->cost.machine_count) > 0.5 ||
+    struct fulcrum_cost cost =
+        shifted_cost(candidate_list, offer, sign, FULCRUM_UNKNOWN);
+    return fabs(cost.machine_count - offer->cost.machine_count) > 0.5 ||
            cost.misses != offer->cost.misses;
 }
 
@@ -847,12 +756,9 @@ static int is_open(
 static double shifted_merit(
     const struct candidate_list *candidate_list, const struct offer *offer, double sign)
 {
-    struct fulcrum_cost cost;
-    struct fulcrum_need need = candidate_list->need;
-    const struct fulcrum_candidate_machine one = shifted_offer(offer, sign);
-    need.total_env_steps = offer->candidate.design.workload.total_env_steps;
-    fulcrum_cost_of(&one, offer->cost.machine_count, &need, &cost);
-    return fulcrum_cost_merit(&cost, need.goal);
+    struct fulcrum_cost cost =
+        shifted_cost(candidate_list, offer, sign, offer->cost.machine_count);
+    return fulcrum_cost_merit(&cost, candidate_list->need.goal);
 }
 
 /* What the solver's error leaves open, in words; "": nothing. */
@@ -956,52 +862,36 @@ static enum fulcrum_status print_candidates(
     return status;
 }
 
-static void free_candidates(struct candidate_list *candidate_list)
-{
-    for (size_t i = 0; i < candidate_list->count; i++) {
-        fulcrum_candidate_clear(&candidate_list->offers[i].candidate);
-        free(candidate_list->offers[i].drawn);
-    }
-    free(candidate_list->offers);
-    free(candidate_list->order);
-    free(candidate_list->column);
-}
-
-/* Everything that can be refused before the work starts. */
-static enum fulcrum_status prepare(
-    struct candidate_list *candidate_list, struct fulcrum_error *err)
-{
-    TRY(read_need(candidate_list, err));
-    TRY(list_machines(candidate_list, err));
-    TRY(read_numbers(candidate_list, err));
-    TRY(load_offers(candidate_list, err));
-    return align(candidate_list, err);
-}
-
-static enum fulcrum_status answer(
-    struct candidate_list *candidate_list, struct fulcrum_error *err)
-{
-    TRY(predict_offers(candidate_list, err));
-    TRY(write_costs(candidate_list, err));
-    TRY(judge_draws(candidate_list, err));
-    sort_offers(candidate_list);
-    TRY(print_candidates(candidate_list, err));
-    /* Answered, but there is none to take. */
-    if (group_of(&candidate_list->offers[candidate_list->order[0]]) != 0) {
-        candidate_list->context->exit_code = FULCRUM_EXIT_FAILED;
-    }
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_recommend_machine(
     const struct fulcrum_recommend_settings *settings, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
     struct candidate_list candidate_list = {.settings = settings, .context = context};
-    enum fulcrum_status status = prepare(&candidate_list, err);
-    if (status == FULCRUM_OK) {
-        status = answer(&candidate_list, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    /* Everything that can be refused comes before the work. */
+    TRY_OR_END(read_need(&candidate_list, err));
+    TRY_OR_END(list_machines(&candidate_list, err));
+    TRY_OR_END(read_numbers(&candidate_list, err));
+    for (size_t i = 0; i < candidate_list.count; i++) {
+        TRY_OR_END(load_offer(&candidate_list, &candidate_list.offers[i], err));
     }
-    free_candidates(&candidate_list);
+    align(&candidate_list);
+    TRY_OR_END(predict_offers(&candidate_list, err));
+    TRY_OR_END(write_costs(&candidate_list, err));
+    TRY_OR_END(judge_draws(&candidate_list, err));
+    sort_offers(&candidate_list);
+    TRY_OR_END(print_candidates(&candidate_list, err));
+    /* Answered, but there is none to take. */
+    if (group_of(&candidate_list.offers[candidate_list.order[0]]) != 0) {
+        context->exit_code = FULCRUM_EXIT_FAILED;
+    }
+end:
+    for (size_t i = 0; i < candidate_list.count; i++) {
+        fulcrum_candidate_clear(&candidate_list.offers[i].candidate);
+        free(candidate_list.offers[i].drawn);
+    }
+    free(candidate_list.offers);
+    free(candidate_list.order);
+    free(candidate_list.column);
     return status;
 }
