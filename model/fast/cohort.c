@@ -28,27 +28,42 @@
 
 enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 
-#define TOLERANCE         1e-6
-#define INNER_TOLERANCE   1e-8
+/*
+ * Relative errors of roots: of the period (solved jointly: of both gaps together), and
+ * of what is solved anew for each period tried, fine enough not to show in the former.
+ */
+#define TOLERANCE       1e-6
+#define INNER_TOLERANCE 1e-8
+
+/*
+ * Where threads are short, as a share of the period: the ends of the search, its first
+ * guess without a better one, and the range of rough starts. Ends and range keep
+ * Newton's steps off places where the equations degenerate.
+ */
+#define LEAST_SHARE       1e-8
+#define FULL_SHARE        (1.0 - 1e-6)
 #define FIRST_SHARE       0.5
-#define SMALL_STEP        1e-3
 #define LEAST_ROUGH_SHARE 0.01
-#define MOST_OF_ROOM      0.7
+#define MOST_ROUGH_SHARE  0.95
 
+/*
+ * Newton's and Broyden's steps: how many before nested searches take over, or of a
+ * rough start; the first difference, relative to the place; the share of the room to a
+ * bound that one step may use up; and the least slope that is divided by.
+ */
 enum { JOINT_STEPS = 10, ROUGH_STEPS = 2 };
-#define LEAST_RISE       0.05
-#define MOST_ROUGH_SHARE 0.95
+#define SMALL_STEP   1e-3
+#define MOST_OF_ROOM 0.7
+#define LEAST_RISE   0.05
 
-#define LEAST_SHARE 1e-8
-#define FULL_SHARE  (1.0 - 1e-6)
-#define SINGULAR    1e-30
-#define NOW         1e-9 /* of a period: the same moment */
-#define RATE_PART   0.05 /* of a period, over which a rate is taken */
+#define SINGULAR  1e-30 /* pivot of a singular matrix: starts without bound */
+#define NOW       1e-9  /* share of a period: rounding apart, the same moment */
+#define RATE_PART 0.05  /* share of a period over which a rate is taken */
 
 /*
  * A fixed batch starts when its last observation comes in, which for the last of many
- * actors is on average when the fluid still lacks exp(-gamma), gamma being Euler's
- * constant.
+ * actors is on average when the fluid still lacks exp(-gamma) actors, gamma being
+ * Euler's constant. The period may be off by LAST_PART of what that actor adds.
  */
 #define LAST_OF_MANY 0.5615
 #define LAST_PART    0.02

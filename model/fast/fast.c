@@ -116,25 +116,37 @@ double fulcrum_ceiling_per_s(
  * work counts: the GPU never rests.
  */
 
-/* A train step this many cycles long counts as half long, half short. */
+/* The limits and fits below were chosen on random networks: docs/model.md "Training on
+ * the same GPU". */
+
+/* A train step this many cycles of a batch long counts as half long, half short: a fit.
+ */
 #define EVEN_CYCLES 0.3
 /* From this many on it counts as long: the other answer is not even worked out. */
 #define LONG_CYCLES 30.0
+/* Bisection of a share of time: to 2^-40, beyond what a double of throughput shows. */
 #define SHARE_STEPS 40
 
-/* What the two answers may differ by before the result is called rough. */
-#define MOST_GAP_FRAC       0.02
-#define MOST_LOSS_FRAC      0.02
+/* Share of throughput that matters: answers that differ by more, or a training that
+ * costs more, make the result rough. */
+#define ROUGH_FRAC 0.02
+/* Fewer batches per train step come in bursts; fewer in the learner's queue, or train
+ * steps, make it run dry by chance. */
 #define LEAST_BURST_BATCHES 3.0
 #define LEAST_QUEUE_BATCHES 2.0
 #define LEAST_QUEUE         2.0
 
-/* Actors that are held up: a batch of all of them follows each train step. */
+/*
+ * Actors that are held up: a batch of all of them follows each train step. Fewer actors
+ * than this, or a usual batch of a larger share of them, may lock, and then the way to
+ * that batch is this share of what it is else. A largest batch of more than so many
+ * usual ones makes the mean batch rough.
+ */
 #define LOCKING_ACTORS    8.0
 #define LOCKING_HALF_FRAC 0.4
-#define ROUGH_BATCH_RATIO 1.2
 #define LOCKED_SHARE      0.1
-/* After the fluid has drained, the last step of all takes this many means more. */
+#define ROUGH_BATCH_RATIO 1.2
+/* After the fluid has drained, the last step of all takes this many mean steps more. */
 #define LAST_STEP_MEANS 3.0
 
 /* The cycles without a train step beside inference, and with one all the time. */
@@ -218,11 +230,10 @@ static unsigned mix_flags(const struct fulcrum_network *network,
     double turn_s = network->actors / turns->alone.steps_per_s;
     double apart = fabs(even_rate / rate - 1.0) * turn_s /
                    (turn_s + network->training.train_step_s);
-    int matters = rate < turns->alone.steps_per_s * (1.0 - MOST_LOSS_FRAC);
+    int matters = rate < turns->alone.steps_per_s * (1.0 - ROUGH_FRAC);
     int bursts = network->training.env_steps_per_train_step <
                  LEAST_BURST_BATCHES * fmax(1.0, turns->alone.batch);
-    return apart > MOST_GAP_FRAC || (matters && bursts) ? FULCRUM_FLAG_TRAINING_MIX
-                                                        : 0U;
+    return apart > ROUGH_FRAC || (matters && bursts) ? FULCRUM_FLAG_TRAINING_MIX : 0U;
 }
 
 /* (11), the learner keeps up. */
@@ -349,7 +360,7 @@ static void solve_held_up(const struct fulcrum_steady *steady,
         cycle.batch = held_up_batch(network, &turns->shared, &is_rough);
         double least = held_up_rate(network, usual);
         int matters =
-            held_up_rate(network, most_batch(network)) > least * (1.0 + MOST_GAP_FRAC);
+            held_up_rate(network, most_batch(network)) > least * (1.0 + ROUGH_FRAC);
         *flags |= is_rough && matters ? FULCRUM_FLAG_TRAINING_MIX : 0U;
         *flags |= most_batch(network) > usual * ROUGH_BATCH_RATIO
                       ? FULCRUM_FLAG_ROUGH_BATCH
@@ -388,11 +399,12 @@ enum fulcrum_status fulcrum_training_turns(struct fulcrum_steady *steady,
     return FULCRUM_OK;
 }
 
-/* Errors that 95 of 100 networks stay below, by what is special about them. */
+/* Relative errors of throughput that 95 of 100 random networks stay below, by what is
+ * special about them: docs/model.md "Where the fast solver is weak". */
 #define PLAIN_ERROR_REL 0.01
 #define FIXED_ERROR_REL 0.04
 
-/* In the same units, where a flag is set. */
+/* The same where a flag is set. */
 static const struct {
     unsigned flag;
     double error_rel;
@@ -407,10 +419,11 @@ static const struct {
     {FULCRUM_FLAG_SLICES, 0.2},
 };
 
-/* Less work than this beyond the first slice of its step makes no difference. */
+/* E[work of a step beyond its first slice] over the mean: less makes no difference. */
 #define LEAST_CUT_FRAC 0.01
 
-/* No order of service matters to greedy batches where threads never rest. */
+/* Share of time that threads are busy: from there on they never rest, and no order of
+ * service matters to greedy batches. */
 #define ALWAYS_BUSY_FRAC 0.999
 
 static double expected_error_rel(const struct fulcrum_network *network, unsigned flags)

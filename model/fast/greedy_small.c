@@ -48,7 +48,8 @@
  * the products they are made of are kept from turn to turn.
  */
 
-/* Keeps nearly dependent steps apart. */
+/* Added to the diagonal, relative to it: above rounding, it keeps nearly dependent
+ * steps apart. */
 #define RIDGE_REL 1e-12
 
 enum { DEPTH = FULCRUM_ANDERSON_DEPTH };
@@ -170,49 +171,54 @@ void fulcrum_anderson_step(
 }
 
 /*
- * A turn costs some N^2 rows, several times that where actors share threads, and with
- * many actors the equations for means are as good: the most for each kind of network.
+ * Most actors of each kind of network: a turn costs some N^2 rows, several times that
+ * where actors share threads, and with more the equations for means are as good
+ * (docs/model.md "A handful of actors").
  */
 #define MOST_ACTORS                  64.0
 #define MOST_PLAIN_ACTORS            6.0
 #define MOST_QUEUEING_ACTORS         20.0
 #define MOST_LIMITED_QUEUEING_ACTORS 24.0
 
-/* A limit acts where the usual state is this many square roots of it or nearer. */
-#define LIMIT_MARGIN 4.0
-/* Steps that vary less, with the delay, lock into a rhythm that rows do not tell. */
+/* Steps whose deviation is a smaller share of mean step and delay lock into a rhythm
+ * that rows do not tell. */
 #define LEAST_CV 0.1
 
-/* A slice, in mean steps: few threads end more than one step in it. */
-#define SLICE_MEANS 0.25
-/* After so many, most have drained: longer slices do where a batch takes long. */
-#define MOST_SLICES 8.0
-/* One slice or two makes a difference that throughput shows, two or three does not. */
+/*
+ * A slice, in mean steps: few threads end more than one step in it. After MOST_SLICES
+ * most have drained: longer slices do where a batch takes long. One slice or two makes
+ * a difference that throughput shows, two or three does not.
+ */
+#define SLICE_MEANS  0.25
+#define MOST_SLICES  8.0
 #define LEAST_SLICES 2.0
 
-/* Chances below these are dropped: of a state, of a way to another. */
-#define LEAST_SHARE  1e-6
-#define LEAST_CHANCE 1e-8
+/* The chance of a state below which it is dropped; of ways: FULCRUM_LEAST_CHANCE. */
+#define LEAST_SHARE 1e-6
 
-#define MOST_TURNS  160
-#define LEAST_TURNS 3
-/* Settled: throughput and, summed over all rows, chances change by less. */
+/*
+ * Settled: throughput and, summed over all rows, chances change by a smaller share in a
+ * turn, after LEAST_TURNS at least. After PATIENT_TURNS, IMPATIENCE times larger
+ * changes will do, still below the error of the method; after MOST_TURNS there is no
+ * solution.
+ */
 #define RATE_TOLERANCE 1e-6
 #define ROW_TOLERANCE  1e-4
-/* After so many turns, changes that are so many times larger will do. */
-#define PATIENT_TURNS 60
-#define IMPATIENCE    100.0
+#define LEAST_TURNS    3
+#define PATIENT_TURNS  60
+#define IMPATIENCE     100.0
+#define MOST_TURNS     160
 
 /*
  * In cycles: around which age the tail of the rows is taken as it is, and from which on
- * it is tied to that, fully so a width later.
+ * it is tied to that, fully so a width later, (36).
  */
 #define TIED_FROM  5.0
 #define TIED_WIDTH 3.0
-/* A share of time. */
-#define NEVER_IDLE 1e-9
-/* Tails have no form where less than this share of a mean is left of a step. */
-#define NO_REST 1e-9
+
+#define NEVER_IDLE 1e-9 /* share of time, least that is divided by */
+#define NO_REST    1e-9 /* E[rest of a step] over its mean: less, and tails have no form \
+                         */
 
 enum { NODES = FULCRUM_RESIDUAL_NODES };
 
@@ -420,7 +426,7 @@ static void serve(struct chain *chain, size_t q, double chance)
     fulcrum_binomial(chain->binomial, others, done);
     for (size_t i = 0; i <= others; i++) {
         double way = chance * chain->binomial[i];
-        if (way > LEAST_CHANCE) {
+        if (way > FULCRUM_LEAST_CHANCE) {
             end_batch(chain, batch, others - i, way, left);
         }
     }
@@ -469,7 +475,7 @@ static void serve_queueing(struct chain *chain, size_t batch)
     }
     for (size_t n = 0; n + batch <= chain->actors; n++) {
         double chance = queue->now.chance[n];
-        if (chance > LEAST_CHANCE) {
+        if (chance > FULCRUM_LEAST_CHANCE) {
             double left[NODES] = {1.0};
             fulcrum_residual_set(
                 left, n > 0 ? 1.0 / chance : 0.0, queue->now.left + n * NODES);
@@ -849,8 +855,8 @@ static int limit_acts(const struct fulcrum_network *network)
     chain.limit = chain.actors;
     double free = (double)usual_state(&chain);
     double away = network->actors - full;
-    return free + LIMIT_MARGIN * sqrt(free) > limit &&
-           full - LIMIT_MARGIN * sqrt(fmin(full, away)) <= limit;
+    return free + FULCRUM_LIMIT_MARGIN * sqrt(free) > limit &&
+           full - FULCRUM_LIMIT_MARGIN * sqrt(fmin(full, away)) <= limit;
 }
 
 int fulcrum_greedy_small_suits(const struct fulcrum_network *network)

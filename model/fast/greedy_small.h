@@ -9,6 +9,10 @@
 #include "model/network/network.h"
 #include "model/status.h"
 
+/* A limit of batches acts where its distance to the usual batch is no more than this
+ * many square roots of it: beyond four deviations, chance does not get there. */
+#define FULCRUM_LIMIT_MARGIN 4.0
+
 /* Anderson's acceleration of a fixed-point iteration. */
 
 enum { FULCRUM_ANDERSON_DEPTH = 4 };

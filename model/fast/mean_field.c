@@ -30,10 +30,12 @@
  * because this is evaluated some ten times per design point.
  */
 
-/* Below this share of its rate over a piece, c counts as level. */
+/* Change of c over a piece, relative to c, below which it counts as level: the closed
+ * forms for a slope would divide by rounding. */
 #define LEVEL 1e-7
 
-/* The least there is above a number: where c jumps, a piece begins there. */
+/* Factor to just above a number, beyond rounding: where c jumps, a piece begins there.
+ */
 #define BEYOND (1.0 + 1e-12)
 
 /* Seconds, in units of the mean step, to drain from `high` to `low` within a piece. */
@@ -206,17 +208,19 @@ static const double places[ENDS] = {0.0, -1.0, 1.0, -2.3, 2.3};
 static const double shares[ENDS] = {0.0, 0.43, 0.43, 0.07, 0.07};
 static const double plain_shares[ENDS] = {1.0};
 
+/* Relative error of roots: of the batch, and of the actors that are not delayed. */
 #define TOLERANCE 1e-8
-/* Threads that queue up hold their own number steadier than a binomial does. */
+/* Of a standard deviation, a fit: threads that queue up hold their own number steadier
+ * than a binomial does. */
 #define QUEUE_SPREAD 0.5
-/* Of a batch's surplus: what the next one has of it. */
+/* Of a batch's surplus, what the next one has of it at most: 1 would never die out. */
 #define MOST_ECHO 0.9
 
 /* Of a mean step: the first panel of an integral over the cycle. */
 #define FIRST_PANEL 1.0
-/* Just before the actors return who do at that moment. */
+/* Of a moment: just before the actors return who do then, by more than rounding. */
 #define BEFORE (1.0 - 1e-12)
-#define NEVER  1e-12 /* as the chance to idle */
+#define NEVER  1e-12 /* chance to idle, below which the GPU does not */
 
 struct problem {
     const struct fulcrum_network *network;

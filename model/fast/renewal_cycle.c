@@ -24,7 +24,8 @@
 #include "model/min_max.h"
 #include "model/network/network.h"
 
-/* So many standard deviations of the number and one more actor count as certain. */
+/* So many standard deviations of the number and one more actor count as certain: beyond
+ * four, a normal has a chance of 3e-5. */
 #define FULCRUM_SURE_SDS 4.0
 
 /* How many slices are worked out at a time. */
@@ -50,7 +51,7 @@ struct fulcrum_residual_ages {
  * in a table, which is quick by itself. A node is worked out when it is first needed.
  */
 
-/* Fewer threads have cells of less than one each. */
+/* Cells up to S at least: with fewer threads, each is less than one thread wide. */
 #define LEAST_CELLS 32.0
 
 void fulcrum_rate_cells_init(
@@ -113,10 +114,10 @@ double fulcrum_rate_cells_at(struct fulcrum_rate_cells *cells, double n)
  * function: a finite sum for small batches, a normal approximation for others.
  */
 
-#define FEW 10.0 /* terms of the sum */
+#define FEW 10.0 /* observations in a batch, and terms of the sum; above: normal */
 
-/* Least share of the events that happen, and least number of events beyond the batch.
- */
+/* Least chance p of an event, and least number of events beyond the batch: without, a
+ * variance as large as the mean, or a batch of all events, has no binomial law. */
 #define LEAST_P 1e-3
 #define LEAST_A 0.05
 
@@ -184,15 +185,18 @@ double fulcrum_probability_below(double mean, double variance, double size)
  * give way, as they do when a batch forms: proportional scaling would not.
  */
 
-#define NOBODY 1e-9
+#define NOBODY 1e-9 /* actors: rounding apart, none */
 
-/* Steps of so many ages are as good as alike. */
+/* Steps of more ages than this are as good as alike, which saves a sum over them. */
 #define MANY_AGES 16
 
+/* Newton's method for the log of the tilt: steps, the relative error of the number of
+ * steps under way, and the change by one step and altogether (exp(40) is all or none).
+ */
 #define TILT_STEPS     40
 #define TILT_TOLERANCE 1e-5
-#define TILT_MOST      2.0  /* of one step, in the exponent, */
-#define TILT_END       40.0 /* and altogether */
+#define TILT_MOST      2.0
+#define TILT_END       40.0
 
 /* A release may lie this many slices beyond the cycle's end before it counts earlier.
  */
@@ -365,10 +369,10 @@ static void residual_ages_set(struct fulcrum_residual_ages *old,
     tilt(old, grid->tail, stepping);
 }
 
-#define EMPTY_FRAC 2e-4
+#define EMPTY_FRAC 2e-4 /* of a batch, or of the threads: fewer are nobody */
 
-#define NO_DOUBT       1e-3 /* that the next batch has started */
-#define LEAST_VARIANCE 1e-3
+#define NO_DOUBT       1e-3 /* chance that the next batch has not started: it has */
+#define LEAST_VARIANCE 1e-3 /* actors squared: keeps quotients finite */
 #define LEAST_SLICES   1e-3 /* of a cycle, while a guess is far from what can last */
 
 /* What is known at one slice, by which integrals go on. */

@@ -21,32 +21,39 @@
 #include "model/fast/steps.h"
 #include "model/network/solution.h"
 
-/* A time that is 0 is taken as this share of the others, which is exact enough. */
-#define NO_TIME_FRAC 1e-6
-/* Steps this short beside a batch are over when it ends, whatever their law. */
+/* Mean step over the time of a batch: shorter ones are over when it ends, whatever
+ * their law. */
 #define NO_STEP_FRAC 1e-4
 
-/* Standard deviations of a batch between its mean and a limit that does not act. */
-#define LIMIT_MARGIN 4.0
-#define SURE_SPARE   2.5
+/* Actors beyond doubt: so many more than threads and batch need are never missed. */
+#define SURE_SPARE 2.5
+
+/*
+ * A limit of batches, (35): v over the lesser throughput, where it fades (in v), and
+ * actors beyond the threads, in square roots of all, that halve v. The form
+ * and its numbers are fits to simulations (docs/model.md "Fast solver").
+ */
 #define LIMIT_CHANCE 0.7
 #define FAR_WIDTHS   8.0
 #define QUEUE_CHANCE 3.0
 
-/* Of a batch: fewer that stay behind than these, and batches keep their actors. */
-#define LOYAL_FRAC 0.05
-/* Of a batch's time: what depends on its size, before unequal sizes matter. */
-#define ITEMS_FRAC   0.2
+/* Where flags are set, from simulations: docs/model.md "Where the fast solver is weak".
+ */
+#define LOYAL_FRAC 0.05  /* share of a batch's actors that stay behind: fewer keep it  \
+                          */
+#define ITEMS_FRAC   0.2 /* share of a batch's time that depends on its size */
 #define FEW_ACTORS   12.0
-#define FEW_IN_BATCH 3.0
+#define FEW_IN_BATCH 3.0 /* observations in a mean batch */
+#define LOW_CV       0.2
+#define KINK_FRAC    0.25 /* forming time over the interval of the stages, less 1 */
 
-#define LOW_CV 0.2
-
-/* Fixed batches and their chance: docs/model.md "Fixed batches". */
+/*
+ * Fixed batches and their chance, fits to simulations of random networks (docs/model.md
+ * "Fixed batches"): v over sd^2 and m over T_s^2; then the largest share that bunching
+ * costs, the width of its peak in L / T_f, and the cv that halves it.
+ */
 #define CHANCE_FACTOR  0.8
 #define CHANCE_SHARE   (1.0 / 16.0)
-#define KINK_FRAC      0.25
-#define CROWDED_TURNS  8.0
 #define BUNCHING_LOSS  0.15
 #define BUNCHING_WIDTH 0.22
 #define BUNCHING_CV    0.27
@@ -81,11 +88,11 @@ void fulcrum_steady_init(struct fulcrum_steady *steady,
     struct fulcrum_network *own = &steady->network;
     simplify_batches(own);
     double all_s = own->step.mean_s + service_s(own) + own->delay_s;
-    if (own->step.mean_s < NO_TIME_FRAC * all_s) {
-        own->step.mean_s = NO_TIME_FRAC * all_s;
+    if (own->step.mean_s < FULCRUM_NO_TIME_FRAC * all_s) {
+        own->step.mean_s = FULCRUM_NO_TIME_FRAC * all_s;
     }
-    if (service_s(own) < NO_TIME_FRAC * all_s && own->gpu.count == 0) {
-        own->gpu.per_batch_s += NO_TIME_FRAC * all_s;
+    if (service_s(own) < FULCRUM_NO_TIME_FRAC * all_s && own->gpu.count == 0) {
+        own->gpu.per_batch_s += FULCRUM_NO_TIME_FRAC * all_s;
     }
     fulcrum_cpu_drain_init(&steady->drain, &own->cpu, own->actors, own->step.mean_s);
 }
@@ -227,7 +234,7 @@ static int is_full(const struct fulcrum_steady *steady, double gpu_stretch,
     const struct fulcrum_network *network = &steady->network;
     double servers = fulcrum_cpu_servers(&network->cpu);
     double batch = field->cycle.batch;
-    if (field->plain_least - servers <= 1.0 + LIMIT_MARGIN * sqrt(batch)) {
+    if (field->plain_least - servers <= 1.0 + FULCRUM_LIMIT_MARGIN * sqrt(batch)) {
         return 0;
     }
     if (network->batch_size > 0.0) {
@@ -258,7 +265,7 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
     const struct fulcrum_network *network = &steady->network;
     struct fulcrum_mean_field field =
         fulcrum_mean_field_solve(network, &steady->drain, gpu_stretch);
-    double reach = field.cycle.batch + LIMIT_MARGIN * sqrt(field.cycle.batch);
+    double reach = field.cycle.batch + FULCRUM_LIMIT_MARGIN * sqrt(field.cycle.batch);
     int limited = network->batch_size > 0.0 && reach > network->batch_size;
     int full = network->actors > fulcrum_cpu_servers(&network->cpu) &&
                is_full(steady, gpu_stretch, &field);
@@ -322,7 +329,7 @@ static unsigned fixed_flags(const struct fulcrum_network *network,
 {
     double servers = fulcrum_cpu_servers(&network->cpu);
     int crowded =
-        network->actors > servers && network->actors < CROWDED_TURNS * servers;
+        network->actors > servers && network->actors < FULCRUM_CROWDED_TURNS * servers;
     int kink = fabs(cohort->interval_s / pace->interval_s - 1.0) < KINK_FRAC;
     int low = fulcrum_step_cv(&network->step) < LOW_CV;
     return (crowded ? (unsigned)FULCRUM_FLAG_CROWDED : 0U) |
