@@ -21,6 +21,7 @@
 #include "model/fast/cohort.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "model/fast/steps.h"
@@ -91,7 +92,7 @@ struct orbit {
     double time_s;        /* the whole period */
 };
 
-static int is_fixed(const struct problem *problem)
+static bool is_fixed(const struct problem *problem)
 {
     return problem->network->policy == FULCRUM_BATCH_FIXED;
 }
@@ -359,7 +360,7 @@ static double surplus(const struct problem *problem, const struct orbit *orbit)
 
 /* Where to look first, from the orbit of another period. */
 struct guess {
-    int is_short; /* threads are, for a part of the period */
+    bool is_short; /* threads are, for a part of the period */
     double share;
     double share_slope;
     double batch;
@@ -389,8 +390,8 @@ static void set_free(const struct problem *problem, double period, struct guess 
 }
 
 /* How long threads are short in a period; 0 if they are not. */
-static int find_short(const struct problem *problem, double period, struct guess *guess,
-    struct orbit *orbit)
+static bool find_short(const struct problem *problem, double period,
+    struct guess *guess, struct orbit *orbit)
 {
     struct fulcrum_root root = {.low = LEAST_SHARE,
         .high = FULL_SHARE,
@@ -538,12 +539,13 @@ static double within(double room, double change)
     return change < 0.0 ? fulcrum_min(1.0, MOST_OF_ROOM * room / -change) : 1.0;
 }
 
-/* Newton's step, cut short where threads were never or always short; 0: impossible. */
-static int take_step(const struct trial *trial, double slope[2][2], double step[2])
+/* Newton's step, cut short where threads were never or always short; false: impossible.
+ */
+static bool take_step(const struct trial *trial, double slope[2][2], double step[2])
 {
     double det = slope[0][0] * slope[1][1] - slope[0][1] * slope[1][0];
     if (!(fabs(det) > 0.0)) {
-        return 0;
+        return false;
     }
     step[0] = (slope[0][1] * trial->gap[1] - slope[1][1] * trial->gap[0]) / det;
     step[1] = (slope[1][0] * trial->gap[0] - slope[0][0] * trial->gap[1]) / det;
@@ -571,9 +573,9 @@ static void mend_slopes(const struct trial *before, const struct trial *after,
 /*
  * Period and its short part at once, by Newton's method with Broyden's updates: a third
  * of the work of nested searches where it succeeds, which it does nearly always.
- * Returns 0 where it does not.
+ * False where it does not.
  */
-static int solve_jointly(const struct problem *problem, double period,
+static bool solve_jointly(const struct problem *problem, double period,
     double short_until, struct orbit *orbit)
 {
     struct trial trial = {.place = {period, short_until}};
@@ -584,7 +586,7 @@ static int solve_jointly(const struct problem *problem, double period,
     find_slopes(problem, &trial, slope);
     for (int i = 0; i < JOINT_STEPS; i++) {
         if (!take_step(&trial, slope, step)) {
-            return 0;
+            return false;
         }
         struct trial next = {
             .place = {trial.place[0] + step[0], trial.place[1] + step[1]}};
@@ -596,7 +598,7 @@ static int solve_jointly(const struct problem *problem, double period,
         mend_slopes(&trial, &next, step, slope);
         trial = next;
     }
-    return 0;
+    return false;
 }
 
 static void solve_nested(
@@ -669,8 +671,8 @@ static void add_means(
 static double linear_pace(const struct fulcrum_network *network)
 {
     const struct fulcrum_cpu_station *cpu = &network->cpu;
-    int linear = cpu->curve == FULCRUM_CURVE_SMT_TURBO && cpu->turbo_frac <= 0.0 &&
-                 (cpu->thread_count <= cpu->core_count || cpu->smt_yield_frac >= 1.0);
+    bool linear = cpu->curve == FULCRUM_CURVE_SMT_TURBO && cpu->turbo_frac <= 0.0 &&
+                  (cpu->thread_count <= cpu->core_count || cpu->smt_yield_frac >= 1.0);
     return linear ? network->step.mean_s : 0.0;
 }
 

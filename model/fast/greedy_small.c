@@ -28,6 +28,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,8 +110,8 @@ static void remember(
     }
 }
 
-/* Cholesky's method in place; returns 0 where the matrix is singular. */
-static int solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
+/* Cholesky's method in place; false where the matrix is singular. */
+static bool solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j <= i; j++) {
@@ -118,7 +119,7 @@ static int solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
             matrix[i][j] = i == j ? sqrt(fmax(0.0, left)) : left / matrix[j][j];
         }
         if (!(matrix[i][i] > 0.0)) {
-            return 0;
+            return false;
         }
         right[i] = (right[i] - product(matrix[i], right, i)) / matrix[i][i];
     }
@@ -128,11 +129,11 @@ static int solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
         }
         right[i] /= matrix[i][i];
     }
-    return 1;
+    return true;
 }
 
 /* How much of each step is to be taken back. */
-static int weigh(const struct fulcrum_anderson *anderson, double *out, size_t known)
+static bool weigh(const struct fulcrum_anderson *anderson, double *out, size_t known)
 {
     double matrix[DEPTH][DEPTH];
     memcpy(matrix, anderson->gram, sizeof matrix);
@@ -217,8 +218,9 @@ void fulcrum_anderson_step(
 #define TIED_WIDTH 3.0
 
 #define NEVER_IDLE 1e-9 /* share of time, least that is divided by */
-#define NO_REST    1e-9 /* E[rest of a step] over its mean: less, and tails have no form \
-                         */
+#define NO_REST                                                                        \
+    1e-9 /* E[rest of a step] over its mean: less, and tails have no form              \
+          */
 
 enum { NODES = FULCRUM_RESIDUAL_NODES };
 
@@ -616,7 +618,7 @@ static enum fulcrum_status settle(struct chain *chain, struct fulcrum_error *err
     struct fulcrum_anderson anderson;
     TRY(fulcrum_anderson_init(&anderson, length, err));
     double rate = 0.0;
-    int settled = 0;
+    bool settled = false;
     for (int i = 0; i < MOST_TURNS && !settled; i++) {
         turn(chain);
         double last = rate;
@@ -818,15 +820,15 @@ static void describe(struct chain *chain, struct fulcrum_cycle *out)
         .at_gpu = rate * gpu_s};
 }
 
-int fulcrum_greedy_small_accepts(const struct fulcrum_network *network)
+bool fulcrum_greedy_small_accepts(const struct fulcrum_network *network)
 {
     const struct fulcrum_step *step = &network->step;
     double time_s = fulcrum_batch_time(&network->host, 1.0);
-    int serial = network->depth <= 1.0 || time_s <= 0.0;
+    bool serial = network->depth <= 1.0 || time_s <= 0.0;
     time_s += fulcrum_batch_time(&network->gpu, 1.0);
     if (network->policy != FULCRUM_BATCH_GREEDY || !serial || time_s <= 0.0 ||
         step->mean_s <= 0.0 || network->actors > MOST_ACTORS) {
-        return 0;
+        return false;
     }
     double spread_s = fulcrum_step_cv(step) * step->mean_s;
     return spread_s >= LEAST_CV * (step->mean_s + network->delay_s) &&
@@ -847,7 +849,7 @@ static struct chain chain_of(const struct fulcrum_network *network, double gpu_s
 }
 
 /* Whether a limit acts for a part of the time only: neither never nor always. */
-static int limit_acts(const struct fulcrum_network *network)
+static bool limit_acts(const struct fulcrum_network *network)
 {
     struct chain chain = chain_of(network, 1.0);
     double limit = (double)chain.limit;
@@ -859,12 +861,12 @@ static int limit_acts(const struct fulcrum_network *network)
            full - FULCRUM_LIMIT_MARGIN * sqrt(fmin(full, away)) <= limit;
 }
 
-int fulcrum_greedy_small_suits(const struct fulcrum_network *network)
+bool fulcrum_greedy_small_suits(const struct fulcrum_network *network)
 {
     double actors = network->actors;
-    int queueing = actors > (double)whole_threads(network);
-    int limited = network->batch_size > 0.0 && network->batch_size < actors &&
-                  limit_acts(network);
+    bool queueing = actors > (double)whole_threads(network);
+    bool limited = network->batch_size > 0.0 && network->batch_size < actors &&
+                   limit_acts(network);
     if (queueing) {
         return actors <=
                (limited ? MOST_LIMITED_QUEUEING_ACTORS : MOST_QUEUEING_ACTORS);

@@ -14,6 +14,7 @@
 #include "model/fast/mean_field.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/fast/steps.h"
 #include "model/min_max.h"
@@ -101,7 +102,7 @@ static void cut_smt_turbo(
     double bend = cpu->turbo_frac / cpu->core_count;
     double top = 1.0 + cpu->turbo_frac * fulcrum_max(0.0, 1.0 - cpu->reserved_threads /
                                                                     cpu->core_count);
-    int has_turbo = boosted > 0.0 && cpu->turbo_frac > 0.0;
+    bool has_turbo = boosted > 0.0 && cpu->turbo_frac > 0.0;
     boosted = has_turbo ? boosted : cores;
     add_piece(drain, 0.0, has_turbo ? top : 1.0, has_turbo ? -bend : 0.0);
     add_line(drain, cpu, boosted, cores);
@@ -227,8 +228,8 @@ struct problem {
     const struct fulcrum_cpu_drain *drain;
     double gpu_stretch;
     double least_s; /* a batch of one */
-    int smooths;
-    int idles; /* 0 in the plain equation */
+    bool smooths;
+    bool idles; /* 0 in the plain equation */
 };
 
 /* A batch size, and what follows from it. */
@@ -469,12 +470,12 @@ static void add_means(const struct problem *problem, const struct state *state,
 }
 
 /* Is c(n) not a line over all numbers of actors that the cycle may well see? */
-static int is_kinked(const struct problem *problem, const struct state *plain)
+static bool is_kinked(const struct problem *problem, const struct state *plain)
 {
     const struct fulcrum_network *network = problem->network;
     if (network->delay_s > 0.0 &&
         network->actors > fulcrum_cpu_servers(&network->cpu)) {
-        return 1;
+        return true;
     }
     double reach = places[ENDS - 1] * sqrt(plain->batch);
     double most = fulcrum_min(
@@ -482,7 +483,7 @@ static int is_kinked(const struct problem *problem, const struct state *plain)
     const struct fulcrum_drain_piece *piece = problem->drain->piece;
     size_t last = problem->drain->count - 1;
     if (last > 0 && most <= piece[1].low && !(piece[0].slope < 0.0)) {
-        return 0;
+        return false;
     }
     double early = fulcrum_max(0.0, plain->early[MIDDLE] - reach);
     double least =

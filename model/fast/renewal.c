@@ -14,6 +14,7 @@
 #include "model/fast/renewal.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +124,7 @@ static double whole_servers(const struct fulcrum_network *network)
     return fulcrum_max(1.0, round(fulcrum_cpu_servers(&network->cpu)));
 }
 
-static int has_host(const struct fulcrum_network *network)
+static bool has_host(const struct fulcrum_network *network)
 {
     const struct fulcrum_batch_time *host = &network->host;
     return host->per_batch_s > 0.0 || host->per_item_s > 0.0 || host->count > 0;
@@ -134,7 +135,7 @@ static void set_case(
 {
     double batch = network->batch_size;
     double each = fulcrum_max(1.0, network->actors / MANY_ACTORS);
-    int host = has_host(network);
+    bool host = has_host(network);
     renewal->problem = (struct fulcrum_renewal_case){
         .network = network,
         .each = each,
@@ -371,7 +372,7 @@ static void settle(struct renewal *renewal)
     struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
     double differed = 1.0;
     double late_log = 0.0;
-    int allowed = 0;
+    bool allowed = false;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         fulcrum_renewal_follow(&renewal->problem, &renewal->grid, state, outcome);
         if (!allowed && (differed < JITTER_FROM || round == JITTER_ROUND)) {

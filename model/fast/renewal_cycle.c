@@ -18,6 +18,7 @@
 #include "model/fast/renewal_cycle.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -624,11 +625,11 @@ static void add_means(struct walk *walk, double at_cpu)
  * Work time stands still while nobody is at the CPU: goes on to the next release, or to
  * where the stages are free. False where nothing is left to happen.
  */
-static int skip_idle(struct walk *walk)
+static bool skip_idle(struct walk *walk)
 {
     walk->before = walk->now;
     double next_s = next_release_s(walk);
-    int last = isinf(next_s);
+    bool last = isinf(next_s);
     walk->now.time_s = fulcrum_max(walk->now.time_s, last ? walk->free_s : next_s);
     walk->now.ready = walk->problem->actors - on_their_way(walk);
     walk->now.ready_var = LEAST_VARIANCE;
@@ -665,7 +666,7 @@ static void begin(struct walk *walk)
 }
 
 /* One slice; false when the next batch has started beyond doubt. */
-static int take_slice(struct walk *walk, size_t j)
+static bool take_slice(struct walk *walk, size_t j)
 {
     size_t place = j % FULCRUM_OLD_STEPS_BLOCK;
     if (place == 0) {
@@ -678,10 +679,10 @@ static int take_slice(struct walk *walk, size_t j)
     walk->arriving[1] = 0.0;
     double stepping = old_still + walk->new_stepping;
     double crowd = fulcrum_min(walk->problem->batch, walk->problem->servers);
-    int empty = stepping + walk->queue < EMPTY_FRAC * crowd + NOBODY &&
-                walk->arriving[0] <= 0.0;
+    bool empty = stepping + walk->queue < EMPTY_FRAC * crowd + NOBODY &&
+                 walk->arriving[0] <= 0.0;
     if (empty && !skip_idle(walk)) {
-        return 0;
+        return false;
     }
     set_pace(walk, stepping + walk->queue);
     take_releases(walk, j);
@@ -786,7 +787,7 @@ void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
     out->work_rate = 0.0;
     begin(&walk);
     size_t j = 0;
-    int going = 1;
+    bool going = true;
     while (going && j < FULCRUM_RENEWAL_SLICES) {
         going = take_slice(&walk, j);
         track.time_s[j] = walk.now.time_s;

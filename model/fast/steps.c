@@ -17,6 +17,7 @@
 #include "model/fast/steps.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -222,7 +223,7 @@ struct point {
 static struct fulcrum_step_form form_of(const struct fulcrum_step *step, double cv)
 {
     struct fulcrum_step unit = {1.0, cv, step->law};
-    int steep = step->law == FULCRUM_LAW_ERLANG && cv * cv * MOST_STAGES < 1.0;
+    bool steep = step->law == FULCRUM_LAW_ERLANG && cv * cv * MOST_STAGES < 1.0;
     if (steep || step->law == FULCRUM_LAW_DETERMINISTIC) {
         unit.law = FULCRUM_LAW_LOGNORMAL;
     }
@@ -318,7 +319,7 @@ void fulcrum_step_table_init(
     sum_areas(table);
 }
 
-int fulcrum_step_table_fits(
+bool fulcrum_step_table_fits(
     const struct fulcrum_step_table *table, const struct fulcrum_step *step)
 {
     double cv_apart = fabs(table->law_cv - step->cv);
