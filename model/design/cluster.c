@@ -172,7 +172,7 @@ double fulcrum_model_parallel_frac(double speedup, double count)
 
 double fulcrum_epochs_rel(double batch, double own, double critical)
 {
-    if (isinf(critical) || fabs(batch - own) <= 0.0) {
+    if (isinf(critical) || batch == own) {
         return 1.0;
     }
     return (critical + batch) / (critical + own);

@@ -26,6 +26,7 @@
 
 #include "model/design/design.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 struct fulcrum_sampler {
     const struct fulcrum_calibration *calibration;
@@ -215,30 +216,24 @@ static void fill_sampler(struct fulcrum_sampler *sampler, double *slope, size_t 
     }
 }
 
-static bool lacks_room(const struct fulcrum_sampler *sampler)
-{
-    return sampler->fields == NULL || sampler->centre == NULL ||
-           sampler->root == NULL || sampler->block == NULL ||
-           sampler->block_root == NULL;
-}
-
 enum fulcrum_status fulcrum_sampler_new(const struct fulcrum_calibration *calibration,
     struct fulcrum_sampler **out, struct fulcrum_error *err)
 {
     size_t n = calibration->parameter_count;
     struct fulcrum_sampler *sampler = calloc(1, sizeof *sampler);
+    TRY_MEMORY(sampler, err, "a sampler of %zu parameters", n);
     double *slope = calloc(n + 1, sizeof *slope);
     size_t *index = calloc(n + 1, sizeof *index);
-    if (sampler != NULL) {
-        sampler->calibration = calibration;
-        sampler->count = n;
-        sampler->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
-        sampler->centre = calloc(n + 1, sizeof *sampler->centre);
-        sampler->root = calloc(n * n + 1, sizeof *sampler->root);
-        sampler->block = calloc(n + 1, sizeof *sampler->block);
-        sampler->block_root = calloc(n * n + 1, sizeof *sampler->block_root);
-    }
-    if (sampler == NULL || slope == NULL || index == NULL || lacks_room(sampler)) {
+    sampler->calibration = calibration;
+    sampler->count = n;
+    sampler->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
+    sampler->centre = calloc(n + 1, sizeof *sampler->centre);
+    sampler->root = calloc(n * n + 1, sizeof *sampler->root);
+    sampler->block = calloc(n + 1, sizeof *sampler->block);
+    sampler->block_root = calloc(n * n + 1, sizeof *sampler->block_root);
+    if (slope == NULL || index == NULL || sampler->fields == NULL ||
+        sampler->centre == NULL || sampler->root == NULL || sampler->block == NULL ||
+        sampler->block_root == NULL) {
         free(slope);
         free(index);
         fulcrum_sampler_free(sampler);

@@ -202,7 +202,7 @@ static const double rates[2] = {1e-9, 1e9};
 static void check_value(
     struct fulcrum_error *faults, const char *name, double value, const double range[2])
 {
-    if (!(fabs(value) <= 0.0 || (value >= range[0] && value <= range[1]))) {
+    if (!(value == 0.0 || (value >= range[0] && value <= range[1]))) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
             "%s = %g is neither 0 nor inside [%g, %g]", name, value, range[0],
             range[1]);

@@ -667,15 +667,6 @@ static void add_means(
     }
 }
 
-/* A unit of work takes the same time whatever the number of threads that step. */
-static double linear_pace(const struct fulcrum_network *network)
-{
-    const struct fulcrum_cpu_station *cpu = &network->cpu;
-    bool linear = cpu->curve == FULCRUM_CURVE_SMT_TURBO && cpu->turbo_frac <= 0.0 &&
-                  (cpu->thread_count <= cpu->core_count || cpu->smt_yield_frac >= 1.0);
-    return linear ? network->step.mean_s : 0.0;
-}
-
 /*
  * The standard deviation of a single batch's forming time: that of the number that has
  * arrived, each actor for itself, over the rate at which they arrive.
@@ -700,9 +691,13 @@ static double forming_sd_s(const struct problem *problem, const struct orbit *or
 struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network,
     const struct fulcrum_step_table *table, double gpu_stretch, double batch)
 {
+    const struct fulcrum_cpu_station *cpu = &network->cpu;
+    /* A unit of work takes the same time whatever the number of threads that step. */
+    bool linear = cpu->curve == FULCRUM_CURVE_SMT_TURBO && cpu->turbo_frac <= 0.0 &&
+                  (cpu->thread_count <= cpu->core_count || cpu->smt_yield_frac >= 1.0);
     struct problem problem = {network, table, gpu_stretch,
         fulcrum_max(1.0, round(fulcrum_cpu_servers(&network->cpu))),
-        linear_pace(network)};
+        linear ? network->step.mean_s : 0.0};
     struct orbit orbit;
     solve(&problem, batch, &orbit);
     struct fulcrum_cohort out = {

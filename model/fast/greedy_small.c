@@ -505,23 +505,6 @@ static void normalise(const struct chain *chain, double *rows)
     }
 }
 
-/* How many of all who step still do at node i. */
-static double all_beyond(const struct chain *chain, const double *rows, size_t i)
-{
-    double sum = 0.0;
-    for (size_t q = 1; q < chain->actors; q++) {
-        sum += rows[q * NODES + i];
-    }
-    return sum;
-}
-
-static void scale_node(const struct chain *chain, double *rows, size_t i, double factor)
-{
-    for (size_t q = 1; q < chain->actors; q++) {
-        rows[q * NODES + i] *= factor;
-    }
-}
-
 /*
  * What is left of steps long after they began, as renewal theory has it: R(w) is
  * E[R(w + W)] and b P(length > w) more, less what ends while the GPU idles. For w far
@@ -556,7 +539,11 @@ static void tie_tails(const struct chain *chain, double *rows)
     for (; end + 1 < NODES && grid->rested[end] > NO_REST; end++) {
         double off = fabs(grid->time_s[end] / unit_s - TIED_FROM) / TIED_WIDTH;
         double weight = fmax(0.0, 1.0 - off);
-        ratio[end] = all_beyond(chain, rows, end) / tail_form(chain, end);
+        double stepping = 0.0; /* of all states, still at this node */
+        for (size_t q = 1; q < chain->actors; q++) {
+            stepping += rows[q * NODES + end];
+        }
+        ratio[end] = stepping / tail_form(chain, end);
         sum += weight * ratio[end];
         weights += weight;
     }
@@ -564,7 +551,10 @@ static void tie_tails(const struct chain *chain, double *rows)
         double tie = (grid->time_s[i] / unit_s - TIED_FROM) / TIED_WIDTH;
         if (tie > 0.0 && ratio[i] > 0.0 && weights > 0.0) {
             double factor = sum / weights / ratio[i];
-            scale_node(chain, rows, i, 1.0 + fmin(1.0, tie) * (factor - 1.0));
+            factor = 1.0 + fmin(1.0, tie) * (factor - 1.0);
+            for (size_t q = 1; q < chain->actors; q++) {
+                rows[q * NODES + i] *= factor;
+            }
         }
     }
 }

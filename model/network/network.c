@@ -184,7 +184,7 @@ static void check_value(
     } else if (range->kind == RANGE_WHOLE) {
         inside = inside && floor(value) >= value;
     } else if (range->kind == RANGE_OR_ZERO) {
-        inside = inside || fabs(value) <= 0.0;
+        inside = inside || value == 0.0;
     }
     if (!inside) {
         fail_range(faults, range, value);
@@ -273,7 +273,7 @@ static void check_step(struct fulcrum_error *faults, const struct fulcrum_step *
         return;
     }
     size_t law = (size_t)step->law;
-    bool left_out = step->law == FULCRUM_LAW_EXPONENTIAL && fabs(step->cv) <= 0.0;
+    bool left_out = step->law == FULCRUM_LAW_EXPONENTIAL && step->cv == 0.0;
     if (!left_out && !(step->cv >= cv[law].low && step->cv <= cv[law].high)) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
             "step.cv = %g is outside [%g, %g], the range of the %s law", step->cv,

@@ -683,17 +683,6 @@ static bool next_assignment(struct assignment *assignment)
     return true;
 }
 
-static void try_assignments(struct assignment *assignment, struct fulcrum_placed *best)
-{
-    memset(assignment->group, 0, sizeof assignment->group);
-    do {
-        struct fulcrum_placed placed = {.part_count = 0};
-        if (evaluate(assignment, &placed) && is_better(&placed, best)) {
-            *best = placed;
-        }
-    } while (next_assignment(assignment));
-}
-
 static void put_layout(
     struct assignment *assignment, const struct fulcrum_mig_layout *layout)
 {
@@ -709,7 +698,13 @@ static void try_layout(struct assignment *assignment, struct fulcrum_placed *bes
 {
     for (size_t i = 0;
          fulcrum_grouping_at(assignment->loop->count, i, &assignment->grouping); i++) {
-        try_assignments(assignment, best);
+        memset(assignment->group, 0, sizeof assignment->group);
+        do {
+            struct fulcrum_placed placed = {.part_count = 0};
+            if (evaluate(assignment, &placed) && is_better(&placed, best)) {
+                *best = placed;
+            }
+        } while (next_assignment(assignment));
     }
 }
 
