@@ -379,7 +379,8 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
         calloc(inputs->calibration_count + 1, sizeof *scenario->applied);
     scenario->is_late = calloc(field_count, sizeof *scenario->is_late);
     if (scenario->applied == NULL || scenario->is_late == NULL) {
-        TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario"));
+        fulcrum_scenario_free(scenario);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario");
     }
     for (size_t i = 0; i < inputs->calibration_count; i++) {
         TRY_OR_END(fulcrum_applied_calibration_init(

@@ -586,11 +586,13 @@ static enum fulcrum_status swing_group(
     size_t width = coordinates_of(&job->plan->inputs[input]);
     double *units = calloc(GROUP_ROWS * width + 1, sizeof *units);
     double *values = calloc(GROUP_ROWS * job->plan->output_count + 1, sizeof *values);
-    enum fulcrum_status status =
-        units == NULL || values == NULL
-            ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis")
-            : fulcrum_quasi_fill(units, GROUP_ROWS, width,
-                  fulcrum_stream_seed(job->plan->sobol.seed, input, 1), err);
+    if (units == NULL || values == NULL) {
+        free(units);
+        free(values);
+        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
+    }
+    enum fulcrum_status status = fulcrum_quasi_fill(units, GROUP_ROWS, width,
+        fulcrum_stream_seed(job->plan->sobol.seed, input, 1), err);
     if (status == FULCRUM_OK) {
         effect_rows(job, input, coordinate, units, values);
     }
