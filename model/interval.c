@@ -5,6 +5,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/quantity.h"
 
@@ -13,12 +14,12 @@
 
 static const struct fulcrum_interval unknown = {FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
 
-/* Returns 0 where there are too few, or one is not known. */
-static int sort(double *draws, size_t count)
+/* False where there are too few, or one is not known. */
+static bool sort(double *draws, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (isnan(draws[i])) {
-            return 0;
+            return false;
         }
     }
     if (count > 1) {

@@ -8,6 +8,7 @@
 #include "model/nearest.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,7 +70,7 @@ size_t fulcrum_nearest(
     return nearest;
 }
 
-int fulcrum_names_join(const struct fulcrum_names *names, char *out, size_t size)
+bool fulcrum_names_join(const struct fulcrum_names *names, char *out, size_t size)
 {
     static const char rest[] = "...";
     assert(size >= sizeof rest);
@@ -77,19 +78,19 @@ int fulcrum_names_join(const struct fulcrum_names *names, char *out, size_t size
     out[0] = '\0';
     for (size_t i = 0; i < names->count; i++) {
         const char *name = name_at(names, i);
-        int is_last = i + 1 == names->count;
+        bool is_last = i + 1 == names->count;
         const char *after = is_last ? "" : i + 2 == names->count ? " or " : ", ";
         /* Behind every name but the last there is room to say that more follow. */
         size_t room = size - used - (is_last ? 1 : sizeof rest);
         size_t length = strlen(name) + strlen(after);
         if (length > room) {
             memcpy(out + used, rest, sizeof rest);
-            return 0;
+            return false;
         }
         (void)snprintf(out + used, size - used, "%s%s", name, after);
         used += length;
     }
-    return 1;
+    return true;
 }
 
 void fulcrum_names_hint(

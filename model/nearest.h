@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_NEAREST_H
 #define FULCRUM_MODEL_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -30,7 +31,7 @@ struct fulcrum_names {
  * "table, csv or json"; "a, b, ..." and 0 where not all of them fit, else 1.
  *   size     at least 4
  */
-int fulcrum_names_join(const struct fulcrum_names *names, char *out, size_t size);
+bool fulcrum_names_join(const struct fulcrum_names *names, char *out, size_t size);
 
 /*
  * What ends the refusal of a name that is none of these: "; did you mean 'json'?", or

@@ -12,6 +12,7 @@
 
 #include <gsl/gsl_eigen.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,7 +321,7 @@ const char *fulcrum_calibration_note(
 
 /* Has the scale a place for the value? A logarithm has none for 0, a logit none for 1.
  */
-static int on_scale(enum fulcrum_scale scale, double value)
+static bool on_scale(enum fulcrum_scale scale, double value)
 {
     return scale == FULCRUM_SCALE_LINEAR ||
            (value > 0.0 && (scale == FULCRUM_SCALE_LOG || value < 1.0));
@@ -370,7 +371,7 @@ static void check_covariance(
         double value = calibration->covariance[i];
         double mirrored = calibration->covariance[column * n + row];
         double slack = 1e-9 * limit;
-        int diagonal_holds = row != column || fabs(value - limit) <= 1e-6 * limit;
+        bool diagonal_holds = row != column || fabs(value - limit) <= 1e-6 * limit;
         if (!(fabs(value) <= limit + slack && fabs(value - mirrored) <= slack &&
                 diagonal_holds)) {
             (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,

@@ -11,6 +11,7 @@
 #include "model/design/cluster.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/design/design.h"
@@ -98,7 +99,7 @@ static double hierarchical_s(
         if (levels[i].count > 1.0) {
             double ring = ring_s(&levels[i], 1, byte);
             /* Scattered bytes need a ring; only the outermost level sums them whole. */
-            int is_last = device_count(levels + i + 1, level_count - i - 1) <= 1.0;
+            bool is_last = device_count(levels + i + 1, level_count - i - 1) <= 1.0;
             time_s += is_last ? fmin(ring, tree_s(&levels[i], 1, byte)) : ring;
         }
     }
@@ -171,21 +172,13 @@ double fulcrum_model_parallel_frac(double speedup, double count)
 
 double fulcrum_epochs_rel(double batch, double own, double critical)
 {
-    if (isinf(critical) || fabs(batch - own) <= 0.0) {
+    if (isinf(critical) || batch == own) {
         return 1.0;
     }
     return (critical + batch) / (critical + own);
 }
 
-/* What a step is longer by: all-reduce that `overlap_frac` of compute_s does not hide.
- */
-static double allreduce_exposed_s(
-    double allreduce_s, double compute_s, double overlap_frac)
-{
-    return fmax(0.0, allreduce_s - overlap_frac * compute_s);
-}
-
-static int is_count(double value)
+static bool is_count(double value)
 {
     return value >= 1.0 && isfinite(value) && floor(value) >= value;
 }
@@ -250,7 +243,7 @@ struct fulcrum_cluster_step fulcrum_cluster_step_of(
     double parts = layout->model_parallel_count;
     double workers =
         layout->node_count * layout->node_device_count / parts * layout->instance_count;
-    int is_split = cluster->scaling == FULCRUM_BATCH_STRONG;
+    bool is_split = cluster->scaling == FULCRUM_BATCH_STRONG;
     double own_frac = is_split ? 1.0 / workers : 1.0; /* of batch_size, per worker */
     double shortened =
         cluster->launch_bound_frac + (1.0 - cluster->launch_bound_frac) * own_frac;
@@ -259,8 +252,8 @@ struct fulcrum_cluster_step fulcrum_cluster_step_of(
     out.compute_s = cluster->step_s * (is_split ? shortened : 1.0) /
                     fulcrum_model_parallel_speedup(cluster->model_parallel_frac, parts);
     out.allreduce_s = layout_allreduce_s(cluster, layout);
-    out.exposed_s =
-        allreduce_exposed_s(out.allreduce_s, out.compute_s, cluster->overlap_frac);
+    /* All-reduce that compute does not hide. */
+    out.exposed_s = fmax(0.0, out.allreduce_s - cluster->overlap_frac * out.compute_s);
     out.step_s = out.compute_s + out.exposed_s;
     double divisor_s = fmax(out.step_s, LEAST_STEP_S);
     out.efficiency = out.compute_s / divisor_s;
@@ -275,16 +268,11 @@ struct fulcrum_cluster_step fulcrum_cluster_step_of(
     return out;
 }
 
-static struct fulcrum_layout data_parallel(const struct fulcrum_layout *layout)
-{
-    return (struct fulcrum_layout){
-        layout->node_count, layout->node_device_count, 1.0, layout->instance_count};
-}
-
 double fulcrum_hybrid_gain(
     const struct fulcrum_cluster *cluster, const struct fulcrum_layout *layout)
 {
-    const struct fulcrum_layout plain = data_parallel(layout);
+    const struct fulcrum_layout plain = {
+        layout->node_count, layout->node_device_count, 1.0, layout->instance_count};
     const struct fulcrum_cluster_step hybrid = fulcrum_cluster_step_of(cluster, layout);
     const struct fulcrum_cluster_step data = fulcrum_cluster_step_of(cluster, &plain);
     return hybrid.quality_speedup / data.quality_speedup;
@@ -349,7 +337,7 @@ struct fulcrum_cluster fulcrum_cluster_of(
 
 struct fulcrum_layout fulcrum_layout_of(const struct fulcrum_design *design)
 {
-    int is_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    bool is_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
     const struct fulcrum_run *run = &design->run;
     double training =
         run->learner_gpu_count > 0.0 ? run->learner_gpu_count : run->gpu_count;

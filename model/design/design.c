@@ -3,6 +3,7 @@
 #include "model/design/design.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 const char *fulcrum_accelerator_name(int accelerator)
 {
@@ -16,7 +17,7 @@ const char *fulcrum_simulation_device_name(int device)
     return device >= 0 && device < 2 ? names[device] : NULL;
 }
 
-int fulcrum_design_is_resident(const struct fulcrum_design *design)
+bool fulcrum_design_is_resident(const struct fulcrum_design *design)
 {
     return design->workload.simulation.device == FULCRUM_SIMULATION_GPU;
 }
@@ -63,9 +64,9 @@ static const struct needed_field needed[] = {
         "--actors, or in a CSV file the column 'actors', gives it"},
 };
 
-static int is_needed(const struct fulcrum_design *design, enum need when)
+static bool is_needed(const struct fulcrum_design *design, enum need when)
 {
-    int trains = design->workload.training.env_steps_per_train_step > 0.0;
+    bool trains = design->workload.training.env_steps_per_train_step > 0.0;
     switch (when) {
     case NEED_GPU:
         return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
@@ -81,7 +82,7 @@ static int is_needed(const struct fulcrum_design *design, enum need when)
         return fulcrum_design_is_resident(design);
     case NEED_ALWAYS:
     default:
-        return 1;
+        return true;
     }
 }
 
@@ -126,9 +127,9 @@ static void check_learners(
     }
     /* A copy of the network over several GPUs, or parts of them, is not put together
      * with learners apart. */
-    int is_whole = design->run.model_parallel_gpu_count <= 1.0 &&
-                   design->run.instances_per_gpu <= 1.0 &&
-                   !fulcrum_design_is_resident(design);
+    bool is_whole = design->run.model_parallel_gpu_count <= 1.0 &&
+                    design->run.instances_per_gpu <= 1.0 &&
+                    !fulcrum_design_is_resident(design);
     if (!is_whole) {
         (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
             "run.learner_gpu_count = %.6g: expected 0 with "
@@ -183,7 +184,7 @@ static void check_alone(
     const struct fulcrum_design *design, struct fulcrum_error *found)
 {
     const struct fulcrum_run *run = &design->run;
-    int is_part = run->instances_per_gpu > 1.0;
+    bool is_part = run->instances_per_gpu > 1.0;
     if (run->learner_gpu_count > 0.0) {
         (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
             "run.learner_gpu_count = %.6g: expected 0 with %s", run->learner_gpu_count,

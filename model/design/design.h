@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_DESIGN_DESIGN_H
 #define FULCRUM_MODEL_DESIGN_DESIGN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/design/machine.h"
@@ -104,6 +105,6 @@ const char *fulcrum_accelerator_name(int accelerator);
 const char *fulcrum_simulation_device_name(int device);
 
 /* Environments are simulated on the GPU: there are no actors on the CPU. */
-int fulcrum_design_is_resident(const struct fulcrum_design *design);
+bool fulcrum_design_is_resident(const struct fulcrum_design *design);
 
 #endif

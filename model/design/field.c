@@ -7,6 +7,7 @@
  * there is thereby known everywhere.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,15 +83,10 @@ const struct fulcrum_field *fulcrum_fields(size_t *count)
     return fields;
 }
 
-/* The short names of the command line. */
-static const char *full_path(const char *path)
-{
-    return strcmp(path, "actors") == 0 ? "run.actor_count" : path;
-}
-
 const struct fulcrum_field *fulcrum_field_find(const char *path)
 {
-    path = full_path(path);
+    /* The command line's short name. */
+    path = strcmp(path, "actors") == 0 ? "run.actor_count" : path;
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         if (strcmp(fields[i].path, path) == 0) {
             return &fields[i];
@@ -117,17 +113,10 @@ const char *fulcrum_field_nearest(const char *path)
 static enum fulcrum_status fail_number(
     const struct fulcrum_field *field, double value, struct fulcrum_error *err)
 {
-    int is_count = field->kind == FULCRUM_FIELD_COUNT;
+    bool is_count = field->kind == FULCRUM_FIELD_COUNT;
     return fulcrum_fail(err, FULCRUM_ERR_RANGE,
         "%s = %.6g: expected a %s from %.6g to %.6g", field->path, value,
         is_count ? "whole number" : "number", field->least, field->most);
-}
-
-/* `!(a && b)` rather than comparisons turned round: NAN must fail too. */
-static int is_allowed(const struct fulcrum_field *field, double value)
-{
-    return value >= field->least && value <= field->most &&
-           !(field->kind == FULCRUM_FIELD_COUNT && value != floor(value));
 }
 
 enum fulcrum_status fulcrum_field_set_number(const struct fulcrum_field *field,
@@ -138,7 +127,9 @@ enum fulcrum_status fulcrum_field_set_number(const struct fulcrum_field *field,
             field->path, value,
             field->kind == FULCRUM_FIELD_TEXT ? "text" : "one of its names");
     }
-    if (!is_allowed(field, value)) {
+    /* `!(a && b)` rather than comparisons turned round: NAN must fail too. */
+    if (!(value >= field->least && value <= field->most &&
+            !(field->kind == FULCRUM_FIELD_COUNT && value != floor(value)))) {
         return fail_number(field, value, err);
     }
     memcpy((char *)design + field->offset, &value, sizeof value);

@@ -8,6 +8,7 @@
 #include "model/design/gpu_memory.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/design/cluster.h"
 
@@ -23,7 +24,7 @@ static double known(double value_byte, struct fulcrum_gpu_memory *memory)
     return isnan(value_byte) ? 0.0 : value_byte;
 }
 
-static int trains(const struct fulcrum_workload *workload)
+static bool trains(const struct fulcrum_workload *workload)
 {
     return workload->training.env_steps_per_train_step > 0.0;
 }
@@ -44,7 +45,7 @@ static double state_byte(const struct fulcrum_design *design)
 static double own_batch_size(const struct fulcrum_design *design)
 {
     const struct fulcrum_layout layout = fulcrum_layout_of(design);
-    int is_split = design->run.batch_scaling == FULCRUM_BATCH_STRONG;
+    bool is_split = design->run.batch_scaling == FULCRUM_BATCH_STRONG;
     double parts = layout.model_parallel_count;
     double workers =
         layout.node_count * layout.node_device_count / parts * layout.instance_count;

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_MODEL_DESIGN_GPU_MEMORY_H
 #define FULCRUM_MODEL_DESIGN_GPU_MEMORY_H
 
+#include <stdbool.h>
+
 #include "model/design/design.h"
 
 /* Of one GPU. What the workload does not say counts as 0: sums are lower bounds. */
@@ -12,7 +14,7 @@ struct fulcrum_gpu_memory {
     double inference_byte; /* observations of the batches under way */
     double replay_byte;
     double simulation_byte; /* environments on the GPU */
-    int is_whole;           /* nothing was unknown */
+    bool is_whole;          /* nothing was unknown */
 };
 
 /*

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/try.h"
 
@@ -23,7 +24,7 @@ struct fulcrum_cache_law fulcrum_cache_law_of(
 }
 
 /* Comparisons with NAN are false: no cache holds a working set that is not known. */
-static int holds(const struct fulcrum_cache_law *law, double cache_byte)
+static bool holds(const struct fulcrum_cache_law *law, double cache_byte)
 {
     return cache_byte >= law->working_set_byte;
 }

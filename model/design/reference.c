@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/design/reference.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,12 +41,12 @@ static void list_series(
     }
 }
 
-static int has_series(const struct fulcrum_reference *reference, const char *series)
+static bool has_series(const struct fulcrum_reference *reference, const char *series)
 {
-    int refers = !reference->is_relative;
-    int found = 0;
+    bool refers = !reference->is_relative;
+    bool found = false;
     for (size_t i = 0; i < reference->point_count; i++) {
-        int is_one = strcmp(reference->points[i].series, series) == 0;
+        bool is_one = strcmp(reference->points[i].series, series) == 0;
         found = found || is_one;
         refers = refers || (is_one && i == reference->relative_to);
     }
@@ -107,15 +108,15 @@ const struct fulcrum_reference_setting *fulcrum_reference_find_setting(
     return NULL;
 }
 
-int fulcrum_reference_begins_series(
+bool fulcrum_reference_begins_series(
     const struct fulcrum_reference *reference, size_t point)
 {
     for (size_t i = 0; i < point; i++) {
         if (strcmp(reference->points[i].series, reference->points[point].series) == 0) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static const struct {

@@ -4,6 +4,7 @@
 #ifndef FULCRUM_MODEL_DESIGN_REFERENCE_H
 #define FULCRUM_MODEL_DESIGN_REFERENCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/design/design.h"
@@ -80,7 +81,7 @@ struct fulcrum_reference {
     struct fulcrum_design design; /* both, fields at their fallback where not given */
     enum fulcrum_predictor_kind predictor;
     double frame_skip; /* of what was published; frames are steps by now */
-    int is_relative;   /* 1: observed ratios refer to point `relative_to` */
+    bool is_relative;  /* observed ratios refer to point `relative_to` */
     size_t relative_to;
     size_t point_count;
     struct fulcrum_reference_point *points;
@@ -112,7 +113,7 @@ const struct fulcrum_reference_setting *fulcrum_reference_find_setting(
     const struct fulcrum_reference_point *point, const char *path);
 
 /* Whether no earlier point is of the same series. */
-int fulcrum_reference_begins_series(
+bool fulcrum_reference_begins_series(
     const struct fulcrum_reference *reference, size_t point);
 
 /* NULL beyond the last one. Borrowed, static. */

@@ -21,10 +21,12 @@
 #include <gsl/gsl_eigen.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/design/design.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 struct fulcrum_sampler {
     const struct fulcrum_calibration *calibration;
@@ -132,7 +134,7 @@ static void fill_root(const struct fulcrum_sampler *sampler, const double *slope
     gsl_matrix_free(covariance);
 }
 
-int fulcrum_sampler_keeps(const struct fulcrum_calibration *calibration, size_t i)
+bool fulcrum_sampler_keeps(const struct fulcrum_calibration *calibration, size_t i)
 {
     return calibration->draw_count > 0 && !isnan(calibration->draws[i]);
 }
@@ -156,7 +158,7 @@ void fulcrum_sampler_blocks(const struct fulcrum_calibration *calibration, size_
     for (size_t i = 0; i < n * n; i++) {
         size_t a = i / n;
         size_t b = i % n;
-        int is_tied =
+        bool is_tied =
             calibration->covariance[i] < 0.0 || calibration->covariance[i] > 0.0;
         if (a < b && is_tied && out[a] < n && out[b] < n) {
             join_blocks(out, n, a, b);
@@ -205,7 +207,7 @@ static void fill_sampler(struct fulcrum_sampler *sampler, double *slope, size_t 
     const struct fulcrum_parameter *parameters = sampler->calibration->parameters;
     for (size_t i = 0; i < sampler->count; i++) {
         sampler->fields[i] = fulcrum_field_find(parameters[i].path);
-        int is_exact = !(parameters[i].standard_error > 0.0);
+        bool is_exact = !(parameters[i].standard_error > 0.0);
         sampler->centre[i] = is_exact ? parameters[i].value : to_scale(&parameters[i]);
         slope[i] = is_exact ? 1.0 : scale_slope(&parameters[i]);
     }
@@ -214,30 +216,24 @@ static void fill_sampler(struct fulcrum_sampler *sampler, double *slope, size_t 
     }
 }
 
-static int lacks_room(const struct fulcrum_sampler *sampler)
-{
-    return sampler->fields == NULL || sampler->centre == NULL ||
-           sampler->root == NULL || sampler->block == NULL ||
-           sampler->block_root == NULL;
-}
-
 enum fulcrum_status fulcrum_sampler_new(const struct fulcrum_calibration *calibration,
     struct fulcrum_sampler **out, struct fulcrum_error *err)
 {
     size_t n = calibration->parameter_count;
     struct fulcrum_sampler *sampler = calloc(1, sizeof *sampler);
+    TRY_MEMORY(sampler, err, "a sampler of %zu parameters", n);
     double *slope = calloc(n + 1, sizeof *slope);
     size_t *index = calloc(n + 1, sizeof *index);
-    if (sampler != NULL) {
-        sampler->calibration = calibration;
-        sampler->count = n;
-        sampler->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
-        sampler->centre = calloc(n + 1, sizeof *sampler->centre);
-        sampler->root = calloc(n * n + 1, sizeof *sampler->root);
-        sampler->block = calloc(n + 1, sizeof *sampler->block);
-        sampler->block_root = calloc(n * n + 1, sizeof *sampler->block_root);
-    }
-    if (sampler == NULL || slope == NULL || index == NULL || lacks_room(sampler)) {
+    sampler->calibration = calibration;
+    sampler->count = n;
+    sampler->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
+    sampler->centre = calloc(n + 1, sizeof *sampler->centre);
+    sampler->root = calloc(n * n + 1, sizeof *sampler->root);
+    sampler->block = calloc(n + 1, sizeof *sampler->block);
+    sampler->block_root = calloc(n * n + 1, sizeof *sampler->block_root);
+    if (slope == NULL || index == NULL || sampler->fields == NULL ||
+        sampler->centre == NULL || sampler->root == NULL || sampler->block == NULL ||
+        sampler->block_root == NULL) {
         free(slope);
         free(index);
         fulcrum_sampler_free(sampler);
@@ -314,7 +310,7 @@ static double placed(
 {
     size_t n = sampler->count;
     double sum = sampler->centre[i];
-    int is_given = 0;
+    bool is_given = false;
     for (size_t j = 0; j < n; j++) {
         if (sampler->block[j] == sampler->block[i] && !isnan(score[j])) {
             sum += sampler->block_root[i * n + j] * score[j];

@@ -4,6 +4,7 @@
 #define FULCRUM_MODEL_DESIGN_SAMPLER_H
 
 #include <gsl/gsl_rng.h>
+#include <stdbool.h>
 
 #include "model/design/calibration.h"
 
@@ -49,7 +50,7 @@ void fulcrum_sampler_place(
 void fulcrum_sampler_blocks(const struct fulcrum_calibration *calibration, size_t *out);
 
 /* 1 where the calibration keeps draws of parameter `i`. */
-int fulcrum_sampler_keeps(const struct fulcrum_calibration *calibration, size_t i);
+bool fulcrum_sampler_keeps(const struct fulcrum_calibration *calibration, size_t i);
 
 /* A parameter's value at so many standard deviations, by its own law alone. */
 double fulcrum_sampler_marginal(

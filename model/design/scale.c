@@ -11,6 +11,7 @@
 #include "model/design/scale.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/design/memory_system.h"
 
@@ -30,7 +31,7 @@ static double relative_or_one(double a, double b)
 static double canary_speedup(
     const struct fulcrum_cpu *reference, const struct fulcrum_cpu *target)
 {
-    int is_known = reference->canary_s > 0.0 && target->canary_s > 0.0;
+    bool is_known = reference->canary_s > 0.0 && target->canary_s > 0.0;
     return is_known ? reference->canary_s / target->canary_s : 1.0;
 }
 

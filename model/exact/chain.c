@@ -17,6 +17,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -54,7 +55,7 @@
 /* Going on from the last result pays while it is at least this old. */
 #define LEAST_OLD_FRAC 0.5
 
-int fulcrum_pure_death_init(
+bool fulcrum_pure_death_init(
     struct fulcrum_pure_death *death, const double *rate_per_s, size_t most)
 {
     *death = (struct fulcrum_pure_death){.rate_per_s = rate_per_s, .most = most};
@@ -65,12 +66,12 @@ int fulcrum_pure_death_init(
     death->left = calloc(most + 1, sizeof *death->left);
     if (death->fastest_per_s == NULL || death->leave == NULL || death->stay == NULL ||
         death->count == NULL || death->left == NULL) {
-        return 0;
+        return false;
     }
     for (size_t n = 1; n <= most; n++) {
         death->fastest_per_s[n] = fmax(death->fastest_per_s[n - 1], rate_per_s[n]);
     }
-    return 1;
+    return true;
 }
 
 void fulcrum_pure_death_clear(struct fulcrum_pure_death *death)
@@ -164,7 +165,8 @@ static void begin(struct fulcrum_pure_death *death, size_t start)
     death->scale_per_s = 0.0;
 }
 
-static int leads_on(const struct fulcrum_pure_death *death, size_t start, double time_s)
+static bool leads_on(
+    const struct fulcrum_pure_death *death, size_t start, double time_s)
 {
     return start > 0 && start + 1 == death->start && time_s >= death->time_s &&
            death->time_s >= LEAST_OLD_FRAC * time_s &&
@@ -218,7 +220,7 @@ const double *fulcrum_pure_death_run(
     while (rest_s > 0.0 && death->high > 0) {
         set_scale(death, death->fastest_per_s[death->high]);
         double jumps = death->scale_per_s * rest_s;
-        int is_last = jumps <= MOST_JUMPS;
+        bool is_last = jumps <= MOST_JUMPS;
         run_piece(death, is_last ? jumps : MOST_JUMPS);
         rest_s = is_last ? 0.0 : rest_s - MOST_JUMPS / death->scale_per_s;
     }
@@ -338,7 +340,7 @@ struct chain {
     double *share;      /* [state] */
 };
 
-static int takes_time(const struct fulcrum_batch_time *time)
+static bool takes_time(const struct fulcrum_batch_time *time)
 {
     return time->count > 0 || time->per_batch_s > 0.0 || time->per_item_s > 0.0;
 }
@@ -408,7 +410,7 @@ static void tabulate_fill(struct chain *chain)
     }
 }
 
-static int allocate(struct chain *chain)
+static bool allocate(struct chain *chain)
 {
     size_t count = chain->count;
     chain->rate_per_s = calloc(chain->actors + 1, sizeof *chain->rate_per_s);
@@ -430,9 +432,9 @@ static void clear(struct chain *chain)
     free(chain->share);
 }
 
-static int init(struct chain *chain, const struct fulcrum_network *network)
+static bool init(struct chain *chain, const struct fulcrum_network *network)
 {
-    int is_fixed = network->policy == FULCRUM_BATCH_FIXED;
+    bool is_fixed = network->policy == FULCRUM_BATCH_FIXED;
     size_t size = (size_t)network->batch_size;
     chain->network = network;
     chain->actors = (size_t)network->actors;
@@ -444,14 +446,14 @@ static int init(struct chain *chain, const struct fulcrum_network *network)
     highest = highest > chain->least ? highest : chain->least;
     chain->count = highest - chain->least + 1;
     if (!allocate(chain)) {
-        return 0;
+        return false;
     }
     for (size_t n = 1; n <= chain->actors; n++) {
         chain->rate_per_s[n] =
             fulcrum_cpu_capacity(&network->cpu, (double)n) / network->step.mean_s;
     }
     tabulate_fill(chain);
-    return 1;
+    return true;
 }
 
 /* The turn that begins with `least + state` waiting, and the states it leads to. */
@@ -530,7 +532,7 @@ enum fulcrum_status fulcrum_chain_solve(const struct fulcrum_network *network,
 {
     const char *refusal = chain_refusal(network);
     if (refusal != NULL) {
-        int has_name = network->name[0] != '\0';
+        bool has_name = network->name[0] != '\0';
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
             "there is no exact chain %s%s: %s", has_name ? "for network " : "here",
             has_name ? network->name : "", refusal);

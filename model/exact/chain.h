@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_EXACT_CHAIN_H
 #define FULCRUM_MODEL_EXACT_CHAIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/network/solution.h"
@@ -28,9 +29,9 @@ struct fulcrum_pure_death {
 };
 
 /*
- * Returns 0 where there is no memory; fulcrum_pure_death_clear is called all the same.
+ * False where there is no memory; fulcrum_pure_death_clear is called all the same.
  */
-int fulcrum_pure_death_init(
+bool fulcrum_pure_death_init(
     struct fulcrum_pure_death *death, const double *rate_per_s, size_t most);
 
 void fulcrum_pure_death_clear(struct fulcrum_pure_death *death);

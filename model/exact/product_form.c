@@ -17,6 +17,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -38,7 +39,7 @@
 /* From so many powers apart on, the smaller one is nothing beside the larger. */
 #define FAR_POWERS 4
 
-int fulcrum_wide_series_init(struct fulcrum_wide_series *series, size_t room)
+bool fulcrum_wide_series_init(struct fulcrum_wide_series *series, size_t room)
 {
     *series = (struct fulcrum_wide_series){.room = room};
     series->mantissa = calloc(room, sizeof *series->mantissa);
@@ -62,7 +63,7 @@ void fulcrum_wide_series_append(
 {
     size_t i = series->length;
     assert(i < series->room);
-    int goes_on = i > 0 && series->power[i - 1] == value.power;
+    bool goes_on = i > 0 && series->power[i - 1] == value.power;
     series->mantissa[i] = value.mantissa;
     series->power[i] = value.power;
     series->begin[i] = goes_on ? series->begin[i - 1] : i;
@@ -201,7 +202,7 @@ static const double rates[2] = {1e-9, 1e9};
 static void check_value(
     struct fulcrum_error *faults, const char *name, double value, const double range[2])
 {
-    if (!(fabs(value) <= 0.0 || (value >= range[0] && value <= range[1]))) {
+    if (!(value == 0.0 || (value >= range[0] && value <= range[1]))) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
             "%s = %g is neither 0 nor inside [%g, %g]", name, value, range[0],
             range[1]);
@@ -319,7 +320,7 @@ struct solver {
     /* [depth]: of all stations but those that are looked at. */
     struct fulcrum_wide_series without[DEPTHS];
     double cycles_per_unit; /* 0 as long as no station has told */
-    int agree;              /* all stations have told the same */
+    bool agree;             /* all stations have told the same */
 };
 
 static double demand_s(const struct fulcrum_product_form_station *station)
@@ -370,15 +371,15 @@ static double delay_s(const struct fulcrum_product_form_network *network)
     return sum_s;
 }
 
-static int can_queue(const struct fulcrum_product_form_station *station)
+static bool can_queue(const struct fulcrum_product_form_station *station)
 {
     return station->type != FULCRUM_STATION_DELAY && demand_s(station) > 0.0;
 }
 
-static int allocate(struct solver *solver)
+static bool allocate(struct solver *solver)
 {
     size_t room = solver->customers + 1;
-    int fits = 1;
+    bool fits = true;
     solver->queueing =
         calloc(solver->network->station_count + 1, sizeof *solver->queueing);
     fits &= solver->queueing != NULL;
@@ -542,7 +543,8 @@ static void tell_the_rest(struct solver *solver, double cycles_per_s)
         load->residence_s = demand_s(station);
         load->mean_customers = cycles_per_s * load->residence_s;
         load->busy_frac = 0.0;
-        int has_chance = station->type != FULCRUM_STATION_DELAY && load->chance != NULL;
+        bool has_chance =
+            station->type != FULCRUM_STATION_DELAY && load->chance != NULL;
         for (size_t k = 0; has_chance && k <= solver->customers; k++) {
             load->chance[k] = k == 0 ? 1.0 : 0.0;
         }

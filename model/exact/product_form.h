@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_EXACT_PRODUCT_FORM_H
 #define FULCRUM_MODEL_EXACT_PRODUCT_FORM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -32,9 +33,9 @@ struct fulcrum_wide_kernel {
     double ratio;
 };
 
-/* An empty series. Returns 0 where there is no memory; _clear is called all the same.
+/* An empty series. False where there is no memory; _clear is called all the same.
  */
-int fulcrum_wide_series_init(struct fulcrum_wide_series *series, size_t room);
+bool fulcrum_wide_series_init(struct fulcrum_wide_series *series, size_t room);
 
 void fulcrum_wide_series_clear(struct fulcrum_wide_series *series);
 

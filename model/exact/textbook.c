@@ -12,6 +12,7 @@
 #include "model/exact/textbook.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/exact/product_form.h"
@@ -40,7 +41,7 @@ struct textbook {
     double *rate[MOST_STATIONS];
 };
 
-static int takes_time(const struct fulcrum_batch_time *time)
+static bool takes_time(const struct fulcrum_batch_time *time)
 {
     return time->count > 0 || time->per_batch_s > 0.0 || time->per_item_s > 0.0;
 }
@@ -69,8 +70,8 @@ static struct batch batch_at(const struct textbook *textbook, size_t stage, doub
     double limit = network->batch_size > 0.0 ? network->batch_size : n;
     double served = fmin(n, limit);
     double size = network->policy == FULCRUM_BATCH_FIXED ? limit : served;
-    int has_host = stage == FIRST_STAGE;
-    int has_gpu = stage == textbook->stage_count;
+    bool has_host = stage == FIRST_STAGE;
+    bool has_gpu = stage == textbook->stage_count;
     double gpu_s = has_gpu ? fulcrum_batch_time(&network->gpu, size) : 0.0;
     return (struct batch){.served = served,
         .size = size,
@@ -109,14 +110,14 @@ static void add_stage(struct textbook *textbook, size_t stage)
         (struct fulcrum_product_form_station){.service_s = item_s};
 }
 
-static int init(struct textbook *textbook, const struct fulcrum_network *network)
+static bool init(struct textbook *textbook, const struct fulcrum_network *network)
 {
-    int overlaps =
+    bool overlaps =
         network->depth > 1.0 && takes_time(&network->host) && takes_time(&network->gpu);
     *textbook = (struct textbook){.network = network,
         .actors = (size_t)network->actors,
         .stage_count = overlaps ? 2 : 1};
-    int fits = 1;
+    bool fits = true;
     for (size_t i = CPU; i <= textbook->stage_count; i++) {
         textbook->rate[i] = calloc(textbook->actors, sizeof *textbook->rate[i]);
         textbook->loads[i].chance =
@@ -200,7 +201,7 @@ static void report(
     const struct textbook *textbook, double steps_per_s, struct fulcrum_solution *out)
 {
     const struct fulcrum_network *network = textbook->network;
-    int is_fixed = network->policy == FULCRUM_BATCH_FIXED;
+    bool is_fixed = network->policy == FULCRUM_BATCH_FIXED;
     *out = (struct fulcrum_solution){.method = FULCRUM_METHOD_PRODUCT_FORM,
         .steps_per_s = steps_per_s,
         .mean_batch = is_fixed ? network->batch_size : 1.0,

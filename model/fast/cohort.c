@@ -21,6 +21,7 @@
 #include "model/fast/cohort.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "model/fast/steps.h"
@@ -28,27 +29,42 @@
 
 enum { SLICES = 3, UNKNOWNS = SLICES + 1, NODES = 4, LAST_NODE = NODES - 1 };
 
-#define TOLERANCE         1e-6
-#define INNER_TOLERANCE   1e-8
+/*
+ * Relative errors of roots: of the period (solved jointly: of both gaps together), and
+ * of what is solved anew for each period tried, fine enough not to show in the former.
+ */
+#define TOLERANCE       1e-6
+#define INNER_TOLERANCE 1e-8
+
+/*
+ * Where threads are short, as a share of the period: the ends of the search, its first
+ * guess without a better one, and the range of rough starts. Ends and range keep
+ * Newton's steps off places where the equations degenerate.
+ */
+#define LEAST_SHARE       1e-8
+#define FULL_SHARE        (1.0 - 1e-6)
 #define FIRST_SHARE       0.5
-#define SMALL_STEP        1e-3
 #define LEAST_ROUGH_SHARE 0.01
-#define MOST_OF_ROOM      0.7
+#define MOST_ROUGH_SHARE  0.95
 
+/*
+ * Newton's and Broyden's steps: how many before nested searches take over, or of a
+ * rough start; the first difference, relative to the place; the share of the room to a
+ * bound that one step may use up; and the least slope that is divided by.
+ */
 enum { JOINT_STEPS = 10, ROUGH_STEPS = 2 };
-#define LEAST_RISE       0.05
-#define MOST_ROUGH_SHARE 0.95
+#define SMALL_STEP   1e-3
+#define MOST_OF_ROOM 0.7
+#define LEAST_RISE   0.05
 
-#define LEAST_SHARE 1e-8
-#define FULL_SHARE  (1.0 - 1e-6)
-#define SINGULAR    1e-30
-#define NOW         1e-9 /* of a period: the same moment */
-#define RATE_PART   0.05 /* of a period, over which a rate is taken */
+#define SINGULAR  1e-30 /* pivot of a singular matrix: starts without bound */
+#define NOW       1e-9  /* share of a period: rounding apart, the same moment */
+#define RATE_PART 0.05  /* share of a period over which a rate is taken */
 
 /*
  * A fixed batch starts when its last observation comes in, which for the last of many
- * actors is on average when the fluid still lacks exp(-gamma), gamma being Euler's
- * constant.
+ * actors is on average when the fluid still lacks exp(-gamma) actors, gamma being
+ * Euler's constant. The period may be off by LAST_PART of what that actor adds.
  */
 #define LAST_OF_MANY 0.5615
 #define LAST_PART    0.02
@@ -76,7 +92,7 @@ struct orbit {
     double time_s;        /* the whole period */
 };
 
-static int is_fixed(const struct problem *problem)
+static bool is_fixed(const struct problem *problem)
 {
     return problem->network->policy == FULCRUM_BATCH_FIXED;
 }
@@ -344,7 +360,7 @@ static double surplus(const struct problem *problem, const struct orbit *orbit)
 
 /* Where to look first, from the orbit of another period. */
 struct guess {
-    int is_short; /* threads are, for a part of the period */
+    bool is_short; /* threads are, for a part of the period */
     double share;
     double share_slope;
     double batch;
@@ -374,8 +390,8 @@ static void set_free(const struct problem *problem, double period, struct guess 
 }
 
 /* How long threads are short in a period; 0 if they are not. */
-static int find_short(const struct problem *problem, double period, struct guess *guess,
-    struct orbit *orbit)
+static bool find_short(const struct problem *problem, double period,
+    struct guess *guess, struct orbit *orbit)
 {
     struct fulcrum_root root = {.low = LEAST_SHARE,
         .high = FULL_SHARE,
@@ -523,12 +539,13 @@ static double within(double room, double change)
     return change < 0.0 ? fulcrum_min(1.0, MOST_OF_ROOM * room / -change) : 1.0;
 }
 
-/* Newton's step, cut short where threads were never or always short; 0: impossible. */
-static int take_step(const struct trial *trial, double slope[2][2], double step[2])
+/* Newton's step, cut short where threads were never or always short; false: impossible.
+ */
+static bool take_step(const struct trial *trial, double slope[2][2], double step[2])
 {
     double det = slope[0][0] * slope[1][1] - slope[0][1] * slope[1][0];
     if (!(fabs(det) > 0.0)) {
-        return 0;
+        return false;
     }
     step[0] = (slope[0][1] * trial->gap[1] - slope[1][1] * trial->gap[0]) / det;
     step[1] = (slope[1][0] * trial->gap[0] - slope[0][0] * trial->gap[1]) / det;
@@ -556,9 +573,9 @@ static void mend_slopes(const struct trial *before, const struct trial *after,
 /*
  * Period and its short part at once, by Newton's method with Broyden's updates: a third
  * of the work of nested searches where it succeeds, which it does nearly always.
- * Returns 0 where it does not.
+ * False where it does not.
  */
-static int solve_jointly(const struct problem *problem, double period,
+static bool solve_jointly(const struct problem *problem, double period,
     double short_until, struct orbit *orbit)
 {
     struct trial trial = {.place = {period, short_until}};
@@ -569,7 +586,7 @@ static int solve_jointly(const struct problem *problem, double period,
     find_slopes(problem, &trial, slope);
     for (int i = 0; i < JOINT_STEPS; i++) {
         if (!take_step(&trial, slope, step)) {
-            return 0;
+            return false;
         }
         struct trial next = {
             .place = {trial.place[0] + step[0], trial.place[1] + step[1]}};
@@ -581,7 +598,7 @@ static int solve_jointly(const struct problem *problem, double period,
         mend_slopes(&trial, &next, step, slope);
         trial = next;
     }
-    return 0;
+    return false;
 }
 
 static void solve_nested(
@@ -650,15 +667,6 @@ static void add_means(
     }
 }
 
-/* A unit of work takes the same time whatever the number of threads that step. */
-static double linear_pace(const struct fulcrum_network *network)
-{
-    const struct fulcrum_cpu_station *cpu = &network->cpu;
-    int linear = cpu->curve == FULCRUM_CURVE_SMT_TURBO && cpu->turbo_frac <= 0.0 &&
-                 (cpu->thread_count <= cpu->core_count || cpu->smt_yield_frac >= 1.0);
-    return linear ? network->step.mean_s : 0.0;
-}
-
 /*
  * The standard deviation of a single batch's forming time: that of the number that has
  * arrived, each actor for itself, over the rate at which they arrive.
@@ -683,9 +691,13 @@ static double forming_sd_s(const struct problem *problem, const struct orbit *or
 struct fulcrum_cohort fulcrum_cohort_solve(const struct fulcrum_network *network,
     const struct fulcrum_step_table *table, double gpu_stretch, double batch)
 {
+    const struct fulcrum_cpu_station *cpu = &network->cpu;
+    /* A unit of work takes the same time whatever the number of threads that step. */
+    bool linear = cpu->curve == FULCRUM_CURVE_SMT_TURBO && cpu->turbo_frac <= 0.0 &&
+                  (cpu->thread_count <= cpu->core_count || cpu->smt_yield_frac >= 1.0);
     struct problem problem = {network, table, gpu_stretch,
         fulcrum_max(1.0, round(fulcrum_cpu_servers(&network->cpu))),
-        linear_pace(network)};
+        linear ? network->step.mean_s : 0.0};
     struct orbit orbit;
     solve(&problem, batch, &orbit);
     struct fulcrum_cohort out = {

@@ -11,6 +11,7 @@
 #include "model/fast/fast.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/fast/mean_field.h"
 #include "model/fast/renewal.h"
@@ -116,25 +117,37 @@ double fulcrum_ceiling_per_s(
  * work counts: the GPU never rests.
  */
 
-/* A train step this many cycles long counts as half long, half short. */
+/* The limits and fits below were chosen on random networks: docs/model.md "Training on
+ * the same GPU". */
+
+/* A train step this many cycles of a batch long counts as half long, half short: a fit.
+ */
 #define EVEN_CYCLES 0.3
 /* From this many on it counts as long: the other answer is not even worked out. */
 #define LONG_CYCLES 30.0
+/* Bisection of a share of time: to 2^-40, beyond what a double of throughput shows. */
 #define SHARE_STEPS 40
 
-/* What the two answers may differ by before the result is called rough. */
-#define MOST_GAP_FRAC       0.02
-#define MOST_LOSS_FRAC      0.02
+/* Share of throughput that matters: answers that differ by more, or a training that
+ * costs more, make the result rough. */
+#define ROUGH_FRAC 0.02
+/* Fewer batches per train step come in bursts; fewer in the learner's queue, or train
+ * steps, make it run dry by chance. */
 #define LEAST_BURST_BATCHES 3.0
 #define LEAST_QUEUE_BATCHES 2.0
 #define LEAST_QUEUE         2.0
 
-/* Actors that are held up: a batch of all of them follows each train step. */
+/*
+ * Actors that are held up: a batch of all of them follows each train step. Fewer actors
+ * than this, or a usual batch of a larger share of them, may lock, and then the way to
+ * that batch is this share of what it is else. A largest batch of more than so many
+ * usual ones makes the mean batch rough.
+ */
 #define LOCKING_ACTORS    8.0
 #define LOCKING_HALF_FRAC 0.4
-#define ROUGH_BATCH_RATIO 1.2
 #define LOCKED_SHARE      0.1
-/* After the fluid has drained, the last step of all takes this many means more. */
+#define ROUGH_BATCH_RATIO 1.2
+/* After the fluid has drained, the last step of all takes this many mean steps more. */
 #define LAST_STEP_MEANS 3.0
 
 /* The cycles without a train step beside inference, and with one all the time. */
@@ -218,11 +231,10 @@ static unsigned mix_flags(const struct fulcrum_network *network,
     double turn_s = network->actors / turns->alone.steps_per_s;
     double apart = fabs(even_rate / rate - 1.0) * turn_s /
                    (turn_s + network->training.train_step_s);
-    int matters = rate < turns->alone.steps_per_s * (1.0 - MOST_LOSS_FRAC);
-    int bursts = network->training.env_steps_per_train_step <
-                 LEAST_BURST_BATCHES * fmax(1.0, turns->alone.batch);
-    return apart > MOST_GAP_FRAC || (matters && bursts) ? FULCRUM_FLAG_TRAINING_MIX
-                                                        : 0U;
+    bool matters = rate < turns->alone.steps_per_s * (1.0 - ROUGH_FRAC);
+    bool bursts = network->training.env_steps_per_train_step <
+                  LEAST_BURST_BATCHES * fmax(1.0, turns->alone.batch);
+    return apart > ROUGH_FRAC || (matters && bursts) ? FULCRUM_FLAG_TRAINING_MIX : 0U;
 }
 
 /* (11), the learner keeps up. */
@@ -245,11 +257,7 @@ static enum fulcrum_status solve_keeping_up(struct fulcrum_steady *steady,
         struct fulcrum_cycle even;
         double stretch = averaged_stretch(
             averaged_share(network, turns), fulcrum_sharing_stretch(training));
-        enum fulcrum_status status =
-            fulcrum_steady_solve(steady, stretch, &even, flags, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(fulcrum_steady_solve(steady, stretch, &even, flags, err));
         fulcrum_flow_add(out, steady, &even, 1.0 - slow);
         *flags |= mix_flags(network, turns, rate, even.steps_per_s);
     }
@@ -277,19 +285,6 @@ static double most_batch(const struct fulcrum_network *network)
                                      : network->actors;
 }
 
-/* Few actors, or two halves that alternate, follow a rhythm and no mean. */
-static int may_lock(const struct fulcrum_network *network, double batch)
-{
-    return network->actors < LOCKING_ACTORS ||
-           batch > LOCKING_HALF_FRAC * network->actors;
-}
-
-/* Seconds from one train step's start to the next, of actors that are held up. */
-static double held_up_period_s(const struct fulcrum_network *network, double batch)
-{
-    return network->training.env_steps_per_train_step / held_up_rate(network, batch);
-}
-
 /*
  * The mean of a batch of all actors, which each train step admits, and of those as
  * usual that follow it until K steps are done.
@@ -311,7 +306,7 @@ static double admitted_batch(const struct fulcrum_network *network, double usual
  *   is_rough  set: whether the batch is no more than that
  */
 static double held_up_batch(const struct fulcrum_network *network,
-    const struct fulcrum_cycle *shared, int *is_rough)
+    const struct fulcrum_cycle *shared, bool *is_rough)
 {
     double period = network->training.env_steps_per_train_step;
     double usual = fmax(1.0, shared->batch);
@@ -323,10 +318,13 @@ static double held_up_batch(const struct fulcrum_network *network,
             network->actors / fulcrum_cpu_capacity(&network->cpu, network->actors));
     double turn_s = drained_s + network->delay_s + (rest + usual) / shared->steps_per_s;
     double least_s = period / shared->steps_per_s;
-    double share = (held_up_period_s(network, usual) - least_s) /
-                   fmax(turn_s - least_s, 1e-9 * turn_s);
+    /* From one train step's start to the next. */
+    double held_up_s = period / held_up_rate(network, usual);
+    double share = (held_up_s - least_s) / fmax(turn_s - least_s, 1e-9 * turn_s);
     share = sqrt(fmin(1.0, fmax(0.0, share)));
-    int locks = may_lock(network, usual);
+    /* Few actors, or two halves that alternate, follow a rhythm and no mean. */
+    bool locks =
+        network->actors < LOCKING_ACTORS || usual > LOCKING_HALF_FRAC * network->actors;
     *is_rough = period < network->actors || locks || share < 1.0;
     if (locks && period >= network->actors) {
         share *= LOCKED_SHARE;
@@ -345,11 +343,11 @@ static void solve_held_up(const struct fulcrum_steady *steady,
     struct fulcrum_cycle cycle = turns->shared;
     double usual = fmax(1.0, cycle.batch);
     if (network->policy != FULCRUM_BATCH_FIXED) {
-        int is_rough = 0;
+        bool is_rough = false;
         cycle.batch = held_up_batch(network, &turns->shared, &is_rough);
         double least = held_up_rate(network, usual);
-        int matters =
-            held_up_rate(network, most_batch(network)) > least * (1.0 + MOST_GAP_FRAC);
+        bool matters =
+            held_up_rate(network, most_batch(network)) > least * (1.0 + ROUGH_FRAC);
         *flags |= is_rough && matters ? FULCRUM_FLAG_TRAINING_MIX : 0U;
         *flags |= most_batch(network) > usual * ROUGH_BATCH_RATIO
                       ? FULCRUM_FLAG_ROUGH_BATCH
@@ -375,7 +373,7 @@ enum fulcrum_status fulcrum_training_turns(struct fulcrum_steady *steady,
     struct turns turns = {.alone = *alone};
     double stretch = fulcrum_sharing_stretch(training);
     TRY(fulcrum_steady_solve(steady, stretch, &turns.shared, flags, err));
-    int short_queue =
+    bool short_queue =
         training->queue_train_steps < LEAST_QUEUE ||
         training->queue_train_steps * period < LEAST_QUEUE_BATCHES * alone->batch;
     *flags |= short_queue ? FULCRUM_FLAG_TRAINING_MIX : 0U;
@@ -388,11 +386,12 @@ enum fulcrum_status fulcrum_training_turns(struct fulcrum_steady *steady,
     return FULCRUM_OK;
 }
 
-/* Errors that 95 of 100 networks stay below, by what is special about them. */
+/* Relative errors of throughput that 95 of 100 random networks stay below, by what is
+ * special about them: docs/model.md "Where the fast solver is weak". */
 #define PLAIN_ERROR_REL 0.01
 #define FIXED_ERROR_REL 0.04
 
-/* In the same units, where a flag is set. */
+/* The same where a flag is set. */
 static const struct {
     unsigned flag;
     double error_rel;
@@ -407,10 +406,11 @@ static const struct {
     {FULCRUM_FLAG_SLICES, 0.2},
 };
 
-/* Less work than this beyond the first slice of its step makes no difference. */
+/* E[work of a step beyond its first slice] over the mean: less makes no difference. */
 #define LEAST_CUT_FRAC 0.01
 
-/* No order of service matters to greedy batches where threads never rest. */
+/* Share of time that threads are busy: from there on they never rest, and no order of
+ * service matters to greedy batches. */
 #define ALWAYS_BUSY_FRAC 0.999
 
 static double expected_error_rel(const struct fulcrum_network *network, unsigned flags)
@@ -467,12 +467,6 @@ static void report_residence(const struct fulcrum_network *network,
     out->host_s = rest_s - out->cpu_s;
 }
 
-/* Inference and training together, where both may gain from running at once. */
-static double most_work_frac(const struct fulcrum_training *training)
-{
-    return fmax(1.0, 2.0 / fulcrum_sharing_stretch(training));
-}
-
 static void report(const struct fulcrum_network *network,
     const struct fulcrum_flow *flow, struct fulcrum_solution *out)
 {
@@ -488,9 +482,10 @@ static void report(const struct fulcrum_network *network,
     out->gpu_inference_busy_frac = within_unit(flow->gpu_work_frac);
     if (training->env_steps_per_train_step > 0.0) {
         double work_s = training->train_step_s / training->env_steps_per_train_step;
+        /* Of both together, where they may gain from running at once. */
+        double most = fmax(1.0, 2.0 / fulcrum_sharing_stretch(training));
         out->gpu_train_busy_frac =
-            fmin(most_work_frac(training) - out->gpu_inference_busy_frac,
-                fmin(1.0, rate * work_s));
+            fmin(most - out->gpu_inference_busy_frac, fmin(1.0, rate * work_s));
     }
     out->gpu_busy_frac =
         fmin(1.0, out->gpu_inference_busy_frac + out->gpu_train_busy_frac);
@@ -501,16 +496,16 @@ static void report(const struct fulcrum_network *network,
  * Equations know steps that run to their end. Exponential ones that give way are again
  * like fresh ones, so that nothing changes in the numbers that equations are about.
  */
-static int slices_matter(
+static bool slices_matter(
     const struct fulcrum_network *network, const struct fulcrum_solution *solution)
 {
     const struct fulcrum_cpu_station *cpu = &network->cpu;
     double servers = fulcrum_cpu_servers(cpu);
-    int never_rests = network->policy == FULCRUM_BATCH_GREEDY &&
-                      solution->cpu_thread_busy_frac >= ALWAYS_BUSY_FRAC;
+    bool never_rests = network->policy == FULCRUM_BATCH_GREEDY &&
+                       solution->cpu_thread_busy_frac >= ALWAYS_BUSY_FRAC;
     if (!(cpu->slice_s > 0.0) || network->actors <= servers || never_rests ||
         network->step.law == FULCRUM_LAW_EXPONENTIAL) {
-        return 0;
+        return false;
     }
     double work_per_s = fulcrum_cpu_capacity(cpu, network->actors) / servers;
     struct fulcrum_step_form form = fulcrum_step_form_of(&network->step);
@@ -527,23 +522,18 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     struct fulcrum_cycle alone;
     unsigned flags = 0;
     fulcrum_steady_init(&steady, network, table);
-    enum fulcrum_status status =
-        fulcrum_steady_solve(&steady, 1.0, &alone, &flags, err);
-    if (status == FULCRUM_OK) {
-        if (network->training.env_steps_per_train_step > 0.0) {
-            status = fulcrum_training_turns(&steady, &alone, &flow, &flags, err);
-        } else {
-            fulcrum_flow_add(&flow, &steady, &alone, 1.0);
-        }
+    TRY(fulcrum_steady_solve(&steady, 1.0, &alone, &flags, err));
+    if (network->training.env_steps_per_train_step > 0.0) {
+        TRY(fulcrum_training_turns(&steady, &alone, &flow, &flags, err));
+    } else {
+        fulcrum_flow_add(&flow, &steady, &alone, 1.0);
     }
-    if (status == FULCRUM_OK) {
-        keep_below(&flow, fulcrum_ceiling_per_s(network, &steady.drain));
-        struct fulcrum_solution found = {.flags = 0};
-        report(network, &flow, &found);
-        flags |= slices_matter(network, &found) ? (unsigned)FULCRUM_FLAG_SLICES : 0U;
-        found.flags = flags;
-        found.error_rel = expected_error_rel(network, flags);
-        *out = found;
-    }
-    return status;
+    keep_below(&flow, fulcrum_ceiling_per_s(network, &steady.drain));
+    struct fulcrum_solution found = {.flags = 0};
+    report(network, &flow, &found);
+    flags |= slices_matter(network, &found) ? (unsigned)FULCRUM_FLAG_SLICES : 0U;
+    found.flags = flags;
+    found.error_rel = expected_error_rel(network, flags);
+    *out = found;
+    return FULCRUM_OK;
 }

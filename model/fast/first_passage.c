@@ -54,25 +54,27 @@ void fulcrum_binomial(double *out, size_t count, double chance)
  * result is held to what a chance can be.
  */
 
-/* So many nodes are even, up to this many means. */
+/* Gaps that are even, and up to where, in mean steps; the others grow geometrically. */
 #define EVEN_NODES 18
 #define EVEN_MEANS 2.0
 /*
  * The law is cut off where the mean of what lies beyond is this share of its mean: the
- * lower share, or that number of means if it is less, but not above the higher share.
+ * lower share, or CUT_MEANS mean steps if that is less, but not above the higher share.
  */
 #define LEAST_CUT_FRAC 1e-4
 #define MOST_CUT_FRAC  3e-3
 #define CUT_MEANS      12.0
 /* A law that ends before this many times the even part has even nodes throughout. */
-#define SHORT_RATIO  1.5
+#define SHORT_RATIO 1.5
+/* Bisection: its steps (the range over 2^50 is rounding), the farthest end of a law, in
+ * mean steps, and the largest ratio of a gap to the one before. */
 #define SEARCH_STEPS 50
 #define MOST_TAIL    1e6
 #define MOST_RATIO   50.0
 /* Below this ratio a straight line would overrate the mean of a falling chance. */
 #define STRAIGHT_FROM 0.9
 
-/* A chance as low as this is none. */
+/* A chance, or a share of one, as low as this is none. */
 #define NO_CHANCE 1e-9
 
 enum { RESIDUAL_NODES = FULCRUM_RESIDUAL_NODES };
@@ -272,7 +274,8 @@ void fulcrum_residual_set(double *row, double weight, const double *other)
  * few moments, so that the mean time is kept, and moved on once for all races.
  */
 
-/* The first gap between the moments kept, in usual times of a race. */
+/* The first gap between the moments kept, in usual times of a race: mean step / crowd.
+ */
 #define FIRST_GAP 0.3
 
 enum { FIRST_PASSAGE_NODES = FULCRUM_RESIDUAL_NODES, RACE_NODES = FULCRUM_RACE_NODES };
@@ -400,9 +403,6 @@ void fulcrum_first_passage_add_losers(
     }
 }
 
-/* Chances below this are dropped. */
-#define LEAST_CHANCE 1e-8
-
 /* Gauss's two points of an interval. */
 #define GAUSS_LOW  0.2113248654051871
 #define GAUSS_HIGH 0.7886751345948129
@@ -523,7 +523,7 @@ static void put_all(struct fulcrum_thread_queue *queue,
     size_t most = taken > 0 ? end->n - end->aged : 0;
     double way = chance * fulcrum_power(1.0 - slice->again, taken);
     double rest = chance;
-    for (size_t i = 0; i <= most && rest > LEAST_CHANCE; i++) {
+    for (size_t i = 0; i <= most && rest > FULCRUM_LEAST_CHANCE; i++) {
         struct slice_end repeat = *end;
         repeat.n -= i;
         size_t others = least(repeat.n, queue->threads) - end->aged;
@@ -551,7 +551,7 @@ static void pass_from(
         double way = chance * queue->binomial[i];
         struct slice_end end = {
             .n = n - i, .aged = steps - i, .taken = least(i, n - steps)};
-        if (way > LEAST_CHANCE) {
+        if (way > FULCRUM_LEAST_CHANCE) {
             put_all(queue, slice, &end, way);
         }
     }
@@ -568,7 +568,7 @@ void fulcrum_thread_queue_pass(
 {
     empty(&queue->next, queue->actors + 1);
     for (size_t n = 0; n <= queue->actors; n++) {
-        if (queue->now.chance[n] > LEAST_CHANCE) {
+        if (queue->now.chance[n] > FULCRUM_LEAST_CHANCE) {
             pass_from(queue, slice, n);
         }
     }

@@ -8,6 +8,9 @@
 #include "model/fast/steps.h"
 #include "model/status.h"
 
+/* Chances of a way from state to state below this are dropped. */
+#define FULCRUM_LEAST_CHANCE 1e-8
+
 /* How many of several alike come to pass. */
 
 /* `base` to a whole power. */

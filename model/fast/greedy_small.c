@@ -28,6 +28,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,8 @@
  * the products they are made of are kept from turn to turn.
  */
 
-/* Keeps nearly dependent steps apart. */
+/* Added to the diagonal, relative to it: above rounding, it keeps nearly dependent
+ * steps apart. */
 #define RIDGE_REL 1e-12
 
 enum { DEPTH = FULCRUM_ANDERSON_DEPTH };
@@ -108,8 +110,8 @@ static void remember(
     }
 }
 
-/* Cholesky's method in place; returns 0 where the matrix is singular. */
-static int solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
+/* Cholesky's method in place; false where the matrix is singular. */
+static bool solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j <= i; j++) {
@@ -117,7 +119,7 @@ static int solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
             matrix[i][j] = i == j ? sqrt(fmax(0.0, left)) : left / matrix[j][j];
         }
         if (!(matrix[i][i] > 0.0)) {
-            return 0;
+            return false;
         }
         right[i] = (right[i] - product(matrix[i], right, i)) / matrix[i][i];
     }
@@ -127,11 +129,11 @@ static int solve(double matrix[DEPTH][DEPTH], double right[DEPTH], size_t count)
         }
         right[i] /= matrix[i][i];
     }
-    return 1;
+    return true;
 }
 
 /* How much of each step is to be taken back. */
-static int weigh(const struct fulcrum_anderson *anderson, double *out, size_t known)
+static bool weigh(const struct fulcrum_anderson *anderson, double *out, size_t known)
 {
     double matrix[DEPTH][DEPTH];
     memcpy(matrix, anderson->gram, sizeof matrix);
@@ -170,49 +172,55 @@ void fulcrum_anderson_step(
 }
 
 /*
- * A turn costs some N^2 rows, several times that where actors share threads, and with
- * many actors the equations for means are as good: the most for each kind of network.
+ * Most actors of each kind of network: a turn costs some N^2 rows, several times that
+ * where actors share threads, and with more the equations for means are as good
+ * (docs/model.md "A handful of actors").
  */
 #define MOST_ACTORS                  64.0
 #define MOST_PLAIN_ACTORS            6.0
 #define MOST_QUEUEING_ACTORS         20.0
 #define MOST_LIMITED_QUEUEING_ACTORS 24.0
 
-/* A limit acts where the usual state is this many square roots of it or nearer. */
-#define LIMIT_MARGIN 4.0
-/* Steps that vary less, with the delay, lock into a rhythm that rows do not tell. */
+/* Steps whose deviation is a smaller share of mean step and delay lock into a rhythm
+ * that rows do not tell. */
 #define LEAST_CV 0.1
 
-/* A slice, in mean steps: few threads end more than one step in it. */
-#define SLICE_MEANS 0.25
-/* After so many, most have drained: longer slices do where a batch takes long. */
-#define MOST_SLICES 8.0
-/* One slice or two makes a difference that throughput shows, two or three does not. */
+/*
+ * A slice, in mean steps: few threads end more than one step in it. After MOST_SLICES
+ * most have drained: longer slices do where a batch takes long. One slice or two makes
+ * a difference that throughput shows, two or three does not.
+ */
+#define SLICE_MEANS  0.25
+#define MOST_SLICES  8.0
 #define LEAST_SLICES 2.0
 
-/* Chances below these are dropped: of a state, of a way to another. */
-#define LEAST_SHARE  1e-6
-#define LEAST_CHANCE 1e-8
+/* The chance of a state below which it is dropped; of ways: FULCRUM_LEAST_CHANCE. */
+#define LEAST_SHARE 1e-6
 
-#define MOST_TURNS  160
-#define LEAST_TURNS 3
-/* Settled: throughput and, summed over all rows, chances change by less. */
+/*
+ * Settled: throughput and, summed over all rows, chances change by a smaller share in a
+ * turn, after LEAST_TURNS at least. After PATIENT_TURNS, IMPATIENCE times larger
+ * changes will do, still below the error of the method; after MOST_TURNS there is no
+ * solution.
+ */
 #define RATE_TOLERANCE 1e-6
 #define ROW_TOLERANCE  1e-4
-/* After so many turns, changes that are so many times larger will do. */
-#define PATIENT_TURNS 60
-#define IMPATIENCE    100.0
+#define LEAST_TURNS    3
+#define PATIENT_TURNS  60
+#define IMPATIENCE     100.0
+#define MOST_TURNS     160
 
 /*
  * In cycles: around which age the tail of the rows is taken as it is, and from which on
- * it is tied to that, fully so a width later.
+ * it is tied to that, fully so a width later, (36).
  */
 #define TIED_FROM  5.0
 #define TIED_WIDTH 3.0
-/* A share of time. */
-#define NEVER_IDLE 1e-9
-/* Tails have no form where less than this share of a mean is left of a step. */
-#define NO_REST 1e-9
+
+#define NEVER_IDLE 1e-9 /* share of time, least that is divided by */
+#define NO_REST                                                                        \
+    1e-9 /* E[rest of a step] over its mean: less, and tails have no form              \
+          */
 
 enum { NODES = FULCRUM_RESIDUAL_NODES };
 
@@ -420,7 +428,7 @@ static void serve(struct chain *chain, size_t q, double chance)
     fulcrum_binomial(chain->binomial, others, done);
     for (size_t i = 0; i <= others; i++) {
         double way = chance * chain->binomial[i];
-        if (way > LEAST_CHANCE) {
+        if (way > FULCRUM_LEAST_CHANCE) {
             end_batch(chain, batch, others - i, way, left);
         }
     }
@@ -469,7 +477,7 @@ static void serve_queueing(struct chain *chain, size_t batch)
     }
     for (size_t n = 0; n + batch <= chain->actors; n++) {
         double chance = queue->now.chance[n];
-        if (chance > LEAST_CHANCE) {
+        if (chance > FULCRUM_LEAST_CHANCE) {
             double left[NODES] = {1.0};
             fulcrum_residual_set(
                 left, n > 0 ? 1.0 / chance : 0.0, queue->now.left + n * NODES);
@@ -494,23 +502,6 @@ static void normalise(const struct chain *chain, double *rows)
     }
     for (size_t i = 0; i < (chain->actors + 1) * NODES; i++) {
         rows[i] /= all;
-    }
-}
-
-/* How many of all who step still do at node i. */
-static double all_beyond(const struct chain *chain, const double *rows, size_t i)
-{
-    double sum = 0.0;
-    for (size_t q = 1; q < chain->actors; q++) {
-        sum += rows[q * NODES + i];
-    }
-    return sum;
-}
-
-static void scale_node(const struct chain *chain, double *rows, size_t i, double factor)
-{
-    for (size_t q = 1; q < chain->actors; q++) {
-        rows[q * NODES + i] *= factor;
     }
 }
 
@@ -548,7 +539,11 @@ static void tie_tails(const struct chain *chain, double *rows)
     for (; end + 1 < NODES && grid->rested[end] > NO_REST; end++) {
         double off = fabs(grid->time_s[end] / unit_s - TIED_FROM) / TIED_WIDTH;
         double weight = fmax(0.0, 1.0 - off);
-        ratio[end] = all_beyond(chain, rows, end) / tail_form(chain, end);
+        double stepping = 0.0; /* of all states, still at this node */
+        for (size_t q = 1; q < chain->actors; q++) {
+            stepping += rows[q * NODES + end];
+        }
+        ratio[end] = stepping / tail_form(chain, end);
         sum += weight * ratio[end];
         weights += weight;
     }
@@ -556,7 +551,10 @@ static void tie_tails(const struct chain *chain, double *rows)
         double tie = (grid->time_s[i] / unit_s - TIED_FROM) / TIED_WIDTH;
         if (tie > 0.0 && ratio[i] > 0.0 && weights > 0.0) {
             double factor = sum / weights / ratio[i];
-            scale_node(chain, rows, i, 1.0 + fmin(1.0, tie) * (factor - 1.0));
+            factor = 1.0 + fmin(1.0, tie) * (factor - 1.0);
+            for (size_t q = 1; q < chain->actors; q++) {
+                rows[q * NODES + i] *= factor;
+            }
         }
     }
 }
@@ -610,7 +608,7 @@ static enum fulcrum_status settle(struct chain *chain, struct fulcrum_error *err
     struct fulcrum_anderson anderson;
     TRY(fulcrum_anderson_init(&anderson, length, err));
     double rate = 0.0;
-    int settled = 0;
+    bool settled = false;
     for (int i = 0; i < MOST_TURNS && !settled; i++) {
         turn(chain);
         double last = rate;
@@ -812,15 +810,15 @@ static void describe(struct chain *chain, struct fulcrum_cycle *out)
         .at_gpu = rate * gpu_s};
 }
 
-int fulcrum_greedy_small_accepts(const struct fulcrum_network *network)
+bool fulcrum_greedy_small_accepts(const struct fulcrum_network *network)
 {
     const struct fulcrum_step *step = &network->step;
     double time_s = fulcrum_batch_time(&network->host, 1.0);
-    int serial = network->depth <= 1.0 || time_s <= 0.0;
+    bool serial = network->depth <= 1.0 || time_s <= 0.0;
     time_s += fulcrum_batch_time(&network->gpu, 1.0);
     if (network->policy != FULCRUM_BATCH_GREEDY || !serial || time_s <= 0.0 ||
         step->mean_s <= 0.0 || network->actors > MOST_ACTORS) {
-        return 0;
+        return false;
     }
     double spread_s = fulcrum_step_cv(step) * step->mean_s;
     return spread_s >= LEAST_CV * (step->mean_s + network->delay_s) &&
@@ -841,7 +839,7 @@ static struct chain chain_of(const struct fulcrum_network *network, double gpu_s
 }
 
 /* Whether a limit acts for a part of the time only: neither never nor always. */
-static int limit_acts(const struct fulcrum_network *network)
+static bool limit_acts(const struct fulcrum_network *network)
 {
     struct chain chain = chain_of(network, 1.0);
     double limit = (double)chain.limit;
@@ -849,16 +847,16 @@ static int limit_acts(const struct fulcrum_network *network)
     chain.limit = chain.actors;
     double free = (double)usual_state(&chain);
     double away = network->actors - full;
-    return free + LIMIT_MARGIN * sqrt(free) > limit &&
-           full - LIMIT_MARGIN * sqrt(fmin(full, away)) <= limit;
+    return free + FULCRUM_LIMIT_MARGIN * sqrt(free) > limit &&
+           full - FULCRUM_LIMIT_MARGIN * sqrt(fmin(full, away)) <= limit;
 }
 
-int fulcrum_greedy_small_suits(const struct fulcrum_network *network)
+bool fulcrum_greedy_small_suits(const struct fulcrum_network *network)
 {
     double actors = network->actors;
-    int queueing = actors > (double)whole_threads(network);
-    int limited = network->batch_size > 0.0 && network->batch_size < actors &&
-                  limit_acts(network);
+    bool queueing = actors > (double)whole_threads(network);
+    bool limited = network->batch_size > 0.0 && network->batch_size < actors &&
+                   limit_acts(network);
     if (queueing) {
         return actors <=
                (limited ? MOST_LIMITED_QUEUEING_ACTORS : MOST_QUEUEING_ACTORS);

@@ -3,11 +3,16 @@
 #ifndef FULCRUM_MODEL_FAST_GREEDY_SMALL_H
 #define FULCRUM_MODEL_FAST_GREEDY_SMALL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/fast/steps.h"
 #include "model/network/network.h"
 #include "model/status.h"
+
+/* A limit of batches acts where its distance to the usual batch is no more than this
+ * many square roots of it: beyond four deviations, chance does not get there. */
+#define FULCRUM_LIMIT_MARGIN 4.0
 
 /* Anderson's acceleration of a fixed-point iteration. */
 
@@ -49,14 +54,14 @@ void fulcrum_anderson_step(
  * one after the other, at most 64 actors, steps that vary next to their mean and the
  * delay, and no delay where there are more actors than threads.
  */
-int fulcrum_greedy_small_accepts(const struct fulcrum_network *network);
+bool fulcrum_greedy_small_accepts(const struct fulcrum_network *network);
 
 /*
  * Whether a network that it can take is one to take it for: so few actors, or a limit
  * of batches that acts for a part of the time with so few, that equations for means are
  * off by more than a few per cent; a solution then costs a millisecond or so at most.
  */
-int fulcrum_greedy_small_suits(const struct fulcrum_network *network);
+bool fulcrum_greedy_small_suits(const struct fulcrum_network *network);
 
 /*
  * Solves docs/model.md "A handful of actors" for a network that

@@ -14,6 +14,7 @@
 #include "model/fast/mean_field.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/fast/steps.h"
 #include "model/min_max.h"
@@ -30,10 +31,12 @@
  * because this is evaluated some ten times per design point.
  */
 
-/* Below this share of its rate over a piece, c counts as level. */
+/* Change of c over a piece, relative to c, below which it counts as level: the closed
+ * forms for a slope would divide by rounding. */
 #define LEVEL 1e-7
 
-/* The least there is above a number: where c jumps, a piece begins there. */
+/* Factor to just above a number, beyond rounding: where c jumps, a piece begins there.
+ */
 #define BEYOND (1.0 + 1e-12)
 
 /* Seconds, in units of the mean step, to drain from `high` to `low` within a piece. */
@@ -99,7 +102,7 @@ static void cut_smt_turbo(
     double bend = cpu->turbo_frac / cpu->core_count;
     double top = 1.0 + cpu->turbo_frac * fulcrum_max(0.0, 1.0 - cpu->reserved_threads /
                                                                     cpu->core_count);
-    int has_turbo = boosted > 0.0 && cpu->turbo_frac > 0.0;
+    bool has_turbo = boosted > 0.0 && cpu->turbo_frac > 0.0;
     boosted = has_turbo ? boosted : cores;
     add_piece(drain, 0.0, has_turbo ? top : 1.0, has_turbo ? -bend : 0.0);
     add_line(drain, cpu, boosted, cores);
@@ -206,25 +209,27 @@ static const double places[ENDS] = {0.0, -1.0, 1.0, -2.3, 2.3};
 static const double shares[ENDS] = {0.0, 0.43, 0.43, 0.07, 0.07};
 static const double plain_shares[ENDS] = {1.0};
 
+/* Relative error of roots: of the batch, and of the actors that are not delayed. */
 #define TOLERANCE 1e-8
-/* Threads that queue up hold their own number steadier than a binomial does. */
+/* Of a standard deviation, a fit: threads that queue up hold their own number steadier
+ * than a binomial does. */
 #define QUEUE_SPREAD 0.5
-/* Of a batch's surplus: what the next one has of it. */
+/* Of a batch's surplus, what the next one has of it at most: 1 would never die out. */
 #define MOST_ECHO 0.9
 
 /* Of a mean step: the first panel of an integral over the cycle. */
 #define FIRST_PANEL 1.0
-/* Just before the actors return who do at that moment. */
+/* Of a moment: just before the actors return who do then, by more than rounding. */
 #define BEFORE (1.0 - 1e-12)
-#define NEVER  1e-12 /* as the chance to idle */
+#define NEVER  1e-12 /* chance to idle, below which the GPU does not */
 
 struct problem {
     const struct fulcrum_network *network;
     const struct fulcrum_cpu_drain *drain;
     double gpu_stretch;
     double least_s; /* a batch of one */
-    int smooths;
-    int idles; /* 0 in the plain equation */
+    bool smooths;
+    bool idles; /* 0 in the plain equation */
 };
 
 /* A batch size, and what follows from it. */
@@ -465,12 +470,12 @@ static void add_means(const struct problem *problem, const struct state *state,
 }
 
 /* Is c(n) not a line over all numbers of actors that the cycle may well see? */
-static int is_kinked(const struct problem *problem, const struct state *plain)
+static bool is_kinked(const struct problem *problem, const struct state *plain)
 {
     const struct fulcrum_network *network = problem->network;
     if (network->delay_s > 0.0 &&
         network->actors > fulcrum_cpu_servers(&network->cpu)) {
-        return 1;
+        return true;
     }
     double reach = places[ENDS - 1] * sqrt(plain->batch);
     double most = fulcrum_min(
@@ -478,7 +483,7 @@ static int is_kinked(const struct problem *problem, const struct state *plain)
     const struct fulcrum_drain_piece *piece = problem->drain->piece;
     size_t last = problem->drain->count - 1;
     if (last > 0 && most <= piece[1].low && !(piece[0].slope < 0.0)) {
-        return 0;
+        return false;
     }
     double early = fulcrum_max(0.0, plain->early[MIDDLE] - reach);
     double least =

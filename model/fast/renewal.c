@@ -14,6 +14,7 @@
 #include "model/fast/renewal.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,28 +23,50 @@
 #include "model/min_max.h"
 #include "model/try.h"
 
+/*
+ * The numbers of the iteration and of its grid are set by hand and trade time for
+ * accuracy; what they cost is part of the errors in docs/model.md "Fixed batches".
+ */
+
+/*
+ * Rounds of following a cycle, the first of those whose mean stands in for a cycle that
+ * does not settle, and the change that counts as settled: the sum of relative changes
+ * of the state, far below what fixed batches are off by (0.85 % on average).
+ */
 #define MOST_ROUNDS 20
 #define LATE_ROUND  12
 #define TOLERANCE   1e-3
 
-/* How much of an error is fed back to the period. */
+/*
+ * Share of an error that is fed back to the period: at first, at least, and by what
+ * factor it grows from round to round while no secant is known. Of the length in
+ * slices no more than MOST_OF_STRETCH is.
+ */
 #define FIRST_DAMPING   0.8
 #define LEAST_DAMPING   0.3
 #define LESS_DAMPING    1.5
 #define MOST_OF_STRETCH 0.9
-#define LEAST_MOVE      1e-9
-#define WAIT_ANSWER     0.7 /* of the period to a longer wait, about */
+#define LEAST_MOVE      1e-9 /* log of periods: less gives no secant */
+#define WAIT_ANSWER     0.7  /* seconds of period per second of wait, about */
 
-/* Weight of the cycles after a shorter and after a longer one, and when to follow
- * them. */
+/*
+ * Cycles after a shorter and after a longer one: the weight of each; the exponent with
+ * which the mean period answers to theirs; how much longer or shorter, at most and at
+ * least, as a share of the mean period; and when they are followed: from that change of
+ * the state on, or in that round.
+ */
 #define JITTER_SHARE  0.25
 #define JITTER_ANSWER 0.6
 #define MOST_JITTER   0.5
 #define LEAST_JITTER  1e-3
 #define JITTER_FROM   5e-3
-#define JITTER_ROUND  9 /* at the latest */
+#define JITTER_ROUND  9
 
-/* Slices in a cycle and in the spread of a step. */
+/*
+ * Slices: the least in a first cycle and in a standard deviation of a step, and the
+ * most in a first cycle; lengths of a cycle, in slices, at which it is cut anew; and
+ * the least cv that the spread is taken of.
+ */
 #define SLICES_PER_CYCLE 16.0
 #define SLICES_PER_SD    3.0
 #define MOST_FIRST       120.0
@@ -51,29 +74,29 @@
 #define MOST_LENGTH      300.0
 #define LEAST_CV         0.03
 
-/* More actors are counted several at a time: chance is small, and slices are coarse
- * beside it. */
+/* More actors than this are counted several at a time: chance is small then, and slices
+ * are coarse beside it. */
 #define MANY_ACTORS 8192.0
 
-/* Steps without length are made this short, relative to the way of a batch. */
-#define LEAST_STEP_REL 1e-6
-
-/* Tails below this are cut off; a longer table goes on as an exponential. */
+/* P(a step is longer) at which the table of tails ends; so many ages are worked out,
+ * and a longer table goes on as an exponential. */
 #define LEAST_TAIL  1e-4
 #define DIRECT_AGES 600
 
 /*
- * Errors that one in twenty random networks of a kind exceeded, in half a thousand each
- * (fewer with few threads). Between these numbers of actors per thread, threads are
- * short for a part of the time, in which actors start together.
+ * Actors per thread between which threads are short for a part of the time, in which
+ * actors start together (up to FULCRUM_CROWDED_TURNS); the cv below which they lock;
+ * and how many threads, or actors, are few.
  */
-#define SHORT_FROM        1.0
-#define SHORT_LOCKED_TO   3.0
-#define SHORT_TO          8.0
-#define LOCKING_CV        0.35
-#define FEW_THREADS       3.0
-#define SOME_THREADS      8.0
-#define FEW_ACTORS        8.0
+#define SHORT_FROM      1.0
+#define SHORT_LOCKED_TO 3.0
+#define LOCKING_CV      0.35
+#define FEW_THREADS     3.0
+#define SOME_THREADS    8.0
+#define FEW_ACTORS      8.0
+
+/* Relative errors of throughput that one in twenty random networks of a kind exceeded,
+ * in half a thousand each (fewer with few threads). */
 #define ERROR_FRAC        0.02
 #define FEW_ACTORS_FRAC   0.035
 #define SOME_THREADS_FRAC 0.05
@@ -101,7 +124,7 @@ static double whole_servers(const struct fulcrum_network *network)
     return fulcrum_max(1.0, round(fulcrum_cpu_servers(&network->cpu)));
 }
 
-static int has_host(const struct fulcrum_network *network)
+static bool has_host(const struct fulcrum_network *network)
 {
     const struct fulcrum_batch_time *host = &network->host;
     return host->per_batch_s > 0.0 || host->per_item_s > 0.0 || host->count > 0;
@@ -112,7 +135,7 @@ static void set_case(
 {
     double batch = network->batch_size;
     double each = fulcrum_max(1.0, network->actors / MANY_ACTORS);
-    int host = has_host(network);
+    bool host = has_host(network);
     renewal->problem = (struct fulcrum_renewal_case){
         .network = network,
         .each = each,
@@ -128,7 +151,7 @@ static void set_case(
     struct fulcrum_renewal_case *problem = &renewal->problem;
     double latency_s = problem->host_s + problem->gpu_s + network->delay_s;
     struct fulcrum_step step = network->step;
-    step.mean_s = fulcrum_max(step.mean_s, LEAST_STEP_REL * latency_s);
+    step.mean_s = fulcrum_max(step.mean_s, FULCRUM_NO_TIME_FRAC * latency_s);
     problem->step_mean_s = step.mean_s;
     renewal->form = fulcrum_step_form_of(&step);
 }
@@ -349,7 +372,7 @@ static void settle(struct renewal *renewal)
     struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
     double differed = 1.0;
     double late_log = 0.0;
-    int allowed = 0;
+    bool allowed = false;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         fulcrum_renewal_follow(&renewal->problem, &renewal->grid, state, outcome);
         if (!allowed && (differed < JITTER_FROM || round == JITTER_ROUND)) {
@@ -419,11 +442,12 @@ double fulcrum_renewal_error_frac(const struct fulcrum_network *network)
     if (crowd <= SHORT_FROM) {
         return network->actors <= FEW_ACTORS ? FEW_ACTORS_FRAC : ERROR_FRAC;
     }
-    if (crowd < SHORT_TO && servers <= FEW_THREADS) {
+    if (crowd < FULCRUM_CROWDED_TURNS && servers <= FEW_THREADS) {
         return FEW_THREADS_FRAC;
     }
     if (crowd < SHORT_LOCKED_TO && fulcrum_step_cv(&network->step) < LOCKING_CV) {
         return LOCKED_FRAC;
     }
-    return crowd < SHORT_TO && servers <= SOME_THREADS ? SOME_THREADS_FRAC : ERROR_FRAC;
+    return crowd < FULCRUM_CROWDED_TURNS && servers <= SOME_THREADS ? SOME_THREADS_FRAC
+                                                                    : ERROR_FRAC;
 }

@@ -6,6 +6,14 @@
 #include "model/fast/steps.h"
 #include "model/network/network.h"
 
+/* A time that is 0 is taken as this share of the others: far less than a solution is
+ * off by. */
+#define FULCRUM_NO_TIME_FRAC 1e-6
+
+/* Actors per thread from which on threads are short nearly all the time; between one
+ * and this, fixed batches are rough (docs/model.md "Fixed batches"). */
+#define FULCRUM_CROWDED_TURNS 8.0
+
 /*
  * Solves docs/model.md "Fixed batches" for a checked network of that policy; its
  * training is not looked at.

@@ -18,13 +18,15 @@
 #include "model/fast/renewal_cycle.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "model/min_max.h"
 #include "model/network/network.h"
 
-/* So many standard deviations of the number and one more actor count as certain. */
+/* So many standard deviations of the number and one more actor count as certain: beyond
+ * four, a normal has a chance of 3e-5. */
 #define FULCRUM_SURE_SDS 4.0
 
 /* How many slices are worked out at a time. */
@@ -50,7 +52,7 @@ struct fulcrum_residual_ages {
  * in a table, which is quick by itself. A node is worked out when it is first needed.
  */
 
-/* Fewer threads have cells of less than one each. */
+/* Cells up to S at least: with fewer threads, each is less than one thread wide. */
 #define LEAST_CELLS 32.0
 
 void fulcrum_rate_cells_init(
@@ -113,10 +115,10 @@ double fulcrum_rate_cells_at(struct fulcrum_rate_cells *cells, double n)
  * function: a finite sum for small batches, a normal approximation for others.
  */
 
-#define FEW 10.0 /* terms of the sum */
+#define FEW 10.0 /* observations in a batch, and terms of the sum; above: normal */
 
-/* Least share of the events that happen, and least number of events beyond the batch.
- */
+/* Least chance p of an event, and least number of events beyond the batch: without, a
+ * variance as large as the mean, or a batch of all events, has no binomial law. */
 #define LEAST_P 1e-3
 #define LEAST_A 0.05
 
@@ -184,15 +186,18 @@ double fulcrum_probability_below(double mean, double variance, double size)
  * give way, as they do when a batch forms: proportional scaling would not.
  */
 
-#define NOBODY 1e-9
+#define NOBODY 1e-9 /* actors: rounding apart, none */
 
-/* Steps of so many ages are as good as alike. */
+/* Steps of more ages than this are as good as alike, which saves a sum over them. */
 #define MANY_AGES 16
 
+/* Newton's method for the log of the tilt: steps, the relative error of the number of
+ * steps under way, and the change by one step and altogether (exp(40) is all or none).
+ */
 #define TILT_STEPS     40
 #define TILT_TOLERANCE 1e-5
-#define TILT_MOST      2.0  /* of one step, in the exponent, */
-#define TILT_END       40.0 /* and altogether */
+#define TILT_MOST      2.0
+#define TILT_END       40.0
 
 /* A release may lie this many slices beyond the cycle's end before it counts earlier.
  */
@@ -365,10 +370,10 @@ static void residual_ages_set(struct fulcrum_residual_ages *old,
     tilt(old, grid->tail, stepping);
 }
 
-#define EMPTY_FRAC 2e-4
+#define EMPTY_FRAC 2e-4 /* of a batch, or of the threads: fewer are nobody */
 
-#define NO_DOUBT       1e-3 /* that the next batch has started */
-#define LEAST_VARIANCE 1e-3
+#define NO_DOUBT       1e-3 /* chance that the next batch has not started: it has */
+#define LEAST_VARIANCE 1e-3 /* actors squared: keeps quotients finite */
 #define LEAST_SLICES   1e-3 /* of a cycle, while a guess is far from what can last */
 
 /* What is known at one slice, by which integrals go on. */
@@ -620,11 +625,11 @@ static void add_means(struct walk *walk, double at_cpu)
  * Work time stands still while nobody is at the CPU: goes on to the next release, or to
  * where the stages are free. False where nothing is left to happen.
  */
-static int skip_idle(struct walk *walk)
+static bool skip_idle(struct walk *walk)
 {
     walk->before = walk->now;
     double next_s = next_release_s(walk);
-    int last = isinf(next_s);
+    bool last = isinf(next_s);
     walk->now.time_s = fulcrum_max(walk->now.time_s, last ? walk->free_s : next_s);
     walk->now.ready = walk->problem->actors - on_their_way(walk);
     walk->now.ready_var = LEAST_VARIANCE;
@@ -661,7 +666,7 @@ static void begin(struct walk *walk)
 }
 
 /* One slice; false when the next batch has started beyond doubt. */
-static int take_slice(struct walk *walk, size_t j)
+static bool take_slice(struct walk *walk, size_t j)
 {
     size_t place = j % FULCRUM_OLD_STEPS_BLOCK;
     if (place == 0) {
@@ -674,10 +679,10 @@ static int take_slice(struct walk *walk, size_t j)
     walk->arriving[1] = 0.0;
     double stepping = old_still + walk->new_stepping;
     double crowd = fulcrum_min(walk->problem->batch, walk->problem->servers);
-    int empty = stepping + walk->queue < EMPTY_FRAC * crowd + NOBODY &&
-                walk->arriving[0] <= 0.0;
+    bool empty = stepping + walk->queue < EMPTY_FRAC * crowd + NOBODY &&
+                 walk->arriving[0] <= 0.0;
     if (empty && !skip_idle(walk)) {
-        return 0;
+        return false;
     }
     set_pace(walk, stepping + walk->queue);
     take_releases(walk, j);
@@ -782,7 +787,7 @@ void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
     out->work_rate = 0.0;
     begin(&walk);
     size_t j = 0;
-    int going = 1;
+    bool going = true;
     while (going && j < FULCRUM_RENEWAL_SLICES) {
         going = take_slice(&walk, j);
         track.time_s[j] = walk.now.time_s;

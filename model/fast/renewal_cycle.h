@@ -42,10 +42,9 @@ double fulcrum_normal_below(double z);
 /* E[max(0, Y)] of a normal Y with this mean and deviation > 0. */
 double fulcrum_normal_beyond(double mean, double deviation);
 
-/* Most slices of a cycle, and of the ages a step can reach. */
+/* Most slices of a cycle, and of the ages a step can reach: sizes of arrays. */
 #define FULCRUM_RENEWAL_SLICES 512
-
-#define FULCRUM_RENEWAL_AGES 1024
+#define FULCRUM_RENEWAL_AGES   1024
 
 /* What stays the same while a network is solved; `network` is borrowed. */
 struct fulcrum_renewal_case {

@@ -13,6 +13,7 @@
 #include "model/fast/steady.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/fast/cohort.h"
 #include "model/fast/greedy_small.h"
@@ -20,33 +21,42 @@
 #include "model/fast/renewal.h"
 #include "model/fast/steps.h"
 #include "model/network/solution.h"
+#include "model/try.h"
 
-/* A time that is 0 is taken as this share of the others, which is exact enough. */
-#define NO_TIME_FRAC 1e-6
-/* Steps this short beside a batch are over when it ends, whatever their law. */
+/* Mean step over the time of a batch: shorter ones are over when it ends, whatever
+ * their law. */
 #define NO_STEP_FRAC 1e-4
 
-/* Standard deviations of a batch between its mean and a limit that does not act. */
-#define LIMIT_MARGIN 4.0
-#define SURE_SPARE   2.5
+/* Actors beyond doubt: so many more than threads and batch need are never missed. */
+#define SURE_SPARE 2.5
+
+/*
+ * A limit of batches, (35): v over the lesser throughput, where it fades (in v), and
+ * actors beyond the threads, in square roots of all, that halve v. The form
+ * and its numbers are fits to simulations (docs/model.md "Fast solver").
+ */
 #define LIMIT_CHANCE 0.7
 #define FAR_WIDTHS   8.0
 #define QUEUE_CHANCE 3.0
 
-/* Of a batch: fewer that stay behind than these, and batches keep their actors. */
-#define LOYAL_FRAC 0.05
-/* Of a batch's time: what depends on its size, before unequal sizes matter. */
-#define ITEMS_FRAC   0.2
+/* Where flags are set, from simulations: docs/model.md "Where the fast solver is weak".
+ */
+#define LOYAL_FRAC                                                                     \
+    0.05                 /* share of a batch's actors that stay behind: fewer keep it  \
+                          */
+#define ITEMS_FRAC   0.2 /* share of a batch's time that depends on its size */
 #define FEW_ACTORS   12.0
-#define FEW_IN_BATCH 3.0
+#define FEW_IN_BATCH 3.0 /* observations in a mean batch */
+#define LOW_CV       0.2
+#define KINK_FRAC    0.25 /* forming time over the interval of the stages, less 1 */
 
-#define LOW_CV 0.2
-
-/* Fixed batches and their chance: docs/model.md "Fixed batches". */
+/*
+ * Fixed batches and their chance, fits to simulations of random networks (docs/model.md
+ * "Fixed batches"): v over sd^2 and m over T_s^2; then the largest share that bunching
+ * costs, the width of its peak in L / T_f, and the cv that halves it.
+ */
 #define CHANCE_FACTOR  0.8
 #define CHANCE_SHARE   (1.0 / 16.0)
-#define KINK_FRAC      0.25
-#define CROWDED_TURNS  8.0
 #define BUNCHING_LOSS  0.15
 #define BUNCHING_WIDTH 0.22
 #define BUNCHING_CV    0.27
@@ -81,11 +91,11 @@ void fulcrum_steady_init(struct fulcrum_steady *steady,
     struct fulcrum_network *own = &steady->network;
     simplify_batches(own);
     double all_s = own->step.mean_s + service_s(own) + own->delay_s;
-    if (own->step.mean_s < NO_TIME_FRAC * all_s) {
-        own->step.mean_s = NO_TIME_FRAC * all_s;
+    if (own->step.mean_s < FULCRUM_NO_TIME_FRAC * all_s) {
+        own->step.mean_s = FULCRUM_NO_TIME_FRAC * all_s;
     }
-    if (service_s(own) < NO_TIME_FRAC * all_s && own->gpu.count == 0) {
-        own->gpu.per_batch_s += NO_TIME_FRAC * all_s;
+    if (service_s(own) < FULCRUM_NO_TIME_FRAC * all_s && own->gpu.count == 0) {
+        own->gpu.per_batch_s += FULCRUM_NO_TIME_FRAC * all_s;
     }
     fulcrum_cpu_drain_init(&steady->drain, &own->cpu, own->actors, own->step.mean_s);
 }
@@ -125,7 +135,7 @@ static void solve_single(const struct fulcrum_network *network, double gpu_stret
 }
 
 /* Steps that are over in no time beside a batch have no law that matters. */
-static int has_law(const struct fulcrum_steady *steady, double interval_s)
+static bool has_law(const struct fulcrum_steady *steady, double interval_s)
 {
     const struct fulcrum_step *step = &steady->network.step;
     return step->law != FULCRUM_LAW_EXPONENTIAL &&
@@ -145,12 +155,12 @@ static unsigned rhythm_flags(const struct fulcrum_network *network,
         fulcrum_batch_service_unhurried(network, 1.0, batch);
     double items_frac =
         1.0 - (least.host_s + least.gpu_s) / (usual.host_s + usual.gpu_s);
-    int overlaps = network->depth > 1.0 && pace->host_s > 0.0;
-    int late = pace->latency_s > pace->interval_s;
-    int several = overlaps || (late && stays_frac < LOYAL_FRAC);
+    bool overlaps = network->depth > 1.0 && pace->host_s > 0.0;
+    bool late = pace->latency_s > pace->interval_s;
+    bool several = overlaps || (late && stays_frac < LOYAL_FRAC);
     unsigned flags =
         several && items_frac > ITEMS_FRAC ? (unsigned)FULCRUM_FLAG_MULTISTABLE : 0U;
-    int few = network->actors < FEW_ACTORS || batch < FEW_IN_BATCH;
+    bool few = network->actors < FEW_ACTORS || batch < FEW_IN_BATCH;
     flags |= late && few ? (unsigned)FULCRUM_FLAG_FEW : 0U;
     return flags;
 }
@@ -162,7 +172,7 @@ static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
     const struct fulcrum_network *network = &steady->network;
     struct fulcrum_batch_service pace =
         fulcrum_batch_service_of(network, gpu_stretch, field->cycle.batch);
-    int lawful = has_law(steady, pace.interval_s);
+    bool lawful = has_law(steady, pace.interval_s);
     double servers = fulcrum_cpu_servers(&network->cpu);
     double cv = fulcrum_step_cv(&network->step);
     double chance = field->cycle.steps_per_s / field->plain_steps_per_s;
@@ -221,14 +231,14 @@ static void limit_batches(const struct fulcrum_network *network, double gpu_stre
  * the end of each batch; and batches at their limit are served so much faster than
  * steps are done that those who wait for the GPU are never missed.
  */
-static int is_full(const struct fulcrum_steady *steady, double gpu_stretch,
+static bool is_full(const struct fulcrum_steady *steady, double gpu_stretch,
     const struct fulcrum_mean_field *field)
 {
     const struct fulcrum_network *network = &steady->network;
     double servers = fulcrum_cpu_servers(&network->cpu);
     double batch = field->cycle.batch;
-    if (field->plain_least - servers <= 1.0 + LIMIT_MARGIN * sqrt(batch)) {
-        return 0;
+    if (field->plain_least - servers <= 1.0 + FULCRUM_LIMIT_MARGIN * sqrt(batch)) {
+        return false;
     }
     if (network->batch_size > 0.0) {
         double size = fmin(batch, network->batch_size);
@@ -237,15 +247,15 @@ static int is_full(const struct fulcrum_steady *steady, double gpu_stretch,
         double load = field->plain_steps_per_s * pace.interval_s / network->batch_size;
         return (network->actors - servers - size) * (1.0 - load) > SURE_SPARE;
     }
-    return 1;
+    return true;
 }
 
-/* 1 if the actors were followed one by one, with the outcome in `status`. */
-static int followed(const struct fulcrum_network *network, double gpu_stretch,
+/* Whether the actors were followed one by one, with the outcome in `status`. */
+static bool followed(const struct fulcrum_network *network, double gpu_stretch,
     struct fulcrum_cycle *out, enum fulcrum_status *status, struct fulcrum_error *err)
 {
     if (!fulcrum_greedy_small_accepts(network)) {
-        return 0;
+        return false;
     }
     *status = fulcrum_greedy_small_solve(network, gpu_stretch, out, err);
     return *status != FULCRUM_ERR_NO_FIT;
@@ -258,24 +268,22 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
     const struct fulcrum_network *network = &steady->network;
     struct fulcrum_mean_field field =
         fulcrum_mean_field_solve(network, &steady->drain, gpu_stretch);
-    double reach = field.cycle.batch + LIMIT_MARGIN * sqrt(field.cycle.batch);
-    int limited = network->batch_size > 0.0 && reach > network->batch_size;
-    int full = network->actors > fulcrum_cpu_servers(&network->cpu) &&
-               is_full(steady, gpu_stretch, &field);
+    double reach = field.cycle.batch + FULCRUM_LIMIT_MARGIN * sqrt(field.cycle.batch);
+    bool limited = network->batch_size > 0.0 && reach > network->batch_size;
+    bool full = network->actors > fulcrum_cpu_servers(&network->cpu) &&
+                is_full(steady, gpu_stretch, &field);
     enum fulcrum_status status = FULCRUM_OK;
     if (!full && (limited || fulcrum_greedy_small_suits(network)) &&
         followed(network, gpu_stretch, out, &status, err)) {
         return status;
     }
-    if (full || !limited) {
-        solve_unlimited(steady, gpu_stretch, &field, out, flags);
-        out->batch = network->batch_size > 0.0 ? fmin(out->batch, network->batch_size)
-                                               : out->batch;
-        return FULCRUM_OK;
-    }
     solve_unlimited(steady, gpu_stretch, &field, out, flags);
-    limit_batches(network, gpu_stretch, out);
-    *flags |= FULCRUM_FLAG_LIMIT_ROUGH;
+    if (!full && limited) {
+        limit_batches(network, gpu_stretch, out);
+        *flags |= FULCRUM_FLAG_LIMIT_ROUGH;
+    } else if (network->batch_size > 0.0) {
+        out->batch = fmin(out->batch, network->batch_size);
+    }
     return FULCRUM_OK;
 }
 
@@ -321,10 +329,10 @@ static unsigned fixed_flags(const struct fulcrum_network *network,
     const struct fulcrum_cohort *cohort, const struct fulcrum_batch_service *pace)
 {
     double servers = fulcrum_cpu_servers(&network->cpu);
-    int crowded =
-        network->actors > servers && network->actors < CROWDED_TURNS * servers;
-    int kink = fabs(cohort->interval_s / pace->interval_s - 1.0) < KINK_FRAC;
-    int low = fulcrum_step_cv(&network->step) < LOW_CV;
+    bool crowded =
+        network->actors > servers && network->actors < FULCRUM_CROWDED_TURNS * servers;
+    bool kink = fabs(cohort->interval_s / pace->interval_s - 1.0) < KINK_FRAC;
+    bool low = fulcrum_step_cv(&network->step) < LOW_CV;
     return (crowded ? (unsigned)FULCRUM_FLAG_CROWDED : 0U) |
            (kink ? (unsigned)FULCRUM_FLAG_KINK : 0U) |
            (low ? (unsigned)FULCRUM_FLAG_LOW_CV : 0U);
@@ -361,11 +369,7 @@ static enum fulcrum_status solve_fixed(struct fulcrum_steady *steady,
     double loss = solve_cohorts(steady, gpu_stretch, out, flags);
     if (steady->fixed_factor <= 0.0) {
         struct fulcrum_cycle renewal;
-        enum fulcrum_status status =
-            fulcrum_renewal_solve(&steady->network, gpu_stretch, &renewal, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(fulcrum_renewal_solve(&steady->network, gpu_stretch, &renewal, err));
         steady->fixed_factor = renewal.steps_per_s / out->steps_per_s;
     }
     scale(out, steady->fixed_factor * (1.0 - loss));

@@ -17,6 +17,7 @@
 #include "model/fast/steps.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -188,6 +189,8 @@ double fulcrum_step_excess(const struct fulcrum_step_form *form, double time_s)
     }
 }
 
+/* The table: least cv, first and last node in mean steps (powers of two, as nodes share
+ * the upper bits of their numbers), and the excess, in means, at which it ends. */
 #define NARROWEST 0.05
 #define FIRST     0.015625 /* 2^-6 */
 #define LAST      64.0
@@ -196,14 +199,19 @@ double fulcrum_step_excess(const struct fulcrum_step_form *form, double time_s)
 /* Erlang laws of more stages are taken as lognormal. */
 #define MOST_STAGES 64.0
 
-/* Cohorts are summed one by one up to here, then by Euler and Maclaurin. */
+/*
+ * Cohorts are summed one by one up to so many terms, then by Euler and Maclaurin. Fewer
+ * terms do for a period below SMOOTH_PERIOD deviations of a step (at most means;
+ * Pareto: PARETO_SMOOTH_PERIOD means, as its corner is not smooth). A term below
+ * NO_TAIL is the last.
+ */
 #define DIRECT_TERMS         12
 #define SMOOTH_TERMS         2
 #define SMOOTH_PERIOD        0.8
 #define PARETO_SMOOTH_PERIOD 0.1
 #define NO_TAIL              1e-8
 
-#define DOUBLE_FRACTION_BITS 52
+#define DOUBLE_FRACTION_BITS 52 /* of IEEE 754 */
 
 /* P(length > x) and E[max(0, length - x)]. */
 struct point {
@@ -215,7 +223,7 @@ struct point {
 static struct fulcrum_step_form form_of(const struct fulcrum_step *step, double cv)
 {
     struct fulcrum_step unit = {1.0, cv, step->law};
-    int steep = step->law == FULCRUM_LAW_ERLANG && cv * cv * MOST_STAGES < 1.0;
+    bool steep = step->law == FULCRUM_LAW_ERLANG && cv * cv * MOST_STAGES < 1.0;
     if (steep || step->law == FULCRUM_LAW_DETERMINISTIC) {
         unit.law = FULCRUM_LAW_LOGNORMAL;
     }
@@ -311,7 +319,7 @@ void fulcrum_step_table_init(
     sum_areas(table);
 }
 
-int fulcrum_step_table_fits(
+bool fulcrum_step_table_fits(
     const struct fulcrum_step_table *table, const struct fulcrum_step *step)
 {
     double cv_apart = fabs(table->law_cv - step->cv);

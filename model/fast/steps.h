@@ -4,6 +4,7 @@
 #define FULCRUM_MODEL_FAST_STEPS_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/network/network.h"
 
@@ -161,7 +162,7 @@ void fulcrum_step_table_init(
     struct fulcrum_step_table *table, const struct fulcrum_step *step);
 
 /* Nonzero if the table, all zero or set, is that of this step. */
-int fulcrum_step_table_fits(
+bool fulcrum_step_table_fits(
     const struct fulcrum_step_table *table, const struct fulcrum_step *step);
 
 /* P(length > x), x >= 0. */

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -177,13 +178,13 @@ static void fail_range(
 static void check_value(
     struct fulcrum_error *faults, const struct range *range, double value)
 {
-    int inside = value >= range->low && value <= range->high;
+    bool inside = value >= range->low && value <= range->high;
     if (range->kind == RANGE_POSITIVE) {
         inside = inside && value > range->low;
     } else if (range->kind == RANGE_WHOLE) {
         inside = inside && floor(value) >= value;
     } else if (range->kind == RANGE_OR_ZERO) {
-        inside = inside || fabs(value) <= 0.0;
+        inside = inside || value == 0.0;
     }
     if (!inside) {
         fail_range(faults, range, value);
@@ -272,7 +273,7 @@ static void check_step(struct fulcrum_error *faults, const struct fulcrum_step *
         return;
     }
     size_t law = (size_t)step->law;
-    int left_out = step->law == FULCRUM_LAW_EXPONENTIAL && fabs(step->cv) <= 0.0;
+    bool left_out = step->law == FULCRUM_LAW_EXPONENTIAL && step->cv == 0.0;
     if (!left_out && !(step->cv >= cv[law].low && step->cv <= cv[law].high)) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_RANGE,
             "step.cv = %g is outside [%g, %g], the range of the %s law", step->cv,
@@ -330,10 +331,10 @@ static void check_batching(
 }
 
 /* A table may run down to 0 before its first point. */
-static int takes_time(
+static bool takes_time(
     const struct fulcrum_network *network, const struct fulcrum_batch_time *time)
 {
-    int fixed = network->policy == FULCRUM_BATCH_FIXED && network->batch_size >= 1.0;
+    bool fixed = network->policy == FULCRUM_BATCH_FIXED && network->batch_size >= 1.0;
     return fulcrum_batch_time(time, fixed ? network->batch_size : 1.0) > 0.0;
 }
 
@@ -341,9 +342,9 @@ static int takes_time(
 static void check_some_time(
     struct fulcrum_error *faults, const struct fulcrum_network *network)
 {
-    int some = network->step.mean_s > 0.0 || network->delay_s > 0.0 ||
-               takes_time(network, &network->host) ||
-               takes_time(network, &network->gpu);
+    bool some = network->step.mean_s > 0.0 || network->delay_s > 0.0 ||
+                takes_time(network, &network->host) ||
+                takes_time(network, &network->gpu);
     if (!some) {
         (void)fulcrum_fail_more(faults, FULCRUM_ERR_INFEASIBLE,
             "step.mean_s, host, gpu and delay_s are all 0: nothing takes time");

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_NETWORK_SOLUTION_H
 #define FULCRUM_MODEL_NETWORK_SOLUTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/network/network.h"
@@ -70,7 +71,7 @@ struct fulcrum_residence {
 struct fulcrum_solution {
     enum fulcrum_method method; /* the one that ran, never AUTO */
     double steps_per_s;         /* requests completed per second */
-    int has_interval;           /* simulation: 95 % interval of steps_per_s */
+    bool has_interval;          /* simulation: 95 % interval of steps_per_s */
     double steps_per_s_lo;
     double steps_per_s_hi;
     double mean_batch;

@@ -14,6 +14,7 @@
 #include "model/predict/apply_calibration.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +24,12 @@
 #include "model/quantity.h"
 #include "model/try.h"
 
-static int starts_with(const char *text, const char *start)
+static bool starts_with(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static int ends_with(const char *text, const char *end)
+static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text);
     size_t end_length = strlen(end);
@@ -70,7 +71,7 @@ enum fulcrum_status fulcrum_applied_calibration_init(
 }
 
 /* Does this side hold for the target machine at all? */
-static int is_usable(enum fulcrum_applied_calibration_side side,
+static bool is_usable(enum fulcrum_applied_calibration_side side,
     const struct fulcrum_machine *reference, const struct fulcrum_machine *target)
 {
     switch (side) {
@@ -83,7 +84,7 @@ static int is_usable(enum fulcrum_applied_calibration_side side,
     case FULCRUM_SIDE_ACTOR:
     case FULCRUM_SIDE_MACHINE:
     default:
-        return 1;
+        return true;
     }
 }
 
@@ -105,18 +106,18 @@ static void forget_times(struct fulcrum_workload *workload)
     workload->training.train_step_s = FULCRUM_UNKNOWN;
 }
 
-static int same_cpu(const struct fulcrum_cpu *a, const struct fulcrum_cpu *b)
+static bool same_cpu(const struct fulcrum_cpu *a, const struct fulcrum_cpu *b)
 {
     return strcmp(a->name, b->name) == 0;
 }
 
 /* Equal as far as both are known. */
-static int same_number(double a, double b)
+static bool same_number(double a, double b)
 {
     return isnan(a) || isnan(b) || fabs(a - b) <= 1e-9 * fabs(a);
 }
 
-static int same_gpu(const struct fulcrum_gpu *a, const struct fulcrum_gpu *b)
+static bool same_gpu(const struct fulcrum_gpu *a, const struct fulcrum_gpu *b)
 {
     return strcmp(a->name, b->name) == 0 && same_number(a->sm_count, b->sm_count) &&
            same_number(a->clock_hz, b->clock_hz) &&
@@ -162,7 +163,7 @@ static unsigned scale_gpu_learner(const struct fulcrum_machine *reference,
 {
     unsigned flags = 0;
     if (!same_gpu(&reference->gpu, &target->gpu)) {
-        int other = strcmp(reference->gpu.name, target->gpu.name) != 0;
+        bool other = strcmp(reference->gpu.name, target->gpu.name) != 0;
         struct fulcrum_gpu_scale scale =
             fulcrum_gpu_scale(&workload->network, &reference->gpu, &target->gpu);
         fulcrum_scale_gpu_times(workload, &scale, other ? luck->gpu_spread : 1.0);
@@ -176,7 +177,7 @@ static unsigned scale_times(const struct fulcrum_machine *reference,
     const struct fulcrum_machine *target, const struct fulcrum_luck *luck,
     struct fulcrum_workload *workload)
 {
-    int cpu_differs = !same_cpu(&reference->cpu, &target->cpu);
+    bool cpu_differs = !same_cpu(&reference->cpu, &target->cpu);
     double speedup = fulcrum_cpu_speedup(&reference->cpu, &target->cpu);
     double spread = cpu_differs ? luck->cpu_spread : 1.0;
     unsigned flags =
@@ -204,7 +205,7 @@ static void take_tables(const struct fulcrum_calibration *calibration,
 {
     const struct fulcrum_cpu *measured = &calibration->machine.cpu;
     struct fulcrum_cpu *cpu = &design->machine.cpu;
-    int gives_curve =
+    bool gives_curve =
         fulcrum_calibration_parameter(calibration, "machine.cpu.knee") != NULL ||
         fulcrum_calibration_parameter(calibration, "machine.cpu.turbo_frac") != NULL;
     if (calibration->capacity_count > 0 && same_cpu(measured, cpu) &&
@@ -232,11 +233,11 @@ static void take_tables(const struct fulcrum_calibration *calibration,
 /* Copies what the calibration gives from the scaled scratch; true where learner times
  * came.
  */
-static int copy_given(const struct fulcrum_applied_calibration *applied,
+static bool copy_given(const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_design *scratch, struct fulcrum_design *design)
 {
     const struct fulcrum_machine *reference = &applied->calibration->machine;
-    int learner_times = 0;
+    bool learner_times = false;
     for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
         if (is_usable(applied->sides[i], reference, &design->machine)) {
             double value = fulcrum_field_number(applied->fields[i], scratch);
@@ -335,7 +336,7 @@ enum fulcrum_status fulcrum_calibration_apply(
     TRY(put_values(applied, luck, &scratch));
     design->flags |= scale_times(
         &applied->calibration->machine, &design->machine, luck, &scratch.workload);
-    int learner_times = copy_given(applied, &scratch, design);
+    bool learner_times = copy_given(applied, &scratch, design);
     if (learner_times) {
         take_gpu_shares(&scratch.workload, &design->workload);
     }
@@ -343,24 +344,24 @@ enum fulcrum_status fulcrum_calibration_apply(
     return FULCRUM_OK;
 }
 
-static int is_core_or_thread_count(const struct fulcrum_field *field)
+static bool is_core_or_thread_count(const struct fulcrum_field *field)
 {
     return field->offset == offsetof(struct fulcrum_design, machine.cpu.thread_count) ||
            field->offset == offsetof(struct fulcrum_design, machine.cpu.core_count);
 }
 
 /* Cores follow threads: the two are looked at together. */
-static int depends_on_counts(const struct fulcrum_applied_calibration *applied)
+static bool depends_on_counts(const struct fulcrum_applied_calibration *applied)
 {
     for (size_t i = 0; i < applied->calibration->parameter_count; i++) {
         if (is_core_or_thread_count(applied->fields[i])) {
-            return 1;
+            return true;
         }
     }
     return applied->calibration->capacity_count > 0;
 }
 
-int fulcrum_applied_calibration_depends_on(
+bool fulcrum_applied_calibration_depends_on(
     const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_field *field)
 {
@@ -384,23 +385,23 @@ int fulcrum_applied_calibration_depends_on(
         offsetof(struct fulcrum_design, workload.network.observation_byte),
     };
     if (field->kind == FULCRUM_FIELD_TEXT || field->kind == FULCRUM_FIELD_CHOICE) {
-        return 1;
+        return true;
     }
     for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
         if (field->offset == read[i]) {
-            return 1;
+            return true;
         }
     }
     return is_core_or_thread_count(field) && depends_on_counts(applied);
 }
 
-int fulcrum_applied_calibration_holds(const struct fulcrum_calibration *calibration,
+bool fulcrum_applied_calibration_holds(const struct fulcrum_calibration *calibration,
     const struct fulcrum_machine *machine, const char *path)
 {
     return is_usable(side_of(path), &calibration->machine, machine);
 }
 
-int fulcrum_applied_calibration_measures_watts(
+bool fulcrum_applied_calibration_measures_watts(
     const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_machine *machine, const char *path)
 {

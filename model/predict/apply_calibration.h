@@ -5,6 +5,7 @@
 #define FULCRUM_MODEL_PREDICT_APPLY_CALIBRATION_H
 
 #include <gsl/gsl_rng.h>
+#include <stdbool.h>
 
 #include "model/design/calibration.h"
 #include "model/design/design.h"
@@ -65,16 +66,16 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_calibration_apply(
  * May what the applied does depend on this field of the design? Where it does not, the
  * field can be set after the applied as well as before it.
  */
-int fulcrum_applied_calibration_depends_on(
+bool fulcrum_applied_calibration_depends_on(
     const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_field *field);
 
 /* Does the calibration's parameter `path` hold for `machine` at all? */
-int fulcrum_applied_calibration_holds(const struct fulcrum_calibration *calibration,
+bool fulcrum_applied_calibration_holds(const struct fulcrum_calibration *calibration,
     const struct fulcrum_machine *machine, const char *path);
 
 /* Did the calibration measure this parameter, and does it hold for `machine`? */
-int fulcrum_applied_calibration_measures_watts(
+bool fulcrum_applied_calibration_measures_watts(
     const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_machine *machine, const char *path);
 

@@ -8,9 +8,12 @@
 #include "model/predict/mig.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "model/try.h"
 
 size_t fulcrum_mig_find(const struct fulcrum_mig *mig, const char *name)
 {
@@ -116,7 +119,7 @@ enum fulcrum_status fulcrum_mig_check(
         (void)fulcrum_fail_more(&found, FULCRUM_ERR_MISSING,
             "profiles is empty: expected one profile or more");
     }
-    int is_sound = found.status == FULCRUM_OK;
+    bool is_sound = found.status == FULCRUM_OK;
     for (size_t i = 0; is_sound && i < mig->profile_count; i++) {
         check_profile(mig, i, &found);
     }
@@ -141,7 +144,7 @@ static unsigned slices_of(const struct fulcrum_mig_profile *profile, double star
 }
 
 /* Whether one more instance of profile i fits from its k-th start. */
-static int has_room(const struct placing *placing, size_t i, size_t k)
+static bool has_room(const struct placing *placing, size_t i, size_t k)
 {
     const struct fulcrum_mig_profile *profile = &placing->mig->profiles[i];
     return placing->counts[i] < profile->most_count &&
@@ -160,12 +163,12 @@ static struct placing with_one_more(const struct placing *placing, size_t i, siz
 }
 
 /* Media extensions count as the profile that they extend. */
-static int is_plain(const struct fulcrum_mig *mig, size_t i)
+static bool is_plain(const struct fulcrum_mig *mig, size_t i)
 {
     return !(mig->profiles[i].is_media_extension > 0.0);
 }
 
-static int has_room_anywhere(const struct placing *placing, size_t i)
+static bool has_room_anywhere(const struct placing *placing, size_t i)
 {
     size_t starts = placing->mig->profiles[i].start_count;
     size_t k = 0;
@@ -175,14 +178,14 @@ static int has_room_anywhere(const struct placing *placing, size_t i)
     return k < starts;
 }
 
-static int is_full(const struct placing *placing)
+static bool is_full(const struct placing *placing)
 {
     for (size_t i = 0; i < placing->mig->profile_count; i++) {
         if (is_plain(placing->mig, i) && has_room_anywhere(placing, i)) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static struct placing empty_gpu(const struct fulcrum_mig *mig)
@@ -206,7 +209,7 @@ static void add_profile(
 {
     const struct fulcrum_mig_profile *profile = &placing->mig->profiles[i];
     for (size_t k = profile->start_count; k-- > 0;) {
-        int is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
+        bool is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
         if (is_behind && has_room(placing, i, k)) {
             pending->items[pending->count++] = with_one_more(placing, i, k);
         }
@@ -235,11 +238,12 @@ static enum fulcrum_status visit_all(
     struct placing empty = empty_gpu(mig);
     enum fulcrum_status status = FULCRUM_OK;
     add_followers(pending, &empty);
-    while (status == FULCRUM_OK && pending->count > 0) {
+    while (pending->count > 0) {
         struct placing placing = pending->items[--pending->count];
-        status = visit(&placing, user);
+        TRY_OR_END(visit(&placing, user));
         add_followers(pending, &placing);
     }
+end:
     free(pending);
     return status;
 }
@@ -324,7 +328,7 @@ size_t fulcrum_mig_full_placements(const struct fulcrum_mig *mig)
 }
 
 /* Largest first, each at its first free start, going back where that blocks others. */
-static int can_place(const struct fulcrum_mig *mig, const unsigned char *wanted)
+static bool can_place(const struct fulcrum_mig *mig, const unsigned char *wanted)
 {
     struct placing stack[FULCRUM_MIG_INSTANCES_MOST + 1];
     size_t at[FULCRUM_MIG_INSTANCES_MOST + 1] = {0};
@@ -345,12 +349,12 @@ static int can_place(const struct fulcrum_mig *mig, const unsigned char *wanted)
             stack[depth + 1] = with_one_more(&stack[depth], i, k);
             at[++depth] = 0;
         } else if (depth == 0) {
-            return 0;
+            return false;
         } else {
             depth--;
         }
     }
-    return 1;
+    return true;
 }
 
 static void list_profiles(const struct fulcrum_mig *mig, char *out, size_t size)
@@ -412,17 +416,13 @@ enum fulcrum_status fulcrum_mig_layout_parse(const struct fulcrum_mig *mig,
 {
     struct fulcrum_mig_layout layout = {.instance_count = 0};
     const char *rest = text;
-    enum fulcrum_status status = FULCRUM_OK;
-    while (rest != NULL && status == FULCRUM_OK) {
+    while (rest != NULL) {
         char name[40];
         size_t length = strcspn(rest, ",");
         (void)snprintf(
             name, sizeof name, "%.*s", (int)(length < 39 ? length : 39), rest);
-        status = add_named(mig, name, &layout, err);
+        TRY(add_named(mig, name, &layout, err));
         rest = rest[length] == ',' ? rest + length + 1 : NULL;
-    }
-    if (status != FULCRUM_OK) {
-        return status;
     }
     if (!can_place(mig, layout.counts)) {
         return fail_fit(mig, &layout, err);

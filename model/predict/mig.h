@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_PREDICT_MIG_H
 #define FULCRUM_MODEL_PREDICT_MIG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -48,7 +49,7 @@ struct fulcrum_mig {
 struct fulcrum_mig_layout {
     unsigned char counts[FULCRUM_MIG_PROFILES_MOST]; /* beyond the last profile: 0 */
     size_t instance_count;
-    int is_full; /* no further instance of any profile has room, wherever these are */
+    bool is_full; /* no further instance of any profile has room, wherever these are */
 };
 
 /*

@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ struct group_load {
 };
 
 /* Of the stages that wait for each other, are some in another group? */
-static int is_apart(const struct fulcrum_gpu_loop *loop, unsigned stages)
+static bool is_apart(const struct fulcrum_gpu_loop *loop, unsigned stages)
 {
     unsigned alternating = 0;
     for (size_t i = 0; i < loop->count; i++) {
@@ -237,14 +238,14 @@ struct side_by_side {
     struct group_load loads[FULCRUM_STAGES_MOST];
     double more;  /* 1 + overhead_frac */
     double least; /* share of an instance */
-    int is_given;
+    bool is_given;
     double given[FULCRUM_STAGES_MOST]; /* shares, where they are given */
 };
 
 /* Of the memory system, by the stretch of its phases at one rate. */
 struct crowding {
     double stretch[FULCRUM_STAGES_MOST];
-    int is_possible;
+    bool is_possible;
 };
 
 /*
@@ -330,7 +331,7 @@ static double fill_shares(const struct side_by_side *sides, double *share)
     while (high - low > rate_tolerance * high) {
         double middle = 0.5 * (low + high);
         double sum = shares_at(sides, middle, share);
-        int keeps = sides->is_given ? isfinite(sum) : sum <= 1.0;
+        bool keeps = sides->is_given ? isfinite(sum) : sum <= 1.0;
         low = keeps ? middle : low;
         high = keeps ? high : middle;
         if (!(middle > low) && !(middle < high)) {
@@ -435,9 +436,9 @@ enum fulcrum_status fulcrum_place_shares(const struct fulcrum_gpu_loop *loop,
 
 /*
  * Restricted growth strings: stage i is in a group no more than one beyond those before
- * it. The next one in order; 0 after the last.
+ * it. The next one in order; false after the last.
  */
-static int next_string(size_t *at, size_t stage_count)
+static bool next_string(size_t *at, size_t stage_count)
 {
     for (size_t i = stage_count; i-- > 1;) {
         size_t most = 0;
@@ -446,20 +447,20 @@ static int next_string(size_t *at, size_t stage_count)
         }
         if (at[i] <= most) {
             at[i]++;
-            return 1;
+            return true;
         }
         at[i] = 0;
     }
-    return 0;
+    return false;
 }
 
-int fulcrum_grouping_at(size_t stage_count, size_t index, struct fulcrum_grouping *out)
+bool fulcrum_grouping_at(size_t stage_count, size_t index, struct fulcrum_grouping *out)
 {
     size_t at[FULCRUM_STAGES_MOST] = {0};
     assert(stage_count >= 1 && stage_count <= FULCRUM_STAGES_MOST);
     for (size_t seen = 0; seen < index; seen++) {
         if (!next_string(at, stage_count)) {
-            return 0;
+            return false;
         }
     }
     *out = (struct fulcrum_grouping){.count = 0};
@@ -468,28 +469,28 @@ int fulcrum_grouping_at(size_t stage_count, size_t index, struct fulcrum_groupin
         out->groups[at[i]].stages |= 1U << i;
         out->groups[at[i]].instances = 1.0;
     }
-    return 1;
+    return true;
 }
 
-/* The next numbers of instances, at most `most` each; 0 after the last ones. */
-static int next_instances(struct fulcrum_grouping *grouping, double most)
+/* The next numbers of instances, at most `most` each; false after the last ones. */
+static bool next_instances(struct fulcrum_grouping *grouping, double most)
 {
     for (size_t g = 0; g < grouping->count; g++) {
         if (grouping->groups[g].instances < most) {
             grouping->groups[g].instances += 1.0;
-            return 1;
+            return true;
         }
         grouping->groups[g].instances = 1.0;
     }
-    return 0;
+    return false;
 }
 
 /* A tie, to rounding, goes to fewer instances. */
-static int is_better(const struct fulcrum_placed *a, const struct fulcrum_placed *b)
+static bool is_better(const struct fulcrum_placed *a, const struct fulcrum_placed *b)
 {
     const double tie = 1e-9;
     if (b->part_count == 0 || a->rounds_per_s > b->rounds_per_s * (1.0 + tie)) {
-        return 1;
+        return true;
     }
     return a->rounds_per_s > b->rounds_per_s * (1.0 - tie) &&
            a->instances < b->instances;
@@ -627,8 +628,8 @@ static void set_busy(struct fulcrum_placed *out, const struct group_load *loads,
     out->sm_active_frac = fmin(1.0, out->sm_active_frac);
 }
 
-/* Returns 0 where a group has no instance, or one whose slice is too small. */
-static int evaluate(struct assignment *assignment, struct fulcrum_placed *out)
+/* False where a group has no instance, or one whose slice is too small. */
+static bool evaluate(struct assignment *assignment, struct fulcrum_placed *out)
 {
     const struct fulcrum_grouping *grouping = &assignment->grouping;
     struct group_load loads[FULCRUM_STAGES_MOST];
@@ -637,7 +638,7 @@ static int evaluate(struct assignment *assignment, struct fulcrum_placed *out)
     count_instances(assignment);
     for (size_t g = 0; g < grouping->count; g++) {
         if (!(grouping->groups[g].instances > 0.0)) {
-            return 0;
+            return false;
         }
         loads[g] = load_of(assignment->loop, assignment->sharing, &grouping->groups[g]);
     }
@@ -647,7 +648,7 @@ static int evaluate(struct assignment *assignment, struct fulcrum_placed *out)
         const struct fulcrum_mig_profile *profile =
             &assignment->sharing->mig->profiles[assignment->profile[j]];
         if (g < grouping->count && loads[g].memory_byte > profile->memory_byte) {
-            return 0;
+            return false;
         }
         if (g < grouping->count) {
             add_instance(assignment, j, &loads[g], out);
@@ -660,37 +661,26 @@ static int evaluate(struct assignment *assignment, struct fulcrum_placed *out)
     }
     finish(assignment->loop, loads, grouping->count, rounds_per_s, out);
     set_busy(out, loads, assignment);
-    return 1;
+    return true;
 }
 
 /* Counts through all assignments; equal instances are kept in the order of groups. */
-static int next_assignment(struct assignment *assignment)
+static bool next_assignment(struct assignment *assignment)
 {
     size_t j = assignment->instance_count;
     while (j > 0 && assignment->group[j - 1] == assignment->grouping.count) {
         j--;
     }
     if (j == 0) {
-        return 0;
+        return false;
     }
     size_t group = ++assignment->group[j - 1];
     for (size_t k = j; k < assignment->instance_count; k++) {
-        int is_equal = assignment->profile[k] == assignment->profile[k - 1];
+        bool is_equal = assignment->profile[k] == assignment->profile[k - 1];
         group = is_equal ? group : 0;
         assignment->group[k] = group;
     }
-    return 1;
-}
-
-static void try_assignments(struct assignment *assignment, struct fulcrum_placed *best)
-{
-    memset(assignment->group, 0, sizeof assignment->group);
-    do {
-        struct fulcrum_placed placed = {.part_count = 0};
-        if (evaluate(assignment, &placed) && is_better(&placed, best)) {
-            *best = placed;
-        }
-    } while (next_assignment(assignment));
+    return true;
 }
 
 static void put_layout(
@@ -708,7 +698,13 @@ static void try_layout(struct assignment *assignment, struct fulcrum_placed *bes
 {
     for (size_t i = 0;
          fulcrum_grouping_at(assignment->loop->count, i, &assignment->grouping); i++) {
-        try_assignments(assignment, best);
+        memset(assignment->group, 0, sizeof assignment->group);
+        do {
+            struct fulcrum_placed placed = {.part_count = 0};
+            if (evaluate(assignment, &placed) && is_better(&placed, best)) {
+                *best = placed;
+            }
+        } while (next_assignment(assignment));
     }
 }
 
@@ -737,9 +733,8 @@ enum fulcrum_status fulcrum_place_best_layout(const struct fulcrum_gpu_loop *loo
     struct fulcrum_mig_layout *layouts = NULL;
     size_t count = 0;
     struct fulcrum_placed best = {.part_count = 0};
-    enum fulcrum_status status =
-        fulcrum_mig_layouts(sharing->mig, &layouts, &count, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < count; i++) {
+    TRY(fulcrum_mig_layouts(sharing->mig, &layouts, &count, err));
+    for (size_t i = 0; i < count; i++) {
         struct fulcrum_placed placed = {.part_count = 0};
         if (layouts[i].is_full &&
             fulcrum_place_layout(loop, sharing, &layouts[i], &placed, NULL) ==
@@ -750,15 +745,13 @@ enum fulcrum_status fulcrum_place_best_layout(const struct fulcrum_gpu_loop *loo
         }
     }
     free(layouts);
-    if (status == FULCRUM_OK && best.part_count == 0) {
+    if (best.part_count == 0) {
         return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
             "%s: no layout has slices whose memory the stages fit into",
             sharing->mig->name);
     }
-    if (status == FULCRUM_OK) {
-        *out = best;
-    }
-    return status;
+    *out = best;
+    return FULCRUM_OK;
 }
 
 double fulcrum_place_ceiling(const struct fulcrum_gpu_loop *loop,

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_PREDICT_PARTITION_H
 #define FULCRUM_MODEL_PREDICT_PARTITION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/design/memory_system.h"
@@ -23,7 +24,7 @@ struct fulcrum_gpu_stage {
     char name[24];
     struct fulcrum_gpu_time per_step;  /* once a step, for however few environments */
     struct fulcrum_gpu_time per_round; /* the rest of a round */
-    int alternates;         /* 1: waits for the other such stages at every step */
+    bool alternates;        /* waits for the other such stages at every step */
     double memory_byte;     /* of every instance */
     double env_memory_byte; /* of all environments together */
     double hand_byte;       /* a round's results, for the next stage */
@@ -47,7 +48,7 @@ struct fulcrum_gpu_sharing {
     double least_sm_frac; /* of an instance, where shares are to be found: one SM */
     double cache_byte;    /* of the whole GPU: slices have parts of it */
     struct fulcrum_cache_law cache_law; /* what a part of it costs in traffic */
-    int envs_each; /* 1: every instance has as many environments as one alone
+    bool envs_each; /* every instance has as many environments as one alone
                       would; 0: they are dealt out */
     const struct fulcrum_mig *mig; /* what layouts are of; NULL elsewhere; borrowed */
 };
@@ -77,7 +78,7 @@ struct fulcrum_gpu_part {
     unsigned stages;
     double instances;
     double sm_frac;   /* of each instance */
-    double dram_frac; /* 1: not divided */
+    double dram_frac; /* not divided */
     size_t profile;   /* of the layout; profile_count elsewhere */
     double round_s;   /* what one instance takes for a round */
     double busy_frac; /* of its time, with work */
@@ -169,6 +170,7 @@ double fulcrum_place_ceiling(const struct fulcrum_gpu_loop *loop,
 
 /* The next set partition of a loop's stages, in a fixed order; `index` from 0. Every
  * group has one instance. 0 beyond the last one. */
-int fulcrum_grouping_at(size_t stage_count, size_t index, struct fulcrum_grouping *out);
+bool fulcrum_grouping_at(
+    size_t stage_count, size_t index, struct fulcrum_grouping *out);
 
 #endif

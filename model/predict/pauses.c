@@ -11,6 +11,7 @@
 #include "model/predict/pauses.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/predict/solver.h"
 #include "model/predict/to_network.h"
@@ -89,7 +90,7 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     const struct fulcrum_step alone = replicas->network.step;
     struct fulcrum_solver_options quick = *options;
     quick.method = FULCRUM_METHOD_FAST;
-    int pays = replicas->wake_s > 0.0 || replicas->cold_s > 0.0;
+    bool pays = replicas->wake_s > 0.0 || replicas->cold_s > 0.0;
     double added_s = 0.0;
     for (int round = 0; pays && round < ROUNDS; round++) {
         struct fulcrum_solution rough;

@@ -10,6 +10,7 @@
 #include "model/predict/predict.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,22 +112,19 @@ static enum fulcrum_status solve_point(struct fulcrum_predictor *predictor,
     struct fulcrum_error *err)
 {
     struct solved_point *out = &predictor->solved;
-    enum fulcrum_status status = design_point(predictor, point, err);
-    if (status == FULCRUM_OK && fulcrum_design_is_resident(&out->design)) {
+    enum fulcrum_status status = FULCRUM_OK;
+    struct fulcrum_solver_options with_memory = *options;
+    with_memory.memory = predictor->memory;
+    TRY_OR_END(design_point(predictor, point, err));
+    if (fulcrum_design_is_resident(&out->design)) {
         status =
             fulcrum_resident_solve(&out->design, &out->replicas, &out->solution, err);
         out->flags = out->design.flags | out->replicas.flags;
         return status;
     }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_design_to_network(&out->design, &out->replicas, err);
-    }
-    if (status == FULCRUM_OK) {
-        struct fulcrum_solver_options with_memory = *options;
-        with_memory.memory = predictor->memory;
-        status =
-            fulcrum_solve_pausing(&out->replicas, &with_memory, &out->solution, err);
-    }
+    TRY_OR_END(fulcrum_design_to_network(&out->design, &out->replicas, err));
+    status = fulcrum_solve_pausing(&out->replicas, &with_memory, &out->solution, err);
+end:
     out->flags = out->design.flags | out->replicas.flags | out->solution.flags;
     return status;
 }
@@ -148,7 +146,7 @@ static void fill_rates(const struct solved_point *point, double *value)
 static void fill_training(const struct solved_point *point, double *value)
 {
     const struct fulcrum_cluster_step *step = &point->replicas.training;
-    int trains = step->worker_count > 0.0;
+    bool trains = step->worker_count > 0.0;
     double epochs_rel = trains ? step->epochs_rel : 1.0;
     value[FULCRUM_OUTPUT_quality_runtime_s] =
         value[FULCRUM_OUTPUT_runtime_s] * epochs_rel;
@@ -194,7 +192,7 @@ static void fill_ratios(const struct solved_point *point, double *value)
     const struct fulcrum_machine *machine = &point->design.machine;
     const struct fulcrum_run *run = &point->design.run;
     double threads = machine->cpu.thread_count;
-    int has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
+    bool has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
     double machine_sms = machine->gpu.count * machine->gpu.sm_count;
     double used_sms = run->gpu_count * run->sm_count;
     double actor_threads = point->replicas.count / point->replicas.node_count *
@@ -216,12 +214,6 @@ static void fill_values(const struct solved_point *point, double *value)
     fill_ratios(point, value);
 }
 
-/* A draw that ran has a rate. */
-static int draw_ran(const double *values)
-{
-    return !isnan(values[FULCRUM_OUTPUT_steps_per_s]);
-}
-
 /* The interval of one output over the draws that ran. */
 static void fill_interval(const struct fulcrum_predictor *predictor, size_t output,
     struct fulcrum_prediction *out)
@@ -229,7 +221,7 @@ static void fill_interval(const struct fulcrum_predictor *predictor, size_t outp
     size_t ran = 0;
     for (size_t k = 0; k < predictor->draw_count; k++) {
         const double *values = predictor->draws + k * FULCRUM_OUTPUT_COUNT;
-        if (draw_ran(values)) {
+        if (!isnan(values[FULCRUM_OUTPUT_steps_per_s])) { /* it ran */
             predictor->column[ran++] = values[output];
         }
     }

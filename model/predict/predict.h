@@ -3,6 +3,8 @@
 #ifndef FULCRUM_MODEL_PREDICT_PREDICT_H
 #define FULCRUM_MODEL_PREDICT_PREDICT_H
 
+#include <stdbool.h>
+
 #include "model/nearest.h"
 #include "model/predict/scenario.h"
 #include "model/predict/solver.h"
@@ -52,7 +54,7 @@ enum fulcrum_predicted {
 
 struct fulcrum_prediction {
     double value[FULCRUM_OUTPUT_COUNT];
-    int has_interval;
+    bool has_interval;
     double lo[FULCRUM_OUTPUT_COUNT]; /* 5 % and 95 % quantiles over the draws */
     double hi[FULCRUM_OUTPUT_COUNT];
     double draws;                 /* that gave a result */

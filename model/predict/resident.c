@@ -8,6 +8,7 @@
 #include "model/predict/resident.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static struct fulcrum_resident_times times_of(
 {
     const struct fulcrum_workload_simulation *simulation = &workload->simulation;
     const struct fulcrum_workload_training *training = &workload->training;
-    int trains = training->env_steps_per_train_step > 0.0;
+    bool trains = training->env_steps_per_train_step > 0.0;
     return (struct fulcrum_resident_times){
         .env_count = env_count,
         .simulation_s = simulation->per_batch_s + simulation->per_env_s * env_count,

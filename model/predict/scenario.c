@@ -21,6 +21,7 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -71,19 +72,19 @@ static void add(struct list *list, struct fulcrum_uncertain_input chance)
     list->items[list->count++] = chance;
 }
 
-static int is_set(
+static bool is_set(
     const struct fulcrum_scenario_inputs *inputs, const struct fulcrum_field *field)
 {
     for (size_t i = 0; i < inputs->setting_count; i++) {
         if (inputs->settings[i].field == field) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* Does a calibration from `first` on give the field a value on this machine? */
-static int is_given(
+static bool is_given(
     const struct list *list, size_t first, const struct fulcrum_field *field)
 {
     const struct fulcrum_scenario_inputs *inputs = list->inputs;
@@ -92,14 +93,14 @@ static int is_given(
         if (fulcrum_calibration_parameter(calibration, field->path) != NULL &&
             fulcrum_applied_calibration_holds(
                 calibration, &list->machine, field->path)) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* Does calibration `i` decide what value parameter `k` of it has? */
-static int is_in_force(const struct list *list, size_t i, size_t k)
+static bool is_in_force(const struct list *list, size_t i, size_t k)
 {
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     const char *path = calibration->parameters[k].path;
@@ -109,20 +110,20 @@ static int is_in_force(const struct list *list, size_t i, size_t k)
 }
 
 /* Times of actors or learners that this machine takes over from the calibration. */
-static int gives_times(const struct list *list, size_t i)
+static bool gives_times(const struct list *list, size_t i)
 {
     static const char start[] = "workload.";
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     for (size_t k = 0; k < calibration->parameter_count; k++) {
         if (strncmp(calibration->parameters[k].path, start, sizeof start - 1) == 0 &&
             is_in_force(list, i, k)) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-static int is_other_gpu(
+static bool is_other_gpu(
     const struct fulcrum_machine *a, const struct fulcrum_machine *b)
 {
     return a->accelerator == FULCRUM_ACCELERATOR_GPU &&
@@ -133,8 +134,8 @@ static int is_other_gpu(
 /* Scaled times have spreads, one for all of a machine's: apply_calibration.c's rule. */
 static void list_scales(struct list *list)
 {
-    int other_cpu = 0;
-    int other_gpu = 0;
+    bool other_cpu = false;
+    bool other_gpu = false;
     for (size_t i = 0; i < list->inputs->calibration_count; i++) {
         const struct fulcrum_machine *measured =
             &list->inputs->calibrations[i]->machine;
@@ -160,9 +161,9 @@ static void list_priors(struct list *list)
     const struct fulcrum_scenario_inputs *inputs = list->inputs;
     for (size_t i = 0; i < inputs->prior_count; i++) {
         const struct fulcrum_field *field = inputs->priors[i].field;
-        int varies = field->kind == FULCRUM_FIELD_NUMBER &&
-                     inputs->priors[i].spread_factor > 1.0 &&
-                     !isnan(fulcrum_field_number(field, inputs->base));
+        bool varies = field->kind == FULCRUM_FIELD_NUMBER &&
+                      inputs->priors[i].spread_factor > 1.0 &&
+                      !isnan(fulcrum_field_number(field, inputs->base));
         if (varies && !is_set(inputs, field) && !is_given(list, 0, field)) {
             add(list, (struct fulcrum_uncertain_input){.kind = FULCRUM_UNCERTAIN_PRIOR,
                           .field = field,
@@ -197,7 +198,7 @@ static void list_block(struct list *list, size_t i, size_t block)
 {
     const struct fulcrum_calibration *calibration = list->inputs->calibrations[i];
     size_t before = list->count;
-    int any_in_force = 0;
+    bool any_in_force = false;
     for (size_t k = 0; k < calibration->parameter_count; k++) {
         const struct fulcrum_parameter *parameter = &calibration->parameters[k];
         if (list->block[k] == block && parameter->standard_error > 0.0) {
@@ -235,16 +236,14 @@ static enum fulcrum_status chance_apply_settings(
     struct fulcrum_error *err)
 {
     struct fulcrum_design design = *inputs->base;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < inputs->setting_count; i++) {
+    for (size_t i = 0; i < inputs->setting_count; i++) {
         const struct fulcrum_setting *setting = &inputs->settings[i];
         if (setting->text != NULL) {
-            status =
-                fulcrum_field_set_text(setting->field, &design, setting->text, err);
+            TRY(fulcrum_field_set_text(setting->field, &design, setting->text, err));
         }
     }
     list->machine = design.machine;
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_uncertain_inputs_list(
@@ -252,24 +251,21 @@ enum fulcrum_status fulcrum_uncertain_inputs_list(
     size_t *count, struct fulcrum_error *err)
 {
     struct list list = {.inputs = inputs};
-    enum fulcrum_status status = chance_apply_settings(inputs, &list, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(chance_apply_settings(inputs, &list, err));
     list.items = calloc(fulcrum_uncertain_input_slots(inputs), sizeof *list.items);
     TRY_MEMORY(list.items, err, "uncertain numbers");
-    for (size_t i = 0; status == FULCRUM_OK && i < inputs->calibration_count; i++) {
-        status = list_calibration(&list, i, err);
-    }
-    if (status != FULCRUM_OK) {
-        free(list.items);
-        return status;
+    enum fulcrum_status status = FULCRUM_OK;
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
+        TRY_OR_END(list_calibration(&list, i, err));
     }
     list_scales(&list);
     list_priors(&list);
     *out = list.items;
     *count = list.count;
     return FULCRUM_OK;
+end:
+    free(list.items);
+    return status;
 }
 
 static double prior_value(const struct fulcrum_scenario_inputs *inputs,
@@ -310,36 +306,27 @@ struct fulcrum_scenario {
     unsigned char *is_late; /* per field, in the order of fulcrum_fields */
 };
 
-static enum fulcrum_status apply_setting(const struct fulcrum_setting *setting,
-    struct fulcrum_design *design, struct fulcrum_error *err)
-{
-    if (setting->text != NULL) {
-        return fulcrum_field_set_text(setting->field, design, setting->text, err);
-    }
-    return fulcrum_field_set_number(setting->field, design, setting->number, err);
-}
-
 static enum fulcrum_status apply_settings(const struct fulcrum_setting *settings,
     size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        enum fulcrum_status status = apply_setting(&settings[i], design, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(settings[i].text != NULL ? fulcrum_field_set_text(settings[i].field, design,
+                                           settings[i].text, err)
+                                     : fulcrum_field_set_number(settings[i].field,
+                                           design, settings[i].number, err));
     }
     return FULCRUM_OK;
 }
 
-static int sets_member(
+static bool sets_member(
     const struct fulcrum_setting *settings, size_t count, size_t offset)
 {
     for (size_t i = 0; i < count; i++) {
         if (settings[i].field->offset == offset) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* Cores follow a thread count that was set without them: the threads per core stay. */
@@ -368,8 +355,8 @@ static void mark_late_fields(struct fulcrum_scenario *scenario)
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
-        int is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
-                       fields[i].kind == FULCRUM_FIELD_CHOICE;
+        bool is_early = fields[i].kind == FULCRUM_FIELD_TEXT ||
+                        fields[i].kind == FULCRUM_FIELD_CHOICE;
         for (size_t j = 0; j < scenario->inputs.calibration_count; j++) {
             is_early = is_early || fulcrum_applied_calibration_depends_on(
                                        &scenario->applied[j], &fields[i]);
@@ -382,36 +369,32 @@ enum fulcrum_status fulcrum_scenario_new(const struct fulcrum_scenario_inputs *i
     struct fulcrum_scenario **out, struct fulcrum_error *err)
 {
     struct fulcrum_scenario *scenario = calloc(1, sizeof *scenario);
-    if (scenario != NULL) {
-        scenario->inputs = *inputs;
-        scenario->base = *inputs->base;
-        scenario->applied =
-            calloc(inputs->calibration_count + 1, sizeof *scenario->applied);
-        size_t field_count = 0;
-        (void)fulcrum_fields(&field_count);
-        scenario->is_late = calloc(field_count, sizeof *scenario->is_late);
-    }
-    if (scenario == NULL || scenario->applied == NULL || scenario->is_late == NULL) {
+    TRY_MEMORY(scenario, err, "a scenario");
+    enum fulcrum_status status = FULCRUM_OK;
+    size_t field_count = 0;
+    (void)fulcrum_fields(&field_count);
+    scenario->inputs = *inputs;
+    scenario->base = *inputs->base;
+    scenario->applied =
+        calloc(inputs->calibration_count + 1, sizeof *scenario->applied);
+    scenario->is_late = calloc(field_count, sizeof *scenario->is_late);
+    if (scenario->applied == NULL || scenario->is_late == NULL) {
         fulcrum_scenario_free(scenario);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a scenario");
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < inputs->calibration_count; i++) {
-        status = fulcrum_applied_calibration_init(
-            &scenario->applied[i], inputs->calibrations[i], err);
+    for (size_t i = 0; i < inputs->calibration_count; i++) {
+        TRY_OR_END(fulcrum_applied_calibration_init(
+            &scenario->applied[i], inputs->calibrations[i], err));
         scenario->applied[i].first_slot = chance_calibration_slot(inputs, i);
     }
-    if (status == FULCRUM_OK) {
-        status = apply_with_cores(
-            inputs->settings, inputs->setting_count, &scenario->base, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_scenario_free(scenario);
-        return status;
-    }
+    TRY_OR_END(apply_with_cores(
+        inputs->settings, inputs->setting_count, &scenario->base, err));
     mark_late_fields(scenario);
     *out = scenario;
     return FULCRUM_OK;
+end:
+    fulcrum_scenario_free(scenario);
+    return status;
 }
 
 void fulcrum_scenario_free(struct fulcrum_scenario *scenario)
@@ -442,7 +425,7 @@ static double score_of(const struct fulcrum_luck *luck, size_t slot)
 static void draw_priors(const struct fulcrum_scenario *scenario,
     const struct fulcrum_luck *luck, struct fulcrum_design *design)
 {
-    int is_drawn = luck->rng != NULL || luck->score != NULL;
+    bool is_drawn = luck->rng != NULL || luck->score != NULL;
     for (size_t i = 0; is_drawn && i < scenario->inputs.prior_count; i++) {
         const struct fulcrum_prior *prior = &scenario->inputs.priors[i];
         double value = fulcrum_field_number(prior->field, design);
@@ -465,24 +448,24 @@ static enum fulcrum_status apply_overlays(const struct fulcrum_scenario *scenari
     return FULCRUM_OK;
 }
 
-static int measures(const struct fulcrum_scenario *scenario,
+static bool measures(const struct fulcrum_scenario *scenario,
     const struct fulcrum_machine *machine, const char *path)
 {
     for (size_t i = 0; i < scenario->inputs.calibration_count; i++) {
         if (fulcrum_applied_calibration_measures_watts(
                 &scenario->applied[i], machine, path)) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static unsigned watts_flag(
     const struct fulcrum_scenario *scenario, const struct fulcrum_machine *machine)
 {
-    int has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
-    int measured = measures(scenario, machine, "machine.cpu.core_dynamic_w") &&
-                   (!has_gpu || measures(scenario, machine, "machine.gpu.dynamic_w"));
+    bool has_gpu = machine->accelerator == FULCRUM_ACCELERATOR_GPU;
+    bool measured = measures(scenario, machine, "machine.cpu.core_dynamic_w") &&
+                    (!has_gpu || measures(scenario, machine, "machine.gpu.dynamic_w"));
     return measured ? 0U : (unsigned)FULCRUM_FLAG_WATTS_ASSUMED;
 }
 
@@ -540,8 +523,7 @@ static enum fulcrum_status finish_design(
         (out->flags & FULCRUM_FLAG_OTHER_LEARNER) != 0U) {
         (void)fulcrum_fail_more(err, status,
             "a calibration's learner times were left out: its learner ran on another "
-            "kind "
-            "of device (%s)",
+            "kind of device (%s)",
             fulcrum_accelerator_name(!out->machine.accelerator));
     }
     return status;
@@ -577,11 +559,8 @@ static enum fulcrum_status draw_prefix(const struct fulcrum_scenario *scenario,
     struct fulcrum_error *err)
 {
     struct fulcrum_luck luck;
-    enum fulcrum_status status = draw_luck(point, &luck, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = build_prefix(scenario, point, &luck, out, err);
+    TRY(draw_luck(point, &luck, err));
+    enum fulcrum_status status = build_prefix(scenario, point, &luck, out, err);
     if (luck.rng != NULL) {
         gsl_rng_free(luck.rng);
     }
@@ -632,22 +611,22 @@ static void part_settings(const struct fulcrum_scenario *scenario,
 }
 
 /* Texts are borrowed and may have changed: only numbers are compared. */
-static int stands_for(const struct fulcrum_design_common_prefix *prefix,
+static bool stands_for(const struct fulcrum_design_common_prefix *prefix,
     const struct fulcrum_point *point, const struct parted *parted)
 {
     if (!prefix->is_set || prefix->count != parted->early_count ||
         prefix->draw != point->draw || prefix->seed != point->seed) {
-        return 0;
+        return false;
     }
     for (size_t i = 0; i < prefix->count; i++) {
         const struct fulcrum_setting *kept = &prefix->settings[i];
         const struct fulcrum_setting *wanted = &parted->early[i];
         if (kept->field != wanted->field || kept->text != NULL ||
             wanted->text != NULL || kept->number != wanted->number) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static enum fulcrum_status renew_prefix(const struct fulcrum_scenario *scenario,
@@ -679,15 +658,10 @@ enum fulcrum_status fulcrum_scenario_design_along(
     struct parted parted;
     part_settings(scenario, point, &parted);
     if (!stands_for(prefix, point, &parted)) {
-        enum fulcrum_status status =
-            renew_prefix(scenario, point, &parted, prefix, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(renew_prefix(scenario, point, &parted, prefix, err));
     }
     /* Late threads take the cores along, in the proportion that the prefix has. */
     *out = prefix->design;
-    enum fulcrum_status status =
-        apply_with_cores(parted.late, parted.late_count, out, err);
-    return status == FULCRUM_OK ? finish_design(out, err) : status;
+    TRY(apply_with_cores(parted.late, parted.late_count, out, err));
+    return finish_design(out, err);
 }

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_PREDICT_SCENARIO_H
 #define FULCRUM_MODEL_PREDICT_SCENARIO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -88,7 +89,7 @@ enum { FULCRUM_STEM_SETTINGS_MOST = 16 };
  * a time.
  */
 struct fulcrum_design_common_prefix {
-    int is_set;
+    bool is_set;
     uint64_t draw;
     uint64_t seed;
     size_t count;

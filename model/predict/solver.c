@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/exact/chain.h"
@@ -87,14 +88,14 @@ static const struct method methods[] = {
     {"simulate", fulcrum_simulate},
 };
 
-static int beyond_batch_table(const struct fulcrum_batch_time *time, double batch)
+static bool beyond_batch_table(const struct fulcrum_batch_time *time, double batch)
 {
     double slack = 1e-9 * batch;
     return time->count > 0 && (batch > time->size[time->count - 1] + slack ||
                                   batch < time->size[0] - slack);
 }
 
-static int is_beyond_table(
+static bool is_beyond_table(
     const struct fulcrum_network *network, const struct fulcrum_solution *solution)
 {
     const struct fulcrum_cpu_station *cpu = &network->cpu;

@@ -13,6 +13,7 @@
 #include "model/predict/to_network.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/design/cluster.h"
 #include "model/design/design.h"
@@ -40,14 +41,14 @@
 /* Two stations at once, neither slowed by the other (network.h). */
 #define APART_SHARING 2.0
 
-static int node_is_gpu(const struct fulcrum_design *design)
+static bool is_gpu(const struct fulcrum_design *design)
 {
     return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }
 
-static int is_apart(const struct fulcrum_design *design)
+static bool is_apart(const struct fulcrum_design *design)
 {
-    return node_is_gpu(design) && design->run.learner_gpu_count > 0.0;
+    return is_gpu(design) && design->run.learner_gpu_count > 0.0;
 }
 
 double fulcrum_node_reserved_threads(const struct fulcrum_design *design)
@@ -123,11 +124,6 @@ enum { TABLE_MOST = 128 };
 /* Less variable sums of steps count as constant: the laws are not told apart there. */
 #define LEAST_CV 1e-3
 
-static int is_gpu(const struct fulcrum_design *design)
-{
-    return design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
-}
-
 struct fulcrum_cpu_station fulcrum_shard_station(
     const struct fulcrum_design *design, double replicas, double *reserved)
 {
@@ -167,7 +163,7 @@ static double pareto_cv(void)
 /* Steps that hardly vary do not vary: no solver tells them apart. */
 static struct fulcrum_step steadied(struct fulcrum_step step)
 {
-    int varies = step.law == FULCRUM_LAW_LOGNORMAL || step.law == FULCRUM_LAW_ERLANG;
+    bool varies = step.law == FULCRUM_LAW_LOGNORMAL || step.law == FULCRUM_LAW_ERLANG;
     if (varies && !(step.cv >= LEAST_CV)) {
         step.law = FULCRUM_LAW_DETERMINISTIC;
         step.cv = 0.0;
@@ -229,7 +225,7 @@ unsigned fulcrum_shard_flags(const struct fulcrum_design *design)
                : 0U;
 }
 
-static int runs_on_part(const struct fulcrum_design *design)
+static bool runs_on_part(const struct fulcrum_design *design)
 {
     return is_gpu(design) && (design->run.sm_count < design->machine.gpu.sm_count ||
                                  design->run.instances_per_gpu > 1.0);
@@ -316,7 +312,7 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     network->policy = (enum fulcrum_batch_policy)batching->policy;
     network->depth = batching->depth;
     network->batch_size = floor(batching->size / envs);
-    int is_share =
+    bool is_share =
         batching->population_frac > 0.0 && network->policy == FULCRUM_BATCH_FIXED;
     if (is_share && batching->size > 0.0) {
         return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
@@ -382,7 +378,7 @@ void fulcrum_shard_training(const struct fulcrum_design *design, double train_st
     cluster.launch_bound_frac = launch_bound_frac_there(design);
     const struct fulcrum_layout layout = fulcrum_layout_of(design);
     double parts = layout.model_parallel_count;
-    int is_split = cluster.scaling == FULCRUM_BATCH_STRONG;
+    bool is_split = cluster.scaling == FULCRUM_BATCH_STRONG;
     out->training = fulcrum_cluster_step_of(&cluster, &layout);
     out->train_active_frac =
         out->training.efficiency *
@@ -397,7 +393,7 @@ void fulcrum_shard_training(const struct fulcrum_design *design, double train_st
         .train_step_s = out->training.step_s,
         .queue_train_steps = design->workload.training.queue_train_steps,
         .sharing_frac = design->workload.training.sharing_frac};
-    int has_peers = is_gpu(design) && layout.node_device_count > parts;
+    bool has_peers = is_gpu(design) && layout.node_device_count > parts;
     if (has_peers && (isnan(cluster.link.peer_byte_per_s) ||
                          isnan(design->workload.network.parameter_count))) {
         out->flags |= FULCRUM_FLAG_FREE_ALLREDUCE;

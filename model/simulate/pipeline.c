@@ -18,6 +18,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -31,7 +32,7 @@
  * more than all actors.
  */
 
-int fulcrum_turn_queue_init(
+bool fulcrum_turn_queue_init(
     struct fulcrum_turn_queue *queue, size_t actors, size_t threads)
 {
     size_t most = threads < actors ? threads : actors;
@@ -88,7 +89,7 @@ double fulcrum_turn_queue_next(const struct fulcrum_turn_queue *queue)
 static size_t least_child(const struct fulcrum_turn *heap, size_t hole, size_t count)
 {
     size_t child = 2 * hole + 1;
-    int is_second =
+    bool is_second =
         child + 1 < count && heap[child + 1].end_work_s < heap[child].end_work_s;
     return child + (size_t)is_second;
 }
@@ -110,17 +111,17 @@ static struct fulcrum_turn take_next(struct fulcrum_turn_queue *queue)
     return next;
 }
 
-int fulcrum_turn_queue_end(struct fulcrum_turn_queue *queue)
+bool fulcrum_turn_queue_end(struct fulcrum_turn_queue *queue)
 {
     struct fulcrum_turn turn = take_next(queue);
     if (turn.left_work_s <= 0.0) {
-        return 1;
+        return true;
     }
     fulcrum_turn_queue_join(queue, turn.left_work_s);
-    return 0;
+    return false;
 }
 
-static int queue_init(struct fulcrum_batch_queue *queue, size_t room)
+static bool queue_init(struct fulcrum_batch_queue *queue, size_t room)
 {
     queue->room = room;
     queue->entry = calloc(room, sizeof *queue->entry);
@@ -149,7 +150,7 @@ static double lesser(double first, double second)
     return first < second ? first : second; /* fmin is a call: it must heed NaN */
 }
 
-static int has_host(const struct fulcrum_network *network)
+static bool has_host(const struct fulcrum_network *network)
 {
     const struct fulcrum_batch_time *host = &network->host;
     return host->per_batch_s > 0.0 || host->per_item_s > 0.0 || host->count > 0;
@@ -161,7 +162,7 @@ static void await_steps(struct fulcrum_pipeline *pipeline)
 {
     const struct fulcrum_training *training = &pipeline->network->training;
     double period = training->env_steps_per_train_step;
-    int trains = period > 0.0;
+    bool trains = period > 0.0;
     pipeline->train_at_steps = trains && !pipeline->training
                                    ? ceil(pipeline->trained_steps + period)
                                    : (double)INFINITY;

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/network/network.h"
@@ -107,7 +108,7 @@ struct fulcrum_turn_queue {
  * Nobody is there. For `actors` at most, of whom `threads` run at a time, both >= 1.
  * Returns 0, and leaves what may be cleared, where memory runs out.
  */
-int fulcrum_turn_queue_init(
+bool fulcrum_turn_queue_init(
     struct fulcrum_turn_queue *queue, size_t actors, size_t threads);
 
 /* Accepts a struct of zeros. */
@@ -127,11 +128,11 @@ void fulcrum_turn_queue_start(
 double fulcrum_turn_queue_next(const struct fulcrum_turn_queue *queue);
 
 /*
- * Whose slice ends next gives its thread back. Returns 1 if its step has ended with it;
- * else what is left of it joins the end of the line, which is also its head where
+ * Whose slice ends next gives its thread back. Returns whether its step has ended with
+ * it; else what is left of it joins the end of the line, which is also its head where
  * nobody else waits, and 0 is returned.
  */
-int fulcrum_turn_queue_end(struct fulcrum_turn_queue *queue);
+bool fulcrum_turn_queue_end(struct fulcrum_turn_queue *queue);
 
 /* A batch that waits for the GPU, or for the end of the delay. */
 struct fulcrum_batch {
@@ -170,7 +171,7 @@ struct fulcrum_pipeline {
     double
         train_at_steps; /* whole count of env steps at which an idle learner starts */
     double block_at_steps; /* whole count of env steps from which no batch starts */
-    int has_host;
+    bool has_host;
     size_t depth;
     size_t inside; /* batches on the host, waiting for the GPU or on it */
     size_t on_host;

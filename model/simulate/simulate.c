@@ -28,6 +28,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -173,7 +174,7 @@ struct schedule {
     double window;
     double max;
     double windows_least; /* before the interval is looked at */
-    int shortened; /* max_steps does not allow the windows that the network needs */
+    bool shortened; /* max_steps does not allow the windows that the network needs */
 };
 
 static double whole_servers(const struct fulcrum_network *network)
@@ -199,7 +200,7 @@ static void tabulate_rates(struct simulation *sim)
     }
 }
 
-static int allocate(struct simulation *sim)
+static bool allocate(struct simulation *sim)
 {
     const struct fulcrum_network *network = &sim->network;
     size_t actors = (size_t)network->actors;
@@ -211,14 +212,14 @@ static int allocate(struct simulation *sim)
     size_t room = sim->servers < actors ? sim->servers : actors;
     double *finish = calloc(room + 1, sizeof *finish);
     sim->crowd = calloc(sim->last + 1, sizeof *sim->crowd);
-    int has_turns = sim->slice_s <= 0.0 ||
-                    fulcrum_turn_queue_init(&sim->turns, actors, sim->servers);
+    bool has_turns = sim->slice_s <= 0.0 ||
+                     fulcrum_turn_queue_init(&sim->turns, actors, sim->servers);
     if (finish == NULL || sim->crowd == NULL || !has_turns) {
         free(finish);
-        return 0;
+        return false;
     }
     fulcrum_finish_heap_init(&sim->stepping, finish);
-    return 1;
+    return true;
 }
 
 static void clear(struct simulation *sim)
@@ -304,7 +305,7 @@ static void bundle_train_steps(struct fulcrum_training *training)
 /* Nobody ever gives way where there are threads for all. */
 static double slice_s_of(const struct fulcrum_network *network)
 {
-    int is_short = network->actors > whole_servers(network);
+    bool is_short = network->actors > whole_servers(network);
     double least_s = LEAST_SLICE_REL * network->step.mean_s;
     return is_short && network->cpu.slice_s > 0.0 ? fmax(network->cpu.slice_s, least_s)
                                                   : 0.0;
@@ -317,7 +318,7 @@ static enum fulcrum_status init(struct simulation *sim,
     bundle_train_steps(&sim->network.training);
     sim->servers = (size_t)whole_servers(network);
     sim->slice_s = slice_s_of(network);
-    int fixed = network->policy == FULCRUM_BATCH_FIXED;
+    bool fixed = network->policy == FULCRUM_BATCH_FIXED;
     sim->least_batch = fixed ? (size_t)network->batch_size : 1;
     sim->most_batch =
         network->batch_size > 0.0 ? (size_t)network->batch_size : SIZE_MAX;
@@ -392,7 +393,7 @@ static void work_to_event(struct simulation *sim, double now_s)
  * pipeline's next event is due, which it tells by a nonzero value. This is the inner
  * loop of the program: its state is kept in locals.
  */
-static int run_steps(struct simulation *sim, size_t wanted, double stop_steps)
+static bool run_steps(struct simulation *sim, size_t wanted, double stop_steps)
 {
     const double until_s = sim->pipeline.next_s;
     const size_t allowed = steps_allowed(sim, wanted, stop_steps);
@@ -401,7 +402,7 @@ static int run_steps(struct simulation *sim, size_t wanted, double stop_steps)
     double item_s = 0.0;
     size_t at_cpu = sim->at_cpu;
     size_t done = 0;
-    int due = 0;
+    bool due = false;
     while (done < allowed) {
         struct crowd *crowd = crowd_of(sim, at_cpu);
         double finish_work_s = fulcrum_finish_heap_top(&sim->stepping);
@@ -449,7 +450,7 @@ static size_t end_slice(struct simulation *sim)
 }
 
 /* run_steps where steps are cut into slices. */
-static NOT_INLINE int run_turns(
+static NOT_INLINE bool run_turns(
     struct simulation *sim, size_t wanted, double stop_steps)
 {
     const size_t allowed = steps_allowed(sim, wanted, stop_steps);
@@ -461,7 +462,7 @@ static NOT_INLINE int run_turns(
         double end_s = left_s > 0.0 ? now_s + left_s : now_s;
         if (end_s > sim->pipeline.next_s) {
             work_to_event(sim, now_s);
-            return 1;
+            return true;
         }
         crowd->time_s += end_s - now_s;
         sim->cpu_item_s += (end_s - now_s) * (double)sim->at_cpu;
@@ -469,13 +470,7 @@ static NOT_INLINE int run_turns(
         sim->work_s = end_work_s;
     }
     fulcrum_pipeline_advance(&sim->pipeline, now_s);
-    return 0;
-}
-
-static int run_to_event(struct simulation *sim, size_t wanted, double stop_steps)
-{
-    return sim->slice_s > 0.0 ? run_turns(sim, wanted, stop_steps)
-                              : run_steps(sim, wanted, stop_steps);
+    return false;
 }
 
 /* Runs to the moment at which `steps` env steps are completed. */
@@ -488,7 +483,8 @@ static void run_to(struct simulation *sim, double steps)
         double train_at = pipeline->train_at_steps;
         double stop = train_at < stop_steps ? train_at : stop_steps;
         assert(sim->at_cpu > 0 || pipeline->next_s < (double)INFINITY);
-        if (run_to_event(sim, wanted, stop)) {
+        if (sim->slice_s > 0.0 ? run_turns(sim, wanted, stop)
+                               : run_steps(sim, wanted, stop)) {
             release(sim, fulcrum_pipeline_event(pipeline));
         }
         if (sim->steps >= pipeline->train_at_steps) {
@@ -561,15 +557,8 @@ static double backlog_rel(
     return change / fmax(1.0, sim->steps - measured->start_steps);
 }
 
-/* Half of the tolerance leaves the other half to noise. */
-static int is_balanced(const struct simulation *sim, const struct measurement *measured,
-    double half_width_rel)
-{
-    return backlog_rel(sim, measured) <= 0.5 * half_width_rel;
-}
-
 /* Correlated windows make the interval too narrow: then it must have room to spare. */
-static int is_settled(const struct simulation *sim, const struct measurement *measured,
+static bool is_settled(const struct simulation *sim, const struct measurement *measured,
     double half_width_rel)
 {
     const struct fulcrum_batch_means *means = &measured->means;
@@ -584,10 +573,10 @@ static int is_settled(const struct simulation *sim, const struct measurement *me
  * Measures until the interval is narrow enough. While the learner's backlog still
  * builds up, what was measured is thrown away as warm-up.
  */
-static int measure(struct simulation *sim, struct measurement *measured,
+static bool measure(struct simulation *sim, struct measurement *measured,
     const struct schedule *plan, double half_width_rel)
 {
-    int settled = 0;
+    bool settled = false;
     run_to(sim, plan->warm_up);
     begin_measurement(sim, measured);
     double window = 0.0;
@@ -598,12 +587,13 @@ static int measure(struct simulation *sim, struct measurement *measured,
         fulcrum_batch_means_add(&measured->means, sim->pipeline.now_s - before_s);
         double count = (double)measured->means.count;
         double turn = fmod(count, 0.5 * plan->windows_least);
-        int look =
+        bool look =
             measured->means.pending == 0 && turn < 0.5 && count >= plan->windows_least;
         if (!look) {
             continue;
         }
-        if (is_balanced(sim, measured, half_width_rel)) {
+        /* Half of the tolerance leaves the other half to noise. */
+        if (backlog_rel(sim, measured) <= 0.5 * half_width_rel) {
             settled = is_settled(sim, measured, half_width_rel);
         } else if (sim->steps + plan->windows_least * plan->window <= plan->max) {
             begin_measurement(sim, measured);
@@ -680,19 +670,19 @@ enum fulcrum_status fulcrum_simulate(const struct fulcrum_network *network,
     struct measurement measured;
     double half_width_rel = options->half_width_rel > 0.0 ? options->half_width_rel
                                                           : DEFAULT_HALF_WIDTH_REL;
-    enum fulcrum_status status = init(&sim, network, options->seed, err);
-    if (status == FULCRUM_OK) {
-        struct fulcrum_solution found = {.flags = 0};
-        struct schedule plan = schedule_of(&sim.network, options);
-        int settled = measure(&sim, &measured, &plan, half_width_rel);
-        report(&sim, &measured, &found);
-        double rounded = fabs((double)sim.servers - fulcrum_cpu_servers(&network->cpu));
-        found.flags |= settled ? 0U : FULCRUM_FLAG_NOT_SETTLED;
-        found.flags |= rounded > 1e-9 ? FULCRUM_FLAG_SERVERS_ROUNDED : 0U;
-        found.flags |=
-            fulcrum_step_source_cv(&network->step) < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
-        *out = found;
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    struct fulcrum_solution found = {.flags = 0};
+    TRY_OR_END(init(&sim, network, options->seed, err));
+    struct schedule plan = schedule_of(&sim.network, options);
+    bool settled = measure(&sim, &measured, &plan, half_width_rel);
+    report(&sim, &measured, &found);
+    double rounded = fabs((double)sim.servers - fulcrum_cpu_servers(&network->cpu));
+    found.flags |= settled ? 0U : FULCRUM_FLAG_NOT_SETTLED;
+    found.flags |= rounded > 1e-9 ? FULCRUM_FLAG_SERVERS_ROUNDED : 0U;
+    found.flags |=
+        fulcrum_step_source_cv(&network->step) < LOW_CV ? FULCRUM_FLAG_LOW_CV : 0U;
+    *out = found;
+end:
     clear(&sim);
     return status;
 }

@@ -16,6 +16,7 @@
 #include "model/study/pareto.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,13 +78,13 @@ size_t fulcrum_pareto_left_out(const struct fulcrum_pareto *pareto)
 }
 
 /* As good as `other` in every key. */
-static int reaches(const struct entry *entry, const struct entry *other)
+static bool reaches(const struct entry *entry, const struct entry *other)
 {
     return entry->key[0] >= other->key[0] && entry->key[1] >= other->key[1] &&
            entry->key[2] >= other->key[2];
 }
 
-static int beats(const struct entry *entry, const struct entry *other)
+static bool beats(const struct entry *entry, const struct entry *other)
 {
     return reaches(entry, other) && !reaches(other, entry);
 }
@@ -101,7 +102,7 @@ static int compare_entries(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static int is_beaten_in_run(
+static bool is_beaten_in_run(
     struct fulcrum_pareto *pareto, size_t run, const struct entry *entry)
 {
     size_t end = (run + 1) * RUN;
@@ -109,27 +110,27 @@ static int is_beaten_in_run(
     for (size_t i = run * RUN; i < end; i++) {
         if (beats(&pareto->front[i], entry)) {
             pareto->killer = i;
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* By a point of the front as it stands. */
-static int is_beaten(struct fulcrum_pareto *pareto, const struct entry *entry)
+static bool is_beaten(struct fulcrum_pareto *pareto, const struct entry *entry)
 {
     if (pareto->killer < pareto->front_count &&
         beats(&pareto->front[pareto->killer], entry)) {
-        return 1;
+        return true;
     }
     size_t run_count = (pareto->front_count + RUN - 1) / RUN;
     for (size_t i = 0; i < run_count && pareto->bounds[i].key[0] >= entry->key[0];
          i++) {
         if (reaches(&pareto->bounds[i], entry) && is_beaten_in_run(pareto, i, entry)) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* What a sweep needs beside the points: ranks by the second key, and maxima by rank. */
@@ -308,10 +309,11 @@ static size_t fresh_most(const struct fulcrum_pareto *pareto)
 static enum fulcrum_status make_room(
     struct fulcrum_pareto *pareto, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        pareto->fresh_count >= fresh_most(pareto) ? settle(pareto, err) : FULCRUM_OK;
-    if (status != FULCRUM_OK || pareto->fresh_count < pareto->fresh_capacity) {
-        return status;
+    if (pareto->fresh_count >= fresh_most(pareto)) {
+        TRY(settle(pareto, err));
+    }
+    if (pareto->fresh_count < pareto->fresh_capacity) {
+        return FULCRUM_OK;
     }
     size_t most = fresh_most(pareto);
     size_t capacity = 2 * pareto->fresh_capacity + RUN;

@@ -7,6 +7,7 @@
 
 #include "model/interval.h"
 #include "model/quantity.h"
+#include "model/try.h"
 
 struct row {
     const char *name;
@@ -37,11 +38,10 @@ enum fulcrum_status fulcrum_yardstick_new(const struct fulcrum_predictor *predic
     size_t count = 0;
     const double *draws = fulcrum_predictor_draws(predictor, &count);
     struct fulcrum_yardstick *yardstick = calloc(1, sizeof *yardstick);
-    if (yardstick != NULL) {
-        yardstick->draws =
-            calloc(count * FULCRUM_RELATIVE_COUNT + 1, sizeof *yardstick->draws);
-    }
-    if (yardstick == NULL || yardstick->draws == NULL) {
+    TRY_MEMORY(yardstick, err, "draws of a point");
+    yardstick->draws =
+        calloc(count * FULCRUM_RELATIVE_COUNT + 1, sizeof *yardstick->draws);
+    if (yardstick->draws == NULL) {
         free(yardstick);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a point");
     }

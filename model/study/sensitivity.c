@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,23 +78,18 @@ static enum fulcrum_status sensitivity_worker_new(
     const struct fulcrum_sensitivity_plan *plan = ground->plan;
     size_t axis_count = plan->axis != NULL ? plan->axis->count : 0;
     struct fulcrum_sensitivity_worker *worker = calloc(1, sizeof *worker);
-    if (worker != NULL) {
-        worker->ground = ground;
-        worker->actors = fulcrum_field_find("run.actor_count");
-        worker->score = calloc(
-            fulcrum_uncertain_input_slots(plan->scenario), sizeof *worker->score);
-        worker->settings =
-            calloc(plan->input_count + plan->base_count + 2, sizeof *worker->settings);
-        worker->along =
-            calloc(axis_count * plan->output_count + 1, sizeof *worker->along);
-    }
-    if (worker == NULL || worker->score == NULL || worker->settings == NULL ||
-        worker->along == NULL) {
-        sensitivity_worker_free(worker);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
-    }
+    TRY_MEMORY(worker, err, "a sensitivity analysis");
+    worker->ground = ground;
+    worker->actors = fulcrum_field_find("run.actor_count");
+    worker->score =
+        calloc(fulcrum_uncertain_input_slots(plan->scenario), sizeof *worker->score);
+    worker->settings =
+        calloc(plan->input_count + plan->base_count + 2, sizeof *worker->settings);
+    worker->along = calloc(axis_count * plan->output_count + 1, sizeof *worker->along);
     enum fulcrum_status status =
-        fulcrum_predictor_new(ground->scenario, &worker->predictor, err);
+        worker->score == NULL || worker->settings == NULL || worker->along == NULL
+            ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis")
+            : fulcrum_predictor_new(ground->scenario, &worker->predictor, err);
     if (status != FULCRUM_OK) {
         sensitivity_worker_free(worker);
         return status;
@@ -104,7 +100,7 @@ static enum fulcrum_status sensitivity_worker_new(
 
 double fulcrum_field_range_value(const struct fulcrum_field_range *span, double unit)
 {
-    int is_count = span->field->kind == FULCRUM_FIELD_COUNT;
+    bool is_count = span->field->kind == FULCRUM_FIELD_COUNT;
     double end = is_count ? span->hi + 1.0 : span->hi;
     double value = span->law == FULCRUM_RANGE_LOG_UNIFORM
                        ? span->lo * pow(end / span->lo, unit)
@@ -171,29 +167,27 @@ static enum fulcrum_status predict(struct fulcrum_sensitivity_worker *worker,
     for (size_t i = 0; i < own_count; i++) {
         worker->settings[point.varied_count++] = own[i];
     }
-    enum fulcrum_status status = plan->actors_per_thread > 0.0
-                                     ? follow_threads(worker, &point, err)
-                                     : FULCRUM_OK;
+    if (plan->actors_per_thread > 0.0) {
+        TRY(follow_threads(worker, &point, err));
+    }
     /* A point of comparison that gives the actors itself has the last word. */
     for (size_t i = 0; i < own_count && plan->actors_per_thread > 0.0; i++) {
         if (own[i].field == worker->actors) {
             worker->settings[point.varied_count - 1] = own[i];
         }
     }
-    return status == FULCRUM_OK
-               ? fulcrum_predictor_run(worker->predictor, &point, &options, out, err)
-               : status;
+    return fulcrum_predictor_run(worker->predictor, &point, &options, out, err);
 }
 
-static int any_subject(
+static bool any_subject(
     const struct fulcrum_sensitivity_plan *plan, enum fulcrum_subject subject)
 {
     for (size_t i = 0; i < plan->output_count; i++) {
         if (plan->outputs[i].subject == subject) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static enum fulcrum_status fill_values(struct fulcrum_sensitivity_worker *worker,
@@ -253,8 +247,8 @@ double fulcrum_place_of_largest(const double *place, const double *value, size_t
     if (best == count) {
         return FULCRUM_UNKNOWN;
     }
-    int is_inside = best > 0 && best + 1 < count && isfinite(value[best - 1]) &&
-                    isfinite(value[best + 1]);
+    bool is_inside = best > 0 && best + 1 < count && isfinite(value[best - 1]) &&
+                     isfinite(value[best + 1]);
     if (!is_inside) {
         return place[best];
     }
@@ -306,7 +300,7 @@ static enum fulcrum_status sensitivity_worker_evaluate(
 {
     assert(worker != NULL);
     const struct fulcrum_sensitivity_plan *plan = worker->ground->plan;
-    int relative = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
+    bool relative = any_subject(plan, FULCRUM_SUBJECT_RELATIVE);
     for (size_t i = 0; i < plan->output_count; i++) {
         output[i] = FULCRUM_UNKNOWN;
     }
@@ -333,7 +327,7 @@ enum { GROUP_ROWS = 512 };
 /* The evaluation with the lowest number that could not run, of one worker. */
 struct failure {
     size_t number;
-    int is_there;
+    bool is_there;
     char reason[FULCRUM_SENSITIVITY_REASON_BYTE];
 };
 
@@ -407,16 +401,6 @@ static void clear_job(struct job *job)
     fulcrum_scenario_free(job->scenario);
 }
 
-static void number_coordinates(struct job *job)
-{
-    size_t next = 0;
-    for (size_t i = 0; i < job->plan->input_count; i++) {
-        for (size_t k = 0; k < coordinates_of(&job->plan->inputs[i]); k++) {
-            job->input_of[next++] = i;
-        }
-    }
-}
-
 static enum fulcrum_status make_room(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_sensitivity_plan *plan = job->plan;
@@ -436,7 +420,12 @@ static enum fulcrum_status make_room(struct job *job, struct fulcrum_error *err)
         job->result == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
     }
-    number_coordinates(job);
+    size_t next = 0;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        for (size_t k = 0; k < coordinates_of(&plan->inputs[i]); k++) {
+            job->input_of[next++] = i;
+        }
+    }
     return FULCRUM_OK;
 }
 
@@ -539,14 +528,6 @@ static void set_unknown(double *values, size_t count)
     }
 }
 
-/* Nothing varied: what cannot run now has no effect either. */
-static enum fulcrum_status fill_nominal(struct job *job, struct fulcrum_error *err)
-{
-    set_unknown(job->unit, job->coordinate_count);
-    return sensitivity_worker_evaluate(
-        job->workers[0], job->unit, job->result->values, err);
-}
-
 static struct fulcrum_effect *effect_of(struct job *job, size_t output, size_t input)
 {
     return &job->result->effects[output * job->plan->input_count + input];
@@ -562,24 +543,20 @@ static void evaluate_here(struct job *job)
     }
 }
 
-/* The only coordinate of an input at one point. */
-static void effect_to(struct job *job, size_t coordinate, double point)
-{
-    job->unit[coordinate] = point;
-    evaluate_here(job);
-    job->unit[coordinate] = FULCRUM_UNKNOWN;
-}
-
+/* The only coordinate of an input at both of its points. */
 static void swing_one(struct job *job, size_t input, size_t coordinate)
 {
-    effect_to(job, coordinate, low_point);
+    job->unit[coordinate] = low_point;
+    evaluate_here(job);
     for (size_t o = 0; o < job->plan->output_count; o++) {
         effect_of(job, o, input)->lo = job->output[o];
     }
-    effect_to(job, coordinate, high_point);
+    job->unit[coordinate] = high_point;
+    evaluate_here(job);
     for (size_t o = 0; o < job->plan->output_count; o++) {
         effect_of(job, o, input)->hi = job->output[o];
     }
+    job->unit[coordinate] = FULCRUM_UNKNOWN;
 }
 
 /* `units` and `values`: GROUP_ROWS rows of coordinates, and columns of outputs. */
@@ -624,25 +601,21 @@ static enum fulcrum_status swing_group(
     return status;
 }
 
-static int is_group(const struct fulcrum_sensitivity_input *input)
-{
-    return input->span == NULL &&
-           (input->chance_count > 1 || input->chances->kind == FULCRUM_UNCERTAIN_DRAWS);
-}
-
 static enum fulcrum_status fill_swings(struct job *job, struct fulcrum_error *err)
 {
     size_t coordinate = 0;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; status == FULCRUM_OK && i < job->plan->input_count; i++) {
-        if (is_group(&job->plan->inputs[i])) {
-            status = swing_group(job, i, coordinate, err);
+    for (size_t i = 0; i < job->plan->input_count; i++) {
+        const struct fulcrum_sensitivity_input *input = &job->plan->inputs[i];
+        if (input->span == NULL &&
+            (input->chance_count > 1 ||
+                input->chances->kind == FULCRUM_UNCERTAIN_DRAWS)) {
+            TRY(swing_group(job, i, coordinate, err));
         } else {
             swing_one(job, i, coordinate);
         }
-        coordinate += coordinates_of(&job->plan->inputs[i]);
+        coordinate += coordinates_of(input);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static void keep_reason(
@@ -657,7 +630,7 @@ static void keep_reason(
     }
 }
 
-static int is_stopped(const struct fulcrum_sensitivity_plan *plan)
+static bool is_stopped(const struct fulcrum_sensitivity_plan *plan)
 {
     return plan->is_stopped != NULL && plan->is_stopped(plan->context);
 }
@@ -692,15 +665,15 @@ static int go_on(void *context, size_t done_count, size_t all_count)
 /* The first by number, whichever worker met it. */
 static void tell_reason(const struct job *job)
 {
-    size_t least = 0;
-    int found = 0;
+    const struct failure *first = NULL;
     for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
         const struct failure *failure = &job->failures[i];
-        if (failure->is_there && (!found || failure->number < least)) {
-            found = 1;
-            least = failure->number;
-            memcpy(job->result->reason, failure->reason, sizeof failure->reason);
+        if (failure->is_there && (first == NULL || failure->number < first->number)) {
+            first = failure;
         }
+    }
+    if (first != NULL) {
+        memcpy(job->result->reason, first->reason, sizeof first->reason);
     }
 }
 
@@ -744,20 +717,16 @@ enum fulcrum_status fulcrum_sensitivity_run(const struct fulcrum_sensitivity_pla
 {
     struct job job = {.plan = plan};
     *out = NULL;
-    enum fulcrum_status status = check(plan, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = prepare(&job, err);
-    if (status == FULCRUM_OK) {
-        status = fill_nominal(&job, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fill_swings(&job, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = run_sobol(&job, err);
-    }
+    TRY(check(plan, err));
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(prepare(&job, err));
+    /* Nothing varied: what cannot run now has no effect either. */
+    set_unknown(job.unit, job.coordinate_count);
+    TRY_OR_END(
+        sensitivity_worker_evaluate(job.workers[0], job.unit, job.result->values, err));
+    TRY_OR_END(fill_swings(&job, err));
+    TRY_OR_END(run_sobol(&job, err));
+end:
     if (job.result != NULL && job.result->sobol != NULL) {
         *out = job.result;
     } else {

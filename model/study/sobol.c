@@ -29,6 +29,7 @@
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -165,15 +166,11 @@ static enum fulcrum_status make_block(const struct block *block, struct orders *
     return FULCRUM_OK;
 }
 
-static int is_power_of_two(size_t count)
-{
-    return count > 0 && (count & (count - 1)) == 0;
-}
-
 enum fulcrum_status fulcrum_quasi_fill(double *out, size_t row_count,
     size_t dimension_count, uint64_t seed, struct fulcrum_error *err)
 {
-    if (!is_power_of_two(row_count) || row_count > FULCRUM_QUASI_ROWS_MOST ||
+    bool is_power_of_two = row_count > 0 && (row_count & (row_count - 1)) == 0;
+    if (!is_power_of_two || row_count > FULCRUM_QUASI_ROWS_MOST ||
         dimension_count == 0) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "%zu quasi-random points of %zu coordinates: expected a power of two of "
@@ -183,18 +180,18 @@ enum fulcrum_status fulcrum_quasi_fill(double *out, size_t row_count,
     size_t block_count =
         (dimension_count + SOBOL_DIMENSIONS_MOST - 1) / SOBOL_DIMENSIONS_MOST;
     struct orders orders;
-    enum fulcrum_status status = orders_new(&orders, row_count, dimension_count, err);
-    if (status == FULCRUM_OK) {
-        shuffle(orders.rng, fulcrum_stream_seed(seed, dimension_count, 3),
-            orders.columns, dimension_count);
-    }
-    for (size_t b = 0; b < block_count && status == FULCRUM_OK; b++) {
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(orders_new(&orders, row_count, dimension_count, err));
+    shuffle(orders.rng, fulcrum_stream_seed(seed, dimension_count, 3), orders.columns,
+        dimension_count);
+    for (size_t b = 0; b < block_count; b++) {
         size_t first = b * dimension_count / block_count;
         size_t next = (b + 1) * dimension_count / block_count;
         const struct block block = {
             orders.columns, first, next - first, row_count, dimension_count, seed};
-        status = make_block(&block, &orders, out, err);
+        TRY_OR_END(make_block(&block, &orders, out, err));
     }
+end:
     orders_free(&orders);
     return status;
 }
@@ -283,8 +280,8 @@ static void work(void *context, size_t worker)
     }
 }
 
-/* Returns 0 where go_on has stopped it. */
-static int evaluate_replicate(struct job *job)
+/* False where go_on has stopped it. */
+static bool evaluate_replicate(struct job *job)
 {
     const struct fulcrum_sobol_problem *problem = job->problem;
     const struct fulcrum_sobol_options *options = job->options;
@@ -298,20 +295,20 @@ static int evaluate_replicate(struct job *job)
         if (problem->go_on != NULL &&
             !problem->go_on(problem->context, done * job->column_count,
                 fulcrum_sobol_evaluations(problem, options))) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
-static int is_whole(const struct job *job, const double *row, size_t output)
+static bool is_whole(const struct job *job, const double *row, size_t output)
 {
     for (size_t column = 0; column < job->column_count; column++) {
         if (!isfinite(row[column * job->problem->output_count + output])) {
-            return 0;
+            return false;
         }
     }
-    return 1;
+    return true;
 }
 
 static double square(double x)
@@ -366,26 +363,25 @@ static void add_output(const struct job *job, size_t output)
     }
 }
 
-/* Replicate by replicate; the status is that of the last one. */
+/* Replicate by replicate, as many as go well. */
 static enum fulcrum_status run_replicates(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_sobol_options *options = job->options;
     size_t width = 2 * job->problem->coordinate_count;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t r = 0; r < options->replicate_count && status == FULCRUM_OK; r++) {
+    for (size_t r = 0; r < options->replicate_count; r++) {
         job->replicate = r;
-        status = fulcrum_quasi_fill(job->units, options->row_count, width,
-            fulcrum_stream_seed(options->seed, r, 0), err);
-        if (status == FULCRUM_OK && !evaluate_replicate(job)) {
-            status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED,
+        TRY(fulcrum_quasi_fill(job->units, options->row_count, width,
+            fulcrum_stream_seed(options->seed, r, 0), err));
+        if (!evaluate_replicate(job)) {
+            return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED,
                 "stopped in replicate %zu of %zu", r + 1, options->replicate_count);
         }
-        for (size_t o = 0; status == FULCRUM_OK && o < job->sobol->output_count; o++) {
+        for (size_t o = 0; o < job->sobol->output_count; o++) {
             add_output(job, o);
         }
-        job->sobol->replicate_count += status == FULCRUM_OK;
+        job->sobol->replicate_count++;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 /* A ratio of sums over replicates, without the one numbered `left_out`. */
@@ -424,7 +420,7 @@ static double jackknife_error(const double *without, size_t count)
 }
 
 /* Too many rows are missing, or nothing varies. */
-static int is_untold(const struct fulcrum_sobol_spread *spread)
+static bool is_untold(const struct fulcrum_sobol_spread *spread)
 {
     double dropped_frac = (double)spread->dropped_count / (double)spread->row_count;
     return spread->is_constant || dropped_frac > FULCRUM_SOBOL_DROPPED_MOST_FRAC;
@@ -604,24 +600,20 @@ enum fulcrum_status fulcrum_sobol_run(const struct fulcrum_sobol_problem *proble
 {
     struct job job = {.problem = problem, .options = options};
     *out = NULL;
-    enum fulcrum_status status = check(problem, options, err);
-    if (status == FULCRUM_OK) {
-        status = fill_job(&job, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = run_replicates(&job, err);
-    }
-    int is_stopped = status == FULCRUM_ERR_INTERRUPTED;
-    int is_told = job.sobol != NULL && job.sobol->replicate_count > 1 &&
-                  (status == FULCRUM_OK || is_stopped);
-    for (size_t i = 0; is_told && i < problem->output_count; i++) {
-        job.sobol->spreads[i] = spread_of(job.sobol, i, options->replicate_count);
-    }
-    if (is_told) {
+    TRY(check(problem, options, err));
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fill_job(&job, err));
+    status = run_replicates(&job, err);
+    if (job.sobol->replicate_count > 1 &&
+        (status == FULCRUM_OK || status == FULCRUM_ERR_INTERRUPTED)) {
+        for (size_t i = 0; i < problem->output_count; i++) {
+            job.sobol->spreads[i] = spread_of(job.sobol, i, options->replicate_count);
+        }
         *out = job.sobol;
-    } else {
-        fulcrum_sobol_free(job.sobol);
+        job.sobol = NULL;
     }
+end:
+    fulcrum_sobol_free(job.sobol);
     free(job.units);
     free(job.outputs);
     free(job.mixed);

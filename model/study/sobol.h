@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_STUDY_SOBOL_H
 #define FULCRUM_MODEL_STUDY_SOBOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -77,7 +78,7 @@ struct fulcrum_sobol_spread {
     double interaction_error;
     size_t row_count;     /* of all replicates */
     size_t dropped_count; /* rows in which an evaluation had no such output */
-    int is_constant; /* 1: it does not vary beyond rounding; indices are not known */
+    bool is_constant;     /* it does not vary beyond rounding; indices are not known */
 };
 
 /* Opaque. */

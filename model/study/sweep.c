@@ -18,6 +18,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,11 +114,6 @@ static void set_actors(struct fulcrum_sweep_probe *probe, double actors)
     probe->setting_count = axis_count + 1;
 }
 
-static int has_actors_rule(const struct fulcrum_sweep_plan *plan)
-{
-    return plan->actor_choice_count > 0 || plan->actors_per_thread > 0.0;
-}
-
 static enum fulcrum_status predict_with_draws(struct fulcrum_sweep_probe *probe,
     double draws, struct fulcrum_sweep_point *out, struct fulcrum_error *err)
 {
@@ -196,7 +192,7 @@ enum fulcrum_status fulcrum_sweep_probe_draw(struct fulcrum_sweep_probe *probe,
     struct fulcrum_error *err)
 {
     set_axes(probe, point);
-    if (has_actors_rule(probe->plan)) {
+    if (probe->plan->actor_choice_count > 0 || probe->plan->actors_per_thread > 0.0) {
         set_actors(probe, point->prediction.actor_count);
     }
     struct fulcrum_point drawn = {
@@ -315,19 +311,16 @@ enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *pla
         front->metrics[i] = metrics[i];
         front->senses[i] = metrics[i].sense;
     }
-    enum fulcrum_status status =
-        fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err);
-    if (status == FULCRUM_OK) {
-        front->point_count = fulcrum_sweep_count(plan);
-        front->draw_count = draws_that_fit(plan, front->point_count, metric_count);
-        status = make_room(front, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_sweep_front_free(front);
-        return status;
-    }
+    front->point_count = fulcrum_sweep_count(plan);
+    front->draw_count = draws_that_fit(plan, front->point_count, metric_count);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err));
+    TRY_OR_END(make_room(front, err));
     *out = front;
     return FULCRUM_OK;
+end:
+    fulcrum_sweep_front_free(front);
+    return status;
 }
 
 void fulcrum_sweep_front_free(struct fulcrum_sweep_front *front)
@@ -341,7 +334,7 @@ void fulcrum_sweep_front_free(struct fulcrum_sweep_front *front)
     }
 }
 
-int fulcrum_sweep_front_has_draws(const struct fulcrum_sweep_front *front)
+bool fulcrum_sweep_front_has_draws(const struct fulcrum_sweep_front *front)
 {
     return front->draw_count > 0;
 }
@@ -365,7 +358,7 @@ static void sweep_front_add_draws(struct fulcrum_sweep_front *front,
         const double *outputs = draws + k * FULCRUM_OUTPUT_COUNT;
         double *drawn = drawn_at(front, point->index, k);
         /* A draw that cannot run has no outputs, and is on no front. */
-        int ran = outputs[FULCRUM_OUTPUT_steps_per_s] > 0.0;
+        bool ran = outputs[FULCRUM_OUTPUT_steps_per_s] > 0.0;
         for (size_t i = 0; ran && i < front->metric_count; i++) {
             drawn[i] = metric_of(&front->metrics[i], point->varied, outputs);
         }
@@ -392,37 +385,32 @@ enum fulcrum_status fulcrum_sweep_front_add(struct fulcrum_sweep_front *front,
 static enum fulcrum_status count_draw(const struct fulcrum_sweep_front *front,
     struct fulcrum_pareto *pareto, size_t k, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < front->point_count && status == FULCRUM_OK; i++) {
-        status = fulcrum_pareto_add(pareto, i, drawn_at(front, i, k), err);
+    for (size_t i = 0; i < front->point_count; i++) {
+        TRY(fulcrum_pareto_add(pareto, i, drawn_at(front, i, k), err));
     }
     const struct fulcrum_pareto_point *points = NULL;
     size_t count = 0;
-    if (status == FULCRUM_OK) {
-        status = fulcrum_pareto_front(pareto, &points, &count, err);
-    }
+    TRY(fulcrum_pareto_front(pareto, &points, &count, err));
     for (size_t i = 0; i < count; i++) {
         front->times[points[i].index]++;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status count_draws(
     struct fulcrum_sweep_front *front, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
     if (front->draw_count > 0) {
         memset(front->times, 0, front->point_count * sizeof *front->times);
     }
-    for (size_t k = 0; k < front->draw_count && status == FULCRUM_OK; k++) {
+    for (size_t k = 0; k < front->draw_count; k++) {
         struct fulcrum_pareto *pareto = NULL;
-        status = fulcrum_pareto_new(front->senses, front->metric_count, &pareto, err);
-        if (status == FULCRUM_OK) {
-            status = count_draw(front, pareto, k, err);
-        }
+        TRY(fulcrum_pareto_new(front->senses, front->metric_count, &pareto, err));
+        enum fulcrum_status status = count_draw(front, pareto, k, err);
         fulcrum_pareto_free(pareto);
+        TRY(status);
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_sweep_front_end(struct fulcrum_sweep_front *front,
@@ -497,29 +485,28 @@ static size_t peak_count(const struct fulcrum_sweep_best *best, size_t axis)
     return best->draw_count <= PEAKS_MOST / each ? best->draw_count * each : 0;
 }
 
-static enum fulcrum_status fill(struct fulcrum_sweep_best *best)
+static bool fill(struct fulcrum_sweep_best *best)
 {
     size_t count = best->draw_count * FULCRUM_SWEEP_METRICS;
     best->champions = calloc(count, sizeof *best->champions);
     best->column = calloc(best->draw_count, sizeof *best->column);
-    int is_there = best->champions != NULL && best->column != NULL;
+    bool is_there = best->champions != NULL && best->column != NULL;
     for (size_t i = 0; is_there && i < best->plan->axis_count; i++) {
         size_t peaks = peak_count(best, i);
         best->peaks[i] = peaks > 0 ? calloc(peaks, sizeof *best->peaks[i]) : NULL;
         is_there = peaks == 0 || best->peaks[i] != NULL;
     }
-    return is_there ? FULCRUM_OK : FULCRUM_ERR_NO_MEMORY;
+    return is_there;
 }
 
 enum fulcrum_status fulcrum_sweep_best_new(const struct fulcrum_sweep_plan *plan,
     struct fulcrum_sweep_best **out, struct fulcrum_error *err)
 {
     struct fulcrum_sweep_best *best = calloc(1, sizeof *best);
-    if (best != NULL) {
-        best->plan = plan;
-        best->draw_count = (size_t)plan->predict.draws;
-    }
-    if (best == NULL || fill(best) != FULCRUM_OK) {
+    TRY_MEMORY(best, err, "the best of each draw");
+    best->plan = plan;
+    best->draw_count = (size_t)plan->predict.draws;
+    if (!fill(best)) {
         fulcrum_sweep_best_free(best);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the best of each draw");
     }
@@ -551,7 +538,8 @@ static size_t place_along(
 
 static void challenge(struct champion *champion, const struct champion *other)
 {
-    int is_tie = !(other->value < champion->value) && !(other->value > champion->value);
+    bool is_tie =
+        !(other->value < champion->value) && !(other->value > champion->value);
     if (other->value > champion->value || (is_tie && other->index < champion->index)) {
         *champion = *other;
     }
@@ -735,18 +723,13 @@ struct fulcrum_sweep_profile {
     struct peak *peaks[FULCRUM_SWEEP_AXES_MOST]; /* values x FULCRUM_SWEEP_METRICS */
 };
 
-static int is_long(const struct fulcrum_sweep_axis *axis)
-{
-    return axis->count > FULCRUM_PROFILE_MOST;
-}
-
 enum fulcrum_status fulcrum_sweep_profile_new(const struct fulcrum_sweep_plan *plan,
     struct fulcrum_sweep_profile **out, struct fulcrum_error *err)
 {
     struct fulcrum_sweep_profile *profile = calloc(1, sizeof *profile);
-    int is_there = profile != NULL;
+    bool is_there = profile != NULL;
     for (size_t i = 0; is_there && i < plan->axis_count; i++) {
-        if (!is_long(&plan->axes[i])) {
+        if (plan->axes[i].count <= FULCRUM_PROFILE_MOST) {
             profile->peaks[i] = calloc(
                 plan->axes[i].count * FULCRUM_SWEEP_METRICS, sizeof *profile->peaks[i]);
             is_there = profile->peaks[i] != NULL;
@@ -823,14 +806,14 @@ static double find_best(const struct fulcrum_sweep_profile *profile, size_t metr
     return best;
 }
 
-int fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
+bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
     size_t metric, size_t axis, struct fulcrum_plateau *out)
 {
     struct fulcrum_plateau found = {
         .least_ratio = FULCRUM_UNKNOWN, .most_ratio = FULCRUM_UNKNOWN};
     double best = find_best(profile, metric, axis, &found);
     if (!(best > 0.0)) {
-        return 0;
+        return false;
     }
     for (size_t i = found.first_run; i <= found.last_run; i++) {
         const struct peak *peak = peak_at(profile, metric, axis, i);
@@ -843,7 +826,7 @@ int fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
         }
     }
     *out = found;
-    return 1;
+    return true;
 }
 
 double fulcrum_sweep_profile_ratio(const struct fulcrum_sweep_profile *profile,
@@ -958,7 +941,7 @@ static void predict_point(struct task *task, size_t index, size_t slot)
 }
 
 /* Without a point there would be nothing to visit. */
-static int is_over(const struct queue *queue, enum fulcrum_sweep_wish wish)
+static bool is_over(const struct queue *queue, enum fulcrum_sweep_wish wish)
 {
     size_t taken = queue->next - queue->start;
     return queue->next == queue->end ||
@@ -1033,13 +1016,13 @@ static size_t larger(size_t a, size_t b)
 }
 
 /* Returns what the last visit said. */
-static int visit_all(const struct sweep *sweep)
+static bool visit_all(const struct sweep *sweep)
 {
     const struct fulcrum_sweep_visitor *visitor = sweep->visitor;
     size_t few_most = larger(FEW_POINTS, FEW_POINTS_PER_THREAD * sweep->thread_count);
     size_t few = sweep->thread_count;
     size_t run = 1;
-    int stop = 0;
+    bool stop = false;
     for (size_t start = 0; start < sweep->count && !stop;) {
         size_t most = smaller(FULCRUM_SWEEP_BLOCK, sweep->count - start);
         struct queue queue = {start, start, start + most, few, run};
@@ -1052,13 +1035,6 @@ static int visit_all(const struct sweep *sweep)
             1, smaller(RUN_MOST, count / (RUNS_PER_THREAD * sweep->thread_count)));
     }
     return stop;
-}
-
-static void free_worker(struct worker *worker)
-{
-    fulcrum_sweep_probe_free(worker->probe);
-    fulcrum_sweep_best_free(worker->best);
-    free(worker->column);
 }
 
 static enum fulcrum_status fill_worker(
@@ -1077,7 +1053,9 @@ static enum fulcrum_status fill_worker(
 static void free_sweep(struct sweep *sweep)
 {
     for (size_t i = 0; sweep->workers != NULL && i < sweep->thread_count; i++) {
-        free_worker(&sweep->workers[i]);
+        fulcrum_sweep_probe_free(sweep->workers[i].probe);
+        fulcrum_sweep_best_free(sweep->workers[i].best);
+        free(sweep->workers[i].column);
     }
     free(sweep->workers);
     free(sweep->reasons);
@@ -1099,18 +1077,10 @@ static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error 
     if (sweep->block == NULL || sweep->reasons == NULL || sweep->workers == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
     }
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < sweep->thread_count && status == FULCRUM_OK; i++) {
-        status = fill_worker(sweep, &sweep->workers[i], err);
+    for (size_t i = 0; i < sweep->thread_count; i++) {
+        TRY(fill_worker(sweep, &sweep->workers[i], err));
     }
-    return status;
-}
-
-static void join_bests(const struct sweep *sweep)
-{
-    for (size_t i = 0; sweep->plan->best != NULL && i < sweep->thread_count; i++) {
-        fulcrum_sweep_best_merge(sweep->plan->best, sweep->workers[i].best);
-    }
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_sweep_yardstick(const struct fulcrum_scenario *scenario,
@@ -1151,11 +1121,12 @@ enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,
         .scenario = scenario, .plan = plan, .visitor = visitor, .count = count};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fill_sweep(&sweep, err));
-    int stopped = visit_all(&sweep);
-    join_bests(&sweep);
-    status = stopped
-                 ? fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "the sweep was stopped")
-                 : FULCRUM_OK;
+    if (visit_all(&sweep)) {
+        status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "the sweep was stopped");
+    }
+    for (size_t i = 0; plan->best != NULL && i < sweep.thread_count; i++) {
+        fulcrum_sweep_best_merge(plan->best, sweep.workers[i].best);
+    }
 end:
     free_sweep(&sweep);
     return status;

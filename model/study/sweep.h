@@ -4,6 +4,7 @@
 #ifndef FULCRUM_MODEL_STUDY_SWEEP_H
 #define FULCRUM_MODEL_STUDY_SWEEP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/interval.h"
@@ -174,7 +175,7 @@ enum fulcrum_sense fulcrum_output_sense(size_t output);
 /* An output, or a field that varies, and what is better of it. */
 struct fulcrum_front_metric {
     enum fulcrum_sense sense;
-    int is_axis;
+    bool is_axis;
     size_t at; /* among the plan's axes, else among the outputs */
 };
 
@@ -216,7 +217,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_front_end(
 size_t fulcrum_sweep_front_left_out(const struct fulcrum_sweep_front *front);
 
 /* Whether shares of draws are known. */
-int fulcrum_sweep_front_has_draws(const struct fulcrum_sweep_front *front);
+bool fulcrum_sweep_front_has_draws(const struct fulcrum_sweep_front *front);
 
 /*
  * The share of all draws in which a point is on the front of that draw, after
@@ -321,7 +322,7 @@ struct fulcrum_plateau {
 
 /* Returns 0, and leaves `out` alone, where no point has the metric or the axis is long.
  */
-int fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
+bool fulcrum_sweep_profile_plateau(const struct fulcrum_sweep_profile *profile,
     size_t metric, size_t axis, struct fulcrum_plateau *out);
 
 /* cpu_gpu_ratio_used of the best point at a value of an axis that has a plateau. */

@@ -13,12 +13,13 @@
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 struct row {
     const char *name;
     const char *meaning;
-    int is_gpu;
+    bool is_gpu;
 };
 
 static const struct row rows[] = {
@@ -68,13 +69,13 @@ static char lower(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-static int is_of_word(char c)
+static bool is_of_word(char c)
 {
     return isalnum((unsigned char)c) != 0;
 }
 
 /* Whether a text begins with a word, whatever its case, that ends there. */
-static int begins_with(const char *text, const char *word)
+static bool begins_with(const char *text, const char *word)
 {
     size_t k = 0;
     while (word[k] != '\0' && lower(text[k]) == word[k]) {
@@ -84,16 +85,16 @@ static int begins_with(const char *text, const char *word)
 }
 
 /* Whether one of the words of a text is `word`. */
-static int has_word(const char *text, const char *word)
+static bool has_word(const char *text, const char *word)
 {
-    int starts = 1;
+    bool starts = true;
     for (size_t i = 0; text[i] != '\0'; i++) {
         if (starts && begins_with(text + i, word)) {
-            return 1;
+            return true;
         }
         starts = !is_of_word(text[i]);
     }
-    return 0;
+    return false;
 }
 
 size_t fulcrum_ideal_find(const char *text)
@@ -105,12 +106,12 @@ size_t fulcrum_ideal_find(const char *text)
     return i;
 }
 
-int fulcrum_ideal_is_gpu(size_t component)
+bool fulcrum_ideal_is_gpu(size_t component)
 {
     return component < FULCRUM_IDEAL_COUNT && rows[component].is_gpu;
 }
 
-static int has(unsigned set, size_t component)
+static bool has(unsigned set, size_t component)
 {
     return (set >> component & 1U) != 0U;
 }

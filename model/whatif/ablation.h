@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_WHATIF_ABLATION_H
 #define FULCRUM_MODEL_WHATIF_ABLATION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/predict/scenario.h"
@@ -43,7 +44,7 @@ const char *fulcrum_ideal_meaning(size_t component);
  */
 size_t fulcrum_ideal_find(const char *text);
 /* Whether it belongs to the GPU. */
-int fulcrum_ideal_is_gpu(size_t component);
+bool fulcrum_ideal_is_gpu(size_t component);
 
 /*
  * The settings that make every component of a set ideal: fields at the end of their

@@ -8,6 +8,7 @@
 #include "model/whatif/component_cost.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/interval.h"
@@ -58,17 +59,17 @@ static struct room *room_new(size_t draw_count)
 }
 
 /* Seconds per agent step under every set; false where the draw cannot run one. */
-static int fill_times(struct room *room, size_t draw)
+static bool fill_times(struct room *room, size_t draw)
 {
     for (size_t set = 0; set < SETS; set++) {
         double rate = fulcrum_variants_value(
             room->variants, set, draw, FULCRUM_VARIANT_steps_per_s);
         if (!(rate > 0.0)) {
-            return 0;
+            return false;
         }
         room->times[set] = 1.0 / rate;
     }
-    return 1;
+    return true;
 }
 
 /* Where shares of one kind stand, one number a draw. */
@@ -169,10 +170,7 @@ enum fulcrum_status fulcrum_component_costs_find(
     const struct fulcrum_component_plan *plan, struct fulcrum_component_costs *out,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check_gpu(plan->scenario, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_gpu(plan->scenario, err));
     struct room *room = room_new((size_t)plan->predict.draws);
     TRY_MEMORY(room, err, "designs with ideal parts");
     const struct fulcrum_variant_plan versions = {.scenario = plan->scenario,
@@ -182,7 +180,7 @@ enum fulcrum_status fulcrum_component_costs_find(
         .estimate = plan->estimate,
         .watch = plan->watch,
         .user = plan->user};
-    status = fulcrum_variants_new(&versions, &room->variants, err);
+    enum fulcrum_status status = fulcrum_variants_new(&versions, &room->variants, err);
     if (status == FULCRUM_OK) {
         fill(room, out);
     }

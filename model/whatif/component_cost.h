@@ -3,6 +3,8 @@
 #ifndef FULCRUM_MODEL_WHATIF_COMPONENT_COST_H
 #define FULCRUM_MODEL_WHATIF_COMPONENT_COST_H
 
+#include <stdbool.h>
+
 #include "model/whatif/ablation.h"
 #include "model/whatif/variants.h"
 
@@ -13,7 +15,7 @@ struct fulcrum_component_cost {
     struct fulcrum_ratio in_order;  /* run.in_order_frac with its 90 % interval */
     struct fulcrum_ratio mean;      /* run.mean_frac, likewise */
     struct fulcrum_ratio speedup;   /* steps/s with it alone ideal over as it is */
-    int is_stuck; /* its fields change nothing: the calibration's machine lacks them */
+    bool is_stuck; /* its fields change nothing: the calibration's machine lacks them */
 };
 
 struct fulcrum_component_costs {

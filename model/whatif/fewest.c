@@ -16,6 +16,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/quantity.h"
@@ -46,7 +47,7 @@ struct state {
     double best_value; /* 0: no place has a value yet */
     size_t candidate;
     double wiggle_frac;
-    int is_torn; /* a place without a value comes after one that has one */
+    bool is_torn; /* a place without a value comes after one that has one */
 };
 
 /* A gap between known places that is to be looked into. */
@@ -54,7 +55,7 @@ struct gap {
     size_t from;
     size_t to;
     double bound;
-    int is_wanted;
+    bool is_wanted;
 };
 
 static enum fulcrum_status ask(
@@ -94,7 +95,7 @@ static enum fulcrum_status ask_first(struct search *search, struct fulcrum_error
     return FULCRUM_OK;
 }
 
-static int has_value(const struct search *search, size_t place)
+static bool has_value(const struct search *search, size_t place)
 {
     return search->known[place] && !isnan(search->value[place]);
 }
@@ -133,16 +134,16 @@ static double valley_of(const struct search *search, size_t from, size_t to, int
 }
 
 /* A place without a value after one that has one: there may be more of either. */
-static int is_torn(const struct search *search)
+static bool is_torn(const struct search *search)
 {
-    int seen = 0;
+    bool seen = false;
     for (size_t i = 0; i < search->count; i++) {
         if (search->known[i] && !has_value(search, i) && seen) {
-            return 1;
+            return true;
         }
         seen = seen || has_value(search, i);
     }
-    return 0;
+    return false;
 }
 
 static void look(const struct search *search, struct state *out)
@@ -187,10 +188,10 @@ static struct gap wanted_gap(const struct search *search, const struct state *st
     double candidate_value = search->value[state->candidate];
     for (size_t i = 0; i < search->count;) {
         struct gap gap = gap_after(search, state, i);
-        int is_open = gap.to > gap.from + 1;
+        bool is_open = gap.to > gap.from + 1;
         /* On the way up, what lies before the best is bounded by it. */
-        int may_be_first = is_open && gap.from < state->candidate &&
-                           (gap.bound >= enough || gap.to == state->candidate);
+        bool may_be_first = is_open && gap.from < state->candidate &&
+                            (gap.bound >= enough || gap.to == state->candidate);
         if (may_be_first) {
             gap.is_wanted = 1;
             return gap;
@@ -243,27 +244,25 @@ static size_t unknown_near(const struct search *search, const struct state *stat
 static enum fulcrum_status narrow(
     struct search *search, struct state *state, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = FULCRUM_OK;
-    while (status == FULCRUM_OK) {
+    for (;;) {
         look(search, state);
         /* Where half is known, the rest costs less than to choose from it. */
         if (state->is_torn || state->best_value <= 0.0 ||
             2 * search->asked > search->count) {
-            status = ask_all(search, err);
+            TRY(ask_all(search, err));
             look(search, state);
-            break;
+            return FULCRUM_OK;
         }
         struct gap gap = wanted_gap(search, state);
         size_t near = unknown_near(search, state);
         if (gap.is_wanted) {
-            status = ask(search, gap.from + (gap.to - gap.from) / 2, err);
+            TRY(ask(search, gap.from + (gap.to - gap.from) / 2, err));
         } else if (near < search->count) {
-            status = ask(search, near, err);
+            TRY(ask(search, near, err));
         } else {
-            break;
+            return FULCRUM_OK;
         }
     }
-    return status;
 }
 
 static enum fulcrum_status run(

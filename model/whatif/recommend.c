@@ -10,6 +10,7 @@
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/interval.h"
 #include "model/quantity.h"
@@ -53,7 +54,7 @@ static unsigned exceeds(double value, double most, enum fulcrum_miss miss)
     return !isnan(most) && value > most ? (unsigned)miss : 0U;
 }
 
-static unsigned is_missing(double value, int is_wanted, enum fulcrum_miss miss)
+static unsigned is_missing(double value, bool is_wanted, enum fulcrum_miss miss)
 {
     return is_wanted && isnan(value) ? (unsigned)miss : 0U;
 }
@@ -61,10 +62,10 @@ static unsigned is_missing(double value, int is_wanted, enum fulcrum_miss miss)
 static unsigned misses_of(
     const struct fulcrum_cost *cost, const struct fulcrum_need *need)
 {
-    int counts_money = need->goal == FULCRUM_OBJECTIVE_CHEAPEST;
-    int has_electricity = counts_money && need->electricity_per_kwh > 0.0;
-    int counts_watts = need->goal == FULCRUM_OBJECTIVE_EFFICIENT || has_electricity ||
-                       !isnan(need->most_w);
+    bool counts_money = need->goal == FULCRUM_OBJECTIVE_CHEAPEST;
+    bool has_electricity = counts_money && need->electricity_per_kwh > 0.0;
+    bool counts_watts = need->goal == FULCRUM_OBJECTIVE_EFFICIENT || has_electricity ||
+                        !isnan(need->most_w);
     unsigned misses =
         exceeds(cost->system_w, need->most_w, FULCRUM_MISS_WATTS) |
         exceeds(cost->price, need->most_price, FULCRUM_MISS_PRICE) |

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_MODEL_WHATIF_RECOMMEND_H
 #define FULCRUM_MODEL_WHATIF_RECOMMEND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/study/pareto.h"
@@ -33,7 +34,7 @@ struct fulcrum_need {
     double most_price;
     double most_rack_units;
     double most_machines;       /* at least 1 */
-    int fills;                  /* as many machines as the limits allow */
+    bool fills;                 /* as many machines as the limits allow */
     double electricity_per_kwh; /* NAN: not given */
     double years;               /* above 0: machines run all the time, then are worth
                                    nothing */

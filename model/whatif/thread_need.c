@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/predict/to_network.h"
 #include "model/try.h"
@@ -44,7 +45,7 @@ static void set_actors(struct search *search, double actors)
 static struct fulcrum_point point_of(const struct search *search)
 {
     const struct fulcrum_thread_need_plan *plan = search->plan;
-    int chooses = plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0;
+    bool chooses = plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0;
     return (struct fulcrum_point){search->settings, search->threads + (chooses ? 2 : 1),
         search->draw, plan->solver.seed};
 }
@@ -101,7 +102,7 @@ static size_t climb(struct search *search, struct probe *out, struct fulcrum_err
     double cores = ceil(search->replicas);
     double best[2] = {0.0, 0.0}; /* before the last doubling and the one before it */
     size_t count = 0;
-    int is_flat = 0;
+    bool is_flat = false;
     while (count < DOUBLINGS_MOST && cores <= most && !is_flat) {
         struct probe *probe = &out[count++];
         probe->cores = cores;

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_MODEL_WHATIF_THREAD_NEED_H
 #define FULCRUM_MODEL_WHATIF_THREAD_NEED_H
 
+#include <stdbool.h>
+
 #include "model/predict/predict.h"
 
 enum { FULCRUM_THREAD_NEED_SETTINGS_MOST = 6 };
@@ -25,7 +27,7 @@ struct fulcrum_thread_need {
     double thread_count;
     double steps_per_s; /* with so many */
     double plateau_steps_per_s;
-    int is_rising; /* more threads than were looked at might add to the plateau */
+    bool is_rising; /* more threads than were looked at might add to the plateau */
 };
 
 /*

@@ -135,12 +135,10 @@ static enum fulcrum_status run(const struct fulcrum_variant_plan *plan,
     }
     alone.draws = 0.0;
     alone.solver = *plan->estimate;
-    enum fulcrum_status status =
-        fulcrum_predictor_run(variants->predictor, point, &alone, out, err);
-    return status == FULCRUM_OK && plan->predict.draws >= 1.0
-               ? fulcrum_predictor_run(
-                     variants->predictor, point, &plan->predict, &again, err)
-               : status;
+    TRY(fulcrum_predictor_run(variants->predictor, point, &alone, out, err));
+    return plan->predict.draws >= 1.0 ? fulcrum_predictor_run(variants->predictor,
+                                            point, &plan->predict, &again, err)
+                                      : FULCRUM_OK;
 }
 
 static enum fulcrum_status predict(const struct fulcrum_variant_plan *plan,
@@ -173,22 +171,20 @@ enum fulcrum_status fulcrum_variants_new(const struct fulcrum_variant_plan *plan
 {
     struct fulcrum_variants *variants = make_room(plan);
     TRY_MEMORY(variants, err, "%zu versions of a design", plan->count);
-    enum fulcrum_status status =
-        fulcrum_predictor_new(plan->scenario, &variants->predictor, err);
-    for (size_t i = 0; i < plan->count && status == FULCRUM_OK; i++) {
-        status = predict(plan, i, variants, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_predictor_new(plan->scenario, &variants->predictor, err));
+    for (size_t i = 0; i < plan->count; i++) {
+        TRY_OR_END(predict(plan, i, variants, err));
         double done_frac = (double)(i + 1) / (double)plan->count;
-        if (status == FULCRUM_OK && plan->watch != NULL &&
-            plan->watch(plan->user, done_frac)) {
-            status = fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
+        if (plan->watch != NULL && plan->watch(plan->user, done_frac)) {
+            TRY_OR_END(fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted"));
         }
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_variants_free(variants);
-        return status;
     }
     *out = variants;
     return FULCRUM_OK;
+end:
+    fulcrum_variants_free(variants);
+    return status;
 }
 
 /* Of the draws that both versions ran; `base` NULL: of one version's values. */
