@@ -1,6 +1,7 @@
 /* cmd_accuracy.c - `fulcrum-bench accuracy`: errors of a method on random networks. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ struct fulcrum_accuracy {
     struct fulcrum_accuracy_domain *domains;
     size_t domain_count;
     size_t worst_count; /* networks to print of each domain */
-    int is_interrupted;
+    bool is_interrupted;
 };
 
 /* What comparisons with a judge came to, printed. */
@@ -160,7 +161,7 @@ static void add_summary(struct fulcrum_report *report,
 static struct fulcrum_report *summary_report(
     const struct fulcrum_accuracy *accuracy, enum fulcrum_format format)
 {
-    int is_table = format == FULCRUM_FORMAT_TABLE;
+    bool is_table = format == FULCRUM_FORMAT_TABLE;
     struct fulcrum_report *report = fulcrum_report_new("domains", summary_columns,
         COUNT_OF(summary_columns) - (is_table ? FILE_COLUMN_COUNT : 0));
     for (size_t i = 0; i < accuracy->domain_count; i++) {
@@ -262,7 +263,7 @@ static enum fulcrum_status print_worst(const struct fulcrum_accuracy *accuracy,
     return FULCRUM_OK;
 }
 
-static int has_verdicts(const struct fulcrum_accuracy *accuracy)
+static bool has_verdicts(const struct fulcrum_accuracy *accuracy)
 {
     size_t count = 0;
     for (size_t i = 0; i < accuracy->domain_count; i++) {
@@ -398,9 +399,9 @@ static enum fulcrum_status plan_domain(
 static enum fulcrum_status plan_all(struct job *job, struct fulcrum_error *err)
 {
     for (int i = 0; i < (int)FULCRUM_DOMAIN_COUNT; i++) {
-        int is_wanted = job->settings->domain == (int)FULCRUM_DOMAIN_COUNT
-                            ? i != (int)FULCRUM_DOMAIN_CORNERS
-                            : i == job->settings->domain;
+        bool is_wanted = job->settings->domain == (int)FULCRUM_DOMAIN_COUNT
+                             ? i != (int)FULCRUM_DOMAIN_CORNERS
+                             : i == job->settings->domain;
         if (is_wanted) {
             TRY(plan_domain(job, (enum fulcrum_domain)i, err));
         }

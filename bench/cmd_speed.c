@@ -1,6 +1,7 @@
 /* cmd_speed.c - `fulcrum-bench speed`: how long solutions, simulations, sweeps take. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static enum fulcrum_status run_job(
     return report(job, context, err);
 }
 
-static int is_picture(const char *path)
+static bool is_picture(const char *path)
 {
     static const char *const endings[] = {".svg", ".pdf", ".png"};
     size_t length = strlen(path);

@@ -11,6 +11,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/parallel.h"
@@ -113,7 +114,7 @@ void fulcrum_compare(const struct fulcrum_comparison_plan *plan,
     fulcrum_parallel_each(count, work_on, &work);
 }
 
-static int is_in(
+static bool is_in(
     const struct fulcrum_comparison *comparison, enum fulcrum_comparison_set set)
 {
     return comparison->state == FULCRUM_COMPARISON_DONE &&

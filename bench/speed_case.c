@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -359,7 +360,7 @@ enum fulcrum_status fulcrum_speed_case_time(struct fulcrum_speed_case *speed_cas
     if (speed_case->part == FULCRUM_SPEED_YARDSTICK) {
         return time_yardstick(speed_case, budget_s, stop, err);
     }
-    int is_sweep = speed_case->part == FULCRUM_SPEED_SWEEP;
+    bool is_sweep = speed_case->part == FULCRUM_SPEED_SWEEP;
     const struct fulcrum_timing_work work = {.run = is_sweep ? run_sweep : run_solve,
         .context = speed_case,
         .clock = is_sweep ? FULCRUM_TIMING_WALL : FULCRUM_TIMING_THREAD_CPU};

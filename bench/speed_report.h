@@ -3,13 +3,15 @@
 #ifndef FULCRUM_BENCH_SPEED_REPORT_H
 #define FULCRUM_BENCH_SPEED_REPORT_H
 
+#include <stdbool.h>
+
 #include "bench/speed_case.h"
 #include "cli/command.h"
 
 struct fulcrum_speed {
     const struct fulcrum_speed_case *cases; /* those without samples are left out */
     size_t case_count;
-    int is_interrupted;
+    bool is_interrupted;
 };
 
 /*

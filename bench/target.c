@@ -7,6 +7,7 @@
  */
 #include "bench/target.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define ALL       FULCRUM_COMPARISON_ALL
@@ -93,7 +94,7 @@ size_t fulcrum_target_judge(const struct fulcrum_target *target,
         const char *summary = (const char *)&summaries[limit->set];
         double measured = *(
             const double *)(const void *)(summary + quantities[limit->quantity].offset);
-        int is_least = limit->quantity == FULCRUM_TARGET_WITHIN;
+        bool is_least = limit->quantity == FULCRUM_TARGET_WITHIN;
         out[count++] = (struct fulcrum_verdict){
             .quantity = quantities[limit->quantity].name,
             .set = limit->set,

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_BENCH_TARGET_H
 #define FULCRUM_BENCH_TARGET_H
 
+#include <stdbool.h>
+
 #include "bench/compare.h"
 
 enum fulcrum_target_quantity {
@@ -47,7 +49,7 @@ struct fulcrum_verdict {
     enum fulcrum_comparison_set set;
     double measured; /* NAN, which misses it: nothing in the set */
     double limit;
-    int is_met;
+    bool is_met;
 };
 
 /*

@@ -9,6 +9,7 @@
  */
 #include "bench/timing.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "calibrate/statistics.h"
@@ -75,14 +76,14 @@ static void conclude(const struct measurement *measurement, struct fulcrum_timin
     };
 }
 
-static int is_over(
+static bool is_over(
     const struct measurement *measurement, const struct fulcrum_statistics *statistics)
 {
     return fulcrum_wall_s() >= measurement->until_s ||
            fulcrum_statistics_settled(statistics, settled_rel);
 }
 
-static int is_stopped(const struct measurement *measurement)
+static bool is_stopped(const struct measurement *measurement)
 {
     return measurement->stop != NULL && *measurement->stop != 0;
 }

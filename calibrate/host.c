@@ -13,6 +13,7 @@
 #include <hwloc.h>
 #include <math.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,7 +256,7 @@ double fulcrum_host_slice_s(void)
     memcpy(&policy, found + POLICY_AT, sizeof policy);
     memcpy(&runtime_ns, found + RUNTIME_AT, sizeof runtime_ns);
     /* Of a deadline policy this is a budget, not a slice. */
-    int has_slices = policy == SCHED_OTHER || policy == SCHED_BATCH;
+    bool has_slices = policy == SCHED_OTHER || policy == SCHED_BATCH;
     return has_slices ? (double)runtime_ns / 1e9 : 0.0;
 }
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -41,7 +42,7 @@ static void kernel(char *text)
 }
 
 /* Whether the processor says that a hypervisor is there: a flag in /proc/cpuinfo. */
-static int has_hypervisor_flag(void)
+static bool has_hypervisor_flag(void)
 {
     char line[8192];
     int found = 0;

@@ -4,6 +4,7 @@
 #include "calibrate/shared_library.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static const char *reason(void)
 }
 
 /* A library that is there and does not load has a reason worth telling. */
-static int is_absence(const char *text)
+static bool is_absence(const char *text)
 {
     return strstr(text, "No such file") != NULL;
 }

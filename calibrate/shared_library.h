@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_SHARED_LIBRARY_H
 #define FULCRUM_CALIBRATE_SHARED_LIBRARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -10,9 +11,9 @@
 /* A function of the library and its place in a table of function pointers. */
 struct fulcrum_symbol {
     const char *name;
-    size_t offset;   /* of the pointer in the table, in bytes */
-    int is_optional; /* newer versions only: its pointer is NULL where it is not there
-                      */
+    size_t offset;    /* of the pointer in the table, in bytes */
+    bool is_optional; /* newer versions only: its pointer is NULL where it is not there
+                       */
 };
 
 /*

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "model/nearest.h"
@@ -151,8 +152,8 @@ void fulcrum_command_syntax_init(
         out->groups[count++] = *group;
     }
     out->groups[count].title = "Common options";
-    int has_format = command->output == FULCRUM_OUTPUT_REPORT ||
-                     command->output == FULCRUM_OUTPUT_FILE_REPORT;
+    bool has_format = command->output == FULCRUM_OUTPUT_REPORT ||
+                      command->output == FULCRUM_OUTPUT_FILE_REPORT;
     memcpy(out->common, common_rows, sizeof common_rows);
     out->common[0].fallback = fulcrum_format_name((int)command->format);
     out->groups[count].rows = has_format ? out->common : out->common + 1;

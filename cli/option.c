@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static enum fulcrum_status set_number(const struct slot *slot, const char *name,
         return fulcrum_fail(
             err, FULCRUM_ERR_FORMAT, "%s: '%s' is not a whole number", name, text);
     }
-    int is_limited = row->least != 0.0 || row->most != 0.0;
+    bool is_limited = row->least != 0.0 || row->most != 0.0;
     if (is_limited && (value < row->least || value > row->most)) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s: %s is outside [%g, %g]%s%s",
             name, text, row->least, row->most, row->unit != NULL ? " " : "",
@@ -199,7 +200,7 @@ static void clear(const struct slot *slot)
     }
 }
 
-static int takes_value(const struct fulcrum_option *row)
+static bool takes_value(const struct fulcrum_option *row)
 {
     return row->kind != FULCRUM_OPTION_FLAG && row->kind != FULCRUM_OPTION_HELP;
 }
@@ -338,7 +339,7 @@ static enum fulcrum_status take_argument(struct parser *parser, const char *text
 }
 
 static enum fulcrum_status take_option(
-    struct parser *parser, int code, int *is_complete)
+    struct parser *parser, int code, bool *is_complete)
 {
     if (code == 1) {
         return take_argument(parser, optarg);
@@ -371,7 +372,7 @@ static void clear_arguments(const struct parser *parser)
 
 static enum fulcrum_status read_words(struct parser *parser)
 {
-    int is_complete = 0;
+    bool is_complete = 0;
     enum fulcrum_status status = FULCRUM_OK;
     optind = 0; /* start anew: getopt keeps its place between calls */
     while (status == FULCRUM_OK && !is_complete) {
@@ -436,7 +437,7 @@ static int text_is_set(const struct fulcrum_option *row, const char *value)
            (row->fallback == NULL || strcmp(value, row->fallback) != 0);
 }
 
-int fulcrum_option_is_set(const struct fulcrum_option *row, const void *settings)
+bool fulcrum_option_is_set(const struct fulcrum_option *row, const void *settings)
 {
     const void *member = (const char *)settings + row->offset;
     switch (row->kind) {

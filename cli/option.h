@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CLI_OPTION_H
 #define FULCRUM_CLI_OPTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -102,7 +103,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_options_parse(
  * Whether an option has been given a value other than its fallback.
  *   settings  parsed, as the row's group places it
  */
-int fulcrum_option_is_set(const struct fulcrum_option *row, const void *settings);
+bool fulcrum_option_is_set(const struct fulcrum_option *row, const void *settings);
 
 /* Frees the lists in `settings`. */
 void fulcrum_options_free(const struct fulcrum_syntax *syntax, void *settings);

@@ -3,6 +3,7 @@
 #include "cli/program.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,7 @@ static void add_range(struct text *text, const struct fulcrum_option *row)
 {
     char range[80];
     const char *unit = row->unit != NULL ? row->unit : "";
-    int is_limited = row->least != 0.0 || row->most != 0.0;
+    bool is_limited = row->least != 0.0 || row->most != 0.0;
     if (is_limited) {
         (void)snprintf(range, sizeof range, "%g to %g%s%s", row->least, row->most,
             unit[0] != '\0' ? " " : "", unit);
@@ -384,7 +385,7 @@ static int print_help(const struct fulcrum_program *program, const char *name)
     return finish_stdout(program);
 }
 
-static int is_word(const char *word, const char *name, const char *letter)
+static bool is_word(const char *word, const char *name, const char *letter)
 {
     return strcmp(word, name) == 0 || strcmp(word, letter) == 0;
 }

@@ -154,7 +154,7 @@ enum fulcrum_status fulcrum_measuring_progress_settle(enum fulcrum_status status
     return FULCRUM_OK;
 }
 
-int fulcrum_measuring_progress_stops(void *watch)
+bool fulcrum_measuring_progress_stops(void *watch)
 {
     const struct fulcrum_measuring_progress *own = watch;
     return *own->interrupted != 0;

@@ -70,7 +70,7 @@ enum fulcrum_status fulcrum_measuring_progress_settle(enum fulcrum_status status
     struct fulcrum_context *context, const struct fulcrum_error *err);
 
 /* For `stop`: 1 after Ctrl-C. */
-int fulcrum_measuring_progress_stops(void *watch);
+bool fulcrum_measuring_progress_stops(void *watch);
 
 /* For `progress`. */
 void fulcrum_measuring_progress_show(

@@ -3,6 +3,7 @@
 #include "cli/range.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ static double range_value(const struct range *range, size_t i)
 static enum fulcrum_status check_whole(
     const struct fulcrum_field *field, double value, struct fulcrum_error *err)
 {
-    int is_wrong = field->kind == FULCRUM_FIELD_COUNT && value != floor(value);
+    bool is_wrong = field->kind == FULCRUM_FIELD_COUNT && value != floor(value);
     return is_wrong ? fulcrum_fail(err, FULCRUM_ERR_RANGE,
                           "%s = %.6g: expected a whole number from %.6g to %.6g",
                           field->path, value, field->least, field->most)

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -346,7 +347,7 @@ static void libretro_env_free(struct fulcrum_env *env)
 }
 
 /* Whether `list`, as "gb|gbc", has `extension` in it. */
-static int has_extension(const char *list, const char *extension)
+static bool has_extension(const char *list, const char *extension)
 {
     size_t length = strlen(extension);
     for (const char *at = list; at != NULL; at = strchr(at, '|')) {

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,7 @@ enum fulcrum_status fulcrum_cpu_list_read(
             at++;
             range[1] = read_number(&at);
         }
-        int is_followed = *at == ',' && at[1] != '\0';
+        bool is_followed = *at == ',' && at[1] != '\0';
         if (range[0] < 0 || range[1] < range[0] || !(is_followed || *at == '\0')) {
             return fulcrum_fail(
                 err, FULCRUM_ERR_FORMAT, "%s: expected processors such as 0-3,8", text);

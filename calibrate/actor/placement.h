@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_ACTOR_PLACEMENT_H
 #define FULCRUM_CALIBRATE_ACTOR_PLACEMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -20,7 +21,7 @@ struct fulcrum_placement {
     struct fulcrum_cpu_list server; /* inference, and training where there is any */
     size_t actor_core_count;        /* cores that the lists lie on */
     size_t server_core_count;
-    int is_apart; /* no core in both */
+    bool is_apart; /* no core in both */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +109,7 @@ int fulcrum_request_queue_await(
 {
     while (sem_wait(&request_queue->answers[seat]) != 0 && errno == EINTR) {
     }
-    int is_open = !atomic_load(&request_queue->is_closed);
+    bool is_open = !atomic_load(&request_queue->is_closed);
     if (!is_open) {
         /* Whoever waits here again is sent home too. */
         (void)sem_post(&request_queue->answers[seat]);
@@ -132,7 +133,7 @@ size_t fulcrum_request_queue_collect(struct fulcrum_request_queue *request_queue
 {
     (void)pthread_mutex_lock(&request_queue->lock);
     await(request_queue, least);
-    int is_closed = atomic_load(&request_queue->is_closed);
+    bool is_closed = atomic_load(&request_queue->is_closed);
     size_t count =
         request_queue->waiting_count < most ? request_queue->waiting_count : most;
     for (size_t i = 0; i < count; i++) {
@@ -163,7 +164,7 @@ size_t fulcrum_request_queue_waiting(struct fulcrum_request_queue *request_queue
 void fulcrum_request_queue_close(struct fulcrum_request_queue *request_queue)
 {
     (void)pthread_mutex_lock(&request_queue->lock);
-    int was_closed = atomic_exchange(&request_queue->is_closed, 1);
+    bool was_closed = atomic_exchange(&request_queue->is_closed, 1);
     (void)pthread_cond_signal(&request_queue->is_enough);
     (void)pthread_mutex_unlock(&request_queue->lock);
     for (size_t i = 0; i < request_queue->seat_count && !was_closed; i++) {
@@ -188,7 +189,7 @@ struct fulcrum_handoff {
     struct fulcrum_request_queue *request_queue;
     struct fulcrum_placement placement;
     struct fulcrum_cpu_list before; /* where the server might run */
-    int is_apart;
+    bool is_apart;
     size_t *numbers;      /* of the seats of a batch */
     unsigned char *input; /* the observations of a batch */
     double answered_s;
@@ -351,7 +352,7 @@ double fulcrum_handoff_ask_s(struct fulcrum_handoff *handoff)
     return count > 0 && sum_s > 0.0 ? sum_s / (double)count : 0.0;
 }
 
-int fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff)
+bool fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff)
 {
     return handoff->is_apart;
 }

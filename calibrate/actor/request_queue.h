@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_ACTOR_REQUEST_QUEUE_H
 #define FULCRUM_CALIBRATE_ACTOR_REQUEST_QUEUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -105,7 +106,7 @@ double fulcrum_handoff_wake_s(const struct fulcrum_handoff *handoff);
 double fulcrum_handoff_ask_s(struct fulcrum_handoff *handoff);
 
 /* 1 where server and actors have cores of their own. */
-int fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff);
+bool fulcrum_handoff_is_apart(const struct fulcrum_handoff *handoff);
 
 /* Computes for `seconds` of the calling thread's CPU time. */
 void fulcrum_spin_s(double seconds);

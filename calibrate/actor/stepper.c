@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/actor/stepper.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "calibrate/random.h"
@@ -156,7 +157,7 @@ enum fulcrum_status fulcrum_stepper_run(struct fulcrum_stepper *stepper, size_t 
                                          : FULCRUM_OK;
 }
 
-int fulcrum_stepper_has_log(const struct fulcrum_stepper *stepper)
+bool fulcrum_stepper_has_log(const struct fulcrum_stepper *stepper)
 {
     return stepper->stage->actor->step_many != NULL;
 }

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_ACTOR_STEPPER_H
 #define FULCRUM_CALIBRATE_ACTOR_STEPPER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -92,7 +93,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_run(
     struct fulcrum_error *err);
 
 /* 1 where fulcrum_stepper_log may be called: steps are timed where they happen. */
-int fulcrum_stepper_has_log(const struct fulcrum_stepper *stepper);
+bool fulcrum_stepper_has_log(const struct fulcrum_stepper *stepper);
 
 /* As fulcrum_stepper_run, with the CPU times of steps as `log` asks for them. */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_stepper_log(

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/try.h"
 
@@ -305,7 +306,7 @@ static size_t parts(size_t count, size_t part)
 }
 
 struct fulcrum_device_launch fulcrum_device_product_launch(
-    const struct fulcrum_device_product *product, int is_wide)
+    const struct fulcrum_device_product *product, bool is_wide)
 {
     size_t rows = product->row_count;
     size_t cols = product->col_count;

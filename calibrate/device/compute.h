@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CALIBRATE_DEVICE_COMPUTE_H
 #define FULCRUM_CALIBRATE_DEVICE_COMPUTE_H
 
+#include <stdbool.h>
+
 #include "calibrate/device/device.h"
 #include "calibrate/network/activation.h"
 #include "calibrate/network/layer.h"
@@ -22,7 +24,7 @@ extern const struct fulcrum_device fulcrum_device_cuda;
 struct fulcrum_compute {
     const struct fulcrum_device *device;
     struct fulcrum_device_state *state;
-    int is_wide; /* of the device's info */
+    bool is_wide; /* of the device's info */
 };
 
 /* How much of an arena is spoken for, before it is reserved. {0} is a legal start. */
@@ -76,7 +78,7 @@ struct fulcrum_compute_sum {
     size_t col_count;
     fulcrum_place value;
     fulcrum_place sums;
-    int is_added; /* 1: to what `sums` holds */
+    bool is_added; /* 1: to what `sums` holds */
     float factor;
     fulcrum_place scratch; /* fulcrum_compute_sum_scratch floats */
 };
@@ -90,7 +92,7 @@ size_t fulcrum_compute_sum_scratch(size_t row_count, size_t col_count);
 struct fulcrum_compute_images {
     size_t count;
     fulcrum_place place;
-    int is_bytes;
+    bool is_bytes;
     size_t first_byte; /* of the first image, from the place on */
 };
 
@@ -176,6 +178,6 @@ void fulcrum_compute_launch(
  * compute it. Wide devices run it in groups of FULCRUM_TILE_ITEMS.
  */
 struct fulcrum_device_launch fulcrum_device_product_launch(
-    const struct fulcrum_device_product *product, int is_wide);
+    const struct fulcrum_device_product *product, bool is_wide);
 
 #endif

@@ -8,6 +8,8 @@
  */
 #include "calibrate/device/cuda_driver.h"
 
+#include <stdbool.h>
+
 #include "calibrate/shared_library.h"
 #include "model/try.h"
 
@@ -79,7 +81,7 @@ enum fulcrum_status fulcrum_cuda_check(const struct fulcrum_cuda_driver *driver,
         "cuda: %s: %s (%d)", what, fulcrum_cuda_error_name(driver, result), result);
 }
 
-int fulcrum_cuda_can_divide(const struct fulcrum_cuda_driver *driver)
+bool fulcrum_cuda_can_divide(const struct fulcrum_cuda_driver *driver)
 {
     return driver->device_get_resource != NULL && driver->split_by_count != NULL &&
            driver->resource_describe != NULL && driver->green_create != NULL &&

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_DEVICE_CUDA_DRIVER_H
 #define FULCRUM_CALIBRATE_DEVICE_CUDA_DRIVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -142,6 +143,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_cuda_check(
     struct fulcrum_error *err);
 
 /* 1 where the driver can run kernels on a part of the SMs. */
-int fulcrum_cuda_can_divide(const struct fulcrum_cuda_driver *driver);
+bool fulcrum_cuda_can_divide(const struct fulcrum_cuda_driver *driver);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_DEVICE_DEVICE_H
 #define FULCRUM_CALIBRATE_DEVICE_DEVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,15 +21,15 @@ typedef uint32_t fulcrum_place;
 struct fulcrum_device_options {
     size_t index;    /* of the device among those that the library lists */
     double sm_count; /* SMs (compute units) to run on; 0: all */
-    int is_wide;     /* 1: in the manner of a GPU, even where it is a CPU (tests) */
+    bool is_wide;    /* 1: in the manner of a GPU, even where it is a CPU (tests) */
 };
 
 struct fulcrum_device_info {
     char name[96];
     char uuid[48];           /* "GPU-...", as NVML prints it; "" where it is not told */
     char detail[200];        /* driver, libraries and their versions: provenance */
-    int is_gpu;              /* 0: its kernels run on the host's own cores */
-    int is_wide;             /* 1: wants thousands of items, side by side in memory */
+    bool is_gpu;             /* 0: its kernels run on the host's own cores */
+    bool is_wide;            /* 1: wants thousands of items, side by side in memory */
     double sm_count;         /* of the whole device */
     double granted_sm_count; /* in force */
     double least_sm_count;   /* smallest share that can be granted */
@@ -43,8 +44,8 @@ struct fulcrum_device_product {
     size_t row_count; /* of c */
     size_t col_count;
     size_t inner_count;
-    int is_left_transposed;  /* a is stored inner x row */
-    int is_right_transposed; /* b is stored col x inner; never both */
+    bool is_left_transposed;  /* a is stored inner x row */
+    bool is_right_transposed; /* b is stored col x inner; never both */
     fulcrum_place a;
     fulcrum_place b;
     float beta; /* 0: what c held is not read */

@@ -7,6 +7,7 @@
  */
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,7 +261,7 @@ static enum fulcrum_status furnish(struct fulcrum_cuda_share *share,
 }
 
 /* All SMs where that is asked for, or where a part would be rounded up beyond them. */
-static int takes_all(const struct fulcrum_cuda_gpu *gpu, double sm_count)
+static bool takes_all(const struct fulcrum_cuda_gpu *gpu, double sm_count)
 {
     double steps = ceil((sm_count - gpu->least_sm_count) / gpu->sm_step);
     double rounded = gpu->least_sm_count + fmax(steps, 0.0) * gpu->sm_step;
@@ -275,7 +276,7 @@ static enum fulcrum_status check_count(
             "sm_count = %g is outside [0, %g], the SMs of this GPU", sm_count,
             gpu->sm_count);
     }
-    int is_part = sm_count > 0.0 && sm_count < gpu->sm_count;
+    bool is_part = sm_count > 0.0 && sm_count < gpu->sm_count;
     if (is_part && !fulcrum_cuda_can_divide(&gpu->driver)) {
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
             "cuda: this driver (CUDA %d.%d) cannot divide the GPU (needs CUDA 12.4, "
@@ -363,7 +364,7 @@ struct fulcrum_device_state {
 };
 
 /* 1 where nothing has failed so far and the share's context could be made current. */
-static int is_ready(struct fulcrum_device_state *state)
+static bool is_ready(struct fulcrum_device_state *state)
 {
     const struct fulcrum_cuda_driver *driver = &state->gpu.driver;
     return state->failure.status == FULCRUM_OK &&
@@ -698,7 +699,7 @@ static void multiply_by_cublas(
 static void cuda_multiply(
     struct fulcrum_device_state *state, const struct fulcrum_device_product *product)
 {
-    int is_empty = product->row_count == 0 || product->col_count == 0;
+    bool is_empty = product->row_count == 0 || product->col_count == 0;
     if (is_empty || !is_ready(state)) {
         return;
     }

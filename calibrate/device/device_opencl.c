@@ -12,6 +12,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ enum { MOST_DEVICES = 32, MOST_PLATFORMS = 16 };
 /* Everything that belongs to one context. */
 struct engine {
     cl_device_id part; /* the device, or the share of it that is in use */
-    int is_share;      /* 1: `part` is a sub-device, given back with the engine */
+    bool is_share;     /* 1: `part` is a sub-device, given back with the engine */
     cl_context context;
     cl_command_queue queue;
     cl_program program;
@@ -43,7 +44,7 @@ struct engine {
 
 struct fulcrum_device_state {
     cl_device_id device;
-    int is_wide;
+    bool is_wide;
     size_t group; /* items of a group */
     double sm_count;
     double granted_sm_count;
@@ -80,8 +81,8 @@ static const char *code_name(cl_int code)
 static enum fulcrum_status fail_with(
     struct fulcrum_error *err, const char *what, cl_int code)
 {
-    int is_memory = code == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
-                    code == CL_OUT_OF_HOST_MEMORY || code == CL_INVALID_BUFFER_SIZE;
+    bool is_memory = code == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+                     code == CL_OUT_OF_HOST_MEMORY || code == CL_INVALID_BUFFER_SIZE;
     return fulcrum_fail(err,
         is_memory ? FULCRUM_ERR_NO_MEMORY : FULCRUM_ERR_UNSUPPORTED,
         "OpenCL: %s: error %d (%s)", what, (int)code, code_name(code));
@@ -95,7 +96,7 @@ static void keep(struct fulcrum_device_state *state, const char *what, cl_int co
     }
 }
 
-static int has_failed(const struct fulcrum_device_state *state)
+static bool has_failed(const struct fulcrum_device_state *state)
 {
     return state->first.status != FULCRUM_OK;
 }
@@ -123,7 +124,7 @@ static cl_ulong device_number(cl_device_id device, cl_device_info what, size_t b
                                                                             : 0;
 }
 
-static int is_cpu(cl_device_id device)
+static bool is_cpu(cl_device_id device)
 {
     return (device_number(device, CL_DEVICE_TYPE, sizeof(cl_device_type)) &
                CL_DEVICE_TYPE_CPU) != 0;
@@ -151,7 +152,7 @@ static void add_platform(struct list *list, cl_platform_id platform)
     }
 }
 
-static void append(struct list *to, const struct list *from, int wants_cpus)
+static void append(struct list *to, const struct list *from, bool wants_cpus)
 {
     for (size_t i = 0; i < from->count; i++) {
         if (is_cpu(from->devices[i]) == wants_cpus) {
@@ -208,7 +209,7 @@ static enum fulcrum_status refuse_index(
         err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %.150s", index, names);
 }
 
-static int can_divide(cl_device_id device, cl_device_partition_property how)
+static bool can_divide(cl_device_id device, cl_device_partition_property how)
 {
     cl_device_partition_property known[8] = {0};
     size_t byte = 0;
@@ -224,7 +225,7 @@ static int can_divide(cl_device_id device, cl_device_partition_property how)
     return 0;
 }
 
-static int is_divisible(cl_device_id device)
+static bool is_divisible(cl_device_id device)
 {
     return can_divide(device, CL_DEVICE_PARTITION_BY_COUNTS) ||
            can_divide(device, CL_DEVICE_PARTITION_EQUALLY);
@@ -239,7 +240,7 @@ static cl_int divide(cl_device_id device, cl_uint share, cl_device_id *out)
         CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)share, 0};
     cl_device_id parts[MOST_DEVICES * MOST_DEVICES];
     cl_uint count = 0;
-    int is_counted = can_divide(device, CL_DEVICE_PARTITION_BY_COUNTS);
+    bool is_counted = can_divide(device, CL_DEVICE_PARTITION_BY_COUNTS);
     cl_int code = clCreateSubDevices(device, is_counted ? by_counts : equally,
         sizeof parts / sizeof parts[0], parts, &count);
     if (code != CL_SUCCESS || count == 0) {
@@ -321,7 +322,7 @@ static enum fulcrum_status fail_build(
 }
 
 static enum fulcrum_status build(
-    struct engine *engine, int is_wide, struct fulcrum_error *err)
+    struct engine *engine, bool is_wide, struct fulcrum_error *err)
 {
     const char *texts[] = {
         (const char *)fulcrum_kernels_text, (const char *)fulcrum_network_text};
@@ -438,7 +439,7 @@ static void opencl_close(struct fulcrum_device_state *state)
 }
 
 static void look_at(
-    struct fulcrum_device_state *state, cl_device_id device, int wants_wide)
+    struct fulcrum_device_state *state, cl_device_id device, bool wants_wide)
 {
     size_t group =
         (size_t)device_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));

@@ -9,6 +9,7 @@
 #include "calibrate/device/device_r2d2.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "calibrate/device/compute.h"
@@ -734,7 +735,7 @@ static void hand_over(const struct fulcrum_device_r2d2 *network,
     const struct fulcrum_device_lstm_trace *warm = &network->target.core;
     size_t burn_in = network->options.train_burn_in;
     size_t count = network->options.train_batch * network->net.layers.lstm.unit_count;
-    int is_there = burn_in == 0 && trace == &network->target;
+    bool is_there = burn_in == 0 && trace == &network->target;
     if (!is_there) {
         fulcrum_compute_copy(compute, trace->core.hidden,
             fulcrum_place_at(warm->hidden, burn_in * count), count);

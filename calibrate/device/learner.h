@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_DEVICE_LEARNER_H
 #define FULCRUM_CALIBRATE_DEVICE_LEARNER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,8 +41,8 @@ struct fulcrum_learner_info {
     double train_step_flop;
     size_t buffer_byte; /* weights, optimiser, replay and every other buffer */
     char backend[200];  /* libraries and their versions, kernels, threads */
-    int is_gpu;         /* 0: runs on this machine's cores, and all below is zero
-                           unless they are reached as a device */
+    bool is_gpu;        /* 0: runs on this machine's cores, and all below is zero
+                          unless they are reached as a device */
     char device_name[96];
     char device_uuid[48];    /* "GPU-...", as NVML prints it: which of several GPUs its
                                 watts are of; "" where it is not told */

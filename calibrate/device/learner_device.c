@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/device/learner_device.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,8 +42,8 @@ static enum fulcrum_status open_device(const struct fulcrum_device *device,
     TRY(device->open(&device_options, &state->compute.state, info, err));
     state->compute.device = device;
     state->compute.is_wide = info->is_wide;
-    int takes_one = !info->is_gpu && !(options->sm_count > 0.0) &&
-                    info->granted_sm_count > 1.0 && device->grant != NULL;
+    bool takes_one = !info->is_gpu && !(options->sm_count > 0.0) &&
+                     info->granted_sm_count > 1.0 && device->grant != NULL;
     /* Where it cannot be divided, it runs whole, and the info says so. */
     if (takes_one) {
         (void)device->grant(state->compute.state, 1.0, &info->granted_sm_count, NULL);

@@ -21,6 +21,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,7 +264,7 @@ static enum fulcrum_status covariance_on_scale(const struct fulcrum_fit_state *f
 }
 
 /* A spread of a factor e, or as wide as the prior: the data did not speak. */
-static int is_identified(const struct fulcrum_fit_parameter *p, double sd_on_scale)
+static bool is_identified(const struct fulcrum_fit_parameter *p, double sd_on_scale)
 {
     if (p->prior_sd > 0) {
         return sd_on_scale < prior_share_limit * p->prior_sd;

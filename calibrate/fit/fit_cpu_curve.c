@@ -9,6 +9,7 @@
 #include "calibrate/fit/fit_cpu_curve.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -76,7 +77,7 @@ static int leaves_socket(
 static void fill_parameters(struct fulcrum_fit_parameter *parameter,
     const struct fulcrum_cpu_curve_host *host, const struct fulcrum_point_set *set)
 {
-    int has_smt = host->thread_count > host->core_count;
+    bool has_smt = host->thread_count > host->core_count;
     int crosses = leaves_socket(host, set);
     parameter[STEP_S] = (struct fulcrum_fit_parameter){.name = "step_s",
         .scale = FULCRUM_SCALE_LOG,
@@ -110,7 +111,7 @@ static void fill_parameters(struct fulcrum_fit_parameter *parameter,
 }
 
 /* Actors in lockstep dip once, where the first of them share a core. */
-static int is_expected_dip(
+static bool is_expected_dip(
     const struct fulcrum_cpu_curve_host *host, double from, double to)
 {
     return host->coupling != FULCRUM_ACTORS_ASYNC && from <= host->core_count &&

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_FIT_FIT_CPU_CURVE_H
 #define FULCRUM_CALIBRATE_FIT_FIT_CPU_CURVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "calibrate/fit/fit.h"
@@ -25,9 +26,9 @@ struct fulcrum_cpu_curve_host {
     double socket_count; /* >= 1 */
     enum fulcrum_actor_coupling coupling;
     enum fulcrum_actor_binding binding;
-    double noise_rel;   /* standard deviation of one point, form error included; 0: 3 %,
-                           what the form leaves on published curves */
-    int is_noise_known; /* noise_rel, then above 0, is that of every point: none is an
+    double noise_rel; /* standard deviation of one point, form error included; 0: 3 %,
+                         what the form leaves on published curves */
+    bool is_noise_known; /* noise_rel, then above 0, is that of every point: none is an
                            outlier, and it does not grow with what the form leaves */
 };
 

@@ -6,6 +6,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,7 +257,7 @@ double fulcrum_power_fit_error_w(const struct fulcrum_power_fit *fit, double bus
     return sqrt(fmax(0, variance));
 }
 
-static int is_alpha_free(
+static bool is_alpha_free(
     const struct fulcrum_point_set *levels, const struct fulcrum_power_options *options)
 {
     return options->form == FULCRUM_POWER_LAW ||
@@ -279,7 +280,7 @@ static enum fulcrum_status check(const struct fulcrum_samples *samples,
             "%s: least_idle_w = %.6g, at least 0 expected", samples->what,
             options->least_idle_w);
     }
-    int has_prior = options->alpha < 0 || options->alpha > 0 || isnan(options->alpha);
+    bool has_prior = options->alpha < 0 || options->alpha > 0 || isnan(options->alpha);
     if (has_prior && (!(options->alpha >= alpha_low && options->alpha <= alpha_high) ||
                          !(options->alpha_factor > 1) || !(options->noise_rel > 0))) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
@@ -293,7 +294,7 @@ static enum fulcrum_status check(const struct fulcrum_samples *samples,
 }
 
 static struct fulcrum_fit_parameter alpha_parameter(
-    const struct fulcrum_power_options *options, int is_free)
+    const struct fulcrum_power_options *options, bool is_free)
 {
     struct fulcrum_fit_parameter alpha = {
         .name = "alpha", .scale = FULCRUM_SCALE_LOG, .low = 1, .high = 1, .start = 1};

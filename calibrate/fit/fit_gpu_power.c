@@ -9,6 +9,7 @@
 #include "calibrate/fit/fit_gpu_power.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/try.h"
 
@@ -42,7 +43,7 @@ double fulcrum_gpu_power_fit_w(
     return watts_of(parameter, load);
 }
 
-static int is_share(double value)
+static bool is_share(double value)
 {
     return value >= 0 && value <= 1;
 }
@@ -72,11 +73,11 @@ static enum fulcrum_status check(
 
 /* What the set of levels holds. */
 struct variety {
-    int has_nobody; /* a level of a GPU that nobody holds */
-    int has_held;
-    int has_busy;
-    int has_inference;
-    int has_training;
+    bool has_nobody; /* a level of a GPU that nobody holds */
+    bool has_held;
+    bool has_busy;
+    bool has_inference;
+    bool has_training;
     double least_sm_frac; /* of busy levels */
     double most_sm_frac;
     size_t share_count; /* different shares of the time on all SMs, rest included */
@@ -102,7 +103,7 @@ static struct variety look(const struct fulcrum_gpu_load *loads, size_t count)
     struct variety variety = {.least_sm_frac = 1};
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_gpu_load *load = &loads[i];
-        int is_busy = load->train_frac + load->inference_frac > 0;
+        bool is_busy = load->train_frac + load->inference_frac > 0;
         variety.has_nobody |= !load->is_active;
         variety.has_held |= load->is_active;
         variety.has_busy |= is_busy;

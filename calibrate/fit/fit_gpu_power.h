@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_FIT_FIT_GPU_POWER_H
 #define FULCRUM_CALIBRATE_FIT_FIT_GPU_POWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "calibrate/fit/fit.h"
@@ -10,7 +11,7 @@
 
 /* One level of load, and what the GPU drew. */
 struct fulcrum_gpu_load {
-    int is_active;         /* a program holds the GPU, working or not */
+    bool is_active;        /* a program holds the GPU, working or not */
     double train_frac;     /* share of the time that training takes, 0..1 */
     double inference_frac; /* the same of inference; together at most 1 */
     double sm_frac;        /* SMs granted over all, 0..1 */

@@ -9,6 +9,7 @@
 #include "calibrate/fit/fit_sm.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +69,7 @@ static struct context context_of(const struct fulcrum_sm_point *points, double s
     return (struct context){points, design.workload.network, sm_count};
 }
 
-static int is_train(const struct fulcrum_sm_point *point)
+static bool is_train(const struct fulcrum_sm_point *point)
 {
     return !(point->batch > 0);
 }
@@ -78,8 +79,8 @@ static enum fulcrum_status check_points(const struct fulcrum_sm_point *points,
 {
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_sm_point *point = &points[i];
-        int is_good = point->sm_count >= 1 && point->sm_count <= sm_count &&
-                      point->batch >= 0 && isfinite(point->batch);
+        bool is_good = point->sm_count >= 1 && point->sm_count <= sm_count &&
+                       point->batch >= 0 && isfinite(point->batch);
         if (!is_good) {
             return fulcrum_fail(err, FULCRUM_ERR_RANGE,
                 "SM sweep: a batch of %.6g on %.6g SMs, expected at least 0 and 1 to "
@@ -96,7 +97,7 @@ static size_t distinct_of(const struct fulcrum_sm_point *points, size_t count,
 {
     size_t found = 0;
     for (size_t i = 0; i < count && found < enough; i++) {
-        int is_new = !is_train(&points[i]);
+        bool is_new = !is_train(&points[i]);
         for (size_t j = 0; j < i && is_new; j++) {
             is_new = is_train(&points[j]) ||
                      fabs(value(&points[j]) - value(&points[i])) > 0.0;
@@ -141,8 +142,8 @@ static double start_s(const struct fulcrum_sm_point *points, size_t count, doubl
         }
         double off = fabs(points[i].batch - batch);
         double best_off = best != NULL ? fabs(best->batch - batch) : 0;
-        int is_better = best == NULL || off < best_off ||
-                        (!(off > best_off) && points[i].sm_count > best->sm_count);
+        bool is_better = best == NULL || off < best_off ||
+                         (!(off > best_off) && points[i].sm_count > best->sm_count);
         best = is_better ? &points[i] : best;
     }
     return best != NULL ? best->time_s : 0;
@@ -203,7 +204,7 @@ static void fill_parameters(struct fulcrum_fit_parameter parameter[PARAMETERS],
 static struct fulcrum_sm_fit result_of(
     const struct fulcrum_fit_result *fit, double sm_count)
 {
-    int has_train = fit->parameter[TRAIN].value > 0;
+    bool has_train = fit->parameter[TRAIN].value > 0;
     return (struct fulcrum_sm_fit){.sm_count = sm_count,
         .per_batch_s = fit->parameter[PER_BATCH].value,
         .per_item_s = fit->parameter[PER_ITEM].value,

@@ -23,6 +23,7 @@
 #include <gsl/gsl_sort_vector.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -112,7 +113,7 @@ static size_t data(const struct cloud *cloud)
     return cloud->problem->datum_count;
 }
 
-static int is_stopped(const struct cloud *cloud)
+static bool is_stopped(const struct cloud *cloud)
 {
     return posterior_is_stopped(cloud->problem);
 }
@@ -360,7 +361,7 @@ static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *er
     return FULCRUM_OK;
 }
 
-static int is_allocated(const struct cloud *cloud)
+static bool is_allocated(const struct cloud *cloud)
 {
     return cloud->z != NULL && cloud->predicted != NULL && cloud->misfit != NULL &&
            cloud->other_z != NULL && cloud->other_predicted != NULL &&

@@ -4,6 +4,7 @@
 #ifndef FULCRUM_CALIBRATE_FIT_POSTERIOR_H
 #define FULCRUM_CALIBRATE_FIT_POSTERIOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,7 +43,7 @@ struct fulcrum_posterior_problem {
     void *const *contexts; /* one per thread */
     size_t thread_count;   /* >= 1 */
     /* Non-zero: end soon; asked by every thread, often. NULL: never. */
-    int (*stop)(void *watcher);
+    bool (*stop)(void *watcher);
     /* Told now and then, by the calling thread alone. NULL: nobody is. */
     void (*progress)(void *watcher, double done_frac);
     void *watcher;
@@ -76,7 +77,7 @@ struct fulcrum_posterior_draws {
     double *predicted;      /* count x datum_count; also of data that are left out */
     double effective_count; /* independent draws that would say as much of the parameter
                                that is known worst */
-    int is_partial;         /* stopped before there were as many as were wanted */
+    bool is_partial;        /* stopped before there were as many as were wanted */
 };
 
 /*

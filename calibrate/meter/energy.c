@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ enum { SOURCE_COUNT = 2, TEXT_SIZE = 240 };
 struct track {
     double begin_j;
     double window_j;
-    int is_wanted; /* one of those asked for */
+    bool is_wanted; /* one of those asked for */
     char doubt[TEXT_SIZE];
 };
 
@@ -47,7 +48,7 @@ struct fulcrum_energy_meterset {
     void *user;
     double window_rel;
     int uses_gpu;
-    int is_begun;
+    bool is_begun;
     double begin_s;
     struct source source[SOURCE_COUNT];
     struct fulcrum_energy_reading idle;
@@ -88,7 +89,7 @@ static void keep_line(char *text, size_t size, const char *detail)
 /* Domains of one GPU where one is named, all of the source otherwise. */
 static int choose_domains(struct source *source, const char *name)
 {
-    int is_any = name == NULL || name[0] == '\0';
+    bool is_any = name == NULL || name[0] == '\0';
     size_t wanted = 0;
     source->absence[0] = '\0';
     for (size_t i = 0; i < source->count; i++) {
@@ -417,7 +418,7 @@ static void add_to_step(const struct fulcrum_energy_meterset *set,
         sum_j += out->gpu_j;
         sum_above_j += above_j(&set->source[1], out->gpu_j, set->idle.gpu_w);
     }
-    int has_steps = step_count > 0 && isfinite(step_count);
+    bool has_steps = step_count > 0 && isfinite(step_count);
     out->j_per_step = has_steps ? sum_j / step_count : (double)NAN;
     out->above_idle_j_per_step = has_steps ? sum_above_j / step_count : (double)NAN;
     if (!has_steps) {

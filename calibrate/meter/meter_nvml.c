@@ -11,6 +11,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ struct fulcrum_meter_state {
     pthread_mutex_t lock; /* of the gauges */
     pthread_cond_t wake;
     pthread_t sampler;
-    int has_sampler;
+    bool has_sampler;
     int ends;
 };
 
@@ -252,7 +253,7 @@ static enum fulcrum_status choose_ways(
 static enum fulcrum_status start_sampler(
     struct fulcrum_meter_state *state, struct fulcrum_error *err)
 {
-    int needs_sampler = 0;
+    bool needs_sampler = 0;
     for (size_t i = 0; i < state->count; i++) {
         needs_sampler |= state->gauge[i].way != BY_COUNTER;
     }

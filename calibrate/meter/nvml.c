@@ -8,6 +8,7 @@
 
 #include "calibrate/meter/nvml.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ struct gpu {
 struct fulcrum_nvml {
     void *library;
     struct fulcrum_nvml_calls call;
-    int is_initialised;
+    bool is_initialised;
     struct gpu *gpu;
     size_t count;
 };
@@ -239,9 +240,9 @@ static enum fulcrum_status conclude(
     if (result == FULCRUM_NVML_SUCCESS) {
         return FULCRUM_OK;
     }
-    int is_refused = result == FULCRUM_NVML_NOT_SUPPORTED ||
-                     result == FULCRUM_NVML_NO_PERMISSION ||
-                     result == FULCRUM_NVML_FUNCTION_NOT_FOUND;
+    bool is_refused = result == FULCRUM_NVML_NOT_SUPPORTED ||
+                      result == FULCRUM_NVML_NO_PERMISSION ||
+                      result == FULCRUM_NVML_FUNCTION_NOT_FOUND;
     return fulcrum_fail(err, is_refused ? FULCRUM_ERR_UNSUPPORTED : FULCRUM_ERR_FILE,
         "gpu-%zu: %s: %.100s", query->index, query->what,
         query->nvml->call.error_string(result));
@@ -366,9 +367,9 @@ double fulcrum_nvml_power_average_s(
         return 0;
     }
     const struct fulcrum_nvml_info *info = &nvml->gpu[index].info;
-    int is_told = info->compute_major > 0;
-    int is_old = info->compute_major < 8 ||
-                 (info->compute_major == 8 && info->compute_minor == 0);
+    bool is_told = info->compute_major > 0;
+    bool is_old = info->compute_major < 8 ||
+                  (info->compute_major == 8 && info->compute_minor == 0);
     return is_told && is_old ? 0 : window_s;
 }
 

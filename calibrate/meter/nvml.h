@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_METER_NVML_H
 #define FULCRUM_CALIBRATE_METER_NVML_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -78,7 +79,7 @@ struct fulcrum_nvml_info {
         uuid[FULCRUM_NVML_TEXT_SIZE]; /* "GPU-...", as the driver's programs print it */
     int compute_major;                /* 9 of compute capability 9.0; 0: not told */
     int compute_minor;
-    int is_mig; /* cut into instances: readings are of the whole GPU all the same */
+    bool is_mig; /* cut into instances: readings are of the whole GPU all the same */
 };
 
 /*

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/network/mlp_task.h"
 
+#include <stdbool.h>
+
 /* Schulman et al. (2017), table 3 (MuJoCo); the weight of the value is the usual 1/2.
  */
 static const double clip_frac = 0.2;
@@ -16,7 +18,7 @@ struct fulcrum_mlp_layers fulcrum_mlp_layers_make(
     struct fulcrum_mlp_layers layers = {.parameter_count = 0};
     size_t input_count = options->input_count;
     for (size_t i = 0; i < FULCRUM_MLP_LAYER_COUNT; i++) {
-        int is_last = i + 1 == FULCRUM_MLP_LAYER_COUNT;
+        bool is_last = i + 1 == FULCRUM_MLP_LAYER_COUNT;
         layers.dense[i] = (struct fulcrum_dense){.input_count = input_count,
             .output_count = is_last ? options->action_count + 1 : options->hidden_count,
             .activation = is_last ? FULCRUM_LINEAR : FULCRUM_RELU,

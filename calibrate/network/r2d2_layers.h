@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_NETWORK_R2D2_LAYERS_H
 #define FULCRUM_CALIBRATE_NETWORK_R2D2_LAYERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,7 @@ struct fulcrum_pool {
     void *items[FULCRUM_POOL_CAPACITY];
     size_t item_count;
     size_t taken_byte;
-    int is_exhausted; /* 1 once memory ran out; look at it after the last take */
+    bool is_exhausted; /* 1 once memory ran out; look at it after the last take */
 };
 
 /*

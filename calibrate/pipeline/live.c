@@ -17,6 +17,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ struct ledger {
     struct fulcrum_live_reading totals; /* but for the CPU times; guarded by lock */
     /* Env steps before the first whole sequence, which earn no train step. */
     double idle_step_count;
-    int has_sequence;
+    bool has_sequence;
     int ends;
 };
 
@@ -67,8 +68,8 @@ struct fulcrum_live {
     struct fulcrum_error failure; /* guarded by the ledger's lock */
     pthread_t server;
     pthread_t trainer;
-    int has_server;
-    int has_trainer;
+    bool has_server;
+    bool has_trainer;
 };
 
 /* Which row of the recorder an actor, the server and the trainer write. */
@@ -234,7 +235,7 @@ static int take_weights(struct fulcrum_live *live)
 {
     const struct fulcrum_live_learner *inference = &live->plan.inference;
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    int is_taken = 0;
+    bool is_taken = 0;
     if (fulcrum_weights_take(live->weights, inference->learner, inference->state,
             &is_taken, &why) != FULCRUM_OK) {
         fail(live, &why);
@@ -349,8 +350,8 @@ static enum fulcrum_status train_once(
         fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_TRAINING);
         status = training->learner->train(training->state, &loss, err);
     }
-    int is_published = status == FULCRUM_OK && live->weights != NULL &&
-                       number % live->plan.train_steps_per_copy == 0;
+    bool is_published = status == FULCRUM_OK && live->weights != NULL &&
+                        number % live->plan.train_steps_per_copy == 0;
     if (is_published) {
         fulcrum_recorder_next(recorder, FULCRUM_LIVE_TRAINER, FULCRUM_STAGE_HANDOFF);
         status = fulcrum_weights_publish(
@@ -390,7 +391,7 @@ static enum fulcrum_status set_batching(
 {
     const struct fulcrum_live_plan *plan = &live->plan;
     size_t room = plan->inference.max_batch / plan->envs_per_actor;
-    int is_fixed = plan->policy == FULCRUM_BATCH_FIXED;
+    bool is_fixed = plan->policy == FULCRUM_BATCH_FIXED;
     size_t most = plan->batch_requests;
     if (!is_fixed && (most == 0 || most > room)) {
         most = room;
@@ -623,7 +624,7 @@ void fulcrum_live_await_training(
     struct fulcrum_live *live, double train_step_count, double until_s)
 {
     struct ledger *ledger = &live->ledger;
-    int is_done = !live->has_trainer;
+    bool is_done = !live->has_trainer;
     while (!is_done && fulcrum_wall_s() < until_s) {
         fulcrum_sleep_s(0.01);
         (void)pthread_mutex_lock(&ledger->lock);

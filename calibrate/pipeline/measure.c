@@ -13,6 +13,7 @@
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -334,7 +335,7 @@ struct passage {
 };
 
 /* A rate needs an answer, and a run that trains its train steps. */
-static int has_seen_enough(
+static bool has_seen_enough(
     const struct fulcrum_window_room *room, const struct passage *passage)
 {
     double answered = passage->end.batch_count - passage->begin.batch_count;
@@ -424,8 +425,8 @@ static struct fulcrum_live_plan plan_of(
 static enum fulcrum_status check_size(
     const struct fulcrum_measure_config *config, struct fulcrum_error *err)
 {
-    int has_room = !(config->batch_size > 0.0) ||
-                   config->batch_size >= (double)config->envs_per_actor;
+    bool has_room = !(config->batch_size > 0.0) ||
+                    config->batch_size >= (double)config->envs_per_actor;
     return has_room ? FULCRUM_OK
                     : fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
                           "a batch of %g observations has no room for a request of %zu",
@@ -479,7 +480,7 @@ struct session {
     struct fulcrum_window_room room;
     struct fulcrum_measurement *found;
     double start_s;
-    int is_stopped;
+    bool is_stopped;
 };
 
 size_t fulcrum_measure_batch_requests(const struct fulcrum_measure_config *config)
@@ -506,7 +507,7 @@ void fulcrum_measurement_free(struct fulcrum_measurement *measurement)
 }
 
 /* Windows that are still wanted of an item. */
-static int is_wanted(
+static bool is_wanted(
     const struct fulcrum_measure_options *options, const struct fulcrum_measured *item)
 {
     size_t calm = 0;
@@ -518,7 +519,7 @@ static int is_wanted(
 }
 
 /* Tells whoever waits how far the run is, and asks whether to go on. */
-static int looks_around(void *user)
+static bool looks_around(void *user)
 {
     struct session *session = user;
     const struct fulcrum_measure_options *options = session->options;
@@ -670,7 +671,7 @@ static const size_t medians[] = {
 
 /* The numbers at `offset` of the windows that count, sorted; returns how many. */
 static size_t gather(
-    const struct fulcrum_measured *item, int takes_all, size_t offset, double *values)
+    const struct fulcrum_measured *item, bool takes_all, size_t offset, double *values)
 {
     size_t count = 0;
     for (size_t i = 0; i < item->window_count; i++) {
@@ -691,7 +692,7 @@ static void summarise(struct fulcrum_measured *item, double *values)
     for (size_t i = 0; i < item->window_count; i++) {
         calm += !item->windows[i].is_disturbed;
     }
-    int takes_all = calm == 0;
+    bool takes_all = calm == 0;
     item->is_disturbed = calm == 0 || 2 * calm < item->window_count;
     for (size_t k = 0; k < sizeof medians / sizeof medians[0]; k++) {
         size_t count = gather(item, takes_all, medians[k], values);

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_PIPELINE_MEASURE_H
 #define FULCRUM_CALIBRATE_PIPELINE_MEASURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,7 +62,7 @@ struct fulcrum_measure_options {
     double calm_wait_s;       /* longest wait for calm canaries before a window, >= 0 */
     double train_steps_least; /* a window goes on until so many are done */
     const char *meter_root;   /* NULL: this machine's files */
-    int (*stop)(void *user);  /* non-zero: end soon; NULL: never */
+    bool (*stop)(void *user); /* non-zero: end soon; NULL: never */
     void (*progress)(void *user, const struct fulcrum_calibrate_progress *progress);
     void *user;
 };
@@ -82,7 +83,7 @@ struct fulcrum_measure_window {
     double canary_rel;  /* the slower of the cores, before or after */
     double canary_s;    /* mean of both cores, before and after */
     double others_frac; /* of the machine, used by other programs or stolen */
-    int is_disturbed;
+    bool is_disturbed;
 };
 
 struct fulcrum_measured {
@@ -93,7 +94,7 @@ struct fulcrum_measured {
     struct fulcrum_measure_window median;
     double lo; /* of steps_per_s: least and largest of the same windows */
     double hi;
-    int is_disturbed;  /* no window, or fewer than half of them, were undisturbed */
+    bool is_disturbed; /* no window, or fewer than half of them, were undisturbed */
     char failure[240]; /* why there is nothing: an environment's own words; "" */
 };
 
@@ -112,7 +113,7 @@ struct fulcrum_measurement {
     double forward_flop;
     double train_step_flop;   /* NAN: nothing trains */
     char energy_reason[1200]; /* why watts are missing; "" */
-    int is_complete; /* 0: stopped before every configuration had its windows */
+    bool is_complete; /* 0: stopped before every configuration had its windows */
     size_t count;
     struct fulcrum_measured *items;
 };
@@ -158,7 +159,7 @@ struct fulcrum_window_room {
     struct fulcrum_recorder *recorder; /* of the next window; NULL: none; borrowed */
     struct fulcrum_energy_meterset *energy;
     char energy_reason[1200];
-    int (*stops)(void *user); /* NULL: never */
+    bool (*stops)(void *user); /* NULL: never */
     void *user;
 };
 

@@ -4,6 +4,7 @@
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,7 +67,7 @@ static enum fulcrum_status check(
 }
 
 /* Tells whoever waits how far the run is, and asks whether to go on. */
-static int looks_around(void *user)
+static bool looks_around(void *user)
 {
     const struct session *session = user;
     const struct fulcrum_measure_options *measure = session->options->measure;
@@ -111,7 +112,7 @@ static enum fulcrum_status take(struct session *session,
     return status;
 }
 
-static int is_last(const struct session *session,
+static bool is_last(const struct session *session,
     const struct fulcrum_measured_stages *item, size_t pair)
 {
     const struct fulcrum_stages_measurement *found = session->found;

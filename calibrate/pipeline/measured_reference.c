@@ -4,6 +4,7 @@
 #include "calibrate/pipeline/measured_reference.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static void observe(struct fulcrum_reference_point *point, const char *quantity,
 /* Whether a window is among those that a point's medians are of. */
 static int counts(const struct fulcrum_measured *item, size_t window)
 {
-    int has_calm = 0;
+    bool has_calm = 0;
     for (size_t i = 0; i < item->window_count; i++) {
         has_calm |= !item->windows[i].is_disturbed;
     }
@@ -110,10 +111,10 @@ static void fill_point(struct fulcrum_reference_point *point,
         item->is_disturbed ? FULCRUM_MEASURED_DISTURBED : "");
     set_number(point, "run.actor_count", (double)config->actor_count);
     set_number(point, "run.envs_per_actor", (double)config->envs_per_actor);
-    int is_fixed = config->policy == FULCRUM_BATCH_FIXED;
+    bool is_fixed = config->policy == FULCRUM_BATCH_FIXED;
     set_text(
         point, "workload.batching.policy", fulcrum_batch_policy_name(config->policy));
-    int is_share = is_fixed && config->population_frac > 0.0;
+    bool is_share = is_fixed && config->population_frac > 0.0;
     set_number(point, "workload.batching.population_frac",
         is_share ? config->population_frac : 0.0);
     set_number(point, "workload.batching.size", is_share ? 0.0 : config->batch_size);
@@ -152,7 +153,7 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
 static struct told stretched(const struct told *told,
     const struct fulcrum_measured_plan *plan, const struct fulcrum_measured *item)
 {
-    int is_cpu = plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
+    bool is_cpu = plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
     double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
                                               : (double)NAN;
     double stretch = item->median.canary_s / then_s;

@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,7 +266,7 @@ static double edge_s(const _Atomic double *time_s)
 }
 
 /* Counts may miss a cycle at an edge: they need no waiting. */
-static int is_open(const struct fulcrum_recorder *recorder)
+static bool is_open(const struct fulcrum_recorder *recorder)
 {
     return !isinf(atomic_load_explicit(&recorder->begin_s, memory_order_relaxed)) &&
            isinf(atomic_load_explicit(&recorder->end_s, memory_order_relaxed));
@@ -326,7 +327,7 @@ static int cut(
 /* Enters the stage whose frame is at `depth`; `now_s` is not used where not recorded.
  */
 static void enter(
-    struct track *track, enum fulcrum_stage_kind kind, double now_s, int is_chained)
+    struct track *track, enum fulcrum_stage_kind kind, double now_s, bool is_chained)
 {
     track->frames[track->depth - 1] = (struct frame){.begin_s = now_s,
         .kind = (uint8_t)kind,
@@ -336,7 +337,7 @@ static void enter(
 
 /* Counts the innermost stage, which ends now. */
 static void leave(const struct fulcrum_recorder *recorder, struct track *track,
-    double now_s, int is_chained)
+    double now_s, bool is_chained)
 {
     size_t depth = track->depth - 1;
     const struct frame *frame = &track->frames[depth];
@@ -411,7 +412,7 @@ void fulcrum_recorder_next_on(
     if (track->depth > FULCRUM_RECORDER_DEPTH_MAX) {
         return;
     }
-    int was_recorded = track->frames[track->depth - 1].is_recorded;
+    bool was_recorded = track->frames[track->depth - 1].is_recorded;
     double now_s = was_recorded || track->records ? fulcrum_wall_s() : 0.0;
     if (was_recorded) {
         leave(recorder, track, now_s, 1);

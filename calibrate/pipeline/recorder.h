@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_PIPELINE_RECORDER_H
 #define FULCRUM_CALIBRATE_PIPELINE_RECORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -183,7 +184,7 @@ struct fulcrum_recorder_track {
     double recorded_cycle_count;
     size_t processor_group;
     double cpu_s; /* of the thread within the window; NAN: not known */
-    int is_used;  /* a thread attached, or was in a stage */
+    bool is_used; /* a thread attached, or was in a stage */
     struct fulcrum_recorder_total totals[FULCRUM_STAGE_RESOURCE_COUNT]
                                         [FULCRUM_STAGE_KIND_COUNT];
 };

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/pipeline/recorder_trace.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "calibrate/pipeline/stage_times.h"
@@ -104,7 +105,7 @@ static enum fulcrum_status fill(
     TRY_MEMORY(spans, err, "a trace of %zu events", track->event_count);
     size_t count = 0;
     enum fulcrum_status status = FULCRUM_OK;
-    int is_device = i >= lanes->track_count;
+    bool is_device = i >= lanes->track_count;
     if (is_device) {
         status = device_spans(spans, &count, track, err);
     } else {

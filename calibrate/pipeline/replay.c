@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ struct fulcrum_replay {
 static size_t capacity_of(const struct fulcrum_replay_options *options)
 {
     size_t envs = options->env_count > 0 ? options->env_count : 1;
-    int is_small =
+    bool is_small =
         options->row_byte < MOST_BYTE && options->length < MOST_BYTE / SEQUENCES;
     size_t most_rows =
         is_small ? MOST_BYTE / (options->row_byte + options->note_byte + 1) : 0;
@@ -193,7 +194,7 @@ static int draw_sequence(struct fulcrum_replay *replay,
 int fulcrum_replay_draw(
     struct fulcrum_replay *replay, const struct fulcrum_replay_target *target)
 {
-    int is_drawn = 1;
+    bool is_drawn = 1;
     for (size_t i = 0; i < target->batch_count && is_drawn; i++) {
         (void)pthread_mutex_lock(&replay->lock);
         is_drawn = draw_sequence(replay, target, i);
@@ -250,8 +251,8 @@ enum fulcrum_status fulcrum_weights_publish(struct fulcrum_weights *weights,
 
 /* A look without the lock, so that a batch without new weights pays next to nothing. */
 enum fulcrum_status fulcrum_weights_take(struct fulcrum_weights *weights,
-    const struct fulcrum_learner *learner, struct fulcrum_learner_state *to, int *taken,
-    struct fulcrum_error *err)
+    const struct fulcrum_learner *learner, struct fulcrum_learner_state *to,
+    bool *taken, struct fulcrum_error *err)
 {
     *taken = 0;
     if (!atomic_load(&weights->is_fresh) ||

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_PIPELINE_REPLAY_H
 #define FULCRUM_CALIBRATE_PIPELINE_REPLAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -96,6 +97,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_weights_publish(
  */
 FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_weights_take(
     struct fulcrum_weights *weights, const struct fulcrum_learner *learner,
-    struct fulcrum_learner_state *to, int *taken, struct fulcrum_error *err);
+    struct fulcrum_learner_state *to, bool *taken, struct fulcrum_error *err);
 
 #endif

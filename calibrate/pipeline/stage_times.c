@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,7 +145,7 @@ void fulcrum_stage_lane_free(struct fulcrum_stage_lane *lane)
 struct cursor {
     const struct fulcrum_stage_swept *swept;
     size_t segment;
-    int is_inside; /* of that segment: its end comes next */
+    bool is_inside; /* of that segment: its end comes next */
 };
 
 struct stage_sweep_sweep {
@@ -300,7 +301,7 @@ static double cycles_per_recorded(const struct fulcrum_recorder_track *track)
                : 1.0;
 }
 
-static int is_sampled(const struct fulcrum_recorder_track *track)
+static bool is_sampled(const struct fulcrum_recorder_track *track)
 {
     return track->recorded_cycle_count < track->cycle_count;
 }
@@ -464,7 +465,7 @@ static enum fulcrum_status sweep_lanes(struct fulcrum_stage_times *times,
     return status;
 }
 
-static int has_gpu(const struct fulcrum_stage_times *times)
+static bool has_gpu(const struct fulcrum_stage_times *times)
 {
     double gpu_s = 0.0;
     for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT; k++) {

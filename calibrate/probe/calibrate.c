@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -129,7 +130,7 @@ static void fill_input(struct fulcrum_bench *bench)
 static struct fulcrum_nominal_training nominal_of(
     const struct fulcrum_calibrate_options *options)
 {
-    int is_r2d2 = options->network == FULCRUM_NETWORK_R2D2;
+    bool is_r2d2 = options->network == FULCRUM_NETWORK_R2D2;
     struct fulcrum_nominal_training nominal = {
         is_r2d2 ? 64.0 : 256.0, is_r2d2 ? 80.0 : 1.0, is_r2d2 ? 40.0 : 0.0};
     if (options->nominal_train_batch > 0.0) {
@@ -256,8 +257,8 @@ struct run {
     struct fulcrum_schedule schedule;
     double start_s;
     const char *what; /* is being measured */
-    int is_stopped;
-    int has_begun;                /* a probe was visited */
+    bool is_stopped;
+    bool has_begun;               /* a probe was visited */
     struct fulcrum_error failure; /* of an environment; FULCRUM_OK: none */
     struct fulcrum_bench bench;
     const struct fulcrum_probe *probe[FULCRUM_SCHEDULE_MAX_PROBES]; /* that apply */
@@ -288,7 +289,7 @@ const struct fulcrum_probe *const *fulcrum_probes(void)
 }
 
 /* Tells whoever waits how far the run is, and asks whether to go on. */
-static int looks_around(void *user)
+static bool looks_around(void *user)
 {
     struct run *run = user;
     const struct fulcrum_calibrate_options *options = run->options;
@@ -353,7 +354,7 @@ static void plan(struct run *run)
 static int rests(struct run *run, size_t i)
 {
     const struct fulcrum_probe *probe = run->probe[i];
-    int has_nothing = probe->rests != NULL && probe->rests(run->state[i]);
+    bool has_nothing = probe->rests != NULL && probe->rests(run->state[i]);
     if (has_nothing) {
         run->schedule.share[i] = 0.0;
     }
@@ -409,7 +410,7 @@ static enum fulcrum_status visit_all(
                                             &run->schedule, elapsed_s, round, i);
         run->what = probe->what;
         /* What has been visited once may be left out where the time is up. */
-        int is_over = round > 0 && !(until_s - run->start_s > elapsed_s);
+        bool is_over = round > 0 && !(until_s - run->start_s > elapsed_s);
         if (is_over || looks_around(run)) {
             return FULCRUM_OK;
         }
@@ -640,7 +641,7 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
         run->bench.user = run;
         status = measure(run, &run->failure);
         /* What was measured before an environment failed is as good as ever. */
-        int is_kept = status == FULCRUM_ERR_ENVIRONMENT && run->has_begun;
+        bool is_kept = status == FULCRUM_ERR_ENVIRONMENT && run->has_begun;
         status = status == FULCRUM_OK || is_kept ? assemble(run, out, err) : status;
     }
     if (status == FULCRUM_OK || status == run->failure.status) {

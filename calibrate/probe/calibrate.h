@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_PROBE_CALIBRATE_H
 #define FULCRUM_CALIBRATE_PROBE_CALIBRATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,8 +38,8 @@ struct fulcrum_calibrate_options {
     double nominal_train_batch;
     double nominal_unroll;
     double nominal_burn_in;
-    const char *meter_root;  /* NULL: this machine's files; tests give a folder */
-    int (*stop)(void *user); /* non-zero: end soon; NULL: never */
+    const char *meter_root;   /* NULL: this machine's files; tests give a folder */
+    bool (*stop)(void *user); /* non-zero: end soon; NULL: never */
     void (*progress)(void *user, const struct fulcrum_calibrate_progress *progress);
     void *user;
 };

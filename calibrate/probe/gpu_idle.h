@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_PROBE_GPU_IDLE_H
 #define FULCRUM_CALIBRATE_PROBE_GPU_IDLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { FULCRUM_GPU_IDLE_GPUS = 16, FULCRUM_GPU_IDLE_SAMPLES = 3 };
@@ -15,15 +16,15 @@ struct fulcrum_gpu_idle {
     size_t gpu_count;    /* in the order of the meter */
     size_t sample_count; /* windows; 0: not measured */
     double watts[FULCRUM_GPU_IDLE_GPUS][FULCRUM_GPU_IDLE_SAMPLES]; /* NAN: no reading */
-    int is_taken[FULCRUM_GPU_IDLE_GPUS]; /* others were using it: not its idle draw */
+    bool is_taken[FULCRUM_GPU_IDLE_GPUS]; /* others were using it: not its idle draw */
     char reason[400]; /* why there is no sample, or none of some GPU; "" otherwise */
 };
 
 struct fulcrum_gpu_idle_options {
-    const char *root;        /* of meters */
-    double window_rel;       /* as fulcrum_energy_options has it; 0: 1 */
-    double budget_s;         /* of the whole run: about a twelfth of it is spent here */
-    int (*stop)(void *user); /* NULL: never */
+    const char *root;  /* of meters */
+    double window_rel; /* as fulcrum_energy_options has it; 0: 1 */
+    double budget_s;   /* of the whole run: about a twelfth of it is spent here */
+    bool (*stop)(void *user); /* NULL: never */
     void *user;
 };
 

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_PROBE_PROBE_H
 #define FULCRUM_CALIBRATE_PROBE_PROBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,7 +43,7 @@ struct fulcrum_bench {
     double meter_window_rel;          /* as fulcrum_energy_options has it; 0: 1 */
     double budget_s;
     /* Also tells whoever waits how far the run is. NULL: never stops. */
-    int (*stops)(void *user);
+    bool (*stops)(void *user);
     void *user;
 };
 

@@ -10,6 +10,7 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -199,7 +200,7 @@ static enum fulcrum_status sample(
             FULCRUM_CLOCK_WALL, &bench->stopwatch, err);
     }
     /* The first of each compiles, maps and warms up: not kept. */
-    int is_warm = state->turn > 2 + state->copies;
+    bool is_warm = state->turn > 2 + state->copies;
     return status == FULCRUM_OK && is_warm
                ? fulcrum_recording_add(recording, &sample, err)
                : status;
@@ -212,7 +213,7 @@ static enum fulcrum_status device_visit(
         state->compute.device == NULL ? prepare(state, err) : FULCRUM_OK;
     while (status == FULCRUM_OK) {
         /* Everything once beside the warm-up, whatever it takes. */
-        int is_short = state->turn < 2 * (2 + state->copies);
+        bool is_short = state->turn < 2 * (2 + state->copies);
         if (!fulcrum_bench_goes_on(state->bench, is_short ? HUGE_VAL : until_s)) {
             break;
         }

@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,7 +197,7 @@ static void give_up(struct fulcrum_probe_state *state, const char *reason)
     state->set = NULL;
 }
 
-static int is_gpu(const struct fulcrum_energy_domain *domain)
+static bool is_gpu(const struct fulcrum_energy_domain *domain)
 {
     return domain->domain->scope == FULCRUM_METER_GPU;
 }
@@ -271,7 +272,7 @@ static void choose_levels(struct fulcrum_probe_state *state)
     int shares = state->bench->learner->grant != NULL && info->least_sm_count > 0;
     for (size_t i = 0; i < LEVEL_MAX; i++) {
         struct level level = standard_levels[i];
-        int is_share = level.sm_count > 0;
+        bool is_share = level.sm_count > 0;
         /* A fraction of what the learner was given, as the table has it. */
         level.sm_count *= info->granted_sm_count;
         if (!is_share || (shares && level.sm_count >= info->least_sm_count)) {
@@ -296,7 +297,7 @@ static void init_recordings(struct fulcrum_probe_state *state)
 }
 
 /* What its driver tells besides; 0 where it does not. */
-static void ask_facts(struct fulcrum_probe_state *state, int is_loaded)
+static void ask_facts(struct fulcrum_probe_state *state, bool is_loaded)
 {
     struct fulcrum_nvml *nvml = NULL;
     double value = 0;
@@ -346,7 +347,7 @@ static int gpu_power_rests(const struct fulcrum_probe_state *state)
 }
 
 /* Goes on as long as the run does. */
-static int run_goes_on(void *user)
+static bool run_goes_on(void *user)
 {
     return fulcrum_bench_goes_on(user, HUGE_VAL);
 }
@@ -392,7 +393,7 @@ static enum fulcrum_status grant_all(struct fulcrum_probe_state *state,
     const struct level *level, struct fulcrum_error *err)
 {
     const struct fulcrum_learner_info *info = &state->bench->learner_info;
-    int has_all = !(info->granted_sm_count < info->sm_count);
+    bool has_all = !(info->granted_sm_count < info->sm_count);
     double granted = 0;
     if (!(level->sm_count > 0)) {
         return FULCRUM_OK;
@@ -480,7 +481,7 @@ static enum fulcrum_status gpu_power_visit(
     double sample_s = fulcrum_energy_settle_s(state->set) +
                       LONGER * fulcrum_energy_least_window_s(state->set);
     state->owed_s += fmax(until_s - fulcrum_wall_s(), 0);
-    int is_first = state->sample_count == 0 && state->failure_count == 0;
+    bool is_first = state->sample_count == 0 && state->failure_count == 0;
     while (status == FULCRUM_OK && state->set != NULL && run_goes_on(state->bench) &&
            (is_first || state->owed_s > 0.5 * sample_s)) {
         double begin_s = fulcrum_wall_s();
@@ -502,8 +503,8 @@ struct finding {
 static void report_parameter(const struct fulcrum_probe_state *state,
     const struct finding *finding, struct fulcrum_findings *findings)
 {
-    int is_exact = finding->error < 0;
-    int has_error = finding->error > 0 && isfinite(finding->error);
+    bool is_exact = finding->error < 0;
+    bool has_error = finding->error > 0 && isfinite(finding->error);
     double assumed = is_exact ? 0 : METER_ERROR_FRAC * finding->value;
     struct fulcrum_parameter parameter = {.value = finding->value,
         .standard_error = has_error ? finding->error : assumed,
@@ -537,7 +538,7 @@ static void report_parameters(const struct fulcrum_probe_state *state,
     double scale = scale_of(fit);
     double factor = pow(scale, fit->exponent);
     double rel_error = estimate[4].standard_error / scale;
-    int is_training_most = !(scale > 1);
+    bool is_training_most = !(scale > 1);
     const struct finding rows[] = {
         {"machine.gpu.idle_w", fit->idle_w, estimate[0].standard_error,
             FULCRUM_GPU_POWER_IDLE},
@@ -599,7 +600,7 @@ static void note_left_out(const struct fulcrum_probe_state *state,
 {
     const struct fulcrum_gpu_idle *idle = &state->bench->gpu_idle;
     if ((fit->told & FULCRUM_GPU_POWER_IDLE) == 0) {
-        int is_taken =
+        bool is_taken =
             state->gpu_index < idle->gpu_count && idle->is_taken[state->gpu_index];
         fulcrum_findings_note(findings, "gpu_power_idle",
             "left out: %.4g W are idle and floor together; the GPU was not seen "
@@ -658,7 +659,7 @@ static enum fulcrum_status gather(const struct fulcrum_probe_state *state,
     }
     for (size_t i = 0; i < state->level_count && status == FULCRUM_OK; i++) {
         const struct level *level = &state->level[i];
-        int is_inference = level->family == INFERENCE;
+        bool is_inference = level->family == INFERENCE;
         status = fulcrum_recording_summary(
             &state->recording[level->family], level->busy_frac, &summary, err);
         if (status == FULCRUM_OK && summary.used > 0) {

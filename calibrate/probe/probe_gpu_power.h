@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_PROBE_PROBE_GPU_POWER_H
 #define FULCRUM_CALIBRATE_PROBE_PROBE_GPU_POWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "calibrate/device/learner.h"
@@ -23,7 +24,7 @@ struct fulcrum_duty_cycle {
     size_t batch;     /* of inference */
     int *action;      /* room for `batch` */
     /* 0 ends the run early. NULL: never. */
-    int (*goes_on)(void *user);
+    bool (*goes_on)(void *user);
     void *user;
 };
 
@@ -31,7 +32,7 @@ struct fulcrum_duty_cycle_reading {
     double wall_s;
     double busy_s;     /* in calls of the learner */
     double step_count; /* batches, or training steps */
-    int is_ended;      /* `goes_on` said so */
+    bool is_ended;     /* `goes_on` said so */
 };
 
 /*

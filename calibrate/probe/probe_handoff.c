@@ -16,6 +16,7 @@
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,7 +53,7 @@ struct fulcrum_probe_state {
     struct fulcrum_recording
         trip; /* wall time of a batch without the spins, one actor */
     struct fulcrum_recording wake; /* from the answer until the actor runs */
-    int is_apart;                  /* server and actors on processors of their own */
+    bool is_apart;                 /* server and actors on processors of their own */
 };
 
 static enum fulcrum_status handoff_open(struct fulcrum_bench *bench,
@@ -207,7 +208,7 @@ static enum fulcrum_status handoff_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
     enum fulcrum_status status = FULCRUM_OK;
-    int is_first = state->server.count == 0;
+    bool is_first = state->server.count == 0;
     do {
         status = sample_next(state, err);
     } while (status == FULCRUM_OK &&

@@ -11,6 +11,7 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -120,7 +121,7 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state,
 {
     struct fulcrum_bench *bench = state->bench;
     double *rough_s = &state->rough_s[index_of(state, size)];
-    int is_warm_up = !(*rough_s > 0.0);
+    bool is_warm_up = !(*rough_s > 0.0);
     size_t repeats = is_warm_up ? 1 : (size_t)fmax(BLOCK_S / *rough_s, 1.0);
     size_t warm_count = is_warm_up ? 0 : (size_t)fmax(WARM_UP_S / *rough_s, 1.0);
     enum fulcrum_status status = fulcrum_canary_open(canary, &bench->stopwatch, err);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "calibrate/actor/placement.h"
@@ -70,7 +71,7 @@ static enum fulcrum_status share_open(struct fulcrum_bench *bench,
         &bench->alone);
     struct fulcrum_learner_options options = bench->learner_options;
     struct fulcrum_learner_info info;
-    int has_length = bench->nominal.unroll > 1.0;
+    bool has_length = bench->nominal.unroll > 1.0;
     options.max_batch = 1;
     options.train_batch =
         (size_t)(has_length ? fmin(bench->nominal.batch, SEQUENCES_MOST)
@@ -146,13 +147,13 @@ static enum fulcrum_status share(const struct fulcrum_probe_state *state,
     double train_s, double batch_s, double *out, struct fulcrum_error *err)
 {
     const struct fulcrum_bench *bench = state->bench;
-    int is_cpu = bench->learner->clock == FULCRUM_CLOCK_CPU;
+    bool is_cpu = bench->learner->clock == FULCRUM_CLOCK_CPU;
     struct fulcrum_placement placement = {.is_apart = 0};
     struct fulcrum_cpu_list before = {.count = 0};
-    int is_bound = is_cpu &&
-                   fulcrum_placement_complete(&placement, NULL) == FULCRUM_OK &&
-                   fulcrum_cpu_list_allowed(&before, NULL) == FULCRUM_OK &&
-                   fulcrum_cpu_list_bind(&placement.server);
+    bool is_bound = is_cpu &&
+                    fulcrum_placement_complete(&placement, NULL) == FULCRUM_OK &&
+                    fulcrum_cpu_list_allowed(&before, NULL) == FULCRUM_OK &&
+                    fulcrum_cpu_list_bind(&placement.server);
     struct trainer trainer = {.state = state,
         .cpus = is_bound ? &placement.server : NULL,
         .step_count = (size_t)fmax(ceil(SAMPLE_S / fmax(train_s, 1e-6)), 2.0)};

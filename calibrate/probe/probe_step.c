@@ -26,6 +26,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -361,7 +362,7 @@ static enum fulcrum_status sample_block(struct fulcrum_probe_state *state,
     }
     state->step_count += count;
     state->reset_count += (double)resets;
-    int is_busy = canary == &bench->busy;
+    bool is_busy = canary == &bench->busy;
     status =
         fulcrum_recording_add(is_busy ? &state->busy : &state->block, &sample, err);
     sample.value = (double)resets / count;
@@ -594,7 +595,7 @@ static enum fulcrum_status sample_handed(
 static enum fulcrum_status sample_parts(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
-    int is_full = state->single.count >= SINGLE_MAX;
+    bool is_full = state->single.count >= SINGLE_MAX;
     if (fulcrum_stepper_has_log(&state->stepper)) {
         enum fulcrum_status handed = sample_handed(state, err);
         if (handed != FULCRUM_OK) {
@@ -632,7 +633,7 @@ static enum fulcrum_status step_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
-    int has_other_side = bench->machine.cpu.thread_count >= 2.0;
+    bool has_other_side = bench->machine.cpu.thread_count >= 2.0;
     double now_s = fulcrum_wall_s();
     double alone_s = until_s - (has_other_side ? BUSY_FRAC * (until_s - now_s) : 0.0);
     enum fulcrum_status status = FULCRUM_OK;
@@ -694,7 +695,7 @@ end:
     return status;
 }
 
-static int takes_all(const struct fulcrum_recording *recording)
+static bool takes_all(const struct fulcrum_recording *recording)
 {
     size_t calm = fulcrum_recording_calm_count(recording, 0.0);
     return calm < CALM_ENOUGH && 2 * calm < recording->count;

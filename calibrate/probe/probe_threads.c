@@ -13,6 +13,7 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -101,7 +102,7 @@ static int held_up(const struct fulcrum_probe_state *state, double share,
 {
     double threads = state->bench->machine.cpu.thread_count;
     double others_s = busy_s - reading->cpu_s;
-    int has_others =
+    bool has_others =
         isnan(busy_s) || others_s > OTHERS_FRAC * threads * reading->wall_s;
     return share < CPU_SHARE_MIN && has_others;
 }
@@ -185,7 +186,7 @@ static enum fulcrum_status threads_visit(
     double slice_s = until_s - fulcrum_wall_s();
     double window_s = slice_s / (2.0 * (double)state->count_count);
     window_s = fmin(fmax(window_s, WINDOW_MIN_S), WINDOW_MAX_S);
-    int is_first = state->throughput.count == 0;
+    bool is_first = state->throughput.count == 0;
     struct fulcrum_sample one[2];
     struct fulcrum_sample many;
     enum fulcrum_status status = sample_window(state, 1.0, window_s, &one[0], err);

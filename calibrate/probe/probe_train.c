@@ -11,6 +11,7 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -97,7 +98,7 @@ static enum fulcrum_status find_work(
     const struct fulcrum_bench *bench = state->bench;
     enum fulcrum_status status =
         flop_of(bench, (struct fulcrum_train_size){1.0, 1.0, 0.0}, &base, err);
-    int has_length = state->nominal.unroll > 1.0;
+    bool has_length = state->nominal.unroll > 1.0;
     if (status == FULCRUM_OK && has_length) {
         status =
             flop_of(bench, (struct fulcrum_train_size){1.0, 2.0, 0.0}, &longer, err);
@@ -176,7 +177,7 @@ static enum fulcrum_status sample_step(
     struct fulcrum_probe_state *state, size_t i, struct fulcrum_error *err)
 {
     struct fulcrum_bench *bench = state->bench;
-    int is_warm_up = !(state->rough_s[i] > 0.0);
+    bool is_warm_up = !(state->rough_s[i] > 0.0);
     size_t repeats = is_warm_up ? 1 : (size_t)fmax(BLOCK_S / state->rough_s[i], 1.0);
     enum fulcrum_status status =
         fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
@@ -242,7 +243,7 @@ static enum fulcrum_status train_visit(
         size_t i = next_size(state);
         status = sample_step(state, i, err);
         /* Each size once, whatever it takes: fewer give no line. */
-        int is_short = state->recording.count < state->plan.count;
+        bool is_short = state->recording.count < state->plan.count;
         stop_s = is_short ? HUGE_VAL : until_s - 0.5 * state->rough_s[i];
     } while (status == FULCRUM_OK && fulcrum_bench_goes_on(state->bench, stop_s));
     return status;
@@ -319,7 +320,7 @@ static double extrapolation_error_s(
 
 /* The line over operations: for steps of other sizes than the nominal one. */
 static enum fulcrum_status fit_line(const struct fulcrum_probe_state *state,
-    struct fulcrum_line_fit *line, int *is_there, struct fulcrum_findings *findings)
+    struct fulcrum_line_fit *line, bool *is_there, struct fulcrum_findings *findings)
 {
     struct train_medians medians;
     enum fulcrum_status status = gather(state, &medians, findings->err);
@@ -374,7 +375,7 @@ static enum fulcrum_status train_report(struct fulcrum_probe_state *state,
     fulcrum_findings_value(&findings, "train_step_flop", "",
         fulcrum_train_work_flop(&state->work, &state->nominal));
     struct fulcrum_line_fit line;
-    int has_line = 0;
+    bool has_line = 0;
     enum fulcrum_status status = fit_line(state, &line, &has_line, &findings);
     if (status == FULCRUM_OK && state->plan.count > 0 && state->plan.is_nominal) {
         status = report_measured(state, &findings);

@@ -13,6 +13,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -263,7 +264,7 @@ int fulcrum_recording_disturbed(const struct fulcrum_recording *recording, size_
 }
 
 /* `x` is copied, never computed, so that equality is exact. */
-static int is_at(const struct fulcrum_sample *sample, double x)
+static bool is_at(const struct fulcrum_sample *sample, double x)
 {
     return !(sample->x < x) && !(sample->x > x);
 }
@@ -327,7 +328,7 @@ static enum fulcrum_status summarise(const double *values, size_t count,
     struct fulcrum_statistics statistics;
     TRY(fulcrum_statistics_of(&statistics, values, count, err));
     double spread_rel = fulcrum_statistics_spread_rel(&statistics);
-    int is_sure = isfinite(statistics.median_low) && isfinite(spread_rel);
+    bool is_sure = isfinite(statistics.median_low) && isfinite(spread_rel);
     out->median = statistics.median;
     out->mean = statistics.mean;
     out->lo = is_sure ? statistics.median_low : gsl_stats_min(values, 1, count);

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_PROBE_SCHEDULE_H
 #define FULCRUM_CALIBRATE_PROBE_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define FULCRUM_SCHEDULE_MAX_PROBES 16
@@ -100,7 +101,7 @@ double fulcrum_train_work_flop(
 struct fulcrum_train_plan {
     struct fulcrum_train_size size[FULCRUM_TRAIN_PLAN_MAX]; /* increasing work */
     size_t count;
-    int is_nominal; /* the last size is the nominal one: nothing to extrapolate */
+    bool is_nominal; /* the last size is the nominal one: nothing to extrapolate */
 };
 
 /*

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ int fulcrum_fitted_points_list_has(const char *list, const char *item)
     return has(list, item, ",");
 }
 
-int fulcrum_fitted_points_list_has_part(const char *list, const char *item)
+bool fulcrum_fitted_points_list_has_part(const char *list, const char *item)
 {
     return has(list, item, ",:");
 }
@@ -156,7 +157,7 @@ static int admits(const struct fulcrum_comparison *comparison,
 }
 
 /* Within the interval, where rounding of the observation may have moved it. */
-static int is_covered(const struct fulcrum_compared *item)
+static bool is_covered(const struct fulcrum_compared *item)
 {
     double slack = isnan(item->half_width) ? 0.0 : item->half_width;
     return item->observed >= item->lo - slack && item->observed <= item->hi + slack;

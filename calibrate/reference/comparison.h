@@ -4,6 +4,7 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_COMPARISON_H
 #define FULCRUM_CALIBRATE_REFERENCE_COMPARISON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/design/calibration.h"
@@ -24,7 +25,7 @@
 int fulcrum_fitted_points_list_has(const char *list, const char *item);
 
 /* Whether it has the item or "ITEM:...". */
-int fulcrum_fitted_points_list_has_part(const char *list, const char *item);
+bool fulcrum_fitted_points_list_has_part(const char *list, const char *item);
 
 /* Whether a fit says that it was fitted to the reference as a whole. */
 int fulcrum_fitted_points_whole(const struct fulcrum_calibration *calibration,
@@ -70,7 +71,7 @@ struct fulcrum_compared {
     double predicted;
     double lo; /* 90 % interval of `predicted`; NAN: none */
     double hi;
-    int is_fitted; /* the point was seen by the fit that predicts it */
+    bool is_fitted; /* the point was seen by the fit that predicts it */
     double baseline[FULCRUM_BASELINE_COUNT]; /* NAN where it does not apply */
 };
 

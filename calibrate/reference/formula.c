@@ -3,6 +3,7 @@
 #include "calibrate/reference/formula.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +160,7 @@ double fulcrum_formula_rate(const struct fulcrum_formula *formula, double env_co
                       -1.0 / FULCRUM_FORMULA_KNEE);
 }
 
-static int has_ceiling(const struct fulcrum_formula_plan *plan)
+static bool has_ceiling(const struct fulcrum_formula_plan *plan)
 {
     return !isnan(plan->curves[0].ceiling_per_s);
 }

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_FORMULA_H
 #define FULCRUM_CALIBRATE_REFERENCE_FORMULA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "calibrate/reference/comparison.h"
@@ -16,7 +17,7 @@ struct fulcrum_reading {
     double per_s;       /* what was observed there */
     size_t point;       /* of the reference */
     size_t observation; /* of that point */
-    int is_fitted;
+    bool is_fitted;
 };
 
 /* The points of one series by rising x; x and y: those that are fitted. */

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static const double interval_tail = 0.05;
 
 struct series_kind {
     const char *word;
-    int is_left_out;
+    bool is_left_out;
     enum fulcrum_actor_coupling coupling;
     enum fulcrum_actor_binding binding;
 };
@@ -139,7 +140,7 @@ static enum fulcrum_status fit_curve(struct fulcrum_cpu_curve_fit *out,
     const struct curve *curve, struct fulcrum_error *err)
 {
     const struct fulcrum_cpu *cpu = &curve->half.reference->design.machine.cpu;
-    int is_noise_known = curve->kind->coupling != FULCRUM_ACTORS_PIPE;
+    bool is_noise_known = curve->kind->coupling != FULCRUM_ACTORS_PIPE;
     const struct fulcrum_cpu_curve_host host = {.core_count = cpu->core_count,
         .thread_count = cpu->thread_count,
         .socket_count = isnan(cpu->socket_count) ? 1 : cpu->socket_count,

@@ -4,6 +4,7 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_PREDICT_CURVE_H
 #define FULCRUM_CALIBRATE_REFERENCE_PREDICT_CURVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "calibrate/fit/fit.h"
@@ -41,7 +42,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_predict_curve(
 /* What became of one series. */
 struct fulcrum_curve_verdict {
     char series[64];
-    int is_left_out; /* then only `reason` says more */
+    bool is_left_out; /* then only `reason` says more */
     enum fulcrum_actor_coupling coupling;
     enum fulcrum_fit_advice advice; /* by the fitted points alone; table: no form is to
                                        be trusted with this curve */

@@ -4,6 +4,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "calibrate/fit/fit.h"
@@ -396,7 +397,7 @@ static int read_change(
     return 1;
 }
 
-static int is_gain(const char *quantity)
+static bool is_gain(const char *quantity)
 {
     static const char end[] = "_gain_frac";
     size_t length = strlen(quantity);
@@ -404,7 +405,7 @@ static int is_gain(const char *quantity)
            strcmp(quantity + length - (sizeof end - 1), end) == 0;
 }
 
-static int is_fewer(const char *quantity)
+static bool is_fewer(const char *quantity)
 {
     return strcmp(quantity, "fewer_gpus_frac") == 0;
 }
@@ -466,7 +467,7 @@ static void add_interval(struct fulcrum_compared *item, const struct family *fam
     item->hi = fmax(a, b);
 }
 
-static int is_same_change(
+static bool is_same_change(
     const struct fulcrum_memory_change *a, const struct fulcrum_memory_change *b)
 {
     return fabs(a->cache_rel - b->cache_rel) <= 1e-9 * a->cache_rel &&
@@ -494,7 +495,7 @@ static void add_item(struct fulcrum_comparison *comparison,
     const struct fulcrum_reference_point *point =
         &comparison->reference->points[place->point];
     const char *quantity = point->observations[place->observation].quantity;
-    int is_same = is_same_change(&family->change, change);
+    bool is_same = is_same_change(&family->change, change);
     double gain =
         is_same ? family->change.gain_frac : gain_of(family, change, usual_exponent);
     struct fulcrum_compared *item = fulcrum_comparison_add(

@@ -11,6 +11,7 @@
 #include "calibrate/reference/predict_parts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,7 +147,7 @@ static enum fulcrum_status fit_busy(const struct fulcrum_reference *reference,
 static const struct row {
     const char *quantity;
     int trains;
-    int is_utilisation;
+    bool is_utilisation;
     const char *fitted_with; /* observed gain that goes with a fitted point; NULL */
 } rows[] = {
     {"serving_speedup_most", 0, 0, NULL},

@@ -14,6 +14,7 @@
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ enum { DRAWN = sizeof drawn / sizeof drawn[0], DRAWS = 2000 };
 
 /* What each draw multiplies each field by; the same for all points. */
 struct draws {
-    int is_known;
+    bool is_known;
     double factor[DRAWS][DRAWN];
 };
 
@@ -69,7 +70,7 @@ static enum fulcrum_status check_machine(
 
 /* A preset's spreads; a machine within the reference has none. */
 static enum fulcrum_status find_spreads(const struct fulcrum_reference *reference,
-    double spread[DRAWN], int *is_known, struct fulcrum_error *err)
+    double spread[DRAWN], bool *is_known, struct fulcrum_error *err)
 {
     struct fulcrum_sources sources = {.count = 0};
     struct fulcrum_design design;
@@ -272,7 +273,7 @@ struct reading {
     double active_frac;
     size_t point;
     size_t observation;
-    int is_fitted;
+    bool is_fitted;
 };
 
 /* The readings of one curve by rising load; x and y: those that are fitted. */
@@ -285,7 +286,7 @@ struct curve {
     size_t fitted_load_count;
     double *x;
     double *y;
-    int has_rates;
+    bool has_rates;
 };
 
 static void curve_free(struct curve *curve)
@@ -312,7 +313,7 @@ static enum fulcrum_status curve_new(
 }
 
 /* 1 where every setting in words of `a` is one of `b` too. */
-static int has_words_of(
+static bool has_words_of(
     const struct fulcrum_reference_point *a, const struct fulcrum_reference_point *b)
 {
     for (size_t i = 0; i < a->setting_count; i++) {
@@ -326,7 +327,7 @@ static int has_words_of(
     return 1;
 }
 
-static int is_same_curve(
+static bool is_same_curve(
     const struct fulcrum_reference_point *a, const struct fulcrum_reference_point *b)
 {
     return strcmp(a->series, b->series) == 0 && has_words_of(a, b) &&
@@ -370,7 +371,7 @@ static size_t find_watts(const struct fulcrum_reference *reference, size_t point
     for (size_t i = 0; i < from->observation_count; i++) {
         const char *quantity = from->observations[i].quantity;
         size_t length = strlen(quantity);
-        int is_watts = length > 2 && strcmp(quantity + length - 2, "_w") == 0;
+        bool is_watts = length > 2 && strcmp(quantity + length - 2, "_w") == 0;
         if (reference->predictor == FULCRUM_PREDICTOR_GPU_POWER
                 ? strcmp(quantity, "gpu_w") == 0
                 : is_watts) {
@@ -591,7 +592,7 @@ static enum fulcrum_status predict_one(struct curve *curve, size_t first,
     return FULCRUM_OK;
 }
 
-static int is_first_of_curve(const struct fulcrum_reference *reference, size_t point)
+static bool is_first_of_curve(const struct fulcrum_reference *reference, size_t point)
 {
     for (size_t i = 0; i < point; i++) {
         if (is_same_curve(&reference->points[i], &reference->points[point])) {

@@ -3,6 +3,7 @@
 #include "calibrate/reference/predict_throughput.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,7 +153,7 @@ static double env_count_of(
     const struct fulcrum_reference *reference, const struct fulcrum_compared *item)
 {
     const struct fulcrum_reference_point *point = &reference->points[item->point];
-    int is_rate =
+    bool is_rate =
         strcmp(point->observations[item->observation].quantity, "steps_per_s") == 0;
     if (!is_rate || point->setting_count != 1) {
         return (double)NAN;
@@ -172,7 +173,7 @@ struct curve {
     size_t count;
 };
 
-static int is_of_series(const struct job *job, size_t item, const char *series)
+static bool is_of_series(const struct job *job, size_t item, const char *series)
 {
     const struct fulcrum_reference *reference = job->reference;
     return strcmp(reference->points[job->out->items[item].point].series, series) == 0;
@@ -203,7 +204,7 @@ static double ceiling_of(const struct fulcrum_calibration *calibration)
 static void add_formula(struct job *job, const char *series, const struct curve *curve,
     enum fulcrum_baseline baseline)
 {
-    int is_capped = baseline == FULCRUM_BASELINE_CAPPED_HYPERBOLA;
+    bool is_capped = baseline == FULCRUM_BASELINE_CAPPED_HYPERBOLA;
     double ceiling = ceiling_of(job->calibration);
     const struct fulcrum_formula_curve fitted = {curve->env_count, curve->steps_per_s,
         curve->count, is_capped ? ceiling : (double)NAN, 0.0};
@@ -240,7 +241,7 @@ static enum fulcrum_status add_formulas(struct job *job, struct fulcrum_error *e
     const char *last = NULL;
     struct curve curve = {.env_count = calloc(job->figure_count + 1, sizeof(double)),
         .steps_per_s = calloc(job->figure_count + 1, sizeof(double))};
-    int is_there = curve.env_count != NULL && curve.steps_per_s != NULL;
+    bool is_there = curve.env_count != NULL && curve.steps_per_s != NULL;
     size_t count = is_there && !job->reference->is_relative ? job->out->count : 0;
     for (size_t i = 0; i < count; i++) {
         const char *series = job->reference->points[job->out->items[i].point].series;

@@ -14,6 +14,7 @@
 #include "calibrate/reference/reference_fit.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -79,7 +80,7 @@ static const char *reference_stage_name(enum fulcrum_reference_stage stage)
     return stage_names[stage];
 }
 
-static int is_set(const struct fulcrum_reference_fit_plan *plan, const char *path)
+static bool is_set(const struct fulcrum_reference_fit_plan *plan, const char *path)
 {
     for (size_t i = 0; i < plan->setting_count; i++) {
         if (strcmp(plan->settings[i].field->path, path) == 0) {
@@ -115,7 +116,7 @@ static void add_belief(
     job->paths[i] = belief->path;
 }
 
-static int has_belief(const struct fulcrum_reference_job *job, const char *path)
+static bool has_belief(const struct fulcrum_reference_job *job, const char *path)
 {
     for (size_t i = 0; i < job->problem.belief_count; i++) {
         if (strcmp(job->beliefs[i].path, path) == 0) {
@@ -311,7 +312,7 @@ static void tell(void *watcher, double done_frac)
         stage_names[job->stage]);
 }
 
-static int is_stopped(void *watcher)
+static bool is_stopped(void *watcher)
 {
     const struct fulcrum_reference_job *job = watcher;
     return job->plan->stop != NULL && job->plan->stop(job->plan->progress_context);
@@ -676,7 +677,7 @@ static enum fulcrum_status draw_posterior(
         status = keep_draws(job, &draws, err);
     }
     fill_covariance(job, &draws);
-    int is_partial = draws.is_partial;
+    bool is_partial = draws.is_partial;
     fulcrum_posterior_draws_clear(&draws);
     return status == FULCRUM_OK && is_partial
                ? fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped among the draws")

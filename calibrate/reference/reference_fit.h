@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_REFERENCE_FIT_H
 #define FULCRUM_CALIBRATE_REFERENCE_REFERENCE_FIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,8 +36,8 @@ struct fulcrum_reference_fit_plan {
     uint64_t seed;
     size_t thread_count;            /* >= 1 */
     fulcrum_fit_progress *progress; /* NULL: nobody is told */
-    int (*stop)(void *context);     /* non-zero: end soon; asked by every thread, often;
-                                       NULL: never */
+    bool (*stop)(void *context);    /* non-zero: end soon; asked by every thread, often;
+                                      NULL: never */
     void *progress_context;         /* of both */
 };
 

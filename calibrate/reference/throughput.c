@@ -9,6 +9,7 @@
 #include "calibrate/reference/throughput.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,8 +86,8 @@ static enum fulcrum_status find_fields(
     for (size_t i = 0; i < model->plan.path_count; i++) {
         const char *path = model->plan.paths[i];
         const struct fulcrum_field *field = fulcrum_field_find(path);
-        int is_number = field != NULL && (field->kind == FULCRUM_FIELD_NUMBER ||
-                                             field->kind == FULCRUM_FIELD_COUNT);
+        bool is_number = field != NULL && (field->kind == FULCRUM_FIELD_NUMBER ||
+                                              field->kind == FULCRUM_FIELD_COUNT);
         if (!is_number) {
             return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
                 "%s: expected a field of a design that is a number", path);
@@ -166,7 +167,7 @@ static enum fulcrum_status find_measure(const struct fulcrum_reference *referenc
     for (size_t i = 0; i < sizeof quantities / sizeof quantities[0]; i++) {
         if (strcmp(quantities[i].quantity, quantity) == 0) {
             out->measure = quantities[i].measure;
-            int is_ratio = out->measure == SPEEDUP || out->measure == RUNTIME_REL;
+            bool is_ratio = out->measure == SPEEDUP || out->measure == RUNTIME_REL;
             return !is_ratio || reference->is_relative
                        ? FULCRUM_OK
                        : fulcrum_fail(err, FULCRUM_ERR_MISSING,
@@ -224,7 +225,7 @@ static int sets_path(const struct fulcrum_throughput_plan *plan, const char *pat
 }
 
 /* Whether the machine, a calibration that holds for it or the plan gives a field. */
-static int is_given(const struct fulcrum_throughput_plan *plan,
+static bool is_given(const struct fulcrum_throughput_plan *plan,
     const struct fulcrum_design *design, const char *path)
 {
     for (size_t i = 0; i < plan->calibration_count; i++) {
@@ -240,13 +241,13 @@ static int is_given(const struct fulcrum_throughput_plan *plan,
 
 /* Watts that nothing gives are not predicted: (12) and (13) need all of their fields.
  */
-static int knows_watts(const struct fulcrum_throughput_plan *plan,
+static bool knows_watts(const struct fulcrum_throughput_plan *plan,
     const struct fulcrum_design *design, const char *quantity)
 {
     static const char *const needed[2][3] = {
         {"machine.cpu.idle_w", "machine.cpu.core_idle_w", "machine.cpu.core_dynamic_w"},
         {"machine.gpu.idle_w", "machine.gpu.floor_w", "machine.gpu.dynamic_w"}};
-    int is_gpu = strcmp(quantity, "gpu_w") == 0;
+    bool is_gpu = strcmp(quantity, "gpu_w") == 0;
     if (!is_gpu && strcmp(quantity, "cpu_w") != 0) {
         return 1;
     }
@@ -413,7 +414,7 @@ void *const *fulcrum_throughput_contexts(const struct fulcrum_throughput *model)
 struct trial {
     const double *parameter;
     struct fulcrum_solver_options solver;
-    int wants_bound; /* rather than a solution */
+    bool wants_bound; /* rather than a solution */
 };
 
 static enum fulcrum_status bound_place(struct fulcrum_predictor *predictor,
@@ -483,7 +484,7 @@ static double figure_value(const struct context *context, const struct source *s
 }
 
 static int fill_figures(
-    struct context *own, const struct trial *trial, int is_corrected, double *out)
+    struct context *own, const struct trial *trial, bool is_corrected, double *out)
 {
     const struct fulcrum_throughput *model = own->model;
     for (size_t i = 0; i < model->place_count; i++) {

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_THROUGHPUT_H
 #define FULCRUM_CALIBRATE_REFERENCE_THROUGHPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/design/calibration.h"
@@ -35,7 +36,7 @@ struct fulcrum_throughput_plan {
     size_t path_count;
     size_t thread_count; /* how many contexts are wanted, >= 1 */
     /* Non-zero: end simulations soon. NULL: never. */
-    int (*stop)(void *watcher);
+    bool (*stop)(void *watcher);
     void *watcher;
 };
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/reference/validation.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,7 @@ static void take_over(struct fulcrum_comparison *out, const struct part *part,
     }
 }
 
-static int is_of(const struct fulcrum_reference_point *point, size_t observation,
+static bool is_of(const struct fulcrum_reference_point *point, size_t observation,
     const char *quantity)
 {
     return strcmp(point->observations[observation].quantity, quantity) == 0;
@@ -112,7 +113,7 @@ static size_t count_observed(
     size_t count = 0;
     for (size_t i = 0; i < reference->point_count; i++) {
         const struct fulcrum_reference_point *point = &reference->points[i];
-        int is_base = reference->is_relative && i == reference->relative_to;
+        bool is_base = reference->is_relative && i == reference->relative_to;
         for (size_t k = 0; k < point->observation_count && !is_base; k++) {
             count += is_of(point, k, quantity) ? 1 : 0;
         }
@@ -203,7 +204,7 @@ end:
     return status;
 }
 
-static int is_first_of(const struct fulcrum_reference *reference, size_t point)
+static bool is_first_of(const struct fulcrum_reference *reference, size_t point)
 {
     for (size_t i = 0; i < point; i++) {
         if (strcmp(calibration_of(reference, i), calibration_of(reference, point)) ==

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CALIBRATE_REFERENCE_VALIDATION_H
 #define FULCRUM_CALIBRATE_REFERENCE_VALIDATION_H
 
+#include <stdbool.h>
+
 #include "calibrate/reference/comparison.h"
 #include "model/design/calibration.h"
 
@@ -12,10 +14,10 @@ struct fulcrum_validation {
     char calibration[FULCRUM_REFERENCE_CALIBRATION_SIZE]; /* that it was predicted from;
                              "by series" where series have their own
                              (fulcrum_reference_calibration); "": none */
-    int is_carried_over; /* the calibration is of a machine of another name */
+    bool is_carried_over; /* the calibration is of a machine of another name */
     struct fulcrum_comparison comparison; /* empty where nothing was predicted */
     char reason[400]; /* why nothing was, or which series were not; "" where all was */
-    int has_failed; /* some that should have been was not: what the reference says does
+    bool has_failed; /* some that should have been was not: what the reference says does
                        not run, or no calibration is known for any of it */
 };
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +225,7 @@ static enum fulcrum_status open_with(const struct fulcrum_actor_options *options
 }
 
 /* The loader's own complaint would come from a process, with a path of the loader's. */
-static int is_shared_object(const char *path)
+static bool is_shared_object(const char *path)
 {
     char head[SELFMAG] = "";
     FILE *file = fopen(path, "rbe");

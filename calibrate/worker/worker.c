@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -149,7 +150,7 @@ static void fail_dead(struct fulcrum_worker *worker, uint32_t code)
     tell_place(worker, code, place, sizeof place);
     (void)fulcrum_worker_process_drain(&worker->process);
     fulcrum_worker_process_last_words(&worker->process, words, sizeof words);
-    int has_words = words[0] != '\0';
+    bool has_words = words[0] != '\0';
     if (fulcrum_worker_process_ended(&worker->process, DEATH_S)) {
         fulcrum_worker_process_describe_end(&worker->process, end, sizeof end);
     } else {
@@ -217,7 +218,7 @@ struct patience {
 };
 
 /* A slice went by without a reply. Returns 0 where that was the last. */
-static int may_wait(
+static bool may_wait(
     struct fulcrum_worker *worker, struct patience *patience, uint32_t code)
 {
     if (!worker_stays_quiet(worker)) {
@@ -259,7 +260,7 @@ static int receive(struct fulcrum_worker *worker, void *out, size_t byte, uint32
     size_t done = 0;
     while (done < byte) {
         ssize_t got = recv(worker->process.socket, (char *)out + done, byte - done, 0);
-        int is_open = got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+        bool is_open = got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
         if (!is_open) {
             fail_cut_off(worker, code, done, byte);
         }
@@ -349,7 +350,7 @@ static int worker_tell(
 #define ROW_COUNT_MAX ((size_t)4096)
 #define TIME_COUNT    ((size_t)4096)
 
-static int is_element_finite(const float *values, size_t count, size_t *place)
+static bool is_element_finite(const float *values, size_t count, size_t *place)
 {
     /* Zero times anything but a finite value is no number: the loop has no branch. */
     float sum = 0.0F;
@@ -474,7 +475,7 @@ static size_t observation_byte(const struct fulcrum_worker_description *descript
 }
 
 /* What a worker says of itself is believed only as far as it can be true. */
-static int is_sane(struct fulcrum_worker *worker)
+static bool is_sane(struct fulcrum_worker *worker)
 {
     struct fulcrum_worker_description *told = &worker->description;
     told->name[sizeof told->name - 1] = '\0';
@@ -507,7 +508,7 @@ static int is_sane(struct fulcrum_worker *worker)
 }
 
 static enum fulcrum_status status_of(
-    const struct fulcrum_worker *worker, int is_good, struct fulcrum_error *err)
+    const struct fulcrum_worker *worker, bool is_good, struct fulcrum_error *err)
 {
     return is_good ? FULCRUM_OK
                    : fulcrum_fail(err, FULCRUM_ERR_ENVIRONMENT, "%s", worker->failure);
@@ -517,9 +518,9 @@ enum fulcrum_status fulcrum_worker_describe(struct fulcrum_worker *worker,
     struct fulcrum_worker_description *out, struct fulcrum_error *err)
 {
     struct fulcrum_worker_reply reply;
-    int is_good = worker_answer(worker, FULCRUM_WORKER_DESCRIBE, &reply,
-                      &worker->description, sizeof worker->description) &&
-                  is_sane(worker);
+    bool is_good = worker_answer(worker, FULCRUM_WORKER_DESCRIBE, &reply,
+                       &worker->description, sizeof worker->description) &&
+                   is_sane(worker);
     if (is_good) {
         *out = worker->description;
     }
@@ -694,7 +695,7 @@ enum fulcrum_step_result fulcrum_worker_step_many(struct fulcrum_worker *worker,
     struct fulcrum_step_log at = *log;
     at.reset_count = 0;
     size_t row_count = bring_rows(worker, rows);
-    int is_good = 1;
+    bool is_good = 1;
     for (size_t done = 0; done < count && is_good;) {
         size_t piece = count - done;
         size_t most = log->stride * TIME_COUNT;

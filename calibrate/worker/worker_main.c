@@ -16,6 +16,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,7 +329,7 @@ static void create(struct server *server, const struct fulcrum_worker_command *c
 }
 
 /* Every step's observation is looked at, though only the last one is handed over. */
-static int is_finite(const struct server *server)
+static bool is_finite(const struct server *server)
 {
     if (server->description.observation_kind != FULCRUM_ENV_FLOAT32) {
         return 1;
@@ -442,7 +443,7 @@ static uint64_t run(struct server *server, const uint64_t value[3])
 static void obey(struct server *server, const struct fulcrum_worker_command *command,
     struct fulcrum_worker_reply *reply, struct fulcrum_worker_description *description)
 {
-    int is_running = server->env != NULL;
+    bool is_running = server->env != NULL;
     if (command->code == FULCRUM_WORKER_DESCRIBE) {
         describe(server, command, description);
     } else if (command->code == FULCRUM_WORKER_CREATE) {

@@ -16,6 +16,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static int own_folder(char out[FULCRUM_WORKER_PATH_SIZE])
 }
 
 /* 1 where `folder`/`rest` may be used as `mode` (of access) says; it is `out` then. */
-static int is_there(
+static bool is_there(
     char out[FULCRUM_WORKER_PATH_SIZE], const char *folder, const char *rest, int mode)
 {
     int length = snprintf(out, FULCRUM_WORKER_PATH_SIZE, "%s%s", folder, rest);
@@ -251,7 +252,7 @@ void fulcrum_worker_process_end(struct fulcrum_worker_process *process)
 }
 
 /* Without reaping it: its group must not be gone before it has been killed. */
-static int has_ended(const struct fulcrum_worker_process *process)
+static bool has_ended(const struct fulcrum_worker_process *process)
 {
     siginfo_t info = {.si_pid = 0};
     return waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&

@@ -7,6 +7,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* access, getcwd */
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +156,7 @@ static enum fulcrum_status print(
         return fulcrum_report_print_document(document, context, err);
     }
     struct fulcrum_column room[FULCRUM_MEASURE_COLUMNS];
-    int is_for_people = context->format == FULCRUM_FORMAT_TABLE;
+    bool is_for_people = context->format == FULCRUM_FORMAT_TABLE;
     struct fulcrum_report *points =
         fulcrum_measure_report_points(&result, is_for_people, room);
     enum fulcrum_status status =

@@ -1,6 +1,7 @@
 /* cmd_predict.c - `fulcrum predict`: everything about one design point. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,7 +56,7 @@ static struct fulcrum_report *report_outputs(
     return report;
 }
 
-static int is_gpu(const struct answer *answer)
+static bool is_gpu(const struct answer *answer)
 {
     return answer->design.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }

@@ -1,6 +1,7 @@
 /* cmd_sensitivity.c - `fulcrum sensitivity`: which number matters most. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ struct fulcrum_sensitivity_findings {
     const char *base;        /* settings of the point of comparison; "" */
     const char *method;
     double seed;
-    int is_complete; /* 0: interrupted */
+    bool is_complete; /* 0: interrupted */
 };
 
 /* What `fulcrum sensitivity` found, for people and programs. */
@@ -172,7 +173,7 @@ static const char *field_unit(const struct fulcrum_sensitivity_input *input)
     if (input->span != NULL) {
         return input->span->field->unit;
     }
-    int is_one = input->chance_count == 1 && input->chances->field != NULL;
+    bool is_one = input->chance_count == 1 && input->chances->field != NULL;
     return is_one ? input->chances->field->unit : "";
 }
 
@@ -213,7 +214,7 @@ static struct fulcrum_report *report_all(
 }
 
 /* Too little to be worth a line of the table. */
-static int is_small(const struct rank *rank)
+static bool is_small(const struct rank *rank)
 {
     return rank->total >= 0.0 && rank->total < SMALL_FRAC;
 }
@@ -272,7 +273,7 @@ static void add_table_row(struct fulcrum_report *report,
 /* Four digits, without an exponent where people read it more easily. */
 static void write_number(double value, char *out, size_t size)
 {
-    int is_plain = fabs(value) >= 1e4 && fabs(value) < 1e9;
+    bool is_plain = fabs(value) >= 1e4 && fabs(value) < 1e9;
     (void)snprintf(out, size, is_plain ? "%.0f" : "%.4g", value);
 }
 
@@ -474,9 +475,9 @@ static void show_progress(void *context, size_t done_count, size_t all_count)
 static int gives_actors(const struct settings *settings, const struct job *job)
 {
     const struct fulcrum_field *actors = fulcrum_field_find("run.actor_count");
-    int is_given = !isnan(settings->design.actor_count) ||
-                   !isnan(fulcrum_field_number(actors, &job->design.base)) ||
-                   fulcrum_sensitivity_inputs_vary(&job->inputs, actors);
+    bool is_given = !isnan(settings->design.actor_count) ||
+                    !isnan(fulcrum_field_number(actors, &job->design.base)) ||
+                    fulcrum_sensitivity_inputs_vary(&job->inputs, actors);
     for (size_t i = 0; i < job->design.setting_count; i++) {
         is_given = is_given || job->design.settings[i].field == actors;
     }
@@ -486,7 +487,7 @@ static int gives_actors(const struct settings *settings, const struct job *job)
 static enum fulcrum_status settle_actors(const struct settings *settings,
     struct fulcrum_context *context, struct job *job, struct fulcrum_error *err)
 {
-    int is_given = gives_actors(settings, job);
+    bool is_given = gives_actors(settings, job);
     TRY(fulcrum_actors_rule_check(&settings->actors, is_given,
         "give the number of actors in one way: --actors, --actors-per-thread or "
         "--vary actors=LO:HI",
@@ -588,7 +589,7 @@ static enum fulcrum_status judge_metrics(
     size_t known = 0;
     for (size_t o = 0; o < findings->inputs->output_count; o++) {
         char name[64];
-        int is_known = sensitivity_is_known(findings, o);
+        bool is_known = sensitivity_is_known(findings, o);
         fulcrum_sensitivity_metric_name(
             &findings->inputs->outputs[o], name, sizeof name);
         if (!is_known && findings->inputs->outputs_asked) {
@@ -602,7 +603,7 @@ static enum fulcrum_status judge_metrics(
                      : fulcrum_fail(err, FULCRUM_ERR_MISSING, "no metric is known");
 }
 
-static int is_told(const struct fulcrum_sobol_spread *spread)
+static bool is_told(const struct fulcrum_sobol_spread *spread)
 {
     return (double)spread->dropped_count <=
            FULCRUM_SOBOL_DROPPED_MOST_FRAC * (double)spread->row_count;
@@ -664,7 +665,7 @@ static void note_findings(const struct fulcrum_sensitivity_findings *findings,
 }
 
 static enum fulcrum_status print_findings(const struct settings *settings,
-    const struct job *job, int is_complete, struct fulcrum_context *context,
+    const struct job *job, bool is_complete, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
     const struct fulcrum_sensitivity_findings findings = {
@@ -695,7 +696,7 @@ static enum fulcrum_status analyse(const struct settings *settings, struct job *
     fulcrum_progress_start(&job->progress, context);
     enum fulcrum_status status = fulcrum_sensitivity_run(&job->plan, &job->result, err);
     fulcrum_progress_end(&job->progress);
-    int is_kept = status == FULCRUM_ERR_INTERRUPTED && job->result != NULL;
+    bool is_kept = status == FULCRUM_ERR_INTERRUPTED && job->result != NULL;
     if (status == FULCRUM_ERR_INTERRUPTED && !is_kept) {
         return fulcrum_fail(err, status,
             "interrupted: fewer than two replicates were done, which tell nothing");

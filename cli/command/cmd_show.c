@@ -1,5 +1,6 @@
 /* cmd_show.c - `fulcrum show`: one preset in full, with the source of each value. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static enum fulcrum_status show_machine(
     fulcrum_design_init(&design);
     enum fulcrum_status status = fulcrum_machine_find(name, &design, &sources, err);
     if (status == FULCRUM_OK) {
-        int is_here = strcmp(name, "this") == 0;
+        bool is_here = strcmp(name, "this") == 0;
         struct fulcrum_shown_design shown = {
             .kind = FULCRUM_PRESET_MACHINE,
             .name = design.machine.name,
@@ -147,7 +148,7 @@ static enum fulcrum_status fail_guess(const struct guess *guess,
             "reference or partition before it",
             guess->name);
     }
-    int is_near = guess->nearest[0] != '\0';
+    bool is_near = guess->nearest[0] != '\0';
     return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
         "no preset is called '%s'%s%s%s (before the path of a file goes its kind)",
         guess->name,

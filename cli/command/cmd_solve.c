@@ -9,6 +9,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ struct job {
     size_t least_block;
     struct fulcrum_line lines[BLOCK_MOST];
     struct fulcrum_answer answers[BLOCK_MOST];
-    int is_answered[BLOCK_MOST];             /* 0 where Ctrl-C came first */
+    bool is_answered[BLOCK_MOST];            /* 0 where Ctrl-C came first */
     enum fulcrum_status written[BLOCK_MOST]; /* whether there was memory for its text */
     enum fulcrum_format format;
     size_t done;

@@ -3,6 +3,7 @@
 #include "cli/command/fit_inputs.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ enum fulcrum_status fulcrum_reference_check_host(const struct fulcrum_text_list 
     const struct fulcrum_reference_host *host, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    int has_csv = 0;
+    bool has_csv = 0;
     for (size_t i = 0; i < texts->count; i++) {
         has_csv = has_csv || reference_text_is_csv(texts->items[i]);
     }
@@ -305,13 +306,13 @@ static size_t count_figures_of(const struct fulcrum_reference *reference)
 {
     size_t count = 0;
     for (size_t i = 0; i < reference->point_count; i++) {
-        int is_base = reference->is_relative && i == reference->relative_to;
+        bool is_base = reference->is_relative && i == reference->relative_to;
         count += is_base ? 0 : reference->points[i].observation_count;
     }
     return count;
 }
 
-static int is_held_out(const struct fulcrum_fit_inputs *inputs, size_t figure)
+static bool is_held_out(const struct fulcrum_fit_inputs *inputs, size_t figure)
 {
     for (size_t i = 0; i < inputs->hold_out.count; i++) {
         if (fabs(inputs->hold_out.items[i] - (double)figure) < 0.5) {
@@ -467,7 +468,7 @@ static enum fulcrum_status check_hold_out(
     return FULCRUM_OK;
 }
 
-static int is_set(const struct fulcrum_fit_inputs *inputs, const char *path)
+static bool is_set(const struct fulcrum_fit_inputs *inputs, const char *path)
 {
     for (size_t i = 0; i < inputs->setting_count; i++) {
         if (strcmp(path, inputs->settings[i].field->path) == 0) {

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +121,7 @@ static void put_list(struct writer *writer, const struct fulcrum_option *row,
 }
 
 static void put_flag(
-    struct writer *writer, const struct fulcrum_option *row, int is_given)
+    struct writer *writer, const struct fulcrum_option *row, bool is_given)
 {
     if (is_given && strcmp(row->name, FULCRUM_FIT_LEAVE_ONE_OUT) != 0) {
         put_option(writer, row, NULL);
@@ -187,7 +188,7 @@ static char *end_word(char *word)
 {
     char *to = word;
     char *from = word;
-    int is_quoted = 0;
+    bool is_quoted = 0;
     for (; *from != '\0' && (is_quoted || *from != ' '); from++) {
         if (*from == '\'') {
             is_quoted = !is_quoted;
@@ -346,7 +347,7 @@ static enum fulcrum_status list_references(const struct fulcrum_fit_inputs *inpu
 }
 
 /* Whether the fit was given any figure of the point that this figure belongs to. */
-static int is_seen(
+static bool is_seen(
     const struct fulcrum_reference_fit *fit, const struct fulcrum_figure *figure)
 {
     for (size_t i = 0; i < fit->figure_count; i++) {
@@ -378,7 +379,7 @@ static enum fulcrum_status list_held_out(const struct fulcrum_reference_fit *fit
 }
 
 /* Whether some fit named the point's reference and did not hold it out. */
-static int was_seen(const struct fulcrum_fit_inputs *inputs,
+static bool was_seen(const struct fulcrum_fit_inputs *inputs,
     const struct fulcrum_fit_notes *own, const char *point)
 {
     if (names_reference_of(own->fitted_to, point) &&
@@ -447,7 +448,7 @@ static void show_progress(void *context, double done_frac, const char *stage)
     fulcrum_progress_update(&watch->progress, done_frac, stage);
 }
 
-static int is_interrupted(void *context)
+static bool is_interrupted(void *context)
 {
     const struct watch *watch = context;
     return *watch->interrupted != 0;
@@ -469,7 +470,7 @@ enum fulcrum_status fulcrum_fit_job_run(const struct fulcrum_fit_settings *setti
 }
 
 /* Whether all draws are there that were wanted. */
-static int is_whole(const struct fulcrum_fit_result *result)
+static bool is_whole(const struct fulcrum_fit_result *result)
 {
     assert(result->settings != NULL);
     return result->fit->stopped_in[0] == '\0' ||

@@ -3,6 +3,7 @@
 #include "cli/command/measure_inputs.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,11 +186,11 @@ static enum fulcrum_status read_rule(const char *text, struct rule *out,
 {
     const char *colon = strchr(text, ':');
     size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
-    int is_greedy = length == 6 && strncmp(text, "greedy", length) == 0;
-    int is_fixed = length == 5 && strncmp(text, "fixed", length) == 0;
-    int is_half = strcmp(text, "half") == 0;
+    bool is_greedy = length == 6 && strncmp(text, "greedy", length) == 0;
+    bool is_fixed = length == 5 && strncmp(text, "fixed", length) == 0;
+    bool is_half = strcmp(text, "half") == 0;
     double size = 0.0;
-    int is_wrong = !(is_greedy || is_half || (is_fixed && colon != NULL));
+    bool is_wrong = !(is_greedy || is_half || (is_fixed && colon != NULL));
     if (!is_wrong && colon != NULL) {
         is_wrong =
             fulcrum_number_parse("--batching", colon + 1, &size, NULL) != FULCRUM_OK ||
@@ -290,7 +291,7 @@ static enum fulcrum_status read_training(
     if (!reading->settings->trains) {
         return FULCRUM_OK;
     }
-    int is_whole =
+    bool is_whole =
         training->env_steps_per_train_step > 0.0 && training->batch_size >= 1.0;
     if (reading->settings->learner.workload == NULL || !is_whole) {
         return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,

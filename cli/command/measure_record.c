@@ -3,6 +3,7 @@
 #include "cli/command/measure_record.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,7 +56,7 @@ static const struct fulcrum_stage_time *kind_of(const struct row *row)
 }
 
 /* Waiting, and time in no stage, have no share of wall time. */
-static int has_share(const struct row *row)
+static bool has_share(const struct row *row)
 {
     return row->number < FULCRUM_STAGE_WORK_COUNT;
 }
@@ -212,7 +213,7 @@ static int any_predicted(const struct fulcrum_stage_run *runs, size_t count)
 }
 
 /* A stage that no thread or device was in has no row. */
-static int is_shown(const struct row *row)
+static bool is_shown(const struct row *row)
 {
     return kind_of(row) == NULL || kind_of(row)->event_count > 0.0;
 }
@@ -233,11 +234,11 @@ struct selection {
 };
 
 /* Columns of tables that say something of these runs; all of them for programs. */
-static void select_columns(struct selection *out, int is_table,
+static void select_columns(struct selection *out, bool is_table,
     const struct fulcrum_stage_run *runs, size_t count)
 {
-    int has_gpu = any_gpu(runs, count);
-    int has_model = any_predicted(runs, count);
+    bool has_gpu = any_gpu(runs, count);
+    bool has_model = any_predicted(runs, count);
     out->count = 0;
     for (size_t j = 0; j < STAGE_COLUMNS; j++) {
         const struct stage_column *column = &stage_columns[j];
@@ -289,7 +290,7 @@ static const struct fulcrum_column cycle_columns[] = {
 };
 
 /* Thread time of the actors in what is work, or in what is waiting. */
-static double actors_s(const struct fulcrum_stage_times *times, int is_wait)
+static double actors_s(const struct fulcrum_stage_times *times, bool is_wait)
 {
     double sum_s = 0.0;
     for (size_t i = FULCRUM_LIVE_ACTORS; i < times->track_count; i++) {
@@ -356,7 +357,7 @@ static const struct fulcrum_column recording_columns[] = {
     NUMBER("unrecorded_steps_per_s", NULL),
 };
 
-static int has_pairs(const struct fulcrum_stage_run *run)
+static bool has_pairs(const struct fulcrum_stage_run *run)
 {
     return run->measured != NULL && run->measured->pairs.pair_count > 1;
 }
@@ -367,7 +368,7 @@ static void add_pairs(
     const struct fulcrum_measured_stages *measured = run->measured;
     const double unknown = FULCRUM_UNKNOWN;
     int has = measured != NULL;
-    int has_cost = has_pairs(run);
+    bool has_cost = has_pairs(run);
     fulcrum_report_add_number(
         report, has_cost ? (double)measured->pairs.pair_count : unknown);
     fulcrum_report_add_number(report, has_cost ? measured->pairs.mean_frac : unknown);
@@ -497,7 +498,7 @@ static enum fulcrum_status print_cycles(const struct fulcrum_stage_run *runs,
 enum fulcrum_status fulcrum_stage_report_print(const struct fulcrum_stage_run *runs,
     size_t count, const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    int is_table = context->format == FULCRUM_FORMAT_TABLE;
+    bool is_table = context->format == FULCRUM_FORMAT_TABLE;
     struct selection selection;
     if (context->format == FULCRUM_FORMAT_JSON) {
         return print_json(runs, count, context, err);
@@ -519,7 +520,7 @@ enum fulcrum_status fulcrum_stage_report_print(const struct fulcrum_stage_run *r
 
 /* "8 actors", and what else tells configurations apart where it is not usual. */
 static void write_name(
-    char *out, size_t size, const struct fulcrum_measure_config *config, int has_rules)
+    char *out, size_t size, const struct fulcrum_measure_config *config, bool has_rules)
 {
     char envs[32] = "";
     char rule[48] = "";
@@ -534,7 +535,7 @@ static void write_name(
 }
 
 /* Whether configurations differ in how they batch. */
-static int has_rules(const struct fulcrum_stages_measurement *found)
+static bool has_rules(const struct fulcrum_stages_measurement *found)
 {
     const struct fulcrum_measure_config *first = &found->items[0].config;
     for (size_t i = 1; i < found->count; i++) {

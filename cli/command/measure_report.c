@@ -3,6 +3,7 @@
 #include "cli/command/measure_report.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "calibrate/pipeline/measured_reference.h"
@@ -79,7 +80,7 @@ static void add_prediction(struct writer *writer, const struct fulcrum_measured 
 {
     enum { RATE = FULCRUM_OUTPUT_steps_per_s };
     int has = prediction != NULL;
-    int has_interval = has && prediction->has_interval;
+    bool has_interval = has && prediction->has_interval;
     add_number(writer, has ? prediction->value[RATE] : (double)NAN);
     add_number(writer, has_interval ? prediction->lo[RATE] : (double)NAN);
     add_number(writer, has_interval ? prediction->hi[RATE] : (double)NAN);
@@ -141,7 +142,7 @@ static const struct fulcrum_prediction *prediction_of(
     return &result->predictions[(*next)++];
 }
 
-static int has_watts(const struct fulcrum_measurement *found)
+static bool has_watts(const struct fulcrum_measurement *found)
 {
     for (size_t i = 0; i < found->count; i++) {
         const struct fulcrum_measured *item = &found->items[i];
@@ -154,7 +155,7 @@ static int has_watts(const struct fulcrum_measurement *found)
 }
 
 /* Columns that would be empty, or say one thing throughout, are not for a table. */
-static int is_of_interest(
+static bool is_of_interest(
     const struct fulcrum_measure_result *result, const struct fulcrum_column *column)
 {
     const char *key = column->key;
@@ -197,7 +198,7 @@ static struct fulcrum_measured without_windows(const struct fulcrum_measured *it
 }
 
 struct fulcrum_report *fulcrum_measure_report_points(
-    const struct fulcrum_measure_result *result, int is_for_people,
+    const struct fulcrum_measure_result *result, bool is_for_people,
     struct fulcrum_column *room)
 {
     const struct fulcrum_measurement *found = result->measurement;
@@ -223,7 +224,7 @@ struct fulcrum_report *fulcrum_measure_report_points(
 }
 
 struct fulcrum_measure_errors fulcrum_measure_errors_of(
-    const struct fulcrum_measure_result *result, int takes_all)
+    const struct fulcrum_measure_result *result, bool takes_all)
 {
     struct fulcrum_measure_errors errors = {.count = 0};
     double covered = 0.0;

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_COMMAND_MEASURE_REPORT_H
 #define FULCRUM_CLI_COMMAND_MEASURE_REPORT_H
 
+#include <stdbool.h>
+
 #include "calibrate/pipeline/measure.h"
 #include "cli/result/report.h"
 #include "model/predict/predict.h"
@@ -29,7 +31,7 @@ struct fulcrum_measure_errors {
 
 /* Over the undisturbed points, or, where `takes_all`, over all that were measured. */
 struct fulcrum_measure_errors fulcrum_measure_errors_of(
-    const struct fulcrum_measure_result *result, int takes_all);
+    const struct fulcrum_measure_result *result, bool takes_all);
 
 enum { FULCRUM_MEASURE_COLUMNS = 23 };
 
@@ -39,7 +41,7 @@ enum { FULCRUM_MEASURE_COLUMNS = 23 };
  *   room            for FULCRUM_MEASURE_COLUMNS; stays as long as the report
  */
 struct fulcrum_report *fulcrum_measure_report_points(
-    const struct fulcrum_measure_result *result, int is_for_people,
+    const struct fulcrum_measure_result *result, bool is_for_people,
     struct fulcrum_column *room);
 
 /* The sentences below the table: errors, what was disturbed, what failed, watts. */

@@ -3,6 +3,7 @@
 #include "cli/command/sensitivity_inputs.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,7 +315,7 @@ static int parse_ends(const char *range, struct fulcrum_field_range *out)
            (*end == '\0' || out->law == FULCRUM_RANGE_LOG_UNIFORM);
 }
 
-static int is_whole(double value)
+static bool is_whole(double value)
 {
     return value == floor(value);
 }
@@ -402,7 +403,7 @@ static size_t group_end(const struct fulcrum_sensitivity_inputs *inputs, size_t 
 static void word_scale(const struct fulcrum_uncertain_input *chance,
     const struct fulcrum_machine *machine, struct fulcrum_sensitivity_words *out)
 {
-    int is_cpu = chance->kind == FULCRUM_UNCERTAIN_CPU_SCALE;
+    bool is_cpu = chance->kind == FULCRUM_UNCERTAIN_CPU_SCALE;
     (void)snprintf(out->label, sizeof out->label, "%s",
         is_cpu ? "times on this CPU" : "times on this GPU");
     (void)snprintf(out->source, sizeof out->source, "scaled from another one to %s",
@@ -463,7 +464,7 @@ static void add_chances(const struct reading *reading, size_t first)
         .chances = &out->chances[first], .chance_count = count};
 }
 
-static int has_chances(const struct fulcrum_sensitivity_inputs *out, size_t first)
+static bool has_chances(const struct fulcrum_sensitivity_inputs *out, size_t first)
 {
     for (size_t i = 0; i < out->input_count; i++) {
         if (out->inputs[i].chances == &out->chances[first]) {
@@ -478,8 +479,8 @@ static void add_all_chances(const struct reading *reading)
 {
     const struct fulcrum_sensitivity_inputs *out = reading->out;
     for (size_t i = 0; i < out->chance_count; i = group_end(out, i)) {
-        int is_spanned = group_end(out, i) == i + 1 && out->chances[i].field != NULL &&
-                         fulcrum_sensitivity_inputs_vary(out, out->chances[i].field);
+        bool is_spanned = group_end(out, i) == i + 1 && out->chances[i].field != NULL &&
+                          fulcrum_sensitivity_inputs_vary(out, out->chances[i].field);
         if (!is_spanned && !has_chances(out, i)) {
             add_chances(reading, i);
         }

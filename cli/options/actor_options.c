@@ -3,6 +3,7 @@
 #include "cli/options/actor_options.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -29,13 +30,13 @@ struct belonging {
     const char *option;
     const char *value;
     const char *actor;
-    int is_needed;
+    bool is_needed;
 };
 
 static enum fulcrum_status check_belonging(const struct belonging *belonging,
     const char *actor, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    int is_its = actor != NULL && strcmp(actor, belonging->actor) == 0;
+    bool is_its = actor != NULL && strcmp(actor, belonging->actor) == 0;
     if (belonging->value != NULL && !is_its) {
         return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
             "--%s is for --actor %s", belonging->option, belonging->actor);

@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,7 @@ enum fulcrum_status fulcrum_setting_parse(const char *text,
         context->exit_code = 2;
         return status;
     }
-    int is_number =
+    bool is_number =
         field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
     out->field = field;
     out->number = fulcrum_field_number(field, &design);
@@ -168,13 +169,13 @@ static enum fulcrum_status fail_missing(
         option);
 }
 
-int fulcrum_machine_is_list(const char *name)
+bool fulcrum_machine_is_list(const char *name)
 {
     return strchr(name, ',') != NULL && strchr(name, '/') == NULL &&
            strstr(name, ".json") == NULL;
 }
 
-static int is_named_before(const struct fulcrum_text_list *machines, size_t i)
+static bool is_named_before(const struct fulcrum_text_list *machines, size_t i)
 {
     for (size_t k = 0; k < i; k++) {
         if (strcmp(machines->items[k], machines->items[i]) == 0) {
@@ -237,7 +238,7 @@ static void adopt_gpu(struct fulcrum_design_inputs *inputs)
 }
 
 /* Would the named calibrations leave the learner of this machine without times? */
-static int lacks_learner(const struct fulcrum_design_inputs *inputs)
+static bool lacks_learner(const struct fulcrum_design_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->calibration_count; i++) {
         if (inputs->calibrations[i]->machine.accelerator ==
@@ -415,7 +416,7 @@ void fulcrum_design_inputs_free(struct fulcrum_design_inputs *inputs)
 
 /* Where the value of each field of a design came from. */
 
-static int is_set(
+static bool is_set(
     const struct fulcrum_design_inputs *inputs, const struct fulcrum_field *field)
 {
     for (size_t i = 0; i < inputs->setting_count; i++) {

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_OPTIONS_DESIGN_OPTIONS_H
 #define FULCRUM_CLI_OPTIONS_DESIGN_OPTIONS_H
 
+#include <stdbool.h>
+
 #include "cli/command.h"
 #include "cli/option.h"
 #include "model/predict/scenario.h"
@@ -60,7 +62,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_design_inputs_load(
 void fulcrum_design_inputs_free(struct fulcrum_design_inputs *inputs);
 
 /* "a,b": 1; the path of a file may have commas. */
-int fulcrum_machine_is_list(const char *name);
+bool fulcrum_machine_is_list(const char *name);
 
 /*
  * Whether --machine, which is given once for each of several machines, was: at least

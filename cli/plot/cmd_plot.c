@@ -1,6 +1,7 @@
 /* cmd_plot.c - `fulcrum plot`: one chart from what fulcrum wrote. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -259,7 +260,7 @@ static const struct plotter *fitting(
     return plotter;
 }
 
-static int is_observed(const struct fulcrum_reference *reference, const char *quantity)
+static bool is_observed(const struct fulcrum_reference *reference, const char *quantity)
 {
     int found = 0;
     for (size_t i = 0; i < reference->point_count; i++) {
@@ -272,7 +273,7 @@ static int is_observed(const struct fulcrum_reference *reference, const char *qu
 }
 
 /* Cells that are no numbers are left to whoever draws them. */
-static int has_column(const struct fulcrum_plot_rows *points, const char *column)
+static bool has_column(const struct fulcrum_plot_rows *points, const char *column)
 {
     struct fulcrum_plot_fields fields;
     if (column != two_fields) {

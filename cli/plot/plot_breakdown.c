@@ -3,6 +3,7 @@
 #include "cli/plot/plot_breakdown.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static const struct layout {
     const char *whole;              /* NULL: the parts are all there is */
     /* Its interval is that of the whole, relative to it, or the inverse; NULL: none. */
     const char *interval_of;
-    int is_inverse;
+    bool is_inverse;
     size_t part_count;
 } layouts[FULCRUM_PLOT_PARTS] = {
     [FULCRUM_PLOT_CYCLE] = {.name = "cycle",
@@ -179,7 +180,7 @@ static void name_value(char *out, size_t size, const char *path, double value)
         {"run.sm_count", "SM"}, {"machine.gpu.sm_count", "SM"},
         {"machine.gpu.count", "GPU"}, {"machine.cpu.thread_count", "thread"},
         {"run.node_count", "node"}};
-    int is_one = value == 1.0;
+    bool is_one = value == 1.0;
     char number[48];
     (void)snprintf(number, sizeof number, "%.6g", value);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -269,7 +270,7 @@ static enum fulcrum_status add_file(struct fulcrum_plot_breakdown *plot,
         if (status == FULCRUM_OK) {
             status = read_interval(file, plot->layout, row, &bar, err);
         }
-        int is_known = 1;
+        bool is_known = 1;
         for (size_t k = 0; k < plot->layout->part_count; k++) {
             is_known = is_known && !isnan(bar.parts[k]);
         }
@@ -303,7 +304,7 @@ static void find_common(struct fulcrum_plot_breakdown *plot,
     const struct fulcrum_plot_breakdown_file *files, size_t count)
 {
     for (size_t k = 0; k < COMMONS; k++) {
-        int is_common = 1;
+        bool is_common = 1;
         fulcrum_plot_rows_text(
             files[0].rows, 0, common_columns[k], plot->common[k], NAME_SIZE);
         for (size_t i = 0; i < count; i++) {
@@ -378,7 +379,7 @@ static enum fulcrum_status new_plot(
 static void add_gap(struct fulcrum_plot_breakdown *plot,
     const struct fulcrum_plot_breakdown_file *files, size_t count)
 {
-    int has_groups = 0;
+    bool has_groups = 0;
     for (size_t i = 0; i < count; i++) {
         has_groups = has_groups || fulcrum_plot_rows_count(files[i].rows) > 1;
     }
@@ -408,7 +409,7 @@ static enum fulcrum_status fill(struct fulcrum_plot_breakdown *plot,
                 "no point has a breakdown of %s", plot->layout->name);
         }
         if (status != FULCRUM_OK) {
-            int is_named =
+            bool is_named =
                 strncmp(err->detail, files[i].name, strlen(files[i].name)) == 0;
             return is_named ? status : fulcrum_fail_in(err, status, files[i].name);
         }
@@ -458,7 +459,7 @@ struct fulcrum_breakdown_data fulcrum_plot_breakdown_data(
     const struct fulcrum_plot_breakdown *plot, const struct fulcrum_plot_words *words)
 {
     const struct layout *layout = plot->layout;
-    int is_share = plot->scale == FULCRUM_ROW_SHARE;
+    bool is_share = plot->scale == FULCRUM_ROW_SHARE;
     struct fulcrum_breakdown_data data = {
         .text = fulcrum_plot_headline_text(&plot->headline, words),
         .title = layout->title,

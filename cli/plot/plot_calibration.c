@@ -1,6 +1,7 @@
 /* plot_calibration.c - chart data from a calibration's samples and fits. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static struct fulcrum_cpu_station cpu_station(
     const struct fulcrum_calibration *calibration)
 {
     const struct fulcrum_cpu *cpu = &calibration->machine.cpu;
-    int has_table = calibration->capacity_count > 0;
+    bool has_table = calibration->capacity_count > 0;
     return (struct fulcrum_cpu_station){
         .curve = has_table ? FULCRUM_CURVE_TABLE : (enum fulcrum_cpu_curve)cpu->curve,
         .core_count = cpu->core_count,

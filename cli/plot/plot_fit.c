@@ -1,6 +1,7 @@
 /* plot_fit.c - chart data from the parameters and figures of a fit. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct fulcrum_plot_fit {
     char (*names)[TEXT_SIZE];
     size_t figure_count;
     struct fulcrum_posterior_figure *figures;
-    int is_by_slopes; /* some spread is not from draws */
+    bool is_by_slopes; /* some spread is not from draws */
     char subtitle[160];
 };
 
@@ -112,7 +113,7 @@ static struct fulcrum_posterior_row parameter_row(
     double unit = parameter->prior_sd;
     double fitted = (on_scale(scale, parameter->fitted) - centre) / unit;
     double half = normal_90 * parameter->sd_frac;
-    int has_draws = !isnan(parameter->low) && !isnan(parameter->high);
+    bool has_draws = !isnan(parameter->low) && !isnan(parameter->high);
     return (struct fulcrum_posterior_row){
         .fitted = fitted,
         .lo = has_draws ? (on_scale(scale, parameter->low) - centre) / unit

@@ -3,6 +3,7 @@
 #include "cli/plot/plot_headline.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "plots/chart/chart.h"
 #include "presets/kind/preset.h"
 
-int fulcrum_plot_row_is_ok(const struct fulcrum_plot_rows *rows, size_t row)
+bool fulcrum_plot_row_is_ok(const struct fulcrum_plot_rows *rows, size_t row)
 {
     char text[8];
     fulcrum_plot_rows_text(rows, row, "status", text, sizeof text);

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CLI_PLOT_PLOT_HEADLINE_H
 #define FULCRUM_CLI_PLOT_PLOT_HEADLINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/plot/plot_rows.h"
@@ -48,7 +49,7 @@ double fulcrum_plot_points_constant(
     const struct fulcrum_plot_points *points, const char *path);
 
 /* 1 where the point could run, or nothing says that it could not. */
-int fulcrum_plot_row_is_ok(const struct fulcrum_plot_rows *rows, size_t row);
+bool fulcrum_plot_row_is_ok(const struct fulcrum_plot_rows *rows, size_t row);
 
 /* Machines that people know, to be marked on charts. */
 

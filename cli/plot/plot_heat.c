@@ -3,6 +3,7 @@
 #include "cli/plot/plot_heat.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,7 +324,7 @@ static enum fulcrum_status place_machines(
                 (struct fulcrum_heat_machine){landmarks->names[i], x, y};
         }
     }
-    int is_asked = names != NULL && strcmp(names, "none") != 0;
+    bool is_asked = names != NULL && strcmp(names, "none") != 0;
     if (status == FULCRUM_OK && is_asked && plot->machine_count == 0) {
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
             "--machines: none has a value of its own of both %s and %s", plot->x.path,

@@ -3,6 +3,7 @@
 #include "cli/plot/plot_job.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -298,12 +299,12 @@ static enum fulcrum_status read_fit(struct fulcrum_plot_job *job,
 }
 
 /* Ctrl-C leaves the best values without all that was to be said of them. */
-static int was_interrupted(struct fulcrum_plot_job *job)
+static bool was_interrupted(struct fulcrum_plot_job *job)
 {
     struct fulcrum_reader unheard = {.file = job->source.name};
     struct fulcrum_node root = fulcrum_node_root(&unheard, job->source.document);
     struct fulcrum_node complete = fulcrum_node_member(&root, "complete");
-    int is_complete = 1;
+    bool is_complete = 1;
     return complete.json != NULL && fulcrum_node_flag(&complete, &is_complete) &&
            !is_complete;
 }
@@ -425,7 +426,7 @@ static enum fulcrum_status name_file(const struct fulcrum_plot_job *job,
     enum fulcrum_status status, struct fulcrum_error *err)
 {
     const char *name = job->source.name;
-    int is_named =
+    bool is_named =
         status != FULCRUM_OK && strncmp(err->detail, name, strlen(name)) == 0;
     return status == FULCRUM_OK || is_named ? status
                                             : fulcrum_fail_in(err, status, name);
@@ -437,7 +438,7 @@ static enum fulcrum_status read_sweep(const struct fulcrum_plot_job *job, const 
     return name_file(job, fulcrum_plot_sweep_new(out->rows, x, &out->sweep, err), err);
 }
 
-static int has_numbers(const struct fulcrum_plot_rows *rows, const char *column)
+static bool has_numbers(const struct fulcrum_plot_rows *rows, const char *column)
 {
     for (size_t row = 0; row < fulcrum_plot_rows_count(rows); row++) {
         double value = (double)NAN;
@@ -454,8 +455,8 @@ static enum fulcrum_status draw_ratio(
     struct fulcrum_plot_job *job, struct reading *reading, struct fulcrum_error *err)
 {
     struct landmarks landmarks = {.count = 0};
-    int has_gpu = !has_numbers(reading->rows, "actor_threads_per_learner_core") ||
-                  has_numbers(reading->rows, "cpu_gpu_ratio_used");
+    bool has_gpu = !has_numbers(reading->rows, "actor_threads_per_learner_core") ||
+                   has_numbers(reading->rows, "cpu_gpu_ratio_used");
     TRY(read_sweep(job,
         has_gpu ? "cpu_gpu_ratio_used" : "actor_threads_per_learner_core", reading,
         err));

@@ -6,6 +6,7 @@
  * one series of a reference, which are predicted anew.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +30,9 @@ static const char *const columns[COLUMN_COUNT + 1] = {"actors", "measured_steps_
 struct row {
     size_t panel;
     double values[COLUMN_COUNT];
-    int is_disturbed;
-    int is_failed;
-    int is_seen; /* by the fit behind the prediction */
+    bool is_disturbed;
+    bool is_failed;
+    bool is_seen; /* by the fit behind the prediction */
 };
 
 struct name {
@@ -51,7 +52,7 @@ struct fulcrum_plot_measured {
     size_t failed;
     size_t seen;
     char failure[NOTE_SIZE]; /* the first one */
-    int is_reference;
+    bool is_reference;
     const char *x_name; /* "actor" or "environment" */
     char title[4 * TEXT_SIZE];
     char subtitle[6 * TEXT_SIZE];
@@ -95,7 +96,7 @@ static enum fulcrum_status read_marks(struct fulcrum_plot_measured *plot,
     const struct fulcrum_plot_cell cells[] = {
         {"windows", &windows}, {"disturbed_windows", &disturbed}, {.column = NULL}};
     enum fulcrum_status status = fulcrum_plot_rows_cells(rows, i, cells, err);
-    int is_stopped = strcmp(note, "not measured") == 0;
+    bool is_stopped = strcmp(note, "not measured") == 0;
     /* A point that failed later on may have been disturbed before. */
     row->is_disturbed = strcmp(note, "disturbed") == 0 || disturbed > 0.5 * windows;
     row->is_failed = note[0] != '\0' && strcmp(note, "disturbed") != 0 && !is_stopped;
@@ -153,7 +154,7 @@ static void fill_panel(struct fulcrum_plot_measured *plot, size_t first, size_t 
 {
     double *const *values = plot->values;
     size_t i = plot->rows[first].panel;
-    int is_predicted = any_known(values[4] + first, count);
+    bool is_predicted = any_known(values[4] + first, count);
     plot->panels[i] = (struct fulcrum_measured_panel){.name = plot->names[i].text,
         .actor_count = values[0] + first,
         .steps_per_s = values[1] + first,
@@ -211,7 +212,7 @@ static void read_texts(const struct fulcrum_plot_rows *rows, struct texts *out)
 /* "mujoco-humanoid on CPU: measured against predicted" */
 static void write_title(struct fulcrum_plot_measured *plot, const struct texts *texts)
 {
-    int is_predicted = any_known(plot->values[4], plot->count);
+    bool is_predicted = any_known(plot->values[4], plot->count);
     const char *what =
         is_predicted ? "easured against predicted" : "easured end to end";
     if (texts->actor[0] != '\0' && texts->machine[0] != '\0') {
@@ -309,7 +310,7 @@ static void write_footnote(struct fulcrum_plot_measured *plot)
 static enum fulcrum_status make_room(
     struct fulcrum_plot_measured *plot, size_t count, struct fulcrum_error *err)
 {
-    int is_full = 1;
+    bool is_full = 1;
     plot->count = count;
     plot->rows = calloc(count + 1, sizeof *plot->rows);
     plot->panels = calloc(count + 1, sizeof *plot->panels);
@@ -397,7 +398,7 @@ static void read_series(struct fulcrum_plot_measured *plot,
     row->is_disturbed =
         length > end_length && strcmp(series + length - end_length, end) == 0;
     series[row->is_disturbed ? length - end_length : length] = '\0';
-    int is_ours = strstr(series, " K=") != NULL && envs != NULL;
+    bool is_ours = strstr(series, " K=") != NULL && envs != NULL;
     write_name(&name, series[0] != '\0' ? series : "observed",
         is_ours ? envs->number : (double)NAN);
     row->panel = find_panel(plot, &name);

@@ -1,6 +1,7 @@
 /* plot_memory.c - chart data from what `fulcrum memory` wrote, and of GPU time. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ struct curve {
     double y[PANELS][POINTS_MOST];
     double lo[PANELS][POINTS_MOST];
     double hi[PANELS][POINTS_MOST];
-    int is_point;
+    bool is_point;
 };
 
 struct fulcrum_plot_memory {
@@ -214,7 +215,7 @@ static void name_bandwidths(
 /* -----------------------------------------------------------------------------------
  */
 
-static int has_interval(const struct curve *curve)
+static bool has_interval(const struct curve *curve)
 {
     int found = 0;
     for (size_t k = 0; k < curve->count; k++) {
@@ -223,7 +224,7 @@ static int has_interval(const struct curve *curve)
     return found;
 }
 
-static int has_intervals(const struct fulcrum_plot_memory *plot)
+static bool has_intervals(const struct fulcrum_plot_memory *plot)
 {
     int found = 0;
     for (size_t i = 0; i < plot->curve_count; i++) {
@@ -305,7 +306,7 @@ enum fulcrum_status fulcrum_plot_memory_new(const struct fulcrum_plot_rows *rows
         return status;
     }
     struct fulcrum_plot_memory *plot = calloc(1, sizeof *plot);
-    int is_family = fulcrum_plot_rows_have(rows, "cache_exponent");
+    bool is_family = fulcrum_plot_rows_have(rows, "cache_exponent");
     if (plot == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of memory systems");
     }
@@ -374,7 +375,7 @@ struct fulcrum_plot_components {
     struct machine machines[MACHINES_MOST];
     struct fulcrum_gpu_time_row times[MACHINES_MOST];
     struct fulcrum_gpu_time_row runs[MACHINES_MOST];
-    int is_clipped; /* shares below 0 are drawn as nothing */
+    bool is_clipped; /* shares below 0 are drawn as nothing */
     char subtitle[300];
     char footnote[400];
 };
@@ -723,7 +724,7 @@ static enum fulcrum_status add_machine(struct fulcrum_plot_gpu_time *plot,
     if (status != FULCRUM_OK) {
         return fulcrum_fail_in(err, status, "--machines");
     }
-    int is_same = strcmp(design.machine.gpu.name, from->name) == 0;
+    bool is_same = strcmp(design.machine.gpu.name, from->name) == 0;
     if (design.machine.accelerator != FULCRUM_ACCELERATOR_GPU || is_same) {
         return FULCRUM_OK;
     }

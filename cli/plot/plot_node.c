@@ -7,6 +7,7 @@
  */
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +48,9 @@ struct fulcrum_plot_node {
     struct line lines[LINES];
     struct fulcrum_node_line drawn[LINES];
     struct fulcrum_node_data data;
-    int is_over_learners;
-    int has_learners;
-    int has_hollow;
+    bool is_over_learners;
+    bool has_learners;
+    bool has_hollow;
     char title[120];
     char subtitle[420];
     char finding[160];
@@ -190,7 +191,7 @@ static void hand_over(struct fulcrum_plot_node *plot)
     }
 }
 
-static int has_interval(const struct line *line)
+static bool has_interval(const struct line *line)
 {
     for (size_t i = 0; i < line->count; i++) {
         if (isfinite(line->lo[0][i])) {
@@ -247,7 +248,7 @@ static void finish(struct fulcrum_plot_node *plot, const struct fulcrum_plot_row
 {
     write_words(plot, rows);
     hand_over(plot);
-    int is_one = plot->line_count == 1 && has_interval(&plot->lines[0]);
+    bool is_one = plot->line_count == 1 && has_interval(&plot->lines[0]);
     plot->data = (struct fulcrum_node_data){.x_label = plot->x_label,
         .hollow_name = plot->has_hollow ? "hollow: CPU threads are short" : NULL,
         .interval_name = is_one ? "90 % interval" : NULL,

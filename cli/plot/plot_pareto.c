@@ -7,6 +7,7 @@
 #include "cli/plot/plot_pareto.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,8 +190,8 @@ static void write_point(const struct fulcrum_plot_pareto *plot,
     for (size_t j = 0; j < fields->count; j++) {
         double value = (double)NAN;
         const char *path = fields->paths[j];
-        int is_shown = strcmp(path, plot->metrics[0].name) != 0 &&
-                       strcmp(path, plot->metrics[1].name) != 0;
+        bool is_shown = strcmp(path, plot->metrics[0].name) != 0 &&
+                        strcmp(path, plot->metrics[1].name) != 0;
         if (is_shown && fulcrum_plot_rows_number(plot->rows, plot->order[i], path,
                             &value, NULL) == FULCRUM_OK) {
             append_value(plot->texts[i], path, value);
@@ -289,7 +290,7 @@ void fulcrum_plot_pareto_free(struct fulcrum_plot_pareto *plot)
 
 static struct fulcrum_pareto_axis axis_of(const struct metric *metric)
 {
-    int has_interval = metric->values[1] != NULL && metric->values[2] != NULL;
+    bool has_interval = metric->values[1] != NULL && metric->values[2] != NULL;
     return (struct fulcrum_pareto_axis){.label = metric->label,
         .estimate = {metric->values[0], has_interval ? metric->values[1] : NULL,
             has_interval ? metric->values[2] : NULL},
@@ -299,7 +300,7 @@ static struct fulcrum_pareto_axis axis_of(const struct metric *metric)
 struct fulcrum_pareto_data fulcrum_plot_pareto_data(
     const struct fulcrum_plot_pareto *plot, const struct fulcrum_plot_words *words)
 {
-    int has_third = plot->metric_count > 2;
+    bool has_third = plot->metric_count > 2;
     return (struct fulcrum_pareto_data){
         .text = fulcrum_plot_headline_text(&plot->headline, words),
         .x = axis_of(&plot->metrics[1]),

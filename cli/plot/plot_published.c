@@ -9,6 +9,7 @@
  */
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +143,7 @@ static int speedup_of(
 /* What the point that a reference's ratios refer to is itself worth on the chart. */
 struct link {
     struct rounded speedup;
-    int is_own;      /* the reference has the sweep's own point too */
+    bool is_own;     /* the reference has the sweep's own point too */
     char words[120]; /* for the legend; "" where nothing had to be chained */
 };
 
@@ -319,7 +320,7 @@ struct job {
 };
 
 /* The point that ratios refer to says nothing: it is 1 by definition. */
-static int is_base(
+static bool is_base(
     const struct fulcrum_plot_published *plot, const struct job *job, size_t i)
 {
     double x = x_of(&job->reference->points[i], plot->kind);

@@ -1,6 +1,7 @@
 /* plot_scaling.c - chart data from what `fulcrum cluster` wrote, and from speed-ups. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +166,7 @@ static int line_has(const struct line *line, size_t panel, double beyond)
     return 0;
 }
 
-static int has_values(
+static bool has_values(
     const struct fulcrum_plot_scaling *plot, size_t panel, double beyond)
 {
     for (size_t i = 0; i < plot->line_count; i++) {
@@ -260,7 +261,7 @@ static void draw_ideal(
 }
 
 /* An interval that can be seen: one GPU is always as fast as one GPU. */
-static int has_band(const struct line *line, size_t panel)
+static bool has_band(const struct line *line, size_t panel)
 {
     for (size_t i = 0; i < line->count; i++) {
         if (line->hi[panel][i] > line->lo[panel][i]) {
@@ -352,7 +353,7 @@ static enum fulcrum_status take_family_row(struct fulcrum_plot_scaling *plot,
     if (point == POINTS_MOST) {
         return fail_many(err);
     }
-    int is_equal = fabs(cells[1] - 1.0) < 1e-12;
+    bool is_equal = fabs(cells[1] - 1.0) < 1e-12;
     (void)snprintf(line->name, sizeof line->name,
         is_equal ? "gains %.4g %%" : "gains %.4g %%, efficiencies %.4g to 1",
         100.0 * cells[0], cells[1]);
@@ -474,7 +475,7 @@ enum fulcrum_status fulcrum_plot_scaling_new(const struct fulcrum_plot_rows *row
             err, FULCRUM_ERR_FORMAT, "no rows: numbers of GPUs or parameters expected");
     }
     enum fulcrum_status status = plot_new(&plot, err);
-    int is_family = fulcrum_plot_rows_have(rows, "batch_over_critical");
+    bool is_family = fulcrum_plot_rows_have(rows, "batch_over_critical");
     for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
         status = is_family ? take_family_row(plot, rows, i, err)
                            : take_row(plot, rows, i, err);
@@ -528,7 +529,7 @@ void fulcrum_plot_scaling_free(struct fulcrum_plot_scaling *plot)
 struct fulcrum_lines_data fulcrum_plot_scaling_data(
     struct fulcrum_plot_scaling *plot, const struct fulcrum_plot_words *words)
 {
-    int has_guides = 0;
+    bool has_guides = 0;
     for (size_t i = 0; i < PANELS; i++) {
         has_guides |= plot->guide_count[i] > 0;
     }

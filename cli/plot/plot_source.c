@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 
 /* Which fields vary in the points of a sweep. */
 
-static int is_path(const char *column)
+static bool is_path(const char *column)
 {
     static const char *const parts[] = {
         "machine.", "workload.", "calibration.", "run."};
@@ -193,12 +194,12 @@ static enum fulcrum_status open_table(
 {
     TRY(fulcrum_table_load(source->name, &source->table, err));
     size_t columns = fulcrum_table_column_count(source->table);
-    int is_validation = fulcrum_table_find(source->table, "predicted") < columns &&
-                        fulcrum_table_find(source->table, "observed") < columns;
-    int has_stages = fulcrum_table_find(source->table, "stage") < columns &&
-                     fulcrum_table_find(source->table, "cpu_only_frac") < columns;
+    bool is_validation = fulcrum_table_find(source->table, "predicted") < columns &&
+                         fulcrum_table_find(source->table, "observed") < columns;
+    bool has_stages = fulcrum_table_find(source->table, "stage") < columns &&
+                      fulcrum_table_find(source->table, "cpu_only_frac") < columns;
     source->content = is_validation ? FULCRUM_PLOT_VALIDATION : FULCRUM_PLOT_SWEEP;
-    int is_measured =
+    bool is_measured =
         fulcrum_table_find(source->table, "measured_steps_per_s") < columns;
     source->content = has_stages ? FULCRUM_PLOT_STAGES : source->content;
     source->content = is_measured ? FULCRUM_PLOT_MEASURED : source->content;
@@ -210,9 +211,9 @@ static enum fulcrum_status open_table(
 static enum fulcrum_plot_content measured_content(
     const struct fulcrum_node *root, enum fulcrum_plot_content expected)
 {
-    int has_points = fulcrum_node_member(root, "points").json != NULL;
-    int has_stages = fulcrum_node_member(root, "stages").json != NULL;
-    int is_stages = has_stages && (!has_points || expected == FULCRUM_PLOT_STAGES);
+    bool has_points = fulcrum_node_member(root, "points").json != NULL;
+    bool has_stages = fulcrum_node_member(root, "stages").json != NULL;
+    bool is_stages = has_stages && (!has_points || expected == FULCRUM_PLOT_STAGES);
     return is_stages ? FULCRUM_PLOT_STAGES : FULCRUM_PLOT_MEASURED;
 }
 
@@ -280,7 +281,7 @@ static enum fulcrum_status open_lines(struct fulcrum_plot_source *source,
 
 /* Whether there is a preset of that kind and name. */
 static enum fulcrum_status has_preset(enum fulcrum_preset_kind kind, const char *name,
-    int *out, struct fulcrum_error *err)
+    bool *out, struct fulcrum_error *err)
 {
     struct fulcrum_preset_entry *entries = NULL;
     size_t count = 0;
@@ -327,8 +328,8 @@ static enum fulcrum_status open_as(struct fulcrum_plot_source *source,
 static enum fulcrum_status open_preset(struct fulcrum_plot_source *source,
     enum fulcrum_plot_content expected, struct fulcrum_error *err)
 {
-    int is_reference = 0;
-    int is_calibration = 0;
+    bool is_reference = 0;
+    bool is_calibration = 0;
     enum fulcrum_status status =
         has_preset(FULCRUM_PRESET_REFERENCE, source->name, &is_reference, err);
     if (status == FULCRUM_OK) {

@@ -7,6 +7,7 @@
  */
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static void write_name(char out[NAME_SIZE], const struct fulcrum_reference_point
         } else {
             (void)snprintf(value, sizeof value, "%.6g", setting->number);
         }
-        int is_alone = point->setting_count == 1 && setting->text[0] != '\0';
+        bool is_alone = point->setting_count == 1 && setting->text[0] != '\0';
         length += snprintf(out + length, (size_t)(NAME_SIZE - length), "%s%s%s%s",
             k > 0 ? ", " : "", is_alone ? "" : setting->path, is_alone ? "" : " ",
             value);
@@ -495,7 +496,7 @@ struct fulcrum_plot_validation {
     size_t family_count;
     struct family families[FAMILIES];
     const char *labels[FAMILIES];
-    int is_relative;        /* some point is */
+    bool is_relative;       /* some point is */
     char curve[CURVE_SIZE]; /* of the last such point, and what is 1 there */
     double first;
     char title[80];

@@ -7,6 +7,7 @@
  * something else varies, and a line through them would be wrong.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ struct fulcrum_plot_sweep {
     double *x;
     double
         *columns[QUANTITIES][ENDS]; /* NULL: not in the file, or nothing but blanks */
-    int is_over_sms;
+    bool is_over_sms;
     double relative_x; /* that speed-ups refer to; NAN: not known */
     struct fulcrum_plot_headline headline;
     char x_label[80];
@@ -212,7 +213,7 @@ static void find_relative_x(struct fulcrum_plot_sweep *sweep)
     const double *lo = sweep->columns[SPEEDUP][LOW];
     const double *hi = sweep->columns[SPEEDUP][HIGH];
     for (size_t i = 0; speedup != NULL && i < sweep->count; i++) {
-        int is_wide = lo != NULL && hi != NULL && hi[i] > lo[i];
+        bool is_wide = lo != NULL && hi != NULL && hi[i] > lo[i];
         if (fabs(speedup[i] - 1.0) < 1e-12 && !is_wide) {
             sweep->relative_x = sweep->x[i];
             return;
@@ -223,9 +224,9 @@ static void find_relative_x(struct fulcrum_plot_sweep *sweep)
 enum fulcrum_status fulcrum_plot_sweep_add_ratios(
     struct fulcrum_plot_sweep *sweep, struct fulcrum_error *err)
 {
-    int has_speedup = sweep->columns[SPEEDUP][VALUE] != NULL;
-    int has_runtime_rel = sweep->columns[RUNTIME_REL][VALUE] != NULL;
-    int can_divide =
+    bool has_speedup = sweep->columns[SPEEDUP][VALUE] != NULL;
+    bool has_runtime_rel = sweep->columns[RUNTIME_REL][VALUE] != NULL;
+    bool can_divide =
         sweep->columns[RATE][VALUE] != NULL || sweep->columns[RUNTIME][VALUE] != NULL;
     enum fulcrum_status status = FULCRUM_OK;
     if (!has_speedup && has_runtime_rel) {
@@ -326,7 +327,7 @@ static struct fulcrum_estimate estimate(
     const struct fulcrum_plot_sweep *sweep, enum quantity quantity)
 {
     double *const *ends = sweep->columns[quantity];
-    int has_interval = ends[LOW] != NULL && ends[HIGH] != NULL;
+    bool has_interval = ends[LOW] != NULL && ends[HIGH] != NULL;
     return (struct fulcrum_estimate){.value = ends[VALUE],
         .lo = has_interval ? ends[LOW] : NULL,
         .hi = has_interval ? ends[HIGH] : NULL};

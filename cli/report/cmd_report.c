@@ -1,5 +1,6 @@
 /* cmd_report.c - `fulcrum report`: one HTML file that says it all. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static int chooses_actors(const struct fulcrum_argv_text *words)
 }
 
 /* Settings that a table over GPUs refuses, as it goes by them itself. */
-static int is_of_node(const char *setting)
+static bool is_of_node(const char *setting)
 {
     static const char *const paths[] = {"run.gpu_count=", "run.actor_count="};
     return strncmp(setting, paths[0], strlen(paths[0])) == 0 ||
@@ -45,7 +46,7 @@ static int is_of_node(const char *setting)
 static void append_design(
     struct fulcrum_argv_text *words, const struct fulcrum_argv_text *design)
 {
-    int is_node = strcmp(words->items[0], "node") == 0;
+    bool is_node = strcmp(words->items[0], "node") == 0;
     for (size_t i = 0; i + 1 < design->count; i += 2) {
         const char *value = design->items[i + 1];
         if (!is_node || !is_of_node(value)) {
@@ -59,7 +60,7 @@ static void append_design(
 /* An option that a command may have. */
 struct search {
     const char *name;
-    int is_found;
+    bool is_found;
 };
 
 static void look_at(const struct fulcrum_option_group *group,
@@ -70,7 +71,7 @@ static void look_at(const struct fulcrum_option_group *group,
     search->is_found |= strcmp(row->name, search->name) == 0;
 }
 
-static int has_option(const struct fulcrum_command *command, const char *name)
+static bool has_option(const struct fulcrum_command *command, const char *name)
 {
     struct fulcrum_command_syntax syntax;
     struct search search = {.name = name};
@@ -113,10 +114,10 @@ static enum fulcrum_status ask_one(struct asking *asking,
         fulcrum_argv_text_clear(&reply->words);
         return FULCRUM_OK;
     }
-    int is_design =
+    bool is_design =
         reply->words.count > 0 && strcmp(reply->words.items[0], "show") != 0;
     if (is_design) {
-        int has_actors = chooses_actors(&reply->words);
+        bool has_actors = chooses_actors(&reply->words);
         append_design(&reply->words, &machine->design);
         if (!has_actors) {
             fulcrum_argv_text_append(&reply->words, &machine->actors);
@@ -179,7 +180,7 @@ static enum fulcrum_status ask_prediction(struct asking *asking,
     return FULCRUM_OK;
 }
 
-static int is_wanted(const struct fulcrum_report_settings *settings, const char *id)
+static bool is_wanted(const struct fulcrum_report_settings *settings, const char *id)
 {
     for (size_t i = 0; i < settings->sections.count; i++) {
         if (strcmp(settings->sections.items[i], id) == 0) {
@@ -190,7 +191,7 @@ static int is_wanted(const struct fulcrum_report_settings *settings, const char 
 }
 
 /* The prediction always is: everything else depends on it. */
-static int is_asked(const struct fulcrum_report_settings *settings,
+static bool is_asked(const struct fulcrum_report_settings *settings,
     const struct fulcrum_report_section *section)
 {
     return section == &fulcrum_report_prediction ||

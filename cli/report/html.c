@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "presets/io/text_file.h"
@@ -33,7 +34,7 @@ static const char *entity(char character)
     }
 }
 
-static int is_control(char character)
+static bool is_control(char character)
 {
     unsigned char byte = (unsigned char)character;
     return (byte < 0x20U && character != '\n' && character != '\t') || byte == 0x7FU;
@@ -82,7 +83,7 @@ static void write_headings(FILE *out, const char *const *headings, size_t count)
 {
     (void)fputs("<thead><tr>", out);
     for (size_t i = 0; i < count; i++) {
-        int is_number = headings[i][0] == '#';
+        bool is_number = headings[i][0] == '#';
         (void)fprintf(out, "<th scope=\"col\"%s>", is_number ? " class=\"n\"" : "");
         fulcrum_html_text(out, headings[i] + is_number);
         (void)fputs("</th>", out);

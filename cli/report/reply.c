@@ -4,6 +4,7 @@
 #include "cli/report/reply.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static enum fulcrum_status run_parsed(const struct fulcrum_command *command,
         status = command->run(settings, &context, &hearing->refusal);
     }
     hearing->exit_code = context.exit_code;
-    int is_whole = context.out != NULL && fclose(context.out) == 0;
+    bool is_whole = context.out != NULL && fclose(context.out) == 0;
     is_whole = context.warnings != NULL && fclose(context.warnings) == 0 && is_whole;
     return is_whole ? status : FULCRUM_ERR_NO_MEMORY;
 }

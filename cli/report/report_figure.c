@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static void write_caption(const struct picture *picture, FILE *out)
     (void)fputs(".", out);
     size_t length = strlen(picture->footnote);
     if (length > 0) {
-        int has_stop = picture->footnote[length - 1] == '.';
+        bool has_stop = picture->footnote[length - 1] == '.';
         fulcrum_html_print(out, " Notes: %s%s", picture->footnote, has_stop ? "" : ".");
     }
     (void)fputs("</figcaption>\n", out);
@@ -162,7 +163,7 @@ void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out)
     (void)fputs("</code></p>\n", out);
 }
 
-int fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out)
+bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out)
 {
     if (reply->document != NULL) {
         return 1;

@@ -1,6 +1,7 @@
 /* report_prediction.c - the predicted point, and where the time of a cycle goes. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static void write_flags(struct fulcrum_reply *reply, FILE *out)
     struct fulcrum_node root = fulcrum_reply_root(reply);
     struct fulcrum_node flags = fulcrum_node_member(&root, "flags");
     size_t count = fulcrum_node_count(&flags);
-    int has_warnings = reply->warnings != NULL && reply->warnings[0] != '\0';
+    bool has_warnings = reply->warnings != NULL && reply->warnings[0] != '\0';
     if (count == 0 && !has_warnings) {
         return;
     }
@@ -273,7 +274,7 @@ static void add_point(struct errors *errors, const struct fulcrum_stored_point *
     errors->largest = fmax(errors->largest, error);
 }
 
-static int is_same_set(
+static bool is_same_set(
     const struct fulcrum_stored_point *a, const struct fulcrum_stored_point *b)
 {
     return strcmp(a->reference, b->reference) == 0 &&
@@ -282,7 +283,7 @@ static int is_same_set(
 }
 
 /* Whether an earlier point belongs to the same set. */
-static int is_told(const struct fulcrum_baseline_run *baseline, size_t i)
+static bool is_told(const struct fulcrum_baseline_run *baseline, size_t i)
 {
     for (size_t k = 0; k < i; k++) {
         if (is_same_set(&baseline->points[k], &baseline->points[i])) {

@@ -3,6 +3,7 @@
 #include "cli/report/report_rows.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -213,7 +214,7 @@ static void write_row(
     fulcrum_html_row_end(out);
 }
 
-static int is_wanted(
+static bool is_wanted(
     const struct fulcrum_report_table *table, const struct fulcrum_node *row)
 {
     char text[TEXT_SIZE];
@@ -233,7 +234,7 @@ static void begin_table(const struct fulcrum_report_table *table, FILE *out)
     fulcrum_html_table_begin(out, table->caption, headings, table->column_count);
 }
 
-static int is_blank(
+static bool is_blank(
     const struct fulcrum_report_column *column, const struct fulcrum_node *row)
 {
     char text[TEXT_SIZE];
@@ -244,7 +245,7 @@ static int is_blank(
     return text[0] == '\0';
 }
 
-static int is_blank_everywhere(const struct fulcrum_report_table *table,
+static bool is_blank_everywhere(const struct fulcrum_report_table *table,
     const struct fulcrum_report_column *column, const struct fulcrum_node *rows)
 {
     size_t count = fulcrum_node_count(rows);

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CLI_REPORT_REPORT_ROWS_H
 #define FULCRUM_CLI_REPORT_REPORT_ROWS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli/report/reply.h"
@@ -47,7 +48,7 @@ struct fulcrum_report_column {
     const char *key;   /* member of each row */
     const char *title; /* begins with '#' where numbers are shown */
     const char *unit;  /* SI, "%" for shares, "x" for factors; NULL: a text */
-    int has_range;     /* members KEY_lo and KEY_hi are its interval */
+    bool has_range;    /* members KEY_lo and KEY_hi are its interval */
 };
 
 enum { FULCRUM_REPORT_COLUMNS_MOST = 8 };

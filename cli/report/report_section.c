@@ -3,6 +3,7 @@
 #include "cli/report/report_section.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,7 +136,7 @@ enum fulcrum_status fulcrum_report_job_new(
     }
     job->settings = settings;
     add_line(settings, &job->line);
-    int is_short = job->line.is_short;
+    bool is_short = job->line.is_short;
     for (size_t i = 0; i < settings->machines.count && !is_short; i++) {
         job->cases[i] = new_case(settings, settings->machines.items[i]);
         is_short = job->cases[i] == NULL || job->cases[i]->design.is_short;
@@ -245,7 +246,7 @@ struct fulcrum_report_output fulcrum_report_output_of(
 const char *fulcrum_report_caption(struct fulcrum_report_case *machine,
     const char *text, char out[FULCRUM_REPORT_CAPTION_SIZE])
 {
-    int has_intervals = isfinite(fulcrum_report_output_of(machine, "steps_per_s").lo);
+    bool has_intervals = isfinite(fulcrum_report_output_of(machine, "steps_per_s").lo);
     (void)snprintf(out, FULCRUM_REPORT_CAPTION_SIZE, "%.120s%s", text,
         has_intervals ? ", with 90 % intervals" : "");
     return out;
@@ -257,7 +258,7 @@ double fulcrum_report_field(struct fulcrum_report_case *machine, const char *pat
     return fulcrum_node_member_number(&row, "value");
 }
 
-int fulcrum_report_is_resident(struct fulcrum_report_case *machine)
+bool fulcrum_report_is_resident(struct fulcrum_report_case *machine)
 {
     struct fulcrum_node row = field_row(machine, "workload.simulation.device");
     char device[16];
@@ -265,7 +266,7 @@ int fulcrum_report_is_resident(struct fulcrum_report_case *machine)
     return strcmp(device, "gpu") == 0;
 }
 
-int fulcrum_report_has_gpu(struct fulcrum_report_case *machine)
+bool fulcrum_report_has_gpu(struct fulcrum_report_case *machine)
 {
     return isfinite(
         fulcrum_reply_number(fulcrum_report_predicted(machine), "gpu_count"));
@@ -310,7 +311,7 @@ const char *fulcrum_report_section_name(int index)
     return NULL;
 }
 
-static int is_wanted(const struct fulcrum_report_settings *settings, const char *id)
+static bool is_wanted(const struct fulcrum_report_settings *settings, const char *id)
 {
     for (size_t i = 0; i < settings->sections.count; i++) {
         if (strcmp(settings->sections.items[i], id) == 0) {
@@ -328,7 +329,7 @@ static int applies(const struct fulcrum_report_section *section, size_t place,
 }
 
 /* Whether the section stands in this report at all. */
-static int is_written(const struct fulcrum_report_job *job, size_t place)
+static bool is_written(const struct fulcrum_report_job *job, size_t place)
 {
     const struct fulcrum_report_section *section = fulcrum_report_sections()[place];
     int any = 0;

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_REPORT_REPORT_SECTION_H
 #define FULCRUM_CLI_REPORT_REPORT_SECTION_H
 
+#include <stdbool.h>
+
 #include "cli/options/design_options.h"
 #include "cli/options/solve_options.h"
 #include "cli/plot/plot_job.h"
@@ -93,10 +95,10 @@ const char *fulcrum_report_caption(struct fulcrum_report_case *machine,
 double fulcrum_report_field(struct fulcrum_report_case *machine, const char *path);
 
 /* 1 where environments are simulated on the GPU, and no actors step on the CPU. */
-int fulcrum_report_is_resident(struct fulcrum_report_case *machine);
+bool fulcrum_report_is_resident(struct fulcrum_report_case *machine);
 
 /* 1 where the learner runs on GPUs. */
-int fulcrum_report_has_gpu(struct fulcrum_report_case *machine);
+bool fulcrum_report_has_gpu(struct fulcrum_report_case *machine);
 
 enum fulcrum_report_scope {
     FULCRUM_REPORT_EACH,   /* once for each machine, under its name where several are */
@@ -163,7 +165,7 @@ void fulcrum_report_print_words(const struct fulcrum_argv_text *words, FILE *out
 void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out);
 
 /* A paragraph that says why there is nothing; 1 where there is an answer, 0 else. */
-int fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out);
+bool fulcrum_report_has_answer(const struct fulcrum_reply *reply, FILE *out);
 
 /* The style sheet, with the colours of charts for dark screens. */
 void fulcrum_report_style(FILE *out);

@@ -1,6 +1,7 @@
 /* report_summary.c - the first screen of an HTML report: the answer in plain words. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ static const struct lever {
     double factor;
     const char *words;
     enum reach reach;
-    int takes_actors_along;
+    bool takes_actors_along;
 } lever_table[] = {
     {"machine.cpu.thread_count", 2.0, "twice the CPU cores and threads", ON_ACTORS, 0},
     {"machine.cpu.thread_count", 2.0, "twice the CPU cores and threads, and the actors",
@@ -63,13 +64,13 @@ static const struct lever {
 enum { LEVER_COUNT = sizeof lever_table / sizeof lever_table[0] };
 
 /* A field that is not given, or is zero, has nothing to be changed. */
-static int is_there(struct fulcrum_report_case *machine, const struct lever *lever)
+static bool is_there(struct fulcrum_report_case *machine, const struct lever *lever)
 {
-    int is_resident = fulcrum_report_is_resident(machine);
-    int is_reached = lever->reach == ANYWHERE ||
-                     (lever->reach == ON_ACTORS && !is_resident) ||
-                     (lever->reach == ON_RESIDENTS && is_resident) ||
-                     (lever->reach == ON_GPUS && fulcrum_report_has_gpu(machine));
+    bool is_resident = fulcrum_report_is_resident(machine);
+    bool is_reached = lever->reach == ANYWHERE ||
+                      (lever->reach == ON_ACTORS && !is_resident) ||
+                      (lever->reach == ON_RESIDENTS && is_resident) ||
+                      (lever->reach == ON_GPUS && fulcrum_report_has_gpu(machine));
     return is_reached && fulcrum_report_field(machine, lever->path) > 0.0;
 }
 
@@ -92,7 +93,7 @@ static int ask_levers(
         return 1;
     }
     double value = fulcrum_report_field(machine, lever->path);
-    int is_count = strstr(lever->path, "_count") != NULL;
+    bool is_count = strstr(lever->path, "_count") != NULL;
     double changed =
         is_count ? fmax(1.0, round(value * lever->factor)) : value * lever->factor;
     fulcrum_argv_text_add(words, "explore");
@@ -394,7 +395,7 @@ static void write_runs(struct fulcrum_report_job *job, FILE *out)
 {
     double actors = fulcrum_report_field(job->cases[0], "run.actor_count");
     double gpus = fulcrum_report_field(job->cases[0], "run.gpu_count");
-    int has_gpu = fulcrum_report_has_gpu(job->cases[0]);
+    bool has_gpu = fulcrum_report_has_gpu(job->cases[0]);
     for (size_t i = 1; i < job->case_count; i++) {
         has_gpu = has_gpu && fulcrum_report_has_gpu(job->cases[i]);
     }

@@ -1,6 +1,7 @@
 /* report_sweeps.c - sections of an HTML report that sweep one field of the design. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "cli/report/html.h"
@@ -56,7 +57,7 @@ static void add_axis(
 }
 
 /* Whether there are actors on threads whose numbers could be others. */
-static int has_actors(struct fulcrum_report_case *machine)
+static bool has_actors(struct fulcrum_report_case *machine)
 {
     return fulcrum_report_field(machine, "machine.cpu.thread_count") > 0.0 &&
            !fulcrum_report_is_resident(machine);
@@ -79,7 +80,7 @@ static struct values ratio_threads(struct fulcrum_report_case *machine)
     double sms = fulcrum_report_field(machine, "run.sm_count") *
                  fulcrum_report_field(machine, "run.gpu_count");
     double threads = fulcrum_report_field(machine, "machine.cpu.thread_count");
-    int has_gpu = fulcrum_report_has_gpu(machine) && sms > 0.0;
+    bool has_gpu = fulcrum_report_has_gpu(machine) && sms > 0.0;
     double unit = has_gpu ? sms : threads;
     int first = has_gpu ? -8 : -6;
     int last = has_gpu ? 4 : 6;
@@ -102,7 +103,7 @@ static struct values ratio_threads(struct fulcrum_report_case *machine)
  */
 static double actors_least(struct fulcrum_report_case *machine)
 {
-    int has_gpu = fulcrum_report_has_gpu(machine);
+    bool has_gpu = fulcrum_report_has_gpu(machine);
     double gpus = has_gpu ? fulcrum_report_field(machine, "run.gpu_count") : 1.0;
     double unit = has_gpu ? fulcrum_report_field(machine, "run.sm_count") / 5.0
                           : fulcrum_report_field(machine, "machine.cpu.thread_count");
@@ -386,7 +387,7 @@ static enum fulcrum_status write_power(struct fulcrum_report_job *job,
         fulcrum_html_row_end(out);
     }
     fulcrum_html_table_end(out);
-    int has_gpu_watts = isfinite(fulcrum_report_output_of(machine, "gpu_w").value);
+    bool has_gpu_watts = isfinite(fulcrum_report_output_of(machine, "gpu_w").value);
     return has_gpu_watts && sweeps->count > 0 && sweeps->items[0].document != NULL
                ? fulcrum_report_draw(&figure, &sweeps->items[0], out, err)
                : FULCRUM_OK;

@@ -1,6 +1,7 @@
 /* report_whatifs.c - sections of an HTML report on designs that do not exist yet. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "cli/report/html.h"
@@ -219,7 +220,7 @@ static enum fulcrum_status write_partition(struct fulcrum_report_job *job,
         "its SMs (MPS), or in slices of everything (MIG).</p>\n",
         out);
     enum fulcrum_status status = FULCRUM_OK;
-    int is_resident = fulcrum_report_is_resident(machine);
+    bool is_resident = fulcrum_report_is_resident(machine);
     if (is_resident) {
         status = fulcrum_report_draw(&figure, reply, out, err);
     }
@@ -246,8 +247,9 @@ static double gpus_in_reach(struct fulcrum_report_case *machine)
     const double many = 256.0;
     double gpus = fulcrum_report_field(machine, "machine.gpu.count");
     int trains = fulcrum_report_field(machine, "workload.training.train_step_s") > 0.0;
-    int has_peers = fulcrum_report_field(machine, "machine.link.peer_byte_per_s") > 0.0;
-    int has_network =
+    bool has_peers =
+        fulcrum_report_field(machine, "machine.link.peer_byte_per_s") > 0.0;
+    bool has_network =
         fulcrum_report_field(machine, "machine.link.network_byte_per_s") > 0.0;
     if (!fulcrum_report_has_gpu(machine) || !trains || !has_peers) {
         return 1.0;

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,9 +46,9 @@ struct fulcrum_line_stream {
     const char *name; /* for messages */
     const volatile sig_atomic_t *stop;
     int descriptor;
-    int is_owned;
-    int is_at_end;
-    int is_skipping;  /* inside a line that is too long */
+    bool is_owned;
+    bool is_at_end;
+    bool is_skipping; /* inside a line that is too long */
     double size_byte; /* NAN: not a file */
     double read_byte;
     size_t line_number; /* of the last line seen */
@@ -164,7 +165,7 @@ static enum fulcrum_status read_more(
     stream->end += (size_t)got;
     stream->read_byte += (double)got;
     stream->is_at_end = got == 0;
-    int was_short = stream->read_byte - (double)got < (double)strlen(mark);
+    bool was_short = stream->read_byte - (double)got < (double)strlen(mark);
     if (was_short && stream->start == 0 && stream->end >= strlen(mark) &&
         memcmp(stream->text, mark, strlen(mark)) == 0) {
         stream->start = strlen(mark);
@@ -172,7 +173,7 @@ static enum fulcrum_status read_more(
     return FULCRUM_OK;
 }
 
-static int is_blank(const char *text, size_t length)
+static bool is_blank(const char *text, size_t length)
 {
     size_t i = 0;
     while (i < length && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r')) {
@@ -190,14 +191,14 @@ static int take_line(struct fulcrum_line_stream *stream, struct fulcrum_line *ou
     size_t kept = stream->end - stream->start;
     char *text = stream->text + stream->start;
     char *newline = kept > 0 ? memchr(text, '\n', kept) : NULL;
-    int is_last = newline == NULL && stream->is_at_end;
+    bool is_last = newline == NULL && stream->is_at_end;
     if (newline == NULL && !(is_last && (kept > 0 || stream->is_skipping))) {
         return 0;
     }
     size_t length = newline != NULL ? (size_t)(newline - text) : kept;
     stream->start += length + (newline != NULL ? 1 : 0);
     stream->line_number++;
-    int is_too_long = stream->is_skipping || length > FULCRUM_LINE_MOST_BYTE;
+    bool is_too_long = stream->is_skipping || length > FULCRUM_LINE_MOST_BYTE;
     length = is_too_long ? 0 : length;
     text[length] = '\0';
     *out = (struct fulcrum_line){text, length, stream->line_number, is_too_long};
@@ -246,7 +247,7 @@ double fulcrum_line_stream_done_frac(const struct fulcrum_line_stream *stream)
     return done_frac > 1.0 ? 1.0 : done_frac;
 }
 
-int fulcrum_line_stream_is_terminal(const struct fulcrum_line_stream *stream)
+bool fulcrum_line_stream_is_terminal(const struct fulcrum_line_stream *stream)
 {
     return isatty(stream->descriptor);
 }
@@ -474,7 +475,7 @@ struct row {
     size_t station;
 };
 
-static int is_number(const struct column *column)
+static bool is_number(const struct column *column)
 {
     return column->kind == CELL_SOLUTION || column->kind == CELL_LOW ||
            column->kind == CELL_HIGH || column->kind == CELL_CYCLES ||
@@ -527,7 +528,7 @@ static const char *text_of(
     const struct column *column, const struct row *row, char *room, size_t size)
 {
     const struct fulcrum_answer *answer = row->answer;
-    int is_ok = answer->status == FULCRUM_OK;
+    bool is_ok = answer->status == FULCRUM_OK;
     if (column->kind == CELL_NAME) {
         return answer->network.name;
     }
@@ -649,7 +650,7 @@ void fulcrum_answer_writer_add(
     }
     /* A network without stations, or without a result, has a row too. */
     struct row row = {answer, 0};
-    int is_solved = answer->status == FULCRUM_OK;
+    bool is_solved = answer->status == FULCRUM_OK;
     do {
         if (writer->context->format == FULCRUM_FORMAT_CSV) {
             write_csv(writer, &row);

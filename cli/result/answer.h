@@ -4,6 +4,7 @@
 #define FULCRUM_CLI_RESULT_ANSWER_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/command.h"
@@ -20,8 +21,8 @@
 struct fulcrum_line {
     const char *text; /* a zero byte in place of the line's end */
     size_t length;
-    size_t number;   /* from 1, blank lines counted */
-    int is_too_long; /* the text was dropped */
+    size_t number;    /* from 1, blank lines counted */
+    bool is_too_long; /* the text was dropped */
 };
 
 struct fulcrum_line_stream;
@@ -58,7 +59,7 @@ const char *fulcrum_line_stream_name(const struct fulcrum_line_stream *stream);
 double fulcrum_line_stream_done_frac(const struct fulcrum_line_stream *stream);
 
 /* Whether somebody types the lines. */
-int fulcrum_line_stream_is_terminal(const struct fulcrum_line_stream *stream);
+bool fulcrum_line_stream_is_terminal(const struct fulcrum_line_stream *stream);
 
 struct fulcrum_answer {
     struct fulcrum_network_line network; /* after a failure kind and name alone */

@@ -1,6 +1,7 @@
 /* manual.c - writes the manual page, the completion and the tables for docs/. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ static int names_preset(const struct fulcrum_option *row)
 /* The words that may follow an option; nothing where there is no telling. */
 static void print_value_case(FILE *stream, const struct fulcrum_option *row)
 {
-    int is_preset = names_preset(row);
+    bool is_preset = names_preset(row);
     if (row->kind != FULCRUM_OPTION_FILE && row->choice == NULL && !is_preset) {
         return;
     }
@@ -143,7 +144,7 @@ static void reference_bash(FILE *stream)
 /* A line of text that roff must not take for a request. */
 static void print_text(FILE *stream, const char *text)
 {
-    int is_line_start = 1;
+    bool is_line_start = 1;
     for (; *text != '\0'; text++) {
         if (is_line_start && (*text == '.' || *text == '\'')) {
             (void)fputs("\\&", stream);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -269,7 +270,7 @@ void fulcrum_argv_text_clear(struct fulcrum_argv_text *words)
     *words = (struct fulcrum_argv_text){.count = 0};
 }
 
-static int is_plain(const char *word)
+static bool is_plain(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789-_=+,./:@%";
@@ -381,7 +382,7 @@ static void group(const char *digits, char *out, size_t size)
         at++;
     }
     for (size_t left = whole; left > 0 && used + 8 < size; left--) {
-        int is_gap = whole > 4 && left % 3 == 0 && left != whole;
+        bool is_gap = whole > 4 && left % 3 == 0 && left != whole;
         used += (size_t)snprintf(
             out + used, size - used, "%s%c", is_gap ? THIN_SPACE : "", *at);
         at++;
@@ -484,6 +485,6 @@ void fulcrum_factor_range_words(
 const char *fulcrum_shown_unit(const char *output, const char *unit)
 {
     size_t length = strlen(output);
-    int is_share = length > 5 && strcmp(output + length - 5, "_frac") == 0;
+    bool is_share = length > 5 && strcmp(output + length - 5, "_frac") == 0;
     return is_share ? "%" : unit;
 }

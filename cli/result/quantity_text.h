@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CLI_RESULT_QUANTITY_TEXT_H
 #define FULCRUM_CLI_RESULT_QUANTITY_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -30,7 +31,7 @@ enum { FULCRUM_WORDS_MOST = 96 };
 struct fulcrum_argv_text {
     size_t count;
     char *items[FULCRUM_WORDS_MOST + 1]; /* NULL after the last one */
-    int is_short;                        /* of memory or of room: a word is missing */
+    bool is_short;                       /* of memory or of room: a word is missing */
 };
 
 /* Adds one word, made as by printf. */

@@ -90,7 +90,7 @@ void fulcrum_report_free(struct fulcrum_report *report)
     free(report);
 }
 
-int fulcrum_report_is_empty(const struct fulcrum_report *report)
+bool fulcrum_report_is_empty(const struct fulcrum_report *report)
 {
     return report->cell_count == 0;
 }
@@ -250,8 +250,8 @@ static const char *shown_text(
     }
     /* People read 16384 and 119900 more easily than 1.638e+04 and 1.199e+05. */
     double magnitude = fabs(cell->number);
-    int is_plain = magnitude < PLAIN_BELOW &&
-                   (magnitude >= 1e4 || cell->number == floor(cell->number));
+    bool is_plain = magnitude < PLAIN_BELOW &&
+                    (magnitude >= 1e4 || cell->number == floor(cell->number));
     if (isfinite(cell->number)) {
         (void)snprintf(room, NUMBER_SIZE, is_plain ? "%.0f" : "%.4g", cell->number);
     } else {

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CLI_RESULT_REPORT_H
 #define FULCRUM_CLI_RESULT_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/command.h"
@@ -72,7 +73,7 @@ void fulcrum_report_add_numbers(
         sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 
 /* Whether there is no row. */
-int fulcrum_report_is_empty(const struct fulcrum_report *report);
+bool fulcrum_report_is_empty(const struct fulcrum_report *report);
 
 /*
  * Leaves a column out of tables, CSV and JSON keep it: a line above says the same,

@@ -1,6 +1,7 @@
 /* show_design.c - a machine or workload: each value, its unit, and where it is from. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,12 @@ static const struct fulcrum_column columns[] = {
     {"source", FULCRUM_COLUMN_TEXT, NULL},
 };
 
-static int is_number(const struct fulcrum_field *field)
+static bool is_number(const struct fulcrum_field *field)
 {
     return field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
 }
 
-static int is_of_kind(const struct fulcrum_field *field, enum fulcrum_preset_kind kind)
+static bool is_of_kind(const struct fulcrum_field *field, enum fulcrum_preset_kind kind)
 {
     const char *name = fulcrum_preset_kind_name(kind);
     size_t length = strlen(name);
@@ -39,7 +40,7 @@ static char *value_of(const struct fulcrum_field *field,
         return fulcrum_format("%s", fulcrum_field_text(field, shown->design));
     }
     double value = fulcrum_field_number(field, shown->design);
-    int is_table = format == FULCRUM_FORMAT_TABLE;
+    bool is_table = format == FULCRUM_FORMAT_TABLE;
     if (isnan(value)) {
         return fulcrum_format("%s", is_table ? "-" : "");
     }
@@ -55,9 +56,9 @@ static char *basis_of(const struct fulcrum_field *field,
                    ? fulcrum_format("prior, x or / %.3g", source->spread_factor)
                    : fulcrum_format("source");
     }
-    int is_given = is_number(field)
-                       ? !isnan(fulcrum_field_number(field, shown->design))
-                       : fulcrum_field_text(field, shown->design)[0] != '\0';
+    bool is_given = is_number(field)
+                        ? !isnan(fulcrum_field_number(field, shown->design))
+                        : fulcrum_field_text(field, shown->design)[0] != '\0';
     return fulcrum_format("%s", is_given ? shown->unsourced : "not given");
 }
 
@@ -91,7 +92,7 @@ static void add_object(struct fulcrum_json *array, const struct fulcrum_field *f
     }
     fulcrum_json_add_text(object, "unit", field->unit);
     fulcrum_json_add_text(object, "meaning", field->meaning);
-    int is_prior = source != NULL && source->is_prior;
+    bool is_prior = source != NULL && source->is_prior;
     fulcrum_json_add_text(object, "basis", is_prior ? "prior" : basis);
     fulcrum_json_add_number(
         object, "spread_factor", is_prior ? source->spread_factor : (double)NAN);

@@ -9,6 +9,7 @@
 
 #include "cli/result/sweep_columns.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,7 +107,7 @@ static size_t find_column(const struct fulcrum_sweep_columns *columns, const cha
     return i;
 }
 
-int fulcrum_column_is_end(const char *name)
+bool fulcrum_column_is_end(const char *name)
 {
     size_t length = strlen(name);
     return length > 3 && (strcmp(name + length - 3, "_lo") == 0 ||
@@ -154,7 +155,7 @@ enum fulcrum_status fulcrum_sweep_columns_keep(struct fulcrum_sweep_columns *col
  * What decides between designs, as far as it fits on a screen beside the axes: rates,
  * what is busy, watts and both metrics of performance per watt.
  */
-static int is_for_people(const struct fulcrum_sweep_column *column)
+static bool is_for_people(const struct fulcrum_sweep_column *column)
 {
     static const char *const names[] = {"actor_count", "steps_per_s", "mean_batch",
         "cpu_thread_busy_frac", "gpu_busy_frac", "system_w", "steps_per_j_gpu",
@@ -179,7 +180,7 @@ void fulcrum_sweep_columns_keep_few(struct fulcrum_sweep_columns *columns)
     columns->count = kept;
 }
 
-int fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column)
+bool fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column)
 {
     return column->cell != FULCRUM_CELL_HEAD && column->cell != FULCRUM_CELL_METHOD &&
            column->cell != FULCRUM_CELL_BOTTLENECK &&
@@ -293,7 +294,7 @@ static enum fulcrum_status read_item(
     return FULCRUM_OK;
 }
 
-static int is_given_before(const struct fulcrum_front_list *list, size_t i)
+static bool is_given_before(const struct fulcrum_front_list *list, size_t i)
 {
     for (size_t k = 0; k < i; k++) {
         if (strcmp(list->items[k].name, list->items[i].name) == 0) {

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_RESULT_SWEEP_COLUMNS_H
 #define FULCRUM_CLI_RESULT_SWEEP_COLUMNS_H
 
+#include <stdbool.h>
+
 #include "cli/command.h"
 #include "model/study/sweep.h"
 #include "presets/io/json.h"
@@ -83,7 +85,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_sweep_columns_keep(
 /* Keeps the axes and what people want to see first. */
 void fulcrum_sweep_columns_keep_few(struct fulcrum_sweep_columns *columns);
 
-int fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column);
+bool fulcrum_sweep_column_is_number(const struct fulcrum_sweep_column *column);
 
 /* NAN where the point has no such number. */
 double fulcrum_sweep_column_number(
@@ -94,7 +96,7 @@ const char *fulcrum_sweep_column_text(const struct fulcrum_sweep_column *column,
     const struct fulcrum_sweep_point *point, char room[FULCRUM_CELL_SIZE]);
 
 /* Whether a column is an end of an interval: that of the column without _lo or _hi. */
-int fulcrum_column_is_end(const char *name);
+bool fulcrum_column_is_end(const char *name);
 
 /* The metrics of a front, as written on the command line. */
 

@@ -10,6 +10,7 @@
 #include "cli/result/sweep_writer.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static const char *const shape_names[] = {
 /* All there is to say about one metric along one axis. */
 struct statement {
     const struct fulcrum_sweep_axis *axis;
-    int is_alone; /* no other field varies */
+    bool is_alone; /* no other field varies */
     struct fulcrum_plateau plateau;
     enum shape shape;
     struct fulcrum_best_spread spread; /* draw_count 0: no draws */
@@ -173,7 +174,7 @@ static void add_ratio(struct fulcrum_string *text, const struct statement *state
 {
     const struct fulcrum_plateau *plateau = &statement->plateau;
     const struct fulcrum_interval *ratio = &statement->spread.ratio;
-    int has_draws = statement->spread.draw_count > 1;
+    bool has_draws = statement->spread.draw_count > 1;
     int draws_move = statement->is_alone && has_draws && ratio->lo < ratio->hi;
     if (!draws_move && !(plateau->least_ratio < plateau->most_ratio)) {
         return;
@@ -437,7 +438,7 @@ void fulcrum_sweep_row_csv(struct fulcrum_sweep_row *row,
 }
 
 /* ASCII that JSON takes as it is. */
-static int is_plain(const char *text)
+static bool is_plain(const char *text)
 {
     while (*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\') {
         text++;
@@ -574,7 +575,7 @@ static void begin_table(struct fulcrum_sweep_writer *writer)
 {
     const struct fulcrum_sweep_columns *columns = &writer->columns;
     for (size_t j = 0; j < columns->count; j++) {
-        int is_number = fulcrum_sweep_column_is_number(&columns->items[j]);
+        bool is_number = fulcrum_sweep_column_is_number(&columns->items[j]);
         writer->report_columns[j] = (struct fulcrum_column){columns->items[j].name,
             is_number ? FULCRUM_COLUMN_NUMBER : FULCRUM_COLUMN_TEXT, NULL};
     }

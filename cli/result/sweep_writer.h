@@ -3,6 +3,7 @@
 #ifndef FULCRUM_CLI_RESULT_SWEEP_WRITER_H
 #define FULCRUM_CLI_RESULT_SWEEP_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cli/result/sweep_columns.h"
@@ -45,7 +46,7 @@ struct fulcrum_sweep_row {
     char *bytes; /* no '\0' at the end */
     size_t length;
     size_t capacity;
-    int is_short_of_memory; /* what is there is not the whole line */
+    bool is_short_of_memory; /* what is there is not the whole line */
 };
 
 void fulcrum_sweep_row_clear(struct fulcrum_sweep_row *row);

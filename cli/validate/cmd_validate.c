@@ -8,6 +8,7 @@
  * not pass unseen.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -176,7 +177,7 @@ static enum fulcrum_status find_baseline(const struct settings *settings,
 }
 
 /* Whether presets are predicted from what they name themselves: all of them. */
-static int is_over_presets(const struct settings *settings)
+static bool is_over_presets(const struct settings *settings)
 {
     return settings->references.count == 0 && settings->calibration == NULL;
 }
@@ -297,7 +298,7 @@ static enum fulcrum_status check_inputs(const struct settings *settings,
                 file->option, file->path);
         }
     }
-    int may_renew = file->path == settings->save_baseline;
+    bool may_renew = file->path == settings->save_baseline;
     const char *const inputs[] = {settings->host.machine, settings->host.workload,
         settings->calibration, may_renew ? NULL : settings->baseline};
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {

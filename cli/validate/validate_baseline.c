@@ -3,6 +3,7 @@
 #include "cli/validate/validate_baseline.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -490,7 +491,7 @@ void fulcrum_baseline_clear(struct fulcrum_baseline_run *baseline)
     *baseline = (struct fulcrum_baseline_run){.count = 0};
 }
 
-static int is_of(
+static bool is_of(
     const struct fulcrum_stored_point *stored, const struct fulcrum_validation *set)
 {
     return strcmp(stored->reference, set->reference->name) == 0 &&
@@ -514,7 +515,7 @@ static const struct fulcrum_compared *find_item(
 }
 
 /* Compared as it would be stored, so that a tolerance of 0 means the same digits. */
-static int has_moved(double stored, double now, double most_rel)
+static bool has_moved(double stored, double now, double most_rel)
 {
     return fulcrum_relative_change(stored, fulcrum_relative_change_stored(now)) >
            most_rel;
@@ -611,7 +612,7 @@ size_t fulcrum_baseline_check(const struct fulcrum_baseline_run *baseline,
     return count;
 }
 
-static int has_set(
+static bool has_set(
     const struct fulcrum_validate_job *job, const struct fulcrum_stored_point *stored)
 {
     for (size_t i = 0; i < job->count; i++) {
@@ -622,7 +623,7 @@ static int has_set(
     return 0;
 }
 
-static int is_same_set(
+static bool is_same_set(
     const struct fulcrum_stored_point *a, const struct fulcrum_stored_point *b)
 {
     return strcmp(a->reference, b->reference) == 0 &&
@@ -630,7 +631,7 @@ static int is_same_set(
 }
 
 /* Whether a set of the run is of the stored point's reference. */
-static int has_reference(
+static bool has_reference(
     const struct fulcrum_validate_job *job, const struct fulcrum_stored_point *stored)
 {
     for (size_t i = 0; i < job->count; i++) {
@@ -642,7 +643,7 @@ static int has_reference(
 }
 
 /* Whether any stored point of a reference is of a set of the run. */
-static int is_known(const struct fulcrum_baseline_run *baseline,
+static bool is_known(const struct fulcrum_baseline_run *baseline,
     const struct fulcrum_validate_job *job, const char *reference)
 {
     for (size_t i = 0; i < baseline->count; i++) {
@@ -655,7 +656,7 @@ static int is_known(const struct fulcrum_baseline_run *baseline,
 }
 
 void fulcrum_baseline_check_sets(const struct fulcrum_baseline_run *baseline,
-    const struct fulcrum_validate_job *job, int is_all,
+    const struct fulcrum_validate_job *job, bool is_all,
     struct fulcrum_check_list *checks)
 {
     size_t last = baseline->count; /* the set that was missed before; count: none */

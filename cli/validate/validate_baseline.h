@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_VALIDATE_VALIDATE_BASELINE_H
 #define FULCRUM_CLI_VALIDATE_VALIDATE_BASELINE_H
 
+#include <stdbool.h>
+
 #include "cli/command.h"
 #include "cli/result/check_list.h"
 #include "cli/validate/validate_job.h"
@@ -68,7 +70,7 @@ struct fulcrum_stored_point {
     double point; /* of the reference, from 0 */
     double observed;
     double predicted;
-    int is_fitted;
+    bool is_fitted;
 };
 
 struct fulcrum_baseline_run {
@@ -123,7 +125,7 @@ size_t fulcrum_baseline_check(const struct fulcrum_baseline_run *baseline,
  *           name
  */
 void fulcrum_baseline_check_sets(const struct fulcrum_baseline_run *baseline,
-    const struct fulcrum_validate_job *job, int is_all,
+    const struct fulcrum_validate_job *job, bool is_all,
     struct fulcrum_check_list *checks);
 
 #endif

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/validate/validate_job.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,7 +125,7 @@ end:
     return status;
 }
 
-int fulcrum_validate_is_fitted(const struct fulcrum_validate_job *job,
+bool fulcrum_validate_is_fitted(const struct fulcrum_validate_job *job,
     const struct fulcrum_calibration *calibration)
 {
     for (size_t i = 0; i < job->reference_count; i++) {
@@ -154,7 +155,7 @@ static enum fulcrum_status add_sets(struct fulcrum_validate_job *job,
     TRY(add_set(job, reference, NULL, err));
     for (size_t i = 0; i < job->calibration_count; i++) {
         const struct fulcrum_calibration *fitted = job->calibrations[i];
-        int is_new = strcmp(job->sets[first].calibration, fitted->name) != 0;
+        bool is_new = strcmp(job->sets[first].calibration, fitted->name) != 0;
         if (is_new && fulcrum_fitted_points_whole(fitted, reference)) {
             TRY(add_set(job, reference, fitted, err));
         }
@@ -162,7 +163,7 @@ static enum fulcrum_status add_sets(struct fulcrum_validate_job *job,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status predict(struct fulcrum_validate_job *job, int is_given,
+static enum fulcrum_status predict(struct fulcrum_validate_job *job, bool is_given,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     size_t most = job->reference_count * (job->calibration_count + 1);

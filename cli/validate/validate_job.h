@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_VALIDATE_VALIDATE_JOB_H
 #define FULCRUM_CLI_VALIDATE_VALIDATE_JOB_H
 
+#include <stdbool.h>
+
 #include "calibrate/reference/validation.h"
 #include "cli/command.h"
 #include "cli/command/fit_inputs.h"
@@ -42,7 +44,7 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_validate_job_run(
 void fulcrum_validate_job_clear(struct fulcrum_validate_job *job);
 
 /* Whether a calibration was fitted to a reference of the job, or a series of one. */
-int fulcrum_validate_is_fitted(const struct fulcrum_validate_job *job,
+bool fulcrum_validate_is_fitted(const struct fulcrum_validate_job *job,
     const struct fulcrum_calibration *calibration);
 
 /* The points that a set is judged by: those predicted, or the fitted ones where a fit

@@ -3,6 +3,7 @@
 #include "cli/validate/validate_report.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ static void add_baselines(
     struct fulcrum_report *report, const struct fulcrum_validation *set)
 {
     struct fulcrum_comparison_errors errors[FULCRUM_BASELINE_COUNT + 1];
-    int is_any = 0;
+    bool is_any = 0;
     for (int k = -1; k < FULCRUM_BASELINE_COUNT; k++) {
         errors[k + 1] = fulcrum_comparison_errors(
             &set->comparison, NULL, fulcrum_validate_filter(set), k);
@@ -300,7 +301,7 @@ static void print_cell(FILE *stream, const char *text)
  * is set as plain text. */
 static void print_code(FILE *stream, const char *text)
 {
-    int is_plain = strpbrk(text, "|<&`\\\n\r\t") != NULL;
+    bool is_plain = strpbrk(text, "|<&`\\\n\r\t") != NULL;
     (void)fputs(is_plain ? "" : "`", stream);
     print_cell(stream, text);
     (void)fputs(is_plain ? "" : "`", stream);
@@ -339,7 +340,7 @@ struct section {
     const char *head;
     const char *const *titles; /* of the columns */
     size_t count;
-    int is_begun;
+    bool is_begun;
 };
 
 static void begin_row(struct section *section)
@@ -373,7 +374,7 @@ static struct fulcrum_comparison_errors errors_of(
 /* Sets that are summed up in one row. */
 struct family {
     enum fulcrum_predictor_kind kind;
-    int is_carried_over;
+    bool is_carried_over;
 };
 
 static int belongs(const struct fulcrum_validation *set, const struct family *family)
@@ -513,7 +514,7 @@ static void print_series(const struct fulcrum_validate_job *job, FILE *stream)
     }
 }
 
-static int is_disturbed(const char *series)
+static bool is_disturbed(const char *series)
 {
     size_t length = strlen(series);
     size_t end = strlen(FULCRUM_MEASURED_DISTURBED);
@@ -584,7 +585,7 @@ static void print_formulas(const struct fulcrum_validate_job *job, FILE *stream)
     for (size_t i = 0; i < job->count; i++) {
         const struct fulcrum_validation *set = &job->sets[i];
         double mape_frac[FULCRUM_BASELINE_COUNT];
-        int is_any = 0;
+        bool is_any = 0;
         for (int k = 0; k < FULCRUM_BASELINE_COUNT; k++) {
             mape_frac[k] = fulcrum_comparison_errors(
                 &set->comparison, NULL, fulcrum_validate_filter(set), k)

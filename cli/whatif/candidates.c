@@ -3,6 +3,7 @@
 #include "cli/whatif/candidates.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +132,7 @@ static enum fulcrum_status fill_plan(struct fulcrum_candidate *candidate,
     const struct fulcrum_actors_rule *rule, struct fulcrum_context *context,
     struct fulcrum_sweep_plan *plan, struct fulcrum_error *err)
 {
-    int is_set = fulcrum_candidate_sets(candidate, "run.actor_count");
+    bool is_set = fulcrum_candidate_sets(candidate, "run.actor_count");
     TRY(fulcrum_actors_rule_check(rule, is_set,
         "give the number of actors in one way: --actors, --actors-per-thread or "
         "--best-actors",

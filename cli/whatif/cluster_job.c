@@ -10,6 +10,7 @@
 #include "cli/whatif/cluster_job.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,9 +189,9 @@ static double crossover_of(const struct fulcrum_cluster_draws *draws,
     double least = FULCRUM_UNKNOWN;
     for (size_t i = 0; i < rows->count; i++) {
         const struct fulcrum_cluster_row *row = &rows->rows[i];
-        int is_its = row->scaling == crossover->scaling &&
-                     fabs(row->layout.model_parallel_count -
-                          crossover->model_parallel_count) < 0.5;
+        bool is_its = row->scaling == crossover->scaling &&
+                      fabs(row->layout.model_parallel_count -
+                           crossover->model_parallel_count) < 0.5;
         double gain = is_its ? gain_of(draws, rows, i, draw) : FULCRUM_UNKNOWN;
         if (!isnan(gain)) {
             least = fmin(least, gain > 1.0 ? row->device_count : (double)INFINITY);
@@ -361,7 +362,7 @@ static enum fulcrum_status run_point(const struct work *work,
 }
 
 /* Batches have to be divided in whole samples. */
-static int is_divisible(
+static bool is_divisible(
     const struct fulcrum_cluster_plan *plan, const struct fulcrum_cluster_row *row)
 {
     double batch = plan->design->workload.training.batch_size;
@@ -452,7 +453,7 @@ struct fulcrum_cluster_rivals fulcrum_cluster_rivals_of(
 }
 
 /* Of equals the first, which has fewer GPUs to a worker. */
-static int is_best(const struct fulcrum_cluster_rows *rows, size_t row)
+static bool is_best(const struct fulcrum_cluster_rows *rows, size_t row)
 {
     const struct fulcrum_cluster_row *own = &rows->rows[row];
     struct fulcrum_cluster_rivals rivals = fulcrum_cluster_rivals_of(rows, row);

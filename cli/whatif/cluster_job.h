@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_WHATIF_CLUSTER_JOB_H
 #define FULCRUM_CLI_WHATIF_CLUSTER_JOB_H
 
+#include <stdbool.h>
+
 #include "model/design/cluster.h"
 #include "model/interval.h"
 #include "model/predict/predict.h"
@@ -66,8 +68,8 @@ struct fulcrum_cluster_row {
     double runtime_s;
     double quality_runtime_s; /* NAN: not known */
     double quality_speedup;   /* the same */
-    int is_best; /* no other way to use as many GPUs is done sooner, with this scaling
-                  */
+    bool is_best; /* no other way to use as many GPUs is done sooner, with this scaling
+                   */
     double solver_error_rel; /* of steps_per_s, as a prediction's; 0: none */
     unsigned flags;
     /* 90 % intervals over the draws; NAN without. */
@@ -95,8 +97,8 @@ struct fulcrum_cluster_rows {
     size_t crossover_count;
     struct fulcrum_cluster_crossover *crossovers;
     size_t left_out_count; /* points that cannot be laid out so */
-    int is_by_quality;     /* what is best or sooner: time to quality, known everywhere;
-                              else     time to the same number of steps */
+    bool is_by_quality;    /* what is best or sooner: time to quality, known everywhere;
+                             else     time to the same number of steps */
     size_t draw_count;     /* behind the intervals; 0: there are none */
 };
 

@@ -7,6 +7,7 @@
  */
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,7 +227,7 @@ static void hide_ends(
         "steps_per_s_lo", "steps_per_s_hi", "speedup_lo", "speedup_hi"};
     static const char *const of_quality[] = {"quality_runtime_s_lo",
         "quality_runtime_s_hi", "quality_speedup_lo", "quality_speedup_hi"};
-    int has_ends = rows->draw_count > 0;
+    bool has_ends = rows->draw_count > 0;
     hide(report, aside, sizeof aside / sizeof aside[0]);
     if (rows->is_by_quality || !has_ends) {
         hide(report, of_steps, sizeof of_steps / sizeof of_steps[0]);
@@ -254,7 +255,8 @@ static void hide_columns(
     static const char *const by_steps[] = {"runtime_s", "speedup"};
     static const char *const of_split[] = {
         "model_parallel_gpu_count", "best", "best_frac"};
-    int is_unsplit = fulcrum_report_constant(report, "model_parallel_gpu_count") <= 1.0;
+    bool is_unsplit =
+        fulcrum_report_constant(report, "model_parallel_gpu_count") <= 1.0;
     hide(report, derived, sizeof derived / sizeof derived[0]);
     hide_ends(report, rows);
     if (rows->is_by_quality) {
@@ -271,7 +273,8 @@ static void hide_columns(
 static void print_legend(const struct fulcrum_report *report,
     const struct fulcrum_cluster_rows *rows, FILE *stream)
 {
-    int is_unsplit = fulcrum_report_constant(report, "model_parallel_gpu_count") <= 1.0;
+    bool is_unsplit =
+        fulcrum_report_constant(report, "model_parallel_gpu_count") <= 1.0;
     (void)fputs(is_unsplit ? "workers      one GPU each: data-parallel training\n"
                            : "split        GPUs that share the network of one worker; "
                              "1: data-parallel training\n",
@@ -324,7 +327,7 @@ static void print_sooner(const struct fulcrum_cluster_rows *rows,
     const char *between = "  sooner in draws:";
     for (size_t i = 0; i < rows->count; i++) {
         const struct fulcrum_cluster_row *row = &rows->rows[i];
-        int is_its =
+        bool is_its =
             row->scaling == of->scaling &&
             fabs(row->layout.model_parallel_count - of->model_parallel_count) < 0.5;
         if (is_its && row->sooner_frac > 0.0 && row->sooner_frac < 1.0) {
@@ -619,7 +622,7 @@ static enum fulcrum_status settle_actors(struct settings *settings,
     const struct fulcrum_design *base, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
-    int is_given =
+    bool is_given =
         !isnan(settings->actors_per_gpu) || !isnan(settings->design.actor_count);
     if (settings->steps_alone || (!is_given && fulcrum_design_is_resident(base))) {
         /* For steps alone not looked at, but a design has some. */
@@ -662,9 +665,9 @@ static enum fulcrum_status read_solution(const struct settings *settings,
 {
     size_t points = plan->device_count_count * plan->model_parallel_count_count *
                     plan->scaling_count;
-    int is_fast = settings->solve.solver.method == FULCRUM_METHOD_AUTO ||
-                  settings->solve.solver.method == FULCRUM_METHOD_FAST ||
-                  settings->steps_alone;
+    bool is_fast = settings->solve.solver.method == FULCRUM_METHOD_AUTO ||
+                   settings->solve.solver.method == FULCRUM_METHOD_FAST ||
+                   settings->steps_alone;
     double draws = points > DRAWN_POINTS_MOST              ? 0.0
                    : is_fast && points <= ALL_DRAWS_POINTS ? CLUSTER_DRAWS
                                                            : CLUSTER_FEWER_DRAWS;
@@ -734,7 +737,7 @@ static enum fulcrum_status read_parts(const struct settings *settings,
     struct fulcrum_context *context, double *out, struct fulcrum_error *err)
 {
     struct list parts = {NULL, 0};
-    int is_default = strcmp(settings->model_parallel, "1") == 0;
+    bool is_default = strcmp(settings->model_parallel, "1") == 0;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(read_list(&parts_option, is_default ? "2" : settings->model_parallel,
         context, &parts, err));

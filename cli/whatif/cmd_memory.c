@@ -6,6 +6,7 @@
  * memory system. With a gain that is known: which shares and exponents meet it.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -537,7 +538,7 @@ static enum fulcrum_status run(
 {
     const struct settings *settings = data;
     struct solution solution;
-    int has_factors = settings->cache != NULL || settings->bandwidth != NULL;
+    bool has_factors = settings->cache != NULL || settings->bandwidth != NULL;
     if (settings->gain != NULL) {
         return answer_gain(settings, context, err);
     }

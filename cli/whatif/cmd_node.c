@@ -1,6 +1,7 @@
 /* cmd_node.c - `fulcrum node`: machines with 1 to all of their GPUs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,7 @@ static enum fulcrum_status read_actors(const struct settings *settings,
 {
     struct fulcrum_node_plan *plan = &subject->plan;
     const struct fulcrum_actors_rule *rule = &settings->actors;
-    int is_fixed = !isnan(settings->design.actor_count);
+    bool is_fixed = !isnan(settings->design.actor_count);
     TRY(fulcrum_actors_rule_check(rule, is_fixed,
         "give the number of actors in one way: --actors, --actors-per-thread or "
         "--best-actors",
@@ -302,7 +303,7 @@ static enum fulcrum_status answer(
     struct subject *subject, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     enum fulcrum_status status = find_rows(subject, context, err);
-    int is_interrupted = status == FULCRUM_ERR_INTERRUPTED;
+    bool is_interrupted = status == FULCRUM_ERR_INTERRUPTED;
     /* A table without rows would take the place of an older file for nothing. */
     if (status != FULCRUM_OK && (!is_interrupted || subject->rows.count == 0)) {
         return status;

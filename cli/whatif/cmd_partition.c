@@ -1,6 +1,7 @@
 /* cmd_partition.c - `fulcrum partition`: stages of training on parts of one GPU. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,7 @@ static struct fulcrum_report *placements_of(const struct fulcrum_plan *plan)
 static const char *profile_name(
     const struct fulcrum_plan_terms *terms, const struct fulcrum_gpu_part *part)
 {
-    int is_slice =
+    bool is_slice =
         terms->partition != NULL && part->profile < terms->partition->mig.profile_count;
     return is_slice ? terms->partition->mig.profiles[part->profile].name : "";
 }
@@ -139,7 +140,7 @@ static void add_part(struct fulcrum_report *report,
         .busy_frac = (double)NAN,
         .profile = FULCRUM_MIG_PROFILES_MOST};
     const struct fulcrum_placed *placed = &row->placed;
-    int is_known = k < placed->part_count;
+    bool is_known = k < placed->part_count;
     const struct fulcrum_gpu_part *part = is_known ? &placed->parts[k] : &none;
     char stages[120];
     fulcrum_plan_stages_text(&shown->plan->loop, part->stages, stages, sizeof stages);

@@ -1,5 +1,6 @@
 /* cmd_recommend.c - `fulcrum recommend`: the inverse questions. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 static const struct question {
     const char *name;
     fulcrum_recommend_question *answer;
-    int takes_names;
+    bool takes_names;
 } questions[] = {
     {"threads", fulcrum_recommend_fewest, 0},
     {"actors", fulcrum_recommend_fewest, 0},
@@ -191,7 +192,7 @@ static const struct own_rows {
     {compare_rows, {"compare"}},
 };
 
-static int is_user(const struct own_rows *own, const char *question)
+static bool is_user(const struct own_rows *own, const char *question)
 {
     size_t most = sizeof own->users / sizeof own->users[0];
     for (size_t i = 0; i < most && own->users[i] != NULL; i++) {
@@ -210,7 +211,7 @@ static enum fulcrum_status refuse_strays(
     size_t count = sizeof own_rows / sizeof own_rows[0];
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_option *row = own_rows[i].rows;
-        int is_mine = is_user(&own_rows[i], settings->question);
+        bool is_mine = is_user(&own_rows[i], settings->question);
         while (
             row->name != NULL && (is_mine || !fulcrum_option_is_set(row, settings))) {
             row++;

@@ -3,6 +3,7 @@
 #include "cli/whatif/memory_report.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -48,7 +49,7 @@ static const struct fulcrum_column memory_components_few_columns[] = {
 #define REST_NAME    "rest"
 #define REST_MEANING "the rest: environments on the CPU"
 
-static int is_kernel(size_t i)
+static bool is_kernel(size_t i)
 {
     return fulcrum_ideal_is_gpu(i) && i != FULCRUM_IDEAL_LAUNCH;
 }

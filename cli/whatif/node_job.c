@@ -9,6 +9,7 @@
 #include "cli/whatif/node_job.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ struct job {
 
 struct need {
     struct fulcrum_node_estimate threads;
-    int is_open;
+    bool is_open;
 };
 
 static const struct fulcrum_node_estimate unknown = {NAN, NAN, NAN};
@@ -209,7 +210,7 @@ static void add_row(
 static int visit(void *context, const struct fulcrum_sweep_point *points, size_t count)
 {
     struct job *job = context;
-    int is_cut = stopped(job->plan);
+    bool is_cut = stopped(job->plan);
     for (size_t i = 0; i < count && !is_cut; i++) {
         if (points[i].varied[LEARNERS] < points[i].varied[GPUS]) {
             add_row(job, &points[i], &job->needs[i]);
@@ -232,7 +233,7 @@ static void find_yardstick(struct job *job)
     for (size_t i = 0; i < axes[GPUS].count; i++) {
         if (axes[LEARNERS].values[0] < axes[GPUS].values[i]) {
             /* Where it cannot run the column stays empty. */
-            int can_run =
+            bool can_run =
                 fulcrum_sweep_yardstick(job->scenario, &job->sweep,
                     i * axes[LEARNERS].count, &job->yardstick, NULL) == FULCRUM_OK;
             job->sweep.yardstick = can_run ? job->yardstick : NULL;

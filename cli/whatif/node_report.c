@@ -8,6 +8,7 @@
 #include "cli/whatif/node_report.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,7 +166,7 @@ static void add_data_row(struct fulcrum_report *report,
 static struct fulcrum_report *make_report(
     const struct fulcrum_node_answer *answer, enum fulcrum_format format)
 {
-    int is_table = format == FULCRUM_FORMAT_TABLE;
+    bool is_table = format == FULCRUM_FORMAT_TABLE;
     struct fulcrum_report *report = is_table ? FULCRUM_REPORT_NEW("rows", table_columns)
                                              : FULCRUM_REPORT_NEW("rows", data_columns);
     for (size_t i = 0; i < answer->rows->count; i++) {

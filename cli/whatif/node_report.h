@@ -3,6 +3,8 @@
 #ifndef FULCRUM_CLI_WHATIF_NODE_REPORT_H
 #define FULCRUM_CLI_WHATIF_NODE_REPORT_H
 
+#include <stdbool.h>
+
 #include "cli/command.h"
 #include "cli/whatif/node_job.h"
 
@@ -13,7 +15,7 @@ struct fulcrum_node_answer {
     const char *calibration;
     const char *actors_rule;
     double plateau_frac; /* NAN: threads needed were not looked for */
-    int is_complete;     /* 0: Ctrl-C */
+    bool is_complete;    /* 0: Ctrl-C */
 };
 
 /*

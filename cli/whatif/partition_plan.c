@@ -10,6 +10,7 @@
 #include "cli/whatif/partition_plan.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +63,8 @@ static void name_row(struct fulcrum_plan_row *row)
         [FULCRUM_PLAN_BEST_SLICES] = "slices, best",
         [FULCRUM_PLAN_GIVEN_SLICES] = "slices, as asked",
     };
-    int has_count = row->question == FULCRUM_PLAN_TIME_SLICED ||
-                    row->question == FULCRUM_PLAN_EQUAL_SHARES;
+    bool has_count = row->question == FULCRUM_PLAN_TIME_SLICED ||
+                     row->question == FULCRUM_PLAN_EQUAL_SHARES;
     if (has_count) {
         (void)snprintf(row->name, sizeof row->name, "%s x %.0f", names[row->question],
             row->instances);
@@ -85,7 +86,7 @@ static void add_counts(
 }
 
 static void list_rows(
-    const struct fulcrum_plan_terms *terms, int is_resident, struct fulcrum_plan *plan)
+    const struct fulcrum_plan_terms *terms, bool is_resident, struct fulcrum_plan *plan)
 {
     (void)add_row(plan, FULCRUM_PLAN_EXCLUSIVE, 1.0);
     if (is_resident) {
@@ -113,14 +114,14 @@ static void list_rows(
 }
 
 static struct fulcrum_gpu_sharing sharing_of(const struct fulcrum_plan_terms *terms,
-    const struct fulcrum_design *design, int is_slices)
+    const struct fulcrum_design *design, bool is_slices)
 {
     const struct fulcrum_partition *partition = is_slices ? terms->partition : NULL;
     const struct fulcrum_gpu *gpu = &design->machine.gpu;
     /* Of a cache of unknown size the parts are known, not what fits into them. */
     struct fulcrum_cache_law plain = fulcrum_cache_law_of(&design->workload.network);
     plain.working_set_byte = (double)NAN;
-    int is_known = !isnan(gpu->llc_byte);
+    bool is_known = !isnan(gpu->llc_byte);
     double copy = gpu->dram_byte_per_s / 2.0;
     double shared = isnan(terms->share_byte_per_s) ? copy : terms->share_byte_per_s;
     double byte_per_s = is_slices ? terms->slice_byte_per_s : shared;
@@ -159,8 +160,9 @@ static enum fulcrum_status check_dealt(const struct fulcrum_plan_row *row,
     struct fulcrum_error *err)
 {
     double env_count = design->workload.simulation.env_count;
-    int is_dealt = !terms->envs_each && (row->question == FULCRUM_PLAN_TIME_SLICED ||
-                                            row->question == FULCRUM_PLAN_EQUAL_SHARES);
+    bool is_dealt =
+        !terms->envs_each && (row->question == FULCRUM_PLAN_TIME_SLICED ||
+                                 row->question == FULCRUM_PLAN_EQUAL_SHARES);
     return is_dealt && row->instances > env_count
                ? fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
                      "%.6g environments cannot be dealt out to %.6g processes",
@@ -173,7 +175,7 @@ static enum fulcrum_status place_shares(const struct fulcrum_plan_row *row,
     const struct fulcrum_plan_terms *terms, const struct fulcrum_design *design,
     struct fulcrum_placed *out, struct fulcrum_error *err)
 {
-    int is_given = row->question == FULCRUM_PLAN_GIVEN_SHARES;
+    bool is_given = row->question == FULCRUM_PLAN_GIVEN_SHARES;
     const struct fulcrum_gpu_sharing sharing = sharing_of(terms, design, 0);
     struct fulcrum_gpu_loop loop;
     fulcrum_resident_loop(design, &loop);
@@ -252,8 +254,8 @@ static void answer_resident(const struct fulcrum_plan_terms *terms,
     const struct fulcrum_design *design, struct fulcrum_plan_row *row)
 {
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    int is_slices = row->question == FULCRUM_PLAN_BEST_SLICES ||
-                    row->question == FULCRUM_PLAN_GIVEN_SLICES;
+    bool is_slices = row->question == FULCRUM_PLAN_BEST_SLICES ||
+                     row->question == FULCRUM_PLAN_GIVEN_SLICES;
     enum fulcrum_status status =
         is_slices ? place_slices(row, terms, design, &why)
                   : place_shares(row, terms, design, &row->placed, &why);
@@ -273,7 +275,7 @@ struct work {
     struct fulcrum_plan *plan;
 };
 
-static int is_stopped(const struct work *work, double done_frac, const char *stage)
+static bool is_stopped(const struct work *work, double done_frac, const char *stage)
 {
     fulcrum_progress_update(work->ask->progress, done_frac, stage);
     return *work->ask->stop != 0;
@@ -314,7 +316,7 @@ static enum fulcrum_status answer_actors(
 static enum fulcrum_status answer_all(const struct work *work)
 {
     struct fulcrum_plan *plan = work->plan;
-    int is_resident = fulcrum_design_is_resident(&plan->design);
+    bool is_resident = fulcrum_design_is_resident(&plan->design);
     for (size_t i = 0; i < plan->count; i++) {
         double rate = FULCRUM_UNKNOWN;
         if (is_stopped(work, (double)i / (double)plan->count, "placements")) {
@@ -338,10 +340,10 @@ static void draw_rates(const struct work *work, uint64_t draw, double *rates)
 {
     struct fulcrum_plan *plan = work->plan;
     const struct fulcrum_point point = {NULL, 0, draw, work->ask->options->solver.seed};
-    int is_resident = fulcrum_design_is_resident(&plan->design);
+    bool is_resident = fulcrum_design_is_resident(&plan->design);
     struct fulcrum_design design;
-    int is_known = !is_resident || fulcrum_scenario_design(work->ask->scenario, &point,
-                                       &design, NULL) == FULCRUM_OK;
+    bool is_known = !is_resident || fulcrum_scenario_design(work->ask->scenario, &point,
+                                        &design, NULL) == FULCRUM_OK;
     for (size_t i = 0; i < plan->count; i++) {
         struct fulcrum_plan_row *row = &plan->rows[i];
         struct fulcrum_plan_row scratch = *row;
@@ -410,7 +412,7 @@ enum fulcrum_status fulcrum_plan_make(const struct fulcrum_plan_ask *ask,
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
             "machine %s has no GPU to be divided", out->design.machine.name);
     }
-    int is_resident = fulcrum_design_is_resident(&out->design);
+    bool is_resident = fulcrum_design_is_resident(&out->design);
     const struct work work = {ask, out};
     list_rows(ask->terms, is_resident, out);
     if (is_resident) {

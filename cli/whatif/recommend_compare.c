@@ -1,6 +1,7 @@
 /* recommend_compare.c - one design beside another, draw by draw. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static enum fulcrum_status load_sides(struct match *match, struct fulcrum_error 
 {
     const struct fulcrum_recommend_settings *settings = match->settings;
     const struct fulcrum_text_list *names = &settings->names;
-    int has_sets = settings->a_sets.count + settings->b_sets.count > 0;
+    bool has_sets = settings->a_sets.count + settings->b_sets.count > 0;
     const char *single = names->count == 1 ? names->items[0] : settings->design.machine;
     if (names->count > SIDES ||
         (names->count > 0 && settings->design.machine != NULL) ||
@@ -159,7 +160,7 @@ static void add_side(
     struct fulcrum_report *report, const struct fulcrum_candidate *side, size_t metric)
 {
     const struct fulcrum_prediction *prediction = &side->point.prediction;
-    int has_interval = prediction->has_interval;
+    bool has_interval = prediction->has_interval;
     FULCRUM_REPORT_NUMBERS(report, prediction->value[metric],
         has_interval ? prediction->lo[metric] : FULCRUM_UNKNOWN,
         has_interval ? prediction->hi[metric] : FULCRUM_UNKNOWN);

@@ -8,6 +8,7 @@
  * the rule that `explore` has, and are those of the estimate in every draw.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,7 @@ struct answer {
     struct fulcrum_interval metric; /* at the answer */
     struct fulcrum_interval best;
     double draws; /* that have an answer */
-    int is_rising;
+    bool is_rising;
     double error_rel; /* of the solver, at the answer */
     double best_error_rel;
     struct fulcrum_interval within; /* of the answer, as far as the solver goes */
@@ -323,7 +324,8 @@ static enum fulcrum_status fill_actors(
     struct question *question, struct fulcrum_error *err)
 {
     double threads = number_of(question, "machine.cpu.thread_count");
-    int has_gpu = question->inputs->base.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    bool has_gpu =
+        question->inputs->base.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
     double step =
         number_of(question, has_gpu ? "run.gpu_count" : "machine.learner_core_count");
     double last =
@@ -465,7 +467,7 @@ static void write_run(const struct question *question, char *out, size_t size)
         (void)snprintf(gpus, sizeof gpus, "%.6g of %.6g GPUs", count,
             number_of(question, "machine.gpu.count"));
     }
-    int has_both = gpus[0] != '\0' && question->actors_rule[0] != '\0';
+    bool has_both = gpus[0] != '\0' && question->actors_rule[0] != '\0';
     (void)snprintf(out, size, "%s%s%s%s", gpus, has_both ? "; " : "",
         question->actors_rule[0] != '\0' ? "actors: " : "", question->actors_rule);
 }

@@ -7,6 +7,7 @@
  */
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ struct candidate_list {
     double *column;
 };
 
-static int is_listed(const char *const *names, size_t count, const char *name)
+static bool is_listed(const char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0) {
@@ -457,7 +458,7 @@ static const struct {
 };
 
 static void write_verdict(
-    const struct offer *offer, int is_best, char *out, size_t size)
+    const struct offer *offer, bool is_best, char *out, size_t size)
 {
     static const char *const starts[] = {"meets", "misses: ", "left out: ", ""};
     int group = group_of(offer);
@@ -533,7 +534,7 @@ static void fill_numbers(const struct offer *offer, double out[CELLS])
     const struct fulcrum_cost *cost = &offer->cost;
     const struct fulcrum_prediction *prediction = &offer->candidate.point.prediction;
     const struct fulcrum_design *design = &offer->candidate.design;
-    int has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
+    bool has_gpu = design->machine.accelerator == FULCRUM_ACCELERATOR_GPU;
     int runs = offer->candidate.reason[0] == '\0';
 #define X(name, key, title, number) out[CELL_##name] = number;
     CELL_LIST(X)
@@ -559,7 +560,7 @@ static void add_name(const struct candidate_list *candidate_list,
 static double shown_number(const struct candidate_list *candidate_list,
     const double numbers[CELLS], enum cell cell)
 {
-    int is_share = cell == CELL_MEETS || cell == CELL_BEST;
+    bool is_share = cell == CELL_MEETS || cell == CELL_BEST;
     return is_share && candidate_list->context->format == FULCRUM_FORMAT_TABLE
                ? round(100.0 * numbers[cell]) / 100.0
                : numbers[cell];
@@ -586,7 +587,7 @@ static void add_offer(const struct candidate_list *candidate_list, size_t rank,
 }
 
 /* Whether any machine has a number in that column: people need no empty ones. */
-static int is_known(const struct candidate_list *candidate_list, enum cell cell)
+static bool is_known(const struct candidate_list *candidate_list, enum cell cell)
 {
     double numbers[CELLS];
     for (size_t i = 0; i < candidate_list->count; i++) {
@@ -599,7 +600,7 @@ static int is_known(const struct candidate_list *candidate_list, enum cell cell)
 }
 
 /* Whether people need it for what they ask: the ranking tells the rest. */
-static int is_wanted(const struct candidate_list *candidate_list, enum cell cell)
+static bool is_wanted(const struct candidate_list *candidate_list, enum cell cell)
 {
     return cells[cell].title != NULL && cell != CELL_VERDICT &&
            is_known(candidate_list, cell) &&
@@ -610,7 +611,7 @@ static int is_wanted(const struct candidate_list *candidate_list, enum cell cell
 static void show_cell(
     enum cell cell, enum cell *shown, struct fulcrum_column *columns, size_t *count)
 {
-    int is_text = cell == CELL_MACHINE || cell == CELL_VERDICT;
+    bool is_text = cell == CELL_MACHINE || cell == CELL_VERDICT;
     shown[*count] = cell;
     columns[(*count)++] = (struct fulcrum_column){cells[cell].key,
         is_text ? FULCRUM_COLUMN_TEXT : FULCRUM_COLUMN_NUMBER, cells[cell].title};
@@ -622,7 +623,7 @@ static size_t choose_cells(const struct candidate_list *candidate_list,
     enum cell *shown, struct fulcrum_column *columns)
 {
     size_t count = 0;
-    int is_table = candidate_list->context->format == FULCRUM_FORMAT_TABLE;
+    bool is_table = candidate_list->context->format == FULCRUM_FORMAT_TABLE;
     for (size_t i = 0; i < CELLS; i++) {
         if (!is_table || is_wanted(candidate_list, (enum cell)i)) {
             show_cell((enum cell)i, shown, columns, &count);
@@ -743,7 +744,7 @@ static struct fulcrum_cost shifted_cost(const struct candidate_list *candidate_l
 }
 
 /* Whether another number of them would be bought, or another limit missed. */
-static int is_open(
+static bool is_open(
     const struct candidate_list *candidate_list, const struct offer *offer, double sign)
 {
     struct fulcrum_cost cost =
@@ -767,8 +768,8 @@ static void write_solver_note(
 {
     const struct offer *first = &candidate_list->offers[candidate_list->order[0]];
     double error_rel = 0.0;
-    int has_open_limit = 0;
-    int has_open_order = 0;
+    bool has_open_limit = 0;
+    bool has_open_order = 0;
     for (size_t i = 0; i < candidate_list->count; i++) {
         const struct offer *offer = &candidate_list->offers[candidate_list->order[i]];
         if (offer->candidate.reason[0] != '\0') {

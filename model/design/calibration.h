@@ -4,6 +4,7 @@
 #ifndef FULCRUM_MODEL_DESIGN_CALIBRATION_H
 #define FULCRUM_MODEL_DESIGN_CALIBRATION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/design/machine.h"
@@ -74,7 +75,7 @@ struct fulcrum_note {
 struct fulcrum_calibration {
     char name[64];
     char title[160];
-    int complete;                   /* 0: interrupted, what is here was measured */
+    bool complete;                  /* 0: interrupted, what is here was measured */
     struct fulcrum_machine machine; /* where the times hold */
     size_t parameter_count;
     struct fulcrum_parameter *parameters;

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -170,7 +171,7 @@ void fulcrum_limits_add(struct fulcrum_limits *span, double value)
 }
 
 /* Both kinds map by the logarithm; they differ in their ticks only. */
-static int is_log(enum fulcrum_axis_kind kind)
+static bool is_log(enum fulcrum_axis_kind kind)
 {
     return kind == FULCRUM_AXIS_LOG || kind == FULCRUM_AXIS_LOG2;
 }
@@ -220,7 +221,7 @@ static void trim_zeros(char *number)
 }
 
 /* Plain decimals turn unreadable below this; "2e-5" is shorter. */
-static int needs_exponent(double value, const char *unit)
+static bool needs_exponent(double value, const char *unit)
 {
     return unit == NULL && value != 0.0 && fabs(value) < 1e-3 * (1.0 - slack);
 }
@@ -468,7 +469,7 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
     }
 }
 
-int fulcrum_axis_shows(const struct fulcrum_axis *axis, double value)
+bool fulcrum_axis_shows(const struct fulcrum_axis *axis, double value)
 {
     return isfinite(value) && (!is_log(axis->kind) || value > 0.0);
 }

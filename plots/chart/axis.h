@@ -3,6 +3,7 @@
 #ifndef FULCRUM_PLOTS_CHART_AXIS_H
 #define FULCRUM_PLOTS_CHART_AXIS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "plots/chart/canvas.h"
@@ -100,7 +101,7 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
     const struct fulcrum_axis_options *options);
 
 /* 1 where the value has a place on the axis: finite, and positive if logarithmic. */
-int fulcrum_axis_shows(const struct fulcrum_axis *axis, double value);
+bool fulcrum_axis_shows(const struct fulcrum_axis *axis, double value);
 
 /* Position of a value that the axis shows; values beyond an end lie on that end. */
 double fulcrum_axis_at(const struct fulcrum_axis *axis, double value);

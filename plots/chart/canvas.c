@@ -9,6 +9,7 @@
 #include <cairo.h>
 #include <math.h>
 #include <pango/pangocairo.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -500,7 +501,7 @@ struct fulcrum_canvas {
     struct pool marks; /* struct fulcrum_mark */
     struct pool spots; /* struct fulcrum_spot */
     struct pool boxes; /* struct fulcrum_box */
-    int keeps_captions;
+    bool keeps_captions;
     char *captions[FULCRUM_CAPTION_COUNT]; /* owned; NULL: none */
     enum fulcrum_status status;
 };
@@ -591,7 +592,7 @@ void fulcrum_canvas_keep_captions(struct fulcrum_canvas *canvas)
     canvas->keeps_captions = 1;
 }
 
-int fulcrum_canvas_keeps_captions(const struct fulcrum_canvas *canvas)
+bool fulcrum_canvas_keeps_captions(const struct fulcrum_canvas *canvas)
 {
     return canvas->keeps_captions;
 }

@@ -3,6 +3,7 @@
 #ifndef FULCRUM_PLOTS_CHART_CANVAS_H
 #define FULCRUM_PLOTS_CHART_CANVAS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -171,7 +172,7 @@ enum fulcrum_caption {
 void fulcrum_canvas_keep_captions(struct fulcrum_canvas *canvas);
 
 /* 1 after fulcrum_canvas_keep_captions. */
-int fulcrum_canvas_keeps_captions(const struct fulcrum_canvas *canvas);
+bool fulcrum_canvas_keeps_captions(const struct fulcrum_canvas *canvas);
 
 /* Keeps a copy of `text`; NULL and "" are none. */
 void fulcrum_canvas_set_caption(

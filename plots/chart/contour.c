@@ -11,6 +11,7 @@
 #include "plots/chart/contour.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static size_t next_edge(const struct tracing *tracing, size_t edge)
 static void add_spot(
     struct fulcrum_spot *spots, size_t *count, struct fulcrum_spot spot)
 {
-    int is_same =
+    bool is_same =
         *count > 0 && spots[*count - 1].x == spot.x && spots[*count - 1].y == spot.y;
     if (!is_same) {
         spots[(*count)++] = spot;

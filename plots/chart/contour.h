@@ -3,6 +3,7 @@
 #ifndef FULCRUM_PLOTS_CHART_CONTOUR_H
 #define FULCRUM_PLOTS_CHART_CONTOUR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -23,7 +24,7 @@ struct fulcrum_contour_grid {
 struct fulcrum_contour_line {
     const struct fulcrum_spot *spots;
     size_t count; /* at least 2 */
-    int is_closed;
+    bool is_closed;
 };
 
 /* Owned by whoever traced it. {0} is a legal start. */

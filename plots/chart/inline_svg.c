@@ -8,6 +8,7 @@
 #include "plots/chart/inline_svg.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "plots/chart/canvas.h"
@@ -82,7 +83,7 @@ static void put_dash(FILE *file, enum fulcrum_dash dash)
 static void put_path(
     FILE *file, const struct fulcrum_mark *mark, const struct fulcrum_spot *spots)
 {
-    int is_fill = mark->kind == FULCRUM_MARK_FILL;
+    bool is_fill = mark->kind == FULCRUM_MARK_FILL;
     (void)fputs(is_fill ? "<polygon" : "<polyline fill=\"none\"", file);
     put_paint(file, is_fill ? "fill" : "stroke", &mark->pen);
     if (!is_fill) {

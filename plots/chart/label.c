@@ -4,6 +4,7 @@
 #include "plots/chart/label.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "plots/chart/canvas.h"
 
@@ -192,7 +193,7 @@ static struct fulcrum_rect place_around_mark(
         x + extent.width_pt / 2.0, y + extent.height_pt / 2.0};
 }
 
-static int is_taken(const struct fulcrum_label_room *room, struct fulcrum_rect rect)
+static bool is_taken(const struct fulcrum_label_room *room, struct fulcrum_rect rect)
 {
     for (size_t i = 0; i < room->taken_count; i++) {
         if (fulcrum_rect_overlap(room->taken[i], rect)) {

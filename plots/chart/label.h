@@ -4,6 +4,8 @@
 #ifndef FULCRUM_PLOTS_CHART_LABEL_H
 #define FULCRUM_PLOTS_CHART_LABEL_H
 
+#include <stdbool.h>
+
 #include "plots/chart/canvas.h"
 
 /*
@@ -46,7 +48,7 @@ struct fulcrum_label_room {
 /* Where a label is put. */
 struct fulcrum_label_place {
     struct fulcrum_rect rect;
-    int is_far; /* a leader line should say what it belongs to */
+    bool is_far; /* a leader line should say what it belongs to */
 };
 
 /*

@@ -3,10 +3,11 @@
 #include "plots/chart/metric.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-int fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count)
+bool fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count)
 {
     for (size_t i = 0; estimate->value != NULL && i < count; i++) {
         if (isfinite(estimate->value[i])) {
@@ -16,7 +17,8 @@ int fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t co
     return 0;
 }
 
-int fulcrum_estimate_has_interval(const struct fulcrum_estimate *estimate, size_t count)
+bool fulcrum_estimate_has_interval(
+    const struct fulcrum_estimate *estimate, size_t count)
 {
     if (estimate->value == NULL || estimate->lo == NULL || estimate->hi == NULL) {
         return 0;

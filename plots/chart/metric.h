@@ -3,6 +3,8 @@
 #ifndef FULCRUM_PLOTS_CHART_METRIC_H
 #define FULCRUM_PLOTS_CHART_METRIC_H
 
+#include <stdbool.h>
+
 #include "plots/chart/axis.h"
 #include "plots/chart/chart.h"
 #include "plots/chart/page.h"
@@ -50,10 +52,10 @@ void fulcrum_metrics_explain(
     struct fulcrum_page *page, const struct fulcrum_stack *stack, const char *what);
 
 /* 1 where an estimate has an interval around a value. */
-int fulcrum_estimate_has_interval(
+bool fulcrum_estimate_has_interval(
     const struct fulcrum_estimate *estimate, size_t count);
 
 /* 1 where an estimate has a value. */
-int fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count);
+bool fulcrum_estimate_is_known(const struct fulcrum_estimate *estimate, size_t count);
 
 #endif

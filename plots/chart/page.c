@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "model/try.h"
@@ -204,7 +205,7 @@ static void draw_swatch_marker(struct fulcrum_canvas *canvas,
     fulcrum_canvas_marker(canvas, &pen, &marker, middle);
 }
 
-static int has_marker(enum fulcrum_swatch swatch)
+static bool has_marker(enum fulcrum_swatch swatch)
 {
     return swatch == FULCRUM_SWATCH_LINE_AND_MARKER ||
            swatch == FULCRUM_SWATCH_MARKER || swatch == FULCRUM_SWATCH_HOLLOW ||

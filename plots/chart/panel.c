@@ -3,6 +3,7 @@
 #include "plots/chart/panel.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "plots/chart/axis.h"
@@ -72,7 +73,7 @@ static void add_reach(struct fulcrum_limits *span, const struct fulcrum_limits *
     }
 }
 
-int fulcrum_panel_is_empty(const struct fulcrum_panel *panel)
+bool fulcrum_panel_is_empty(const struct fulcrum_panel *panel)
 {
     struct fulcrum_limits x_span = fulcrum_limits_none();
     struct fulcrum_limits y_span = fulcrum_limits_none();
@@ -333,7 +334,7 @@ static struct fulcrum_spot spot_of(
         fulcrum_axis_at(&panel->x, x), fulcrum_axis_at(&panel->y, y)};
 }
 
-static int is_disturbed(const struct fulcrum_panel_series *series, size_t i)
+static bool is_disturbed(const struct fulcrum_panel_series *series, size_t i)
 {
     return series->disturbed != NULL && series->disturbed[i];
 }
@@ -450,7 +451,7 @@ static int stands_alone(const struct fulcrum_panel *panel,
 }
 
 /* A line through few points shows where they are. */
-static int has_marker(const struct fulcrum_panel *panel,
+static bool has_marker(const struct fulcrum_panel *panel,
     const struct fulcrum_panel_series *series, size_t i)
 {
     if (!shows(panel, series, i)) {

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_PLOTS_CHART_PANEL_H
 #define FULCRUM_PLOTS_CHART_PANEL_H
 
+#include <stdbool.h>
+
 #include "plots/chart/axis.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/page.h"
@@ -79,7 +81,7 @@ struct fulcrum_stack {
 };
 
 /* 1 where no series has a point to show. */
-int fulcrum_panel_is_empty(const struct fulcrum_panel *panel);
+bool fulcrum_panel_is_empty(const struct fulcrum_panel *panel);
 
 /* The room that a scale along the top takes, for strip_pt. */
 double fulcrum_panel_top_pt(const struct fulcrum_canvas *canvas);

@@ -3,6 +3,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ struct picture {
 };
 
 /* Parts that no row has are not explained. */
-static int has_part(const struct fulcrum_breakdown_data *data, size_t k)
+static bool has_part(const struct fulcrum_breakdown_data *data, size_t k)
 {
     for (size_t i = 0; i < data->count; i++) {
         if (data->rows[i].parts[k] > 0.0) {
@@ -96,7 +97,7 @@ static void choose_rows(struct picture *picture, size_t room)
 static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_breakdown_data *data = picture->data;
-    int is_share = data->scale == FULCRUM_ROW_SHARE;
+    bool is_share = data->scale == FULCRUM_ROW_SHARE;
     fill_legend(picture);
     struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
     /* Whether the sentence has a line of its own is settled with its longest form. */

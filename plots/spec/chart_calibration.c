@@ -3,6 +3,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ static struct fulcrum_limits span_of(const double *values, size_t count)
 static enum fulcrum_axis_kind wide_kind(
     struct fulcrum_limits span, enum fulcrum_axis_kind wide)
 {
-    int is_wide = span.lo > 0.0 && span.hi / span.lo >= log_from_factor;
+    bool is_wide = span.lo > 0.0 && span.hi / span.lo >= log_from_factor;
     return is_wide ? wide : FULCRUM_AXIS_LINEAR;
 }
 
@@ -389,7 +390,7 @@ static struct fulcrum_rect cell_rect(struct fulcrum_rect body, size_t i)
 }
 
 /* Strips follow their main panels, so looking at those is enough. */
-static int is_empty(const struct picture *picture)
+static bool is_empty(const struct picture *picture)
 {
     for (size_t i = 0; i < CELL_COUNT; i++) {
         if (!fulcrum_panel_is_empty(&picture->cells[i].panels[0])) {

@@ -7,6 +7,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,8 @@ static const double log_y_from_factor = 5.0;
 
 struct panel_form {
     const char *title;     /* NULL: no such panel */
-    int is_relative;       /* the title goes on with the point referred to */
-    int is_log;            /* where values span much */
+    bool is_relative;      /* the title goes on with the point referred to */
+    bool is_log;           /* where values span much */
     const char *note_unit; /* after published values beside their marks; NULL: none */
 };
 
@@ -81,7 +82,7 @@ static size_t published_style(const struct fulcrum_curves_data *data, size_t i)
 }
 
 /* Two references that say the same of a point say it once. */
-static int is_noted(const struct fulcrum_panel *panel, double x, const char *text)
+static bool is_noted(const struct fulcrum_panel *panel, double x, const char *text)
 {
     for (size_t i = 0; i < panel->note_count; i++) {
         if (fabs(panel->notes[i].spot.x - x) <= 1e-9 * fabs(x) &&
@@ -253,7 +254,7 @@ static int any_interval(const struct picture *picture)
     return 0;
 }
 
-static int has_fitted(const struct fulcrum_published *published)
+static bool has_fitted(const struct fulcrum_published *published)
 {
     for (size_t k = 0; published->is_fitted != NULL && k < published->count; k++) {
         if (published->is_fitted[k]) {

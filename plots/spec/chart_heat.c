@@ -9,6 +9,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static int cannot_run(const struct fulcrum_heat_data *data, size_t cell)
     return data->cannot_run != NULL && data->cannot_run[cell];
 }
 
-static int is_known(const struct fulcrum_heat_data *data, size_t cell)
+static bool is_known(const struct fulcrum_heat_data *data, size_t cell)
 {
     return !cannot_run(data, cell) && isfinite(data->value[cell]);
 }
@@ -105,7 +106,7 @@ static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
     return check_axis(&data->y, err);
 }
 
-static int is_better(const struct fulcrum_heat_data *data, size_t a, size_t b)
+static bool is_better(const struct fulcrum_heat_data *data, size_t a, size_t b)
 {
     return data->goal == FULCRUM_GOAL_MOST ? data->value[a] > data->value[b]
                                            : data->value[a] < data->value[b];
@@ -143,7 +144,7 @@ static void find_best(struct picture *picture)
 }
 
 /* A star where nothing differs would point at nothing. */
-static int has_star(const struct picture *picture)
+static bool has_star(const struct picture *picture)
 {
     return !picture->data->unjudged && picture->best.usable > 0 &&
            (picture->best.near < picture->best.usable || picture->best.usable == 1);
@@ -185,8 +186,8 @@ static void fill_legend(struct picture *picture)
 {
     struct fulcrum_page *page = &picture->page;
     const struct fulcrum_heat_lines *lines = &picture->lines;
-    int has_contour = 0;
-    int has_ratio = 0;
+    bool has_contour = 0;
+    bool has_ratio = 0;
     for (size_t i = 0; i < lines->count; i++) {
         has_contour = has_contour || !lines->levels[i].is_ratio;
         has_ratio = has_ratio || lines->levels[i].is_ratio;

@@ -8,6 +8,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,14 +55,14 @@ struct picture {
     struct fulcrum_limits rates;
     struct fulcrum_limits errors;
     double zero_x[2];
-    int has_errors; /* somewhere, as the next: what the legend explains */
-    int has_prediction;
-    int has_interval;
-    int has_measured;
-    int has_disturbed;
-    int has_range;
-    int has_seen;
-    int has_failed;
+    bool has_errors; /* somewhere, as the next: what the legend explains */
+    bool has_prediction;
+    bool has_interval;
+    bool has_measured;
+    bool has_disturbed;
+    bool has_range;
+    bool has_seen;
+    bool has_failed;
     struct cell cells[FULCRUM_MEASURED_PANELS_MAX];
 };
 
@@ -78,7 +79,7 @@ void fulcrum_measured_errors_add(struct fulcrum_measured_errors *errors, size_t 
 {
     for (size_t i = 0; i < panel->count; i++) {
         double error = fulcrum_measured_error(panel, i);
-        int is_seen = panel->seen != NULL && panel->seen[i];
+        bool is_seen = panel->seen != NULL && panel->seen[i];
         if (!isfinite(error) || panel->disturbed[i] || is_seen) {
             continue;
         }
@@ -91,7 +92,7 @@ void fulcrum_measured_errors_add(struct fulcrum_measured_errors *errors, size_t 
     }
 }
 
-static int has_calm_error(const struct fulcrum_measured_data *data)
+static bool has_calm_error(const struct fulcrum_measured_data *data)
 {
     struct fulcrum_measured_errors errors = {.count = 0};
     size_t at = 0;
@@ -113,7 +114,7 @@ static double end_error(
 /* Disturbed points would widen the scale of the errors: they are shown among themselves
  * only. */
 static enum fulcrum_status make_arrays(
-    struct cell *cell, int is_calm, struct fulcrum_error *err)
+    struct cell *cell, bool is_calm, struct fulcrum_error *err)
 {
     const struct fulcrum_measured_panel *data = cell->data;
     size_t n = data->count;
@@ -123,7 +124,7 @@ static enum fulcrum_status make_arrays(
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
     }
     for (size_t i = 0; i < n; i++) {
-        int is_left_out = is_calm && data->disturbed[i];
+        bool is_left_out = is_calm && data->disturbed[i];
         cell->error[i] =
             is_left_out ? (double)NAN : 100.0 * fulcrum_measured_error(data, i);
         cell->error[n + i] = end_error(data, data->predicted.lo, i);
@@ -151,7 +152,7 @@ static void write_finding(struct cell *cell)
     size_t known = 0;
     size_t disturbed = 0;
     for (size_t i = 0; i < cell->data->count; i++) {
-        int is_known = isfinite(fulcrum_measured_error(cell->data, i));
+        bool is_known = isfinite(fulcrum_measured_error(cell->data, i));
         known += is_known ? 1U : 0U;
         disturbed += is_known && cell->data->disturbed[i] ? 1U : 0U;
     }
@@ -262,7 +263,7 @@ static void add_marks(struct picture *picture, const struct cell *cell)
     const struct fulcrum_measured_panel *data = cell->data;
     const struct fulcrum_estimate *predicted = &data->predicted;
     for (size_t i = 0; i < data->count; i++) {
-        int is_measured = isfinite(data->steps_per_s[i]);
+        bool is_measured = isfinite(data->steps_per_s[i]);
         picture->has_errors |= isfinite(cell->error[i]);
         picture->has_measured |= is_measured && !data->disturbed[i];
         picture->has_disturbed |= is_measured && data->disturbed[i];
@@ -299,7 +300,7 @@ static enum fulcrum_status fill_cells(
     picture->actors = fulcrum_limits_none();
     picture->rates = fulcrum_limits_none();
     picture->errors = fulcrum_limits_none();
-    int is_calm = has_calm_error(data);
+    bool is_calm = has_calm_error(data);
     for (size_t i = 0; i < data->panel_count; i++) {
         struct cell *cell = &picture->cells[i];
         cell->data = &data->panels[i];
@@ -312,7 +313,7 @@ static enum fulcrum_status fill_cells(
     }
     picture->zero_x[0] = picture->actors.lo;
     picture->zero_x[1] = picture->actors.hi;
-    int is_shared = shares_scale(data);
+    bool is_shared = shares_scale(data);
     for (size_t i = 0; i < data->panel_count; i++) {
         struct cell *cell = &picture->cells[i];
         write_finding(cell);
@@ -325,7 +326,7 @@ static enum fulcrum_status fill_cells(
     return FULCRUM_OK;
 }
 
-static int has_room(const struct grid *grid)
+static bool has_room(const struct grid *grid)
 {
     return grid->width_pt >= least_cell_width_pt &&
            grid->height_pt >= least_cell_height_pt;
@@ -344,7 +345,7 @@ static struct grid choose_grid(struct fulcrum_rect body, size_t count)
             (body.y1 - body.y0 - 0.5 * cell_gap_pt * (double)(grid.rows - 1)) /
             (double)grid.rows;
         double size_pt = fmin(grid.width_pt / cell_aspect, grid.height_pt);
-        int is_better =
+        bool is_better =
             has_room(&grid) == has_room(&best) ? size_pt > best_pt : has_room(&grid);
         if (is_better) {
             best = grid;
@@ -475,7 +476,7 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     if (status != FULCRUM_OK) {
         return status;
     }
-    int is_shown =
+    bool is_shown =
         picture->has_measured || picture->has_disturbed || picture->has_failed;
     if (!is_shown) {
         fulcrum_page_draw_empty(canvas, &picture->page);

@@ -9,6 +9,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "plots/chart/page.h"
@@ -37,7 +38,7 @@ struct picture {
     struct fulcrum_stack stack;
 };
 
-static int is_power_of_two(double x)
+static bool is_power_of_two(double x)
 {
     int exponent = 0;
     return fabs(frexp(x, &exponent) - 0.5) < 1e-9;
@@ -88,7 +89,7 @@ static void add_series(struct picture *picture, size_t panel)
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_node_line *line = &data->lines[i];
         const struct fulcrum_estimate *from = &line->panels[panel];
-        int has_band = data->interval_name != NULL;
+        bool has_band = data->interval_name != NULL;
         picture->series[panel][i] = (struct fulcrum_panel_series){.x = line->x,
             .y = from->value,
             .lo = has_band ? from->lo : NULL,

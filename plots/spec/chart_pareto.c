@@ -9,6 +9,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -87,7 +88,7 @@ static void add_point(
     column_of(group, Y_HI)[at] = end_of(data->y.estimate.hi, i);
 }
 
-static int is_known(const struct fulcrum_pareto_data *data, size_t i)
+static bool is_known(const struct fulcrum_pareto_data *data, size_t i)
 {
     return isfinite(data->x.estimate.value[i]) && isfinite(data->y.estimate.value[i]) &&
            (data->third == NULL || isfinite(data->third[i]));
@@ -257,7 +258,7 @@ static size_t noted_place(const struct picture *picture, size_t note)
 }
 
 /* Whether the point at that place of the front has bars. */
-static int is_marked(const struct picture *picture, size_t place)
+static bool is_marked(const struct picture *picture, size_t place)
 {
     if (picture->front_count <= BARS_MAX) {
         return 1;
@@ -308,10 +309,10 @@ static enum fulcrum_status fill_groups(
     return FULCRUM_OK;
 }
 
-static int has_bars(const struct picture *picture)
+static bool has_bars(const struct picture *picture)
 {
-    int is_known_x = picture->data->x.estimate.lo != NULL;
-    int is_known_y = picture->data->y.estimate.lo != NULL;
+    bool is_known_x = picture->data->x.estimate.lo != NULL;
+    bool is_known_y = picture->data->y.estimate.lo != NULL;
     return is_known_x || is_known_y;
 }
 

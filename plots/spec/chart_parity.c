@@ -8,6 +8,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -63,7 +64,7 @@ static const double zeros[2] = {0.0, 0.0};
 static const double percent_lo[2] = {-100.0 * 0.1, -100.0 * 0.1};
 static const double percent_hi[2] = {100.0 * 0.1, 100.0 * 0.1};
 
-static int is_usable(const struct fulcrum_parity_point *point)
+static bool is_usable(const struct fulcrum_parity_point *point)
 {
     return isfinite(point->measured) && isfinite(point->predicted) &&
            point->measured > 0.0 && point->predicted > 0.0;
@@ -81,7 +82,7 @@ static void put_point(
     to[MEASURED_HI][i] = point->measured + half;
     to[PREDICTED][i] = point->predicted;
     /* Intervals of fitted points would only hide those that count. */
-    int has_bar = !point->is_fitted && point->lo > 0.0 && point->hi > 0.0;
+    bool has_bar = !point->is_fitted && point->lo > 0.0 && point->hi > 0.0;
     to[PREDICTED_LO][i] = has_bar ? point->lo : (double)NAN;
     to[PREDICTED_HI][i] = has_bar ? point->hi : (double)NAN;
     for (int k = 0; k < 3; k++) {

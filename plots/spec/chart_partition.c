@@ -3,6 +3,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,7 +43,7 @@ static int runs(const struct fulcrum_partition_bar *bar)
 static double add_instance(struct fulcrum_row *row,
     const struct fulcrum_partition_part *part, double lo, double width)
 {
-    int is_whole_share = fabs(width - part->sm_frac) < 1e-6;
+    bool is_whole_share = fabs(width - part->sm_frac) < 1e-6;
     struct fulcrum_row_bar *bar = &row->bars[row->bar_count++];
     *bar = (struct fulcrum_row_bar){.lo = lo,
         .hi = lo + fmax(width - gap_frac, 0.3 * width),
@@ -59,8 +60,8 @@ static double add_instance(struct fulcrum_row *row,
 /* "217.7 thousand steps/s". */
 static void write_rate(double steps_per_s, char text[TEXT_SIZE])
 {
-    int is_million = steps_per_s >= 1e6;
-    int is_thousand = !is_million && steps_per_s >= 1e4;
+    bool is_million = steps_per_s >= 1e6;
+    bool is_thousand = !is_million && steps_per_s >= 1e4;
     double value = steps_per_s / (is_million ? 1e6 : is_thousand ? 1e3 : 1.0);
     const char *word = is_million ? " million" : is_thousand ? " thousand" : "";
     (void)snprintf(text, TEXT_SIZE, "%.4g%s steps/s", value, word);
@@ -167,7 +168,7 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
     fulcrum_rows_draw(canvas, &gains, lower);
 }
 
-static int is_share(double value)
+static bool is_share(double value)
 {
     return value >= 0.0 && value <= 1.0 + 1e-9;
 }

@@ -6,6 +6,7 @@
  */
 #include "plots/spec/charts.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "plots/chart/page.h"
@@ -60,7 +61,7 @@ static void add_panel(struct picture *picture, const char *title,
     fulcrum_stack_add(&picture->stack, &panel);
 }
 
-static int has_disturbed(const struct fulcrum_chart_samples *samples)
+static bool has_disturbed(const struct fulcrum_chart_samples *samples)
 {
     for (size_t i = 0; samples->disturbed != NULL && i < samples->count; i++) {
         if (samples->disturbed[i]) {

@@ -8,6 +8,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,7 +43,7 @@ struct pen {
 };
 
 static void add_piece(struct pen *pen, double share_frac, unsigned rgb,
-    enum fulcrum_stage_where where, int is_split)
+    enum fulcrum_stage_where where, bool is_split)
 {
     const double middle_frac = 0.5 * (bar_top_frac + bar_bottom_frac);
     int upper_only = is_split && where == FULCRUM_STAGE_CPU_ONLY;
@@ -82,7 +83,7 @@ static void fill_row(struct picture *picture, size_t i)
         FULCRUM_STAGE_CPU_AND_GPU, 1);
 }
 
-static int has_stage(const struct fulcrum_stages_data *data, size_t k)
+static bool has_stage(const struct fulcrum_stages_data *data, size_t k)
 {
     double sum = 0.0;
     for (size_t i = 0; i < data->count; i++) {

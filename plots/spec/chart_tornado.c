@@ -11,6 +11,7 @@
 #include "plots/spec/charts.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -95,7 +96,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Neither a bar nor a share that could be seen. */
-static int is_small(const struct ranked *ranked, double longest)
+static bool is_small(const struct ranked *ranked, double longest)
 {
     return ranked->effect < 2e-3 * longest && ranked->row->total < 1.5e-3;
 }
@@ -267,7 +268,7 @@ static void fit_shares(const struct fulcrum_canvas *canvas, struct layout *layou
     layout->share_axis.to = layout->shares.x1;
 }
 
-static int has_shares(const struct layout *layout)
+static bool has_shares(const struct layout *layout)
 {
     return layout->shares.x1 > layout->shares.x0;
 }
@@ -307,7 +308,7 @@ static void draw_name(struct fulcrum_canvas *canvas, const struct layout *layout
 {
     struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
     struct fulcrum_spot spot = {layout->bars.x0 - gap_pt, middle};
-    int is_tall = layout->row_pt >= tall_row_pt && row->reach != NULL;
+    bool is_tall = layout->row_pt >= tall_row_pt && row->reach != NULL;
     style.anchor_x = 1.0;
     style.width_max_pt = spot.x - layout->rect.x0;
     if (is_tall) {
@@ -546,7 +547,7 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     struct picture *picture = room;
     picture->data = data;
     fulcrum_page_write(&picture->page, &picture->data->text);
-    int has_room = 1;
+    bool has_room = 1;
     for (size_t i = 0; i < picture->data->count; i++) {
         picture->layouts[i].panel = &picture->data->panels[i];
         has_room = rank_rows(&picture->layouts[i]) && has_room;

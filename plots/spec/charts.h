@@ -3,6 +3,8 @@
 #ifndef FULCRUM_PLOTS_SPEC_CHARTS_H
 #define FULCRUM_PLOTS_SPEC_CHARTS_H
 
+#include <stdbool.h>
+
 #include "model/stage_kind.h"
 #include "plots/chart/axis.h"
 #include "plots/chart/chart.h"
@@ -434,7 +436,7 @@ enum { FULCRUM_PARITY_FAMILIES_MAX = 8 };
 
 struct fulcrum_parity_point {
     enum fulcrum_parity_kind kind;
-    int is_fitted;     /* drawn hollow: the fit behind the prediction has seen it */
+    bool is_fitted;    /* drawn hollow: the fit behind the prediction has seen it */
     size_t family;     /* which of the names in the legend */
     double measured;   /* points that are not above 0 have no place on the page */
     double half_width; /* of `measured`; NAN: not known */
@@ -475,7 +477,7 @@ struct fulcrum_partition_bar {
     const char *name;
     size_t part_count;
     struct fulcrum_partition_part parts[FULCRUM_PARTITION_PARTS_MAX];
-    int takes_turns;    /* every instance has the whole GPU, one at a time */
+    bool takes_turns;   /* every instance has the whole GPU, one at a time */
     double steps_per_s; /* NAN: cannot run, and no bar */
     double speedup;
     double speedup_lo; /* NAN: no interval */
@@ -507,7 +509,7 @@ struct fulcrum_posterior_row {
     double fitted;
     double lo; /* 90 % of the posterior */
     double hi;
-    int is_identified;
+    bool is_identified;
 };
 
 /* Relative to what was published; NAN: not known. */
@@ -570,7 +572,7 @@ struct fulcrum_stages_row {
     /* >= 0; of shares whose CPU and GPU are not told apart all is CPU_ONLY. */
     double share_frac[FULCRUM_STAGE_WORK_COUNT][FULCRUM_STAGE_WHERE_COUNT];
     double idle_frac;
-    int is_split; /* by CPU and GPU */
+    bool is_split; /* by CPU and GPU */
 };
 
 struct fulcrum_stages_data {

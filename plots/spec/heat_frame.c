@@ -3,6 +3,7 @@
 #include "plots/spec/heat_frame.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -200,7 +201,7 @@ void fulcrum_heat_lines_choose(
     if (data->x.count < 2 || data->y.count < 2) {
         return;
     }
-    int has_shares = !data->unjudged && frame->span.lo > 0.0;
+    bool has_shares = !data->unjudged && frame->span.lo > 0.0;
     if (data->contours == FULCRUM_HEAT_SHARES && has_shares) {
         choose_shares(lines, frame);
     } else if (data->contours != FULCRUM_HEAT_PLAIN) {
@@ -229,7 +230,7 @@ static void grids_fill(struct grids *grids, const struct fulcrum_heat_frame *fra
         grids->y[j] = fulcrum_axis_at(&frame->y, data->y.values[j]);
     }
     for (size_t i = 0; i < data->x.count * data->y.count; i++) {
-        int is_hole = data->cannot_run != NULL && data->cannot_run[i];
+        bool is_hole = data->cannot_run != NULL && data->cannot_run[i];
         grids->value[i] = is_hole ? (double)NAN : data->value[i];
         double ratio =
             data->cpu_gpu_ratio != NULL ? data->cpu_gpu_ratio[i] : (double)NAN;
@@ -265,8 +266,8 @@ enum fulcrum_status fulcrum_heat_lines_trace(struct fulcrum_heat_lines *lines,
     struct grids grids = {calloc(data->x.count, sizeof *grids.x),
         calloc(data->y.count, sizeof *grids.y), calloc(cells, sizeof *grids.value),
         calloc(cells, sizeof *grids.ratio_log2)};
-    int has_room = grids.x != NULL && grids.y != NULL && grids.value != NULL &&
-                   grids.ratio_log2 != NULL;
+    bool has_room = grids.x != NULL && grids.y != NULL && grids.value != NULL &&
+                    grids.ratio_log2 != NULL;
     enum fulcrum_status status = FULCRUM_OK;
     if (has_room) {
         grids_fill(&grids, frame);
@@ -408,7 +409,7 @@ static enum fulcrum_axis_kind colour_kind(const struct fulcrum_heat_frame *frame
 {
     const double much = 20.0;
     int falls = !frame->data->unjudged && frame->data->goal == FULCRUM_GOAL_LEAST;
-    int is_wide = frame->span.lo > 0.0 && frame->span.hi >= much * frame->span.lo;
+    bool is_wide = frame->span.lo > 0.0 && frame->span.hi >= much * frame->span.lo;
     return falls && is_wide ? FULCRUM_AXIS_LOG : FULCRUM_AXIS_AUTO;
 }
 

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_PLOTS_SPEC_HEAT_FRAME_H
 #define FULCRUM_PLOTS_SPEC_HEAT_FRAME_H
 
+#include <stdbool.h>
+
 #include "plots/chart/axis.h"
 #include "plots/chart/contour.h"
 #include "plots/chart/label.h"
@@ -61,7 +63,7 @@ enum { FULCRUM_HEAT_LEVELS_MAX = 24, FULCRUM_HEAT_LABEL_SIZE = 40 };
 
 struct fulcrum_heat_level {
     double value;
-    int is_ratio;
+    bool is_ratio;
     char label[FULCRUM_HEAT_LABEL_SIZE];
 };
 

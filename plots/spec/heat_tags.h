@@ -3,6 +3,7 @@
 #ifndef FULCRUM_PLOTS_SPEC_HEAT_TAGS_H
 #define FULCRUM_PLOTS_SPEC_HEAT_TAGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -50,8 +51,8 @@ struct fulcrum_heat_tag {
     double y;
     struct fulcrum_spot spot; /* on the page; set by fulcrum_heat_tags_place, as are */
     struct fulcrum_label_place place;
-    int is_beyond; /* the ends of an axis */
-    int is_placed; /* its name has a place */
+    bool is_beyond; /* the ends of an axis */
+    bool is_placed; /* its name has a place */
 };
 
 struct fulcrum_heat_tags {

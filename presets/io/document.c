@@ -4,6 +4,7 @@
 
 #include <json-c/json.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ enum { MAX_DEPTH = 32 };
 struct source {
     const char *label;
     const char *text;
-    int is_line; /* of a stream: the label says which */
+    bool is_line; /* of a stream: the label says which */
     struct fulcrum_error *err;
 };
 
@@ -370,7 +371,7 @@ static enum fulcrum_status read_lines(
     char *at = text;
     while (status == FULCRUM_OK && *at != '\0') {
         size_t length = strcspn(at, "\n");
-        int is_last = at[length] == '\0';
+        bool is_last = at[length] == '\0';
         at[length] = '\0';
         reading->line++;
         status = read_line(reading, at, length, err);

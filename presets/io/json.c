@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +263,7 @@ struct writer {
 };
 
 /* Arrays of numbers and names stay on one line: they can be long. */
-static int is_broken(const struct fulcrum_json *json, enum fulcrum_json_layout layout)
+static bool is_broken(const struct fulcrum_json *json, enum fulcrum_json_layout layout)
 {
     if (layout == FULCRUM_JSON_LINE || json->first == NULL) {
         return 0;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,7 +21,7 @@ struct fulcrum_output {
     FILE *stream;
     char path[PATH_MAX];      /* where the file goes, links followed */
     char temporary[PATH_MAX]; /* "": written in place (standard output, devices) */
-    int is_stdout;
+    bool is_stdout;
 };
 
 static enum fulcrum_status fail_write(
@@ -60,7 +61,7 @@ static int follow_links(char path[PATH_MAX])
 }
 
 /* Links below /dev and /proc stand for open files, whatever file that is. */
-static int is_in_place(const char *path, const struct stat *there)
+static bool is_in_place(const char *path, const struct stat *there)
 {
     return !S_ISREG(there->st_mode) || strncmp(path, "/dev/", 5) == 0 ||
            strncmp(path, "/proc/", 6) == 0;
@@ -262,7 +263,7 @@ static int stat_folder(const char *path, struct stat *out)
     return written > 0 && (size_t)written < sizeof folder && stat(folder, out) == 0;
 }
 
-int fulcrum_output_is_same(const char *left, const char *right)
+bool fulcrum_output_is_same(const char *left, const char *right)
 {
     struct stat a;
     struct stat b;

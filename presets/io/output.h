@@ -3,6 +3,7 @@
 #ifndef FULCRUM_PRESETS_IO_OUTPUT_H
 #define FULCRUM_PRESETS_IO_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "model/status.h"
@@ -56,6 +57,6 @@ int fulcrum_output_replaces(const char *path, const char *input);
 
 /* Whether two paths stand for one file, which need not be there. Devices and standard
  * output are no files. */
-int fulcrum_output_is_same(const char *left, const char *right);
+bool fulcrum_output_is_same(const char *left, const char *right);
 
 #endif

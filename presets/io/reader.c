@@ -11,6 +11,7 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +143,7 @@ struct fulcrum_node fulcrum_node_element(const struct fulcrum_node *array, size_
 }
 
 /* What json-c makes of whole numbers too large for it. */
-static int is_saturated(struct json_object *json)
+static bool is_saturated(struct json_object *json)
 {
     return json_object_get_int64(json) == INT64_MIN ||
            json_object_get_uint64(json) == UINT64_MAX;
@@ -210,7 +211,7 @@ int fulcrum_node_text(const struct fulcrum_node *node, char *out, size_t size)
     return 1;
 }
 
-int fulcrum_node_flag(const struct fulcrum_node *node, int *out)
+int fulcrum_node_flag(const struct fulcrum_node *node, bool *out)
 {
     if (!json_object_is_type(node->json, json_type_boolean)) {
         fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected true or false");
@@ -220,7 +221,7 @@ int fulcrum_node_flag(const struct fulcrum_node *node, int *out)
     return 1;
 }
 
-int fulcrum_node_is_object(const struct fulcrum_node *node)
+bool fulcrum_node_is_object(const struct fulcrum_node *node)
 {
     if (!json_object_is_type(node->json, json_type_object)) {
         fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected an object, from { to }");
@@ -229,7 +230,7 @@ int fulcrum_node_is_object(const struct fulcrum_node *node)
     return 1;
 }
 
-int fulcrum_node_is_array(const struct fulcrum_node *node, size_t *count)
+bool fulcrum_node_is_array(const struct fulcrum_node *node, size_t *count)
 {
     if (!json_object_is_type(node->json, json_type_array)) {
         fulcrum_node_fault(node, FULCRUM_ERR_FORMAT, "expected an array, from [ to ]");

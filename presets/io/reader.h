@@ -3,6 +3,7 @@
 #ifndef FULCRUM_PRESETS_IO_READER_H
 #define FULCRUM_PRESETS_IO_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/status.h"
@@ -58,11 +59,11 @@ int fulcrum_node_number(const struct fulcrum_node *node, double *out);
 /* A copy of a string. */
 int fulcrum_node_text(const struct fulcrum_node *node, char *out, size_t size);
 /* 1 for true, 0 for false. */
-int fulcrum_node_flag(const struct fulcrum_node *node, int *out);
+int fulcrum_node_flag(const struct fulcrum_node *node, bool *out);
 /* 1, or a fault and 0. */
-int fulcrum_node_is_object(const struct fulcrum_node *node);
+bool fulcrum_node_is_object(const struct fulcrum_node *node);
 /* 1 and the number of elements, or a fault and 0. */
-int fulcrum_node_is_array(const struct fulcrum_node *node, size_t *count);
+bool fulcrum_node_is_array(const struct fulcrum_node *node, size_t *count);
 
 /* The number, or NAN where there is no finite one; adds no fault. */
 double fulcrum_node_value(const struct fulcrum_node *node);

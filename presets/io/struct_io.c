@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,7 @@ int fulcrum_struct_io_choice(
     char text[40] = "";
     char expected[160] = "";
     size_t used = 0;
-    int is_text = fulcrum_node_text(node, text, sizeof text);
+    bool is_text = fulcrum_node_text(node, text, sizeof text);
     for (int i = 0; is_text && name(i) != NULL; i++) {
         if (strcmp(name(i), text) == 0) {
             return i;

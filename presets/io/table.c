@@ -10,6 +10,7 @@
 #include "presets/io/table.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +94,7 @@ static char end_cell(struct parser *parser, char *at)
 }
 
 /* A carriage return belongs to the line break only right before it. */
-static int is_cell_end(const char *at)
+static bool is_cell_end(const char *at)
 {
     return *at == ',' || *at == '\n' || *at == '\0' ||
            (*at == '\r' && (at[1] == '\n' || at[1] == '\0'));
@@ -231,7 +232,7 @@ static enum fulcrum_status parse_comment(struct parser *parser)
 {
     char *text = parser->next + 1;
     char *end = text + strcspn(text, "\n");
-    int is_last = *end == '\0';
+    bool is_last = *end == '\0';
     if (end > text && end[-1] == '\r') {
         end[-1] = '\0';
     }

@@ -5,6 +5,7 @@
 #include "presets/io/text_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static enum fulcrum_status open_file(
 enum fulcrum_status fulcrum_text_file_read(
     const char *path, char **out, size_t *length, struct fulcrum_error *err)
 {
-    int is_stdin = strcmp(path, "-") == 0;
+    bool is_stdin = strcmp(path, "-") == 0;
     FILE *stream = stdin;
     enum fulcrum_status status = is_stdin ? FULCRUM_OK : open_file(path, &stream, err);
     if (status != FULCRUM_OK) {

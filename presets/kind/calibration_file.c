@@ -4,6 +4,7 @@
 
 #include <json-c/json.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -331,7 +332,7 @@ static void read_parameter(
     struct fulcrum_node scale = fulcrum_node_member(node, "scale");
     struct fulcrum_node origin = fulcrum_node_member(node, "origin");
     struct fulcrum_node source = fulcrum_node_member(node, "source");
-    int is_path = fulcrum_node_text(&path, parameter.path, sizeof parameter.path);
+    bool is_path = fulcrum_node_text(&path, parameter.path, sizeof parameter.path);
     (void)fulcrum_node_number(&value, &parameter.value);
     (void)fulcrum_node_number(&error, &parameter.standard_error);
     int scale_index = read_name(&scale, scales);
@@ -383,7 +384,7 @@ static void read_draws(
         return;
     }
     double *draws = calloc(count * n + 1, sizeof *draws);
-    int is_good = draws != NULL;
+    bool is_good = draws != NULL;
     for (size_t k = 0; k < count && is_good; k++) {
         struct fulcrum_node row = fulcrum_node_element(node, k);
         double *values = NULL;
@@ -455,7 +456,7 @@ static void read_parameters(
 struct part {
     const char *key;
     fulcrum_calibration_part *read;
-    int is_required;
+    bool is_required;
 };
 
 static const struct part parts[] = {
@@ -573,7 +574,7 @@ static void add_parameters(
 }
 
 /* What a reader assumes where the file has no covariance. */
-static int is_diagonal(const struct fulcrum_calibration *calibration)
+static bool is_diagonal(const struct fulcrum_calibration *calibration)
 {
     size_t n = calibration->parameter_count;
     for (size_t i = 0; i < n * n; i++) {
@@ -688,7 +689,7 @@ static void add_fits(
 }
 
 /* Of two notes with one key the later holds: a file has each key once. */
-static int is_repeated(const struct fulcrum_calibration *calibration, size_t i)
+static bool is_repeated(const struct fulcrum_calibration *calibration, size_t i)
 {
     for (size_t j = i + 1; j < calibration->note_count; j++) {
         if (strcmp(calibration->notes[i].key, calibration->notes[j].key) == 0) {

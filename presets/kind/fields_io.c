@@ -12,6 +12,7 @@
 
 #include <json-c/json.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +225,7 @@ static int set_text_field(const struct walk *walk, const struct fulcrum_node *no
 {
     /* No choice is called "": a value of another type lists the choices too. */
     char text[256] = "";
-    int is_text = json_object_is_type(node->json, json_type_string);
+    bool is_text = json_object_is_type(node->json, json_type_string);
     if ((is_text || field->kind == FULCRUM_FIELD_TEXT) &&
         !fulcrum_node_text(node, text, sizeof text)) {
         return 0;
@@ -267,17 +268,17 @@ static void apply_field(const struct walk *walk, const struct fulcrum_node *node
         take_back(walk->sheet, field);
         return;
     }
-    int is_number =
+    bool is_number =
         field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
-    int is_set = is_number ? set_number_field(walk, node, field)
-                           : set_text_field(walk, node, field);
+    bool is_set = is_number ? set_number_field(walk, node, field)
+                            : set_text_field(walk, node, field);
     if (is_set && walk->root != NULL) {
         note_source(walk, node, field);
     }
 }
 
 /* "machine.gpu" is a group because fields lie below it; there is no list of groups. */
-static int is_group(const char *path)
+static bool is_group(const char *path)
 {
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
@@ -342,7 +343,7 @@ static void fault_unknown(
 }
 
 /* Members of the outermost object that are no fields. */
-static int is_heading(const struct walk *walk, const char *key)
+static bool is_heading(const struct walk *walk, const char *key)
 {
     static const char *const headings[] = {
         "name", "title", "kind", "extends", "source", "prior"};
@@ -362,7 +363,7 @@ static void apply_member(
     (void)snprintf(path, sizeof path, "%s.%.100s", group->path, key);
     struct fulcrum_node node = fulcrum_node_member(&group->node, key);
     const struct fulcrum_field *field = fulcrum_field_find(path);
-    int is_outermost = strchr(group->path, '.') == NULL;
+    bool is_outermost = strchr(group->path, '.') == NULL;
     if (field != NULL) {
         apply_field(walk, &node, field);
     } else if (is_group(path)) {
@@ -414,7 +415,7 @@ static struct fulcrum_json *group_object(struct fulcrum_json *object,
     return fulcrum_json_add_object(object, name);
 }
 
-static int is_given(
+static bool is_given(
     const struct fulcrum_field *field, const struct fulcrum_design *design)
 {
     if (field->kind == FULCRUM_FIELD_TEXT) {

@@ -3,11 +3,13 @@
 #ifndef FULCRUM_PRESETS_KIND_FILE_HEADER_H
 #define FULCRUM_PRESETS_KIND_FILE_HEADER_H
 
+#include <stdbool.h>
+
 #include "presets/io/reader.h"
 #include "presets/kind/preset_kind.h"
 
 struct fulcrum_file_header {
-    int is_kind; /* 1: the file is of the kind asked for */
+    bool is_kind; /* 1: the file is of the kind asked for */
     char name[64];
     char title[160]; /* the name where none is given */
 };

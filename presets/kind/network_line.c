@@ -12,6 +12,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +63,8 @@ static void read_servers(const struct fulcrum_node *object,
     const struct fulcrum_product_form_station *station)
 {
     struct fulcrum_node servers = fulcrum_node_member(object, "servers");
-    int is_multi = station->type == FULCRUM_STATION_MULTI;
-    int is_one = station->type == FULCRUM_STATION_QUEUE && station->servers == 1.0;
+    bool is_multi = station->type == FULCRUM_STATION_MULTI;
+    bool is_one = station->type == FULCRUM_STATION_QUEUE && station->servers == 1.0;
     if (is_multi && servers.json == NULL) {
         fulcrum_node_fault(&servers, FULCRUM_ERR_RANGE, "type multi needs it");
     } else if (!is_multi && !is_one && servers.json != NULL) {
@@ -297,7 +298,7 @@ static void read_cpu(const struct fulcrum_node *root, struct fulcrum_network_lin
     struct fulcrum_node object = fulcrum_node_member(root, "cpu");
     struct fulcrum_node table = fulcrum_node_member(&object, "capacity");
     line->network.cpu.curve = FULCRUM_CURVE_SMT_TURBO;
-    int is_object = fulcrum_struct_io_read(
+    bool is_object = fulcrum_struct_io_read(
         &object, table.json != NULL ? &beside_table : &section, &line->network);
     if (is_object && table.json != NULL) {
         read_capacity(&object, &table, line);
@@ -353,8 +354,8 @@ static void read_batching(
     }
     network->policy =
         index == (int)FULCRUM_BATCH_FIXED ? FULCRUM_BATCH_FIXED : FULCRUM_BATCH_GREEDY;
-    int is_zero = size.json != NULL && network->batch_size == 0.0;
-    int is_missing = size.json == NULL && network->policy == FULCRUM_BATCH_FIXED;
+    bool is_zero = size.json != NULL && network->batch_size == 0.0;
+    bool is_missing = size.json == NULL && network->policy == FULCRUM_BATCH_FIXED;
     if (is_zero || is_missing) {
         fulcrum_node_fault(&size, FULCRUM_ERR_RANGE, "expected at least 1%s",
             is_missing ? " with policy fixed" : ", or null for no limit");

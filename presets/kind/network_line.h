@@ -3,6 +3,7 @@
 #ifndef FULCRUM_PRESETS_KIND_NETWORK_LINE_H
 #define FULCRUM_PRESETS_KIND_NETWORK_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/exact/product_form.h"
@@ -28,7 +29,7 @@ enum fulcrum_network_kind {
 
 struct fulcrum_network_line {
     enum fulcrum_network_kind kind;
-    int has_name; /* 0: none was given, or it could not be read */
+    bool has_name; /* 0: none was given, or it could not be read */
     char name[256];
     struct fulcrum_network network;
     double *capacity; /* of network.cpu, owned; NULL where no table was given */

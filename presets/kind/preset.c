@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "presets/kind/preset.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,7 +52,7 @@ static void chain_clear(struct chain *chain)
 }
 
 /* The same file by whatever path it is reached. */
-static int is_in_chain(const struct chain *chain, const char *path)
+static bool is_in_chain(const struct chain *chain, const char *path)
 {
     struct stat wanted;
     if (stat(path, &wanted) != 0) {

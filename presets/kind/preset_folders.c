@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <dirent.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,7 +264,7 @@ static enum fulcrum_status fail_unknown(
     return status;
 }
 
-static int is_path(const char *name)
+static bool is_path(const char *name)
 {
     return strchr(name, '/') != NULL || prefix_length(name) > 0;
 }

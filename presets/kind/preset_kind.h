@@ -3,6 +3,7 @@
 #ifndef FULCRUM_PRESETS_KIND_PRESET_KIND_H
 #define FULCRUM_PRESETS_KIND_PRESET_KIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum fulcrum_preset_kind {
@@ -17,7 +18,7 @@ enum fulcrum_preset_kind {
 struct fulcrum_source {
     char path[64];  /* "machine.gpu.idle_w" */
     char text[240]; /* source, or the reason of a prior */
-    int is_prior;
+    bool is_prior;
     double spread_factor; /* priors: one standard deviation is x or / this; 1: none */
     char file[128];       /* name of the preset that gave it ("dgx-1") */
 };

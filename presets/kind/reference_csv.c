@@ -9,6 +9,7 @@
 #include "presets/kind/reference_csv.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static double csv_read_number(
     return value;
 }
 
-static int is_blank(const struct fulcrum_csv_reader *reader, size_t row, size_t column)
+static bool is_blank(const struct fulcrum_csv_reader *reader, size_t row, size_t column)
 {
     const char *text = fulcrum_table_text(reader->table, row, column);
     return text[strspn(text, " \t")] == '\0';
@@ -194,7 +195,7 @@ static int read_observation(struct fulcrum_csv_reader *reader, size_t row,
     return !isnan(value);
 }
 
-static int is_observed(const struct fulcrum_csv_reader *reader, size_t row)
+static bool is_observed(const struct fulcrum_csv_reader *reader, size_t row)
 {
     for (size_t i = 0; i < FULCRUM_CSV_QUANTITIES; i++) {
         if (csv_has(reader, i) && !is_blank(reader, row, reader->column[i])) {
@@ -273,7 +274,7 @@ const char *const fulcrum_csv_words[FULCRUM_CSV_WORDS] = {"steps_per_s", "frames
     "runtime_rel" FULCRUM_CSV_HALF_WIDTH, "gpu_w" FULCRUM_CSV_HALF_WIDTH,
     FULCRUM_CSV_SERIES, FULCRUM_CSV_BASE, FULCRUM_REFERENCE_ENV_COUNT, "actors"};
 
-int fulcrum_reference_is_csv(const char *name)
+bool fulcrum_reference_is_csv(const char *name)
 {
     size_t length = strlen(name);
     return length > 4 && strcasecmp(name + length - 4, ".csv") == 0;
@@ -355,7 +356,7 @@ static int csv_has(const struct fulcrum_csv_reader *reader, size_t word)
 /* Half-widths without a value, environments counted twice, nothing observed. */
 static void check_header(struct fulcrum_csv_reader *reader)
 {
-    int has_quantity = 0;
+    bool has_quantity = 0;
     for (size_t i = 0; i < FULCRUM_CSV_QUANTITIES; i++) {
         has_quantity = has_quantity || csv_has(reader, i);
         if (csv_has(reader, FULCRUM_CSV_QUANTITIES + i) && !csv_has(reader, i)) {
@@ -380,7 +381,7 @@ static void check_header(struct fulcrum_csv_reader *reader)
     }
 }
 
-static int is_relative(const struct fulcrum_csv_reader *reader)
+static bool is_relative(const struct fulcrum_csv_reader *reader)
 {
     return csv_has(reader, FULCRUM_CSV_SPEEDUP) ||
            csv_has(reader, FULCRUM_CSV_RUNTIME_REL);

@@ -3,6 +3,8 @@
 #ifndef FULCRUM_PRESETS_KIND_REFERENCE_CSV_H
 #define FULCRUM_PRESETS_KIND_REFERENCE_CSV_H
 
+#include <stdbool.h>
+
 #include "model/design/reference.h"
 #include "model/status.h"
 #include "presets/io/table.h"
@@ -34,7 +36,7 @@ extern const char *const fulcrum_csv_words[FULCRUM_CSV_WORDS];
 enum { FULCRUM_REFERENCE_CSV_ROWS_MOST = 1000 };
 
 /* Whether a name ends in ".csv", in small letters or capitals. */
-int fulcrum_reference_is_csv(const char *name);
+bool fulcrum_reference_is_csv(const char *name);
 
 /*
  * Reads a CSV file (RFC 4180, lines that begin with '#' are comments) as a reference of

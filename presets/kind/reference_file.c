@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <json-c/json.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,8 @@ static void check_field(const struct fulcrum_node *node,
     struct fulcrum_design design;
     fulcrum_design_init(&design);
     struct fulcrum_error failure = {FULCRUM_OK, ""};
-    int is_text = isnan(setting->number);
-    int is_number =
+    bool is_text = isnan(setting->number);
+    bool is_number =
         field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT;
     enum fulcrum_status status =
         is_text && !is_number
@@ -164,12 +165,12 @@ static void read_setting(const struct fulcrum_node *set, const char *key,
 }
 
 /* What an observation can be below zero: a difference, named so. */
-static int may_be_negative(const char *quantity)
+static bool may_be_negative(const char *quantity)
 {
     return strstr(quantity, "bias") != NULL || strstr(quantity, "change") != NULL;
 }
 
-static int is_share(const char *quantity)
+static bool is_share(const char *quantity)
 {
     size_t length = strlen(quantity);
     return length > 5 && strcmp(quantity + length - 5, "_frac") == 0;
@@ -311,13 +312,13 @@ static void reference_read_points(
     }
 }
 
-static int has_setting(const struct fulcrum_reference_point *point,
+static bool has_setting(const struct fulcrum_reference_point *point,
     const struct fulcrum_reference_setting *wanted)
 {
     for (size_t i = 0; i < point->setting_count; i++) {
         const struct fulcrum_reference_setting *setting = &point->settings[i];
-        int is_equal = isnan(wanted->number) ? isnan(setting->number)
-                                             : setting->number == wanted->number;
+        bool is_equal = isnan(wanted->number) ? isnan(setting->number)
+                                              : setting->number == wanted->number;
         if (is_equal && strcmp(setting->path, wanted->path) == 0 &&
             strcmp(setting->text, wanted->text) == 0) {
             return 1;
@@ -327,7 +328,7 @@ static int has_setting(const struct fulcrum_reference_point *point,
 }
 
 /* In whatever order the settings stand; paths within one point differ. */
-static int is_repeat(const struct fulcrum_reference_point *point,
+static bool is_repeat(const struct fulcrum_reference_point *point,
     const struct fulcrum_reference_point *earlier)
 {
     assert(point != NULL && earlier != NULL);
@@ -576,7 +577,7 @@ static void read_workload(
 }
 
 /* A path as it was found ends with what was asked for; a preset's file does not. */
-static int is_path_of(const char *path, const char *name)
+static bool is_path_of(const char *path, const char *name)
 {
     size_t path_length = strlen(path);
     size_t length = strlen(name);
@@ -619,7 +620,7 @@ static void read_calibration(
     (void)read_calibration_name(node, reference->calibration);
 }
 
-static int has_series(const struct fulcrum_reference *reference, const char *series)
+static bool has_series(const struct fulcrum_reference *reference, const char *series)
 {
     for (size_t i = 0; i < reference->point_count; i++) {
         if (strcmp(reference->points[i].series, series) == 0) {
@@ -712,7 +713,7 @@ static void read_points(
 static const struct {
     const char *key;
     member_reader *read;
-    int is_required;
+    bool is_required;
 } members[] = {
     {"schema", read_schema, 1},
     {"source", read_sources, 1},
@@ -745,7 +746,7 @@ static void read_members(
     fulcrum_node_check_keys(root, keys);
 }
 
-static int is_member(const char *key)
+static bool is_member(const char *key)
 {
     for (size_t i = 0; i < MEMBER_COUNT; i++) {
         if (strcmp(members[i].key, key) == 0) {
@@ -755,7 +756,7 @@ static int is_member(const char *key)
     return 0;
 }
 
-static int is_in_point(const struct fulcrum_reference_point *point, const char *key)
+static bool is_in_point(const struct fulcrum_reference_point *point, const char *key)
 {
     int found = strcmp(point->series, key) == 0;
     for (size_t i = 0; i < point->setting_count && !found; i++) {
@@ -768,7 +769,7 @@ static int is_in_point(const struct fulcrum_reference_point *point, const char *
 }
 
 /* A member, or a series, setting or quantity of a point. */
-static int is_part(const struct fulcrum_reference *reference, const char *key)
+static bool is_part(const struct fulcrum_reference *reference, const char *key)
 {
     int found = is_member(key);
     for (size_t i = 0; i < reference->point_count && !found; i++) {
@@ -805,7 +806,7 @@ static void check_sources(
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         struct fulcrum_node part = fulcrum_node_member(root, parts[i]);
         struct fulcrum_node text = fulcrum_node_member(&source, parts[i]);
-        int is_own = i == 0 || json_object_is_type(part.json, json_type_object);
+        bool is_own = i == 0 || json_object_is_type(part.json, json_type_object);
         if (is_own && text.json == NULL) {
             fulcrum_node_fault(&text, FULCRUM_ERR_MISSING,
                 "expected where the values of \"%s\" were read", parts[i]);
@@ -877,7 +878,7 @@ static void add_text(struct fulcrum_json *object, const char *key, const char *t
 static void add_half(struct fulcrum_json *root,
     const struct fulcrum_reference *reference, enum fulcrum_preset_kind kind)
 {
-    int is_machine = kind == FULCRUM_PRESET_MACHINE;
+    bool is_machine = kind == FULCRUM_PRESET_MACHINE;
     const char *name = is_machine ? reference->machine : reference->workload;
     if (name[0] == '\0') {
         return;

@@ -6,6 +6,7 @@
  * (every field has a source, a covariance is possible) is left to the reader.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,7 +93,7 @@ static void add_field(
         add_text_limits(schema, field->size);
         return;
     }
-    int is_count = field->kind == FULCRUM_FIELD_COUNT;
+    bool is_count = field->kind == FULCRUM_FIELD_COUNT;
     add_type_or_null(schema, is_count ? "integer" : "number");
     fulcrum_json_add_number(schema, "minimum", field->least);
     fulcrum_json_add_number(schema, "maximum", field->most);

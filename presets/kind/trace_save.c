@@ -9,6 +9,7 @@
 #include "presets/kind/trace_save.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ struct gap {
     double end_s;
 };
 
-static int is_kept(const struct fulcrum_trace_span *span, const struct gap *gap)
+static bool is_kept(const struct fulcrum_trace_span *span, const struct gap *gap)
 {
     return span->begin_s < gap->begin_s || span->end_s > gap->end_s;
 }

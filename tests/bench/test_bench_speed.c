@@ -1,6 +1,7 @@
 /* test_bench_speed.c - yardsticks, the timing of work, and the chart of costs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,7 @@ static void test_cases_run(void)
     CU_ASSERT(count > 20);
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        int is_sweep = cases[i].part == FULCRUM_SPEED_SWEEP;
+        bool is_sweep = cases[i].part == FULCRUM_SPEED_SWEEP;
         CU_ASSERT(is_sweep || cases[i].part == FULCRUM_SPEED_YARDSTICK ||
                   cases[i].actors <= 16.0);
         if (is_sweep && cases[i].sweep == sweeps[1]) {
@@ -121,7 +122,7 @@ static void test_cases_run(void)
 static const struct fulcrum_extent pages[] = {
     {300.0, 340.0}, {320.0, 340.0}, {640.0, 480.0}, {1200.0, 400.0}};
 
-static int is_on_page(
+static bool is_on_page(
     const struct fulcrum_canvas *canvas, const struct fulcrum_rect *rect)
 {
     struct fulcrum_extent page = fulcrum_canvas_extent(canvas);
@@ -146,7 +147,7 @@ static void check_boxes(const struct fulcrum_canvas *canvas)
     CU_ASSERT_EQUAL(faults, 0);
 }
 
-static int has_text(const struct fulcrum_canvas *canvas, const char *text)
+static bool has_text(const struct fulcrum_canvas *canvas, const char *text)
 {
     size_t count = 0;
     const struct fulcrum_box *boxes = fulcrum_canvas_boxes(canvas, &count);

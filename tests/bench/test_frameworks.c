@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static struct fulcrum_comparison_errors errors_of(
 
 static void check_item(const struct fulcrum_compared *item, size_t point)
 {
-    int is_complete = item->lo < item->predicted && item->predicted < item->hi;
+    bool is_complete = item->lo < item->predicted && item->predicted < item->hi;
     for (size_t rule = 0; rule < FULCRUM_BASELINE_COUNT; rule++) {
         is_complete = is_complete && item->baseline[rule] > 0.0;
     }
@@ -100,7 +101,7 @@ static void test_every_framework_is_predicted(void)
 }
 
 /* Whether the point is one of 20, 80 and 320 environments. */
-static int is_of_fits(const struct fulcrum_reference_point *point)
+static bool is_of_fits(const struct fulcrum_reference_point *point)
 {
     CU_ASSERT_EQUAL_FATAL(point->setting_count, 1);
     CU_ASSERT_STRING_EQUAL(point->settings[0].path, "run.env_count");
@@ -281,7 +282,7 @@ static void test_marks_are_those_of_the_calibration_in_use(void)
     CU_ASSERT_EQUAL(other.comparison.count, reference->point_count);
     for (size_t k = 0; k < other.comparison.count; k++) {
         const struct fulcrum_compared *item = &other.comparison.items[k];
-        int is_seed = strcmp(reference->points[item->point].series, SEED_RL) == 0;
+        bool is_seed = strcmp(reference->points[item->point].series, SEED_RL) == 0;
         CU_ASSERT(is_seed || !item->is_fitted);
         CU_ASSERT(is_seed || isnan(item->baseline[FULCRUM_BASELINE_HYPERBOLA]));
         fitted += item->is_fitted ? 1 : 0;

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,10 @@
 
 enum { LINE_WIDTH = 79, SETTINGS_MOST = 4096 };
 
-static void assert_prose(const char *owner, const char *text, int has_stop)
+static void assert_prose(const char *owner, const char *text, bool has_stop)
 {
     size_t length = text != NULL ? strlen(text) : 0;
-    int is_good = length > 0 && (text[length - 1] == '.') == has_stop;
+    bool is_good = length > 0 && (text[length - 1] == '.') == has_stop;
     if (!is_good) {
         (void)printf("\n    %s: '%s'\n", owner, text);
     }
@@ -40,7 +41,7 @@ static void check_row(const struct fulcrum_option_group *group,
 {
     (void)group;
     (void)user;
-    int is_switch =
+    bool is_switch =
         row->kind == FULCRUM_OPTION_FLAG || row->kind == FULCRUM_OPTION_HELP;
     assert_prose(row->name, row->help, 0);
     CU_ASSERT_EQUAL(row->value == NULL, is_switch);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/range.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "tests/support/suite.h"
@@ -14,7 +15,7 @@ struct good_case {
     double last;
 };
 
-static int is_increasing(const double *values, size_t count)
+static bool is_increasing(const double *values, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         if (!(values[i] > values[i - 1])) {

@@ -3,6 +3,7 @@
 /* A finding stops the program, as it stops the fuzzer; so does an empty folder. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static size_t replay_folder(const char *folder, uint8_t *data)
     for (; entry != NULL; entry = readdir(entries)) {
         char path[PATH_SIZE];
         int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        int is_file = entry->d_name[0] != '.' && length > 0 && length < PATH_SIZE;
+        bool is_file = entry->d_name[0] != '.' && length > 0 && length < PATH_SIZE;
         count += is_file && replay_file(path, data) ? 1 : 0;
     }
     (void)closedir(entries);

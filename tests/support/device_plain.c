@@ -3,14 +3,15 @@
 #include "tests/support/device_plain.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/device/compute.h"
 
 struct fulcrum_device_state {
-    int is_wide;
-    int has_failed;
+    bool is_wide;
+    bool has_failed;
     float *arena;
 };
 
@@ -48,7 +49,7 @@ static int goes_on(struct fulcrum_device_state *state)
 }
 
 static enum fulcrum_status open_as(const struct fulcrum_device_options *options,
-    int is_wide, struct fulcrum_device_state **out, struct fulcrum_device_info *info,
+    bool is_wide, struct fulcrum_device_state **out, struct fulcrum_device_info *info,
     struct fulcrum_error *err)
 {
     if (options->index > 0 || options->sm_count > 4.0) {
@@ -155,7 +156,7 @@ static void plain_multiply(
 static enum fulcrum_status plain_finish(
     struct fulcrum_device_state *state, struct fulcrum_error *err)
 {
-    int has_failed = state->has_failed;
+    bool has_failed = state->has_failed;
     state->has_failed = 0;
     return has_failed ? fulcrum_fail(
                             err, FULCRUM_ERR_UNSUPPORTED, "the device fell off the bus")

@@ -3,6 +3,7 @@
 #include "tests/support/fake_learner.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "calibrate/stopwatch.h"
@@ -19,7 +20,7 @@ struct board {
     pthread_t ticker;
     struct fake_nvml *fake;
     int ends;
-    int is_broken;
+    bool is_broken;
     size_t limit;
     int open_count;
     double activity; /* of all SMs */

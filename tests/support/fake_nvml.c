@@ -8,6 +8,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/fake_nvml.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,8 +228,8 @@ int fake_field_values(
     fulcrum_nvml_device device, int count, struct fulcrum_nvml_field *fields)
 {
     for (int i = 0; i < count; i++) {
-        int is_known = fields[i].field_id == FULCRUM_NVML_FIELD_POWER_INSTANT &&
-                       fields[i].scope_id == 0;
+        bool is_known = fields[i].field_id == FULCRUM_NVML_FIELD_POWER_INSTANT &&
+                        fields[i].scope_id == 0;
         fields[i].result =
             is_known ? device->gpu->instant_field_result : FULCRUM_NVML_NOT_SUPPORTED;
         fields[i].value_type = device->gpu->instant_type;

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/support/lab.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,7 +130,7 @@ static void look_at(struct lab *lab, const unsigned char *row, int *action)
 static void look_at_weights(struct fulcrum_learner_state *state)
 {
     struct lab *lab = state->lab;
-    int is_torn = state->weights[0] < lab->weight; /* older than before */
+    bool is_torn = state->weights[0] < lab->weight; /* older than before */
     for (size_t i = 1; i < LAB_WEIGHTS; i++) {
         is_torn = is_torn || state->weights[i] > state->weights[0] ||
                   state->weights[i] < state->weights[0];
@@ -149,7 +150,7 @@ static enum fulcrum_status forward(struct fulcrum_learner_state *state, size_t b
         look_at(lab, state->input + i * ROW_BYTE, &action[i]);
     }
     look_at_weights(state);
-    int is_first = lab->batch_count++ == 0;
+    bool is_first = lab->batch_count++ == 0;
     lab->least_batch = is_first || batch < lab->least_batch ? batch : lab->least_batch;
     lab->largest_batch = batch > lab->largest_batch ? batch : lab->largest_batch;
     if (lab->forward_s > 0.0) {
@@ -172,7 +173,7 @@ static int answer_before(const struct sight *sight, size_t number)
 }
 
 /* Whether a sequence is what one environment showed, was answered and did. */
-static int is_odd(const struct fulcrum_learner_state *state, size_t sequence)
+static bool is_odd(const struct fulcrum_learner_state *state, size_t sequence)
 {
     const size_t rows = state->lab->stage.actions.row_count;
     const struct sight first = sight_at(state, sequence);

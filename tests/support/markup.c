@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,8 @@ struct attribute {
 
 struct tag {
     char name[NAME_SIZE];
-    int is_end;
-    int is_empty; /* "/>" */
+    bool is_end;
+    bool is_empty; /* "/>" */
     size_t count;
     struct attribute attributes[ATTRIBUTES_MOST];
 };
@@ -37,10 +38,10 @@ struct reading {
     char ids[IDS_MOST][VALUE_SIZE];
     size_t link_count;
     char links[IDS_MOST][VALUE_SIZE];
-    int heading;     /* level of the last one */
-    int has_caption; /* of the table under way */
-    size_t columns;  /* of its head */
-    size_t cells;    /* of the row under way */
+    int heading;      /* level of the last one */
+    bool has_caption; /* of the table under way */
+    size_t columns;   /* of its head */
+    size_t cells;     /* of the row under way */
     char *fault;
 };
 
@@ -58,7 +59,7 @@ static int refuse(struct reading *reading, const char *format, ...)
     return 0;
 }
 
-static int is_void(const char *name)
+static bool is_void(const char *name)
 {
     return strcmp(name, "meta") == 0 || strcmp(name, "link") == 0 ||
            strcmp(name, "br") == 0 || strcmp(name, "hr") == 0;
@@ -190,7 +191,7 @@ static int check_heading(struct reading *reading, const char *name)
 static int check_table(struct reading *reading, const struct tag *tag)
 {
     const char *name = tag->name;
-    int is_cell = strcmp(name, "td") == 0 || strcmp(name, "th") == 0;
+    bool is_cell = strcmp(name, "td") == 0 || strcmp(name, "th") == 0;
     reading->cells += is_cell && !tag->is_end ? 1 : 0;
     reading->has_caption |= strcmp(name, "caption") == 0;
     if (strcmp(name, "table") == 0 && !tag->is_end) {
@@ -342,7 +343,7 @@ int markup_is_sound(const char *document, char fault[MARKUP_FAULT_SIZE])
     }
     reading->at = document;
     reading->fault = fault;
-    int is_sound = read_document(reading);
+    bool is_sound = read_document(reading);
     free(reading);
     return is_sound;
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static uint64_t add_to_digest(uint64_t digest, const unsigned char *bytes, size_
     return digest;
 }
 
-static int is_finite(const struct fulcrum_actor_info *info, const void *observation)
+static bool is_finite(const struct fulcrum_actor_info *info, const void *observation)
 {
     const float *values = observation;
     for (size_t i = 0; info->observation_kind == FULCRUM_OBSERVE_FLOAT32 &&

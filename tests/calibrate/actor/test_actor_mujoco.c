@@ -3,6 +3,7 @@
 /* Its environments are opaque, and no action can break one: the test must reach in. */
 #include "calibrate/actor/actor_mujoco.c" /* NOLINT(bugprone-suspicious-include) */
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "tests/support/suite.h"
@@ -40,7 +41,7 @@ static int step_at_rest(struct stage *stage)
     return mujoco_step(stage->env, rest, stage->observation);
 }
 
-static int is_finite(const struct stage *stage)
+static bool is_finite(const struct stage *stage)
 {
     for (size_t i = 0; i < stage->info.observation_count; i++) {
         if (!isfinite(stage->observation[i])) {

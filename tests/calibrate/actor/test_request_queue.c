@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "calibrate/stopwatch.h"
 #include "tests/support/suite.h"
@@ -147,7 +148,7 @@ static void test_requests_that_are_enough_already_need_no_wake_up(void)
 struct guest {
     struct fulcrum_request_queue *desk;
     size_t seat;
-    int was_answered;
+    bool was_answered;
     pthread_t thread;
 };
 

@@ -4,6 +4,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/device/cuda_driver.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -182,8 +183,8 @@ static void test_cublas_handle_is_for_float32_and_its_sms(void)
 static void test_row_major_products_are_told_in_columns(void)
 {
     static const struct {
-        int is_left_transposed;
-        int is_right_transposed;
+        bool is_left_transposed;
+        bool is_right_transposed;
         int left_op;
         int right_op;
         int left_stride;  /* of b as it is stored */

@@ -3,6 +3,7 @@
 #include "calibrate/device/compute.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static void test_flat_kernels_touch_their_elements_alone(void)
 }
 
 static void sum_columns(
-    const struct fulcrum_compute *compute, size_t rows, size_t cols, int is_added)
+    const struct fulcrum_compute *compute, size_t rows, size_t cols, bool is_added)
 {
     struct arrays arrays = {.count = 0};
     const float *value = take(&arrays, rows * cols, 3);

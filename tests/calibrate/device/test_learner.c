@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,7 +144,7 @@ static void fill_rows(const struct fulcrum_train_rows *rows,
     struct fulcrum_random random = fulcrum_random_seeded(seed);
     size_t count = rows->batch_count * rows->step_count;
     float *floats = (float *)(void *)rows->observation;
-    int is_bytes = options->network == FULCRUM_NETWORK_R2D2;
+    bool is_bytes = options->network == FULCRUM_NETWORK_R2D2;
     for (size_t i = 0; is_bytes && i < count * input_byte; i++) {
         rows->observation[i] = (unsigned char)(fulcrum_random_bits(&random) & 255U);
     }

@@ -5,6 +5,7 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,8 +151,8 @@ static double penalised_squares(const double *parameter, const double *best,
 }
 
 /* Whether parameter i is best where it is. */
-static int is_least(const double *best, size_t i, const struct fulcrum_samples *samples,
-    double noise_rel)
+static bool is_least(const double *best, size_t i,
+    const struct fulcrum_samples *samples, double noise_rel)
 {
     double least = penalised_squares(best, best, samples, noise_rel);
     double moved[PARAMETERS];

@@ -1,6 +1,7 @@
 /* test_fit_gpu_power.c - watts of a GPU: what levels of load tell, and what not. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -153,7 +154,7 @@ static void test_what_levels_cannot_tell_is_left_out(void)
         suite_assert_close(rows[i].what, fit.idle_w, rows[i].idle_w, 1e-3);
         suite_assert_close(rows[i].what, fit.floor_w, rows[i].floor_w, 1e-3);
         suite_assert_close(rows[i].what, fit.dynamic_w, rows[i].dynamic_w, 1e-3);
-        int is_fixed = (fit.fit.parameter[3].marks & FULCRUM_FIT_FIXED) != 0;
+        bool is_fixed = (fit.fit.parameter[3].marks & FULCRUM_FIT_FIXED) != 0;
         CU_ASSERT_EQUAL(is_fixed, (fit.told & FULCRUM_GPU_POWER_EXPONENT) == 0);
         suite_assert_close("exponent", fit.exponent, is_fixed ? 1 : 0.8, 1e-3);
     }

@@ -1,6 +1,7 @@
 /* test_nvml.c - what is asked of NVIDIA's library, on libraries of the tests' own. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #define _POSIX_C_SOURCE 200809L
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +225,7 @@ static void test_answers_that_are_no_reading_are_refused(void)
     }
     gpu->power_mw = 5000;
     for (int type = 0; type < 8; type++) {
-        int is_unsigned = type >= 1 && type <= 3;
+        bool is_unsigned = type >= 1 && type <= 3;
         double value = 7;
         gpu->instant_type = type;
         CU_ASSERT_EQUAL(ask(nvml, 1, 0, &value, NULL),

@@ -4,6 +4,7 @@
 #include "calibrate/network/loss.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "tests/support/suite.h"
 
@@ -82,7 +83,7 @@ struct clip_case {
     double log_ratio;
     double gain; /* what the surrogate counts */
     float advantage;
-    int is_moved; /* does the mean have a gradient */
+    bool is_moved; /* does the mean have a gradient */
 };
 
 static void test_surrogate_is_clipped_on_the_gaining_side_only(void)

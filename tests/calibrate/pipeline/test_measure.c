@@ -6,6 +6,7 @@
 #include "calibrate/pipeline/measure.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static struct fulcrum_measurement *measure(
 }
 
 /* Returns 77 where this build has no learner. */
-static int has_learner(void)
+static bool has_learner(void)
 {
     struct fulcrum_measure_options options = small_options(&greedy_two, 1);
     struct fulcrum_measurement *found = NULL;
@@ -82,8 +83,8 @@ static void assert_window(
     CU_ASSERT(window->actor_cpu_s > 0.0 && window->server_cpu_s > 0.0);
     CU_ASSERT(window->canary_rel > 0.0);
     CU_ASSERT(isnan(window->cpu_w) && isnan(window->gpu_w));
-    int is_disturbed = window->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
-                       window->others_frac > FULCRUM_MEASURE_OTHERS_MOST_FRAC;
+    bool is_disturbed = window->canary_rel > FULCRUM_CANARY_LIMIT_REL ||
+                        window->others_frac > FULCRUM_MEASURE_OTHERS_MOST_FRAC;
     CU_ASSERT_EQUAL(window->is_disturbed, is_disturbed);
 }
 
@@ -264,7 +265,7 @@ static void note_progress(void *user, const struct fulcrum_calibrate_progress *p
     visitor->last_frac = progress->done_frac;
 }
 
-static int has_seen_enough(void *user)
+static bool has_seen_enough(void *user)
 {
     const struct visitor *visitor = user;
     return visitor->patience > 0 && visitor->calls >= visitor->patience;
@@ -315,7 +316,7 @@ static void make_impatient(struct fulcrum_window_room *room)
     CU_ASSERT_EQUAL(status, FULCRUM_OK);
 }
 
-static int counts_to_three(void *user)
+static bool counts_to_three(void *user)
 {
     int *count = user;
     *count += 1;

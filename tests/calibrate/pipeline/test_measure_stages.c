@@ -8,6 +8,7 @@
 #include "calibrate/pipeline/measure_stages.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,7 @@ static void test_options_that_measure_nothing_are_refused(void)
     fulcrum_stages_measurement_free(NULL);
 }
 
-static int stop_at_once(void *user)
+static bool stop_at_once(void *user)
 {
     (void)user;
     return 1;
@@ -211,7 +212,7 @@ static void test_recording_costs_less_than_one_in_twenty(void)
 }
 
 /* Builds without a learner have no pipeline. */
-static int has_learner(void)
+static bool has_learner(void)
 {
     const struct fulcrum_learner_options options = {.network = FULCRUM_NETWORK_MLP,
         .max_batch = 1,

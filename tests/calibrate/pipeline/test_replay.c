@@ -5,6 +5,7 @@
 #include "calibrate/pipeline/replay.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,7 +156,7 @@ static void test_a_full_ring_forgets_its_oldest(void)
     }
     /* 0 to 2 are gone; a sequence starts at 3 to 7, each of them drawn in 512. */
     for (unsigned start = 0; start < 2 * CAPACITY; start++) {
-        int is_held = start >= 3 && start + LENGTH <= CAPACITY + 3;
+        bool is_held = start >= 3 && start + LENGTH <= CAPACITY + 3;
         CU_ASSERT_EQUAL(seen[start] > 0, is_held);
     }
     fulcrum_replay_free(replay);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <json-c/json.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static double number_of(struct json_object *event, const char *key)
     return json_object_get_double(json_object_object_get(event, key));
 }
 
-static int is_phase(struct json_object *event, const char *phase)
+static bool is_phase(struct json_object *event, const char *phase)
 {
     return strcmp(text_of(event, "ph"), phase) == 0;
 }

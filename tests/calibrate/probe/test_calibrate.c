@@ -3,6 +3,7 @@
 #include "calibrate/probe/calibrate.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static const struct fulcrum_calibrate_options cheap = {
     .meter_root = "/nonexistent",
 };
 
-static int has_learner(void)
+static bool has_learner(void)
 {
     struct fulcrum_learner_options options = {.network = FULCRUM_NETWORK_MLP,
         .max_batch = 1,
@@ -142,7 +143,7 @@ static void test_calibration_holds_every_part(void)
 /* Says stop once the run has come to `what`. */
 struct stopper {
     const char *what;
-    int is_there;
+    bool is_there;
     size_t calls;
     double last_frac;
 };
@@ -157,7 +158,7 @@ static void note_progress(void *user, const struct fulcrum_calibrate_progress *p
     stopper->is_there = strcmp(progress->what, stopper->what) == 0;
 }
 
-static int stop_there(void *user)
+static bool stop_there(void *user)
 {
     return ((struct stopper *)user)->is_there;
 }

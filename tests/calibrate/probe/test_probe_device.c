@@ -1,6 +1,7 @@
 /* test_probe_device.c - launches and copies, on a stand-in with a clock of its own. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "calibrate/device/compute.h"
@@ -49,7 +50,7 @@ static size_t count_odd(const struct fulcrum_series *series)
     for (size_t i = 0; i < series->count * series->count; i++) {
         size_t a = i / series->count;
         size_t b = i % series->count;
-        int is_pair = fabs(series->x[a] - series->x[b]) < 1.0;
+        bool is_pair = fabs(series->x[a] - series->x[b]) < 1.0;
         double off = fabs(series->value[a] / series->value[b] - 1.0);
         odd += is_pair && off > 0.01;
     }

@@ -1,6 +1,7 @@
 /* test_probe_gpu_power.c - loads of a GPU that draws what a test says. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ struct rig {
     int stops;
 };
 
-static int stops(void *user)
+static bool stops(void *user)
 {
     const struct rig *rig = user;
     return rig->stops;
@@ -341,7 +342,7 @@ static void test_duty_keeps_its_share_of_the_time(void)
     close_rig(&rig);
 }
 
-static int never(void *user)
+static bool never(void *user)
 {
     (void)user;
     return 0;
@@ -363,7 +364,7 @@ static void test_duty_ends_when_told(void)
     close_rig(&rig);
 }
 
-static int stop_at_once(void *user)
+static bool stop_at_once(void *user)
 {
     (void)user;
     return 1;

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Nothing is asked of times but their signs and orders: a busy machine has any. */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "calibrate/actor/placement.h"
@@ -145,7 +146,7 @@ static void test_nothing_is_told_before_a_visit(void)
     fulcrum_bench_close(&bench);
 }
 
-static int stops_at_once(void *user)
+static bool stops_at_once(void *user)
 {
     (void)user;
     return 1;

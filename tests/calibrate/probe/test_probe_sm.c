@@ -3,6 +3,7 @@
 #include "calibrate/probe/probe.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,7 +202,7 @@ static void test_shares_are_found_by_a_sweep(void)
 }
 
 /* 1 where the parameter is one of the four shares of GPU time. */
-static int is_share(const struct fulcrum_calibration *calibration, size_t i)
+static bool is_share(const struct fulcrum_calibration *calibration, size_t i)
 {
     static const char *const shares[] = {"workload.network.math_frac",
         "workload.network.sm_frac", "workload.network.dram_frac",

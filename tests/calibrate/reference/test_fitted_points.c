@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/reference/comparison.h"
 
+#include <stdbool.h>
+
 #include "tests/support/suite.h"
 
 static void test_lists_have_whole_items(void)
@@ -10,7 +12,7 @@ static void test_lists_have_whole_items(void)
         const char *list;
         const char *item;
         int has;
-        int has_part;
+        bool has_part;
     } cases[] = {
         {NULL, "a", 0, 0},
         {"", "a", 0, 0},

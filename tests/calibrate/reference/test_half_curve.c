@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/reference/formula.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "tests/support/suite.h"
@@ -42,7 +43,7 @@ static enum fulcrum_status read_place(const struct fulcrum_reference *reference,
 static void test_every_other_place_is_fitted(void)
 {
     static const size_t points[] = {2, 3, 4, 0, 5};
-    static const int is_fitted[] = {1, 0, 0, 1, 0};
+    static const bool is_fitted[] = {1, 0, 0, 1, 0};
     struct fixture fixture;
     struct fulcrum_half_curve curve;
     fill(&fixture);

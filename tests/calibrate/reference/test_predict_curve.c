@@ -5,6 +5,7 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static double bracket(double n, double cores, const struct truth *truth, int loc
 
 /* (20); beyond half of the cores unpinned threads of two sockets are slower. */
 static double oracle(double n, double cores, const struct truth *truth, int lockstep,
-    int is_spread_over_two)
+    bool is_spread_over_two)
 {
     double one = bracket(1, cores, truth, lockstep) * truth->step_s;
     double rate = bracket(n, cores, truth, lockstep) / one;
@@ -90,7 +91,7 @@ struct form_case {
     const struct truth *truth;
     double sockets;
     int lockstep;
-    int is_spread_over_two;
+    bool is_spread_over_two;
 };
 
 static void assert_form(const struct form_case *one)
@@ -436,7 +437,7 @@ static void tally_verdict(
     tally->point_count += (double)errors->count;
     tally->covered_count += errors->covered_frac * (double)errors->count;
     /* Not to be trusted: pipes, and threads free to roam two sockets. */
-    int is_loose =
+    bool is_loose =
         strcmp(verdict->series, "Subprocess") == 0 ||
         (strstr(name, "dgx") != NULL && strstr(verdict->series, "numa") == NULL);
     CU_ASSERT_EQUAL(

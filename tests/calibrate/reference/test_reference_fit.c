@@ -3,6 +3,7 @@
 #include "calibrate/reference/reference_fit.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "tests/support/hand_reference.h"
@@ -87,7 +88,7 @@ static void test_what_made_the_figures_is_found(void)
 struct watcher {
     const char *stage;
     int parts; /* of the stage, begun or under way, before the end */
-    volatile int is_over;
+    volatile bool is_over;
 };
 
 static void look_on(void *context, double done_frac, const char *stage)
@@ -100,7 +101,7 @@ static void look_on(void *context, double done_frac, const char *stage)
     }
 }
 
-static int wants_an_end(void *context)
+static bool wants_an_end(void *context)
 {
     const struct watcher *watcher = context;
     return watcher->is_over;
@@ -268,7 +269,7 @@ static void test_a_fit_becomes_a_calibration(void)
     double mean = 0.0;
     for (size_t i = 0; i < priors->draw_count * priors->parameter_count; i++) {
         size_t column = i % priors->parameter_count;
-        int is_fitted = priors->parameters[column].origin == FULCRUM_ORIGIN_FITTED;
+        bool is_fitted = priors->parameters[column].origin == FULCRUM_ORIGIN_FITTED;
         CU_ASSERT_EQUAL(isnan(priors->draws[i]) == 0, is_fitted);
         if (column == (size_t)(step - priors->parameters)) {
             mean += priors->draws[i] / (double)priors->draw_count;

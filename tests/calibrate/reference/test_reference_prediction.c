@@ -5,6 +5,7 @@
 #include "calibrate/reference/reference_prediction.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static struct fulcrum_calibration *one_error(const char *path, double standard_e
     }
     for (size_t i = 0; i < n; i++) {
         struct fulcrum_parameter *parameter = &calibration->parameters[i];
-        int is_chosen = strcmp(parameter->path, path) == 0;
+        bool is_chosen = strcmp(parameter->path, path) == 0;
         parameter->standard_error = is_chosen ? standard_error : 0.0;
         parameter->scale = FULCRUM_SCALE_LINEAR;
         calibration->covariance[i * n + i] =
@@ -127,7 +128,7 @@ static void test_a_table_of_batch_times_has_the_errors_of_its_line(void)
     fulcrum_reference_free(one);
 }
 
-static int is_beside_the_step(const char *path)
+static bool is_beside_the_step(const char *path)
 {
     static const char *const others[] = {"workload.host.per_batch_s",
         "workload.host.per_item_s", "workload.host.delay_s",

@@ -3,6 +3,7 @@
 #include "calibrate/reference/validation.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,8 +110,8 @@ static void test_presets_that_are_not_predicted_say_why(void)
         struct fulcrum_reference *reference = NULL;
         CU_ASSERT_EQUAL_FATAL(
             fulcrum_reference_load(entries[i].name, &reference, NULL), FULCRUM_OK);
-        int is_taken = reference->predictor != FULCRUM_PREDICTOR_NONE &&
-                       reference->predictor != FULCRUM_PREDICTOR_STAGE_SHARES;
+        bool is_taken = reference->predictor != FULCRUM_PREDICTOR_NONE &&
+                        reference->predictor != FULCRUM_PREDICTOR_STAGE_SHARES;
         silent += !is_taken && reference->not_predicted[0] == '\0' ? 1 : 0;
         fulcrum_reference_free(reference);
     }

@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static int find_python(void)
     if (pipe == NULL) {
         return 0;
     }
-    int is_there = fgets(path, 4096, pipe) != NULL;
+    bool is_there = fgets(path, 4096, pipe) != NULL;
     is_there = pclose(pipe) == 0 && is_there;
     path[strcspn(path, "\n")] = '\0';
     return is_there;
@@ -336,7 +337,7 @@ static struct ratio measure_ratio(const char *env_id)
 
 /* A margin that machines under load keep, and a loop that does its work twice does not.
  */
-static int is_close(double ratio)
+static bool is_close(double ratio)
 {
     return ratio > 1.0 / MARGIN_FACTOR && ratio < MARGIN_FACTOR;
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static struct fulcrum_actor_options pendulum_options(const char *name)
         .env_id = name, .python = PENDULUM, .limit_s = 3.0 * LIMIT_S};
 }
 
-static int has_python(void)
+static bool has_python(void)
 {
     int found = system("python3 -c '' >/dev/null 2>&1") == 0; /* NOLINT(cert-env33-c) */
     if (!found) {
@@ -196,7 +197,7 @@ static void *step_bound(void *argument)
     cpu_set_t first;
     CPU_ZERO(&first);
     CPU_SET(0, &first);
-    int is_bound = sched_setaffinity(0, sizeof first, &first) == 0;
+    bool is_bound = sched_setaffinity(0, sizeof first, &first) == 0;
     (void)fulcrum_stepper_step(argument);
     return is_bound ? argument : NULL;
 }
@@ -805,7 +806,7 @@ static pid_t start_program(const char *pid_file)
 }
 
 /* A build without OpenBLAS calibrates with no learner of its own. */
-static int has_learner(void)
+static bool has_learner(void)
 {
     const struct fulcrum_learner *learner = fulcrum_learner_find("cpu");
     const struct fulcrum_learner_options options = {.network = FULCRUM_NETWORK_MLP,
@@ -840,7 +841,7 @@ static void test_workers_die_with_the_program(void)
     CU_ASSERT_EQUAL(all_are_gone(pids), 0);
     (void)kill(program, SIGKILL);
     (void)waitpid(program, NULL, 0);
-    int is_clean = 0;
+    bool is_clean = 0;
     for (int i = 0; i < 300 && !is_clean; i++) {
         fulcrum_sleep_s(0.01);
         is_clean = all_are_gone(pids);
@@ -865,7 +866,7 @@ static void test_children_of_an_environment_are_killed(void)
     pid_t pids[32] = {-1};
     read_pids(pid_file, pids, sizeof pids / sizeof pids[0]);
     CU_ASSERT(pids[0] > 0 && pids[1] > 0);
-    int is_clean = 0;
+    bool is_clean = 0;
     for (int i = 0; i < 300 && !is_clean; i++) {
         is_clean = all_are_gone(pids);
         fulcrum_sleep_s(0.01);

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE /* wait4 */
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +135,7 @@ static int simulates(size_t points, const char *more)
         points + 3, more);
     char *text = text_of("2", words);
     int found = strstr(text, "simulate") != NULL;
-    int is_whole = strstr(text, "fast") != NULL || found;
+    bool is_whole = strstr(text, "fast") != NULL || found;
     free(text);
     CU_ASSERT(is_whole);
     return found;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static struct run start(enum stream which, const char *words)
     CU_ASSERT_FATAL(run.stream != NULL);
     if (run.process == 0) {
         FILE *other = fopen("/dev/null", "w");
-        int is_ok =
+        bool is_ok =
             other != NULL && dup2(fileno(other), OUTPUT + MESSAGES - (int)which) >= 0;
         (void)dup2(ends[1], (int)which);
         (void)close(ends[0]);

@@ -7,6 +7,7 @@
  * 0.08: what 512 rows leave open is 0.02, the prototype's own noise was not told.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,7 +120,7 @@ static double prototype_share(const struct question *question, const char *path)
 static void check_share(const struct question *question, const char *path, double first)
 {
     double expected = prototype_share(question, path);
-    int is_named = !isnan(expected);
+    bool is_named = !isnan(expected);
     int agrees =
         is_named ? fabs(first - expected) < TOLERANCE && first > question->least_named
                  : first < question->most_other;
@@ -148,7 +149,7 @@ static void test_shares_agree_with_the_prototypes(void)
     }
 }
 
-static int is_watts(const char *path)
+static bool is_watts(const char *path)
 {
     size_t length = strlen(path);
     return strncmp(path, "machine.", 8) == 0 && length > 2 &&

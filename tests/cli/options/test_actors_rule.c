@@ -3,6 +3,7 @@
 #include "cli/options/actors_rule.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "tests/support/expect.h"
@@ -29,7 +30,7 @@ static void test_one_way_to_give_actors_is_enough(void)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fulcrum_error err = {FULCRUM_OK, ""};
         struct fulcrum_context context = {.exit_code = 0};
-        int is_refused = cases[i].status != FULCRUM_OK;
+        bool is_refused = cases[i].status != FULCRUM_OK;
         CU_ASSERT_EQUAL(fulcrum_actors_rule_check(&cases[i].rule, cases[i].others,
                             "in one way, 100 %", &context, &err),
             cases[i].status);

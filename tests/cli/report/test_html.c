@@ -6,6 +6,7 @@
 #include "cli/report/html.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,7 +305,7 @@ static void test_the_reader_of_markup_sees_faults(void)
 #undef DOCUMENT
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char fault[MARKUP_FAULT_SIZE];
-        int is_sound = markup_is_sound(cases[i].document, fault);
+        bool is_sound = markup_is_sound(cases[i].document, fault);
         CU_ASSERT_EQUAL(is_sound, cases[i].fault[0] == '\0');
         CU_ASSERT_PTR_NOT_NULL(strstr(fault, cases[i].fault));
     }

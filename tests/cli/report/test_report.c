@@ -4,6 +4,7 @@
 
 #include "cli/report/report_section.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static void test_a_report_has_every_section_that_applies(void)
         char heading[80];
         const char *id = fulcrum_report_section_name(i);
         (void)snprintf(heading, sizeof heading, "<h2 id=\"%s\">", id);
-        int is_several = strcmp(id, "machines") == 0;
+        bool is_several = strcmp(id, "machines") == 0;
         CU_ASSERT_EQUAL(markup_count(report.text, heading), is_several ? 0 : 1);
     }
     CU_ASSERT_EQUAL(markup_count(report.text, "could not be worked out"), 0);

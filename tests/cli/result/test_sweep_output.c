@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,7 +216,7 @@ static void test_an_output_is_whole_in_each_form(void)
         char *text =
             written(cases[i].format, "actor_count,method", 3, cases[i].complete);
         char expected[2000];
-        int has_head = cases[i].after_head != NULL;
+        bool has_head = cases[i].after_head != NULL;
         (void)snprintf(expected, sizeof expected, "%s%s%s", has_head ? head : "",
             has_head ? cases[i].after_head : "", cases[i].rest);
         CU_ASSERT_STRING_EQUAL(text, expected);

@@ -3,6 +3,7 @@
 #include "cli/validate/validate_baseline.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "cli/result/check_list.h"
@@ -72,7 +73,7 @@ static size_t failures(struct fulcrum_stored_point points[STORED_MOST],
     struct fulcrum_check_list checks = {.count = 0};
     (void)fulcrum_baseline_check(&baseline, &fixture()->set, by, &checks);
     size_t failed = fulcrum_check_list_count(&checks, FULCRUM_CHECK_FAILED);
-    int is_said = text == NULL;
+    bool is_said = text == NULL;
     for (size_t i = 0; i < checks.count && text != NULL; i++) {
         is_said = is_said || strstr(checks.items[i].text, text) != NULL;
     }

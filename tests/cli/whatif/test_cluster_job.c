@@ -4,6 +4,7 @@
 #include "cli/whatif/cluster_job.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "model/quantity.h"
 #include "tests/support/designs.h"
@@ -137,8 +138,8 @@ static size_t count_best(
     size_t best = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const struct fulcrum_cluster_row *other = &rows->rows[i];
-        int is_rival = other->scaling == row->scaling &&
-                       fabs(other->device_count - row->device_count) < 0.5;
+        bool is_rival = other->scaling == row->scaling &&
+                        fabs(other->device_count - row->device_count) < 0.5;
         best += is_rival && other->is_best ? 1 : 0;
         CU_ASSERT_FALSE(is_rival && row->is_best &&
                         other->quality_runtime_s < row->quality_runtime_s);
@@ -286,7 +287,7 @@ static void test_without_draws_there_are_no_intervals(void)
         CU_ASSERT(isnan(row->gain.lo));
         /* The estimate of the gain needs no draws, but something to gain on. */
         size_t plain = fulcrum_cluster_plain_of(&job.rows, i);
-        int has_plain = plain < job.rows.count && plain != i;
+        bool has_plain = plain < job.rows.count && plain != i;
         CU_ASSERT_EQUAL(isfinite(row->gain.value) != 0, has_plain);
     }
     for (size_t i = 0; i < job.rows.crossover_count; i++) {

@@ -3,6 +3,7 @@
 #include "model/design/cluster.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "tests/support/suite.h"
@@ -85,7 +86,7 @@ static double followed_ring_s(size_t peers, size_t nodes, double chunk_byte)
         double next[DEVICES_MOST] = {0};
         for (size_t chunk = 0; chunk < devices; chunk++) {
             size_t holder = (chunk + step) % devices;
-            int is_net = nodes > 1 && crosses(holder, peers);
+            bool is_net = nodes > 1 && crosses(holder, peers);
             double rate = nodes > 1 ? 25e9 : 300e9; /* the ring's slowest link */
             next[chunk] = has[chunk] + (is_net ? 14e-6 : 3e-6) + chunk_byte / rate;
             last = fmax(last, next[chunk]);

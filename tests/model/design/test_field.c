@@ -1,6 +1,7 @@
 /* test_field.c - fields of a design by path, nearest names, completeness. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "model/design/design.h"
@@ -17,8 +18,8 @@ static void test_every_field_is_found_by_its_path_and_starts_at_its_fallback(voi
     for (size_t i = 0; i < count; i++) {
         CU_ASSERT_PTR_EQUAL(fulcrum_field_find(fields[i].path), &fields[i]);
         double value = fulcrum_field_number(&fields[i], &design);
-        int is_number = fields[i].kind == FULCRUM_FIELD_NUMBER ||
-                        fields[i].kind == FULCRUM_FIELD_COUNT;
+        bool is_number = fields[i].kind == FULCRUM_FIELD_NUMBER ||
+                         fields[i].kind == FULCRUM_FIELD_COUNT;
         CU_ASSERT(!is_number || value == fields[i].fallback ||
                   (isnan(value) && isnan(fields[i].fallback)));
         CU_ASSERT(strlen(fields[i].meaning) > 3);

@@ -3,6 +3,7 @@
 #include "model/fast/cohort.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "bench/random_network.h"
 #include "model/fast/mean_field.h"
@@ -188,7 +189,7 @@ static void test_a_guess_changes_nothing(void)
 
 /* Steps that are over in no time beside a batch, or the other way round, are not for
    this equation. */
-static int is_balanced(const struct fulcrum_network *network)
+static bool is_balanced(const struct fulcrum_network *network)
 {
     double most_s = fulcrum_batch_time(&network->host, network->actors) +
                     fulcrum_batch_time(&network->gpu, network->actors);

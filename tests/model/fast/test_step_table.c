@@ -5,6 +5,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_integration.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "tests/support/suite.h"
 
@@ -135,7 +136,7 @@ static void test_tail_and_excess_are_those_of_the_law(void)
 }
 
 /* What little is left beyond the table goes on falling. */
-static int keeps_falling(const struct fulcrum_step_table *table)
+static bool keeps_falling(const struct fulcrum_step_table *table)
 {
     enum { FACTORS = 25 };
     double rest_before = 1.0;

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/predict/mig.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +124,7 @@ static int place_all(
             continue;
         }
         const struct fulcrum_mig_profile *profile = &mig->profiles[i];
-        int may_start = 0;
+        bool may_start = 0;
         for (size_t k = 0; k < profile->start_count; k++) {
             may_start = may_start || profile->starts[k] == (double)start;
         }

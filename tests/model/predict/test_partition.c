@@ -3,6 +3,7 @@
 #include "model/predict/partition.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -490,7 +491,7 @@ static struct fulcrum_mig small_gpu(void)
     return mig;
 }
 
-static double on_slice(const struct fulcrum_gpu_stage *stage, int is_large)
+static double on_slice(const struct fulcrum_gpu_stage *stage, bool is_large)
 {
     return fulcrum_gpu_stage_s(
         stage, is_large ? 2.0 / 3 : 1.0 / 3, is_large ? 0.5 : 0.25);

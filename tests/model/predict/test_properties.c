@@ -8,6 +8,7 @@
  * FULCRUM_PROPERTY_SEED (1). The fast method gets all of them, slower ones a share.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -81,17 +82,17 @@ static unsigned long setting(const char *name, unsigned long otherwise)
     return text != NULL ? strtoul(text, NULL, 10) : otherwise;
 }
 
-static int is_share(double value)
+static bool is_share(double value)
 {
     return value >= 0.0 && value <= 1.0 + ROUNDING;
 }
 
-static int is_time(double value)
+static bool is_time(double value)
 {
     return value >= 0.0 && isfinite(value);
 }
 
-static int is_near(double value, double expected)
+static bool is_near(double value, double expected)
 {
     return fabs(value - expected) <= ROUNDING * (fabs(expected) + ROUNDING);
 }
@@ -266,7 +267,7 @@ static void test_solutions_obey_laws_and_bounds(void)
 static int mixes(const struct fulcrum_network *network)
 {
     const struct fulcrum_step *step = &network->step;
-    int has_cv = step->law == FULCRUM_LAW_LOGNORMAL || step->law == FULCRUM_LAW_ERLANG;
+    bool has_cv = step->law == FULCRUM_LAW_LOGNORMAL || step->law == FULCRUM_LAW_ERLANG;
     double spread_s = step->mean_s * (has_cv ? step->cv : 1.0);
     return step->law != FULCRUM_LAW_DETERMINISTIC &&
            spread_s >= LEAST_CV * (step->mean_s + network->delay_s);

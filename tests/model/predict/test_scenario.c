@@ -3,6 +3,7 @@
 #include "model/predict/scenario.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "model/network/solution.h"
@@ -386,7 +387,7 @@ static void compare_along(
     for (size_t i = 0; i < 12; i++) {
         varied[0].number = value_of(field, i % 2);
         varied[1].number = value_of(varied[1].field, i / 2 % 3);
-        int is_alone = varied[0].field == varied[1].field || i % 6 > 3;
+        bool is_alone = varied[0].field == varied[1].field || i % 6 > 3;
         const struct fulcrum_point point = {varied, is_alone ? 1 : 2, i / 4, 5 + i / 8};
         compare_designs(f, &point, &prefix);
     }
@@ -399,8 +400,8 @@ static void compare_all_along(const struct fixture *f)
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
-        int is_number = fields[i].kind == FULCRUM_FIELD_NUMBER ||
-                        fields[i].kind == FULCRUM_FIELD_COUNT;
+        bool is_number = fields[i].kind == FULCRUM_FIELD_NUMBER ||
+                         fields[i].kind == FULCRUM_FIELD_COUNT;
         for (size_t j = 0; is_number && j < sizeof others / sizeof others[0]; j++) {
             compare_along(f, &fields[i], others[j]);
         }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/predict/solver.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "tests/support/suite.h"
@@ -69,7 +70,7 @@ static void test_each_method_runs_and_says_so(void)
         CU_ASSERT_EQUAL(out.bottleneck, FULCRUM_BOUND_CPU);
         suite_assert_close(
             fulcrum_method_name(methods[i]), out.steps_per_s, 16.0, 0.02);
-        int is_textbook = methods[i] == FULCRUM_METHOD_PRODUCT_FORM;
+        bool is_textbook = methods[i] == FULCRUM_METHOD_PRODUCT_FORM;
         CU_ASSERT_EQUAL((out.flags & FULCRUM_FLAG_TEXTBOOK) != 0U, is_textbook);
     }
 }

@@ -3,6 +3,7 @@
 #include "model/simulate/simulate.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "tests/support/suite.h"
 
@@ -270,7 +271,7 @@ static void test_many_train_steps_for_an_env_step_take_no_longer(void)
     }
 }
 
-static int is_frac(double value)
+static bool is_frac(double value)
 {
     return value >= 0.0 && value <= 1.0 + 1e-9;
 }

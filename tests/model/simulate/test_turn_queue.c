@@ -4,6 +4,7 @@
 
 #include <gsl/gsl_rng.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "tests/support/suite.h"
 
@@ -33,7 +34,7 @@ static void test_one_thread_goes_round_the_line(void)
 {
     static const struct {
         double end_s;
-        int is_over;
+        bool is_over;
     } expected[] = {{2, 0}, {3, 1}, {5, 0}, {6, 1}, {8, 0}, {9, 1}};
     static const double steps_s[] = {3, 1, 5};
     struct fulcrum_turn_queue queue;
@@ -130,7 +131,7 @@ static void test_many_threads_agree_with_plain_arrays(void)
         }
         now_s = fulcrum_turn_queue_next(&queue);
         differ += now_s != plain.running[plain_next(&plain)].end_work_s;
-        int is_over = fulcrum_turn_queue_end(&queue);
+        bool is_over = fulcrum_turn_queue_end(&queue);
         differ += is_over != plain_end(&plain);
         if (is_over) {
             double work_s = 3.0 * gsl_rng_uniform(rng);

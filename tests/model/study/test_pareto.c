@@ -3,6 +3,7 @@
 #include "model/study/pareto.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "model/quantity.h"
@@ -47,7 +48,7 @@ static void fill_points(
 {
     for (size_t at = 0; at < count * FULCRUM_PARETO_METRICS_MOST; at++) {
         double value = (double)pick(seed, at, levels) - 0.5 * (double)levels;
-        int is_unknown = pick(seed + 1, at, 50) == 0;
+        bool is_unknown = pick(seed + 1, at, 50) == 0;
         points[at / FULCRUM_PARETO_METRICS_MOST]
             .value[at % FULCRUM_PARETO_METRICS_MOST] =
             is_unknown ? FULCRUM_UNKNOWN : value;
@@ -70,7 +71,7 @@ static int beats(const struct point *a, const struct point *b,
     return better;
 }
 
-static int is_known(const struct point *point, size_t metric_count)
+static bool is_known(const struct point *point, size_t metric_count)
 {
     for (size_t j = 0; j < metric_count; j++) {
         if (isnan(point->value[j])) {
@@ -80,7 +81,7 @@ static int is_known(const struct point *point, size_t metric_count)
     return 1;
 }
 
-static int is_on_front(const struct point *points, size_t count, size_t i,
+static bool is_on_front(const struct point *points, size_t count, size_t i,
     const enum fulcrum_sense *senses, size_t metric_count)
 {
     for (size_t k = 0; k < count; k++) {
@@ -115,7 +116,7 @@ static void check_set(const struct point *points, size_t count,
     size_t faults = front_count != back_count;
     for (size_t i = 0; i < count && faults == 0; i++) {
         int wanted = is_on_front(points, count, i, senses, metric_count);
-        int is_there = at < front_count && front[at].index == i;
+        bool is_there = at < front_count && front[at].index == i;
         faults += wanted != is_there;
         faults += is_there &&
                   (back[at].index != i || front[at].value[0] != points[i].value[0] ||

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/study/sweep.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "model/quantity.h"
@@ -159,7 +160,7 @@ static int check_block(
         watch->faults += watch->prepared[i] != watch->next + 1;
         watch->next++;
     }
-    int is_last = watch->next == STEPS * watch->actor_count;
+    bool is_last = watch->next == STEPS * watch->actor_count;
     watch->largest = count > watch->largest ? count : watch->largest;
     if (!is_last && (watch->smallest == 0 || count < watch->smallest)) {
         watch->smallest = count;

@@ -3,6 +3,7 @@
 #include "model/study/sweep.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "model/quantity.h"
@@ -93,7 +94,7 @@ struct pair {
     double b;
 };
 
-static int is_on_front(const struct pair *pairs, size_t i)
+static bool is_on_front(const struct pair *pairs, size_t i)
 {
     for (size_t k = 0; k < POINTS; k++) {
         int reaches = pairs[k].a >= pairs[i].a && pairs[k].b >= pairs[i].b;
@@ -152,7 +153,7 @@ static void check_front(
     fill_pairs(grid, metrics, 0, pairs);
     size_t at = 0;
     for (size_t i = 0; i < POINTS; i++) {
-        int is_there = at < count && front[at] == i;
+        bool is_there = at < count && front[at] == i;
         CU_ASSERT_EQUAL(is_there, is_on_front(pairs, i));
         CU_ASSERT_EQUAL(
             fulcrum_sweep_front_frac(visited.front, i), times[i] / (double)DRAWS);
@@ -271,11 +272,11 @@ static void test_outputs_have_the_sense_that_their_names_tell(void)
     for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
         const char *name = fulcrum_output_name(i);
         enum fulcrum_sense sense = fulcrum_output_sense(i);
-        int is_rate = strstr(name, "_per_s") != NULL || strstr(name, "_per_j") != NULL;
+        bool is_rate = strstr(name, "_per_s") != NULL || strstr(name, "_per_j") != NULL;
         size_t length = strlen(name);
-        int is_cost = !is_rate && (strcmp(name + length - 2, "_s") == 0 ||
-                                      strcmp(name + length - 2, "_w") == 0 ||
-                                      strcmp(name + length - 2, "_j") == 0);
+        bool is_cost = !is_rate && (strcmp(name + length - 2, "_s") == 0 ||
+                                       strcmp(name + length - 2, "_w") == 0 ||
+                                       strcmp(name + length - 2, "_j") == 0);
         CU_ASSERT(!is_rate || sense == FULCRUM_SENSE_MORE);
         CU_ASSERT(!is_cost || sense == FULCRUM_SENSE_LESS);
     }

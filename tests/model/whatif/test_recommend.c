@@ -11,6 +11,7 @@
 #include "model/whatif/recommend.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -411,7 +412,7 @@ static void make_fewest(uint64_t seed, struct fewest_question *out)
     out->share_percent = shares[pick(seed, 4, 6)];
     out->metric = metrics[pick(seed, 5, 4)];
     (void)snprintf(out->range, sizeof out->range, "%s", ranges[pick(seed, 6, 6)]);
-    int is_single = strcmp(out->machine, "workstation-rtx4090") == 0;
+    bool is_single = strcmp(out->machine, "workstation-rtx4090") == 0;
     size_t gpus = is_single ? 1 : (size_t)1 << pick(seed, 7, 4);
     (void)snprintf(out->gpus, sizeof out->gpus, "run.gpu_count=%zu", gpus);
     out->rule[0] = '\0';
@@ -451,7 +452,7 @@ static double *grid_of(const struct fewest_question *question, struct curves *ou
             .solver = {.seed = 1, .method = FULCRUM_METHOD_FAST, .max_steps = 2e7},
             .draws = DRAWS}};
     const char *number = strrchr(question->rule, ' ');
-    int is_fixed = strncmp(question->rule, "--actors ", 9) == 0;
+    bool is_fixed = strncmp(question->rule, "--actors ", 9) == 0;
     if (strncmp(question->rule, "--best", 6) == 0) {
         CU_ASSERT_EQUAL_FATAL(fulcrum_range_parse(fulcrum_field_find("run.actor_count"),
                                   number + 1, &choices, &plan.actor_choice_count, NULL),
@@ -558,7 +559,7 @@ static void check_fewest(uint64_t seed, struct effort *effort)
     write_fewest(&question, words, sizeof words);
     double *values = grid_of(&question, &curves);
     double share = question.share_percent / 100.0;
-    int has_answer = first_of(curves.value[0], curves.count, share) < curves.count;
+    bool has_answer = first_of(curves.value[0], curves.count, share) < curves.count;
     char *csv = has_answer ? answer_to(words) : NULL;
     CU_ASSERT((csv != NULL) == has_answer);
     if (csv != NULL) {
@@ -830,7 +831,7 @@ static void test_limits_within_the_solvers_error_are_told(void)
 {
     static const struct {
         double over; /* the limit over the rate, in errors */
-        int is_open;
+        bool is_open;
     } cases[] = {{0.5, 1}, {-0.5, 1}, {-3.0, 0}, {3.0, 0}};
     char words[LINE_SIZE];
     char *csv = answer_to("machine " MACHINE_QUESTION);

@@ -3,6 +3,7 @@
 #include "plots/chart/axis.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -117,7 +118,7 @@ static void test_log_ticks_label_powers_and_mark_the_rest(void)
     size_t labelled = 0;
     for (size_t i = 0; i < axis.tick_count; i++) {
         double power = log10(axis.ticks[i].value);
-        int is_power = fabs(power - round(power)) < 1e-12;
+        bool is_power = fabs(power - round(power)) < 1e-12;
         CU_ASSERT_EQUAL(axis.ticks[i].label[0] != '\0', is_power);
         labelled += is_power ? 1U : 0U;
     }

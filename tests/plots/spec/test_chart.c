@@ -4,6 +4,7 @@
 #include "plots/chart/chart.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -408,7 +409,7 @@ static enum fulcrum_status draw_memory(struct fulcrum_canvas *canvas,
     const struct store *store, const struct data_case *data_case)
 {
     const double bound = 0.1;
-    int is_log2 = data_case->count % 2 == 0;
+    bool is_log2 = data_case->count % 2 == 0;
     struct fulcrum_lines_line lines[] = {
         a_line(store, "1.6 times the bandwidth", 0, data_case),
         a_line(store, long_text, 1, data_case), a_line(store, "a point", 2, data_case)};

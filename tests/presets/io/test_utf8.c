@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "presets/io/text_file.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static void test_every_code_point_but_surrogates_is_well_formed(void)
     for (uint32_t point = 1; point <= 0x10ffff; point++) {
         char text[5];
         size_t length = encode(point, text);
-        int is_surrogate = point >= 0xd800 && point <= 0xdfff;
+        bool is_surrogate = point >= 0xd800 && point <= 0xdfff;
         wrong += fulcrum_utf8_length(text) != (is_surrogate ? 0 : length);
     }
     CU_ASSERT_EQUAL(wrong, 0);

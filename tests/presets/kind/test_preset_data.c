@@ -5,6 +5,7 @@
 #include "presets/kind/preset.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static void expect(int holds, const char *name, const char *what)
 }
 
 /* Given: not what the field is without the file. */
-static int is_given(
+static bool is_given(
     const struct fulcrum_field *field, const struct fulcrum_design *design)
 {
     double value = fulcrum_field_number(field, design);
@@ -70,8 +71,8 @@ static void check_sources(const char *name, const struct loaded *loaded)
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
-        int is_number = fields[i].kind == FULCRUM_FIELD_NUMBER ||
-                        fields[i].kind == FULCRUM_FIELD_COUNT;
+        bool is_number = fields[i].kind == FULCRUM_FIELD_NUMBER ||
+                         fields[i].kind == FULCRUM_FIELD_COUNT;
         if (strncmp(fields[i].path, "run.", 4) == 0 || !is_number ||
             !is_given(&fields[i], &loaded->design)) {
             continue;
@@ -142,7 +143,7 @@ static void test_ratios_of_threads_to_sms_are_the_published_ones(void)
     }
 }
 
-static int is_within(double value, double least, double most)
+static bool is_within(double value, double least, double most)
 {
     return value >= least && value <= most;
 }
@@ -244,7 +245,7 @@ static void test_workloads_are_plausible_and_leave_times_to_calibrations(void)
 }
 
 /* A fit says what it was fitted to. */
-static int is_fitted(const struct fulcrum_calibration *calibration)
+static bool is_fitted(const struct fulcrum_calibration *calibration)
 {
     for (size_t i = 0; i < calibration->note_count; i++) {
         if (strcmp(calibration->notes[i].key, "fitted_to") == 0) {
@@ -255,7 +256,7 @@ static int is_fitted(const struct fulcrum_calibration *calibration)
 }
 
 /* What `fulcrum calibrate` wrote says when and with what, and how fast the core was. */
-static int is_measured(const struct fulcrum_calibration *calibration)
+static bool is_measured(const struct fulcrum_calibration *calibration)
 {
     return fulcrum_calibration_note(calibration, "date") != NULL;
 }

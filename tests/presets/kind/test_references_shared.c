@@ -13,6 +13,7 @@
 #include <fnmatch.h>
 #include <json-c/json.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +199,7 @@ static void complain(const struct cell *cell, const char *what)
     CU_FAIL("a published number has no place");
 }
 
-static int is_close(double actual, double expected)
+static bool is_close(double actual, double expected)
 {
     return fabs(actual - expected) <= TOLERANCE_REL * fabs(expected);
 }
@@ -241,7 +242,7 @@ static struct fulcrum_observation *find_observation(
     return NULL;
 }
 
-static int has_x(const struct fulcrum_reference_point *point,
+static bool has_x(const struct fulcrum_reference_point *point,
     const struct column *column, const struct cell *cell)
 {
     const struct fulcrum_reference_setting *setting =
@@ -255,7 +256,7 @@ static int has_x(const struct fulcrum_reference_point *point,
     return is_close(setting->number, column->x_scale * json_object_get_double(cell->x));
 }
 
-static int has_also(const struct fulcrum_reference_point *point,
+static bool has_also(const struct fulcrum_reference_point *point,
     const struct column *column, const struct cell *cell)
 {
     if (column->also == NULL) {
@@ -437,7 +438,7 @@ static void load_all(struct shipped *out)
     free(entries);
 }
 
-static int has_no_extract(const char *name)
+static bool has_no_extract(const char *name)
 {
     for (size_t i = 0; i < sizeof without_extract / sizeof without_extract[0]; i++) {
         if (strcmp(without_extract[i], name) == 0) {
@@ -448,7 +449,7 @@ static int has_no_extract(const char *name)
 }
 
 /* What this program measured itself was published nowhere, and says so. */
-static int is_measured_here(const struct fulcrum_reference *reference)
+static bool is_measured_here(const struct fulcrum_reference *reference)
 {
     static const char start[] = "measured by `fulcrum measure`";
     for (size_t i = 0; i < reference->source_count; i++) {
@@ -478,7 +479,7 @@ static size_t count_rest(const struct fulcrum_reference *reference, size_t index
 
 static void check_rest(const struct fulcrum_reference *reference)
 {
-    int has_none = has_no_extract(reference->name) || is_measured_here(reference);
+    bool has_none = has_no_extract(reference->name) || is_measured_here(reference);
     for (size_t i = 0; i < reference->point_count; i++) {
         CU_ASSERT(has_none || count_rest(reference, i) == 0);
     }

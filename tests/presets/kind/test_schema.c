@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <json-c/json.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +75,8 @@ static void test_every_field_stands_in_its_schema(void)
     size_t found = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
-        int is_machine = strncmp(fields[i].path, "machine.", 8) == 0;
-        int is_workload = strncmp(fields[i].path, "workload.", 9) == 0;
+        bool is_machine = strncmp(fields[i].path, "machine.", 8) == 0;
+        bool is_workload = strncmp(fields[i].path, "workload.", 9) == 0;
         if (!is_machine && !is_workload) {
             continue;
         }
