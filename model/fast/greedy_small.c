@@ -286,7 +286,7 @@ static size_t least(size_t a, size_t b)
 }
 
 /* How many of those at the CPU have a thread. */
-static size_t stepping(const struct chain *chain, size_t at_cpu)
+static size_t stepping_count(const struct chain *chain, size_t at_cpu)
 {
     return least(at_cpu, chain->threads);
 }
@@ -316,7 +316,7 @@ static double service_s(
 /* The chance of state q in a set of rows. */
 static double share_of(const struct chain *chain, const double *rows, size_t q)
 {
-    size_t steps = stepping(chain, chain->actors - q);
+    size_t steps = stepping_count(chain, chain->actors - q);
     return rows[q * NODES] / (steps > 0 ? (double)steps : 1.0);
 }
 
@@ -362,10 +362,11 @@ static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
     double chance, const double *left)
 {
     size_t q = chain->actors - batch - left_at_cpu;
-    size_t aged = stepping(chain, left_at_cpu);
+    size_t aged = stepping_count(chain, left_at_cpu);
     if (q == 0) {
-        struct fulcrum_crowd crowd = {
-            .aged = aged, .fresh = stepping(chain, chain->actors) - aged, .left = left};
+        struct fulcrum_crowd crowd = {.aged = aged,
+            .fresh = stepping_count(chain, chain->actors) - aged,
+            .left = left};
         idle(chain, &crowd, chain->stage[batch].work_s, chance);
         return;
     }
@@ -373,7 +374,7 @@ static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
         chain->next[q * NODES] += chance;
         return;
     }
-    size_t fresh = stepping(chain, left_at_cpu + batch) - aged;
+    size_t fresh = stepping_count(chain, left_at_cpu + batch) - aged;
     chain->fresh[q] += chance * (double)fresh;
     if (aged > 0) {
         fulcrum_residual_add(chain->next + q * NODES, chance * (double)aged, left);
@@ -701,7 +702,7 @@ static void first_guess(struct chain *chain)
     size_t middle = usual_state(chain);
     for (size_t q = 1; q <= actors; q++) {
         double share = exp(-fabs((double)q - (double)middle));
-        size_t steps = stepping(chain, actors - q);
+        size_t steps = stepping_count(chain, actors - q);
         double *row = chain->now + q * NODES;
         fulcrum_residual_set(row, share * (double)steps, chain->grid.rested);
         row[0] = steps > 0 ? row[0] : share;
@@ -753,7 +754,7 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
     fulcrum_residual_grid_init(&chain->grid, &form, chain->delay_work_s);
     chain->grid_scale =
         chain->grid.mean_s / (network->step.mean_s + chain->delay_work_s);
-    double racers = (double)stepping(chain, chain->actors);
+    double racers = (double)stepping_count(chain, chain->actors);
     fulcrum_first_passage_init(
         &chain->race, &chain->grid, network->step.mean_s / racers);
     for (size_t q = 1; q <= chain->stages; q++) {

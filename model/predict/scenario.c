@@ -254,7 +254,7 @@ enum fulcrum_status fulcrum_uncertain_inputs_list(
     TRY(chance_apply_settings(inputs, &list, err));
     list.items = calloc(fulcrum_uncertain_input_slots(inputs), sizeof *list.items);
     TRY_MEMORY(list.items, err, "uncertain numbers");
-    enum fulcrum_status status = FULCRUM_OK;
+    enum fulcrum_status status;
     for (size_t i = 0; i < inputs->calibration_count; i++) {
         TRY_OR_END(list_calibration(&list, i, err));
     }
