@@ -79,7 +79,7 @@ enum fulcrum_status fulcrum_line_stream_open(const char *path,
         stream->descriptor = open(path, O_RDONLY | O_CLOEXEC);
         stream->is_owned = 1;
     }
-    struct stat found;
+    struct stat found = {.st_mode = 0};
     int error = stream->descriptor < 0 || fstat(stream->descriptor, &found) != 0 ? errno
                 : S_ISDIR(found.st_mode) ? EISDIR
                                          : 0;
@@ -492,6 +492,16 @@ static size_t station_count(const struct fulcrum_answer *answer)
     return answer->network.product_form.network.station_count;
 }
 
+static double number_of_solution(
+    const struct column *column, const struct fulcrum_solution *solution)
+{
+    return column->kind == CELL_SOLUTION ? member_of(solution, column->offset)
+           : !solution->has_interval     ? FULCRUM_UNKNOWN
+           : column->kind == CELL_LOW    ? solution->steps_per_s_lo
+           : column->kind == CELL_HIGH   ? solution->steps_per_s_hi
+                                         : FULCRUM_UNKNOWN;
+}
+
 static double number_of(const struct column *column, const struct row *row)
 {
     const struct fulcrum_answer *answer = row->answer;
@@ -499,12 +509,7 @@ static double number_of(const struct column *column, const struct row *row)
         return FULCRUM_UNKNOWN;
     }
     if (answer->network.kind == FULCRUM_KIND_NETWORK) {
-        const struct fulcrum_solution *solution = &answer->solution;
-        return column->kind == CELL_SOLUTION ? member_of(solution, column->offset)
-               : !solution->has_interval     ? FULCRUM_UNKNOWN
-               : column->kind == CELL_LOW    ? solution->steps_per_s_lo
-               : column->kind == CELL_HIGH   ? solution->steps_per_s_hi
-                                             : FULCRUM_UNKNOWN;
+        return number_of_solution(column, &answer->solution);
     }
     if (column->kind == CELL_LOAD && row->station < station_count(answer)) {
         return member_of(&answer->loads[row->station], column->offset);

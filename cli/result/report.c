@@ -141,7 +141,7 @@ void fulcrum_report_add_numbers(
 
 static size_t row_count(const struct fulcrum_report *report)
 {
-    assert(report->cell_count % report->column_count == 0);
+    assert(report->column_count > 0 && report->cell_count % report->column_count == 0);
     return report->cell_count / report->column_count;
 }
 

@@ -95,7 +95,8 @@ void fulcrum_contenders_align(struct fulcrum_candidate *candidates, size_t count
 {
     size_t field_count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&field_count);
-    const struct fulcrum_field **priors = fulcrum_allocate(field_count, sizeof *priors);
+    const struct fulcrum_field **priors =
+        fulcrum_allocate(field_count, sizeof(const struct fulcrum_field *));
     size_t prior_count = 0;
     for (size_t j = 0; j < field_count; j++) {
         size_t i = 0;
