@@ -1,4 +1,4 @@
-/* string.c - text that grows as it is written. */
+/* string.c - text that grows as it is written, UTF-8, and escapes. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/string.h"
 
@@ -60,4 +60,59 @@ void fulcrum_string_clear(struct fulcrum_string *text)
 {
     free(text->chars);
     *text = (struct fulcrum_string){0};
+}
+
+size_t fulcrum_utf8_length(const char *text)
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    static const struct {
+        unsigned char first_least;
+        unsigned char first_most;
+        unsigned char second_least;
+        unsigned char second_most;
+        unsigned char length;
+    } forms[] = {
+        {0x01, 0x7f, 0x00, 0x00, 1},
+        {0xc2, 0xdf, 0x80, 0xbf, 2},
+        {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3},
+        {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4},
+        {0xf1, 0xf3, 0x80, 0xbf, 4},
+        {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    size_t i = 0;
+    while (i < sizeof forms / sizeof forms[0] &&
+           (byte[0] < forms[i].first_least || byte[0] > forms[i].first_most)) {
+        i++;
+    }
+    if (i == sizeof forms / sizeof forms[0]) {
+        return 0;
+    }
+    size_t length = forms[i].length;
+    if (length > 1 &&
+        (byte[1] < forms[i].second_least || byte[1] > forms[i].second_most)) {
+        return 0;
+    }
+    for (size_t j = 2; j < length; j++) {
+        if ((byte[j] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+size_t fulcrum_escape_next(const char *text, const struct fulcrum_escape *escapes,
+    const char *replacement, const char **piece, size_t *length)
+{
+    size_t valid = fulcrum_utf8_length(text);
+    *piece = valid == 0 || (unsigned char)*text < 0x20U ? replacement : text;
+    for (; escapes->instead != NULL; escapes++) {
+        if (escapes->character == *text) {
+            *piece = escapes->instead;
+        }
+    }
+    *length = *piece == text ? valid : strlen(*piece);
+    return valid > 0 ? valid : 1;
 }

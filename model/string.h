@@ -1,4 +1,4 @@
-/* string.h - text that grows as it is written, in place of buffers that cut it. */
+/* string.h - text that grows as it is written, UTF-8, and escapes. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef FULCRUM_MODEL_STRING_H
 #define FULCRUM_MODEL_STRING_H
@@ -29,5 +29,27 @@ const char *fulcrum_string_get(const struct fulcrum_string *text);
 
 /* Frees the text; {0} again. */
 void fulcrum_string_clear(struct fulcrum_string *text);
+
+/*
+ * Bytes of the well-formed UTF-8 sequence at `text`, which a zero byte ends, 0 if it is
+ * none. Overlong forms, surrogates and values beyond U+10FFFF are not well-formed.
+ */
+size_t fulcrum_utf8_length(const char *text);
+
+/* What stands for a character in escaped text; {'\0', NULL} ends a table of them. */
+struct fulcrum_escape {
+    char character;
+    const char *instead;
+};
+
+/*
+ * The next piece of `text`, which is not at its end, as it stands in escaped text.
+ * Other control characters than those of the table, and bytes that are no UTF-8, become
+ * `replacement`.
+ *   piece    `length` bytes, borrowed from `text`, the table or `replacement`
+ * Returns how many bytes of `text` it stands for, 1 or more.
+ */
+size_t fulcrum_escape_next(const char *text, const struct fulcrum_escape *escapes,
+    const char *replacement, const char **piece, size_t *length);
 
 #endif

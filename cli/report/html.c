@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "presets/io/text_file.h"
+#include "model/string.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
@@ -15,46 +15,16 @@
  */
 enum { PRINTED_MOST = 4000, WORDS_BYTE = 40, SHORT_BYTE = 8 };
 
-/* What stands for a character that means something to HTML; NULL: itself. */
-static const char *entity(char character)
-{
-    switch (character) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return NULL;
-    }
-}
-
-static bool is_control(char character)
-{
-    unsigned char byte = (unsigned char)character;
-    return (byte < 0x20U && character != '\n' && character != '\t') || byte == 0x7FU;
-}
-
 void fulcrum_html_text(FILE *out, const char *text)
 {
+    static const struct fulcrum_escape escapes[] = {{'&', "&amp;"}, {'<', "&lt;"},
+        {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}, {'\n', "\n"}, {'\t', "\t"},
+        {'\x7F', REPLACEMENT}, {'\0', NULL}};
     while (*text != '\0') {
-        const char *instead = entity(*text);
-        size_t length = fulcrum_utf8_length(text);
-        if (instead != NULL) {
-            (void)fputs(instead, out);
-            text++;
-        } else if (length == 0 || is_control(*text)) {
-            (void)fputs(REPLACEMENT, out);
-            text++;
-        } else {
-            (void)fwrite(text, 1, length, out);
-            text += length;
-        }
+        const char *piece = NULL;
+        size_t length = 0;
+        text += fulcrum_escape_next(text, escapes, REPLACEMENT, &piece, &length);
+        (void)fwrite(piece, 1, length, out);
     }
 }
 

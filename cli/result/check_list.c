@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "presets/io/text_file.h"
+#include "model/string.h"
 
 struct fulcrum_check *fulcrum_check_list_add(struct fulcrum_check_list *list,
     const char *suite, enum fulcrum_check_outcome outcome, const char *name, ...)
@@ -56,25 +56,13 @@ size_t fulcrum_check_list_count(
 /* Characters that XML 1.0 cannot hold, and bytes that are no UTF-8, become '?'. */
 static void print_xml(FILE *stream, const char *text)
 {
-    static const struct {
-        char letter;
-        const char *entity;
-    } entities[] = {
-        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\n', "&#10;"}};
+    static const struct fulcrum_escape escapes[] = {{'&', "&amp;"}, {'<', "&lt;"},
+        {'>', "&gt;"}, {'"', "&quot;"}, {'\n', "&#10;"}, {'\0', NULL}};
     while (*text != '\0') {
-        size_t length = fulcrum_utf8_length(text);
-        const char *entity = NULL;
-        for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++) {
-            entity = entities[i].letter == *text ? entities[i].entity : entity;
-        }
-        if (entity != NULL) {
-            (void)fputs(entity, stream);
-        } else if (length == 0 || (unsigned char)*text < 0x20U) {
-            (void)fputc('?', stream);
-        } else {
-            (void)fwrite(text, 1, length, stream);
-        }
-        text += length > 0 ? length : 1;
+        const char *piece = NULL;
+        size_t length = 0;
+        text += fulcrum_escape_next(text, escapes, "?", &piece, &length);
+        (void)fwrite(piece, 1, length, stream);
     }
 }
 

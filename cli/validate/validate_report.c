@@ -10,8 +10,8 @@
 #include "calibrate/pipeline/measured_reference.h"
 #include "cli/result/report.h"
 #include "cli/validate/validate_job.h"
+#include "model/string.h"
 #include "model/try.h"
-#include "presets/io/text_file.h"
 
 static const struct fulcrum_column set_columns[] = {
     {"reference", FULCRUM_COLUMN_TEXT, NULL},
@@ -256,44 +256,20 @@ struct fulcrum_report *fulcrum_validate_report_points(
 
 enum { WORST_MOST = 12 };
 
-/* What would end a cell or a line, or be read as markup. */
-static const char *entity_of(char letter)
-{
-    switch (letter) {
-    case '|':
-        return "\\|";
-    case '<':
-        return "&lt;";
-    case '&':
-        return "&amp;";
-    case '`':
-        return "\\`";
-    case '\\':
-        return "\\\\";
-    case '\n':
-    case '\r':
-    case '\t':
-        return " ";
-    default:
-        return NULL;
-    }
-}
-
-/* Text of a reference within a cell. Control characters, and bytes that are no UTF-8,
- * become '?'. */
+/*
+ * Text of a reference within a cell: what would end a cell or a line, or be read as
+ * markup, is escaped. Control characters, and bytes that are no UTF-8, become '?'.
+ */
 static void print_cell(FILE *stream, const char *text)
 {
+    static const struct fulcrum_escape escapes[] = {{'|', "\\|"}, {'<', "&lt;"},
+        {'&', "&amp;"}, {'`', "\\`"}, {'\\', "\\\\"}, {'\n', " "}, {'\r', " "},
+        {'\t', " "}, {'\0', NULL}};
     while (*text != '\0') {
-        size_t length = fulcrum_utf8_length(text);
-        const char *entity = entity_of(*text);
-        if (entity != NULL) {
-            (void)fputs(entity, stream);
-        } else if (length == 0 || (unsigned char)*text < 0x20U) {
-            (void)fputc('?', stream);
-        } else {
-            (void)fwrite(text, 1, length, stream);
-        }
-        text += length > 0 ? length : 1;
+        const char *piece = NULL;
+        size_t length = 0;
+        text += fulcrum_escape_next(text, escapes, "?", &piece, &length);
+        (void)fwrite(piece, 1, length, stream);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "model/string.h"
 #include "plots/chart/canvas.h"
 
 /* Below this, opacities and coordinates are not told apart. */
@@ -18,23 +19,13 @@ static const double opaque = 0.999;
 
 static void put_escaped(FILE *file, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '&':
-            (void)fputs("&amp;", file);
-            break;
-        case '<':
-            (void)fputs("&lt;", file);
-            break;
-        case '>':
-            (void)fputs("&gt;", file);
-            break;
-        case '"':
-            (void)fputs("&quot;", file);
-            break;
-        default:
-            (void)fputc(*text, file);
-        }
+    static const struct fulcrum_escape escapes[] = {
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\0', NULL}};
+    while (*text != '\0') {
+        const char *piece = NULL;
+        size_t length = 0;
+        text += fulcrum_escape_next(text, escapes, "?", &piece, &length);
+        (void)fwrite(piece, 1, length, file);
     }
 }
 

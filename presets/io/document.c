@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "model/status.h"
+#include "model/string.h"
 #include "model/try.h"
 #include "presets/io/text_file.h"
 

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/string.h"
 #include "model/try.h"
 #include "presets/io/output.h"
-#include "presets/io/text_file.h"
 
 enum kind { KIND_OBJECT, KIND_ARRAY, KIND_SCALAR };
 

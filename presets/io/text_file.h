@@ -7,14 +7,6 @@
 
 #include "model/status.h"
 
-/* Which bytes are well-formed UTF-8. */
-
-/*
- * Bytes of the well-formed UTF-8 sequence at `text`, which a zero byte ends, 0 if it is
- * none. Overlong forms, surrogates and values beyond U+10FFFF are not well-formed.
- */
-size_t fulcrum_utf8_length(const char *text);
-
 /*
  * Reads a file of at most 64 MiB; "-" is standard input. A byte-order mark is taken
  * off; a zero byte follows the text.

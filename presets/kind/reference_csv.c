@@ -18,8 +18,8 @@
 #include "model/design/reference.h"
 #include "model/nearest.h"
 #include "model/status.h"
+#include "model/string.h"
 #include "presets/io/table.h"
-#include "presets/io/text_file.h"
 #include "presets/kind/reference_file.h"
 
 #define FULCRUM_CSV_SERIES "series"

@@ -1,6 +1,6 @@
 /* test_utf8.c - well-formed UTF-8 as the Unicode standard has it, and nothing else. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "presets/io/text_file.h"
+#include "model/string.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,9 +65,31 @@ static void test_malformed_sequences_are_none(void)
     }
 }
 
+static void test_pieces_of_escaped_text(void)
+{
+    static const struct fulcrum_escape escapes[] = {
+        {'<', "&lt;"}, {'\n', "\n"}, {'\0', NULL}};
+    static const struct {
+        const char *text;
+        const char *piece;
+        size_t taken;
+    } cases[] = {{"<b", "&lt;", 1}, {"b<", "b", 1}, {"\nx", "\n", 1}, {"\tx", "?", 1},
+        {"\xC3\xA9x", "\xC3\xA9", 2}, {"\xC3x", "?", 1}, {"\xFFx", "?", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *piece = NULL;
+        size_t length = 0;
+        size_t taken =
+            fulcrum_escape_next(cases[i].text, escapes, "?", &piece, &length);
+        CU_ASSERT_EQUAL(taken, cases[i].taken);
+        CU_ASSERT_EQUAL_FATAL(length, strlen(cases[i].piece));
+        CU_ASSERT_EQUAL(memcmp(piece, cases[i].piece, length), 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct suite_case cases[] = {
+        SUITE_CASE(test_pieces_of_escaped_text),
         SUITE_CASE(test_every_code_point_but_surrogates_is_well_formed),
         SUITE_CASE(test_malformed_sequences_are_none),
     };
