@@ -43,6 +43,17 @@ char *fulcrum_format(const char *format, ...)
     return text;
 }
 
+char *fulcrum_list_part(const char **rest)
+{
+    if (*rest == NULL) {
+        return NULL;
+    }
+    size_t length = strcspn(*rest, ",");
+    char *part = fulcrum_format("%.*s", (int)length, *rest);
+    *rest = (*rest)[length] == ',' ? *rest + length + 1 : NULL;
+    return part;
+}
+
 /* Ctrl-C and SIGTERM for commands that stop in good order. */
 
 enum { PATH_SIZE = 4096 };

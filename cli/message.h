@@ -20,6 +20,12 @@ void *fulcrum_allocate(size_t count, size_t size_byte);
 /* The formatted text in memory of its own, which the caller frees; never NULL. */
 char *fulcrum_format(const char *format, ...) FULCRUM_PRINTF(1, 2);
 
+/*
+ * The part of a list with commas at `*rest`, which moves behind it and becomes NULL
+ * after the last; NULL where it is NULL. The caller frees the part.
+ */
+char *fulcrum_list_part(const char **rest);
+
 /* Ctrl-C and SIGTERM for commands that stop in good order. */
 
 /*

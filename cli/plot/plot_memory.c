@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/plot/plot_data.h"
 #include "model/design/scale.h"
 #include "model/try.h"
@@ -749,11 +750,9 @@ static enum fulcrum_status add_machines(struct fulcrum_plot_gpu_time *plot,
     const char *rest = strcmp(list, "none") == 0 ? NULL : list;
     enum fulcrum_status status = FULCRUM_OK;
     while (rest != NULL && status == FULCRUM_OK) {
-        char name[256];
-        size_t length = strcspn(rest, ",");
-        (void)snprintf(name, sizeof name, "%.*s", (int)length, rest);
+        char *name = fulcrum_list_part(&rest);
         status = add_machine(plot, reference, name, err);
-        rest = rest[length] == ',' ? rest + length + 1 : NULL;
+        free(name);
     }
     return status;
 }

@@ -8,9 +8,11 @@
  */
 
 #include "cli/result/sweep_columns.h"
+#include "cli/message.h"
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -137,15 +139,15 @@ enum fulcrum_status fulcrum_sweep_columns_keep(struct fulcrum_sweep_columns *col
     const struct fulcrum_sweep_columns all = *columns;
     size_t kept = 0;
     while (list != NULL && kept < FULCRUM_SWEEP_COLUMNS_MOST) {
-        char name[sizeof all.items[0].name];
-        size_t length = strcspn(list, ",");
-        (void)snprintf(name, sizeof name, "%.*s", (int)length, list);
+        char *name = fulcrum_list_part(&list);
         size_t i = find_column(&all, name);
         if (i == all.count) {
-            return fail_column(&all, name, context, err);
+            enum fulcrum_status status = fail_column(&all, name, context, err);
+            free(name);
+            return status;
         }
+        free(name);
         columns->items[kept++] = all.items[i];
-        list = list[length] == ',' ? list + length + 1 : NULL;
     }
     columns->count = kept;
     return FULCRUM_OK;

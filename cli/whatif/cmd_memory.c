@@ -209,15 +209,13 @@ static enum fulcrum_status add_machines(const struct settings *settings,
     TRY(add_machine(settings, settings->design.machine, context, machines, err));
     const char *rest = settings->machines;
     while (rest != NULL) {
-        size_t length = strcspn(rest, ",");
-        char *name = fulcrum_format("%.*s", (int)length, rest);
+        char *name = fulcrum_list_part(&rest);
         enum fulcrum_status status =
             add_machine(settings, name, context, machines, err);
         free(name);
         if (status != FULCRUM_OK) {
             return fulcrum_fail_in(err, status, "--machines");
         }
-        rest = rest[length] == ',' ? rest + length + 1 : NULL;
     }
     return FULCRUM_OK;
 }

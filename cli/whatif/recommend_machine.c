@@ -116,18 +116,16 @@ static enum fulcrum_status add_list(
     for (const char *at = list; *at != '\0'; at++) {
         count += *at == ',';
     }
-    char *copy = fulcrum_format("%s", list);
-    const char **names = fulcrum_allocate(count, sizeof *names);
-    char *at = copy;
+    char **names = fulcrum_allocate(count, sizeof(char *));
     for (size_t i = 0; i < count; i++) {
-        size_t part = strcspn(at, ",");
-        names[i] = at;
-        at[part] = '\0';
-        at += part + 1;
+        names[i] = fulcrum_list_part(&list);
     }
-    enum fulcrum_status status = add_names(candidate_list, names, count, err);
+    enum fulcrum_status status =
+        add_names(candidate_list, (const char *const *)names, count, err);
+    for (size_t i = 0; i < count; i++) {
+        free(names[i]);
+    }
     free((void *)names);
-    free(copy);
     return status;
 }
 
