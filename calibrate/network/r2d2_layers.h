@@ -79,6 +79,8 @@ struct fulcrum_r2d2_batch {
     const float *last_reward;
 };
 
+enum { FULCRUM_R2D2_CHUNK = 8 };
+
 /* Room of a few images at a time, shared by all passes of one network. */
 struct fulcrum_r2d2_scratch {
     float *image;
@@ -165,19 +167,6 @@ void fulcrum_r2d2_forward_heads(const struct fulcrum_r2d2_layers *layers,
  * have no gradient. Reads and adds to `gradients`.
  */
 void fulcrum_r2d2_backward_layers(const struct fulcrum_r2d2_layers *layers,
-    const float *parameters, const struct fulcrum_r2d2_batch *batch,
-    const struct fulcrum_r2d2_trace *trace,
-    const struct fulcrum_r2d2_gradients *gradients);
-
-/* The convolutions of the R2D2 network, a few images at a time. */
-
-/* Fills the trace's `conv` for every row of the batch. */
-void fulcrum_r2d2_forward_images(const struct fulcrum_r2d2_layers *layers,
-    const float *parameters, const struct fulcrum_r2d2_batch *batch,
-    const struct fulcrum_r2d2_trace *trace);
-
-/* From the gradient of the last convolution, `gradients->conv`, to the parameters. */
-void fulcrum_r2d2_backward_images(const struct fulcrum_r2d2_layers *layers,
     const float *parameters, const struct fulcrum_r2d2_batch *batch,
     const struct fulcrum_r2d2_trace *trace,
     const struct fulcrum_r2d2_gradients *gradients);
