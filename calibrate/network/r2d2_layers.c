@@ -9,10 +9,6 @@
 
 #include "calibrate/network/layer.h"
 
-/*
- * Images that go through the convolutions together: this bounds their windows, 0.4 MB
- * an image in the first layer. Between 1 and 16 the speed is the same within 10 %.
- */
 /* The buffers of one owner: taken one by one, freed together. */
 
 void *fulcrum_pool_take(struct fulcrum_pool *pool, size_t count, size_t element_byte)

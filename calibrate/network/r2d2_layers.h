@@ -79,6 +79,10 @@ struct fulcrum_r2d2_batch {
     const float *last_reward;
 };
 
+/*
+ * Images that go through the convolutions together: this bounds their windows, 0.4 MB
+ * an image in the first layer. Between 1 and 16 the speed is the same within 10 %.
+ */
 enum { FULCRUM_R2D2_CHUNK = 8 };
 
 /* Room of a few images at a time, shared by all passes of one network. */
