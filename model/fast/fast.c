@@ -13,8 +13,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "model/fast/mean_field.h"
-#include "model/fast/renewal.h"
+#include "model/fast/fixed_batch.h"
+#include "model/fast/greedy_batch.h"
 #include "model/fast/steady.h"
 #include "model/fast/steps.h"
 #include "model/network/network.h"
@@ -415,9 +415,10 @@ static const struct {
 
 static double expected_error_rel(const struct fulcrum_network *network, unsigned flags)
 {
-    double error_rel = network->policy == FULCRUM_BATCH_FIXED
-                           ? fmax(FIXED_ERROR_REL, fulcrum_renewal_error_frac(network))
-                           : PLAIN_ERROR_REL;
+    double error_rel =
+        network->policy == FULCRUM_BATCH_FIXED
+            ? fmax(FIXED_ERROR_REL, fulcrum_fixed_batch_error_frac(network))
+            : PLAIN_ERROR_REL;
     for (size_t i = 0; i < sizeof risks / sizeof risks[0]; i++) {
         if ((flags & risks[i].flag) != 0U) {
             error_rel = fmax(error_rel, risks[i].error_rel);

@@ -16,9 +16,9 @@
 #include <stdbool.h>
 
 #include "model/fast/cohort.h"
+#include "model/fast/fixed_batch.h"
+#include "model/fast/greedy_batch.h"
 #include "model/fast/greedy_small.h"
-#include "model/fast/mean_field.h"
-#include "model/fast/renewal.h"
 #include "model/fast/steps.h"
 #include "model/network/solution.h"
 #include "model/try.h"
@@ -167,7 +167,8 @@ static unsigned rhythm_flags(const struct fulcrum_network *network,
 
 /* Nothing limits the batches. Where all threads are busy always, no law matters. */
 static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
-    const struct fulcrum_mean_field *field, struct fulcrum_cycle *out, unsigned *flags)
+    const struct fulcrum_greedy_batch *field, struct fulcrum_cycle *out,
+    unsigned *flags)
 {
     const struct fulcrum_network *network = &steady->network;
     struct fulcrum_batch_service pace =
@@ -232,7 +233,7 @@ static void limit_batches(const struct fulcrum_network *network, double gpu_stre
  * steps are done that those who wait for the GPU are never missed.
  */
 static bool is_full(const struct fulcrum_steady *steady, double gpu_stretch,
-    const struct fulcrum_mean_field *field)
+    const struct fulcrum_greedy_batch *field)
 {
     const struct fulcrum_network *network = &steady->network;
     double servers = fulcrum_cpu_servers(&network->cpu);
@@ -266,8 +267,8 @@ static enum fulcrum_status solve_greedy(struct fulcrum_steady *steady,
     struct fulcrum_error *err)
 {
     const struct fulcrum_network *network = &steady->network;
-    struct fulcrum_mean_field field =
-        fulcrum_mean_field_solve(network, &steady->drain, gpu_stretch);
+    struct fulcrum_greedy_batch field =
+        fulcrum_greedy_batch_solve(network, &steady->drain, gpu_stretch);
     double reach = field.cycle.batch + FULCRUM_LIMIT_MARGIN * sqrt(field.cycle.batch);
     bool limited = network->batch_size > 0.0 && reach > network->batch_size;
     bool full = network->actors > fulcrum_cpu_servers(&network->cpu) &&
@@ -369,7 +370,7 @@ static enum fulcrum_status solve_fixed(struct fulcrum_steady *steady,
     double loss = solve_cohorts(steady, gpu_stretch, out, flags);
     if (steady->fixed_factor <= 0.0) {
         struct fulcrum_cycle renewal;
-        TRY(fulcrum_renewal_solve(&steady->network, gpu_stretch, &renewal, err));
+        TRY(fulcrum_fixed_batch_solve(&steady->network, gpu_stretch, &renewal, err));
         steady->fixed_factor = renewal.steps_per_s / out->steps_per_s;
     }
     scale(out, steady->fixed_factor * (1.0 - loss));

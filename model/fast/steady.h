@@ -4,7 +4,7 @@
 #ifndef FULCRUM_MODEL_FAST_STEADY_H
 #define FULCRUM_MODEL_FAST_STEADY_H
 
-#include "model/fast/mean_field.h"
+#include "model/fast/greedy_batch.h"
 #include "model/fast/steps.h"
 #include "model/network/network.h"
 

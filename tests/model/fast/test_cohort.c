@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "bench/random_network.h"
-#include "model/fast/mean_field.h"
+#include "model/fast/greedy_batch.h"
 #include "tests/support/suite.h"
 
 /* Steps of 1 s on `servers` plain threads; batches of any size take 0.4 s. */
@@ -156,8 +156,8 @@ static void test_exponential_cohorts_are_the_fluid_of_the_mean_field(void)
         network.delay_s = i < 20 ? 0.0 : 0.25;
         struct fulcrum_cpu_drain drain;
         fulcrum_cpu_drain_init(&drain, &network.cpu, network.actors, 1.0);
-        struct fulcrum_mean_field field =
-            fulcrum_mean_field_solve(&network, &drain, 1.0);
+        struct fulcrum_greedy_batch field =
+            fulcrum_greedy_batch_solve(&network, &drain, 1.0);
         suite_assert_close(
             "X", solve(&network).cycle.steps_per_s, field.plain_steps_per_s, 0.006);
     }

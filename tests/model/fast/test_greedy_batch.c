@@ -1,6 +1,6 @@
-/* test_mean_field.c - greedy batches against closed forms and the exact chain. */
+/* test_greedy_batch.c - greedy batches against closed forms and the exact chain. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/mean_field.h"
+#include "model/fast/greedy_batch.h"
 
 #include <math.h>
 
@@ -17,13 +17,13 @@ static struct fulcrum_network plain(double actors, double servers, double t0)
         .depth = 1};
 }
 
-static struct fulcrum_mean_field solve(const struct fulcrum_network *network)
+static struct fulcrum_greedy_batch solve(const struct fulcrum_network *network)
 {
     struct fulcrum_cpu_drain drain;
     CU_ASSERT_EQUAL_FATAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
     fulcrum_cpu_drain_init(
         &drain, &network->cpu, network->actors, network->step.mean_s);
-    return fulcrum_mean_field_solve(network, &drain, 1.0);
+    return fulcrum_greedy_batch_solve(network, &drain, 1.0);
 }
 
 /* b = (N - b) (1 - exp(-t)): with a constant t a line in b. */
@@ -35,7 +35,7 @@ static void test_free_threads_have_a_closed_form(void)
         network.gpu.per_item_s = 0.0;
         double done = -expm1(-periods[i]);
         double batch = 200.0 * done / (1.0 + done);
-        struct fulcrum_mean_field field = solve(&network);
+        struct fulcrum_greedy_batch field = solve(&network);
         suite_assert_close("plain", field.plain_batch, batch, 1e-5);
         suite_assert_close(
             "least", field.plain_least, (200.0 - batch) * (1.0 - done), 1e-5);
@@ -52,7 +52,7 @@ static void test_free_threads_have_a_closed_form(void)
 static void test_full_threads_step_all_the_time(void)
 {
     struct fulcrum_network network = plain(4000, 16, 1e-3);
-    struct fulcrum_mean_field field = solve(&network);
+    struct fulcrum_greedy_batch field = solve(&network);
     suite_assert_close("X", field.cycle.steps_per_s, 16.0, 1e-3);
     suite_assert_close("stepping", field.cycle.stepping, 16.0, 1e-6);
     network.cpu.oversubscription_frac = 0.25;
@@ -63,7 +63,7 @@ static void test_full_threads_step_all_the_time(void)
 static void test_a_slow_gpu_takes_halves(void)
 {
     struct fulcrum_network network = plain(100, 200, 1000.0);
-    struct fulcrum_mean_field field = solve(&network);
+    struct fulcrum_greedy_batch field = solve(&network);
     suite_assert_close("b", field.cycle.batch, 50.0, 1e-5);
     suite_assert_close("X", field.cycle.steps_per_s, 50.0 / 2000.0, 1e-5);
 }
@@ -73,7 +73,7 @@ static void test_idling_is_counted(void)
 {
     struct fulcrum_network network = plain(8, 16, 0.05);
     network.gpu.per_item_s = 0.0;
-    struct fulcrum_mean_field field = solve(&network);
+    struct fulcrum_greedy_batch field = solve(&network);
     double b = field.cycle.batch;
     double idle = exp(-(8.0 - b) * 0.05);
     suite_assert_close("P0", field.idle_frac, idle, 1e-5);
@@ -96,7 +96,7 @@ static void test_the_exact_chain_is_met(void)
             plain(actors[i % 6], servers[i / 6 % 5], t0[i / 30]);
         struct fulcrum_solution exact;
         CU_ASSERT_EQUAL(fulcrum_chain_solve(&network, &exact, NULL), FULCRUM_OK);
-        struct fulcrum_mean_field field = solve(&network);
+        struct fulcrum_greedy_batch field = solve(&network);
         double error = fabs(field.cycle.steps_per_s / exact.steps_per_s - 1.0);
         sum += error;
         count++;
@@ -121,7 +121,7 @@ static void test_bent_cpus_meet_the_chain_too(void)
         network.host = (struct fulcrum_batch_time){.per_batch_s = 0.1 * t0[i / 6]};
         struct fulcrum_solution exact;
         CU_ASSERT_EQUAL(fulcrum_chain_solve(&network, &exact, NULL), FULCRUM_OK);
-        struct fulcrum_mean_field field = solve(&network);
+        struct fulcrum_greedy_batch field = solve(&network);
         suite_assert_close("X", field.cycle.steps_per_s, exact.steps_per_s, 0.015);
     }
 }
@@ -144,7 +144,7 @@ static void test_times_in_a_row_follow_by_hand(void)
     network.depth = 2;
     /* N = b (2 + 1 / (1 - exp(-t))), (8) of a batch more inside. */
     double batch = 300.0 / (2.0 - 1.0 / expm1(-0.4));
-    struct fulcrum_mean_field field = solve(&network);
+    struct fulcrum_greedy_batch field = solve(&network);
     suite_assert_close("b", field.cycle.batch, batch, 1e-5);
     suite_assert_close("X", field.cycle.steps_per_s, batch / 0.4, 1e-5);
     /* The same wait as a delay of one batch in place of the host. */

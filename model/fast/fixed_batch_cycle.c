@@ -1,4 +1,4 @@
-/* renewal_cycle.c - one cycle of fixed batches, followed slice by slice. */
+/* fixed_batch_cycle.c - one cycle of fixed batches, followed slice by slice. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The mean field of equation (10): numbers of actors are real, steps end by the tail of
@@ -15,7 +15,7 @@
  * largest. What is known of those that are left is in struct fulcrum_residual_ages.
  */
 
-#include "model/fast/renewal_cycle.h"
+#include "model/fast/fixed_batch_cycle.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -38,9 +38,11 @@ struct fulcrum_residual_ages {
     size_t last;
     double stepping; /* how many are under way, */
     double spread;   /* and the variance of that, were it not known */
-    double started[FULCRUM_RENEWAL_AGES];
-    double each[FULCRUM_RENEWAL_AGES];   /* chance to be under way / tail at that age */
-    double weight[FULCRUM_RENEWAL_AGES]; /* started * each: factors of later tails */
+    double started[FULCRUM_FIXED_BATCH_AGES];
+    double
+        each[FULCRUM_FIXED_BATCH_AGES]; /* chance to be under way / tail at that age */
+    double
+        weight[FULCRUM_FIXED_BATCH_AGES]; /* started * each: factors of later tails */
 };
 
 /* The work rate of a CPU, tabulated where it is asked for. */
@@ -229,12 +231,13 @@ static double started_frac(double at, double age)
 
 /* Steps of all earlier cycles, each like the one whose starts are given. */
 static void gather(struct fulcrum_residual_ages *old,
-    const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state)
+    const struct fulcrum_fixed_batch_grid *grid,
+    const struct fulcrum_fixed_batch_state *state)
 {
-    const struct fulcrum_renewal_starts *starts = &state->starts;
-    double oldest = (double)(grid->count - FULCRUM_RENEWAL_UNBORN);
+    const struct fulcrum_fixed_batch_starts *starts = &state->starts;
+    double oldest = (double)(grid->count - FULCRUM_FIXED_BATCH_UNBORN);
     memset(old->started, 0, (grid->count + 1) * sizeof *old->started);
-    old->first = FULCRUM_RENEWAL_AGES - 1;
+    old->first = FULCRUM_FIXED_BATCH_AGES - 1;
     old->last = 0;
     double earlier = state->jitter_s / state->period_s * state->length;
     for (size_t i = starts->first; i <= starts->last; i++) {
@@ -245,7 +248,7 @@ static void gather(struct fulcrum_residual_ages *old,
         }
         double share = started_frac(at, age);
         while (age < oldest) {
-            double place = fulcrum_max(0.0, age + FULCRUM_RENEWAL_UNBORN);
+            double place = fulcrum_max(0.0, age + FULCRUM_FIXED_BATCH_UNBORN);
             add_old(old, place, share * starts->count[i]);
             share = 1.0;
             age += state->length;
@@ -302,7 +305,7 @@ static void tilt(struct fulcrum_residual_ages *old, const double *tail, double s
 
 /* How many ages of the old are within the tail after j slices. */
 static size_t within_tail(const struct fulcrum_residual_ages *old,
-    const struct fulcrum_renewal_grid *grid, size_t j)
+    const struct fulcrum_fixed_batch_grid *grid, size_t j)
 {
     size_t first = old->first + j;
     size_t last = old->last + j + 1;
@@ -312,7 +315,7 @@ static size_t within_tail(const struct fulcrum_residual_ages *old,
 
 /* Tails are 0 for a block beyond their end, so that no slice needs its own bound. */
 static void residual_ages_left(const struct fulcrum_residual_ages *old,
-    const struct fulcrum_renewal_grid *grid, size_t j, double *out)
+    const struct fulcrum_fixed_batch_grid *grid, size_t j, double *out)
 {
     const double *weight = old->weight + old->first;
     const double *tail = grid->tail + old->first + j;
@@ -331,7 +334,7 @@ static void residual_ages_left(const struct fulcrum_residual_ages *old,
  * `still` is its mean.
  */
 static double residual_ages_variance(const struct fulcrum_residual_ages *old,
-    const struct fulcrum_renewal_grid *grid, size_t j, double still)
+    const struct fulcrum_fixed_batch_grid *grid, size_t j, double still)
 {
     size_t count = within_tail(old, grid, j);
     if (count > MANY_AGES) {
@@ -355,8 +358,8 @@ static double residual_ages_variance(const struct fulcrum_residual_ages *old,
  * that got ready just when the cycle began has left a thread to the queue.
  */
 static void residual_ages_set(struct fulcrum_residual_ages *old,
-    const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
-    double servers, double at_cpu)
+    const struct fulcrum_fixed_batch_grid *grid,
+    const struct fulcrum_fixed_batch_state *state, double servers, double at_cpu)
 {
     gather(old, grid, state);
     double most = 0.0;
@@ -387,17 +390,17 @@ struct moment {
 
 /* What is known of all slices. */
 struct track {
-    double time_s[FULCRUM_RENEWAL_SLICES];
-    double queued[FULCRUM_RENEWAL_SLICES]; /* actors that wait for a thread */
-    double late[FULCRUM_RENEWAL_SLICES];   /* starts, the last slice first */
+    double time_s[FULCRUM_FIXED_BATCH_SLICES];
+    double queued[FULCRUM_FIXED_BATCH_SLICES]; /* actors that wait for a thread */
+    double late[FULCRUM_FIXED_BATCH_SLICES];   /* starts, the last slice first */
 };
 
 /* Everything that changes from slice to slice. */
 struct walk {
-    const struct fulcrum_renewal_case *problem;
-    const struct fulcrum_renewal_grid *grid;
-    const struct fulcrum_renewal_state *state;
-    struct fulcrum_renewal_outcome *out;
+    const struct fulcrum_fixed_batch_case *problem;
+    const struct fulcrum_fixed_batch_grid *grid;
+    const struct fulcrum_fixed_batch_state *state;
+    struct fulcrum_fixed_batch_outcome *out;
     struct fulcrum_residual_ages *old;
     double old_still[FULCRUM_OLD_STEPS_BLOCK]; /* of it, in slices from now on */
     double free_s; /* when host and GPU could take the next batch */
@@ -421,18 +424,18 @@ struct walk {
     struct track *track;
 };
 
-double fulcrum_renewal_latency_s(const struct fulcrum_renewal_case *problem,
-    const struct fulcrum_renewal_state *state)
+double fulcrum_fixed_batch_latency_s(const struct fulcrum_fixed_batch_case *problem,
+    const struct fulcrum_fixed_batch_state *state)
 {
     return problem->host_s + state->gpu_wait_s + problem->gpu_s +
            problem->network->delay_s;
 }
 
-double fulcrum_renewal_underway(const struct fulcrum_renewal_case *problem,
-    const struct fulcrum_renewal_state *state)
+double fulcrum_fixed_batch_underway(const struct fulcrum_fixed_batch_case *problem,
+    const struct fulcrum_fixed_batch_state *state)
 {
     double most = floor(problem->actors / problem->batch) - 1.0;
-    double latency_s = fulcrum_renewal_latency_s(problem, state) * (1.0 - 1e-12);
+    double latency_s = fulcrum_fixed_batch_latency_s(problem, state) * (1.0 - 1e-12);
     double last_s = state->period_s + state->jitter_s;
     if (latency_s < last_s) {
         return 0.0;
@@ -444,7 +447,7 @@ double fulcrum_renewal_underway(const struct fulcrum_renewal_case *problem,
 static size_t first_new(const struct walk *walk, size_t j)
 {
     size_t first = walk->out->end.starts.first;
-    size_t end = walk->grid->count - FULCRUM_RENEWAL_UNBORN;
+    size_t end = walk->grid->count - FULCRUM_FIXED_BATCH_UNBORN;
     return j > end && j - end > first ? j - end : first;
 }
 
@@ -454,13 +457,14 @@ static size_t first_new(const struct walk *walk, size_t j)
  */
 static double over_starts(const struct walk *walk, const double *by_age, size_t j)
 {
-    const struct fulcrum_renewal_starts *starts = &walk->out->end.starts;
+    const struct fulcrum_fixed_batch_starts *starts = &walk->out->end.starts;
     size_t first = first_new(walk, j);
     if (starts->last < first) {
         return 0.0;
     }
-    const double *late = walk->track->late + FULCRUM_RENEWAL_SLICES - 1 - starts->last;
-    const double *factor = by_age + FULCRUM_RENEWAL_UNBORN + j - starts->last;
+    const double *late =
+        walk->track->late + FULCRUM_FIXED_BATCH_SLICES - 1 - starts->last;
+    const double *factor = by_age + FULCRUM_FIXED_BATCH_UNBORN + j - starts->last;
     size_t count = starts->last + 1 - first;
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
     size_t i = 0;
@@ -492,7 +496,7 @@ static void set_pace(struct walk *walk, double at_cpu)
 /* When the batch of so many cycles ago is released; none is left below 0. */
 static double next_release_s(const struct walk *walk)
 {
-    const struct fulcrum_renewal_state *state = walk->state;
+    const struct fulcrum_fixed_batch_state *state = walk->state;
     if (walk->underway < -0.5) {
         return (double)INFINITY;
     }
@@ -527,12 +531,12 @@ static void take_releases(struct walk *walk, size_t j)
 /* Fills free threads; what starts in a slice has already lost the tail's first part. */
 static void start_steps(struct walk *walk, size_t j, double stepping)
 {
-    struct fulcrum_renewal_starts *starts = &walk->out->end.starts;
-    double first = walk->grid->tail[FULCRUM_RENEWAL_UNBORN];
+    struct fulcrum_fixed_batch_starts *starts = &walk->out->end.starts;
+    double first = walk->grid->tail[FULCRUM_FIXED_BATCH_UNBORN];
     double free = fulcrum_max(0.0, walk->problem->servers - stepping) / first;
     double start = fulcrum_min(walk->queue, free);
     starts->count[j] = start;
-    walk->track->late[FULCRUM_RENEWAL_SLICES - 1 - j] = start;
+    walk->track->late[FULCRUM_FIXED_BATCH_SLICES - 1 - j] = start;
     if (start <= 0.0) {
         return;
     }
@@ -612,7 +616,7 @@ static void integrate_doubt(struct walk *walk)
 
 static void add_means(struct walk *walk, double at_cpu)
 {
-    struct fulcrum_renewal_outcome *out = walk->out;
+    struct fulcrum_fixed_batch_outcome *out = walk->out;
     double weight = walk->pace_s;
     weight *= walk->now.time_s < walk->free_s ? 1.0 : walk->now.doubt;
     out->at_cpu += weight * at_cpu;
@@ -646,16 +650,16 @@ static bool skip_idle(struct walk *walk)
 
 static void begin(struct walk *walk)
 {
-    const struct fulcrum_renewal_case *problem = walk->problem;
-    const struct fulcrum_renewal_state *state = walk->state;
+    const struct fulcrum_fixed_batch_case *problem = walk->problem;
+    const struct fulcrum_fixed_batch_state *state = walk->state;
     double turn_s = problem->host_s + state->gpu_wait_s + problem->gpu_s;
     double deep_s = turn_s - (problem->depth - 1.0) * state->period_s;
     walk->free_s = fulcrum_max(problem->host_s, deep_s);
-    walk->latency_s = fulcrum_renewal_latency_s(problem, state);
+    walk->latency_s = fulcrum_fixed_batch_latency_s(problem, state);
     const struct fulcrum_cpu_station *cpu = &problem->network->cpu;
     walk->cores = cpu->core_count * fulcrum_cpu_servers(cpu) /
                   (cpu->thread_count * problem->each);
-    walk->underway = fulcrum_renewal_underway(problem, state);
+    walk->underway = fulcrum_fixed_batch_underway(problem, state);
     double outside = fulcrum_max(0.0, problem->actors - on_their_way(walk));
     walk->old_at_cpu = outside - fulcrum_min(state->left, outside);
     residual_ages_set(walk->old, walk->grid, state, problem->servers, walk->old_at_cpu);
@@ -715,10 +719,10 @@ static void locate_end(struct walk *walk, size_t count, double time_s)
 }
 
 /* Cuts the starts to those of one cycle, which are B. */
-static void cut_starts(struct fulcrum_renewal_starts *starts, double batch)
+static void cut_starts(struct fulcrum_fixed_batch_starts *starts, double batch)
 {
     if (starts->last < starts->first) {
-        *starts = (struct fulcrum_renewal_starts){.count = {batch}};
+        *starts = (struct fulcrum_fixed_batch_starts){.count = {batch}};
         return;
     }
     double sum = 0.0;
@@ -740,7 +744,7 @@ static void leave_ready(struct walk *walk)
     double beyond = fulcrum_normal_beyond(mean, spread);
     double most = walk->problem->actors -
                   walk->problem->batch *
-                      (1.0 + fulcrum_renewal_underway(walk->problem, walk->state));
+                      (1.0 + fulcrum_fixed_batch_underway(walk->problem, walk->state));
     walk->out->end.formed_frac = at->doubt;
     walk->out->end.left = fulcrum_max(0.0, fulcrum_min(beyond, most));
     double slow_frac =
@@ -750,7 +754,7 @@ static void leave_ready(struct walk *walk)
 
 static void finish(struct walk *walk, size_t count)
 {
-    struct fulcrum_renewal_outcome *out = walk->out;
+    struct fulcrum_fixed_batch_outcome *out = walk->out;
     double free_s = walk->free_s;
     double period_s =
         fulcrum_max(free_s + walk->doubt_s, LEAST_SLICES * walk->grid->slice_s);
@@ -766,9 +770,10 @@ static void finish(struct walk *walk, size_t count)
     cut_starts(&out->end.starts, walk->problem->batch);
 }
 
-void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
-    const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
-    struct fulcrum_renewal_outcome *out)
+void fulcrum_fixed_batch_follow(const struct fulcrum_fixed_batch_case *problem,
+    const struct fulcrum_fixed_batch_grid *grid,
+    const struct fulcrum_fixed_batch_state *state,
+    struct fulcrum_fixed_batch_outcome *out)
 {
     struct fulcrum_residual_ages old;
     struct track track;
@@ -788,7 +793,7 @@ void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
     begin(&walk);
     size_t j = 0;
     bool going = true;
-    while (going && j < FULCRUM_RENEWAL_SLICES) {
+    while (going && j < FULCRUM_FIXED_BATCH_SLICES) {
         going = take_slice(&walk, j);
         track.time_s[j] = walk.now.time_s;
         track.queued[j] = walk.queue;

@@ -1,7 +1,7 @@
-/* renewal.h - the mean cycle of a network with fixed batches, by equation (10). */
+/* fixed_batch.h - the mean cycle of a network with fixed batches, by equation (10). */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FULCRUM_MODEL_FAST_RENEWAL_H
-#define FULCRUM_MODEL_FAST_RENEWAL_H
+#ifndef FULCRUM_MODEL_FAST_FIXED_BATCH_H
+#define FULCRUM_MODEL_FAST_FIXED_BATCH_H
 
 #include "model/fast/steps.h"
 #include "model/network/network.h"
@@ -21,7 +21,7 @@
  *   out          set on success only
  *   fails        FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_renewal_solve(
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_fixed_batch_solve(
     const struct fulcrum_network *network, double gpu_stretch,
     struct fulcrum_cycle *out, struct fulcrum_error *err);
 
@@ -30,6 +30,6 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_renewal_solve(
  * from simulations of random networks: 0.02 to 0.11. Largest where few threads are
  * short, or steps of little variation keep step with each other.
  */
-double fulcrum_renewal_error_frac(const struct fulcrum_network *network);
+double fulcrum_fixed_batch_error_frac(const struct fulcrum_network *network);
 
 #endif

@@ -1,17 +1,17 @@
-/* renewal.c - the mean cycle of a network with fixed batches, by equation (10). */
+/* fixed_batch.c - the mean cycle of a network with fixed batches, by equation (10). */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A network that makes batches of just B settles into cycles. What is looked for is the
  * cycle that ends as it began: the same length, the same number of actors left over,
  * the same wait for the GPU, and the same starts of steps as in the cycles before.
- * renewal_cycle.c tells how a given cycle ends; here the end is fed back, damped, until
- * it agrees. A cycle that comes out longer than assumed makes the next shorter, and
- * where the error changes its sign a secant tells how much of it to feed back.
+ * fixed_batch_cycle.c tells how a given cycle ends; here the end is fed back, damped,
+ * until it agrees. A cycle that comes out longer than assumed makes the next shorter,
+ * and where the error changes its sign a secant tells how much of it to feed back.
  *
  * The cycles of a real network differ, and may even alternate. The stationary cycle
  * stands for their mean.
  */
-#include "model/fast/renewal.h"
+#include "model/fast/fixed_batch.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/fast/renewal_cycle.h"
+#include "model/fast/fixed_batch_cycle.h"
 #include "model/fast/steps.h"
 #include "model/min_max.h"
 #include "model/try.h"
@@ -106,13 +106,13 @@
 
 /* Everything of one solution, in one allocation. */
 struct renewal {
-    struct fulcrum_renewal_case problem;
-    struct fulcrum_renewal_grid grid;
+    struct fulcrum_fixed_batch_case problem;
+    struct fulcrum_fixed_batch_grid grid;
     struct fulcrum_rate_cells rates;
     struct fulcrum_step_form form;
-    struct fulcrum_renewal_state state;
-    struct fulcrum_renewal_outcome outcome;
-    struct fulcrum_renewal_outcome aside; /* of cycles after an unusual one */
+    struct fulcrum_fixed_batch_state state;
+    struct fulcrum_fixed_batch_outcome outcome;
+    struct fulcrum_fixed_batch_outcome aside; /* of cycles after an unusual one */
     double damping;
     double error;         /* log of period found over period assumed, */
     double before_s;      /* which was this */
@@ -137,7 +137,7 @@ static void set_case(
     double batch = network->batch_size;
     double each = fulcrum_max(1.0, network->actors / MANY_ACTORS);
     bool host = has_host(network);
-    renewal->problem = (struct fulcrum_renewal_case){
+    renewal->problem = (struct fulcrum_fixed_batch_case){
         .network = network,
         .each = each,
         .actors = network->actors / each,
@@ -149,7 +149,7 @@ static void set_case(
         .step_cv = fulcrum_step_cv(&network->step),
         .rates = &renewal->rates,
     };
-    struct fulcrum_renewal_case *problem = &renewal->problem;
+    struct fulcrum_fixed_batch_case *problem = &renewal->problem;
     double latency_s = problem->host_s + problem->gpu_s + network->delay_s;
     struct fulcrum_step step = network->step;
     step.mean_s = fulcrum_max(step.mean_s, FULCRUM_NO_TIME_FRAC * latency_s);
@@ -160,15 +160,15 @@ static void set_case(
 /* Means of the tail over slices, which keeps the mean step whatever the slice. */
 static void set_tail(struct renewal *renewal)
 {
-    struct fulcrum_renewal_grid *grid = &renewal->grid;
+    struct fulcrum_fixed_batch_grid *grid = &renewal->grid;
     double slice_s = grid->slice_s;
     double excess_s = renewal->form.mean_s;
     size_t i = 0;
-    for (; i < FULCRUM_RENEWAL_UNBORN; i++) {
+    for (; i < FULCRUM_FIXED_BATCH_UNBORN; i++) {
         grid->tail[i] = 1.0;
     }
     for (; i < DIRECT_AGES; i++) {
-        double end_s = slice_s * (double)(i + 1 - FULCRUM_RENEWAL_UNBORN);
+        double end_s = slice_s * (double)(i + 1 - FULCRUM_FIXED_BATCH_UNBORN);
         double beyond_s = fulcrum_step_excess(&renewal->form, end_s);
         grid->tail[i] = (excess_s - beyond_s) / slice_s;
         excess_s = beyond_s;
@@ -177,11 +177,11 @@ static void set_tail(struct renewal *renewal)
         }
     }
     double ratio = excess_s / (excess_s + slice_s * grid->tail[i - 1]);
-    for (; i >= DIRECT_AGES && i < FULCRUM_RENEWAL_AGES - 1; i++) {
+    for (; i >= DIRECT_AGES && i < FULCRUM_FIXED_BATCH_AGES - 1; i++) {
         grid->tail[i] = grid->tail[i - 1] * ratio;
     }
     grid->count = i;
-    memset(grid->tail + i, 0, FULCRUM_RENEWAL_MARGIN * sizeof grid->tail[0]);
+    memset(grid->tail + i, 0, FULCRUM_FIXED_BATCH_MARGIN * sizeof grid->tail[0]);
     for (size_t k = 0; k <= i; k++) {
         grid->doubt[k] = grid->tail[k] * (1.0 - grid->tail[k]);
     }
@@ -190,15 +190,15 @@ static void set_tail(struct renewal *renewal)
 /* Cuts a cycle of `work_s` into slices and begins with all starts in one of them. */
 static void set_grid(struct renewal *renewal, double work_s)
 {
-    const struct fulcrum_renewal_case *problem = &renewal->problem;
-    struct fulcrum_renewal_state *state = &renewal->state;
+    const struct fulcrum_fixed_batch_case *problem = &renewal->problem;
+    struct fulcrum_fixed_batch_state *state = &renewal->state;
     double cv = fulcrum_min(1.0, fulcrum_max(LEAST_CV, problem->step_cv));
     double spread_s = cv * renewal->form.mean_s;
     double slice_s = fulcrum_min(spread_s / SLICES_PER_SD, work_s / SLICES_PER_CYCLE);
     renewal->grid.slice_s = fulcrum_max(slice_s, work_s / MOST_FIRST);
     set_tail(renewal);
     state->length = work_s / renewal->grid.slice_s;
-    double cycles = fulcrum_renewal_latency_s(problem, state) / state->period_s;
+    double cycles = fulcrum_fixed_batch_latency_s(problem, state) / state->period_s;
     state->release = 0.0;
     size_t at = (size_t)((cycles - floor(cycles)) * state->length);
     state->shift = 0.0;
@@ -208,11 +208,12 @@ static void set_grid(struct renewal *renewal, double work_s)
 }
 
 /* The shortest period that the stages allow and that leaves anyone to form a batch. */
-static double least_period_s(const struct fulcrum_renewal_case *problem,
-    const struct fulcrum_renewal_state *state)
+static double least_period_s(const struct fulcrum_fixed_batch_case *problem,
+    const struct fulcrum_fixed_batch_state *state)
 {
     double batches = floor(problem->actors / problem->batch);
-    double alone_s = fulcrum_renewal_latency_s(problem, state) / batches * (1.0 + 1e-6);
+    double alone_s =
+        fulcrum_fixed_batch_latency_s(problem, state) / batches * (1.0 + 1e-6);
     double stages_s = problem->depth > 1.5
                           ? fulcrum_max(problem->host_s, problem->gpu_s)
                           : problem->host_s + problem->gpu_s;
@@ -222,16 +223,16 @@ static double least_period_s(const struct fulcrum_renewal_case *problem,
 /* A first guess: the slowest of CPU, stages and round trip. */
 static void guess(struct renewal *renewal)
 {
-    const struct fulcrum_renewal_case *problem = &renewal->problem;
+    const struct fulcrum_fixed_batch_case *problem = &renewal->problem;
     const struct fulcrum_network *network = problem->network;
-    struct fulcrum_renewal_state *state = &renewal->state;
+    struct fulcrum_fixed_batch_state *state = &renewal->state;
     double actors = network->actors;
     double full = fulcrum_min(actors, problem->servers * problem->each);
     double pace = fulcrum_cpu_capacity(&network->cpu, full) / full;
     double step_s = renewal->form.mean_s / pace;
     double cpu_s = network->batch_size * renewal->form.mean_s /
                    fulcrum_cpu_capacity(&network->cpu, actors);
-    double turn_s = fulcrum_renewal_latency_s(problem, state) + step_s;
+    double turn_s = fulcrum_fixed_batch_latency_s(problem, state) + step_s;
     state->period_s = fulcrum_max(cpu_s, 1.1 * turn_s * network->batch_size / actors);
     state->period_s =
         fulcrum_max(state->period_s, 1.05 * least_period_s(problem, state));
@@ -244,8 +245,8 @@ static void guess(struct renewal *renewal)
  */
 static double next_gpu_wait_s(const struct renewal *renewal)
 {
-    const struct fulcrum_renewal_case *problem = &renewal->problem;
-    const struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
+    const struct fulcrum_fixed_batch_case *problem = &renewal->problem;
+    const struct fulcrum_fixed_batch_outcome *outcome = &renewal->outcome;
     double wait_s = renewal->state.gpu_wait_s;
     double period_s = outcome->end.period_s;
     double most_s = (problem->depth - 1.0) * fulcrum_max(period_s, problem->gpu_s) -
@@ -281,9 +282,9 @@ static void adapt_damping(struct renewal *renewal, double error)
 /* Moves the state towards its end; returns by how much they differed. */
 static double feed_back(struct renewal *renewal)
 {
-    struct fulcrum_renewal_state *state = &renewal->state;
-    const struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
-    const struct fulcrum_renewal_state *end = &outcome->end;
+    struct fulcrum_fixed_batch_state *state = &renewal->state;
+    const struct fulcrum_fixed_batch_outcome *outcome = &renewal->outcome;
+    const struct fulcrum_fixed_batch_state *end = &outcome->end;
     double error = log(end->period_s / state->period_s);
     double stretch = log(end->length / state->length);
     double left = end->left - state->left;
@@ -308,9 +309,9 @@ static double feed_back(struct renewal *renewal)
 /* The profile of starts is taken as it is, but moved with the damped release. */
 static void take_starts(struct renewal *renewal)
 {
-    struct fulcrum_renewal_state *state = &renewal->state;
-    const struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
-    const struct fulcrum_renewal_starts *starts = &outcome->end.starts;
+    struct fulcrum_fixed_batch_state *state = &renewal->state;
+    const struct fulcrum_fixed_batch_outcome *outcome = &renewal->outcome;
+    const struct fulcrum_fixed_batch_starts *starts = &outcome->end.starts;
     state->starts.first = starts->first;
     state->starts.last = starts->last;
     memcpy(state->starts.count + starts->first, starts->count + starts->first,
@@ -321,16 +322,17 @@ static void take_starts(struct renewal *renewal)
         state->release += renewal->damping * (outcome->end.release - state->release);
         state->shift =
             state->release - outcome->released_at -
-            fulcrum_renewal_underway(&renewal->problem, state) * state->length;
+            fulcrum_fixed_batch_underway(&renewal->problem, state) * state->length;
     }
 }
 
 /* The period that follows on one that was `jitter_s` longer than the mean. */
 static double period_after_s(struct renewal *renewal, double jitter_s)
 {
-    struct fulcrum_renewal_state *state = &renewal->state;
+    struct fulcrum_fixed_batch_state *state = &renewal->state;
     state->jitter_s = jitter_s;
-    fulcrum_renewal_follow(&renewal->problem, &renewal->grid, state, &renewal->aside);
+    fulcrum_fixed_batch_follow(
+        &renewal->problem, &renewal->grid, state, &renewal->aside);
     state->jitter_s = 0.0;
     return renewal->aside.end.period_s;
 }
@@ -343,7 +345,7 @@ static double period_after_s(struct renewal *renewal, double jitter_s)
  */
 static void allow_for_jitter(struct renewal *renewal)
 {
-    const struct fulcrum_renewal_case *problem = &renewal->problem;
+    const struct fulcrum_fixed_batch_case *problem = &renewal->problem;
     double mean_s = renewal->state.period_s;
     double free_s = problem->host_s + (problem->depth > 1.5 ? 0.0 : problem->gpu_s);
     double alone_s = renewal->outcome.end.period_s;
@@ -373,13 +375,13 @@ static void allow_for_jitter(struct renewal *renewal)
  */
 static void settle(struct renewal *renewal)
 {
-    struct fulcrum_renewal_state *state = &renewal->state;
-    struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
+    struct fulcrum_fixed_batch_state *state = &renewal->state;
+    struct fulcrum_fixed_batch_outcome *outcome = &renewal->outcome;
     double differed = 1.0;
     double late_log = 0.0;
     bool allowed = false;
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        fulcrum_renewal_follow(&renewal->problem, &renewal->grid, state, outcome);
+        fulcrum_fixed_batch_follow(&renewal->problem, &renewal->grid, state, outcome);
         if (!allowed && (differed < JITTER_FROM || round == JITTER_ROUND)) {
             allow_for_jitter(renewal);
             allowed = true;
@@ -405,8 +407,8 @@ static void settle(struct renewal *renewal)
  */
 static void report(const struct renewal *renewal, struct fulcrum_cycle *out)
 {
-    const struct fulcrum_renewal_case *problem = &renewal->problem;
-    const struct fulcrum_renewal_outcome *outcome = &renewal->outcome;
+    const struct fulcrum_fixed_batch_case *problem = &renewal->problem;
+    const struct fulcrum_fixed_batch_outcome *outcome = &renewal->outcome;
     const struct fulcrum_network *network = problem->network;
     double steps_per_s = network->batch_size / renewal->state.period_s;
     double due = steps_per_s * network->step.mean_s;
@@ -423,13 +425,13 @@ static void report(const struct renewal *renewal, struct fulcrum_cycle *out)
     };
 }
 
-enum fulcrum_status fulcrum_renewal_solve(const struct fulcrum_network *network,
+enum fulcrum_status fulcrum_fixed_batch_solve(const struct fulcrum_network *network,
     double gpu_stretch, struct fulcrum_cycle *out, struct fulcrum_error *err)
 {
     /* Its arrays are written before they are read, and clearing them costs 4 %. */
     struct renewal *renewal = malloc(sizeof *renewal);
     TRY_MEMORY(renewal, err, "no memory to solve a cycle");
-    memset(&renewal->state, 0, offsetof(struct fulcrum_renewal_state, starts));
+    memset(&renewal->state, 0, offsetof(struct fulcrum_fixed_batch_state, starts));
     fulcrum_rate_cells_init(&renewal->rates, &network->cpu);
     set_case(renewal, network, gpu_stretch);
     renewal->damping = FIRST_DAMPING;
@@ -444,7 +446,7 @@ enum fulcrum_status fulcrum_renewal_solve(const struct fulcrum_network *network,
     return FULCRUM_OK;
 }
 
-double fulcrum_renewal_error_frac(const struct fulcrum_network *network)
+double fulcrum_fixed_batch_error_frac(const struct fulcrum_network *network)
 {
     double servers = whole_servers(network);
     double crowd = network->actors / servers;

@@ -1,4 +1,4 @@
-/* mean_field.c - greedy batches by the embedded mean-field equation (9). */
+/* greedy_batch.c - greedy batches by the embedded mean-field equation (9). */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One unknown, the batch size b: what starts must be what finished during the batch
@@ -11,7 +11,7 @@
  * (model/fast/fast.c).
  */
 
-#include "model/fast/mean_field.h"
+#include "model/fast/greedy_batch.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -491,7 +491,7 @@ static bool is_kinked(const struct problem *problem, const struct state *plain)
     return least <= piece[last].low;
 }
 
-struct fulcrum_mean_field fulcrum_mean_field_solve(
+struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
     double gpu_stretch)
 {
@@ -507,7 +507,7 @@ struct fulcrum_mean_field fulcrum_mean_field_solve(
     if (fluid.idle_frac > NEVER) {
         fluid = solve(&plain, fluid.batch);
     }
-    struct fulcrum_mean_field out = {.idle_frac = state.idle_frac,
+    struct fulcrum_greedy_batch out = {.idle_frac = state.idle_frac,
         .plain_batch = fluid.batch,
         .plain_steps_per_s = fluid.batch / fluid.pace.interval_s,
         .plain_least = left_after(&plain, &fluid, MIDDLE, fluid.pace.interval_s)};

@@ -1,11 +1,11 @@
-/* test_renewal.c - fixed batches worked out by hand, and against the simulation. */
+/* test_fixed_batch.c - fixed batches worked out by hand, and against the simulation. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/fast/renewal.h"
+#include "model/fast/fixed_batch.h"
 
 #include <math.h>
 
 #include "bench/random_network.h"
-#include "model/fast/renewal_cycle.h"
+#include "model/fast/fixed_batch_cycle.h"
 #include "model/predict/solver.h"
 #include "tests/support/suite.h"
 
@@ -27,7 +27,7 @@ static struct fulcrum_cycle solve(const struct fulcrum_network *network)
 {
     struct fulcrum_cycle cycle = {.batch = 0.0};
     CU_ASSERT_EQUAL(fulcrum_network_check(network, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_renewal_solve(network, 1.0, &cycle, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_fixed_batch_solve(network, 1.0, &cycle, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL(cycle.batch, network->batch_size);
     return cycle;
 }
@@ -188,7 +188,7 @@ static void test_extremes_have_an_answer_within_bounds(void)
         CU_ASSERT(isfinite(rate) && rate > 0.0);
         CU_ASSERT(rate * gpu_s <= network.batch_size * 1.05);
         CU_ASSERT(cycle.at_cpu >= 0.0 && cycle.at_cpu <= network.actors);
-        double error = fulcrum_renewal_error_frac(&network);
+        double error = fulcrum_fixed_batch_error_frac(&network);
         CU_ASSERT(error > 0.0 && error < 0.2);
         solved++;
     }
@@ -215,26 +215,26 @@ static void test_chance_of_too_few(void)
 static void test_few_threads_and_equal_steps_are_a_risk(void)
 {
     struct fulcrum_network network = plain(64, 32);
-    double usual = fulcrum_renewal_error_frac(&network);
+    double usual = fulcrum_fixed_batch_error_frac(&network);
     network.cpu.core_count = 40;
     network.cpu.thread_count = 40;
-    CU_ASSERT(fulcrum_renewal_error_frac(&network) > usual);
+    CU_ASSERT(fulcrum_fixed_batch_error_frac(&network) > usual);
     network.step.law = FULCRUM_LAW_EXPONENTIAL;
-    suite_assert_close("spread", fulcrum_renewal_error_frac(&network), usual, 1e-9);
+    suite_assert_close("spread", fulcrum_fixed_batch_error_frac(&network), usual, 1e-9);
     network.actors = 6;
     network.cpu.thread_count = 2;
-    CU_ASSERT(fulcrum_renewal_error_frac(&network) > 3.0 * usual);
+    CU_ASSERT(fulcrum_fixed_batch_error_frac(&network) > 3.0 * usual);
     network.cpu.thread_count = 5;
-    CU_ASSERT(fulcrum_renewal_error_frac(&network) > usual);
+    CU_ASSERT(fulcrum_fixed_batch_error_frac(&network) > usual);
     network.cpu.thread_count = 6;
-    CU_ASSERT(fulcrum_renewal_error_frac(&network) > usual);
+    CU_ASSERT(fulcrum_fixed_batch_error_frac(&network) > usual);
 }
 
 static void test_gpu_stretch_multiplies_the_gpu(void)
 {
     struct fulcrum_network network = plain(12, 12);
     struct fulcrum_cycle cycle = {.batch = 0.0};
-    CU_ASSERT_EQUAL(fulcrum_renewal_solve(&network, 2.0, &cycle, NULL), FULCRUM_OK);
+    CU_ASSERT_EQUAL(fulcrum_fixed_batch_solve(&network, 2.0, &cycle, NULL), FULCRUM_OK);
     suite_assert_close("period", 12.0 / cycle.steps_per_s, 8.5, 0.01);
 }
 

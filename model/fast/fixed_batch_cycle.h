@@ -1,7 +1,7 @@
-/* renewal_cycle.h - one cycle of fixed batches, followed slice by slice. */
+/* fixed_batch_cycle.h - one cycle of fixed batches, followed slice by slice. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FULCRUM_MODEL_FAST_RENEWAL_CYCLE_H
-#define FULCRUM_MODEL_FAST_RENEWAL_CYCLE_H
+#ifndef FULCRUM_MODEL_FAST_FIXED_BATCH_CYCLE_H
+#define FULCRUM_MODEL_FAST_FIXED_BATCH_CYCLE_H
 
 #include "model/network/network.h"
 
@@ -43,11 +43,11 @@ double fulcrum_normal_below(double z);
 double fulcrum_normal_beyond(double mean, double deviation);
 
 /* Most slices of a cycle, and of the ages a step can reach: sizes of arrays. */
-#define FULCRUM_RENEWAL_SLICES 512
-#define FULCRUM_RENEWAL_AGES   1024
+#define FULCRUM_FIXED_BATCH_SLICES 512
+#define FULCRUM_FIXED_BATCH_AGES   1024
 
 /* What stays the same while a network is solved; `network` is borrowed. */
-struct fulcrum_renewal_case {
+struct fulcrum_fixed_batch_case {
     const struct fulcrum_network *network;
     double each;   /* actors that are counted as one; so are the other numbers */
     double actors; /* N */
@@ -62,28 +62,28 @@ struct fulcrum_renewal_case {
 };
 
 /* The first entries of a table of tails are of steps that are yet to start. */
-#define FULCRUM_RENEWAL_UNBORN 2
+#define FULCRUM_FIXED_BATCH_UNBORN 2
 
 /* So many entries behind the end of that table are there, and 0. */
-#define FULCRUM_RENEWAL_MARGIN 16
+#define FULCRUM_FIXED_BATCH_MARGIN 16
 
 /* Work time is cut into slices; behind the unborn, tails are means over a slice. */
-struct fulcrum_renewal_grid {
+struct fulcrum_fixed_batch_grid {
     double slice_s;
     size_t count; /* tail is 0 from here on */
-    double tail[FULCRUM_RENEWAL_AGES + FULCRUM_RENEWAL_MARGIN];
-    double doubt[FULCRUM_RENEWAL_AGES]; /* tail * (1 - tail) */
+    double tail[FULCRUM_FIXED_BATCH_AGES + FULCRUM_FIXED_BATCH_MARGIN];
+    double doubt[FULCRUM_FIXED_BATCH_AGES]; /* tail * (1 - tail) */
 };
 
 /* Starts of steps by slice, from the start of a batch on; B of them make a cycle. */
-struct fulcrum_renewal_starts {
+struct fulcrum_fixed_batch_starts {
     size_t first;
     size_t last;
-    double count[FULCRUM_RENEWAL_SLICES];
+    double count[FULCRUM_FIXED_BATCH_SLICES];
 };
 
 /* A stationary cycle is one that ends as it began; slices may be parts of slices. */
-struct fulcrum_renewal_state {
+struct fulcrum_fixed_batch_state {
     double period_s;
     double jitter_s;    /* by which the last period was longer */
     double length;      /* slices of work in a cycle */
@@ -93,12 +93,12 @@ struct fulcrum_renewal_state {
     double release;     /* slices from the start of a batch to its actors' release */
     double gpu_wait_s;  /* of a batch for the one before */
     double shift;       /* slices by which the profile of starts is late */
-    struct fulcrum_renewal_starts starts;
+    struct fulcrum_fixed_batch_starts starts;
 };
 
 /* What one cycle comes to, beside the state at its end. */
-struct fulcrum_renewal_outcome {
-    struct fulcrum_renewal_state end;
+struct fulcrum_fixed_batch_outcome {
+    struct fulcrum_fixed_batch_state end;
     double released_at; /* slice of the first release */
     double spread_s;    /* standard deviation of the period */
     double left_slope;  /* of `end.left` by the left of the start */
@@ -109,19 +109,20 @@ struct fulcrum_renewal_outcome {
 };
 
 /* From the start of a batch to the release of its actors. */
-double fulcrum_renewal_latency_s(const struct fulcrum_renewal_case *problem,
-    const struct fulcrum_renewal_state *state);
+double fulcrum_fixed_batch_latency_s(const struct fulcrum_fixed_batch_case *problem,
+    const struct fulcrum_fixed_batch_state *state);
 
 /* How many earlier batches are still on their way when a batch starts. */
-double fulcrum_renewal_underway(const struct fulcrum_renewal_case *problem,
-    const struct fulcrum_renewal_state *state);
+double fulcrum_fixed_batch_underway(const struct fulcrum_fixed_batch_case *problem,
+    const struct fulcrum_fixed_batch_state *state);
 
 /*
  * Follows the network from the start of a batch until the next is certain to have
  * started. `end.gpu_wait_s`, `end.jitter_s` and `end.shift` are left alone.
  */
-void fulcrum_renewal_follow(const struct fulcrum_renewal_case *problem,
-    const struct fulcrum_renewal_grid *grid, const struct fulcrum_renewal_state *state,
-    struct fulcrum_renewal_outcome *out);
+void fulcrum_fixed_batch_follow(const struct fulcrum_fixed_batch_case *problem,
+    const struct fulcrum_fixed_batch_grid *grid,
+    const struct fulcrum_fixed_batch_state *state,
+    struct fulcrum_fixed_batch_outcome *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* mean_field.h - greedy batches by the embedded mean-field equation (9). */
+/* greedy_batch.h - greedy batches by the embedded mean-field equation (9). */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef FULCRUM_MODEL_FAST_MEAN_FIELD_H
-#define FULCRUM_MODEL_FAST_MEAN_FIELD_H
+#ifndef FULCRUM_MODEL_FAST_GREEDY_BATCH_H
+#define FULCRUM_MODEL_FAST_GREEDY_BATCH_H
 
 #include "model/fast/steps.h"
 #include "model/network/network.h"
@@ -39,7 +39,7 @@ double fulcrum_cpu_drain_rate(const struct fulcrum_cpu_drain *drain, double n);
 double fulcrum_cpu_drain_left(
     const struct fulcrum_cpu_drain *drain, double n, double time_s);
 
-struct fulcrum_mean_field {
+struct fulcrum_greedy_batch {
     struct fulcrum_cycle cycle; /* smoothed, idling counted */
     double idle_frac;   /* batches at whose end nobody waits, so that the GPU idles */
     double plain_batch; /* of the fluid alone: not smoothed, never idle */
@@ -54,7 +54,7 @@ struct fulcrum_mean_field {
  *   drain        of its CPU
  *   gpu_stretch  as fulcrum_batch_service_of
  */
-struct fulcrum_mean_field fulcrum_mean_field_solve(
+struct fulcrum_greedy_batch fulcrum_greedy_batch_solve(
     const struct fulcrum_network *network, const struct fulcrum_cpu_drain *drain,
     double gpu_stretch);
 
