@@ -395,20 +395,6 @@ static enum fulcrum_status plan_domain(
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu networks", out->count);
 }
 
-/* All but the extremes, which belong to no design and may simulate for hours. */
-static enum fulcrum_status plan_all(struct job *job, struct fulcrum_error *err)
-{
-    for (int i = 0; i < (int)FULCRUM_DOMAIN_COUNT; i++) {
-        bool is_wanted = job->settings->domain == (int)FULCRUM_DOMAIN_COUNT
-                             ? i != (int)FULCRUM_DOMAIN_CORNERS
-                             : i == job->settings->domain;
-        if (is_wanted) {
-            TRY(plan_domain(job, (enum fulcrum_domain)i, err));
-        }
-    }
-    return FULCRUM_OK;
-}
-
 static void compare_domain(struct job *job, struct fulcrum_accuracy_domain *domain)
 {
     for (size_t first = 0; first < domain->count; first += BLOCK) {
@@ -456,7 +442,15 @@ static void set_exit_code(const struct job *job, struct fulcrum_context *context
 static enum fulcrum_status run_job(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    TRY(plan_all(job, err));
+    /* All but the extremes, which belong to no design and may simulate for hours. */
+    for (int i = 0; i < (int)FULCRUM_DOMAIN_COUNT; i++) {
+        bool is_wanted = job->settings->domain == (int)FULCRUM_DOMAIN_COUNT
+                             ? i != (int)FULCRUM_DOMAIN_CORNERS
+                             : i == job->settings->domain;
+        if (is_wanted) {
+            TRY(plan_domain(job, (enum fulcrum_domain)i, err));
+        }
+    }
     fulcrum_progress_start(&job->progress, context);
     enum fulcrum_status status = compare_all(job, err);
     fulcrum_progress_end(&job->progress);

@@ -133,14 +133,6 @@ static enum fulcrum_status make_environment(
     return FULCRUM_OK;
 }
 
-static void fit_clear(struct fit *fit)
-{
-    for (size_t k = 0; k < fit->count; k++) {
-        fulcrum_throughput_free(fit->fitted[k].model);
-    }
-    fulcrum_throughput_free(fit->left_out.model);
-}
-
 static enum fulcrum_status make_fit(const struct fulcrum_left_out_plan *plan,
     struct fit *out, struct fulcrum_error *err)
 {
@@ -263,7 +255,10 @@ enum fulcrum_status fulcrum_left_out_network(const struct fulcrum_left_out_plan 
     status = predict(&fit.left_out, mode.value, predicted, err);
 end:
     fulcrum_posterior_mode_clear(&mode);
-    fit_clear(&fit);
+    for (size_t k = 0; k < fit.count; k++) {
+        fulcrum_throughput_free(fit.fitted[k].model);
+    }
+    fulcrum_throughput_free(fit.left_out.model);
     return status;
 }
 
@@ -396,14 +391,6 @@ struct job {
     struct fulcrum_calibration *priors[ENVIRONMENTS];
 };
 
-static void errors_clear(struct fulcrum_framework_row *row)
-{
-    for (size_t rule = 0; rule < FULCRUM_FRAMEWORK_RULES; rule++) {
-        row->errors[rule] =
-            (struct fulcrum_framework_errors){0, (double)NAN, (double)NAN};
-    }
-}
-
 /* Adds those of one environment to those of all. */
 static void add_errors(
     struct fulcrum_framework_errors *sum, const struct fulcrum_framework_errors *one)
@@ -422,7 +409,10 @@ static struct fulcrum_framework_row *add_row(
     row->left_out = left_out;
     (void)snprintf(row->series, sizeof row->series, "%s", series);
     (void)snprintf(row->reference, sizeof row->reference, "%s", reference);
-    errors_clear(row);
+    for (size_t rule = 0; rule < FULCRUM_FRAMEWORK_RULES; rule++) {
+        row->errors[rule] =
+            (struct fulcrum_framework_errors){0, (double)NAN, (double)NAN};
+    }
     return row;
 }
 

@@ -18,14 +18,6 @@ static void add_cpu(struct fulcrum_json *object, const struct fulcrum_cpu_statio
     fulcrum_json_add_number(out, "oversubscription_frac", cpu->oversubscription_frac);
 }
 
-static void add_step(struct fulcrum_json *object, const struct fulcrum_step *step)
-{
-    struct fulcrum_json *out = fulcrum_json_add_object(object, "step");
-    fulcrum_json_add_number(out, "mean_s", step->mean_s);
-    fulcrum_json_add_number(out, "cv", step->cv);
-    fulcrum_json_add_text(out, "law", fulcrum_step_law_name(step->law));
-}
-
 static void add_times(
     struct fulcrum_json *object, const char *key, const struct fulcrum_batch_time *time)
 {
@@ -66,7 +58,10 @@ void fulcrum_network_to_json(
     fulcrum_json_add_text(object, "name", network->name);
     fulcrum_json_add_number(object, "actors", network->actors);
     add_cpu(object, &network->cpu);
-    add_step(object, &network->step);
+    struct fulcrum_json *out = fulcrum_json_add_object(object, "step");
+    fulcrum_json_add_number(out, "mean_s", network->step.mean_s);
+    fulcrum_json_add_number(out, "cv", network->step.cv);
+    fulcrum_json_add_text(out, "law", fulcrum_step_law_name(network->step.law));
     add_times(object, "host", &network->host);
     add_times(object, "gpu", &network->gpu);
     add_batching(object, network);

@@ -308,20 +308,6 @@ static enum fulcrum_status fail_unknown(const struct parser *parser, const char 
         parser->longs[nearest].name);
 }
 
-/* getopt's '?': an unknown letter, an unknown name, or a flag that got a value. */
-static enum fulcrum_status fail_rejected(const struct parser *parser)
-{
-    if (optopt >= LONG_BASE) {
-        return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT,
-            "option '--%s' takes no value", slot_of(parser, optopt)->row->name);
-    }
-    if (optopt != 0) {
-        return fulcrum_fail(
-            parser->err, FULCRUM_ERR_UNKNOWN_NAME, "unknown option '-%c'", optopt);
-    }
-    return fail_unknown(parser, parser->argv[optind - 1]);
-}
-
 static enum fulcrum_status take_argument(struct parser *parser, const char *text)
 {
     const struct fulcrum_argument *argument = parser->argument;
@@ -350,7 +336,17 @@ static enum fulcrum_status take_option(
             "option '--%s' needs a value (%s)", row->name, row->value);
     }
     if (code == '?') {
-        return fail_rejected(parser);
+        /* getopt's '?': an unknown letter, an unknown name, or a flag that got a value.
+         */
+        if (optopt >= LONG_BASE) {
+            return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT,
+                "option '--%s' takes no value", slot_of(parser, optopt)->row->name);
+        }
+        if (optopt != 0) {
+            return fulcrum_fail(
+                parser->err, FULCRUM_ERR_UNKNOWN_NAME, "unknown option '-%c'", optopt);
+        }
+        return fail_unknown(parser, parser->argv[optind - 1]);
     }
     const struct slot *slot = slot_of(parser, code);
     *is_complete = slot->row->kind == FULCRUM_OPTION_HELP;

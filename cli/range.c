@@ -71,16 +71,6 @@ static enum fulcrum_status parse_range(const struct fulcrum_field *field,
     return FULCRUM_OK;
 }
 
-/* How many values the range has, the last one with room for rounding. */
-static double range_length(const struct range *range)
-{
-    const double slack = 1e-9;
-    double steps = range->multiplies
-                       ? log(range->last / range->first) / log(range->step)
-                       : (range->last - range->first) / range->step;
-    return floor(steps * (1.0 + slack) + slack) + 1.0;
-}
-
 static double range_value(const struct range *range, size_t i)
 {
     double value = range->multiplies ? range->first * pow(range->step, (double)i)
@@ -105,7 +95,11 @@ static enum fulcrum_status fill_range(const struct fulcrum_field *field,
     struct range range = {0};
     TRY(parse_range(field, text, &range, err));
     TRY(check_whole(field, range.first, err));
-    double length = range_length(&range);
+    /* How many values the range has, the last one with room for rounding. */
+    const double slack = 1e-9;
+    double steps = range.multiplies ? log(range.last / range.first) / log(range.step)
+                                    : (range.last - range.first) / range.step;
+    double length = floor(steps * (1.0 + slack) + slack) + 1.0;
     if (length > (double)FULCRUM_RANGE_VALUES_MOST) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE,
             "%s=%s: %.6g values, expected at most %d", field->path, text, length,

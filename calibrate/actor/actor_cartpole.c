@@ -104,25 +104,6 @@ static void cartpole_env_free(struct fulcrum_env *env)
     free(env);
 }
 
-/* Equations of motion without friction, one explicit Euler step. */
-static void advance(struct fulcrum_env *env, double force_n)
-{
-    double total_kg = CART_KG + POLE_KG;
-    double pole_kg_m = POLE_KG * POLE_HALF_LENGTH_M;
-    double cosine = cos(env->pole_rad);
-    double sine = sin(env->pole_rad);
-    double rate = env->pole_rad_per_s;
-    double pushed = (force_n + pole_kg_m * rate * rate * sine) / total_kg;
-    double pole_rad_per_s2 =
-        (GRAVITY_M_PER_S2 * sine - cosine * pushed) /
-        (POLE_HALF_LENGTH_M * (4.0 / 3.0 - POLE_KG * cosine * cosine / total_kg));
-    double cart_m_per_s2 = pushed - pole_kg_m * pole_rad_per_s2 * cosine / total_kg;
-    env->cart_m += FRAME_S * env->cart_m_per_s;
-    env->cart_m_per_s += FRAME_S * cart_m_per_s2;
-    env->pole_rad += FRAME_S * rate;
-    env->pole_rad_per_s += FRAME_S * pole_rad_per_s2;
-}
-
 /* One action: its sign is the direction in which the cart is pushed. */
 static enum fulcrum_step_result cartpole_step(
     struct fulcrum_env *env, const float *action, void *observation)
@@ -130,7 +111,21 @@ static enum fulcrum_step_result cartpole_step(
     /* No branch: on untrained actions half of the guesses would be wrong. */
     double force_n = copysign(FORCE_N, (double)action[0]);
     for (int i = 0; i < env->frame_skip; i++) {
-        advance(env, force_n);
+        /* Equations of motion without friction, one explicit Euler step. */
+        double total_kg = CART_KG + POLE_KG;
+        double pole_kg_m = POLE_KG * POLE_HALF_LENGTH_M;
+        double cosine = cos(env->pole_rad);
+        double sine = sin(env->pole_rad);
+        double rate = env->pole_rad_per_s;
+        double pushed = (force_n + pole_kg_m * rate * rate * sine) / total_kg;
+        double pole_rad_per_s2 =
+            (GRAVITY_M_PER_S2 * sine - cosine * pushed) /
+            (POLE_HALF_LENGTH_M * (4.0 / 3.0 - POLE_KG * cosine * cosine / total_kg));
+        double cart_m_per_s2 = pushed - pole_kg_m * pole_rad_per_s2 * cosine / total_kg;
+        env->cart_m += FRAME_S * env->cart_m_per_s;
+        env->cart_m_per_s += FRAME_S * cart_m_per_s2;
+        env->pole_rad += FRAME_S * rate;
+        env->pole_rad_per_s += FRAME_S * pole_rad_per_s2;
     }
     env->step_count++;
     observe(env, observation);

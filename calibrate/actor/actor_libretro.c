@@ -43,16 +43,6 @@ static struct fulcrum_stdout_guard quiet_begin(void)
     return quiet;
 }
 
-/* Ends what quiet_begin began. */
-static void quiet_end(struct fulcrum_stdout_guard quiet)
-{
-    if (quiet.fd >= 0) {
-        (void)fflush(stdout);
-        (void)dup2(quiet.fd, STDOUT_FILENO);
-        (void)close(quiet.fd);
-    }
-}
-
 /*
  * The frame skip, the maximum over two frames, the stack of four frames, the random
  * start and the length of an episode (30 minutes of play cut to 5) follow Mnih et al.:
@@ -260,22 +250,17 @@ static void shrink_into(const struct fulcrum_env *env, uint8_t *frame)
     }
 }
 
-/* The state of the first episode again, or what pressing the reset button gives. */
-static void restore_start(struct fulcrum_env *env)
+static enum fulcrum_step_result libretro_reset(
+    struct fulcrum_env *env, void *observation)
 {
+    current = env;
+    /* The state of the first episode again, or what pressing the reset button gives. */
     if (env->start_state == NULL ||
         !env->core.unserialize(env->start_state, env->start_state_byte)) {
         env->core.reset();
         env->buttons = 0;
         run_frames(env, BOOT_FRAME_COUNT);
     }
-}
-
-static enum fulcrum_step_result libretro_reset(
-    struct fulcrum_env *env, void *observation)
-{
-    current = env;
-    restore_start(env);
     int frame_count = (int)fulcrum_random_between(
         &env->random, START_FRAME_MIN, START_FRAME_MAX + 1.0);
     run_random_frames(env, frame_count - START_FRAME_MIN);
@@ -417,19 +402,6 @@ static enum fulcrum_status make_buffers(
     return FULCRUM_OK;
 }
 
-/* Without memory or where the core cannot save, resets press the button instead. */
-static void save_start(struct fulcrum_env *env)
-{
-    run_frames(env, BOOT_FRAME_COUNT);
-    env->start_state_byte = env->core.serialize_size();
-    env->start_state = calloc(env->start_state_byte + 1, 1);
-    if (env->start_state_byte == 0 || env->start_state == NULL ||
-        !env->core.serialize(env->start_state, env->start_state_byte)) {
-        free(env->start_state);
-        env->start_state = NULL;
-    }
-}
-
 /* All that runs inside the core, with `current` set around it. */
 static enum fulcrum_status power_on(struct fulcrum_env *env, struct fulcrum_error *err)
 {
@@ -447,7 +419,15 @@ static enum fulcrum_status power_on(struct fulcrum_env *env, struct fulcrum_erro
     TRY(make_buffers(env, err));
     /* Some cores listen to no input before this. */
     core->set_controller_port_device(0, LIBRETRO_JOYPAD);
-    save_start(env);
+    /* Without memory or where the core cannot save, resets press the button instead. */
+    run_frames(env, BOOT_FRAME_COUNT);
+    env->start_state_byte = env->core.serialize_size();
+    env->start_state = calloc(env->start_state_byte + 1, 1);
+    if (env->start_state_byte == 0 || env->start_state == NULL ||
+        !env->core.serialize(env->start_state, env->start_state_byte)) {
+        free(env->start_state);
+        env->start_state = NULL;
+    }
     return FULCRUM_OK;
 }
 
@@ -467,7 +447,12 @@ static enum fulcrum_status libretro_env_new(struct fulcrum_actor_shared *shared,
         status = power_on(env, err);
         current = NULL;
     }
-    quiet_end(quiet);
+    /* Ends what quiet_begin began. */
+    if (quiet.fd >= 0) {
+        (void)fflush(stdout);
+        (void)dup2(quiet.fd, STDOUT_FILENO);
+        (void)close(quiet.fd);
+    }
     (void)pthread_mutex_unlock(&shared->loading);
     if (status != FULCRUM_OK) {
         libretro_env_free(env);

@@ -77,17 +77,6 @@ static void ignore_warning(const char *text)
     (void)text;
 }
 
-/* Both hooks belong to the process: one that somebody else has set stays. */
-static void install_hooks(void)
-{
-    if (mju_user_error == NULL) {
-        mju_user_error = jump_to_recovery;
-    }
-    if (mju_user_warning == NULL) {
-        mju_user_warning = ignore_warning;
-    }
-}
-
 /* Returns 0 where MuJoCo gave up in the middle of `call`. */
 static int guarded(void (*call)(void *), void *argument)
 {
@@ -153,7 +142,13 @@ static enum fulcrum_status load_shared(struct fulcrum_actor_shared *shared,
     const struct task *task, struct fulcrum_error *err)
 {
     struct loading loading = {.task = task};
-    install_hooks();
+    /* Both hooks belong to the process: one that somebody else has set stays. */
+    if (mju_user_error == NULL) {
+        mju_user_error = jump_to_recovery;
+    }
+    if (mju_user_warning == NULL) {
+        mju_user_warning = ignore_warning;
+    }
     if (mj_version() != mjVERSION_HEADER) {
         return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
             "MuJoCo library version %d differs from the version %d that this program "

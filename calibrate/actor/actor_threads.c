@@ -202,19 +202,6 @@ void fulcrum_actor_threads_start(
     (void)pthread_mutex_unlock(&actor_threads->lock);
 }
 
-/* The first thread's whose environment failed. */
-static enum fulcrum_status first_failure(
-    const struct fulcrum_actor_threads *actor_threads, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < actor_threads->active_count; i++) {
-        const struct fulcrum_error *failure = &actor_threads->workers[i].failure;
-        if (failure->status != FULCRUM_OK) {
-            return fulcrum_fail(err, failure->status, "%s", failure->detail);
-        }
-    }
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_actor_threads_stop(
     struct fulcrum_actor_threads *actor_threads, struct fulcrum_error *err)
 {
@@ -224,7 +211,14 @@ enum fulcrum_status fulcrum_actor_threads_stop(
         (void)pthread_cond_wait(&actor_threads->parked, &actor_threads->lock);
     }
     (void)pthread_mutex_unlock(&actor_threads->lock);
-    return first_failure(actor_threads, err);
+    /* The first thread's whose environment failed. */
+    for (size_t i = 0; i < actor_threads->active_count; i++) {
+        const struct fulcrum_error *failure = &actor_threads->workers[i].failure;
+        if (failure->status != FULCRUM_OK) {
+            return fulcrum_fail(err, failure->status, "%s", failure->detail);
+        }
+    }
+    return FULCRUM_OK;
 }
 
 static double thread_cpu_s(pthread_t thread)

@@ -117,22 +117,17 @@ int fulcrum_request_queue_await(
     return is_open;
 }
 
-/* With the lock held. */
-static void await(struct fulcrum_request_queue *request_queue, size_t least)
+size_t fulcrum_request_queue_collect(struct fulcrum_request_queue *request_queue,
+    size_t least, size_t most, size_t *seats)
 {
+    (void)pthread_mutex_lock(&request_queue->lock);
+    /* With the lock held. */
     while (request_queue->waiting_count < least &&
            !atomic_load(&request_queue->is_closed)) {
         request_queue->wanted_count = least;
         (void)pthread_cond_wait(&request_queue->is_enough, &request_queue->lock);
     }
     request_queue->wanted_count = 0;
-}
-
-size_t fulcrum_request_queue_collect(struct fulcrum_request_queue *request_queue,
-    size_t least, size_t most, size_t *seats)
-{
-    (void)pthread_mutex_lock(&request_queue->lock);
-    await(request_queue, least);
     bool is_closed = atomic_load(&request_queue->is_closed);
     size_t count =
         request_queue->waiting_count < most ? request_queue->waiting_count : most;
@@ -243,16 +238,6 @@ static enum fulcrum_status seat_actor(
                             "waiting actor %zu cannot start", handoff->seated_count);
 }
 
-/* The calling thread onto the server's processors, where there are two cores. */
-static void keep_apart(struct fulcrum_handoff *handoff)
-{
-    handoff->is_apart =
-        fulcrum_cpu_list_allowed(&handoff->before, NULL) == FULCRUM_OK &&
-        fulcrum_placement_complete(&handoff->placement, NULL) == FULCRUM_OK &&
-        handoff->placement.is_apart &&
-        fulcrum_cpu_list_bind(&handoff->placement.server);
-}
-
 static enum fulcrum_status allocate(
     struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
@@ -276,7 +261,12 @@ enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
     handoff->plan = *plan;
     handoff->clock_cost_s = fulcrum_stopwatch_calibrated().cpu_cost_s;
     enum fulcrum_status status = allocate(handoff, err);
-    keep_apart(handoff);
+    /* The calling thread onto the server's processors, where there are two cores. */
+    handoff->is_apart =
+        fulcrum_cpu_list_allowed(&handoff->before, NULL) == FULCRUM_OK &&
+        fulcrum_placement_complete(&handoff->placement, NULL) == FULCRUM_OK &&
+        handoff->placement.is_apart &&
+        fulcrum_cpu_list_bind(&handoff->placement.server);
     for (size_t i = 0; i < plan->actor_count && status == FULCRUM_OK; i++) {
         status = seat_actor(handoff, err);
     }

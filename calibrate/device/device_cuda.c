@@ -98,15 +98,6 @@ static int load(struct fulcrum_cuda_kernels *kernels,
                : driver->module_load(&kernels->module, text, 2, options, values);
 }
 
-static int find(struct fulcrum_cuda_kernels *kernels,
-    const struct fulcrum_cuda_driver *driver, size_t i)
-{
-    return kernels->library != NULL ? driver->library_get_kernel(&kernels->function[i],
-                                          kernels->library, names[i])
-                                    : driver->module_get_function(&kernels->function[i],
-                                          kernels->module, names[i]);
-}
-
 /* The first line of the log, if there is one, says more than the result. */
 static enum fulcrum_status refuse(const struct fulcrum_cuda_kernels *kernels,
     const struct fulcrum_cuda_driver *driver, int result, struct fulcrum_error *err)
@@ -122,7 +113,11 @@ static enum fulcrum_status find_all(struct fulcrum_cuda_kernels *kernels,
     const struct fulcrum_cuda_driver *driver, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < FULCRUM_KERNEL_COUNT; i++) {
-        int result = find(kernels, driver, i);
+        int result = kernels->library != NULL
+                         ? driver->library_get_kernel(
+                               &kernels->function[i], kernels->library, names[i])
+                         : driver->module_get_function(
+                               &kernels->function[i], kernels->module, names[i]);
         if (result != FULCRUM_CU_SUCCESS) {
             return refuse(kernels, driver, result, err);
         }
@@ -449,15 +444,6 @@ static enum fulcrum_status find_gpu(
                : status;
 }
 
-/* Without cuBLAS a kernel of our own multiplies: no failure. */
-static void open_blas(struct fulcrum_cuda_gpu *gpu)
-{
-    struct fulcrum_cuda_blas blas = {0};
-    if (fulcrum_cuda_blas_open(&blas, NULL) == FULCRUM_OK) {
-        gpu->blas = blas;
-    }
-}
-
 /* Kernels are compiled for the GPU whose context is current. */
 static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     const struct fulcrum_device_options *options, struct fulcrum_error *err)
@@ -468,7 +454,11 @@ static enum fulcrum_status open_gpu(struct fulcrum_device_state *state,
     TRY(fulcrum_cuda_check(&gpu->driver, gpu->driver.context_set_current(gpu->context),
         "cuCtxSetCurrent", err));
     cuda_gpu_ask_parts(gpu);
-    open_blas(gpu);
+    /* Without cuBLAS a kernel of our own multiplies: no failure. */
+    struct fulcrum_cuda_blas blas = {0};
+    if (fulcrum_cuda_blas_open(&blas, NULL) == FULCRUM_OK) {
+        gpu->blas = blas;
+    }
     TRY(cuda_kernels_open(&state->kernels, &gpu->driver, err));
     return cuda_share_open(&state->share, gpu, options->sm_count, err);
 }

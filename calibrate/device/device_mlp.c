@@ -121,17 +121,6 @@ struct staged {
     struct fulcrum_mlp_minibatch minibatch;
 };
 
-static void staged_free(struct staged *staged)
-{
-    free(staged->parameters);
-    free(staged->output);
-    free(staged->minibatch.input);
-    free(staged->minibatch.action);
-    free(staged->minibatch.old_log_probability);
-    free(staged->minibatch.advantage);
-    free(staged->minibatch.value_target);
-}
-
 static int staged_take(struct staged *staged, const struct fulcrum_device_mlp *network)
 {
     const struct fulcrum_mlp_options *options = &network->options;
@@ -212,7 +201,13 @@ static enum fulcrum_status fill(
         status = fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "no memory for the minibatch of a network");
     }
-    staged_free(&staged);
+    free(staged.parameters);
+    free(staged.output);
+    free(staged.minibatch.input);
+    free(staged.minibatch.action);
+    free(staged.minibatch.old_log_probability);
+    free(staged.minibatch.advantage);
+    free(staged.minibatch.value_target);
     return status;
 }
 

@@ -277,23 +277,6 @@ static void backward_images(const struct fulcrum_device_r2d2_net *net,
     }
 }
 
-/* dense output, last reward, one-hot last action */
-static void join_core_input(const struct fulcrum_device_r2d2_net *net,
-    const struct fulcrum_device_r2d2_batch *batch,
-    const struct fulcrum_device_r2d2_trace *trace)
-{
-    size_t width = net->layers.lstm.input_count;
-    struct fulcrum_device_launch launch = fulcrum_compute_rows(&net->compute,
-        FULCRUM_KERNEL_JOIN, batch->step_count * batch->batch_count, width);
-    launch.arguments.place[0] = trace->core_input;
-    launch.arguments.place[1] = trace->dense;
-    launch.arguments.place[2] = batch->last_action;
-    launch.arguments.place[3] = batch->last_reward;
-    launch.arguments.count[0] = (unsigned int)width;
-    launch.arguments.count[1] = (unsigned int)net->layers.dense.output_count;
-    fulcrum_compute_launch(&net->compute, &launch);
-}
-
 /* From the images to the input of the LSTM; returns the pass through it. */
 static struct fulcrum_device_pass forward_to_core(
     const struct fulcrum_device_r2d2_net *net, fulcrum_place parameters,
@@ -307,7 +290,17 @@ static struct fulcrum_device_pass forward_to_core(
         .output = trace->dense};
     forward_images(net, parameters, batch, trace);
     fulcrum_device_dense_forward(&net->layers.dense, &pass);
-    join_core_input(net, batch, trace);
+    /* dense output, last reward, one-hot last action */
+    size_t width = net->layers.lstm.input_count;
+    struct fulcrum_device_launch launch = fulcrum_compute_rows(&net->compute,
+        FULCRUM_KERNEL_JOIN, batch->step_count * batch->batch_count, width);
+    launch.arguments.place[0] = trace->core_input;
+    launch.arguments.place[1] = trace->dense;
+    launch.arguments.place[2] = batch->last_action;
+    launch.arguments.place[3] = batch->last_reward;
+    launch.arguments.count[0] = (unsigned int)width;
+    launch.arguments.count[1] = (unsigned int)net->layers.dense.output_count;
+    fulcrum_compute_launch(&net->compute, &launch);
     trace->core.step_count = batch->step_count;
     trace->core.batch_count = batch->batch_count;
     pass.input = trace->core_input;
@@ -354,13 +347,6 @@ static fulcrum_place core_output(const struct fulcrum_device_r2d2_net *net,
 {
     return fulcrum_place_at(
         trace->core.hidden, trace->core.batch_count * net->layers.lstm.unit_count);
-}
-
-/* From the LSTM to the action values of every row. */
-static void device_r2d2_forward_heads(const struct fulcrum_device_r2d2_net *net,
-    fulcrum_place parameters, const struct fulcrum_device_r2d2_trace *trace)
-{
-    forward_heads(net, parameters, trace, core_output(net, trace));
 }
 
 /*
@@ -561,14 +547,6 @@ struct staged {
     struct fulcrum_r2d2_replay replay;
 };
 
-static void staged_free(struct staged *staged)
-{
-    free(staged->parameters);
-    free(staged->replay.image);
-    free(staged->replay.action);
-    free(staged->replay.reward);
-}
-
 static int staged_take(struct staged *staged, const struct fulcrum_device_r2d2 *network)
 {
     const struct fulcrum_r2d2_options *options = &network->options;
@@ -639,7 +617,10 @@ static enum fulcrum_status fill(
         status = fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "no memory for the replay of a network");
     }
-    staged_free(&staged);
+    free(staged.parameters);
+    free(staged.replay.image);
+    free(staged.replay.action);
+    free(staged.replay.reward);
     return status;
 }
 
@@ -762,7 +743,8 @@ static void forward_replay(struct fulcrum_device_r2d2 *network,
     struct fulcrum_device_r2d2_batch segment =
         replay_steps(network, burn_in, fulcrum_r2d2_segment_steps(&network->options));
     device_r2d2_forward_core(net, parameters, &segment, trace);
-    device_r2d2_forward_heads(net, parameters, trace);
+    /* From the LSTM to the action values of every row. */
+    forward_heads(net, parameters, trace, core_output(net, trace));
 }
 
 static void queue_td(const struct fulcrum_device_r2d2 *network)
@@ -794,17 +776,6 @@ static void queue_td(const struct fulcrum_device_r2d2 *network)
     fulcrum_compute_sum_rows(compute, &mean);
 }
 
-static void queue_backward(struct fulcrum_device_r2d2 *network)
-{
-    const struct fulcrum_r2d2_options *options = &network->options;
-    struct fulcrum_device_r2d2_batch trained =
-        replay_steps(network, options->train_burn_in, options->train_unroll);
-    fulcrum_compute_fill(&network->net.compute, network->gradients.parameters,
-        network->net.layers.parameter_count, 0.0F);
-    device_r2d2_backward(&network->net, network->parameters, &trained, &network->online,
-        &network->gradients);
-}
-
 static void queue_update(struct fulcrum_device_r2d2 *network)
 {
     const struct fulcrum_compute *compute = &network->net.compute;
@@ -831,7 +802,13 @@ enum fulcrum_status fulcrum_device_r2d2_train(
     forward_replay(network, network->parameters, &network->online);
     forward_replay(network, network->target_parameters, &network->target);
     queue_td(network);
-    queue_backward(network);
+    const struct fulcrum_r2d2_options *options = &network->options;
+    struct fulcrum_device_r2d2_batch trained =
+        replay_steps(network, options->train_burn_in, options->train_unroll);
+    fulcrum_compute_fill(&network->net.compute, network->gradients.parameters,
+        network->net.layers.parameter_count, 0.0F);
+    device_r2d2_backward(&network->net, network->parameters, &trained, &network->online,
+        &network->gradients);
     queue_update(network);
     compute->device->download(compute->state, &mean, network->loss, sizeof mean);
     TRY(compute->device->finish(compute->state, err));

@@ -130,15 +130,6 @@ static void advise(struct fulcrum_line_fit *out, const struct fulcrum_point_set 
         100 * worst, at, 100 * most_off_rel);
 }
 
-/* Through the points of least and greatest size: near enough, and never singular. */
-static double first_slope(const struct fulcrum_point_set *set)
-{
-    assert(set->x != NULL && set->count > 0);
-    size_t last = set->count - 1;
-    double run = set->x[last] - set->x[0];
-    return run > 0 ? (set->y[last] - set->y[0]) / run : 0;
-}
-
 enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     const double *size, const double *time_s, size_t count, struct fulcrum_error *err)
 {
@@ -148,7 +139,12 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     if (status != FULCRUM_OK) {
         return status;
     }
-    double slope = first_slope(&set);
+    /* Through the points of least and greatest size: near enough, and never singular.
+     */
+    assert(set.x != NULL && set.count > 0);
+    size_t last = set.count - 1;
+    double run = set.x[last] - set.x[0];
+    double slope = run > 0 ? (set.y[last] - set.y[0]) / run : 0;
     struct fulcrum_fit_parameter parameter[] = {
         {.name = "per_batch_s",
             .high = (double)INFINITY,

@@ -207,28 +207,21 @@ static enum fulcrum_status fit_levels(struct fulcrum_gpu_power_fit *out,
     return fulcrum_fit(&out->fit, &problem, err);
 }
 
-/* A level without training has no scale to be told on. */
-static enum fulcrum_status check_variety(
-    const struct variety *variety, size_t count, struct fulcrum_error *err)
-{
-    if (!variety->has_held || (!variety->has_nobody && !variety->has_busy)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "GPU power: %zu levels that do not differ in load", count);
-    }
-    if (variety->has_inference && !variety->has_training) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "GPU power: inference without a level of training");
-    }
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
     const struct fulcrum_gpu_load *loads, size_t count, struct fulcrum_error *err)
 {
     TRY(check(loads, count, err));
     struct variety variety = look(loads, count);
     struct fulcrum_gpu_power_fit result = {.told = tell(&variety)};
-    TRY(check_variety(&variety, count, err));
+    /* A level without training has no scale to be told on. */
+    if (!variety.has_held || (!variety.has_nobody && !variety.has_busy)) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
+            "GPU power: %zu levels that do not differ in load", count);
+    }
+    if (variety.has_inference && !variety.has_training) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
+            "GPU power: inference without a level of training");
+    }
     TRY(fit_levels(&result, loads, count, err));
     const struct fulcrum_fit_estimate *estimate = result.fit.parameter;
     result.idle_w = estimate[IDLE].value;

@@ -526,20 +526,6 @@ static enum fulcrum_status anneal(struct cloud *cloud, struct fulcrum_error *err
     return FULCRUM_OK;
 }
 
-/* Sweeps until a sweep is cut short; those that are whole are kept, but the first. */
-static void collect(struct cloud *cloud, struct fulcrum_posterior_draws *draws)
-{
-    for (int i = 0; i < LAST_SWEEPS + KEPT_SWEEPS && !is_stopped(cloud); i++) {
-        sweep(cloud);
-        cloud->last_sweeps -= 1.0;
-        count_sweep(cloud, 0.0);
-        if (i >= LAST_SWEEPS && !is_stopped(cloud)) {
-            keep(cloud, draws);
-        }
-    }
-    draws->is_partial = draws->count < cloud->count * KEPT_SWEEPS;
-}
-
 enum fulcrum_status fulcrum_posterior_draw(
     const struct fulcrum_posterior_problem *problem, size_t count, uint64_t seed,
     struct fulcrum_posterior_draws *out, struct fulcrum_error *err)
@@ -551,7 +537,17 @@ enum fulcrum_status fulcrum_posterior_draw(
     TRY_OR_END(begin(&cloud, problem, particles, seed, err));
     TRY_OR_END(anneal(&cloud, err));
     TRY_OR_END(draws_init(&draws, problem, particles * KEPT_SWEEPS, err));
-    collect(&cloud, &draws);
+    /* Sweeps until a sweep is cut short; those that are whole are kept, but the first.
+     */
+    for (int i = 0; i < LAST_SWEEPS + KEPT_SWEEPS && !is_stopped(&cloud); i++) {
+        sweep(&cloud);
+        cloud.last_sweeps -= 1.0;
+        count_sweep(&cloud, 0.0);
+        if (i >= LAST_SWEEPS && !is_stopped(&cloud)) {
+            keep(&cloud, &draws);
+        }
+    }
+    draws.is_partial = draws.count < cloud.count * KEPT_SWEEPS;
     if (!(draws.count > 0)) {
         TRY_OR_END(fail_stopped(err));
     }
@@ -775,19 +771,6 @@ static int run_beside(const struct search *search, const double *z, size_t j)
     return posterior_run(problem, 0, search->moved, search->value, search->beside);
 }
 
-/* The slopes by parameter j of the data that count. */
-static void set_column(const struct search *search, size_t j, gsl_matrix *out)
-{
-    size_t row = 0;
-    for (size_t i = 0; i < search->problem->datum_count; i++) {
-        double sd = search->problem->data[i].sd;
-        if (isfinite(sd)) {
-            double rise = search->predicted[i] - search->beside[i];
-            gsl_matrix_set(out, row++, j, rise / (2.0 * SLOPE_STEP * sd));
-        }
-    }
-}
-
 /* Slopes of the data's rows by z; 0 where the model cannot run beside z. */
 static int fill_slopes(const struct search *search, const double *z, gsl_matrix *out)
 {
@@ -795,7 +778,15 @@ static int fill_slopes(const struct search *search, const double *z, gsl_matrix 
         if (!run_beside(search, z, j)) {
             return 0;
         }
-        set_column(search, j, out);
+        /* The slopes by parameter j of the data that count. */
+        size_t row = 0;
+        for (size_t i = 0; i < search->problem->datum_count; i++) {
+            double sd = search->problem->data[i].sd;
+            if (isfinite(sd)) {
+                double rise = search->predicted[i] - search->beside[i];
+                gsl_matrix_set(out, row++, j, rise / (2.0 * SLOPE_STEP * sd));
+            }
+        }
     }
     return 1;
 }
@@ -959,24 +950,6 @@ static void set_covariance(
     gsl_matrix_free(square);
 }
 
-/* Roots of the eigenvalues of slopes' slopes: the slopes may be fewer than n rows. */
-static void set_singular_values(
-    const gsl_matrix *slopes, size_t n, struct fulcrum_posterior_mode *out)
-{
-    gsl_matrix *square = gsl_matrix_calloc(n, n);
-    gsl_vector *values = gsl_vector_alloc(n);
-    gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(n);
-    square_slopes(slopes, square);
-    (void)gsl_eigen_symm(square, values, work);
-    gsl_sort_vector(values);
-    for (size_t k = 0; k < out->singular_count; k++) {
-        out->singular_value[k] = sqrt(fmax(0.0, gsl_vector_get(values, n - 1 - k)));
-    }
-    gsl_eigen_symm_free(work);
-    gsl_vector_free(values);
-    gsl_matrix_free(square);
-}
-
 static enum fulcrum_status describe(struct search *search, const gsl_vector *best,
     struct fulcrum_posterior_mode *out, struct fulcrum_error *err)
 {
@@ -991,7 +964,20 @@ static enum fulcrum_status describe(struct search *search, const gsl_vector *bes
     size_t rows = data_that_count(problem);
     gsl_matrix *slopes = gsl_matrix_calloc(rows > 0 ? rows : 1, n);
     (void)fill_slopes(search, out->z, slopes);
-    set_singular_values(slopes, n, out);
+    /* Roots of the eigenvalues of slopes' slopes: the slopes may be fewer than n rows.
+     */
+    gsl_matrix *square = gsl_matrix_calloc(n, n);
+    gsl_vector *values = gsl_vector_alloc(n);
+    gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(n);
+    square_slopes(slopes, square);
+    (void)gsl_eigen_symm(square, values, work);
+    gsl_sort_vector(values);
+    for (size_t k = 0; k < out->singular_count; k++) {
+        out->singular_value[k] = sqrt(fmax(0.0, gsl_vector_get(values, n - 1 - k)));
+    }
+    gsl_eigen_symm_free(work);
+    gsl_vector_free(values);
+    gsl_matrix_free(square);
     set_covariance(slopes, n, out);
     gsl_matrix_free(slopes);
     return FULCRUM_OK;
@@ -1014,14 +1000,6 @@ static int allocate(struct search *search, struct fulcrum_posterior_mode *out)
            search->beside != NULL && search->moved != NULL && out->value != NULL &&
            out->z != NULL && out->predicted != NULL && out->singular_value != NULL &&
            out->covariance != NULL;
-}
-
-static void search_clear(struct search *search)
-{
-    free(search->value);
-    free(search->predicted);
-    free(search->beside);
-    free(search->moved);
 }
 
 void fulcrum_posterior_mode_clear(struct fulcrum_posterior_mode *mode)
@@ -1060,7 +1038,10 @@ enum fulcrum_status fulcrum_posterior_mode_find(
         allocate(&search, &found)
             ? find(&search, seed, &found, err)
             : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    search_clear(&search);
+    free(search.value);
+    free(search.predicted);
+    free(search.beside);
+    free(search.moved);
     if (posterior_is_stopped(problem)) {
         status = fulcrum_fail(
             err, FULCRUM_ERR_INTERRUPTED, "stopped before the best parameters");

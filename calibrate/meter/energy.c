@@ -295,21 +295,6 @@ void fulcrum_energy_begin(struct fulcrum_energy_meterset *set)
     }
 }
 
-/* Longer between two reads, and a counter may have wrapped twice. */
-static void doubt_long_gaps(struct source *source, double since_s)
-{
-    for (size_t i = 0; i < source->count; i++) {
-        const struct fulcrum_meter_domain *domain = &source->domain[i];
-        if (domain->most_window_s > 0 &&
-            source->last_s - since_s > domain->most_window_s) {
-            doubt(&source->track[i],
-                "%s: %.3g s between two readings; its counter may wrap twice in more "
-                "than %.3g s",
-                domain->name, source->last_s - since_s, domain->most_window_s);
-        }
-    }
-}
-
 /* Half of what the source's counters allow between two reads; infinite: any time. */
 static double patience_s(const struct source *source)
 {
@@ -325,7 +310,17 @@ static void read_again(struct fulcrum_energy_meterset *set, struct source *sourc
 {
     double since_s = source->last_s;
     read_source(set, source);
-    doubt_long_gaps(source, since_s);
+    /* Longer between two reads, and a counter may have wrapped twice. */
+    for (size_t i = 0; i < source->count; i++) {
+        const struct fulcrum_meter_domain *domain = &source->domain[i];
+        if (domain->most_window_s > 0 &&
+            source->last_s - since_s > domain->most_window_s) {
+            doubt(&source->track[i],
+                "%s: %.3g s between two readings; its counter may wrap twice in more "
+                "than %.3g s",
+                domain->name, source->last_s - since_s, domain->most_window_s);
+        }
+    }
 }
 
 void fulcrum_energy_refresh(struct fulcrum_energy_meterset *set)

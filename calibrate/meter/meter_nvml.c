@@ -91,22 +91,6 @@ static void take_count(struct fulcrum_meter_state *state, size_t i)
     gauge->counter_j = now_j;
 }
 
-/* The trapezoid from the last sample to this one. */
-static void add_sample(struct gauge *gauge, size_t i, double now_s, double watts)
-{
-    double gap_s = now_s - gauge->last_s;
-    if (gap_s > GAP_S) {
-        char fault[120];
-        (void)snprintf(fault, sizeof fault,
-            "gpu-%zu: its watts were not asked for over %.3g s", i, gap_s);
-        note_fault(gauge, fault);
-    } else if (gap_s > 0) {
-        gauge->energy_j += 0.5 * (watts + gauge->last_w) * gap_s;
-    }
-    gauge->last_s = now_s;
-    gauge->last_w = watts;
-}
-
 static void take_watts(struct fulcrum_meter_state *state, size_t i)
 {
     struct gauge *gauge = &state->gauge[i];
@@ -119,7 +103,18 @@ static void take_watts(struct fulcrum_meter_state *state, size_t i)
         fulcrum_nvml_power_w(state->nvml, i, kind, &watts, &err);
     double now_s = 0.5 * (before_s + fulcrum_wall_s());
     if (status == FULCRUM_OK) {
-        add_sample(gauge, i, now_s, watts);
+        /* The trapezoid from the last sample to this one. */
+        double gap_s = now_s - gauge->last_s;
+        if (gap_s > GAP_S) {
+            char fault[120];
+            (void)snprintf(fault, sizeof fault,
+                "gpu-%zu: its watts were not asked for over %.3g s", i, gap_s);
+            note_fault(gauge, fault);
+        } else if (gap_s > 0) {
+            gauge->energy_j += 0.5 * (watts + gauge->last_w) * gap_s;
+        }
+        gauge->last_s = now_s;
+        gauge->last_w = watts;
     } else {
         note_fault(gauge, err.detail);
         gauge->last_s = (double)NAN;

@@ -312,24 +312,6 @@ enum fulcrum_status fulcrum_nvml_energy_j(const struct fulcrum_nvml *nvml, size_
     return FULCRUM_OK;
 }
 
-/* Drivers have stored the same field in several widths. */
-static enum fulcrum_status take_field(const struct query *query,
-    const struct fulcrum_nvml_field *field, double *out, struct fulcrum_error *err)
-{
-    switch (field->value_type) {
-    case FULCRUM_NVML_VALUE_UINT:
-        return take_watts(query, field->value.uint, out, err);
-    case FULCRUM_NVML_VALUE_ULONG:
-        return take_watts(query, (double)field->value.ulong, out, err);
-    case FULCRUM_NVML_VALUE_ULONGLONG:
-        return take_watts(query, (double)field->value.ulonglong, out, err);
-    default:
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "gpu-%zu: %s: a value of type %d, an unsigned number expected",
-            query->index, query->what, field->value_type);
-    }
-}
-
 static enum fulcrum_status instant_power_w(const struct fulcrum_nvml *nvml,
     size_t index, double *out, struct fulcrum_error *err)
 {
@@ -342,7 +324,19 @@ static enum fulcrum_status instant_power_w(const struct fulcrum_nvml *nvml,
                      : nvml->call.field_values(nvml->gpu[index].device, 1, &field);
     TRY(conclude(&query, result, err));
     TRY(conclude(&query, field.result, err));
-    return take_field(&query, &field, out, err);
+    /* Drivers have stored the same field in several widths. */
+    switch (field.value_type) {
+    case FULCRUM_NVML_VALUE_UINT:
+        return take_watts(&query, field.value.uint, out, err);
+    case FULCRUM_NVML_VALUE_ULONG:
+        return take_watts(&query, (double)field.value.ulong, out, err);
+    case FULCRUM_NVML_VALUE_ULONGLONG:
+        return take_watts(&query, (double)field.value.ulonglong, out, err);
+    default:
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "gpu-%zu: %s: a value of type %d, an unsigned number expected", query.index,
+            query.what, field.value_type);
+    }
 }
 
 enum fulcrum_status fulcrum_nvml_power_w(const struct fulcrum_nvml *nvml, size_t index,

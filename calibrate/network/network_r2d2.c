@@ -130,22 +130,6 @@ static void backward_images(const struct fulcrum_r2d2_layers *layers,
 
 /* Forward and backward through the layers of the R2D2 network. */
 
-/* dense output, last reward, one-hot last action */
-static void join_core_input(const struct fulcrum_r2d2_layers *layers,
-    const struct fulcrum_r2d2_batch *batch, const struct fulcrum_r2d2_trace *trace)
-{
-    size_t rows = batch->step_count * batch->batch_count;
-    size_t dense = layers->dense.output_count;
-    size_t width = layers->lstm.input_count;
-    for (size_t i = 0; i < rows; i++) {
-        float *row = trace->core_input + i * width;
-        memcpy(row, trace->dense + i * dense, dense * sizeof *row);
-        memset(row + dense, 0, (width - dense) * sizeof *row);
-        row[dense] = batch->last_reward[i];
-        row[dense + 1 + (size_t)batch->last_action[i]] = 1.0F;
-    }
-}
-
 void fulcrum_r2d2_forward_core(const struct fulcrum_r2d2_layers *layers,
     const float *parameters, const struct fulcrum_r2d2_batch *batch,
     struct fulcrum_r2d2_trace *trace)
@@ -156,7 +140,17 @@ void fulcrum_r2d2_forward_core(const struct fulcrum_r2d2_layers *layers,
         .input = trace->conv[FULCRUM_R2D2_CONV_COUNT - 1],
         .output = trace->dense};
     fulcrum_dense_forward(&layers->dense, &pass);
-    join_core_input(layers, batch, trace);
+    /* dense output, last reward, one-hot last action */
+    size_t rows = batch->step_count * batch->batch_count;
+    size_t dense = layers->dense.output_count;
+    size_t width = layers->lstm.input_count;
+    for (size_t i = 0; i < rows; i++) {
+        float *row = trace->core_input + i * width;
+        memcpy(row, trace->dense + i * dense, dense * sizeof *row);
+        memset(row + dense, 0, (width - dense) * sizeof *row);
+        row[dense] = batch->last_reward[i];
+        row[dense + 1 + (size_t)batch->last_action[i]] = 1.0F;
+    }
     trace->core.step_count = batch->step_count;
     trace->core.batch_count = batch->batch_count;
     pass.input = trace->core_input;

@@ -171,20 +171,6 @@ static void write_note(struct fulcrum_live *live, const struct actor *actor, siz
         actions->column_count * sizeof *live->note);
 }
 
-/* What the actors saw and did goes into the replay. */
-static void store(struct fulcrum_live *live, size_t request_count)
-{
-    size_t envs = live->plan.envs_per_actor;
-    for (size_t i = 0; i < request_count; i++) {
-        const struct actor *actor = &live->actors[live->seats[i]];
-        for (size_t k = 0; k < envs; k++) {
-            write_note(live, actor, k);
-            fulcrum_replay_store(live->replay, actor->seat * envs + k,
-                actor->steppers[k].observation, live->note);
-        }
-    }
-}
-
 /* Train steps that the environments' steps have earned and that are not done. */
 static double backlog(const struct fulcrum_live *live)
 {
@@ -264,7 +250,16 @@ static int serve_batch(struct fulcrum_live *live)
     copy_in(live, count);
     if (live->replay != NULL) {
         fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_REPLAY);
-        store(live, count);
+        /* What the actors saw and did goes into the replay. */
+        size_t envs = live->plan.envs_per_actor;
+        for (size_t i = 0; i < count; i++) {
+            const struct actor *actor = &live->actors[live->seats[i]];
+            for (size_t k = 0; k < envs; k++) {
+                write_note(live, actor, k);
+                fulcrum_replay_store(live->replay, actor->seat * envs + k,
+                    actor->steppers[k].observation, live->note);
+            }
+        }
     }
     fulcrum_recorder_next(recorder, FULCRUM_LIVE_SERVER, FULCRUM_STAGE_INFERENCE);
     struct fulcrum_error why = {FULCRUM_OK, ""};
@@ -305,9 +300,17 @@ static int await_due(struct fulcrum_live *live)
     return goes_on;
 }
 
-/* What was done, from the notes to where the learner wants it. */
-static void fill_actions(struct fulcrum_live *live)
+/* Draws a batch of sequences and gives it to the learner. */
+static enum fulcrum_status draw(struct fulcrum_live *live, struct fulcrum_error *err)
 {
+    const struct fulcrum_live_learner *training = &live->plan.training;
+    const struct fulcrum_replay_target target = {.rows = live->rows.observation,
+        .row_byte = training->info.input_byte,
+        .batch_count = live->rows.batch_count,
+        .step_count = live->rows.step_count,
+        .notes = (unsigned char *)live->drawn_notes};
+    (void)fulcrum_replay_draw(live->replay, &target);
+    /* What was done, from the notes to where the learner wants it. */
     const struct fulcrum_train_rows *rows = &live->rows;
     size_t pitch = live->note_count;
     size_t count = rows->step_count * rows->batch_count;
@@ -321,19 +324,6 @@ static void fill_actions(struct fulcrum_live *live)
         memcpy(rows->action + i * rows->action_count, after + i * pitch + 1,
             action_count * sizeof *rows->action);
     }
-}
-
-/* Draws a batch of sequences and gives it to the learner. */
-static enum fulcrum_status draw(struct fulcrum_live *live, struct fulcrum_error *err)
-{
-    const struct fulcrum_live_learner *training = &live->plan.training;
-    const struct fulcrum_replay_target target = {.rows = live->rows.observation,
-        .row_byte = training->info.input_byte,
-        .batch_count = live->rows.batch_count,
-        .step_count = live->rows.step_count,
-        .notes = (unsigned char *)live->drawn_notes};
-    (void)fulcrum_replay_draw(live->replay, &target);
-    fill_actions(live);
     return training->learner->take_rows(training->state, err);
 }
 
@@ -461,20 +451,6 @@ static enum fulcrum_status allocate(
     return fulcrum_request_queue_new(&live->request_queue, live->plan.actor_count, err);
 }
 
-/* What nothing fills stays zero; actions come from a table of uniform ones. */
-static void prepare_rows(struct fulcrum_live *live)
-{
-    const struct fulcrum_train_rows *rows = &live->rows;
-    size_t count = rows->step_count * rows->batch_count;
-    memset(rows->observation, 0, count * live->plan.training.info.input_byte);
-    if (rows->action != NULL) {
-        memset(rows->action, 0, count * rows->action_count * sizeof *rows->action);
-    }
-    for (size_t i = 0; rows->log_probability != NULL && i < count; i++) {
-        rows->log_probability[i] = -(float)((double)(live->note_count - 1) * log(2.0));
-    }
-}
-
 static enum fulcrum_status allocate_replay(
     struct fulcrum_live *live, struct fulcrum_error *err)
 {
@@ -497,7 +473,16 @@ static enum fulcrum_status allocate_replay(
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a batch of %zu sequences",
             live->rows.batch_count);
     }
-    prepare_rows(live);
+    /* What nothing fills stays zero; actions come from a table of uniform ones. */
+    const struct fulcrum_train_rows *rows = &live->rows;
+    size_t count = rows->step_count * rows->batch_count;
+    memset(rows->observation, 0, count * live->plan.training.info.input_byte);
+    if (rows->action != NULL) {
+        memset(rows->action, 0, count * rows->action_count * sizeof *rows->action);
+    }
+    for (size_t i = 0; rows->log_probability != NULL && i < count; i++) {
+        rows->log_probability[i] = -(float)((double)(live->note_count - 1) * log(2.0));
+    }
     if (plan->train_steps_per_copy > 0) {
         TRY(fulcrum_weights_new(&live->weights, training->info.parameter_count, err));
     }

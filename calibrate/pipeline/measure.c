@@ -196,18 +196,6 @@ static enum fulcrum_status await_calm(
     return status == FULCRUM_OK ? learn(room, out, err) : status;
 }
 
-/* The canaries learn what is usual before anything is judged by them. */
-static enum fulcrum_status prime_canaries(
-    struct fulcrum_window_room *room, struct fulcrum_error *err)
-{
-    for (int i = 0; i < PRIME_RUNS; i++) {
-        struct pulse pulse;
-        TRY(take_pulse(room, &pulse, err));
-        TRY(learn(room, &pulse, err));
-    }
-    return FULCRUM_OK;
-}
-
 /* A second state of the learner: inference and training never share one. */
 static enum fulcrum_status open_training(
     struct fulcrum_window_room *room, struct fulcrum_error *err)
@@ -227,21 +215,6 @@ static enum fulcrum_status open_training(
         &options, &room->training.state, &room->training.info, err);
 }
 
-/* What the model is told of this machine: the cores that the placement uses. */
-static void cut_machine(struct fulcrum_window_room *room)
-{
-    struct fulcrum_machine machine = room->bench.machine;
-    const struct fulcrum_placement *placement = &room->placement;
-    if (machine.accelerator == FULCRUM_ACCELERATOR_CPU && placement->is_apart) {
-        machine.learner_core_count = 1.0;
-        machine.cpu.core_count = (double)placement->actor_core_count + 1.0;
-        machine.cpu.thread_count =
-            (double)placement->actors.count +
-            (double)placement->actors.count / (double)placement->actor_core_count;
-    }
-    room->machine = machine;
-}
-
 enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
     const struct fulcrum_measure_options *options, struct fulcrum_error *err)
 {
@@ -257,10 +230,25 @@ enum fulcrum_status fulcrum_window_room_open(struct fulcrum_window_room *room,
     TRY(fulcrum_placement_complete(&room->placement, err));
     TRY(fulcrum_cpu_list_allowed(&room->before, err));
     TRY(fulcrum_bench_open(&room->bench, &open, err));
-    cut_machine(room);
+    /* What the model is told of this machine: the cores that the placement uses. */
+    struct fulcrum_machine machine = room->bench.machine;
+    const struct fulcrum_placement *placement = &room->placement;
+    if (machine.accelerator == FULCRUM_ACCELERATOR_CPU && placement->is_apart) {
+        machine.learner_core_count = 1.0;
+        machine.cpu.core_count = (double)placement->actor_core_count + 1.0;
+        machine.cpu.thread_count =
+            (double)placement->actors.count +
+            (double)placement->actors.count / (double)placement->actor_core_count;
+    }
+    room->machine = machine;
     TRY(make_steppers(room, err));
     TRY(open_training(room, err));
-    TRY(prime_canaries(room, err));
+    /* The canaries learn what is usual before anything is judged by them. */
+    for (int i = 0; i < PRIME_RUNS; i++) {
+        struct pulse pulse;
+        TRY(take_pulse(room, &pulse, err));
+        TRY(learn(room, &pulse, err));
+    }
     const struct fulcrum_energy_options energy = {.root = options->meter_root,
         .gpu = room->bench.learner_info.device_uuid,
         .uses_gpu = room->bench.machine.accelerator == FULCRUM_ACCELERATOR_GPU};
@@ -283,17 +271,12 @@ void fulcrum_window_room_close(struct fulcrum_window_room *room)
     *room = (struct fulcrum_window_room){0};
 }
 
-static double process_cpu_s(void)
-{
-    struct timespec used = {0, 0};
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
-}
-
 /* CPU time of this process and of its environments elsewhere. */
 static double own_cpu_s(const struct fulcrum_window_room *room)
 {
-    double cpu_s = process_cpu_s();
+    struct timespec used = {0, 0};
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    double cpu_s = (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
     for (size_t i = 0; i < room->stepper_count; i++) {
         cpu_s += fulcrum_stepper_cpu_s(&room->steppers[i]);
     }
@@ -421,18 +404,6 @@ static struct fulcrum_live_plan plan_of(
         .recorder = room->recorder};
 }
 
-/* A size below one request would be taken for none at all. */
-static enum fulcrum_status check_size(
-    const struct fulcrum_measure_config *config, struct fulcrum_error *err)
-{
-    bool has_room = !(config->batch_size > 0.0) ||
-                    config->batch_size >= (double)config->envs_per_actor;
-    return has_room ? FULCRUM_OK
-                    : fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-                          "a batch of %g observations has no room for a request of %zu",
-                          config->batch_size, config->envs_per_actor);
-}
-
 enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
     struct fulcrum_error *err)
@@ -442,7 +413,14 @@ enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     struct passage passage = {.own_cpu_s = 0.0};
     struct pulse before = {.worst_rel = 0.0};
     struct pulse after = {.worst_rel = 0.0};
-    enum fulcrum_status status = check_size(config, err);
+    /* A size below one request would be taken for none at all. */
+    bool has_room = !(config->batch_size > 0.0) ||
+                    config->batch_size >= (double)config->envs_per_actor;
+    enum fulcrum_status status =
+        has_room ? FULCRUM_OK
+                 : fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+                       "a batch of %g observations has no room for a request of %zu",
+                       config->batch_size, config->envs_per_actor);
     if (status == FULCRUM_OK) {
         status = await_calm(room, &before, err);
     }

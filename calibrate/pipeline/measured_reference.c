@@ -193,23 +193,6 @@ static enum fulcrum_status find_train_step(
                             plan->calibration->name, flop);
 }
 
-/*
- * Environments in processes of their own are asked for their steps one by one. The
- * calibration times them in runs that are handed over as a whole, and what a hand-over
- * adds apart: it is the actor's work, once for each environment of a request.
- */
-static void find_hand_over(const struct fulcrum_measured_plan *plan, struct told *out)
-{
-    const struct fulcrum_parameter *actor_s = NULL;
-    out->hand_over_s = (double)NAN;
-    if (plan->calibration != NULL) {
-        actor_s =
-            fulcrum_calibration_parameter(plan->calibration, "workload.host.actor_s");
-        out->hand_over_s = quantity_of(plan->calibration, "actor_hand_over_s");
-    }
-    out->actor_s = actor_s != NULL ? actor_s->value : 0.0;
-}
-
 /* Steps of another length say nothing of these. */
 static enum fulcrum_status check_frame_skip(
     const struct fulcrum_measured_plan *plan, struct fulcrum_error *err)
@@ -254,17 +237,6 @@ static void describe(
     add_source(reference, "workload", text);
 }
 
-/* What was measured is to be held against watts that were measured, not assumed. */
-static void forget_watts(struct fulcrum_machine *machine)
-{
-    machine->cpu.idle_w = (double)NAN;
-    machine->cpu.core_idle_w = (double)NAN;
-    machine->cpu.core_dynamic_w = (double)NAN;
-    machine->gpu.idle_w = (double)NAN;
-    machine->gpu.floor_w = (double)NAN;
-    machine->gpu.dynamic_w = (double)NAN;
-}
-
 /* Priors where nothing was detected; counts as the placement uses them. */
 static struct fulcrum_machine machine_of(const struct fulcrum_measured_plan *plan)
 {
@@ -281,7 +253,13 @@ static struct fulcrum_machine machine_of(const struct fulcrum_measured_plan *pla
     if (found->accelerator == FULCRUM_ACCELERATOR_GPU) {
         machine.gpu = found->gpu;
     }
-    forget_watts(&machine);
+    /* What was measured is to be held against watts that were measured, not assumed. */
+    machine.cpu.idle_w = (double)NAN;
+    machine.cpu.core_idle_w = (double)NAN;
+    machine.cpu.core_dynamic_w = (double)NAN;
+    machine.gpu.idle_w = (double)NAN;
+    machine.gpu.floor_w = (double)NAN;
+    machine.gpu.dynamic_w = (double)NAN;
     return machine;
 }
 
@@ -326,7 +304,20 @@ static enum fulcrum_status fill(struct fulcrum_reference *reference,
     if (status == FULCRUM_OK) {
         status = find_train_step(plan, &told.train_step_s, err);
     }
-    find_hand_over(plan, &told);
+    /*
+     * Environments in processes of their own are asked for their steps one by one. The
+     * calibration times them in runs that are handed over as a whole, and what a
+     * hand-over adds apart: it is the actor's work, once for each environment of a
+     * request.
+     */
+    const struct fulcrum_parameter *actor_s = NULL;
+    told.hand_over_s = (double)NAN;
+    if (plan->calibration != NULL) {
+        actor_s =
+            fulcrum_calibration_parameter(plan->calibration, "workload.host.actor_s");
+        told.hand_over_s = quantity_of(plan->calibration, "actor_hand_over_s");
+    }
+    told.actor_s = actor_s != NULL ? actor_s->value : 0.0;
     fill_design(&reference->design, plan);
     (void)snprintf(reference->name, sizeof reference->name, "%s", plan->name);
     (void)snprintf(reference->title, sizeof reference->title,

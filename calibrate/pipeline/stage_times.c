@@ -293,14 +293,6 @@ static enum fulcrum_status check(const struct fulcrum_recorder *recorder,
     return FULCRUM_OK;
 }
 
-/* How many cycles a recorded one stands for. */
-static double cycles_per_recorded(const struct fulcrum_recorder_track *track)
-{
-    return track->recorded_cycle_count > 0.0
-               ? track->cycle_count / track->recorded_cycle_count
-               : 1.0;
-}
-
 static bool is_sampled(const struct fulcrum_recorder_track *track)
 {
     return track->recorded_cycle_count < track->cycle_count;
@@ -321,7 +313,10 @@ static void fill_track(struct fulcrum_stage_track *out,
 {
     struct fulcrum_recorder_correction correction =
         fulcrum_recorder_correct(track, &times->facts.cost);
-    double scale = cycles_per_recorded(track);
+    /* How many cycles a recorded one stands for. */
+    double scale = track->recorded_cycle_count > 0.0
+                       ? track->cycle_count / track->recorded_cycle_count
+                       : 1.0;
     (void)snprintf(out->name, sizeof out->name, "%s", track->name);
     if (!track->is_used) {
         return;

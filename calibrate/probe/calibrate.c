@@ -334,22 +334,6 @@ static enum fulcrum_status check_options(
     return FULCRUM_OK;
 }
 
-/* Chooses the probes that apply to what was opened, and shares out the time. */
-static void plan(struct run *run)
-{
-    double share[FULCRUM_SCHEDULE_MAX_PROBES];
-    const struct fulcrum_probe *const *probe = fulcrum_probes();
-    for (; *probe != NULL; probe++) {
-        if ((*probe)->applies == NULL || (*probe)->applies(&run->bench)) {
-            share[run->probe_count] = (*probe)->share;
-            run->probe[run->probe_count++] = *probe;
-        }
-    }
-    double budget_s = run->options->budget_s > 0.0 ? run->options->budget_s
-                                                   : FULCRUM_CALIBRATE_BUDGET_S;
-    run->schedule = fulcrum_schedule_plan(budget_s, share, run->probe_count);
-}
-
 /* Whether an open probe has nothing to do: its time then goes to the others. */
 static int rests(struct run *run, size_t i)
 {
@@ -359,22 +343,6 @@ static int rests(struct run *run, size_t i)
         run->schedule.share[i] = 0.0;
     }
     return has_nothing;
-}
-
-/* Learners on the processor leave GPUs alone, whatever they draw. */
-static void look_at_idle_gpus(
-    struct fulcrum_gpu_idle *out, const struct fulcrum_calibrate_options *options)
-{
-    const struct fulcrum_gpu_idle_options idle = {
-        .root = options->meter_root != NULL ? options->meter_root : "",
-        .budget_s =
-            options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S,
-        .stop = options->stop,
-        .user = options->user};
-    if (options->learner != NULL && strcmp(options->learner, "cpu") != 0 &&
-        fulcrum_learner_find(options->learner) != NULL) {
-        fulcrum_gpu_idle_measure(out, &idle);
-    }
 }
 
 static enum fulcrum_status open_probes(struct run *run, struct fulcrum_error *err)
@@ -464,20 +432,6 @@ static void name_calibration(
     make_name(calibration->name, sizeof calibration->name, title);
 }
 
-/* Observations that do not fit the network are as many bytes all the same. */
-static void note_input(const struct run *run, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_actor_info *actor = &run->bench.stage.info;
-    size_t has_byte = fulcrum_observation_byte(actor);
-    size_t wants_byte = run->bench.learner_info.input_byte;
-    if (has_byte != wants_byte) {
-        fulcrum_findings_note(findings, "observation",
-            "%zu bytes of an observation stand in an input of %zu: equal work, not "
-            "learning",
-            has_byte, wants_byte);
-    }
-}
-
 /* What the learner ran on: the BLAS of this machine's cores, or a device. */
 static void note_backend(
     const struct fulcrum_learner_info *info, struct fulcrum_findings *findings)
@@ -508,7 +462,16 @@ static enum fulcrum_status describe(const struct run *run,
     fulcrum_findings_note(&findings, "learner", "%s, network %s", bench->learner->name,
         fulcrum_learner_network_name(run->options->network));
     note_backend(&bench->learner_info, &findings);
-    note_input(run, &findings);
+    /* Observations that do not fit the network are as many bytes all the same. */
+    const struct fulcrum_actor_info *actor = &run->bench.stage.info;
+    size_t has_byte = fulcrum_observation_byte(actor);
+    size_t wants_byte = run->bench.learner_info.input_byte;
+    if (has_byte != wants_byte) {
+        fulcrum_findings_note(&findings, "observation",
+            "%zu bytes of an observation stand in an input of %zu: equal work, not "
+            "learning",
+            has_byte, wants_byte);
+    }
     fulcrum_findings_note(
         &findings, "seed", "%llu", (unsigned long long)run->options->seed);
     fulcrum_findings_note(&findings, "clock_read",
@@ -632,11 +595,32 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     run->start_s = fulcrum_wall_s();
     run->what = "preparing";
     struct fulcrum_gpu_idle gpu_idle = {.reason = ""};
-    look_at_idle_gpus(&gpu_idle, options);
+    /* Learners on the processor leave GPUs alone, whatever they draw. */
+    const struct fulcrum_gpu_idle_options idle = {
+        .root = options->meter_root != NULL ? options->meter_root : "",
+        .budget_s =
+            options->budget_s > 0.0 ? options->budget_s : FULCRUM_CALIBRATE_BUDGET_S,
+        .stop = options->stop,
+        .user = options->user};
+    if (options->learner != NULL && strcmp(options->learner, "cpu") != 0 &&
+        fulcrum_learner_find(options->learner) != NULL) {
+        fulcrum_gpu_idle_measure(&gpu_idle, &idle);
+    }
     status = fulcrum_bench_open(&run->bench, options, err);
     if (status == FULCRUM_OK) {
         run->bench.gpu_idle = gpu_idle;
-        plan(run);
+        /* Chooses the probes that apply to what was opened, and shares out the time. */
+        double share[FULCRUM_SCHEDULE_MAX_PROBES];
+        const struct fulcrum_probe *const *probe = fulcrum_probes();
+        for (; *probe != NULL; probe++) {
+            if ((*probe)->applies == NULL || (*probe)->applies(&run->bench)) {
+                share[run->probe_count] = (*probe)->share;
+                run->probe[run->probe_count++] = *probe;
+            }
+        }
+        double budget_s = run->options->budget_s > 0.0 ? run->options->budget_s
+                                                       : FULCRUM_CALIBRATE_BUDGET_S;
+        run->schedule = fulcrum_schedule_plan(budget_s, share, run->probe_count);
         run->bench.stops = looks_around;
         run->bench.user = run;
         status = measure(run, &run->failure);

@@ -84,22 +84,6 @@ static enum fulcrum_status device_open(struct fulcrum_bench *bench,
     return FULCRUM_OK;
 }
 
-/* Both arrays, as large as the largest copy that there is room for. */
-static enum fulcrum_status reserve(
-    struct fulcrum_probe_state *state, struct fulcrum_error *err)
-{
-    struct fulcrum_arena arena = {0};
-    double room_byte = memory_frac * state->info.memory_byte / 2.0;
-    state->copies = 1;
-    while (state->copies < COPIES && copy_byte[state->copies] <= room_byte) {
-        state->copies++;
-    }
-    uint64_t floats = (uint64_t)copy_byte[state->copies - 1] / sizeof(float);
-    state->from = fulcrum_arena_take(&arena, floats);
-    state->to = fulcrum_arena_take(&arena, floats);
-    return fulcrum_arena_reserve(&arena, &state->compute, err);
-}
-
 static enum fulcrum_status prepare(
     struct fulcrum_probe_state *state, struct fulcrum_error *err)
 {
@@ -110,7 +94,17 @@ static enum fulcrum_status prepare(
     TRY(device->open(&options, &state->compute.state, &state->info, err));
     state->compute.device = device;
     state->compute.is_wide = state->info.is_wide;
-    return reserve(state, err);
+    /* Both arrays, as large as the largest copy that there is room for. */
+    struct fulcrum_arena arena = {0};
+    double room_byte = memory_frac * state->info.memory_byte / 2.0;
+    state->copies = 1;
+    while (state->copies < COPIES && copy_byte[state->copies] <= room_byte) {
+        state->copies++;
+    }
+    uint64_t floats = (uint64_t)copy_byte[state->copies - 1] / sizeof(float);
+    state->from = fulcrum_arena_take(&arena, floats);
+    state->to = fulcrum_arena_take(&arena, floats);
+    return fulcrum_arena_reserve(&arena, &state->compute, err);
 }
 
 static enum fulcrum_status finish(

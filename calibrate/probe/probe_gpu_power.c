@@ -69,16 +69,6 @@ static enum fulcrum_status work(const struct fulcrum_duty_cycle *duty, double bu
     return status;
 }
 
-/* Until `until_s` on the wall clock. */
-static void rest(const struct fulcrum_duty_cycle *duty, double until_s)
-{
-    double left_s = until_s - fulcrum_wall_s();
-    while (left_s > 0 && goes_on(duty)) {
-        fulcrum_sleep_s(fmin(left_s, REST_SLICE_S));
-        left_s = until_s - fulcrum_wall_s();
-    }
-}
-
 enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *out,
     const struct fulcrum_duty_cycle *duty, double window_s,
     struct fulcrum_random *random, struct fulcrum_error *err)
@@ -97,7 +87,12 @@ enum fulcrum_status fulcrum_duty_cycle_run(struct fulcrum_duty_cycle_reading *ou
             /* From the beginning on, so that a rest too long is made up for. */
             end_s = begin_s + reading.busy_s / duty->busy_frac;
         }
-        rest(duty, end_s);
+        /* Until `until_s` on the wall clock. */
+        double left_s = end_s - fulcrum_wall_s();
+        while (left_s > 0 && goes_on(duty)) {
+            fulcrum_sleep_s(fmin(left_s, REST_SLICE_S));
+            left_s = end_s - fulcrum_wall_s();
+        }
     }
     reading.wall_s = fulcrum_wall_s() - begin_s;
     reading.is_ended = !goes_on(duty);
@@ -388,20 +383,6 @@ static int grant(struct fulcrum_probe_state *state, struct level *level)
     return 1;
 }
 
-/* Back to what the learner was given. */
-static enum fulcrum_status grant_all(struct fulcrum_probe_state *state,
-    const struct level *level, struct fulcrum_error *err)
-{
-    const struct fulcrum_learner_info *info = &state->bench->learner_info;
-    bool has_all = !(info->granted_sm_count < info->sm_count);
-    double granted = 0;
-    if (!(level->sm_count > 0)) {
-        return FULCRUM_OK;
-    }
-    return state->bench->learner->grant(
-        state->learner, has_all ? 0 : info->granted_sm_count, &granted, err);
-}
-
 static enum fulcrum_status keep_sample(struct fulcrum_probe_state *state,
     const struct level *level, const struct fulcrum_energy_reading *energy,
     const struct fulcrum_duty_cycle_reading *duty, struct fulcrum_error *err)
@@ -457,7 +438,15 @@ static enum fulcrum_status sample_level(
         return FULCRUM_OK;
     }
     TRY(run_level(state, level, err));
-    return grant_all(state, level, err);
+    /* Back to what the learner was given. */
+    const struct fulcrum_learner_info *info = &state->bench->learner_info;
+    bool has_all = !(info->granted_sm_count < info->sm_count);
+    double granted = 0;
+    if (!(level->sm_count > 0)) {
+        return FULCRUM_OK;
+    }
+    return state->bench->learner->grant(
+        state->learner, has_all ? 0 : info->granted_sm_count, &granted, err);
 }
 
 static struct level *neediest(struct fulcrum_probe_state *state)

@@ -258,13 +258,6 @@ static double item_cost(const struct hand_off *found)
                : 0.0;
 }
 
-/* 0 where so few samples tell nothing of it. */
-static double item_error(const struct hand_off *found)
-{
-    double error_s = hypot(found->items.standard_error, found->single.standard_error);
-    return isfinite(error_s) ? error_s / (ITEM_ACTORS * (ITEMS - 1.0)) : 0.0;
-}
-
 static void report(struct fulcrum_findings *findings, const char *path, double value,
     double standard_error, const char *source)
 {
@@ -288,7 +281,10 @@ static void report_server(
     const struct fulcrum_fit_estimate *item =
         fulcrum_fit_find(&found->line.fit, "per_item_s");
     double copy_s = fmin(item_cost(found), item->value);
-    double copy_error_s = item_error(found);
+    /* 0 where so few samples tell nothing of it. */
+    double error_s = hypot(found->items.standard_error, found->single.standard_error);
+    double copy_error_s =
+        isfinite(error_s) ? error_s / (ITEM_ACTORS * (ITEMS - 1.0)) : 0.0;
     report(findings, "per_batch_s", batch->value, batch->standard_error, source);
     report(findings, "per_request_s", item->value - copy_s,
         hypot(item->standard_error, copy_error_s), source);

@@ -175,22 +175,6 @@ static enum fulcrum_status warm_up(
     return FULCRUM_OK;
 }
 
-/* The sizes between once each main one would be sampled several times in a visit. */
-static void widen(struct fulcrum_probe_state *state, double slice_s)
-{
-    double pass_s = 0.0;
-    for (size_t i = 0; i < state->size_count; i++) {
-        pass_s += fmax(state->rough_s[i], BLOCK_S) + 0.001;
-    }
-    if (state->sizes == main_sizes && 6.0 * pass_s < slice_s) {
-        state->sizes = all_sizes;
-        state->size_count = ALL_COUNT;
-        for (size_t i = 0; i < ALL_COUNT; i++) {
-            state->rough_s[i] = 0.0;
-        }
-    }
-}
-
 static enum fulcrum_status inference_visit(
     struct fulcrum_probe_state *state, double until_s, struct fulcrum_error *err)
 {
@@ -198,7 +182,19 @@ static enum fulcrum_status inference_visit(
     double slice_s = until_s - fulcrum_wall_s();
     enum fulcrum_status status = warm_up(state, err);
     if (status == FULCRUM_OK) {
-        widen(state, slice_s);
+        /* The sizes between once each main one would be sampled several times in a
+         * visit. */
+        double pass_s = 0.0;
+        for (size_t i = 0; i < state->size_count; i++) {
+            pass_s += fmax(state->rough_s[i], BLOCK_S) + 0.001;
+        }
+        if (state->sizes == main_sizes && 6.0 * pass_s < slice_s) {
+            state->sizes = all_sizes;
+            state->size_count = ALL_COUNT;
+            for (size_t i = 0; i < ALL_COUNT; i++) {
+                state->rough_s[i] = 0.0;
+            }
+        }
         status = warm_up(state, err);
     }
     slice_s = until_s - fulcrum_wall_s();
@@ -279,25 +275,6 @@ static double time_at(const struct size_medians *medians, double size)
     return 0.0;
 }
 
-/* Geometric mean over the sizes that both conditions have. */
-static void report_busy(const struct size_medians *alone,
-    const struct size_medians *busy, struct fulcrum_findings *findings)
-{
-    double sum = 0.0;
-    size_t count = 0;
-    for (size_t i = 0; i < alone->count; i++) {
-        double busy_s = time_at(busy, alone->size[i]);
-        if (busy_s > 0.0) {
-            sum += log(busy_s / alone->time_s[i]);
-            count++;
-        }
-    }
-    if (count > 0) {
-        fulcrum_findings_value(
-            findings, "inference_busy_rel", "", exp(sum / (double)count));
-    }
-}
-
 static void report_estimate(const struct fulcrum_line_fit *line, const char *name,
     const char *path, const char *clock, struct fulcrum_findings *findings)
 {
@@ -358,7 +335,20 @@ static enum fulcrum_status inference_report(struct fulcrum_probe_state *state,
         TRY(report_line(
             &alone, fulcrum_clock_name(state->bench->learner->clock), &findings));
     }
-    report_busy(&alone, &busy, &findings);
+    /* Geometric mean over the sizes that both conditions have. */
+    double sum = 0.0;
+    size_t count = 0;
+    for (size_t i = 0; i < alone.count; i++) {
+        double busy_s = time_at(&busy, alone.size[i]);
+        if (busy_s > 0.0) {
+            sum += log(busy_s / alone.time_s[i]);
+            count++;
+        }
+    }
+    if (count > 0) {
+        fulcrum_findings_value(
+            &findings, "inference_busy_rel", "", exp(sum / (double)count));
+    }
     fulcrum_findings_series(&findings, &state->alone);
     fulcrum_findings_series(&findings, &state->busy);
     return findings.status;

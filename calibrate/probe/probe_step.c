@@ -826,22 +826,6 @@ static void report_blocks(struct fulcrum_probe_state *state,
         state->bench->stopwatch.cpu_cost_s, short_block_size(state->bench));
 }
 
-/* The file gets every k-th single step. */
-static void report_thinned(
-    const struct fulcrum_recording *single, struct fulcrum_findings *findings)
-{
-    struct fulcrum_recording thinned = *single;
-    size_t stride = single->count / SINGLE_REPORT_MAX + 1;
-    thinned.count = 0;
-    thinned.samples = calloc(single->count / stride + 1, sizeof *thinned.samples);
-    for (size_t i = 0; thinned.samples != NULL && i < single->count; i += stride) {
-        thinned.samples[thinned.count] = single->samples[i];
-        thinned.count++;
-    }
-    fulcrum_findings_series(findings, &thinned);
-    free(thinned.samples);
-}
-
 static void report_parameters(const struct fulcrum_probe_state *state,
     const struct step_figures *figures, struct fulcrum_findings *findings)
 {
@@ -967,7 +951,18 @@ static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
     fulcrum_findings_series(&findings, &state->busy);
     fulcrum_findings_series(&findings, &state->reset);
     fulcrum_findings_series(&findings, &state->handed);
-    report_thinned(&state->single, &findings);
+    /* The file gets every k-th single step. */
+    struct fulcrum_recording thinned = state->single;
+    size_t stride = state->single.count / SINGLE_REPORT_MAX + 1;
+    thinned.count = 0;
+    thinned.samples = calloc(state->single.count / stride + 1, sizeof *thinned.samples);
+    for (size_t i = 0; thinned.samples != NULL && i < state->single.count;
+         i += stride) {
+        thinned.samples[thinned.count] = state->single.samples[i];
+        thinned.count++;
+    }
+    fulcrum_findings_series(&findings, &thinned);
+    free(thinned.samples);
     return findings.status;
 }
 

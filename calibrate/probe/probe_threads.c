@@ -322,24 +322,6 @@ static enum fulcrum_status tabulate(const struct curve_points *points,
     return status;
 }
 
-/* How much a core's second thread adds, straight from the two counts. */
-static void report_smt(const struct fulcrum_probe_state *state,
-    const struct curve_points *points, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_cpu *cpu = &state->bench->machine.cpu;
-    double at_cores = 0.0;
-    double at_threads = 0.0;
-    for (size_t i = 0; i < points->count; i++) {
-        at_cores = points->x[i] <= cpu->core_count ? points->y[i] : at_cores;
-        at_threads = points->x[i] <= cpu->thread_count ? points->y[i] : at_threads;
-    }
-    if (cpu->thread_count > cpu->core_count && at_cores > 0.0) {
-        fulcrum_findings_value(findings, "smt_yield_measured_frac", "",
-            (at_threads / at_cores - 1.0) * cpu->core_count /
-                (cpu->thread_count - cpu->core_count));
-    }
-}
-
 /* No form through these points: the table alone stands. */
 static enum fulcrum_status fit_curve(struct fulcrum_probe_state *state,
     const struct curve_points *points, struct fulcrum_findings *findings)
@@ -377,7 +359,19 @@ static enum fulcrum_status threads_report(struct fulcrum_probe_state *state,
     enum fulcrum_status status = gather(state, &findings, &points);
     if (status == FULCRUM_OK && points.count > 0) {
         status = fit_curve(state, &points, &findings);
-        report_smt(state, &points, &findings);
+        /* How much a core's second thread adds, straight from the two counts. */
+        const struct fulcrum_cpu *cpu = &state->bench->machine.cpu;
+        double at_cores = 0.0;
+        double at_threads = 0.0;
+        for (size_t i = 0; i < points.count; i++) {
+            at_cores = points.x[i] <= cpu->core_count ? points.y[i] : at_cores;
+            at_threads = points.x[i] <= cpu->thread_count ? points.y[i] : at_threads;
+        }
+        if (cpu->thread_count > cpu->core_count && at_cores > 0.0) {
+            fulcrum_findings_value(&findings, "smt_yield_measured_frac", "",
+                (at_threads / at_cores - 1.0) * cpu->core_count /
+                    (cpu->thread_count - cpu->core_count));
+        }
     }
     if (status != FULCRUM_OK) {
         return status;

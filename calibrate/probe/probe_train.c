@@ -306,18 +306,6 @@ static enum fulcrum_status gather(const struct fulcrum_probe_state *state,
     return FULCRUM_OK;
 }
 
-/* Error of the line at `work`, with an allowance for what lies beyond the points. */
-static double extrapolation_error_s(
-    const struct fulcrum_line_fit *line, double work, double value_s)
-{
-    const double *covariance = line->fit.covariance;
-    double variance =
-        covariance[0] + 2.0 * work * covariance[1] + work * work * covariance[3];
-    double doublings = fmax(log2(work / line->fit.x_high), 0.0);
-    double allowance_s = ERROR_PER_DOUBLING * doublings * value_s;
-    return sqrt(fmax(variance, 0.0) + allowance_s * allowance_s);
-}
-
 /* The line over operations: for steps of other sizes than the nominal one. */
 static enum fulcrum_status fit_line(const struct fulcrum_probe_state *state,
     struct fulcrum_line_fit *line, bool *is_there, struct fulcrum_findings *findings)
@@ -352,7 +340,14 @@ static void report_extrapolated(const struct fulcrum_probe_state *state,
 {
     double work = fulcrum_train_work_flop(&state->work, &state->nominal) / GIGA;
     double value_s = line->per_batch_s + line->per_item_s * work;
-    double error_s = extrapolation_error_s(line, work, value_s);
+    /* Error of the line at `work`, with an allowance for what lies beyond the points.
+     */
+    const double *covariance = line->fit.covariance;
+    double variance =
+        covariance[0] + 2.0 * work * covariance[1] + work * work * covariance[3];
+    double doublings = fmax(log2(work / line->fit.x_high), 0.0);
+    double allowance_s = ERROR_PER_DOUBLING * doublings * value_s;
+    double error_s = sqrt(fmax(variance, 0.0) + allowance_s * allowance_s);
     struct fulcrum_parameter parameter =
         parameter_of(FULCRUM_ORIGIN_FITTED, value_s, error_s);
     const struct fulcrum_train_size *largest = &state->plan.size[state->plan.count - 1];

@@ -126,20 +126,6 @@ static enum fulcrum_status make_room(
     return FULCRUM_OK;
 }
 
-/* Sorting all readings each time would disturb what is measured. */
-static enum fulcrum_status review(
-    struct fulcrum_canary *canary, struct fulcrum_error *err)
-{
-    double *sorted = calloc(canary->count, sizeof *sorted);
-    TRY_MEMORY(sorted, err, "canary baseline");
-    memcpy(sorted, canary->reading_s, canary->count * sizeof *sorted);
-    gsl_sort(sorted, 1, canary->count);
-    double frac = canary->usual_frac > 0.0 ? canary->usual_frac : USUAL_FRAC;
-    canary->baseline_s = fulcrum_statistics_quantile(sorted, canary->count, frac);
-    free(sorted);
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_canary_add(
     struct fulcrum_canary *canary, double reading_s, struct fulcrum_error *err)
 {
@@ -147,7 +133,15 @@ enum fulcrum_status fulcrum_canary_add(
     canary->reading_s[canary->count] = reading_s;
     canary->count++;
     if (canary->count <= REVIEW_COUNT || canary->count % REVIEW_COUNT == 0) {
-        return review(canary, err);
+        /* Sorting all readings each time would disturb what is measured. */
+        double *sorted = calloc(canary->count, sizeof *sorted);
+        TRY_MEMORY(sorted, err, "canary baseline");
+        memcpy(sorted, canary->reading_s, canary->count * sizeof *sorted);
+        gsl_sort(sorted, 1, canary->count);
+        double frac = canary->usual_frac > 0.0 ? canary->usual_frac : USUAL_FRAC;
+        canary->baseline_s = fulcrum_statistics_quantile(sorted, canary->count, frac);
+        free(sorted);
+        return FULCRUM_OK;
     }
     return FULCRUM_OK;
 }

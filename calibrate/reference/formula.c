@@ -226,22 +226,16 @@ static enum fulcrum_status check(
                               "%zu points for a formula: expected 2 or more", *points);
 }
 
-/* The first curve that has points: some curve has, as the check of the plan saw. */
-static const struct fulcrum_formula_curve *first_curve(
-    const struct fulcrum_formula_plan *plan)
-{
-    size_t k = 0;
-    while (plan->curves[k].count == 0) {
-        k++;
-    }
-    return &plan->curves[k];
-}
-
 /* The hyperbola through the ends of a curve, where they have one. */
 static void guess(
     const struct fulcrum_formula_plan *plan, double *latency_s, double *per_item_s)
 {
-    const struct fulcrum_formula_curve *curve = first_curve(plan);
+    /* The first curve that has points: some curve has, as the check of the plan saw. */
+    size_t k = 0;
+    while (plan->curves[k].count == 0) {
+        k++;
+    }
+    const struct fulcrum_formula_curve *curve = &plan->curves[k];
     size_t last = curve->count - 1;
     double first_s = curve->env_count[0] / curve->steps_per_s[0];
     double last_s = curve->env_count[last] / curve->steps_per_s[last];

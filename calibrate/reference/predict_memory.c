@@ -458,22 +458,6 @@ static double quantity_of(double gain_frac, const char *quantity)
     return is_fewer(quantity) ? gain_frac / (1.0 + gain_frac) : gain_frac;
 }
 
-static void add_interval(struct fulcrum_compared *item, const struct family *family,
-    const struct fulcrum_memory_change *change, const char *quantity)
-{
-    double a = quantity_of(gain_of(family, change, end_exponents[0]), quantity);
-    double b = quantity_of(gain_of(family, change, end_exponents[1]), quantity);
-    item->lo = fmin(a, b);
-    item->hi = fmax(a, b);
-}
-
-static bool is_same_change(
-    const struct fulcrum_memory_change *a, const struct fulcrum_memory_change *b)
-{
-    return fabs(a->cache_rel - b->cache_rel) <= 1e-9 * a->cache_rel &&
-           fabs(a->bandwidth_rel - b->bandwidth_rel) <= 1e-9 * a->bandwidth_rel;
-}
-
 static enum fulcrum_status check_value(const struct fulcrum_reference *reference,
     size_t point, size_t observation, struct fulcrum_error *err)
 {
@@ -495,7 +479,10 @@ static void add_item(struct fulcrum_comparison *comparison,
     const struct fulcrum_reference_point *point =
         &comparison->reference->points[place->point];
     const char *quantity = point->observations[place->observation].quantity;
-    bool is_same = is_same_change(&family->change, change);
+    bool is_same = fabs(family->change.cache_rel - change->cache_rel) <=
+                       1e-9 * family->change.cache_rel &&
+                   fabs(family->change.bandwidth_rel - change->bandwidth_rel) <=
+                       1e-9 * family->change.bandwidth_rel;
     double gain =
         is_same ? family->change.gain_frac : gain_of(family, change, usual_exponent);
     struct fulcrum_compared *item = fulcrum_comparison_add(
@@ -503,7 +490,10 @@ static void add_item(struct fulcrum_comparison *comparison,
     item->is_fitted =
         place->point == family->point && place->observation == family->observation;
     if (!is_same) {
-        add_interval(item, family, change, quantity);
+        double a = quantity_of(gain_of(family, change, end_exponents[0]), quantity);
+        double b = quantity_of(gain_of(family, change, end_exponents[1]), quantity);
+        item->lo = fmin(a, b);
+        item->hi = fmax(a, b);
     }
 }
 

@@ -131,17 +131,6 @@ struct terms {
     gsl_vector *rest;   /* what they are to make up for, likewise */
 };
 
-static void fill_terms(const struct fulcrum_half_curve *curve, struct terms *terms)
-{
-    for (size_t i = 0; i < curve->fitted_count; i++) {
-        double observed = curve->x[i] / curve->y[i]; /* step over that of one machine */
-        gsl_matrix_set(terms->column, i, BYTES, ring_s(curve->x[i], 1, 0) / observed);
-        gsl_matrix_set(terms->column, i, LATENCY,
-            ring_s(curve->x[i], (double)INFINITY, 1) / observed);
-        gsl_vector_set(terms->rest, i, 1 - 1 / observed);
-    }
-}
-
 static double sum_of_squares(const struct terms *terms, const double *parameter)
 {
     double sum = 0;
@@ -216,7 +205,15 @@ static enum fulcrum_status fit_scaling(const struct fulcrum_half_curve *curve,
         gsl_vector_alloc(curve->fitted_count)};
     enum fulcrum_status status = FULCRUM_ERR_NO_MEMORY;
     if (terms.column != NULL && terms.rest != NULL) {
-        fill_terms(curve, &terms);
+        for (size_t i = 0; i < curve->fitted_count; i++) {
+            double observed =
+                curve->x[i] / curve->y[i]; /* step over that of one machine */
+            gsl_matrix_set(
+                terms.column, i, BYTES, ring_s(curve->x[i], 1, 0) / observed);
+            gsl_matrix_set(terms.column, i, LATENCY,
+                ring_s(curve->x[i], (double)INFINITY, 1) / observed);
+            gsl_vector_set(terms.rest, i, 1 - 1 / observed);
+        }
         status = solve(&terms, out, err);
     } else {
         (void)fulcrum_fail(err, status, "a fit of two parameters");

@@ -226,15 +226,6 @@ static void add_formula(struct job *job, const char *series, const struct curve 
     }
 }
 
-static void add_series(struct job *job, const char *series, struct curve *curve)
-{
-    collect(job, series, curve);
-    if (curve->count >= 2) {
-        add_formula(job, series, curve, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
-        add_formula(job, series, curve, FULCRUM_BASELINE_HYPERBOLA);
-    }
-}
-
 /* Curves over environments of which a fit has seen a part: the same part for all. */
 static enum fulcrum_status add_formulas(struct job *job, struct fulcrum_error *err)
 {
@@ -246,7 +237,11 @@ static enum fulcrum_status add_formulas(struct job *job, struct fulcrum_error *e
     for (size_t i = 0; i < count; i++) {
         const char *series = job->reference->points[job->out->items[i].point].series;
         if (last == NULL || strcmp(series, last) != 0) {
-            add_series(job, series, &curve);
+            collect(job, series, &curve);
+            if (curve.count >= 2) {
+                add_formula(job, series, &curve, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
+                add_formula(job, series, &curve, FULCRUM_BASELINE_HYPERBOLA);
+            }
         }
         last = series;
     }

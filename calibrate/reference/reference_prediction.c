@@ -73,21 +73,6 @@ enum fulcrum_status fulcrum_point_settings(const struct fulcrum_reference *refer
     return status;
 }
 
-/* Moves what the fast method's draws say to where the simulation is. */
-static void move_intervals(
-    const struct fulcrum_prediction *drawn, struct fulcrum_prediction *out)
-{
-    out->has_interval = drawn->has_interval;
-    out->draws = drawn->draws;
-    out->bottleneck_agree_frac = drawn->bottleneck_agree_frac;
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        double factor =
-            drawn->value[i] > 0.0 ? out->value[i] / drawn->value[i] : (double)NAN;
-        out->lo[i] = drawn->lo[i] * factor;
-        out->hi[i] = drawn->hi[i] * factor;
-    }
-}
-
 static void copy_draws(
     const struct fulcrum_predictor *predictor, double factor, double *drawn_per_s)
 {
@@ -114,7 +99,16 @@ static enum fulcrum_status predict_point(struct fulcrum_predictor *predictor,
     struct fulcrum_prediction drawn;
     TRY(fulcrum_predictor_run(predictor, point, &exact, out, err));
     TRY(fulcrum_predictor_run(predictor, point, &quick, &drawn, err));
-    move_intervals(&drawn, out);
+    /* Moves what the fast method's draws say to where the simulation is. */
+    out->has_interval = drawn.has_interval;
+    out->draws = drawn.draws;
+    out->bottleneck_agree_frac = drawn.bottleneck_agree_frac;
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        double factor =
+            drawn.value[i] > 0.0 ? out->value[i] / drawn.value[i] : (double)NAN;
+        out->lo[i] = drawn.lo[i] * factor;
+        out->hi[i] = drawn.hi[i] * factor;
+    }
     if (drawn_per_s != NULL) {
         copy_draws(predictor,
             out->value[FULCRUM_OUTPUT_steps_per_s] /

@@ -288,10 +288,12 @@ static enum fulcrum_status list_figures(
     return FULCRUM_OK;
 }
 
-/* Most figures, and most places: each observation has one, and each reference may have
- * one more that the others refer to. */
-static size_t most_figures(const struct fulcrum_throughput_plan *plan)
+static enum fulcrum_status allocate(
+    struct fulcrum_throughput *model, struct fulcrum_error *err)
 {
+    const struct fulcrum_throughput_plan *plan = &model->plan;
+    /* Most figures, and most places: each observation has one, and each reference may
+     * have one more that the others refer to. */
     size_t count = 1;
     for (size_t r = 0; r < plan->reference_count; r++) {
         count++;
@@ -299,14 +301,7 @@ static size_t most_figures(const struct fulcrum_throughput_plan *plan)
             count += plan->references[r]->points[p].observation_count;
         }
     }
-    return count;
-}
-
-static enum fulcrum_status allocate(
-    struct fulcrum_throughput *model, struct fulcrum_error *err)
-{
-    const struct fulcrum_throughput_plan *plan = &model->plan;
-    size_t most = most_figures(plan);
+    size_t most = count;
     size_t references = plan->reference_count > 0 ? plan->reference_count : 1;
     model->scenarios = calloc(references, sizeof(struct fulcrum_scenario *));
     model->places = calloc(most, sizeof *model->places);

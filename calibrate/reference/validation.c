@@ -22,12 +22,6 @@ struct part {
     size_t *origin;                /* where each point stands in the reference */
 };
 
-static void part_clear(struct part *part)
-{
-    free(part->view.points);
-    free(part->origin);
-}
-
 static const char *calibration_of(
     const struct fulcrum_reference *reference, size_t point)
 {
@@ -200,7 +194,8 @@ static enum fulcrum_status predict_from(const struct fulcrum_reference *referenc
     status = predict_part(&part, calibration, out, err);
 end:
     fulcrum_calibration_free(calibration);
-    part_clear(&part);
+    free(part.view.points);
+    free(part.origin);
     return status;
 }
 

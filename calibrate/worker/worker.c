@@ -241,18 +241,6 @@ static bool may_wait(
     return 0;
 }
 
-/* The other end is closed. */
-static void fail_cut_off(
-    struct fulcrum_worker *worker, uint32_t code, size_t done, size_t byte)
-{
-    if (done > 0) {
-        worker_fail(worker, "ended in the middle of a reply, after %zu of %zu bytes",
-            done, byte);
-    } else {
-        fail_dead(worker, code);
-    }
-}
-
 static int receive(struct fulcrum_worker *worker, void *out, size_t byte, uint32_t code)
 {
     struct patience patience = {
@@ -262,7 +250,14 @@ static int receive(struct fulcrum_worker *worker, void *out, size_t byte, uint32
         ssize_t got = recv(worker->process.socket, (char *)out + done, byte - done, 0);
         bool is_open = got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
         if (!is_open) {
-            fail_cut_off(worker, code, done, byte);
+            /* The other end is closed. */
+            if (done > 0) {
+                worker_fail(worker,
+                    "ended in the middle of a reply, after %zu of %zu bytes", done,
+                    byte);
+            } else {
+                fail_dead(worker, code);
+            }
         }
         if (!is_open || (got < 0 && !may_wait(worker, &patience, code))) {
             return 0;
@@ -401,16 +396,6 @@ static int checks_out(struct fulcrum_worker *worker)
     return 1;
 }
 
-/* Threads bind themselves to processors before they step, and not again later. */
-static void follow_caller(struct fulcrum_worker *worker)
-{
-    pid_t caller = gettid();
-    if (caller != worker->caller) {
-        fulcrum_worker_process_follow(&worker->process);
-        worker->caller = caller;
-    }
-}
-
 /* One command and its reply. `reply` is set where the result is 1. */
 static int exchange(struct fulcrum_worker *worker,
     const struct fulcrum_worker_command *command, struct fulcrum_worker_reply *reply)
@@ -418,7 +403,12 @@ static int exchange(struct fulcrum_worker *worker,
     if (atomic_load_explicit(&worker->is_failed, memory_order_relaxed)) {
         return 0;
     }
-    follow_caller(worker);
+    /* Threads bind themselves to processors before they step, and not again later. */
+    pid_t caller = gettid();
+    if (caller != worker->caller) {
+        fulcrum_worker_process_follow(&worker->process);
+        worker->caller = caller;
+    }
     if (!worker_tell(worker, command) ||
         !worker_answer(worker, command->code, reply, NULL, 0)) {
         return 0;

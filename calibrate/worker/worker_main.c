@@ -342,17 +342,6 @@ static bool is_finite(const struct server *server)
     return sum == 0.0F;
 }
 
-static void fail_infinite(struct server *server)
-{
-    size_t place = 0;
-    while (isfinite(server->observation[place])) {
-        place++;
-    }
-    fail(server, "element %zu of the observation after step %llu is %g", place,
-        (unsigned long long)server->word[FULCRUM_WORKER_STEP_NUMBER],
-        (double)server->observation[place]);
-}
-
 static int step(struct server *server, uint64_t row)
 {
     const float *rows =
@@ -367,7 +356,13 @@ static int step(struct server *server, uint64_t row)
         fail(server, "step %llu returned %d, expected 0 or 1",
             (unsigned long long)server->word[FULCRUM_WORKER_STEP_NUMBER], result);
     } else if (!is_finite(server)) {
-        fail_infinite(server);
+        size_t place = 0;
+        while (isfinite(server->observation[place])) {
+            place++;
+        }
+        fail(server, "element %zu of the observation after step %llu is %g", place,
+            (unsigned long long)server->word[FULCRUM_WORKER_STEP_NUMBER],
+            (double)server->observation[place]);
     }
     return result;
 }

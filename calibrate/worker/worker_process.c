@@ -102,16 +102,6 @@ enum fulcrum_status fulcrum_worker_find_gym(
         FULCRUM_SHARE_DIR);
 }
 
-/* Many workers need more descriptors than a shell usually allows. */
-static void allow_more_descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 /* Moves `fd` out of the way of the numbers that a worker knows; -1 where it cannot. */
 static int lift(int fd)
 {
@@ -163,7 +153,12 @@ static enum fulcrum_status connect_ends(struct ends *ends, struct fulcrum_error 
     }
     if (errno == EMFILE) {
         close_ends(ends);
-        allow_more_descriptors();
+        /* Many workers need more descriptors than a shell usually allows. */
+        struct rlimit limit;
+        if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+            limit.rlim_cur = limit.rlim_max;
+            (void)setrlimit(RLIMIT_NOFILE, &limit);
+        }
         if (open_ends(ends)) {
             return FULCRUM_OK;
         }

@@ -109,21 +109,6 @@ static struct fulcrum_report *report_parameters(const struct fulcrum_reference_f
     return report;
 }
 
-/* Beyond 1 a direction is told by the figures rather than by its prior. */
-static void print_directions(const struct fulcrum_reference_fit *fit, FILE *stream)
-{
-    size_t told = 0;
-    (void)fprintf(stream, "directions   singular values");
-    for (size_t i = 0; i < fit->singular_count; i++) {
-        (void)fprintf(stream, " %.3g", fit->singular_value[i]);
-        told += fit->singular_value[i] > 1.0 ? 1 : 0;
-    }
-    (void)fprintf(stream,
-        ": the figures tell %zu of %zu (above 1); the other %zu are left to the "
-        "priors\n",
-        told, fit->parameter_count, fit->parameter_count - told);
-}
-
 /* What --free auto left at its prior. */
 static void print_held(const struct fulcrum_reference_fit *fit, FILE *stream)
 {
@@ -144,7 +129,17 @@ static void print_table(const struct fulcrum_reference_fit *fit,
     (void)fprintf(stream,
         "\nobjective    %.4g: misfit %.4g, distance from the priors %.4g\n",
         fit->misfit + fit->penalty, fit->misfit, fit->penalty);
-    print_directions(fit, stream);
+    /* Beyond 1 a direction is told by the figures rather than by its prior. */
+    size_t told = 0;
+    (void)fprintf(stream, "directions   singular values");
+    for (size_t i = 0; i < fit->singular_count; i++) {
+        (void)fprintf(stream, " %.3g", fit->singular_value[i]);
+        told += fit->singular_value[i] > 1.0 ? 1 : 0;
+    }
+    (void)fprintf(stream,
+        ": the figures tell %zu of %zu (above 1); the other %zu are left to the "
+        "priors\n",
+        told, fit->parameter_count, fit->parameter_count - told);
     if (fit->draw_count > 0) {
         (void)fprintf(stream, "draws        %zu, worth %.0f independent ones\n",
             fit->draw_count, fit->effective_count);

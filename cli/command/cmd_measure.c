@@ -174,9 +174,11 @@ static enum fulcrum_status print(
     return status;
 }
 
-/* Points that failed are named; the others are kept, and the exit code tells. */
-static void tell_failures(const struct job *job, struct fulcrum_context *context)
+static enum fulcrum_status hand_out(
+    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
+    const char *path = output_path(context);
+    /* Points that failed are named; the others are kept, and the exit code tells. */
     for (size_t i = 0; i < job->found->count; i++) {
         const struct fulcrum_measured *item = &job->found->items[i];
         if (item->failure[0] != '\0') {
@@ -187,13 +189,6 @@ static void tell_failures(const struct job *job, struct fulcrum_context *context
             context->exit_code = context->exit_code == 0 ? 1 : context->exit_code;
         }
     }
-}
-
-static enum fulcrum_status hand_out(
-    struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const char *path = output_path(context);
-    tell_failures(job, context);
     enum fulcrum_status status = make_reference(job, path, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_reference_save(job->reference, path, err);

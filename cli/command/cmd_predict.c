@@ -162,14 +162,6 @@ static void add_outputs(
     fulcrum_flags_to_json(prediction->flags, document);
 }
 
-static void add_units(struct fulcrum_json *document)
-{
-    struct fulcrum_json *units = fulcrum_json_add_object(document, "units");
-    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
-        fulcrum_json_add_text(units, fulcrum_output_name(i), fulcrum_output_unit(i));
-    }
-}
-
 /* Every value in force with its origin: what was measured, fitted, a prior or set. */
 static void add_inputs(struct fulcrum_json *document, const struct answer *answer)
 {
@@ -212,7 +204,10 @@ static enum fulcrum_status print_json(const struct answer *answer,
         is_gpu(answer) ? answer->design.run.sm_count : (double)NAN);
     add_outputs(document, &answer->prediction);
     add_intervals(document, &answer->prediction);
-    add_units(document);
+    struct fulcrum_json *units = fulcrum_json_add_object(document, "units");
+    for (size_t i = 0; i < FULCRUM_OUTPUT_COUNT; i++) {
+        fulcrum_json_add_text(units, fulcrum_output_name(i), fulcrum_output_unit(i));
+    }
     add_inputs(document, answer);
     return fulcrum_report_print_document(document, context, err);
 }

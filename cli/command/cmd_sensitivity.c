@@ -156,17 +156,6 @@ static void add_input(struct fulcrum_report *report,
     add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
 }
 
-static void add_metric(struct fulcrum_report *report,
-    const struct fulcrum_sensitivity_findings *findings, size_t output)
-{
-    struct fulcrum_sobol_spread spread =
-        fulcrum_sobol_spread(findings->result->sobol, output);
-    const double numbers[] = {findings->result->values[output], spread.mean, spread.sd,
-        spread.lo, spread.hi, spread.interaction_frac, spread.interaction_error,
-        (double)spread.row_count, (double)spread.dropped_count};
-    add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
-}
-
 /* "" of a factor and of several numbers. */
 static const char *field_unit(const struct fulcrum_sensitivity_input *input)
 {
@@ -193,7 +182,13 @@ static void add_rows(struct fulcrum_report *report,
         fulcrum_report_add_text(report, words->source);
         fulcrum_report_add_text(report, field_unit(&inputs->inputs[ranks[i].input]));
         add_input(report, findings, output, ranks[i].input);
-        add_metric(report, findings, output);
+        struct fulcrum_sobol_spread spread =
+            fulcrum_sobol_spread(findings->result->sobol, output);
+        const double numbers[] = {findings->result->values[output], spread.mean,
+            spread.sd, spread.lo, spread.hi, spread.interaction_frac,
+            spread.interaction_error, (double)spread.row_count,
+            (double)spread.dropped_count};
+        add_numbers(report, numbers, sizeof numbers / sizeof numbers[0]);
     }
 }
 
@@ -652,18 +647,6 @@ static enum fulcrum_status judge_rows(
     return FULCRUM_OK;
 }
 
-static void note_findings(const struct fulcrum_sensitivity_findings *findings,
-    struct fulcrum_context *context)
-{
-    for (size_t o = 0; o < findings->inputs->output_count; o++) {
-        char text[400];
-        if (sensitivity_is_known(findings, o) &&
-            sensitivity_sentence(findings, o, text, sizeof text)) {
-            fulcrum_message_note(context, "%s", text);
-        }
-    }
-}
-
 static enum fulcrum_status print_findings(const struct settings *settings,
     const struct job *job, bool is_complete, struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -683,7 +666,13 @@ static enum fulcrum_status print_findings(const struct settings *settings,
     TRY(judge_metrics(&findings, err));
     TRY(judge_rows(&findings, err));
     TRY(sensitivity_report_print(&findings, context, err));
-    note_findings(&findings, context);
+    for (size_t o = 0; o < findings.inputs->output_count; o++) {
+        char text[400];
+        if (sensitivity_is_known(&findings, o) &&
+            sensitivity_sentence(&findings, o, text, sizeof text)) {
+            fulcrum_message_note(context, "%s", text);
+        }
+    }
     return FULCRUM_OK;
 }
 

@@ -94,30 +94,11 @@ static enum fulcrum_status write_block(
     return FULCRUM_OK;
 }
 
-static void clear_block(struct job *job, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (job->is_answered[i]) {
-            fulcrum_answer_clear(&job->answers[i]);
-        }
-    }
-}
-
 static double now_s(void)
 {
     struct timespec now = {0, 0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void show_progress(struct job *job)
-{
-    double done_frac = fulcrum_line_stream_done_frac(job->stream);
-    if (done_frac < 1.0 && now_s() - job->start_s > PROGRESS_AFTER_S) {
-        char stage[64];
-        (void)snprintf(stage, sizeof stage, "%zu lines", job->done);
-        fulcrum_progress_update(&job->progress, done_frac, stage);
-    }
 }
 
 /* What is answered goes out before the next line is waited for. */
@@ -138,7 +119,11 @@ static enum fulcrum_status answer_block(struct job *job, size_t count,
 {
     fulcrum_parallel_each(count, answer_line, job);
     enum fulcrum_status status = write_block(job, count, err);
-    clear_block(job, count);
+    for (size_t i = 0; i < count; i++) {
+        if (job->is_answered[i]) {
+            fulcrum_answer_clear(&job->answers[i]);
+        }
+    }
     if (status == FULCRUM_OK) {
         status = flush(context, err);
     }
@@ -181,7 +166,12 @@ static enum fulcrum_status answer_all(
             status = answer_block(job, count, context, err);
         }
         choose_block(job, count, now_s() - start_s);
-        show_progress(job);
+        double done_frac = fulcrum_line_stream_done_frac(job->stream);
+        if (done_frac < 1.0 && now_s() - job->start_s > PROGRESS_AFTER_S) {
+            char stage[64];
+            (void)snprintf(stage, sizeof stage, "%zu lines", job->done);
+            fulcrum_progress_update(&job->progress, done_frac, stage);
+        }
     } while (status == FULCRUM_OK && count > 0);
     return status;
 }

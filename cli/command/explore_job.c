@@ -139,17 +139,6 @@ static enum fulcrum_status judge(const struct fulcrum_explore_job *job,
     return FULCRUM_OK;
 }
 
-static void note_rough(
-    const struct fulcrum_explore_job *job, struct fulcrum_context *context)
-{
-    if (job->spares_simulation && job->rough > 0) {
-        fulcrum_message_note(context,
-            "%zu of %zu points by equations that may be off by more than %g %% (see "
-            "solver_error_rel); --half-width %g simulates those",
-            job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
-    }
-}
-
 /* The sentence of the sweep, then one for each metric along each axis. */
 static void note_finding(const struct fulcrum_explore_job *job, const char *finding,
     struct fulcrum_context *context)
@@ -203,7 +192,13 @@ static enum fulcrum_status end_output(struct fulcrum_explore_job *job,
         context->exit_code = FULCRUM_EXIT_INTERRUPTED;
     } else if (status == FULCRUM_OK) {
         note_finding(job, text, context);
-        note_rough(job, context);
+        if (job->spares_simulation && job->rough > 0) {
+            fulcrum_message_note(context,
+                "%zu of %zu points by equations that may be off by more than %g %% "
+                "(see "
+                "solver_error_rel); --half-width %g simulates those",
+                job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
+        }
     }
     return status;
 }

@@ -439,20 +439,6 @@ static enum fulcrum_status parse_numbers(const char *what, const char *list,
     return status;
 }
 
-/* "auto" beside paths selects among these. */
-static void parse_free(
-    const struct fulcrum_fit_settings *settings, struct fulcrum_fit_inputs *out)
-{
-    for (size_t i = 0; i < settings->free.count; i++) {
-        const char *path = settings->free.items[i];
-        if (strcmp(path, FULCRUM_FIT_FREE_AUTO) == 0) {
-            out->selects = 1;
-        } else {
-            out->free_paths[out->free_count++] = path;
-        }
-    }
-}
-
 /* Figures are numbered from 1. */
 static enum fulcrum_status check_hold_out(
     const struct fulcrum_fit_numbers *numbers, struct fulcrum_error *err)
@@ -501,7 +487,15 @@ static enum fulcrum_status parse_lists(const struct fulcrum_fit_settings *settin
             "--draws %.0f: expected 0, or %d at least to tell a spread from",
             settings->draws, (int)LEAST_DRAWS);
     }
-    parse_free(settings, out);
+    /* "auto" beside paths selects among these. */
+    for (size_t i = 0; i < settings->free.count; i++) {
+        const char *path = settings->free.items[i];
+        if (strcmp(path, FULCRUM_FIT_FREE_AUTO) == 0) {
+            out->selects = 1;
+        } else {
+            out->free_paths[out->free_count++] = path;
+        }
+    }
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(parse_numbers("--sd", settings->sd, &out->sd, err));
     TRY_OR_END(parse_numbers("--hold-out", settings->hold_out, &out->hold_out, err));

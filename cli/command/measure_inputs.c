@@ -367,18 +367,6 @@ static enum fulcrum_status check_calibration(
     return FULCRUM_OK;
 }
 
-/* Later it is too late to find out that there is no such file. */
-static enum fulcrum_status read_calibration(
-    struct reading *reading, struct fulcrum_error *err)
-{
-    if (reading->settings->calibration == NULL) {
-        return FULCRUM_OK;
-    }
-    TRY(fulcrum_calibration_load(
-        reading->settings->calibration, &reading->out->calibration, err));
-    return check_calibration(reading, err);
-}
-
 /* Priors of the machine, and the workload; one that fits the network where none is
  * named. */
 static enum fulcrum_status read_base(
@@ -429,7 +417,13 @@ static enum fulcrum_status read_all(
     TRY(read_ranges(reading, context, err));
     TRY(make_configs(reading, err));
     TRY(read_placement(reading, context, err));
-    return read_calibration(reading, err);
+    /* Later it is too late to find out that there is no such file. */
+    if (reading->settings->calibration == NULL) {
+        return FULCRUM_OK;
+    }
+    TRY(fulcrum_calibration_load(
+        reading->settings->calibration, &reading->out->calibration, err));
+    return check_calibration(reading, err);
 }
 
 enum fulcrum_status fulcrum_measure_inputs_load(

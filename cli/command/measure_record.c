@@ -475,14 +475,6 @@ void fulcrum_stage_report_notes(
     }
 }
 
-static enum fulcrum_status print_json(const struct fulcrum_stage_run *runs,
-    size_t count, const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-measure");
-    fulcrum_stage_report_to_json(runs, count, document);
-    return fulcrum_report_print_document(document, context, err);
-}
-
 /* An actor's cycle in seconds, below the stages. */
 static enum fulcrum_status print_cycles(const struct fulcrum_stage_run *runs,
     size_t count, const struct fulcrum_context *context, struct fulcrum_error *err)
@@ -501,7 +493,9 @@ enum fulcrum_status fulcrum_stage_report_print(const struct fulcrum_stage_run *r
     bool is_table = context->format == FULCRUM_FORMAT_TABLE;
     struct selection selection;
     if (context->format == FULCRUM_FORMAT_JSON) {
-        return print_json(runs, count, context, err);
+        struct fulcrum_json *document = fulcrum_report_document("fulcrum-measure");
+        fulcrum_stage_report_to_json(runs, count, document);
+        return fulcrum_report_print_document(document, context, err);
     }
     select_columns(&selection, is_table, runs, count);
     struct fulcrum_report *stages = new_stages(&selection, runs, count);

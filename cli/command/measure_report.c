@@ -252,16 +252,6 @@ struct fulcrum_measure_errors fulcrum_measure_errors_of(
     return errors;
 }
 
-static size_t count_disturbed(const struct fulcrum_measurement *measurement)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < measurement->count; i++) {
-        count += measurement->items[i].window_count > 0 &&
-                 measurement->items[i].is_disturbed;
-    }
-    return count;
-}
-
 static void print_errors(
     FILE *stream, const char *what, const struct fulcrum_measure_errors *errors)
 {
@@ -312,7 +302,11 @@ void fulcrum_measure_report_notes(
         print_errors(stream, "undisturbed", &calm);
         print_errors(stream, "all, disturbed too", &all);
     }
-    size_t disturbed = count_disturbed(found);
+    size_t count = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        count += found->items[i].window_count > 0 && found->items[i].is_disturbed;
+    }
+    size_t disturbed = count;
     if (disturbed > 0) {
         (void)fprintf(stream,
             "%zu of %zu points disturbed: a canary above %.3g of its usual time, or "
@@ -361,21 +355,6 @@ static void add_window(struct fulcrum_report *report, size_t point,
     fulcrum_report_add_number(report, window->is_disturbed);
 }
 
-/* Every window: whoever reads the document may judge anew. */
-static void add_windows(
-    const struct fulcrum_measurement *found, struct fulcrum_json *document)
-{
-    struct fulcrum_report *report = fulcrum_report_new(
-        "windows", window_columns, sizeof window_columns / sizeof window_columns[0]);
-    for (size_t i = 0; i < found->count; i++) {
-        for (size_t k = 0; k < found->items[i].window_count; k++) {
-            add_window(report, i, &found->items[i].windows[k]);
-        }
-    }
-    fulcrum_report_to_json(report, document);
-    fulcrum_report_free(report);
-}
-
 static void add_errors(struct fulcrum_json *document, const char *key,
     const struct fulcrum_measure_errors *errors)
 {
@@ -415,7 +394,16 @@ void fulcrum_measure_report_to_json(
         add_errors(document, "undisturbed", &calm);
         add_errors(document, "all", &all);
     }
-    add_windows(found, document);
+    /* Every window: whoever reads the document may judge anew. */
+    struct fulcrum_report *report = fulcrum_report_new(
+        "windows", window_columns, sizeof window_columns / sizeof window_columns[0]);
+    for (size_t i = 0; i < found->count; i++) {
+        for (size_t k = 0; k < found->items[i].window_count; k++) {
+            add_window(report, i, &found->items[i].windows[k]);
+        }
+    }
+    fulcrum_report_to_json(report, document);
+    fulcrum_report_free(report);
     fulcrum_json_add_number(document, "canary_drift_rel", canary_drift_rel(result));
     fulcrum_json_add_text(document, "power", found->energy_reason);
 }

@@ -281,21 +281,6 @@ static double quantity(const struct fulcrum_calibration *calibration, const char
     return found != NULL ? found->value : (double)NAN;
 }
 
-/* What the sweep's fit left in the file, for times on all of `sm_count` SMs. */
-static struct fulcrum_sm_fit fit_of(
-    const struct fulcrum_calibration *calibration, double sm_count)
-{
-    return (struct fulcrum_sm_fit){.sm_count = sm_count,
-        .per_batch_s = quantity(calibration, "sm_per_batch_s"),
-        .per_item_s = quantity(calibration, "sm_per_item_s"),
-        .train_step_s = quantity(calibration, "sm_train_step_s"),
-        .launch_bound_frac =
-            stored_parameter(calibration, "workload.network.launch_bound_frac"),
-        .math_frac = stored_parameter(calibration, "workload.network.math_frac"),
-        .train_launch_bound_frac =
-            stored_parameter(calibration, "workload.training.launch_bound_frac")};
-}
-
 /* SMs that follow each other by a constant factor, as far as samples go. */
 static void fill_curve(struct work *work, const struct fulcrum_series *series,
     const struct fulcrum_calibration *calibration, double batch)
@@ -306,7 +291,16 @@ static void fill_curve(struct work *work, const struct fulcrum_series *series,
         low = fmin(low, series->x[i]);
         high = fmax(high, series->x[i]);
     }
-    struct fulcrum_sm_fit fit = fit_of(calibration, high);
+    /* What the sweep's fit left in the file, for times on all of `sm_count` SMs. */
+    struct fulcrum_sm_fit fit = (struct fulcrum_sm_fit){.sm_count = high,
+        .per_batch_s = quantity(calibration, "sm_per_batch_s"),
+        .per_item_s = quantity(calibration, "sm_per_item_s"),
+        .train_step_s = quantity(calibration, "sm_train_step_s"),
+        .launch_bound_frac =
+            stored_parameter(calibration, "workload.network.launch_bound_frac"),
+        .math_frac = stored_parameter(calibration, "workload.network.math_frac"),
+        .train_launch_bound_frac =
+            stored_parameter(calibration, "workload.training.launch_bound_frac")};
     for (size_t i = 0; i < PLOT_SM_TIME_CURVE_POINTS && high > low; i++) {
         double share = (double)i / (PLOT_SM_TIME_CURVE_POINTS - 1);
         struct fulcrum_sm_point point = {batch, low * pow(high / low, share), 0.0};

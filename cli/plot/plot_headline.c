@@ -47,26 +47,6 @@ void fulcrum_plot_headline_add_note(
     append(headline->footnote, sizeof headline->footnote, "", text);
 }
 
-/* Each different flag of any point once. */
-static void collect_flags(
-    struct fulcrum_plot_headline *headline, const struct fulcrum_plot_points *points)
-{
-    for (size_t i = 0; i < points->count; i++) {
-        char flags[600];
-        fulcrum_plot_rows_text(
-            points->rows, points->order[i], "flags", flags, sizeof flags);
-        const char *at = flags;
-        while (*at != '\0') {
-            char flag[160];
-            size_t length = strcspn(at, ";");
-            (void)snprintf(flag, sizeof flag, "%.*s", (int)length, at);
-            fulcrum_plot_headline_add_note(headline, flag);
-            at += length;
-            at += strspn(at, "; ");
-        }
-    }
-}
-
 double fulcrum_plot_points_constant(
     const struct fulcrum_plot_points *points, const char *path)
 {
@@ -114,7 +94,21 @@ void fulcrum_plot_headline_fill(
     append(headline->subtitle, sizeof headline->subtitle, "calibration ",
         headline->calibration);
     add_actors(headline, points, rule);
-    collect_flags(headline, points);
+    /* Each different flag of any point once. */
+    for (size_t i = 0; i < points->count; i++) {
+        char flags[600];
+        fulcrum_plot_rows_text(
+            points->rows, points->order[i], "flags", flags, sizeof flags);
+        const char *at = flags;
+        while (*at != '\0') {
+            char flag[160];
+            size_t length = strcspn(at, ";");
+            (void)snprintf(flag, sizeof flag, "%.*s", (int)length, at);
+            fulcrum_plot_headline_add_note(headline, flag);
+            at += length;
+            at += strspn(at, "; ");
+        }
+    }
 }
 
 struct fulcrum_chart_text fulcrum_plot_headline_text(

@@ -94,27 +94,6 @@ static enum fulcrum_status check_asked(const struct fulcrum_plot_rows *rows,
     return FULCRUM_OK;
 }
 
-/* Two that vary make the axes, in their order, unless the user names them. */
-static enum fulcrum_status choose_axes(struct fulcrum_plot_heat *plot,
-    const struct fulcrum_plot_fields *fields,
-    const struct fulcrum_plot_heat_options *options, struct fulcrum_error *err)
-{
-    TRY(check_asked(plot->rows, options, err));
-    plot->x.path = options->x != NULL ? options->x : free_field(fields, options->y);
-    plot->y.path = options->y != NULL ? options->y : free_field(fields, plot->x.path);
-    if (plot->x.path == NULL || plot->y.path == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s: a heat map takes a sweep over two (--vary twice), or columns named by "
-            "--x and --y",
-            plot->x.path == NULL ? "no field varies" : "only one field varies");
-    }
-    if (strcmp(plot->x.path, plot->y.path) == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s on both axes: expected two different columns", plot->x.path);
-    }
-    return FULCRUM_OK;
-}
-
 /* Points that differ in something else too would lie over each other. */
 static enum fulcrum_status check_others(const struct fulcrum_plot_heat *plot,
     const struct fulcrum_plot_fields *fields, struct fulcrum_error *err)
@@ -357,7 +336,20 @@ static enum fulcrum_status fill(struct fulcrum_plot_heat *plot,
     }
     plot->contours = options->contours;
     TRY(fulcrum_plot_fields_find(plot->rows, &fields, err));
-    TRY(choose_axes(plot, &fields, options, err));
+    /* Two that vary make the axes, in their order, unless the user names them. */
+    TRY(check_asked(plot->rows, options, err));
+    plot->x.path = options->x != NULL ? options->x : free_field(&fields, options->y);
+    plot->y.path = options->y != NULL ? options->y : free_field(&fields, plot->x.path);
+    if (plot->x.path == NULL || plot->y.path == NULL) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "%s: a heat map takes a sweep over two (--vary twice), or columns named by "
+            "--x and --y",
+            plot->x.path == NULL ? "no field varies" : "only one field varies");
+    }
+    if (strcmp(plot->x.path, plot->y.path) == 0) {
+        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
+            "%s on both axes: expected two different columns", plot->x.path);
+    }
     TRY(check_others(plot, &fields, err));
     TRY(read_axis(plot->rows, &plot->x, err));
     TRY(read_axis(plot->rows, &plot->y, err));

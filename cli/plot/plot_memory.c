@@ -128,17 +128,6 @@ static enum fulcrum_status take_family_row(struct fulcrum_plot_memory *plot,
                                          : FULCRUM_OK;
 }
 
-static void name_gains(struct fulcrum_plot_memory *plot)
-{
-    for (size_t i = 0; i < plot->curve_count; i++) {
-        struct curve *curve = &plot->curves[i];
-        if (!curve->is_point) {
-            (void)snprintf(curve->name, sizeof curve->name, "a gain of %.3g %%",
-                100.0 * curve->key);
-        }
-    }
-}
-
 /* --- Memory systems ----------------------------------------------------------------
  */
 
@@ -259,7 +248,13 @@ static void fill_panel(struct fulcrum_plot_memory *plot, size_t which,
 
 static void finish_families(struct fulcrum_plot_memory *plot)
 {
-    name_gains(plot);
+    for (size_t i = 0; i < plot->curve_count; i++) {
+        struct curve *curve = &plot->curves[i];
+        if (!curve->is_point) {
+            (void)snprintf(curve->name, sizeof curve->name, "a gain of %.3g %%",
+                100.0 * curve->key);
+        }
+    }
     plot->look = FULCRUM_LINE_SMOOTH;
     fill_panel(plot, 0, "Exponent of the cache",
         "One gain, two unknowns: a curve, not a point", 0);

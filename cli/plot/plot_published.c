@@ -438,17 +438,6 @@ static enum fulcrum_status add_reference(
     return status == FULCRUM_OK ? judge(plot, &job, err) : status;
 }
 
-/* A calibration that is not at hand leaves open what its fit has seen. */
-static void load_calibration(struct fulcrum_plot_published *plot)
-{
-    const char *name = fulcrum_plot_sweep_calibration(plot->sweep);
-    struct fulcrum_error unheard;
-    if (name[0] != '\0' &&
-        fulcrum_calibration_load(name, &plot->calibration, &unheard) != FULCRUM_OK) {
-        plot->calibration = NULL;
-    }
-}
-
 /* All are read before the first is placed, as one may be chained on another. */
 static enum fulcrum_status load_references(struct fulcrum_plot_published *plot,
     const struct fulcrum_plot_names *names, struct fulcrum_error *err)
@@ -478,7 +467,13 @@ enum fulcrum_status fulcrum_plot_published_new(const struct fulcrum_plot_names *
     plot->kind = kind;
     enum fulcrum_status status = load_references(plot, names, err);
     if (status == FULCRUM_OK) {
-        load_calibration(plot);
+        /* A calibration that is not at hand leaves open what its fit has seen. */
+        const char *name = fulcrum_plot_sweep_calibration(plot->sweep);
+        struct fulcrum_error unheard;
+        if (name[0] != '\0' && fulcrum_calibration_load(
+                                   name, &plot->calibration, &unheard) != FULCRUM_OK) {
+            plot->calibration = NULL;
+        }
     }
     for (size_t i = 0; i < names->count && status == FULCRUM_OK; i++) {
         status = add_reference(plot, i, err);

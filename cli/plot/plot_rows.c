@@ -179,19 +179,6 @@ enum fulcrum_status fulcrum_plot_rows_cells(const struct fulcrum_plot_rows *rows
     return FULCRUM_OK;
 }
 
-/* As a prediction has it: a pair under "intervals", by the name of the output. */
-static enum fulcrum_status read_pair(const struct fulcrum_plot_rows *rows, size_t row,
-    const char *column, struct fulcrum_interval *out, struct fulcrum_error *err)
-{
-    struct fulcrum_node all = fulcrum_node_member(&rows->items[row], "intervals");
-    struct fulcrum_node pair = fulcrum_node_member(&all, column);
-    struct fulcrum_node lo = fulcrum_node_element(&pair, 0);
-    struct fulcrum_node hi = fulcrum_node_element(&pair, 1);
-    return fulcrum_node_measured(&lo, &out->lo) && fulcrum_node_measured(&hi, &out->hi)
-               ? FULCRUM_OK
-               : fulcrum_reader_finish(pair.reader, err);
-}
-
 enum fulcrum_status fulcrum_plot_rows_interval(const struct fulcrum_plot_rows *rows,
     size_t row, const char *column, struct fulcrum_interval *out,
     struct fulcrum_error *err)
@@ -200,7 +187,16 @@ enum fulcrum_status fulcrum_plot_rows_interval(const struct fulcrum_plot_rows *r
     (void)snprintf(name, sizeof name, "%s_lo", column);
     if (rows->table == NULL && row < rows->count &&
         fulcrum_node_member(&rows->items[row], name).json == NULL) {
-        return read_pair(rows, row, column, out, err);
+        /* As a prediction has it: a pair under "intervals", by the name of the output.
+         */
+        struct fulcrum_node all = fulcrum_node_member(&rows->items[row], "intervals");
+        struct fulcrum_node pair = fulcrum_node_member(&all, column);
+        struct fulcrum_node lo = fulcrum_node_element(&pair, 0);
+        struct fulcrum_node hi = fulcrum_node_element(&pair, 1);
+        return fulcrum_node_measured(&lo, &out->lo) &&
+                       fulcrum_node_measured(&hi, &out->hi)
+                   ? FULCRUM_OK
+                   : fulcrum_reader_finish(pair.reader, err);
     }
     TRY(fulcrum_plot_rows_number(rows, row, name, &out->lo, err));
     (void)snprintf(name, sizeof name, "%s_hi", column);

@@ -207,22 +207,16 @@ static enum fulcrum_status open_table(
     return FULCRUM_OK;
 }
 
-/* Points, stages or both: what is asked for, else points. */
-static enum fulcrum_plot_content measured_content(
-    const struct fulcrum_node *root, enum fulcrum_plot_content expected)
-{
-    bool has_points = fulcrum_node_member(root, "points").json != NULL;
-    bool has_stages = fulcrum_node_member(root, "stages").json != NULL;
-    bool is_stages = has_stages && (!has_points || expected == FULCRUM_PLOT_STAGES);
-    return is_stages ? FULCRUM_PLOT_STAGES : FULCRUM_PLOT_MEASURED;
-}
-
 /* Schemas that stand for two contents are told apart by what is in them. */
 static enum fulcrum_plot_content content_of(enum fulcrum_plot_content content,
     const struct fulcrum_node *root, enum fulcrum_plot_content expected)
 {
     if (content == FULCRUM_PLOT_MEASURED) {
-        return measured_content(root, expected);
+        /* Points, stages or both: what is asked for, else points. */
+        bool has_points = fulcrum_node_member(root, "points").json != NULL;
+        bool has_stages = fulcrum_node_member(root, "stages").json != NULL;
+        bool is_stages = has_stages && (!has_points || expected == FULCRUM_PLOT_STAGES);
+        return is_stages ? FULCRUM_PLOT_STAGES : FULCRUM_PLOT_MEASURED;
     }
     if (content == FULCRUM_PLOT_COMPONENTS &&
         fulcrum_node_member(root, "components").json == NULL) {

@@ -576,29 +576,6 @@ static void write_curve(
     }
 }
 
-/*
- * Units of no panel of their own: a ratio to the first point of the curve is comparable
- * with other ratios, and off by the same factor as the value itself.
- */
-static void make_relative(struct fulcrum_plot_validation *plot,
-    const struct fulcrum_plot_rows *rows, size_t row,
-    struct fulcrum_parity_point *point)
-{
-    char curve[CURVE_SIZE];
-    write_curve(rows, row, curve);
-    if (strcmp(curve, plot->curve) != 0) {
-        (void)snprintf(plot->curve, CURVE_SIZE, "%s", curve);
-        plot->first = point->measured;
-    }
-    double unit = plot->first > 0.0 ? plot->first : (double)NAN;
-    point->measured /= unit;
-    point->half_width /= unit;
-    point->predicted /= unit;
-    point->lo /= unit;
-    point->hi /= unit;
-    plot->is_relative = 1;
-}
-
 static enum fulcrum_status read_point(struct fulcrum_plot_validation *plot,
     const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
 {
@@ -610,7 +587,23 @@ static enum fulcrum_status read_point(struct fulcrum_plot_validation *plot,
     TRY(fulcrum_plot_rows_cells(rows, row, cells, err));
     fulcrum_plot_rows_text(rows, row, "quantity", text, sizeof text);
     if (!find_kind(text, &point->kind)) {
-        make_relative(plot, rows, row, point);
+        /*
+         * Units of no panel of their own: a ratio to the first point of the curve is
+         * comparable with other ratios, and off by the same factor as the value itself.
+         */
+        char curve[CURVE_SIZE];
+        write_curve(rows, row, curve);
+        if (strcmp(curve, plot->curve) != 0) {
+            (void)snprintf(plot->curve, CURVE_SIZE, "%s", curve);
+            plot->first = point->measured;
+        }
+        double unit = plot->first > 0.0 ? plot->first : (double)NAN;
+        point->measured /= unit;
+        point->half_width /= unit;
+        point->predicted /= unit;
+        point->lo /= unit;
+        point->hi /= unit;
+        plot->is_relative = 1;
     }
     fulcrum_plot_rows_text(rows, row, "kind", text, sizeof text);
     point->is_fitted = strcmp(text, "fitted") == 0;

@@ -42,21 +42,6 @@ static bool is_of_node(const char *setting)
            strncmp(setting, paths[1], strlen(paths[1])) == 0;
 }
 
-/* The options of the design, as far as the command takes them. */
-static void append_design(
-    struct fulcrum_argv_text *words, const struct fulcrum_argv_text *design)
-{
-    bool is_node = strcmp(words->items[0], "node") == 0;
-    for (size_t i = 0; i + 1 < design->count; i += 2) {
-        const char *value = design->items[i + 1];
-        if (!is_node || !is_of_node(value)) {
-            fulcrum_argv_text_add(words, "%s", design->items[i]);
-            fulcrum_argv_text_add(words, "%s", value);
-        }
-    }
-    words->is_short = words->is_short || design->is_short;
-}
-
 /* An option that a command may have. */
 struct search {
     const char *name;
@@ -118,7 +103,16 @@ static enum fulcrum_status ask_one(struct asking *asking,
         reply->words.count > 0 && strcmp(reply->words.items[0], "show") != 0;
     if (is_design) {
         bool has_actors = chooses_actors(&reply->words);
-        append_design(&reply->words, &machine->design);
+        /* The options of the design, as far as the command takes them. */
+        bool is_node = strcmp(reply->words.items[0], "node") == 0;
+        for (size_t i = 0; i + 1 < machine->design.count; i += 2) {
+            const char *value = machine->design.items[i + 1];
+            if (!is_node || !is_of_node(value)) {
+                fulcrum_argv_text_add(&reply->words, "%s", machine->design.items[i]);
+                fulcrum_argv_text_add(&reply->words, "%s", value);
+            }
+        }
+        reply->words.is_short = reply->words.is_short || machine->design.is_short;
         if (!has_actors) {
             fulcrum_argv_text_append(&reply->words, &machine->actors);
         }
@@ -150,17 +144,6 @@ static enum fulcrum_status ask_section(struct asking *asking,
     return status;
 }
 
-/* Once, though every question would say so again. */
-static void pass_on_warnings(const struct fulcrum_reply *reply)
-{
-    const char *at = reply->warnings != NULL ? reply->warnings : "";
-    while (*at != '\0') {
-        size_t length = strcspn(at, "\n");
-        fulcrum_message_warn("%.*s", (int)length, at);
-        at += length + (at[length] == '\n');
-    }
-}
-
 /* Without the prediction there is nothing to report: its refusal is the command's. */
 static enum fulcrum_status ask_prediction(struct asking *asking,
     struct fulcrum_report_case *machine, struct fulcrum_error *err)
@@ -175,7 +158,13 @@ static enum fulcrum_status ask_prediction(struct asking *asking,
         asking->context->exit_code = reply->exit_code;
         return fulcrum_fail(err, reply->refusal.status, "%s", reply->refusal.detail);
     }
-    pass_on_warnings(reply);
+    /* Once, though every question would say so again. */
+    const char *at = reply->warnings != NULL ? reply->warnings : "";
+    while (*at != '\0') {
+        size_t length = strcspn(at, "\n");
+        fulcrum_message_warn("%.*s", (int)length, at);
+        at += length + (at[length] == '\n');
+    }
     fulcrum_report_name(machine);
     return FULCRUM_OK;
 }

@@ -79,20 +79,6 @@ static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,
     return status;
 }
 
-/* What there is to say below the pictures. */
-static void write_caption(const struct picture *picture, FILE *out)
-{
-    (void)fputs("<figcaption>", out);
-    fulcrum_html_text(out, picture->label);
-    (void)fputs(".", out);
-    size_t length = strlen(picture->footnote);
-    if (length > 0) {
-        bool has_stop = picture->footnote[length - 1] == '.';
-        fulcrum_html_print(out, " Notes: %s%s", picture->footnote, has_stop ? "" : ".");
-    }
-    (void)fputs("</figcaption>\n", out);
-}
-
 /* Drawn aside first: half a figure is none. */
 enum fulcrum_status fulcrum_report_draw(const struct fulcrum_report_figure *figure,
     struct fulcrum_reply *reply, FILE *out, struct fulcrum_error *err)
@@ -112,7 +98,17 @@ enum fulcrum_status fulcrum_report_draw(const struct fulcrum_report_figure *figu
     if (status == FULCRUM_OK) {
         (void)fputs("<figure>\n", out);
         (void)fwrite(text, 1, size, out);
-        write_caption(&picture, out);
+        /* What there is to say below the pictures. */
+        (void)fputs("<figcaption>", out);
+        fulcrum_html_text(out, picture.label);
+        (void)fputs(".", out);
+        size_t length = strlen(picture.footnote);
+        if (length > 0) {
+            bool has_stop = picture.footnote[length - 1] == '.';
+            fulcrum_html_print(
+                out, " Notes: %s%s", picture.footnote, has_stop ? "" : ".");
+        }
+        (void)fputs("</figcaption>\n", out);
         (void)fputs("</figure>\n", out);
     } else {
         (void)fputs("<p class=\"note\">", out);
@@ -140,9 +136,9 @@ void fulcrum_report_print_words(const struct fulcrum_argv_text *words, FILE *out
     free(line);
 }
 
-/* Warnings of a sweep; those of the design stand beside the prediction. */
-static void write_warnings(const struct fulcrum_reply *reply, FILE *out)
+void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out)
 {
+    /* Warnings of a sweep; those of the design stand beside the prediction. */
     const char *at = reply->warnings != NULL ? reply->warnings : "";
     while (*at != '\0') {
         size_t length = strcspn(at, "\n");
@@ -153,11 +149,6 @@ static void write_warnings(const struct fulcrum_reply *reply, FILE *out)
         }
         at += length + (at[length] == '\n');
     }
-}
-
-void fulcrum_report_made_with(const struct fulcrum_reply *reply, FILE *out)
-{
-    write_warnings(reply, out);
     (void)fputs("<p class=\"made\">Made with <code>fulcrum ", out);
     fulcrum_report_print_words(&reply->words, out);
     (void)fputs("</code></p>\n", out);

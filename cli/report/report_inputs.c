@@ -69,22 +69,6 @@ static void count_origins(struct fulcrum_report_case *machine, FILE *out)
     (void)fputs(".", out);
 }
 
-/* As --set takes it; texts as they are. */
-static void write_value(const struct fulcrum_node *row, FILE *out)
-{
-    char unit[32];
-    char text[200];
-    double number = fulcrum_node_member_number(row, "value");
-    fulcrum_node_member_text(row, "unit", unit, sizeof unit);
-    if (isfinite(number)) {
-        (void)snprintf(text, sizeof text, "%.6g%s%s", number,
-            unit[0] != '\0' ? "\xC2\xA0" : "", unit);
-    } else {
-        fulcrum_node_member_text(row, "value", text, sizeof text);
-    }
-    fulcrum_html_cell(out, text);
-}
-
 static void write_field(
     struct fulcrum_report_case *machine, const struct fulcrum_field *field, FILE *out)
 {
@@ -101,7 +85,18 @@ static void write_field(
     (void)fputs("<tr><th scope=\"row\"><code>", out);
     fulcrum_html_text(out, field->path);
     (void)fputs("</code></th>", out);
-    write_value(&row, out);
+    /* As --set takes it; texts as they are. */
+    char unit[32];
+    char text[200];
+    double number = fulcrum_node_member_number(&row, "value");
+    fulcrum_node_member_text(&row, "unit", unit, sizeof unit);
+    if (isfinite(number)) {
+        (void)snprintf(text, sizeof text, "%.6g%s%s", number,
+            unit[0] != '\0' ? "\xC2\xA0" : "", unit);
+    } else {
+        fulcrum_node_member_text(&row, "value", text, sizeof text);
+    }
+    fulcrum_html_cell(out, text);
     (void)fputs("<td class=\"origin-", out);
     fulcrum_html_text(out, kind);
     (void)fputs("\">", out);

@@ -20,19 +20,6 @@ static int ask_prediction(
     return i == 0;
 }
 
-/* Lines of what `predict` warned of: a file that is sent has no standard error. */
-static void write_warnings(const struct fulcrum_reply *reply, FILE *out)
-{
-    const char *at = reply->warnings != NULL ? reply->warnings : "";
-    while (*at != '\0') {
-        size_t length = strcspn(at, "\n");
-        (void)fputs("<li>", out);
-        fulcrum_html_print(out, "%.*s", (int)length, at);
-        (void)fputs("</li>\n", out);
-        at += length + (at[length] == '\n');
-    }
-}
-
 /* Notes of the solver and of where numbers come from. */
 static void write_flags(struct fulcrum_reply *reply, FILE *out)
 {
@@ -44,7 +31,15 @@ static void write_flags(struct fulcrum_reply *reply, FILE *out)
         return;
     }
     (void)fputs("<p>To be known about it:</p>\n<ul>\n", out);
-    write_warnings(reply, out);
+    /* Lines of what `predict` warned of: a file that is sent has no standard error. */
+    const char *at = reply->warnings != NULL ? reply->warnings : "";
+    while (*at != '\0') {
+        size_t length = strcspn(at, "\n");
+        (void)fputs("<li>", out);
+        fulcrum_html_print(out, "%.*s", (int)length, at);
+        (void)fputs("</li>\n", out);
+        at += length + (at[length] == '\n');
+    }
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_node flag = fulcrum_node_element(&flags, i);
         char text[300];
@@ -327,22 +322,6 @@ static void write_set(
     }
 }
 
-/* All that no fit has seen, of the model's main quantity. */
-static void write_all(const struct fulcrum_baseline_run *baseline, FILE *out)
-{
-    struct errors errors = {.count = 0};
-    for (size_t i = 0; i < baseline->count; i++) {
-        const struct fulcrum_stored_point *point = &baseline->points[i];
-        if (!point->is_fitted && point->calibration[0] != '\0' &&
-            strcmp(point->quantity, "steps_per_s") == 0) {
-            add_point(&errors, point);
-        }
-    }
-    if (errors.count > 0) {
-        write_errors("all references of throughput", "steps_per_s", "no", &errors, out);
-    }
-}
-
 /* Sets that were predicted from a calibration in use here. */
 static size_t write_relevant(
     const struct fulcrum_baseline_run *baseline, const char *used, FILE *out)
@@ -367,7 +346,18 @@ static void write_table(
     fulcrum_html_table_begin(out, "Errors where the truth is known", headings,
         sizeof headings / sizeof headings[0]);
     size_t found = write_relevant(baseline, used, out);
-    write_all(baseline, out);
+    /* All that no fit has seen, of the model's main quantity. */
+    struct errors errors = {.count = 0};
+    for (size_t i = 0; i < baseline->count; i++) {
+        const struct fulcrum_stored_point *point = &baseline->points[i];
+        if (!point->is_fitted && point->calibration[0] != '\0' &&
+            strcmp(point->quantity, "steps_per_s") == 0) {
+            add_point(&errors, point);
+        }
+    }
+    if (errors.count > 0) {
+        write_errors("all references of throughput", "steps_per_s", "no", &errors, out);
+    }
     fulcrum_html_table_end(out);
     if (found == 0) {
         (void)fputs(

@@ -110,18 +110,6 @@ static double actors_least(struct fulcrum_report_case *machine)
     return gpus * pow(2.0, fmax(0.0, round(log2(unit))));
 }
 
-/*
- * Each point takes the fastest number of actors: with that of the design the best ratio
- * would be the actors' and not the machine's.
- */
-static void add_actors(
-    struct fulcrum_report_case *machine, struct fulcrum_argv_text *words)
-{
-    double least = actors_least(machine);
-    fulcrum_argv_text_add(words, "--best-actors");
-    fulcrum_argv_text_add(words, "%.0f:%.0f:x2", least, 64.0 * least);
-}
-
 static int ask_ratio(
     struct fulcrum_report_case *machine, size_t i, struct fulcrum_argv_text *words)
 {
@@ -130,7 +118,13 @@ static int ask_ratio(
     }
     struct values values = ratio_threads(machine);
     add_axis(words, "machine.cpu.thread_count", &values);
-    add_actors(machine, words);
+    /*
+     * Each point takes the fastest number of actors: with that of the design the best
+     * ratio would be the actors' and not the machine's.
+     */
+    double least = actors_least(machine);
+    fulcrum_argv_text_add(words, "--best-actors");
+    fulcrum_argv_text_add(words, "%.0f:%.0f:x2", least, 64.0 * least);
     return 1;
 }
 

@@ -206,15 +206,6 @@ static int take_line(struct fulcrum_line_stream *stream, struct fulcrum_line *ou
     return 1;
 }
 
-/* What is left has no end of line: where it is too long already, it is dropped. */
-static void drop_long(struct fulcrum_line_stream *stream)
-{
-    if (stream->is_skipping || stream->end - stream->start > FULCRUM_LINE_MOST_BYTE) {
-        stream->is_skipping = 1;
-        stream->start = stream->end;
-    }
-}
-
 enum fulcrum_status fulcrum_line_stream_next(struct fulcrum_line_stream *stream,
     struct fulcrum_line *lines, size_t most, size_t *count, struct fulcrum_error *err)
 {
@@ -230,7 +221,13 @@ enum fulcrum_status fulcrum_line_stream_next(struct fulcrum_line_stream *stream,
         if (*count > 0 || stream->is_at_end || status != FULCRUM_OK) {
             return status;
         }
-        drop_long(stream);
+        /* What is left has no end of line: where it is too long already, it is dropped.
+         */
+        if (stream->is_skipping ||
+            stream->end - stream->start > FULCRUM_LINE_MOST_BYTE) {
+            stream->is_skipping = 1;
+            stream->start = stream->end;
+        }
         status = read_more(stream, err);
     }
 }
@@ -492,16 +489,6 @@ static size_t station_count(const struct fulcrum_answer *answer)
     return answer->network.product_form.network.station_count;
 }
 
-static double number_of_solution(
-    const struct column *column, const struct fulcrum_solution *solution)
-{
-    return column->kind == CELL_SOLUTION ? member_of(solution, column->offset)
-           : !solution->has_interval     ? FULCRUM_UNKNOWN
-           : column->kind == CELL_LOW    ? solution->steps_per_s_lo
-           : column->kind == CELL_HIGH   ? solution->steps_per_s_hi
-                                         : FULCRUM_UNKNOWN;
-}
-
 static double number_of(const struct column *column, const struct row *row)
 {
     const struct fulcrum_answer *answer = row->answer;
@@ -509,7 +496,12 @@ static double number_of(const struct column *column, const struct row *row)
         return FULCRUM_UNKNOWN;
     }
     if (answer->network.kind == FULCRUM_KIND_NETWORK) {
-        return number_of_solution(column, &answer->solution);
+        return column->kind == CELL_SOLUTION
+                   ? member_of(&answer->solution, column->offset)
+               : !answer->solution.has_interval ? FULCRUM_UNKNOWN
+               : column->kind == CELL_LOW       ? answer->solution.steps_per_s_lo
+               : column->kind == CELL_HIGH      ? answer->solution.steps_per_s_hi
+                                                : FULCRUM_UNKNOWN;
     }
     if (column->kind == CELL_LOAD && row->station < station_count(answer)) {
         return member_of(&answer->loads[row->station], column->offset);

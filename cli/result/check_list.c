@@ -53,23 +53,18 @@ size_t fulcrum_check_list_count(
     return count;
 }
 
-/* Characters that XML 1.0 cannot hold, and bytes that are no UTF-8, become '?'. */
-static void print_xml(FILE *stream, const char *text)
-{
-    static const struct fulcrum_escape escapes[] = {{'&', "&amp;"}, {'<', "&lt;"},
-        {'>', "&gt;"}, {'"', "&quot;"}, {'\n', "&#10;"}, {'\0', NULL}};
-    while (*text != '\0') {
-        const char *piece = NULL;
-        size_t length = 0;
-        text += fulcrum_escape_next(text, escapes, "?", &piece, &length);
-        (void)fwrite(piece, 1, length, stream);
-    }
-}
-
 static void print_attribute(FILE *stream, const char *key, const char *value)
 {
     (void)fprintf(stream, " %s=\"", key);
-    print_xml(stream, value);
+    /* Characters that XML 1.0 cannot hold, and bytes that are no UTF-8, become '?'. */
+    static const struct fulcrum_escape escapes[] = {{'&', "&amp;"}, {'<', "&lt;"},
+        {'>', "&gt;"}, {'"', "&quot;"}, {'\n', "&#10;"}, {'\0', NULL}};
+    while (*value != '\0') {
+        const char *piece = NULL;
+        size_t length = 0;
+        value += fulcrum_escape_next(value, escapes, "?", &piece, &length);
+        (void)fwrite(piece, 1, length, stream);
+    }
     (void)fputc('"', stream);
 }
 
@@ -96,19 +91,6 @@ static void print_case(FILE *stream, const struct fulcrum_check *check)
     (void)fputs("/>\n    </testcase>\n", stream);
 }
 
-/* The checks of the suite that begins at `first`; borrowed. */
-static struct fulcrum_check_list suite_at(
-    const struct fulcrum_check_list *list, size_t first)
-{
-    size_t end = first;
-    while (end < list->count &&
-           strcmp(list->items[end].suite, list->items[first].suite) == 0) {
-        end++;
-    }
-    return (struct fulcrum_check_list){
-        .count = end - first, .items = list->items + first};
-}
-
 void fulcrum_check_list_junit(
     const struct fulcrum_check_list *list, const char *name, FILE *stream)
 {
@@ -118,7 +100,14 @@ void fulcrum_check_list_junit(
     (void)fputs(">\n", stream);
     size_t next = 0;
     while (next < list->count) {
-        struct fulcrum_check_list suite = suite_at(list, next);
+        /* The checks of the suite that begins at `first`; borrowed. */
+        size_t end = next;
+        while (end < list->count &&
+               strcmp(list->items[end].suite, list->items[next].suite) == 0) {
+            end++;
+        }
+        struct fulcrum_check_list suite = (struct fulcrum_check_list){
+            .count = end - next, .items = list->items + next};
         (void)fputs("  <testsuite", stream);
         print_attribute(stream, "name", suite.items[0].suite);
         print_counts(stream, &suite);

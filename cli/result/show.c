@@ -321,16 +321,6 @@ static struct fulcrum_report *points_of(const struct fulcrum_reference *referenc
     return report;
 }
 
-static struct fulcrum_report *sources_of(const struct fulcrum_reference *reference)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("sources", source_columns);
-    for (size_t i = 0; i < reference->source_count; i++) {
-        FULCRUM_REPORT_TEXTS(
-            report, reference->sources[i].part, reference->sources[i].text);
-    }
-    return report;
-}
-
 static void print_line(FILE *stream, const char *heading, const char *text)
 {
     if (text[0] != '\0') {
@@ -431,7 +421,12 @@ enum fulcrum_status fulcrum_show_reference(const struct fulcrum_reference *refer
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_report *points = points_of(reference);
-    struct fulcrum_report *sources = sources_of(reference);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("sources", source_columns);
+    for (size_t i = 0; i < reference->source_count; i++) {
+        FULCRUM_REPORT_TEXTS(
+            report, reference->sources[i].part, reference->sources[i].text);
+    }
+    struct fulcrum_report *sources = report;
     enum fulcrum_status status;
     if (context->format == FULCRUM_FORMAT_JSON) {
         status = print_json(reference, sources, context, err);

@@ -118,18 +118,6 @@ static const char *joining_words(
                : " from ";
 }
 
-/* Whether a set that is not predicted is as it should be: the presets say why, and one
- * that the user names is to be predicted wherever anything can. */
-static void check_reason(const struct settings *settings,
-    const struct fulcrum_validation *set, struct fulcrum_check_list *checks)
-{
-    int fails = set->has_failed && settings->references.count > 0;
-    fulcrum_check_say(fulcrum_check_list_add(checks, set->reference->name,
-                          fails ? FULCRUM_CHECK_FAILED : FULCRUM_CHECK_SKIPPED,
-                          set->comparison.count > 0 ? "predicted whole" : "predicted"),
-        "%s", set->reason);
-}
-
 /* Whether a set, or what is predicted of it, is within the user's bound. */
 static void check_set(const struct settings *settings,
     const struct fulcrum_validation *set, struct fulcrum_check_list *checks)
@@ -139,7 +127,14 @@ static void check_set(const struct settings *settings,
     struct fulcrum_comparison_errors errors =
         fulcrum_comparison_errors(&set->comparison, NULL, filter, -1);
     if (set->reason[0] != '\0') {
-        check_reason(settings, set, checks);
+        /* Whether a set that is not predicted is as it should be: the presets say why,
+         * and one that the user names is to be predicted wherever anything can. */
+        int fails = set->has_failed && settings->references.count > 0;
+        fulcrum_check_say(
+            fulcrum_check_list_add(checks, set->reference->name,
+                fails ? FULCRUM_CHECK_FAILED : FULCRUM_CHECK_SKIPPED,
+                set->comparison.count > 0 ? "predicted whole" : "predicted"),
+            "%s", set->reason);
     }
     if (errors.count == 0) {
         return;

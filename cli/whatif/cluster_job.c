@@ -83,19 +83,6 @@ void fulcrum_cluster_draws_put(struct fulcrum_cluster_draws *draws, size_t slot,
 #undef X
 }
 
-/* Over one GPU in the same draw. */
-static void cluster_draws_add_speedups(struct fulcrum_cluster_draws *draws, size_t row)
-{
-    for (size_t k = 0; k < draws->draw_count; k++) {
-        double *own = cells(draws, row, k);
-        const double *one = cells(draws, draws->row_count, k);
-        own[FULCRUM_CLUSTER_speedup] =
-            own[FULCRUM_CLUSTER_steps_per_s] / one[FULCRUM_CLUSTER_steps_per_s];
-        own[FULCRUM_CLUSTER_quality_speedup] = one[FULCRUM_CLUSTER_quality_runtime_s] /
-                                               own[FULCRUM_CLUSTER_quality_runtime_s];
-    }
-}
-
 /* Of the draws that have the value; nothing where it is not known at all. */
 static struct fulcrum_interval interval_of(const struct fulcrum_cluster_draws *draws,
     size_t row, enum fulcrum_cluster_value value)
@@ -180,33 +167,26 @@ static void judge_best(const struct fulcrum_cluster_draws *draws,
     rows->rows[row].best_frac = count > 0.0 ? best / count : FULCRUM_UNKNOWN;
 }
 
-/* The fewest GPUs from which the hybrid is done sooner in a draw; INFINITY: none of the
- * counts; NAN: nothing to compare ran. */
-static double crossover_of(const struct fulcrum_cluster_draws *draws,
-    const struct fulcrum_cluster_rows *rows,
-    const struct fulcrum_cluster_crossover *crossover, size_t draw)
-{
-    double least = FULCRUM_UNKNOWN;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct fulcrum_cluster_row *row = &rows->rows[i];
-        bool is_its = row->scaling == crossover->scaling &&
-                      fabs(row->layout.model_parallel_count -
-                           crossover->model_parallel_count) < 0.5;
-        double gain = is_its ? gain_of(draws, rows, i, draw) : FULCRUM_UNKNOWN;
-        if (!isnan(gain)) {
-            least = fmin(least, gain > 1.0 ? row->device_count : (double)INFINITY);
-        }
-    }
-    return least;
-}
-
 static void judge_crossover(const struct fulcrum_cluster_draws *draws,
     const struct fulcrum_cluster_rows *rows, struct fulcrum_cluster_crossover *out)
 {
     size_t count = 0;
     size_t found = 0;
     for (size_t k = 0; k < draws->draw_count; k++) {
-        double at = crossover_of(draws, rows, out, k);
+        /* The fewest GPUs from which the hybrid is done sooner in a draw; INFINITY:
+         * none of the counts; NAN: nothing to compare ran. */
+        double least = FULCRUM_UNKNOWN;
+        for (size_t i = 0; i < rows->count; i++) {
+            const struct fulcrum_cluster_row *row = &rows->rows[i];
+            bool is_its =
+                row->scaling == out->scaling && fabs(row->layout.model_parallel_count -
+                                                     out->model_parallel_count) < 0.5;
+            double gain = is_its ? gain_of(draws, rows, i, k) : FULCRUM_UNKNOWN;
+            if (!isnan(gain)) {
+                least = fmin(least, gain > 1.0 ? row->device_count : (double)INFINITY);
+            }
+        }
+        double at = least;
         if (!isnan(at)) {
             draws->column[count++] = at;
             found += isfinite(at) ? 1 : 0;
@@ -220,7 +200,16 @@ void fulcrum_cluster_draws_judge(
     struct fulcrum_cluster_draws *draws, struct fulcrum_cluster_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        cluster_draws_add_speedups(draws, i);
+        /* Over one GPU in the same draw. */
+        for (size_t k = 0; k < draws->draw_count; k++) {
+            double *own = cells(draws, i, k);
+            const double *one = cells(draws, draws->row_count, k);
+            own[FULCRUM_CLUSTER_speedup] =
+                own[FULCRUM_CLUSTER_steps_per_s] / one[FULCRUM_CLUSTER_steps_per_s];
+            own[FULCRUM_CLUSTER_quality_speedup] =
+                one[FULCRUM_CLUSTER_quality_runtime_s] /
+                own[FULCRUM_CLUSTER_quality_runtime_s];
+        }
         for (size_t v = 0; v < FULCRUM_CLUSTER_VALUES; v++) {
             rows->rows[i].interval[v] =
                 interval_of(draws, i, (enum fulcrum_cluster_value)v);

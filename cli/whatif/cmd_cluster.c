@@ -548,18 +548,6 @@ struct subject {
     char calibrations[200];
 };
 
-/* Accepts NULL. */
-static void subject_free(struct subject *subject)
-{
-    if (subject != NULL) {
-        fulcrum_scenario_free(subject->scenario);
-        fulcrum_design_inputs_free(&subject->inputs);
-        free(subject->devices.values);
-        free(subject->parts.values);
-        free(subject);
-    }
-}
-
 /* Who is told how far the work is. */
 struct watch {
     struct fulcrum_progress progress;
@@ -866,21 +854,6 @@ static enum fulcrum_status refuse_beside_gain(const struct settings *settings,
     return FULCRUM_OK;
 }
 
-/* What is not looked at is worse than none. */
-static enum fulcrum_status refuse_strays(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (strcmp(settings->efficiency_ratio, "1") != 0) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--efficiency-ratio goes with --gain, not with a prediction");
-    }
-    if (!isnan(settings->speedup_2) && strcmp(settings->model_parallel, "1") == 0) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--speedup-2 goes with --model-parallel above 1");
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -889,13 +862,28 @@ static enum fulcrum_status run(
         TRY(refuse_beside_gain(&settings, context, err));
         return answer_gain(&settings, context, err);
     }
-    TRY(refuse_strays(&settings, context, err));
+    /* What is not looked at is worse than none. */
+    if (strcmp(settings.efficiency_ratio, "1") != 0) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "--efficiency-ratio goes with --gain, not with a prediction");
+    }
+    if (!isnan(settings.speedup_2) && strcmp(settings.model_parallel, "1") == 0) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "--speedup-2 goes with --model-parallel above 1");
+    }
     struct subject *subject = fulcrum_allocate(1, sizeof *subject);
     enum fulcrum_status status = prepare(&settings, context, subject, err);
     if (status == FULCRUM_OK) {
         status = answer(&settings, subject, context, err);
     }
-    subject_free(subject);
+    /* Accepts NULL. */
+    if (subject != NULL) {
+        fulcrum_scenario_free(subject->scenario);
+        fulcrum_design_inputs_free(&subject->inputs);
+        free(subject->devices.values);
+        free(subject->parts.values);
+        free(subject);
+    }
     return status;
 }
 

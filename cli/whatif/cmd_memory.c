@@ -158,26 +158,6 @@ struct solution {
     struct fulcrum_solver_options estimate;
 };
 
-/*
- * Differences of some per cent want one method for all versions, and a sharp one:
- * estimates are simulated, draws solved by equations, unless a method is asked for.
- */
-static enum fulcrum_status read_solution(const struct settings *settings,
-    struct fulcrum_context *context, struct solution *out, struct fulcrum_error *err)
-{
-    TRY(fulcrum_solve_settings_read(
-        &settings->solve, MEMORY_DRAWS, context, &out->predict, err));
-    out->estimate = out->predict.solver;
-    if (out->estimate.method == FULCRUM_METHOD_AUTO) {
-        out->predict.solver.method = FULCRUM_METHOD_FAST;
-        out->estimate.method = FULCRUM_METHOD_SIMULATE;
-        if (!(out->estimate.half_width_rel > 0.0)) {
-            out->estimate.half_width_rel = ESTIMATE_HALF_WIDTH_REL;
-        }
-    }
-    return FULCRUM_OK;
-}
-
 /* The machine of --machine and those of --machines, each with its costs. */
 struct machines {
     size_t count;
@@ -551,7 +531,20 @@ static enum fulcrum_status run(
             "--machines compares components, not the factors of --cache and "
             "--bandwidth");
     }
-    TRY(read_solution(settings, context, &solution, err));
+    /*
+     * Differences of some per cent want one method for all versions, and a sharp one:
+     * estimates are simulated, draws solved by equations, unless a method is asked for.
+     */
+    TRY(fulcrum_solve_settings_read(
+        &settings->solve, MEMORY_DRAWS, context, &solution.predict, err));
+    solution.estimate = solution.predict.solver;
+    if (solution.estimate.method == FULCRUM_METHOD_AUTO) {
+        solution.predict.solver.method = FULCRUM_METHOD_FAST;
+        solution.estimate.method = FULCRUM_METHOD_SIMULATE;
+        if (!(solution.estimate.half_width_rel > 0.0)) {
+            solution.estimate.half_width_rel = ESTIMATE_HALF_WIDTH_REL;
+        }
+    }
     return has_factors ? answer_what_if(settings, &solution, context, err)
                        : answer_components(settings, &solution, context, err);
 }

@@ -123,17 +123,6 @@ static enum fulcrum_status ask_curve(
     return FULCRUM_OK;
 }
 
-/* All points fail alike, most often: the first one says why. */
-static enum fulcrum_status fail_first(
-    struct question *question, struct fulcrum_error *err)
-{
-    TRY(fulcrum_sweep_probe_point(question->probe, question->axis.count - 1,
-        &question->points[question->axis.count - 1], err));
-    return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-        "%s is not known at any value of %s", fulcrum_output_name(question->metric),
-        question->axis.field->path);
-}
-
 /* Columns of numbers over the draws. */
 struct columns {
     double *value;
@@ -251,7 +240,12 @@ static enum fulcrum_status ask_estimate(
     enum fulcrum_status status = fulcrum_fewest_find(
         &curve, question->settings->share_percent / 100.0, &answer->found, err);
     if (status == FULCRUM_ERR_INFEASIBLE) {
-        return fail_first(question, err);
+        /* All points fail alike, most often: the first one says why. */
+        TRY(fulcrum_sweep_probe_point(question->probe, question->axis.count - 1,
+            &question->points[question->axis.count - 1], err));
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+            "%s is not known at any value of %s", fulcrum_output_name(question->metric),
+            question->axis.field->path);
     }
     TRY(status);
     double before = FULCRUM_UNKNOWN;
@@ -351,31 +345,26 @@ static enum fulcrum_status read_range(struct question *question, const char *opt
     return FULCRUM_OK;
 }
 
-/* "PATH=RANGE" of --vary. */
-static enum fulcrum_status read_vary(
-    struct question *question, struct fulcrum_error *err)
-{
-    const char *text = question->settings->vary;
-    char path[96];
-    size_t length = text != NULL ? strcspn(text, "=") : 0;
-    if (length == 0 || length >= sizeof path || text[length] != '=') {
-        return fulcrum_usage_fail(question->context, err, FULCRUM_ERR_FORMAT,
-            "recommend fewest takes --vary PATH=RANGE, such as run.sm_count=4:80:4");
-    }
-    (void)snprintf(path, sizeof path, "%.*s", (int)length, text);
-    question->axis.field = fulcrum_field_parse(path, question->context, err);
-    if (question->axis.field == NULL) {
-        return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
-    }
-    return read_range(question, "--vary", text + length + 1, err);
-}
-
 static enum fulcrum_status read_axis(
     struct question *question, struct fulcrum_error *err)
 {
     const struct fulcrum_recommend_settings *settings = question->settings;
     if (strcmp(settings->question, "fewest") == 0) {
-        return read_vary(question, err);
+        /* "PATH=RANGE" of --vary. */
+        const char *text = question->settings->vary;
+        char path[96];
+        size_t length = text != NULL ? strcspn(text, "=") : 0;
+        if (length == 0 || length >= sizeof path || text[length] != '=') {
+            return fulcrum_usage_fail(question->context, err, FULCRUM_ERR_FORMAT,
+                "recommend fewest takes --vary PATH=RANGE, such as "
+                "run.sm_count=4:80:4");
+        }
+        (void)snprintf(path, sizeof path, "%.*s", (int)length, text);
+        question->axis.field = fulcrum_field_parse(path, question->context, err);
+        if (question->axis.field == NULL) {
+            return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
+        }
+        return read_range(question, "--vary", text + length + 1, err);
     }
     if (settings->vary != NULL) {
         return fulcrum_usage_fail(question->context, err, FULCRUM_ERR_RANGE,

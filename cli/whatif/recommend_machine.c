@@ -390,26 +390,21 @@ static struct fulcrum_interval interval_of(const struct candidate_list *candidat
     return fulcrum_interval_of(candidate_list->column, count);
 }
 
-/* The costs of draw k; one that cannot run in it misses everything. */
-static void take_draw(
-    struct candidate_list *candidate_list, size_t k, struct fulcrum_cost *costs)
-{
-    for (size_t i = 0; i < candidate_list->count; i++) {
-        struct offer *offer = &candidate_list->offers[i];
-        costs[i].misses = ~0U;
-        if (k < offer->candidate.draw_count && !isnan(offer->drawn[k].steps_per_s)) {
-            costs[i] = offer->drawn[k];
-        }
-        offer->meets_frac += costs[i].misses == 0U;
-    }
-}
-
 /* The best of each draw among those that do in it; ties go to the first of -m. */
 static void count_draws(struct candidate_list *candidate_list)
 {
     struct fulcrum_cost *costs = fulcrum_allocate(candidate_list->count, sizeof *costs);
     for (size_t k = 0; k < candidate_list->draw_count; k++) {
-        take_draw(candidate_list, k, costs);
+        /* The costs of draw k; one that cannot run in it misses everything. */
+        for (size_t i = 0; i < candidate_list->count; i++) {
+            struct offer *offer = &candidate_list->offers[i];
+            costs[i].misses = ~0U;
+            if (k < offer->candidate.draw_count &&
+                !isnan(offer->drawn[k].steps_per_s)) {
+                costs[i] = offer->drawn[k];
+            }
+            offer->meets_frac += costs[i].misses == 0U;
+        }
         size_t best =
             fulcrum_cost_best(costs, candidate_list->count, candidate_list->need.goal);
         if (best < candidate_list->count) {

@@ -103,17 +103,6 @@ static size_t parameter_index(
     return i;
 }
 
-/* Gives parameter `i` its own variance and no covariance with the others. */
-static void reset_covariance(struct fulcrum_calibration *calibration, size_t i)
-{
-    size_t n = calibration->parameter_count;
-    double error = calibration->parameters[i].standard_error;
-    for (size_t j = 0; j < n; j++) {
-        calibration->covariance[i * n + j] = i == j ? error * error : 0.0;
-        calibration->covariance[j * n + i] = calibration->covariance[i * n + j];
-    }
-}
-
 static enum fulcrum_status widen_covariance(
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
@@ -143,7 +132,13 @@ enum fulcrum_status fulcrum_calibration_add_parameter(
     }
     calibration->parameters[i] = *parameter;
     calibration->draw_count = 0;
-    reset_covariance(calibration, i);
+    /* Gives parameter `i` its own variance and no covariance with the others. */
+    size_t n = calibration->parameter_count;
+    double error = calibration->parameters[i].standard_error;
+    for (size_t j = 0; j < n; j++) {
+        calibration->covariance[i * n + j] = i == j ? error * error : 0.0;
+        calibration->covariance[j * n + i] = calibration->covariance[i * n + j];
+    }
     return FULCRUM_OK;
 }
 

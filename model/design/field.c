@@ -110,15 +110,6 @@ const char *fulcrum_field_nearest(const char *path)
     return i < FIELD_COUNT ? fields[i].path : NULL;
 }
 
-static enum fulcrum_status fail_number(
-    const struct fulcrum_field *field, double value, struct fulcrum_error *err)
-{
-    bool is_count = field->kind == FULCRUM_FIELD_COUNT;
-    return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-        "%s = %.6g: expected a %s from %.6g to %.6g", field->path, value,
-        is_count ? "whole number" : "number", field->least, field->most);
-}
-
 enum fulcrum_status fulcrum_field_set_number(const struct fulcrum_field *field,
     struct fulcrum_design *design, double value, struct fulcrum_error *err)
 {
@@ -130,7 +121,10 @@ enum fulcrum_status fulcrum_field_set_number(const struct fulcrum_field *field,
     /* `!(a && b)` rather than comparisons turned round: NAN must fail too. */
     if (!(value >= field->least && value <= field->most &&
             !(field->kind == FULCRUM_FIELD_COUNT && value != floor(value)))) {
-        return fail_number(field, value, err);
+        bool is_count = field->kind == FULCRUM_FIELD_COUNT;
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "%s = %.6g: expected a %s from %.6g to %.6g", field->path, value,
+            is_count ? "whole number" : "number", field->least, field->most);
     }
     memcpy((char *)design + field->offset, &value, sizeof value);
     return FULCRUM_OK;

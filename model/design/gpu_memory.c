@@ -41,31 +41,6 @@ static double state_byte(const struct fulcrum_design *design)
     return workload->network.parameter_count * each;
 }
 
-/* Samples of a training step on one GPU: of a batch that workers divide, its part. */
-static double own_batch_size(const struct fulcrum_design *design)
-{
-    const struct fulcrum_layout layout = fulcrum_layout_of(design);
-    bool is_split = design->run.batch_scaling == FULCRUM_BATCH_STRONG;
-    double parts = layout.model_parallel_count;
-    double workers =
-        layout.node_count * layout.node_device_count / parts * layout.instance_count;
-    return design->workload.training.batch_size / parts / (is_split ? workers : 1.0);
-}
-
-/* Burn-in is computed too, but keeps nothing for a backward pass. */
-static void add_training(
-    const struct fulcrum_design *design, struct fulcrum_gpu_memory *out)
-{
-    const struct fulcrum_workload_training *training = &design->workload.training;
-    const struct fulcrum_workload_network *network = &design->workload.network;
-    double batch = own_batch_size(design);
-    double trained = batch * training->unroll_length;
-    double warmed = batch * training->burn_in_length;
-    double read = isnan(warmed) ? trained : trained + warmed;
-    out->training_byte = known(read * network->observation_byte, out) +
-                         known(trained * network->activation_byte, out);
-}
-
 struct fulcrum_gpu_memory fulcrum_gpu_memory_of(
     const struct fulcrum_design *design, double batch_size)
 {
@@ -82,7 +57,23 @@ struct fulcrum_gpu_memory fulcrum_gpu_memory_of(
                 (workload->simulation.env_count / design->run.instances_per_gpu);
     }
     if (trains(workload)) {
-        add_training(design, &out);
+        /* Burn-in is computed too, but keeps nothing for a backward pass. */
+        const struct fulcrum_workload_training *training = &design->workload.training;
+        const struct fulcrum_workload_network *network = &design->workload.network;
+        /* Samples of a training step on one GPU: of a batch that workers divide, its
+         * part. */
+        const struct fulcrum_layout layout = fulcrum_layout_of(design);
+        bool is_split = design->run.batch_scaling == FULCRUM_BATCH_STRONG;
+        double parts = layout.model_parallel_count;
+        double workers = layout.node_count * layout.node_device_count / parts *
+                         layout.instance_count;
+        double batch =
+            design->workload.training.batch_size / parts / (is_split ? workers : 1.0);
+        double trained = batch * training->unroll_length;
+        double warmed = batch * training->burn_in_length;
+        double read = isnan(warmed) ? trained : trained + warmed;
+        out.training_byte = known(read * network->observation_byte, &out) +
+                            known(trained * network->activation_byte, &out);
         out.replay_byte = workload->training.replay_byte;
     }
     return out;

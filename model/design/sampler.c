@@ -139,16 +139,6 @@ bool fulcrum_sampler_keeps(const struct fulcrum_calibration *calibration, size_t
     return calibration->draw_count > 0 && !isnan(calibration->draws[i]);
 }
 
-/* Gives parameters i and j, and all that are in their blocks, the lower number. */
-static void join_blocks(size_t *block, size_t count, size_t i, size_t j)
-{
-    size_t lower = block[i] < block[j] ? block[i] : block[j];
-    size_t higher = block[i] < block[j] ? block[j] : block[i];
-    for (size_t k = 0; k < count; k++) {
-        block[k] = block[k] == higher ? lower : block[k];
-    }
-}
-
 void fulcrum_sampler_blocks(const struct fulcrum_calibration *calibration, size_t *out)
 {
     size_t n = calibration->parameter_count;
@@ -161,7 +151,13 @@ void fulcrum_sampler_blocks(const struct fulcrum_calibration *calibration, size_
         bool is_tied =
             calibration->covariance[i] < 0.0 || calibration->covariance[i] > 0.0;
         if (a < b && is_tied && out[a] < n && out[b] < n) {
-            join_blocks(out, n, a, b);
+            /* Gives parameters i and j, and all that are in their blocks, the lower
+             * number. */
+            size_t lower = out[a] < out[b] ? out[a] : out[b];
+            size_t higher = out[a] < out[b] ? out[b] : out[a];
+            for (size_t k = 0; k < n; k++) {
+                out[k] = out[k] == higher ? lower : out[k];
+            }
         }
     }
 }

@@ -196,17 +196,6 @@ static void lower_start(struct fulcrum_pure_death *death)
     death->high = trimmed(left, death->low, high);
 }
 
-static void normalise(struct fulcrum_pure_death *death)
-{
-    double sum = 0.0;
-    for (size_t n = death->low; n <= death->high; n++) {
-        sum += death->left[n];
-    }
-    for (size_t n = death->low; n <= death->high; n++) {
-        death->left[n] /= sum;
-    }
-}
-
 const double *fulcrum_pure_death_run(
     struct fulcrum_pure_death *death, size_t start, double time_s)
 {
@@ -225,7 +214,13 @@ const double *fulcrum_pure_death_run(
         rest_s = is_last ? 0.0 : rest_s - MOST_JUMPS / death->scale_per_s;
     }
     death->time_s = time_s;
-    normalise(death);
+    double sum = 0.0;
+    for (size_t n = death->low; n <= death->high; n++) {
+        sum += death->left[n];
+    }
+    for (size_t n = death->low; n <= death->high; n++) {
+        death->left[n] /= sum;
+    }
     return death->left;
 }
 
@@ -422,16 +417,6 @@ static bool allocate(struct chain *chain)
            chain->chance != NULL && chain->share != NULL;
 }
 
-static void clear(struct chain *chain)
-{
-    fulcrum_pure_death_clear(chain->death);
-    free(chain->rate_per_s);
-    free(chain->fill);
-    free(chain->turn);
-    free(chain->chance);
-    free(chain->share);
-}
-
 static bool init(struct chain *chain, const struct fulcrum_network *network)
 {
     bool is_fixed = network->policy == FULCRUM_BATCH_FIXED;
@@ -540,6 +525,11 @@ enum fulcrum_status fulcrum_chain_solve(const struct fulcrum_network *network,
     struct fulcrum_pure_death death = {.most = 0};
     struct chain chain = {.death = &death};
     enum fulcrum_status status = solve(&chain, network, out, err);
-    clear(&chain);
+    fulcrum_pure_death_clear(chain.death);
+    free(chain.rate_per_s);
+    free(chain.fill);
+    free(chain.turn);
+    free(chain.chance);
+    free(chain.share);
     return status;
 }

@@ -391,29 +391,6 @@ static bool allocate(struct solver *solver)
     return fits;
 }
 
-static void clear(struct solver *solver)
-{
-    free(solver->queueing);
-    fulcrum_wide_series_clear(&solver->kernel.head);
-    fulcrum_wide_series_clear(&solver->scratch);
-    for (size_t i = 0; i < DEPTHS; i++) {
-        fulcrum_wide_series_clear(&solver->without[i]);
-    }
-}
-
-/* f(0), f(1), ... of all delays together; a single 1 where there are none. */
-static void begin_with_delays(struct solver *solver)
-{
-    struct fulcrum_wide_series *series = &solver->without[0];
-    double share = delay_s(solver->network) / solver->unit_s;
-    struct fulcrum_wide value = {1.0, 0};
-    fulcrum_wide_series_append(series, value);
-    for (size_t n = 1; n <= solver->customers && share > 0.0; n++) {
-        value = fulcrum_wide_times(value, share / (double)n);
-        fulcrum_wide_series_append(series, value);
-    }
-}
-
 /* f(0) to f(last) of a station into the kernel. */
 static void set_kernel(struct solver *solver,
     const struct fulcrum_product_form_station *station, size_t last)
@@ -564,7 +541,15 @@ static enum fulcrum_status solve(
             solver->queueing[solver->queueing_count++] = i;
         }
     }
-    begin_with_delays(solver);
+    /* f(0), f(1), ... of all delays together; a single 1 where there are none. */
+    struct fulcrum_wide_series *series = &solver->without[0];
+    double share = delay_s(solver->network) / solver->unit_s;
+    struct fulcrum_wide value = {1.0, 0};
+    fulcrum_wide_series_append(series, value);
+    for (size_t n = 1; n <= solver->customers && share > 0.0; n++) {
+        value = fulcrum_wide_times(value, share / (double)n);
+        fulcrum_wide_series_append(series, value);
+    }
     if (solver->queueing_count > 0) {
         tell(solver, 0, solver->queueing_count, 0);
         *cycles_per_s = solver->cycles_per_unit / solver->unit_s;
@@ -589,7 +574,12 @@ enum fulcrum_status fulcrum_product_form_solve(
         .unit_s = unit_s(network),
         .agree = 1};
     enum fulcrum_status status = solve(&solver, cycles_per_s, err);
-    clear(&solver);
+    free(solver.queueing);
+    fulcrum_wide_series_clear(&solver.kernel.head);
+    fulcrum_wide_series_clear(&solver.scratch);
+    for (size_t i = 0; i < DEPTHS; i++) {
+        fulcrum_wide_series_clear(&solver.without[i]);
+    }
     return status;
 }
 

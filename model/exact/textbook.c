@@ -85,16 +85,6 @@ static double batch_s(const struct batch *batch)
     return batch->host_s + batch->gpu_s + batch->train_s;
 }
 
-static void add_cpu(struct textbook *textbook)
-{
-    const struct fulcrum_network *network = textbook->network;
-    for (size_t n = 1; n <= textbook->actors; n++) {
-        textbook->rate[CPU][n - 1] = fulcrum_cpu_capacity(&network->cpu, (double)n);
-    }
-    textbook->stations[CPU] =
-        (struct fulcrum_product_form_station){.service_s = network->step.mean_s};
-}
-
 /* Rates relative to that of the largest batch. */
 static void add_stage(struct textbook *textbook, size_t stage)
 {
@@ -127,17 +117,14 @@ static bool init(struct textbook *textbook, const struct fulcrum_network *networ
     return fits;
 }
 
-static void clear(struct textbook *textbook)
-{
-    for (size_t i = CPU; i <= textbook->stage_count; i++) {
-        free(textbook->rate[i]);
-        free(textbook->loads[i].chance);
-    }
-}
-
 static void set_stations(struct textbook *textbook)
 {
-    add_cpu(textbook);
+    const struct fulcrum_network *network = textbook->network;
+    for (size_t n = 1; n <= textbook->actors; n++) {
+        textbook->rate[CPU][n - 1] = fulcrum_cpu_capacity(&network->cpu, (double)n);
+    }
+    textbook->stations[CPU] =
+        (struct fulcrum_product_form_station){.service_s = network->step.mean_s};
     for (size_t stage = FIRST_STAGE; stage <= textbook->stage_count; stage++) {
         add_stage(textbook, stage);
     }
@@ -244,6 +231,9 @@ enum fulcrum_status fulcrum_textbook_solve(const struct fulcrum_network *network
 {
     struct textbook textbook;
     enum fulcrum_status status = solve(&textbook, network, out, err);
-    clear(&textbook);
+    for (size_t i = CPU; i <= textbook.stage_count; i++) {
+        free(textbook.rate[i]);
+        free(textbook.loads[i].chance);
+    }
     return status;
 }

@@ -346,24 +346,6 @@ struct losers {
     double fresh[RACE_NODES];
 };
 
-/* Shares them between the two times that are kept next to the finish. */
-static void add_losers(const struct fulcrum_first_passage *race, struct losers *losers,
-    const struct fulcrum_crowd *crowd, const struct finish *finish)
-{
-    size_t node = 0;
-    while (node + 2 < RACE_NODES && race->time_s[node + 1] < finish->time_s) {
-        node++;
-    }
-    double gap_s = race->time_s[node + 1] - race->time_s[node];
-    double part = fmin(1.0, (finish->time_s - race->time_s[node]) / gap_s);
-    double aged = finish->chance * ((double)crowd->aged - finish->aged_wins);
-    double fresh = finish->chance * ((double)crowd->fresh - 1.0 + finish->aged_wins);
-    losers->aged[node] += (1.0 - part) * aged;
-    losers->aged[node + 1] += part * aged;
-    losers->fresh[node] += (1.0 - part) * fresh;
-    losers->fresh[node + 1] += part * fresh;
-}
-
 double fulcrum_first_passage_run(struct fulcrum_first_passage *race,
     const struct fulcrum_crowd *crowd, double chance)
 {
@@ -373,7 +355,19 @@ double fulcrum_first_passage_run(struct fulcrum_first_passage *race,
     for (size_t i = 0; i + 1 < FIRST_PASSAGE_NODES && before > NO_CHANCE; i++) {
         struct finish finish = finish_in(race->grid, crowd, i, before);
         mean_s += finish.wait_s;
-        add_losers(race, &losers, crowd, &finish);
+        /* Shares them between the two times that are kept next to the finish. */
+        size_t node = 0;
+        while (node + 2 < RACE_NODES && race->time_s[node + 1] < finish.time_s) {
+            node++;
+        }
+        double gap_s = race->time_s[node + 1] - race->time_s[node];
+        double part = fmin(1.0, (finish.time_s - race->time_s[node]) / gap_s);
+        double aged = finish.chance * ((double)crowd->aged - finish.aged_wins);
+        double fresh = finish.chance * ((double)crowd->fresh - 1.0 + finish.aged_wins);
+        losers.aged[node] += (1.0 - part) * aged;
+        losers.aged[node + 1] += part * aged;
+        losers.fresh[node] += (1.0 - part) * fresh;
+        losers.fresh[node + 1] += part * fresh;
         before = finish.after;
     }
     for (size_t i = 0; i < RACE_NODES; i++) {

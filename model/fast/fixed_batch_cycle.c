@@ -699,25 +699,6 @@ static bool take_slice(struct walk *walk, size_t j)
     return walk->now.time_s <= walk->free_s || walk->now.doubt >= NO_DOUBT;
 }
 
-/* Where in slices a time lies, and the queue there. */
-static void locate_end(struct walk *walk, size_t count, double time_s)
-{
-    size_t i = 0;
-    while (i + 2 < count && walk->track->time_s[i + 1] < time_s) {
-        i++;
-    }
-    double part = 0.0;
-    if (i + 1 < count && walk->track->time_s[i + 1] > walk->track->time_s[i]) {
-        part = (time_s - walk->track->time_s[i]) /
-               (walk->track->time_s[i + 1] - walk->track->time_s[i]);
-        part = fulcrum_min(1.0, fulcrum_max(0.0, part));
-        walk->track->queued[i] +=
-            part * (walk->track->queued[i + 1] - walk->track->queued[i]);
-    }
-    walk->out->end.length = fulcrum_max(1.0, (double)i + part);
-    walk->out->end.queue = walk->track->queued[i];
-}
-
 /* Cuts the starts to those of one cycle, which are B. */
 static void cut_starts(struct fulcrum_fixed_batch_starts *starts, double batch)
 {
@@ -735,23 +716,6 @@ static void cut_starts(struct fulcrum_fixed_batch_starts *starts, double batch)
     }
 }
 
-/* What is ready beyond B when the stages become free, on average. */
-static void leave_ready(struct walk *walk)
-{
-    const struct moment *at = &walk->at_free;
-    double spread = sqrt(fulcrum_max(LEAST_VARIANCE, at->ready_var));
-    double mean = at->ready - walk->problem->batch;
-    double beyond = fulcrum_normal_beyond(mean, spread);
-    double most = walk->problem->actors -
-                  walk->problem->batch *
-                      (1.0 + fulcrum_fixed_batch_underway(walk->problem, walk->state));
-    walk->out->end.formed_frac = at->doubt;
-    walk->out->end.left = fulcrum_max(0.0, fulcrum_min(beyond, most));
-    double slow_frac =
-        walk->old_at_cpu > NOBODY ? at->old_still / walk->old_at_cpu : 0.0;
-    walk->out->left_slope = slow_frac * fulcrum_normal_below(mean / spread);
-}
-
 static void finish(struct walk *walk, size_t count)
 {
     struct fulcrum_fixed_batch_outcome *out = walk->out;
@@ -765,8 +729,34 @@ static void finish(struct walk *walk, size_t count)
     out->stepping /= period_s;
     out->on_cores /= period_s;
     out->work_rate /= period_s;
-    locate_end(walk, count, period_s);
-    leave_ready(walk);
+    /* Where in slices a time lies, and the queue there. */
+    size_t i = 0;
+    while (i + 2 < count && walk->track->time_s[i + 1] < period_s) {
+        i++;
+    }
+    double part = 0.0;
+    if (i + 1 < count && walk->track->time_s[i + 1] > walk->track->time_s[i]) {
+        part = (period_s - walk->track->time_s[i]) /
+               (walk->track->time_s[i + 1] - walk->track->time_s[i]);
+        part = fulcrum_min(1.0, fulcrum_max(0.0, part));
+        walk->track->queued[i] +=
+            part * (walk->track->queued[i + 1] - walk->track->queued[i]);
+    }
+    walk->out->end.length = fulcrum_max(1.0, (double)i + part);
+    walk->out->end.queue = walk->track->queued[i];
+    /* What is ready beyond B when the stages become free, on average. */
+    const struct moment *at = &walk->at_free;
+    double spread = sqrt(fulcrum_max(LEAST_VARIANCE, at->ready_var));
+    double mean = at->ready - walk->problem->batch;
+    double beyond = fulcrum_normal_beyond(mean, spread);
+    double most = walk->problem->actors -
+                  walk->problem->batch *
+                      (1.0 + fulcrum_fixed_batch_underway(walk->problem, walk->state));
+    walk->out->end.formed_frac = at->doubt;
+    walk->out->end.left = fulcrum_max(0.0, fulcrum_min(beyond, most));
+    double slow_frac =
+        walk->old_at_cpu > NOBODY ? at->old_still / walk->old_at_cpu : 0.0;
+    walk->out->left_slope = slow_frac * fulcrum_normal_below(mean / spread);
     cut_starts(&out->end.starts, walk->problem->batch);
 }
 

@@ -91,26 +91,6 @@ static void add_line(struct fulcrum_cpu_drain *drain,
     }
 }
 
-/* Cores free for turbo, cores free, threads free, threads full. */
-static void cut_smt_turbo(
-    struct fulcrum_cpu_drain *drain, const struct fulcrum_cpu_station *cpu)
-{
-    double servers = fulcrum_cpu_servers(cpu);
-    double cores = cpu->core_count * servers / cpu->thread_count;
-    double boosted =
-        fulcrum_min(cores, fulcrum_max(0.0, cpu->core_count - cpu->reserved_threads));
-    double bend = cpu->turbo_frac / cpu->core_count;
-    double top = 1.0 + cpu->turbo_frac * fulcrum_max(0.0, 1.0 - cpu->reserved_threads /
-                                                                    cpu->core_count);
-    bool has_turbo = boosted > 0.0 && cpu->turbo_frac > 0.0;
-    boosted = has_turbo ? boosted : cores;
-    add_piece(drain, 0.0, has_turbo ? top : 1.0, has_turbo ? -bend : 0.0);
-    add_line(drain, cpu, boosted, cores);
-    add_line(drain, cpu, cores, servers);
-    double full = cores + cpu->smt_yield_frac * (servers - cores);
-    add_piece(drain, servers, full / (1.0 + cpu->oversubscription_frac), 0.0);
-}
-
 /* Cores or a socket that fill up end a piece. */
 static double before_kink(
     const struct fulcrum_cpu_station *cpu, double low, double high)
@@ -151,7 +131,22 @@ void fulcrum_cpu_drain_init(struct fulcrum_cpu_drain *drain,
     drain->step_mean_s = step_mean_s;
     drain->count = 0;
     if (cpu->curve == FULCRUM_CURVE_SMT_TURBO) {
-        cut_smt_turbo(drain, cpu);
+        /* Cores free for turbo, cores free, threads free, threads full. */
+        double servers = fulcrum_cpu_servers(cpu);
+        double cores = cpu->core_count * servers / cpu->thread_count;
+        double boosted = fulcrum_min(
+            cores, fulcrum_max(0.0, cpu->core_count - cpu->reserved_threads));
+        double bend = cpu->turbo_frac / cpu->core_count;
+        double top =
+            1.0 + cpu->turbo_frac *
+                      fulcrum_max(0.0, 1.0 - cpu->reserved_threads / cpu->core_count);
+        bool has_turbo = boosted > 0.0 && cpu->turbo_frac > 0.0;
+        boosted = has_turbo ? boosted : cores;
+        add_piece(drain, 0.0, has_turbo ? top : 1.0, has_turbo ? -bend : 0.0);
+        add_line(drain, cpu, boosted, cores);
+        add_line(drain, cpu, cores, servers);
+        double full = cores + cpu->smt_yield_frac * (servers - cores);
+        add_piece(drain, servers, full / (1.0 + cpu->oversubscription_frac), 0.0);
     } else {
         cut_lines(drain, cpu, actors);
     }

@@ -67,21 +67,6 @@ static double service_s(const struct fulcrum_network *network)
            fulcrum_batch_time(&network->gpu, 1.0);
 }
 
-/* Batches of exactly one are batches of at most one, which can be followed. */
-static void simplify_batches(struct fulcrum_network *network)
-{
-    if (network->policy == FULCRUM_BATCH_FIXED && network->batch_size <= 1.0) {
-        network->policy = FULCRUM_BATCH_GREEDY;
-        if (!fulcrum_greedy_small_accepts(network)) {
-            network->policy = FULCRUM_BATCH_FIXED;
-        }
-    }
-    if (network->policy == FULCRUM_BATCH_GREEDY &&
-        network->batch_size >= network->actors) {
-        network->batch_size = 0.0;
-    }
-}
-
 void fulcrum_steady_init(struct fulcrum_steady *steady,
     const struct fulcrum_network *network, struct fulcrum_step_table *table)
 {
@@ -89,7 +74,16 @@ void fulcrum_steady_init(struct fulcrum_steady *steady,
     steady->table = table;
     steady->fixed_factor = 0.0;
     struct fulcrum_network *own = &steady->network;
-    simplify_batches(own);
+    /* Batches of exactly one are batches of at most one, which can be followed. */
+    if (own->policy == FULCRUM_BATCH_FIXED && own->batch_size <= 1.0) {
+        own->policy = FULCRUM_BATCH_GREEDY;
+        if (!fulcrum_greedy_small_accepts(own)) {
+            own->policy = FULCRUM_BATCH_FIXED;
+        }
+    }
+    if (own->policy == FULCRUM_BATCH_GREEDY && own->batch_size >= own->actors) {
+        own->batch_size = 0.0;
+    }
     double all_s = own->step.mean_s + service_s(own) + own->delay_s;
     if (own->step.mean_s < FULCRUM_NO_TIME_FRAC * all_s) {
         own->step.mean_s = FULCRUM_NO_TIME_FRAC * all_s;
@@ -358,25 +352,6 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
     return bunching_loss(network, &cohort, pace.latency_s);
 }
 
-/*
- * The renewal equation knows how the actors of a batch come in, which the cohort
- * equation only guesses; but it costs several times as much. So it is solved once, and
- * what a slower GPU does is left to the cohorts.
- */
-static enum fulcrum_status solve_fixed(struct fulcrum_steady *steady,
-    double gpu_stretch, struct fulcrum_cycle *out, unsigned *flags,
-    struct fulcrum_error *err)
-{
-    double loss = solve_cohorts(steady, gpu_stretch, out, flags);
-    if (steady->fixed_factor <= 0.0) {
-        struct fulcrum_cycle renewal;
-        TRY(fulcrum_fixed_batch_solve(&steady->network, gpu_stretch, &renewal, err));
-        steady->fixed_factor = renewal.steps_per_s / out->steps_per_s;
-    }
-    scale(out, steady->fixed_factor * (1.0 - loss));
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_steady_solve(struct fulcrum_steady *steady,
     double gpu_stretch, struct fulcrum_cycle *out, unsigned *flags,
     struct fulcrum_error *err)
@@ -386,7 +361,20 @@ enum fulcrum_status fulcrum_steady_solve(struct fulcrum_steady *steady,
         return FULCRUM_OK;
     }
     if (steady->network.policy == FULCRUM_BATCH_FIXED) {
-        return solve_fixed(steady, gpu_stretch, out, flags, err);
+        /*
+         * The renewal equation knows how the actors of a batch come in, which the
+         * cohort equation only guesses; but it costs several times as much. So it is
+         * solved once, and what a slower GPU does is left to the cohorts.
+         */
+        double loss = solve_cohorts(steady, gpu_stretch, out, flags);
+        if (steady->fixed_factor <= 0.0) {
+            struct fulcrum_cycle renewal;
+            TRY(fulcrum_fixed_batch_solve(
+                &steady->network, gpu_stretch, &renewal, err));
+            steady->fixed_factor = renewal.steps_per_s / out->steps_per_s;
+        }
+        scale(out, steady->fixed_factor * (1.0 - loss));
+        return FULCRUM_OK;
     }
     return solve_greedy(steady, gpu_stretch, out, flags, err);
 }

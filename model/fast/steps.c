@@ -268,15 +268,6 @@ static double area_up_to(const struct fulcrum_step_cell *cell, double t)
     return t * sum / cell->per_x;
 }
 
-static void sum_areas(struct fulcrum_step_table *table)
-{
-    double area = 0.0;
-    for (size_t i = table->count; i-- > 0;) {
-        area += area_up_to(&table->cell[i], 1.0);
-        table->cell[i].area = area;
-    }
-}
-
 /* At least two nodes within a standard deviation, and four in a factor of two. */
 static unsigned bits_for(double cv)
 {
@@ -316,7 +307,11 @@ void fulcrum_step_table_init(
     if (from.excess > NO_EXCESS) {
         table->decay = low * from.tail / from.excess;
     }
-    sum_areas(table);
+    double area = 0.0;
+    for (size_t i = table->count; i-- > 0;) {
+        area += area_up_to(&table->cell[i], 1.0);
+        table->cell[i].area = area;
+    }
 }
 
 bool fulcrum_step_table_fits(

@@ -338,19 +338,6 @@ static bool takes_time(
     return fulcrum_batch_time(time, fixed ? network->batch_size : 1.0) > 0.0;
 }
 
-/* Without any service time the throughput would be infinite. */
-static void check_some_time(
-    struct fulcrum_error *faults, const struct fulcrum_network *network)
-{
-    bool some = network->step.mean_s > 0.0 || network->delay_s > 0.0 ||
-                takes_time(network, &network->host) ||
-                takes_time(network, &network->gpu);
-    if (!some) {
-        (void)fulcrum_fail_more(faults, FULCRUM_ERR_INFEASIBLE,
-            "step.mean_s, host, gpu and delay_s are all 0: nothing takes time");
-    }
-}
-
 enum fulcrum_status fulcrum_network_check(
     const struct fulcrum_network *network, struct fulcrum_error *err)
 {
@@ -365,7 +352,14 @@ enum fulcrum_status fulcrum_network_check(
         check_fields(&faults, network, training, LENGTH(training));
     }
     if (faults.status == FULCRUM_OK) {
-        check_some_time(&faults, network);
+        /* Without any service time the throughput would be infinite. */
+        bool some = network->step.mean_s > 0.0 || network->delay_s > 0.0 ||
+                    takes_time(network, &network->host) ||
+                    takes_time(network, &network->gpu);
+        if (!some) {
+            (void)fulcrum_fail_more(&faults, FULCRUM_ERR_INFEASIBLE,
+                "step.mean_s, host, gpu and delay_s are all 0: nothing takes time");
+        }
     }
     if (faults.status != FULCRUM_OK && err != NULL) {
         *err = faults;

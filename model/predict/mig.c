@@ -204,23 +204,17 @@ struct pending {
     size_t count;
 };
 
-static void add_profile(
-    struct pending *pending, const struct placing *placing, size_t i)
-{
-    const struct fulcrum_mig_profile *profile = &placing->mig->profiles[i];
-    for (size_t k = profile->start_count; k-- > 0;) {
-        bool is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
-        if (is_behind && has_room(placing, i, k)) {
-            pending->items[pending->count++] = with_one_more(placing, i, k);
-        }
-    }
-}
-
 static void add_followers(struct pending *pending, const struct placing *placing)
 {
     for (size_t i = placing->mig->profile_count; i-- > 0;) {
         if (is_plain(placing->mig, i)) {
-            add_profile(pending, placing, i);
+            const struct fulcrum_mig_profile *profile = &placing->mig->profiles[i];
+            for (size_t k = profile->start_count; k-- > 0;) {
+                bool is_behind = (placing->taken >> (unsigned)profile->starts[k]) == 0U;
+                if (is_behind && has_room(placing, i, k)) {
+                    pending->items[pending->count++] = with_one_more(placing, i, k);
+                }
+            }
         }
     }
 }

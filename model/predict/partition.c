@@ -308,23 +308,18 @@ static double shares_at(
     return crowding.is_possible ? sum : never;
 }
 
-/* No group is faster than its instances would be with the GPU to themselves. */
-static double rate_bound(const struct side_by_side *sides)
+/* Shares are the water: they rise with the rate, until the sum of them is 1. */
+static double fill_shares(const struct side_by_side *sides, double *share)
 {
+    double low = 0.0;
+    /* No group is faster than its instances would be with the GPU to themselves. */
     double bound = (double)INFINITY;
     for (size_t g = 0; g < sides->count; g++) {
         const struct group_load *load = &sides->loads[g];
         double round_s = whole_s(&load->time) * sides->more + load->talk_s;
         bound = fmin(bound, load->instances / round_s);
     }
-    return bound;
-}
-
-/* Shares are the water: they rise with the rate, until the sum of them is 1. */
-static double fill_shares(const struct side_by_side *sides, double *share)
-{
-    double low = 0.0;
-    double high = rate_bound(sides);
+    double high = bound;
     if (!sides->is_given && shares_at(sides, high, share) <= 1.0) {
         return high;
     }
@@ -683,17 +678,6 @@ static bool next_assignment(struct assignment *assignment)
     return true;
 }
 
-static void put_layout(
-    struct assignment *assignment, const struct fulcrum_mig_layout *layout)
-{
-    assignment->instance_count = 0;
-    for (size_t i = assignment->sharing->mig->profile_count; i-- > 0;) {
-        for (unsigned n = 0; n < layout->counts[i]; n++) {
-            assignment->profile[assignment->instance_count++] = i;
-        }
-    }
-}
-
 static void try_layout(struct assignment *assignment, struct fulcrum_placed *best)
 {
     for (size_t i = 0;
@@ -714,7 +698,12 @@ enum fulcrum_status fulcrum_place_layout(const struct fulcrum_gpu_loop *loop,
 {
     struct assignment assignment = {.loop = loop, .sharing = sharing};
     struct fulcrum_placed best = {.part_count = 0};
-    put_layout(&assignment, layout);
+    assignment.instance_count = 0;
+    for (size_t i = assignment.sharing->mig->profile_count; i-- > 0;) {
+        for (unsigned n = 0; n < layout->counts[i]; n++) {
+            assignment.profile[assignment.instance_count++] = i;
+        }
+    }
     try_layout(&assignment, &best);
     if (best.part_count == 0) {
         char text[160];

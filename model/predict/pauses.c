@@ -34,16 +34,12 @@ struct pauses {
     double mean_s; /* of a pause */
 };
 
-static double idle_s(const struct fulcrum_solution *solution, double busy_frac)
-{
-    return fmax(1.0 - busy_frac, 0.0) * solution->mean_batch / solution->steps_per_s;
-}
-
 static struct pauses pauses_of(const struct fulcrum_network *network,
     const struct fulcrum_solution *solution, double busy_frac)
 {
     double stepping = fmin(network->actors, fulcrum_cpu_servers(&network->cpu));
-    double idle = idle_s(solution, busy_frac);
+    double idle =
+        fmax(1.0 - busy_frac, 0.0) * solution->mean_batch / solution->steps_per_s;
     double finished =
         idle * fulcrum_cpu_capacity(&network->cpu, stepping) / network->step.mean_s;
     double chance = fmin(finished, 1.0);

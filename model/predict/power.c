@@ -61,41 +61,6 @@ static double cpu_power(const struct fulcrum_design *design,
            cpu->core_dynamic_w * busy_cores * smt;
 }
 
-/* Both kinds of work at the same GPUs, all alike. */
-static void add_gpus(const struct fulcrum_design *design,
-    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution,
-    struct fulcrum_power *power)
-{
-    power->sm_active_frac = fmin(
-        1.0, solution->gpu_train_busy_frac * design->workload.training.sm_active_frac *
-                     replicas->train_active_frac +
-                 solution->gpu_inference_busy_frac *
-                     design->workload.network.sm_active_frac *
-                     replicas->inference_active_frac +
-                 solution->gpu_simulation_busy_frac *
-                     design->workload.simulation.sm_active_frac *
-                     replicas->simulation_active_frac);
-    power->gpu_w = design->run.gpu_count * gpu_power(design, power->sm_active_frac);
-}
-
-/* Some GPUs infer and the others train; SM activity is then the mean of all used. */
-static void add_gpus_apart(const struct fulcrum_design *design,
-    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution,
-    struct fulcrum_power *power)
-{
-    double learners = design->run.learner_gpu_count;
-    double others = design->run.gpu_count - learners;
-    double training = fmin(1.0, solution->gpu_train_busy_frac *
-                                    design->workload.training.sm_active_frac *
-                                    replicas->train_active_frac);
-    double inferring =
-        solution->gpu_inference_busy_frac * design->workload.network.sm_active_frac;
-    power->sm_active_frac =
-        (learners * training + others * inferring) / design->run.gpu_count;
-    power->gpu_w =
-        learners * gpu_power(design, training) + others * gpu_power(design, inferring);
-}
-
 struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
     const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
 {
@@ -106,9 +71,33 @@ struct fulcrum_power fulcrum_power_of(const struct fulcrum_design *design,
     double gpus_w = 0.0;
     if (machine->accelerator == FULCRUM_ACCELERATOR_GPU) {
         if (replicas->learner_count > 0.0) {
-            add_gpus_apart(design, replicas, solution, &power);
+            /* Some GPUs infer and the others train; SM activity is then the mean of all
+             * used. */
+            double learners = design->run.learner_gpu_count;
+            double others = design->run.gpu_count - learners;
+            double training = fmin(1.0, solution->gpu_train_busy_frac *
+                                            design->workload.training.sm_active_frac *
+                                            replicas->train_active_frac);
+            double inferring = solution->gpu_inference_busy_frac *
+                               design->workload.network.sm_active_frac;
+            power.sm_active_frac =
+                (learners * training + others * inferring) / design->run.gpu_count;
+            power.gpu_w = learners * gpu_power(design, training) +
+                          others * gpu_power(design, inferring);
         } else {
-            add_gpus(design, replicas, solution, &power);
+            /* Both kinds of work at the same GPUs, all alike. */
+            power.sm_active_frac =
+                fmin(1.0, solution->gpu_train_busy_frac *
+                                  design->workload.training.sm_active_frac *
+                                  replicas->train_active_frac +
+                              solution->gpu_inference_busy_frac *
+                                  design->workload.network.sm_active_frac *
+                                  replicas->inference_active_frac +
+                              solution->gpu_simulation_busy_frac *
+                                  design->workload.simulation.sm_active_frac *
+                                  replicas->simulation_active_frac);
+            power.gpu_w =
+                design->run.gpu_count * gpu_power(design, power.sm_active_frac);
         }
         gpus_w = power.gpu_w +
                  (machine->gpu.count - design->run.gpu_count) * machine->gpu.idle_w;

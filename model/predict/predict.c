@@ -142,20 +142,6 @@ static void fill_rates(const struct solved_point *point, double *value)
         solution->mean_batch * point->replicas.steps_per_request;
 }
 
-/* What training on many GPUs costs: docs/model.md "Training on many devices". */
-static void fill_training(const struct solved_point *point, double *value)
-{
-    const struct fulcrum_cluster_step *step = &point->replicas.training;
-    bool trains = step->worker_count > 0.0;
-    double epochs_rel = trains ? step->epochs_rel : 1.0;
-    value[FULCRUM_OUTPUT_quality_runtime_s] =
-        value[FULCRUM_OUTPUT_runtime_s] * epochs_rel;
-    value[FULCRUM_OUTPUT_sample_efficiency_frac] = 1.0 / epochs_rel;
-    value[FULCRUM_OUTPUT_train_batch] =
-        trains ? step->global_batch_size : FULCRUM_UNKNOWN;
-    value[FULCRUM_OUTPUT_allreduce_s] = trains ? step->exposed_s : FULCRUM_UNKNOWN;
-}
-
 static void fill_stations(const struct fulcrum_solution *solution, double *value)
 {
     value[FULCRUM_OUTPUT_cpu_thread_busy_frac] = solution->cpu_thread_busy_frac;
@@ -186,9 +172,22 @@ static void fill_watts(const struct solved_point *point, double *value)
     value[FULCRUM_OUTPUT_steps_per_j_system] = steps_per_s / power.system_w;
 }
 
-/* The paper's metric: hardware threads / SMs, of the machine and of the run. */
-static void fill_ratios(const struct solved_point *point, double *value)
+static void fill_values(const struct solved_point *point, double *value)
 {
+    fill_rates(point, value);
+    /* What training on many GPUs costs: docs/model.md "Training on many devices". */
+    const struct fulcrum_cluster_step *step = &point->replicas.training;
+    bool trains = step->worker_count > 0.0;
+    double epochs_rel = trains ? step->epochs_rel : 1.0;
+    value[FULCRUM_OUTPUT_quality_runtime_s] =
+        value[FULCRUM_OUTPUT_runtime_s] * epochs_rel;
+    value[FULCRUM_OUTPUT_sample_efficiency_frac] = 1.0 / epochs_rel;
+    value[FULCRUM_OUTPUT_train_batch] =
+        trains ? step->global_batch_size : FULCRUM_UNKNOWN;
+    value[FULCRUM_OUTPUT_allreduce_s] = trains ? step->exposed_s : FULCRUM_UNKNOWN;
+    fill_stations(&point->solution, value);
+    fill_watts(point, value);
+    /* The paper's metric: hardware threads / SMs, of the machine and of the run. */
     const struct fulcrum_machine *machine = &point->design.machine;
     const struct fulcrum_run *run = &point->design.run;
     double threads = machine->cpu.thread_count;
@@ -203,31 +202,6 @@ static void fill_ratios(const struct solved_point *point, double *value)
         has_gpu ? threads / used_sms : FULCRUM_UNKNOWN;
     value[FULCRUM_OUTPUT_actor_threads_per_learner_core] =
         has_gpu ? FULCRUM_UNKNOWN : actor_threads / machine->learner_core_count;
-}
-
-static void fill_values(const struct solved_point *point, double *value)
-{
-    fill_rates(point, value);
-    fill_training(point, value);
-    fill_stations(&point->solution, value);
-    fill_watts(point, value);
-    fill_ratios(point, value);
-}
-
-/* The interval of one output over the draws that ran. */
-static void fill_interval(const struct fulcrum_predictor *predictor, size_t output,
-    struct fulcrum_prediction *out)
-{
-    size_t ran = 0;
-    for (size_t k = 0; k < predictor->draw_count; k++) {
-        const double *values = predictor->draws + k * FULCRUM_OUTPUT_COUNT;
-        if (!isnan(values[FULCRUM_OUTPUT_steps_per_s])) { /* it ran */
-            predictor->column[ran++] = values[output];
-        }
-    }
-    struct fulcrum_interval interval = fulcrum_interval_of(predictor->column, ran);
-    out->lo[output] = interval.lo;
-    out->hi[output] = interval.hi;
 }
 
 /* What is to be predicted, as fulcrum_predictor_run got it. */
@@ -309,7 +283,17 @@ static enum fulcrum_status add_intervals(struct fulcrum_predictor *predictor,
     solve_draws(predictor, question, out);
     out->has_interval = out->draws > 1.0;
     for (size_t i = 0; out->has_interval && i < FULCRUM_OUTPUT_COUNT; i++) {
-        fill_interval(predictor, i, out);
+        /* The interval of one output over the draws that ran. */
+        size_t ran = 0;
+        for (size_t k = 0; k < predictor->draw_count; k++) {
+            const double *values = predictor->draws + k * FULCRUM_OUTPUT_COUNT;
+            if (!isnan(values[FULCRUM_OUTPUT_steps_per_s])) { /* it ran */
+                predictor->column[ran++] = values[i];
+            }
+        }
+        struct fulcrum_interval interval = fulcrum_interval_of(predictor->column, ran);
+        out->lo[i] = interval.lo;
+        out->hi[i] = interval.hi;
     }
     return FULCRUM_OK;
 }

@@ -99,17 +99,6 @@ static void fill_replicas(const struct fulcrum_design *design,
     out->network.cpu = fulcrum_shard_station(design, replicas, &out->reserved_threads);
 }
 
-/* Samples of the others and their sum of gradients are part of a training step. */
-static void join_others(const struct fulcrum_design *design,
-    struct fulcrum_resident_times *times, struct fulcrum_replicas *replicas)
-{
-    if (times->train_s > 0.0) {
-        fulcrum_shard_training(design, times->train_s, replicas);
-        times->train_s = replicas->network.training.train_step_s;
-        times->steps_between = replicas->network.training.env_steps_per_train_step;
-    }
-}
-
 /* As for actors: a part that is busy enough, else the steps' own waiting. */
 static enum fulcrum_bottleneck bottleneck_of(const struct fulcrum_solution *solution)
 {
@@ -128,7 +117,12 @@ enum fulcrum_status fulcrum_resident_solve(const struct fulcrum_design *design,
     struct fulcrum_resident_times times = fulcrum_resident_times_of(design);
     TRY(fulcrum_gpu_memory_check(design, times.env_count, err));
     fill_replicas(design, &times, replicas);
-    join_others(design, &times, replicas);
+    /* Samples of the others and their sum of gradients are part of a training step. */
+    if (times.train_s > 0.0) {
+        fulcrum_shard_training(design, times.train_s, replicas);
+        times.train_s = replicas->network.training.train_step_s;
+        times.steps_between = replicas->network.training.env_steps_per_train_step;
+    }
     double step_s = times.simulation_s + times.inference_s + times.host_s +
                     times.train_s / times.steps_between;
     if (!(step_s > 0.0)) {

@@ -231,18 +231,6 @@ static bool runs_on_part(const struct fulcrum_design *design)
                                  design->run.instances_per_gpu > 1.0);
 }
 
-/* Instances have their part of bandwidth and cache, not of SMs alone. */
-static void divide_memory(const struct fulcrum_design *design,
-    const struct fulcrum_workload *workload, struct fulcrum_gpu_scale *scale)
-{
-    double instances = design->run.instances_per_gpu;
-    double cache = design->machine.gpu.llc_byte;
-    struct fulcrum_cache_law law = fulcrum_cache_law_of(&workload->network);
-    scale->dram *= instances * fulcrum_dram_traffic_rel(&law, cache, cache / instances);
-    scale->compulsory_frac =
-        fulcrum_dram_compulsory_frac(&law, cache, cache / instances);
-}
-
 void fulcrum_shard_times(
     const struct fulcrum_design *design, struct fulcrum_workload *workload)
 {
@@ -253,21 +241,16 @@ void fulcrum_shard_times(
         fulcrum_sm_scale(&workload->network, design->machine.gpu.sm_count,
             design->run.sm_count / design->run.instances_per_gpu);
     if (design->run.instances_per_gpu > 1.0) {
-        divide_memory(design, workload, &scale);
+        /* Instances have their part of bandwidth and cache, not of SMs alone. */
+        double instances = design->run.instances_per_gpu;
+        double cache = design->machine.gpu.llc_byte;
+        struct fulcrum_cache_law law = fulcrum_cache_law_of(&workload->network);
+        scale.dram *=
+            instances * fulcrum_dram_traffic_rel(&law, cache, cache / instances);
+        scale.compulsory_frac =
+            fulcrum_dram_compulsory_frac(&law, cache, cache / instances);
     }
     fulcrum_scale_gpu_times(workload, &scale, 1.0);
-}
-
-/* What the line in force is at a middle batch of the table, over the table's own. */
-static double table_factor(const struct fulcrum_design *design)
-{
-    const struct fulcrum_workload_network *network = &design->workload.network;
-    double middle =
-        sqrt(design->batch_size[0] * design->batch_size[design->batch_count - 1]);
-    double line =
-        design->batch_line_per_batch_s + design->batch_line_per_item_s * middle;
-    double now = network->per_batch_s + network->per_item_s * middle;
-    return line > 0.0 && now > 0.0 ? now / line : 1.0;
 }
 
 /* The table holds times of the machine at full width: only there does it stand. */
@@ -285,7 +268,15 @@ static void use_table(const struct fulcrum_design *design, struct fulcrum_replic
         .count = design->batch_count,
     };
     double envs = out->steps_per_request;
-    double factor = table_factor(design);
+    /* What the line in force is at a middle batch of the table, over the table's own.
+     */
+    const struct fulcrum_workload_network *network = &design->workload.network;
+    double middle =
+        sqrt(design->batch_size[0] * design->batch_size[design->batch_count - 1]);
+    double line =
+        design->batch_line_per_batch_s + design->batch_line_per_item_s * middle;
+    double now = network->per_batch_s + network->per_item_s * middle;
+    double factor = line > 0.0 && now > 0.0 ? now / line : 1.0;
     size_t count = 0;
     /* The smallest batch is one request, which may lie between two sizes measured. */
     if (design->batch_size[0] < envs) {
@@ -420,26 +411,6 @@ static void set_times(const struct fulcrum_design *design,
     }
 }
 
-static void set_times_of(
-    const struct fulcrum_design *design, struct fulcrum_replicas *out)
-{
-    if (runs_on_part(design)) {
-        struct fulcrum_workload shrunk = design->workload;
-        fulcrum_shard_times(design, &shrunk);
-        set_times(design, &shrunk, out);
-    } else {
-        set_times(design, &design->workload, out);
-    }
-}
-
-static void set_pauses(
-    const struct fulcrum_workload *workload, struct fulcrum_replicas *out)
-{
-    out->wake_s = workload->host.wake_s;
-    out->cold_s = workload->network.cold_s;
-    out->cooling_s = workload->network.cooling_s;
-}
-
 /* What actors are shared by. */
 static const char *shard_words(const struct fulcrum_design *design)
 {
@@ -478,14 +449,22 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     out->inference_active_frac = 1.0 / design->run.model_parallel_gpu_count;
     out->simulation_active_frac = 1.0;
     out->steps_per_request = design->run.envs_per_actor;
-    set_pauses(&design->workload, out);
+    out->wake_s = design->workload.host.wake_s;
+    out->cold_s = design->workload.network.cold_s;
+    out->cooling_s = design->workload.network.cooling_s;
     out->network.cpu = fulcrum_shard_station(design, replicas, &out->reserved_threads);
     if (out->network.cpu.core_count < 1.0) {
         return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
             "machine.cpu.core_count = %.6g is less than one core for each of %.6g %s",
             design->machine.cpu.core_count, replicas, shard_words(design));
     }
-    set_times_of(design, out);
+    if (runs_on_part(design)) {
+        struct fulcrum_workload shrunk = design->workload;
+        fulcrum_shard_times(design, &shrunk);
+        set_times(design, &shrunk, out);
+    } else {
+        set_times(design, &design->workload, out);
+    }
     use_table(design, out);
     TRY(set_batching(design, out, err));
     /* What is certain to be in one batch: greedy ones may be of one request. */

@@ -258,14 +258,6 @@ static void enter_gpu(struct fulcrum_pipeline *pipeline, size_t size)
     }
 }
 
-static void finish_host(struct fulcrum_pipeline *pipeline)
-{
-    size_t size = pipeline->on_host;
-    pipeline->on_host = 0;
-    pipeline->host_end_s = (double)INFINITY;
-    enter_gpu(pipeline, size);
-}
-
 static void await_delay(struct fulcrum_pipeline *pipeline)
 {
     const struct fulcrum_batch_queue *delayed = &pipeline->delayed;
@@ -323,7 +315,10 @@ size_t fulcrum_pipeline_event(struct fulcrum_pipeline *pipeline)
     if (pipeline->delay_end_s <= pipeline->now_s) {
         released = finish_delay(pipeline);
     } else if (pipeline->host_end_s <= pipeline->now_s) {
-        finish_host(pipeline);
+        size_t size = pipeline->on_host;
+        pipeline->on_host = 0;
+        pipeline->host_end_s = (double)INFINITY;
+        enter_gpu(pipeline, size);
     } else {
         released = finish_on_gpu(pipeline);
     }

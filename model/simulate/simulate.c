@@ -48,15 +48,6 @@
  * Law, "Simulation Modeling and Analysis", on batch means.
  */
 
-static void merge_neighbours(struct fulcrum_batch_means *means)
-{
-    for (size_t i = 0; i < FULCRUM_WINDOWS_LEAST; i++) {
-        means->window_s[i] = means->window_s[2 * i] + means->window_s[2 * i + 1];
-    }
-    means->count = FULCRUM_WINDOWS_LEAST;
-    means->merged *= 2;
-}
-
 void fulcrum_batch_means_add(struct fulcrum_batch_means *means, double window_s)
 {
     if (means->merged == 0) {
@@ -64,7 +55,12 @@ void fulcrum_batch_means_add(struct fulcrum_batch_means *means, double window_s)
     }
     if (means->pending == 0) {
         if (means->count == FULCRUM_WINDOWS_MOST) {
-            merge_neighbours(means);
+            for (size_t i = 0; i < FULCRUM_WINDOWS_LEAST; i++) {
+                means->window_s[i] =
+                    means->window_s[2 * i] + means->window_s[2 * i + 1];
+            }
+            means->count = FULCRUM_WINDOWS_LEAST;
+            means->merged *= 2;
         }
         means->window_s[means->count] = 0.0;
     }
@@ -180,24 +176,6 @@ struct schedule {
 static double whole_servers(const struct fulcrum_network *network)
 {
     return fmax(1.0, round(fulcrum_cpu_servers(&network->cpu)));
-}
-
-/*
- * Actors that wait for a thread count as oversubscription only when there are more than
- * whole servers, whichever way those were rounded.
- */
-static void tabulate_rates(struct simulation *sim)
-{
-    const struct fulcrum_cpu_station *cpu = &sim->network.cpu;
-    double servers = (double)sim->servers;
-    sim->crowd[0].s_per_work = 1.0; /* times no work that is left: INFINITY */
-    for (size_t n = 1; n <= sim->last; n++) {
-        double count = (double)n;
-        double busy = fmin(count, servers);
-        double seen = count <= servers ? fmin(count, fulcrum_cpu_servers(cpu)) : count;
-        sim->crowd[n].work_per_s = fulcrum_cpu_capacity(cpu, seen) / busy;
-        sim->crowd[n].s_per_work = 1.0 / sim->crowd[n].work_per_s;
-    }
 }
 
 static bool allocate(struct simulation *sim)
@@ -328,7 +306,20 @@ static enum fulcrum_status init(struct simulation *sim,
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
             "no memory to simulate %g actors", network->actors);
     }
-    tabulate_rates(sim);
+    /*
+     * Actors that wait for a thread count as oversubscription only when there are more
+     * than whole servers, whichever way those were rounded.
+     */
+    const struct fulcrum_cpu_station *cpu = &sim->network.cpu;
+    double servers = (double)sim->servers;
+    sim->crowd[0].s_per_work = 1.0; /* times no work that is left: INFINITY */
+    for (size_t n = 1; n <= sim->last; n++) {
+        double count = (double)n;
+        double busy = fmin(count, servers);
+        double seen = count <= servers ? fmin(count, fulcrum_cpu_servers(cpu)) : count;
+        sim->crowd[n].work_per_s = fulcrum_cpu_capacity(cpu, seen) / busy;
+        sim->crowd[n].s_per_work = 1.0 / sim->crowd[n].work_per_s;
+    }
     release_first(sim);
     return FULCRUM_OK;
 }
@@ -603,24 +594,6 @@ static bool measure(struct simulation *sim, struct measurement *measured,
     return settled && !plan->shortened;
 }
 
-/* Means over the time at each number of actors at the CPU. */
-static void report_cpu(const struct simulation *sim, double time_s, double steps,
-    struct fulcrum_solution *out)
-{
-    const struct fulcrum_cpu_station *cpu = &sim->network.cpu;
-    double cores = cpu->core_count * (1.0 - cpu->reserved_threads / cpu->thread_count);
-    double threads_s = 0.0;
-    double cores_s = 0.0;
-    for (size_t n = 1; n <= sim->last; n++) {
-        double busy = fmin((double)n, (double)sim->servers);
-        threads_s += sim->crowd[n].time_s * busy;
-        cores_s += sim->crowd[n].time_s * fmin(busy, cores);
-    }
-    out->cpu_thread_busy_frac = threads_s / (time_s * (double)sim->servers);
-    out->cpu_core_busy_frac = cores_s / (time_s * cpu->core_count);
-    out->residence.cpu_s = sim->cpu_item_s / steps;
-}
-
 /* A run that was cut short may not have seen the start of a batch. */
 static double mean_batch(const struct simulation *sim)
 {
@@ -652,7 +625,19 @@ static void report(const struct simulation *sim, const struct measurement *measu
     /* Of work: beside each other the two may do more than one alone. */
     out->gpu_busy_frac =
         fmin(out->gpu_inference_busy_frac + out->gpu_train_busy_frac, 1.0);
-    report_cpu(sim, time_s, steps, out);
+    /* Means over the time at each number of actors at the CPU. */
+    const struct fulcrum_cpu_station *cpu = &sim->network.cpu;
+    double cores = cpu->core_count * (1.0 - cpu->reserved_threads / cpu->thread_count);
+    double threads_s = 0.0;
+    double cores_s = 0.0;
+    for (size_t n = 1; n <= sim->last; n++) {
+        double busy = fmin((double)n, (double)sim->servers);
+        threads_s += sim->crowd[n].time_s * busy;
+        cores_s += sim->crowd[n].time_s * fmin(busy, cores);
+    }
+    out->cpu_thread_busy_frac = threads_s / (time_s * (double)sim->servers);
+    out->cpu_core_busy_frac = cores_s / (time_s * cpu->core_count);
+    out->residence.cpu_s = sim->cpu_item_s / steps;
     double elsewhere_s = sim->cpu_item_s + sums->gpu_item_s + sums->delay_item_s;
     /* A difference of large numbers: no less than 0, whatever was rounded. */
     out->residence.host_s =

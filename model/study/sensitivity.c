@@ -143,19 +143,6 @@ static void place(struct fulcrum_sensitivity_worker *worker, const double *unit)
     fulcrum_predictor_place(worker->predictor, worker->score);
 }
 
-/* As many actors as the point's threads call for, shared evenly. */
-static enum fulcrum_status follow_threads(struct fulcrum_sensitivity_worker *worker,
-    struct fulcrum_point *point, struct fulcrum_error *err)
-{
-    const struct fulcrum_design *design = NULL;
-    worker->settings[point->varied_count++] =
-        (struct fulcrum_setting){worker->actors, 1.0, NULL};
-    TRY(fulcrum_predictor_design(worker->predictor, point, &design, err));
-    worker->settings[point->varied_count - 1].number =
-        fulcrum_actors_for_threads(design, worker->ground->plan->actors_per_thread);
-    return FULCRUM_OK;
-}
-
 /* At the settings that are there, and `own_count` more. */
 static enum fulcrum_status predict(struct fulcrum_sensitivity_worker *worker,
     const struct fulcrum_setting *own, size_t own_count, struct fulcrum_prediction *out,
@@ -168,7 +155,13 @@ static enum fulcrum_status predict(struct fulcrum_sensitivity_worker *worker,
         worker->settings[point.varied_count++] = own[i];
     }
     if (plan->actors_per_thread > 0.0) {
-        TRY(follow_threads(worker, &point, err));
+        /* As many actors as the point's threads call for, shared evenly. */
+        const struct fulcrum_design *design = NULL;
+        worker->settings[point.varied_count++] =
+            (struct fulcrum_setting){worker->actors, 1.0, NULL};
+        TRY(fulcrum_predictor_design(worker->predictor, &point, &design, err));
+        worker->settings[point.varied_count - 1].number =
+            fulcrum_actors_for_threads(design, worker->ground->plan->actors_per_thread);
     }
     /* A point of comparison that gives the actors itself has the last word. */
     for (size_t i = 0; i < own_count && plan->actors_per_thread > 0.0; i++) {
@@ -543,22 +536,6 @@ static void evaluate_here(struct job *job)
     }
 }
 
-/* The only coordinate of an input at both of its points. */
-static void swing_one(struct job *job, size_t input, size_t coordinate)
-{
-    job->unit[coordinate] = low_point;
-    evaluate_here(job);
-    for (size_t o = 0; o < job->plan->output_count; o++) {
-        effect_of(job, o, input)->lo = job->output[o];
-    }
-    job->unit[coordinate] = high_point;
-    evaluate_here(job);
-    for (size_t o = 0; o < job->plan->output_count; o++) {
-        effect_of(job, o, input)->hi = job->output[o];
-    }
-    job->unit[coordinate] = FULCRUM_UNKNOWN;
-}
-
 /* `units` and `values`: GROUP_ROWS rows of coordinates, and columns of outputs. */
 static void effect_rows(struct job *job, size_t input, size_t coordinate,
     const double *units, double *values)
@@ -611,7 +588,18 @@ static enum fulcrum_status fill_swings(struct job *job, struct fulcrum_error *er
                 input->chances->kind == FULCRUM_UNCERTAIN_DRAWS)) {
             TRY(swing_group(job, i, coordinate, err));
         } else {
-            swing_one(job, i, coordinate);
+            /* The only coordinate of an input at both of its points. */
+            job->unit[coordinate] = low_point;
+            evaluate_here(job);
+            for (size_t o = 0; o < job->plan->output_count; o++) {
+                effect_of(job, o, i)->lo = job->output[o];
+            }
+            job->unit[coordinate] = high_point;
+            evaluate_here(job);
+            for (size_t o = 0; o < job->plan->output_count; o++) {
+                effect_of(job, o, i)->hi = job->output[o];
+            }
+            job->unit[coordinate] = FULCRUM_UNKNOWN;
         }
         coordinate += coordinates_of(input);
     }
@@ -662,21 +650,6 @@ static int go_on(void *context, size_t done_count, size_t all_count)
     return !is_stopped(job->plan);
 }
 
-/* The first by number, whichever worker met it. */
-static void tell_reason(const struct job *job)
-{
-    const struct failure *first = NULL;
-    for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
-        const struct failure *failure = &job->failures[i];
-        if (failure->is_there && (first == NULL || failure->number < first->number)) {
-            first = failure;
-        }
-    }
-    if (first != NULL) {
-        memcpy(job->result->reason, first->reason, sizeof first->reason);
-    }
-}
-
 static enum fulcrum_status run_sobol(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_sobol_problem problem = {
@@ -690,7 +663,17 @@ static enum fulcrum_status run_sobol(struct job *job, struct fulcrum_error *err)
     };
     enum fulcrum_status status =
         fulcrum_sobol_run(&problem, &job->plan->sobol, &job->result->sobol, err);
-    tell_reason(job);
+    /* The first by number, whichever worker met it. */
+    const struct failure *first = NULL;
+    for (size_t i = 0; i < job->plan->sobol.worker_count; i++) {
+        const struct failure *failure = &job->failures[i];
+        if (failure->is_there && (first == NULL || failure->number < first->number)) {
+            first = failure;
+        }
+    }
+    if (first != NULL) {
+        memcpy(job->result->reason, first->reason, sizeof first->reason);
+    }
     return status;
 }
 

@@ -553,18 +553,6 @@ static double *peaks_of(
     return best->peaks[axis] + row * best->plan->axes[axis].count;
 }
 
-static void sweep_best_raise_peaks(struct fulcrum_sweep_best *best, size_t draw,
-    size_t metric, const struct champion *point)
-{
-    for (size_t i = 0; i < best->plan->axis_count; i++) {
-        if (best->peaks[i] != NULL) {
-            double *peak = peaks_of(best, i, draw, metric) +
-                           place_along(best->plan, point->index, i);
-            *peak = fmax(*peak, point->value);
-        }
-    }
-}
-
 /* Draw k of a point, which may be the best so far of each metric. */
 static void add_draw(struct fulcrum_sweep_best *best, size_t k, size_t index,
     const double values[FULCRUM_OUTPUT_COUNT])
@@ -574,7 +562,13 @@ static void add_draw(struct fulcrum_sweep_best *best, size_t k, size_t index,
             values[metrics[j]], values[FULCRUM_OUTPUT_cpu_gpu_ratio_used], index};
         if (point.value > 0.0) {
             challenge(&best->champions[k * FULCRUM_SWEEP_METRICS + j], &point);
-            sweep_best_raise_peaks(best, k, j, &point);
+            for (size_t i = 0; i < best->plan->axis_count; i++) {
+                if (best->peaks[i] != NULL) {
+                    double *peak = peaks_of(best, i, k, j) +
+                                   place_along(best->plan, point.index, i);
+                    *peak = fmax(*peak, point.value);
+                }
+            }
         }
     }
 }

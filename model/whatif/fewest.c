@@ -100,25 +100,6 @@ static bool has_value(const struct search *search, size_t place)
     return search->known[place] && !isnan(search->value[place]);
 }
 
-/* The best, and the first that reaches the share of it. */
-static void find_best(const struct search *search, struct state *out)
-{
-    out->best_value = 0.0;
-    for (size_t i = 0; i < search->count; i++) {
-        if (has_value(search, i) && search->value[i] > out->best_value) {
-            out->best = i;
-            out->best_value = search->value[i];
-        }
-    }
-    out->candidate = out->best;
-    for (size_t i = out->best; i-- > 0;) {
-        if (has_value(search, i) &&
-            search->value[i] >= search->share * out->best_value) {
-            out->candidate = i;
-        }
-    }
-}
-
 /* Valleys on one side of the best: how far values fall below one farther from it. */
 static double valley_of(const struct search *search, size_t from, size_t to, int step)
 {
@@ -148,7 +129,21 @@ static bool is_torn(const struct search *search)
 
 static void look(const struct search *search, struct state *out)
 {
-    find_best(search, out);
+    /* The best, and the first that reaches the share of it. */
+    out->best_value = 0.0;
+    for (size_t i = 0; i < search->count; i++) {
+        if (has_value(search, i) && search->value[i] > out->best_value) {
+            out->best = i;
+            out->best_value = search->value[i];
+        }
+    }
+    out->candidate = out->best;
+    for (size_t i = out->best; i-- > 0;) {
+        if (has_value(search, i) &&
+            search->value[i] >= search->share * out->best_value) {
+            out->candidate = i;
+        }
+    }
     out->wiggle_frac = fmax(valley_of(search, 0, out->best, 1),
         valley_of(search, search->count - 1, out->best, -1));
     out->is_torn = is_torn(search);

@@ -42,18 +42,13 @@ static void set_actors(struct search *search, double actors)
     search->settings[search->threads + 1].number = actors;
 }
 
-static struct fulcrum_point point_of(const struct search *search)
-{
-    const struct fulcrum_thread_need_plan *plan = search->plan;
-    bool chooses = plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0;
-    return (struct fulcrum_point){search->settings, search->threads + (chooses ? 2 : 1),
-        search->draw, plan->solver.seed};
-}
-
 static enum fulcrum_status predict(
     struct search *search, double *steps_per_s, struct fulcrum_error *err)
 {
-    const struct fulcrum_point point = point_of(search);
+    const struct fulcrum_thread_need_plan *plan = search->plan;
+    bool chooses = plan->actors_per_thread > 0.0 || plan->actor_choice_count > 0;
+    const struct fulcrum_point point = (struct fulcrum_point){search->settings,
+        search->threads + (chooses ? 2 : 1), search->draw, plan->solver.seed};
     const struct fulcrum_predict_options options = {.solver = search->plan->solver};
     struct fulcrum_prediction prediction;
     enum fulcrum_status status =

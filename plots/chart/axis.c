@@ -405,25 +405,6 @@ static void fit_linear(struct fulcrum_axis *axis, const struct fulcrum_limits *s
     axis->hi = hi + pad;
 }
 
-/* Limits around the positive part of the span, padded by a share of its decades. */
-static void fit_log(struct fulcrum_axis *axis, const struct fulcrum_limits *span,
-    const struct fulcrum_axis_options *options)
-{
-    int any = fulcrum_limits_usable(span, FULCRUM_AXIS_LOG);
-    double lo = any ? log10(span->lo_positive) : 0.0;
-    double hi = any ? log10(span->hi) : 1.0;
-    /* Less than a factor of 1.5 leaves too few powers for ticks. */
-    const double least = 0.18;
-    if (hi - lo < least) {
-        double middle = (lo + hi) / 2.0;
-        lo = middle - log10(2.0);
-        hi = middle + log10(2.0);
-    }
-    double pad = (hi - lo) * options->pad_frac;
-    axis->lo = pow(10.0, fmax(lo - pad, -most_decades));
-    axis->hi = pow(10.0, fmin(hi + pad, most_decades));
-}
-
 /* A logarithmic axis over less than a decade may have no power to label. */
 static size_t labelled_count(const struct fulcrum_axis *axis)
 {
@@ -457,7 +438,20 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
         linear_ticks(axis, wanted, options->unit);
         return;
     }
-    fit_log(axis, span, options);
+    /* Limits around the positive part of the span, padded by a share of its decades. */
+    int any = fulcrum_limits_usable(span, FULCRUM_AXIS_LOG);
+    double lo = any ? log10(span->lo_positive) : 0.0;
+    double hi = any ? log10(span->hi) : 1.0;
+    /* Less than a factor of 1.5 leaves too few powers for ticks. */
+    const double least = 0.18;
+    if (hi - lo < least) {
+        double middle = (lo + hi) / 2.0;
+        lo = middle - log10(2.0);
+        hi = middle + log10(2.0);
+    }
+    double pad = (hi - lo) * options->pad_frac;
+    axis->lo = pow(10.0, fmax(lo - pad, -most_decades));
+    axis->hi = pow(10.0, fmin(hi + pad, most_decades));
     if (axis->kind == FULCRUM_AXIS_LOG2) {
         log2_ticks(axis, wanted, options->unit);
     } else {

@@ -290,22 +290,6 @@ static void set_colour(cairo_t *cr, unsigned rgb, double opacity)
         (double)(rgb >> 8U & 0xFFU) / 255.0, (double)(rgb & 0xFFU) / 255.0, opacity);
 }
 
-/* Lengths in points, chosen to differ at a glance in grey print. */
-static void set_dash(cairo_t *cr, const struct fulcrum_pen *pen)
-{
-    static const struct {
-        double lengths[4];
-        int count;
-    } dashes[] = {
-        [FULCRUM_DASH_SOLID] = {{0}, 0},
-        [FULCRUM_DASH_LONG] = {{7.0, 3.0}, 2},
-        [FULCRUM_DASH_SHORT] = {{3.5, 2.5}, 2},
-        [FULCRUM_DASH_DOT] = {{1.2, 2.2}, 2},
-        [FULCRUM_DASH_MIXED] = {{7.0, 2.5, 1.5, 2.5}, 4},
-    };
-    cairo_set_dash(cr, dashes[pen->dash].lengths, dashes[pen->dash].count, 0.0);
-}
-
 /* `count` spots: two opposite corners of each. */
 static void add_rects(cairo_t *cr, const struct fulcrum_spot *spots, size_t count)
 {
@@ -332,7 +316,19 @@ static void draw_path(
         return;
     }
     cairo_set_line_width(cr, mark->pen.width_pt);
-    set_dash(cr, &mark->pen);
+    /* Lengths in points, chosen to differ at a glance in grey print. */
+    static const struct {
+        double lengths[4];
+        int count;
+    } dashes[] = {
+        [FULCRUM_DASH_SOLID] = {{0}, 0},
+        [FULCRUM_DASH_LONG] = {{7.0, 3.0}, 2},
+        [FULCRUM_DASH_SHORT] = {{3.5, 2.5}, 2},
+        [FULCRUM_DASH_DOT] = {{1.2, 2.2}, 2},
+        [FULCRUM_DASH_MIXED] = {{7.0, 2.5, 1.5, 2.5}, 4},
+    };
+    cairo_set_dash(
+        cr, dashes[mark->pen.dash].lengths, dashes[mark->pen.dash].count, 0.0);
     cairo_stroke(cr);
 }
 

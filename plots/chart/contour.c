@@ -194,14 +194,6 @@ static void collect_from(struct tracing *tracing, size_t links,
     }
 }
 
-/* Lines that end are taken from an end, then those that are left go round. */
-static void collect(struct tracing *tracing, struct fulcrum_contour *out)
-{
-    size_t spot_count = 0;
-    collect_from(tracing, 1, out, &spot_count);
-    collect_from(tracing, 2, out, &spot_count);
-}
-
 static size_t crossed_count(const struct tracing *tracing)
 {
     size_t count = 0;
@@ -237,7 +229,10 @@ static enum fulcrum_status trace(
         fulcrum_contour_clear(&contour);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for contours");
     }
-    collect(tracing, &contour);
+    /* Lines that end are taken from an end, then those that are left go round. */
+    size_t spot_count = 0;
+    collect_from(tracing, 1, &contour, &spot_count);
+    collect_from(tracing, 2, &contour, &spot_count);
     *out = contour;
     return FULCRUM_OK;
 }

@@ -101,24 +101,6 @@ void fulcrum_page_explain(struct fulcrum_page *page, enum fulcrum_swatch swatch,
         (struct fulcrum_legend_entry){label, swatch, style};
 }
 
-/*
- * Pages smaller than the charts can bear.
- *   fails    FULCRUM_ERR_RANGE
- */
-static enum fulcrum_status page_check(
-    const struct fulcrum_canvas *canvas, struct fulcrum_error *err)
-{
-    const double least_width_pt = FULCRUM_CHART_LEAST_WIDTH_PT;
-    const double least_height_pt = FULCRUM_CHART_LEAST_HEIGHT_PT;
-    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
-    if (extent.width_pt < least_width_pt || extent.height_pt < least_height_pt) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "page of %.4g x %.4g points: a chart needs at least %g x %g",
-            extent.width_pt, extent.height_pt, least_width_pt, least_height_pt);
-    }
-    return FULCRUM_OK;
-}
-
 /* Who sets the texts elsewhere has margins of his own. */
 static double margin_of(const struct fulcrum_canvas *canvas)
 {
@@ -285,24 +267,6 @@ static void draw_swatch(struct fulcrum_canvas *canvas,
     }
 }
 
-/* The legend's height in this width; entries flow into as many rows as they need. */
-static double legend_height(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_page *page, double width_pt)
-{
-    struct fulcrum_text style = entry_style(width_pt);
-    struct fulcrum_rect area = {0.0, 0.0, width_pt, 0.0};
-    struct fulcrum_spot pen = {0.0, 0.0};
-    double height_pt = 0.0;
-    for (size_t i = 0; i < page->legend_count; i++) {
-        struct fulcrum_extent label =
-            fulcrum_canvas_measure(canvas, &style, page->legend[i].label);
-        pen = next_entry(pen, label, &area);
-        height_pt = pen.y + label.height_pt;
-        pen.x += swatch_pt + swatch_gap_pt + label.width_pt + entry_gap_pt;
-    }
-    return height_pt;
-}
-
 /* Follows the same flow as legend_height, which measured it. */
 static void draw_legend(struct fulcrum_canvas *canvas, const struct fulcrum_page *page,
     const struct fulcrum_rect *area)
@@ -342,7 +306,20 @@ static struct layout lay_out_within(
         fulcrum_canvas_measure(canvas, &layout.subtitle, page->subtitle).height_pt;
     double footnote_pt =
         fulcrum_canvas_measure(canvas, &layout.footnote, page->footnote).height_pt;
-    double legend_pt = legend_height(canvas, page, width_pt);
+    /* The legend's height in this width; entries flow into as many rows as they need.
+     */
+    struct fulcrum_text style = entry_style(width_pt);
+    struct fulcrum_rect area = {0.0, 0.0, width_pt, 0.0};
+    struct fulcrum_spot pen = {0.0, 0.0};
+    double height_pt = 0.0;
+    for (size_t i = 0; i < page->legend_count; i++) {
+        struct fulcrum_extent label =
+            fulcrum_canvas_measure(canvas, &style, page->legend[i].label);
+        pen = next_entry(pen, label, &area);
+        height_pt = pen.y + label.height_pt;
+        pen.x += swatch_pt + swatch_gap_pt + label.width_pt + entry_gap_pt;
+    }
+    double legend_pt = height_pt;
     layout.subtitle_y = margin_pt + title_pt + (title_pt > 0.0 ? 2.0 : 0.0);
     layout.footnote_y =
         extent.height_pt - margin_pt - footnote_pt + fmin(margin_pt, 4.0);
@@ -378,20 +355,14 @@ struct fulcrum_rect fulcrum_page_body(
     return lay_out(canvas, &drawn).body;
 }
 
-static void keep_captions(
-    struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
-{
-    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_TITLE, page->title);
-    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_SUBTITLE, page->subtitle);
-    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_FOOTNOTE, page->footnote);
-}
-
 void fulcrum_page_draw(struct fulcrum_canvas *canvas, const struct fulcrum_page *page)
 {
     struct fulcrum_page drawn = as_drawn(canvas, page);
     struct layout layout = lay_out(canvas, &drawn);
     double margin_pt = margin_of(canvas);
-    keep_captions(canvas, page);
+    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_TITLE, page->title);
+    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_SUBTITLE, page->subtitle);
+    fulcrum_canvas_set_caption(canvas, FULCRUM_CAPTION_FOOTNOTE, page->footnote);
     fulcrum_canvas_text(canvas, &layout.title,
         (struct fulcrum_spot){margin_pt, margin_pt}, drawn.title);
     fulcrum_canvas_text(canvas, &layout.subtitle,
@@ -435,7 +406,18 @@ static enum fulcrum_status draw_in_room(const struct fulcrum_chart *chart,
 enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
     struct fulcrum_canvas *canvas, const void *data, struct fulcrum_error *err)
 {
-    TRY(page_check(canvas, err));
+    /*
+     * Pages smaller than the charts can bear.
+     *   fails    FULCRUM_ERR_RANGE
+     */
+    const double least_width_pt = FULCRUM_CHART_LEAST_WIDTH_PT;
+    const double least_height_pt = FULCRUM_CHART_LEAST_HEIGHT_PT;
+    struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
+    if (extent.width_pt < least_width_pt || extent.height_pt < least_height_pt) {
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "page of %.4g x %.4g points: a chart needs at least %g x %g",
+            extent.width_pt, extent.height_pt, least_width_pt, least_height_pt);
+    }
     if (data != NULL && chart->check != NULL) {
         TRY(chart->check(data, err));
     }

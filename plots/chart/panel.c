@@ -415,23 +415,6 @@ static void draw_band(struct fulcrum_canvas *canvas, const struct fulcrum_panel 
     }
 }
 
-/* One line per run of points between gaps. */
-static void draw_curve(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel,
-    const struct fulcrum_panel_series *series, struct fulcrum_spot *room)
-{
-    struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
-    size_t run = 0;
-    for (size_t i = 0; i < series->count; i++) {
-        if (shows(panel, series, i)) {
-            room[run++] = spot_of(panel, series->x[i], series->y[i]);
-            continue;
-        }
-        fulcrum_canvas_stroke(canvas, &pen, room, run);
-        run = 0;
-    }
-    fulcrum_canvas_stroke(canvas, &pen, room, run);
-}
-
 /* Many markers are small, or they would merge into a bar. */
 static double marker_size(const struct fulcrum_panel_series *series)
 {
@@ -501,7 +484,18 @@ static void draw_series(struct fulcrum_canvas *canvas,
         draw_band(canvas, panel, series, room);
     }
     if (series->look != FULCRUM_LOOK_MARKERS && series->look != FULCRUM_LOOK_POINTS) {
-        draw_curve(canvas, panel, series, room);
+        /* One line per run of points between gaps. */
+        struct fulcrum_pen pen = fulcrum_palette_pen(series->style);
+        size_t run = 0;
+        for (size_t i = 0; i < series->count; i++) {
+            if (shows(panel, series, i)) {
+                room[run++] = spot_of(panel, series->x[i], series->y[i]);
+                continue;
+            }
+            fulcrum_canvas_stroke(canvas, &pen, room, run);
+            run = 0;
+        }
+        fulcrum_canvas_stroke(canvas, &pen, room, run);
     }
     draw_markers(canvas, panel, series);
     free(room);
@@ -553,21 +547,6 @@ static void draw_notes(struct fulcrum_canvas *canvas, const struct fulcrum_panel
     }
 }
 
-/* A grey field says that something was left out on purpose. */
-static void draw_empty(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
-{
-    const struct fulcrum_pen pen = {
-        .rgb = FULCRUM_GROUND_EMPTY, .kind = FULCRUM_BOX_NONE};
-    fulcrum_canvas_fill_rect(canvas, &pen, panel->frame);
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_EMPTY);
-    style.anchor_x = 0.5;
-    style.anchor_y = 0.5;
-    style.width_max_pt = panel->frame.x1 - panel->frame.x0;
-    struct fulcrum_spot middle = {(panel->frame.x0 + panel->frame.x1) / 2.0,
-        (panel->frame.y0 + panel->frame.y1) / 2.0};
-    fulcrum_canvas_text(canvas, &style, middle, panel->empty_text);
-}
-
 /* From back to front. */
 static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel *panel)
 {
@@ -575,7 +554,17 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct fulcrum_panel
     const struct fulcrum_header header = {panel->title, panel->finding};
     fulcrum_header_draw(canvas, &header, panel->header);
     if (fulcrum_panel_is_empty(panel)) {
-        draw_empty(canvas, panel);
+        /* A grey field says that something was left out on purpose. */
+        const struct fulcrum_pen pen = {
+            .rgb = FULCRUM_GROUND_EMPTY, .kind = FULCRUM_BOX_NONE};
+        fulcrum_canvas_fill_rect(canvas, &pen, panel->frame);
+        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_EMPTY);
+        style.anchor_x = 0.5;
+        style.anchor_y = 0.5;
+        style.width_max_pt = panel->frame.x1 - panel->frame.x0;
+        struct fulcrum_spot middle = {(panel->frame.x0 + panel->frame.x1) / 2.0,
+            (panel->frame.y0 + panel->frame.y1) / 2.0};
+        fulcrum_canvas_text(canvas, &style, middle, panel->empty_text);
         return;
     }
     draw_y_axis(canvas, panel);

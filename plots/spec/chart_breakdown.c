@@ -59,24 +59,6 @@ static void fill_legend(struct picture *picture)
     }
 }
 
-/* The bar's end says how much it is where bars are long as their wholes. */
-static void fill_row(struct picture *picture, size_t i, size_t from)
-{
-    const struct fulcrum_breakdown_data *data = picture->data;
-    const struct fulcrum_breakdown_row *source = &data->rows[from];
-    struct fulcrum_row_part parts[FULCRUM_BREAKDOWN_PARTS_MAX];
-    struct fulcrum_row *row = &picture->rows[i];
-    *row = (struct fulcrum_row){.name = source->name, .text = source->text};
-    for (size_t k = 0; k < data->part_count; k++) {
-        parts[k] = (struct fulcrum_row_part){
-            source->parts[k], fulcrum_palette_pen(data->part_styles[k]).rgb};
-    }
-    (void)fulcrum_row_stack(row, parts, data->part_count, data->scale);
-    if (shows_intervals(data)) {
-        fulcrum_row_interval(row, source->lo, source->hi);
-    }
-}
-
 /* First and last always, the others at equal distances. */
 static void choose_rows(struct picture *picture, size_t room)
 {
@@ -85,7 +67,20 @@ static void choose_rows(struct picture *picture, size_t room)
     for (size_t i = 0; i < picture->count; i++) {
         size_t gaps = picture->count > 1 ? picture->count - 1 : 1;
         size_t from = count <= room ? i : (i * (count - 1) + gaps / 2) / gaps;
-        fill_row(picture, i, from);
+        /* The bar's end says how much it is where bars are long as their wholes. */
+        const struct fulcrum_breakdown_data *data = picture->data;
+        const struct fulcrum_breakdown_row *source = &data->rows[from];
+        struct fulcrum_row_part parts[FULCRUM_BREAKDOWN_PARTS_MAX];
+        struct fulcrum_row *row = &picture->rows[i];
+        *row = (struct fulcrum_row){.name = source->name, .text = source->text};
+        for (size_t k = 0; k < data->part_count; k++) {
+            parts[k] = (struct fulcrum_row_part){
+                source->parts[k], fulcrum_palette_pen(data->part_styles[k]).rgb};
+        }
+        (void)fulcrum_row_stack(row, parts, data->part_count, data->scale);
+        if (shows_intervals(data)) {
+            fulcrum_row_interval(row, source->lo, source->hi);
+        }
     }
     if (picture->count < count) {
         (void)snprintf(picture->finding, sizeof picture->finding,

@@ -371,24 +371,6 @@ static void fill_legend(struct picture *picture)
     }
 }
 
-/* The i-th cell: two columns unless the page is a narrow column itself. */
-static struct fulcrum_rect cell_rect(struct fulcrum_rect body, size_t i)
-{
-    double width_pt = body.x1 - body.x0;
-    double height_pt = body.y1 - body.y0;
-    size_t columns = height_pt > 1.6 * width_pt ? 1 : 2;
-    size_t rows = CELL_COUNT / columns;
-    double cell_width =
-        (width_pt - cell_gap_pt * (double)(columns - 1)) / (double)columns;
-    double cell_height =
-        (height_pt - cell_gap_pt / 2.0 * (double)(rows - 1)) / (double)rows;
-    size_t column = i % columns;
-    size_t row = i / columns;
-    double x0 = body.x0 + (double)column * (cell_width + cell_gap_pt);
-    double y0 = body.y0 + (double)row * (cell_height + cell_gap_pt / 2.0);
-    return (struct fulcrum_rect){x0, y0, x0 + cell_width, y0 + cell_height};
-}
-
 /* Strips follow their main panels, so looking at those is enough. */
 static bool is_empty(const struct picture *picture)
 {
@@ -406,7 +388,21 @@ static void draw_cells(struct fulcrum_canvas *canvas, struct picture *picture)
     struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
     for (size_t i = 0; i < CELL_COUNT; i++) {
         struct fulcrum_stack *stack = &picture->cells[i].stack;
-        struct fulcrum_rect rect = cell_rect(body, i);
+        /* The i-th cell: two columns unless the page is a narrow column itself. */
+        double width_pt = body.x1 - body.x0;
+        double height_pt = body.y1 - body.y0;
+        size_t columns = height_pt > 1.6 * width_pt ? 1 : 2;
+        size_t rows = CELL_COUNT / columns;
+        double cell_width =
+            (width_pt - cell_gap_pt * (double)(columns - 1)) / (double)columns;
+        double cell_height =
+            (height_pt - cell_gap_pt / 2.0 * (double)(rows - 1)) / (double)rows;
+        size_t column = i % columns;
+        size_t row = i / columns;
+        double x0 = body.x0 + (double)column * (cell_width + cell_gap_pt);
+        double y0 = body.y0 + (double)row * (cell_height + cell_gap_pt / 2.0);
+        struct fulcrum_rect rect =
+            (struct fulcrum_rect){x0, y0, x0 + cell_width, y0 + cell_height};
         fulcrum_stack_fit(canvas, stack, rect);
         fulcrum_stack_place(canvas, stack, rect);
         fulcrum_stack_draw(canvas, stack);

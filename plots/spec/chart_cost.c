@@ -62,24 +62,6 @@ static void fill_marks(struct picture *picture)
     }
 }
 
-/* A name without a place near its star is left out; the footnote may tell it. */
-static void name_marks(struct fulcrum_canvas *canvas, const struct picture *picture)
-{
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
-    const struct fulcrum_panel *panel = &picture->panel;
-    style.rgb = FULCRUM_TONE_INK;
-    for (size_t i = 0; i < picture->data->mark_count; i++) {
-        const struct fulcrum_cost_mark *mark = &picture->data->marks[i];
-        if (fulcrum_axis_shows(&panel->x, mark->actor_count) &&
-            fulcrum_axis_shows(&panel->y, mark->cost_s)) {
-            const struct fulcrum_spot spot = {
-                fulcrum_axis_at(&panel->x, mark->actor_count),
-                fulcrum_axis_at(&panel->y, mark->cost_s)};
-            (void)fulcrum_label_near(canvas, &style, spot, panel->frame, mark->label);
-        }
-    }
-}
-
 static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     const void *data, struct fulcrum_error *err)
 {
@@ -98,7 +80,22 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
             .weight = 1.0});
     fulcrum_stack_draw_on(canvas, &picture->stack, "actors", &picture->page);
     if (picture->stack.count > 0) {
-        name_marks(canvas, picture);
+        /* A name without a place near its star is left out; the footnote may tell it.
+         */
+        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
+        const struct fulcrum_panel *panel = &picture->panel;
+        style.rgb = FULCRUM_TONE_INK;
+        for (size_t i = 0; i < picture->data->mark_count; i++) {
+            const struct fulcrum_cost_mark *mark = &picture->data->marks[i];
+            if (fulcrum_axis_shows(&panel->x, mark->actor_count) &&
+                fulcrum_axis_shows(&panel->y, mark->cost_s)) {
+                const struct fulcrum_spot spot = {
+                    fulcrum_axis_at(&panel->x, mark->actor_count),
+                    fulcrum_axis_at(&panel->y, mark->cost_s)};
+                (void)fulcrum_label_near(
+                    canvas, &style, spot, panel->frame, mark->label);
+            }
+        }
     }
     return fulcrum_canvas_status(canvas, err);
 }

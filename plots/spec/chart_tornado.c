@@ -165,20 +165,6 @@ static void share_body(const struct fulcrum_canvas *canvas, struct picture *pict
     }
 }
 
-/* Rows that would be too low make room for fewer of them, and the line that counts. */
-static void settle_rows(struct layout *layout)
-{
-    double height_pt = layout->bars.y1 - layout->bars.y0;
-    size_t room = (size_t)fmax(1.0, floor(height_pt / least_row_pt));
-    size_t lines = line_count(layout);
-    layout->shown = layout->count;
-    if (lines > room) {
-        lines = room;
-        layout->shown = room - 1;
-    }
-    layout->row_pt = height_pt / (double)lines;
-}
-
 static double widest_name(
     const struct fulcrum_canvas *canvas, const struct layout *layout)
 {
@@ -209,7 +195,17 @@ static void place_frames(const struct fulcrum_canvas *canvas, struct picture *pi
         double x1 = body.x1 - (share_pt > 0.0 ? share_pt + between_pt : 0.0);
         layout->bars = (struct fulcrum_rect){body.x0 + name_pt + gap_pt, y0, x1, y1};
         layout->shares = (struct fulcrum_rect){body.x1 - share_pt, y0, body.x1, y1};
-        settle_rows(layout);
+        /* Rows that would be too low make room for fewer of them, and the line that
+         * counts. */
+        double height_pt = layout->bars.y1 - layout->bars.y0;
+        size_t room = (size_t)fmax(1.0, floor(height_pt / least_row_pt));
+        size_t lines = line_count(layout);
+        layout->shown = layout->count;
+        if (lines > room) {
+            lines = room;
+            layout->shown = room - 1;
+        }
+        layout->row_pt = height_pt / (double)lines;
     }
 }
 
@@ -254,20 +250,6 @@ static void fit_bars(const struct fulcrum_canvas *canvas, struct layout *layout)
     layout->axis.to = layout->bars.x1;
 }
 
-/* From 0 to 1, and on the right of that the texts. */
-static void fit_shares(const struct fulcrum_canvas *canvas, struct layout *layout)
-{
-    struct fulcrum_limits limits = fulcrum_limits_none();
-    fulcrum_limits_add(&limits, 0.0);
-    fulcrum_limits_add(&limits, 1.0);
-    const struct fulcrum_axis_options options = {
-        .kind = FULCRUM_AXIS_LINEAR, .ticks_wanted = 3.0, .from_zero = 1};
-    fulcrum_axis_fit(&layout->share_axis, &limits, &options);
-    layout->shares.x1 -= text_width(canvas, "0.00   0.00") + gap_pt;
-    layout->share_axis.from = layout->shares.x0;
-    layout->share_axis.to = layout->shares.x1;
-}
-
 static bool has_shares(const struct layout *layout)
 {
     return layout->shares.x1 > layout->shares.x0;
@@ -300,24 +282,6 @@ static void draw_header(struct fulcrum_canvas *canvas, const struct layout *layo
     if (layout->panel->finding != NULL) {
         fulcrum_canvas_text(canvas, &finding, spot, layout->panel->finding);
     }
-}
-
-/* The name and, in tall rows, what the field varies over below it. */
-static void draw_name(struct fulcrum_canvas *canvas, const struct layout *layout,
-    const struct fulcrum_tornado_row *row, double middle)
-{
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
-    struct fulcrum_spot spot = {layout->bars.x0 - gap_pt, middle};
-    bool is_tall = layout->row_pt >= tall_row_pt && row->reach != NULL;
-    style.anchor_x = 1.0;
-    style.width_max_pt = spot.x - layout->rect.x0;
-    if (is_tall) {
-        style.anchor_y = 0.0;
-        fulcrum_canvas_text(canvas, &style, spot, row->reach);
-    }
-    style.anchor_y = is_tall ? 1.0 : 0.5;
-    style.rgb = FULCRUM_TONE_INK;
-    fulcrum_canvas_text(canvas, &style, spot, row->name);
 }
 
 /* A bar from the metric's value to one end. */
@@ -437,16 +401,6 @@ static void draw_share_heads(struct fulcrum_canvas *canvas, const struct layout 
         (struct fulcrum_spot){layout->rect.x1, layout->bars.y0}, share_heads);
 }
 
-/* The line that all bars start from. */
-static void draw_base(struct fulcrum_canvas *canvas, const struct layout *layout)
-{
-    const struct fulcrum_pen pen = {
-        .rgb = FULCRUM_TONE_INK, .width_pt = 1.0, .kind = FULCRUM_BOX_NONE};
-    double x = fulcrum_axis_at(&layout->axis, layout->panel->value);
-    fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, layout->bars.y0},
-        (struct fulcrum_spot){x, layout->bars.y1});
-}
-
 static void draw_rest(
     struct fulcrum_canvas *canvas, const struct layout *layout, double middle)
 {
@@ -479,13 +433,30 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct layout *layou
     for (size_t i = 0; i < layout->shown; i++) {
         const struct fulcrum_tornado_row *row = layout->rows[i].row;
         double middle = middle_of(layout, i);
-        draw_name(canvas, layout, row, middle);
+        /* The name and, in tall rows, what the field varies over below it. */
+        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_TICK);
+        struct fulcrum_spot spot = {layout->bars.x0 - gap_pt, middle};
+        bool is_tall = layout->row_pt >= tall_row_pt && row->reach != NULL;
+        style.anchor_x = 1.0;
+        style.width_max_pt = spot.x - layout->rect.x0;
+        if (is_tall) {
+            style.anchor_y = 0.0;
+            fulcrum_canvas_text(canvas, &style, spot, row->reach);
+        }
+        style.anchor_y = is_tall ? 1.0 : 0.5;
+        style.rgb = FULCRUM_TONE_INK;
+        fulcrum_canvas_text(canvas, &style, spot, row->name);
         draw_bars(canvas, layout, row, middle);
         if (has_shares(layout)) {
             draw_shares(canvas, layout, row, middle);
         }
     }
-    draw_base(canvas, layout);
+    /* The line that all bars start from. */
+    const struct fulcrum_pen pen = {
+        .rgb = FULCRUM_TONE_INK, .width_pt = 1.0, .kind = FULCRUM_BOX_NONE};
+    double x = fulcrum_axis_at(&layout->axis, layout->panel->value);
+    fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, layout->bars.y0},
+        (struct fulcrum_spot){x, layout->bars.y1});
     if (layout->shown < layout->panel->count) {
         draw_rest(canvas, layout, middle_of(layout, layout->shown));
     }
@@ -516,7 +487,16 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
         struct layout *layout = &picture->layouts[i];
         fit_bars(canvas, layout);
         if (has_shares(layout)) {
-            fit_shares(canvas, layout);
+            /* From 0 to 1, and on the right of that the texts. */
+            struct fulcrum_limits limits = fulcrum_limits_none();
+            fulcrum_limits_add(&limits, 0.0);
+            fulcrum_limits_add(&limits, 1.0);
+            const struct fulcrum_axis_options options = {
+                .kind = FULCRUM_AXIS_LINEAR, .ticks_wanted = 3.0, .from_zero = 1};
+            fulcrum_axis_fit(&layout->share_axis, &limits, &options);
+            layout->shares.x1 -= text_width(canvas, "0.00   0.00") + gap_pt;
+            layout->share_axis.from = layout->shares.x0;
+            layout->share_axis.to = layout->shares.x1;
         }
         draw_panel(canvas, layout);
     }

@@ -67,13 +67,6 @@ static bool is_in_place(const char *path, const struct stat *there)
            strncmp(path, "/proc/", 6) == 0;
 }
 
-/* Devices and pipes. Appending leaves a file that a shell redirects to as it is. */
-static int open_in_place(struct fulcrum_output *output, const char *path)
-{
-    output->stream = fopen(path, "a");
-    return output->stream != NULL ? 0 : errno;
-}
-
 /* O_EXCL with mode 0666 is mkstemp that heeds the umask. */
 static int open_temporary(struct fulcrum_output *output)
 {
@@ -133,7 +126,10 @@ static int open_path(struct fulcrum_output *output, const char *path)
         return EISDIR;
     }
     if (exists && is_in_place(path, &there)) {
-        return open_in_place(output, path);
+        /* Devices and pipes. Appending leaves a file that a shell redirects to as it
+         * is. */
+        output->stream = fopen(path, "a");
+        return output->stream != NULL ? 0 : errno;
     }
     int error = follow_links(output->path);
     return error != 0 ? error : open_replacement(output, exists ? &there : NULL);

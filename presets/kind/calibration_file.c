@@ -476,32 +476,6 @@ static const struct part parts[] = {
 
 enum { PART_COUNT = sizeof parts / sizeof parts[0] };
 
-/* Absent parts stay as a new calibration has them; null counts as absent. */
-static void read_parts(
-    const struct fulcrum_node *root, struct fulcrum_calibration *calibration)
-{
-    const char *keys[PART_COUNT + 4] = {"kind", "name", "title"};
-    for (size_t i = 0; i < PART_COUNT; i++) {
-        keys[i + 3] = parts[i].key;
-        struct fulcrum_node node = fulcrum_node_member(root, parts[i].key);
-        if (node.json != NULL || parts[i].is_required) {
-            parts[i].read(&node, calibration);
-        }
-    }
-    fulcrum_node_check_keys(root, keys);
-}
-
-/* What the model has to say, once every part could be read. */
-static void check_content(
-    struct fulcrum_reader *reader, const struct fulcrum_calibration *calibration)
-{
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (reader->faults.status == FULCRUM_OK &&
-        fulcrum_calibration_check(calibration, &failure) != FULCRUM_OK) {
-        fulcrum_reader_adopt(reader, &failure);
-    }
-}
-
 static enum fulcrum_status read_calibration(const char *path,
     struct json_object *document, struct fulcrum_calibration *calibration,
     struct fulcrum_error *err)
@@ -513,8 +487,22 @@ static enum fulcrum_status read_calibration(const char *path,
     if (head.is_kind) {
         memcpy(calibration->name, head.name, sizeof head.name);
         memcpy(calibration->title, head.title, sizeof head.title);
-        read_parts(&root, calibration);
-        check_content(&reader, calibration);
+        /* Absent parts stay as a new calibration has them; null counts as absent. */
+        const char *keys[PART_COUNT + 4] = {"kind", "name", "title"};
+        for (size_t i = 0; i < PART_COUNT; i++) {
+            keys[i + 3] = parts[i].key;
+            struct fulcrum_node node = fulcrum_node_member(&root, parts[i].key);
+            if (node.json != NULL || parts[i].is_required) {
+                parts[i].read(&node, calibration);
+            }
+        }
+        fulcrum_node_check_keys(&root, keys);
+        /* What the model has to say, once every part could be read. */
+        struct fulcrum_error failure = {FULCRUM_OK, ""};
+        if (reader.faults.status == FULCRUM_OK &&
+            fulcrum_calibration_check(calibration, &failure) != FULCRUM_OK) {
+            fulcrum_reader_adopt(&reader, &failure);
+        }
     }
     return fulcrum_reader_finish(&reader, err);
 }
@@ -543,18 +531,6 @@ enum fulcrum_status fulcrum_calibration_load(
     }
     *out = calibration;
     return FULCRUM_OK;
-}
-
-static void add_machine(
-    struct fulcrum_json *root, const struct fulcrum_machine *machine)
-{
-    struct fulcrum_json *object = fulcrum_json_add_object(root, "machine");
-    fulcrum_json_add_text(object, "name", machine->name);
-    fulcrum_json_add_text(object, "title", machine->title);
-    struct fulcrum_design design;
-    fulcrum_design_init(&design);
-    design.machine = *machine;
-    fulcrum_fields_io_write(&design, FULCRUM_PRESET_MACHINE, object);
 }
 
 static void add_parameters(
@@ -722,7 +698,13 @@ static struct fulcrum_json *build(const struct fulcrum_calibration *calibration)
     fulcrum_json_add_text(root, "name", calibration->name);
     fulcrum_json_add_text(root, "title", calibration->title);
     fulcrum_json_add_flag(root, "complete", calibration->complete);
-    add_machine(root, &calibration->machine);
+    struct fulcrum_json *object = fulcrum_json_add_object(root, "machine");
+    fulcrum_json_add_text(object, "name", calibration->machine.name);
+    fulcrum_json_add_text(object, "title", calibration->machine.title);
+    struct fulcrum_design design;
+    fulcrum_design_init(&design);
+    design.machine = calibration->machine;
+    fulcrum_fields_io_write(&design, FULCRUM_PRESET_MACHINE, object);
     add_parameters(root, calibration);
     add_covariance(root, calibration);
     add_draws(root, calibration);

@@ -58,37 +58,6 @@ static const char *type_name(int index)
     return fulcrum_product_form_type_name((enum fulcrum_product_form_type)index);
 }
 
-/* One server on a queue says what it is anyway. */
-static void read_servers(const struct fulcrum_node *object,
-    const struct fulcrum_product_form_station *station)
-{
-    struct fulcrum_node servers = fulcrum_node_member(object, "servers");
-    bool is_multi = station->type == FULCRUM_STATION_MULTI;
-    bool is_one = station->type == FULCRUM_STATION_QUEUE && station->servers == 1.0;
-    if (is_multi && servers.json == NULL) {
-        fulcrum_node_fault(&servers, FULCRUM_ERR_RANGE, "type multi needs it");
-    } else if (!is_multi && !is_one && servers.json != NULL) {
-        fulcrum_node_fault(&servers, FULCRUM_ERR_RANGE, "type %s takes none",
-            type_name((int)station->type));
-    }
-}
-
-/* The station's type becomes one that needs no rates where they cannot be read. */
-static void read_rates(const struct fulcrum_node *object,
-    struct fulcrum_product_form_station *station, double **rates)
-{
-    struct fulcrum_node rate = fulcrum_node_member(object, "rate");
-    if (station->type == FULCRUM_STATION_LD) {
-        if (!fulcrum_struct_io_numbers(&rate, 1.0, rates, &station->rate_count)) {
-            station->type = FULCRUM_STATION_QUEUE;
-        }
-        station->rate = *rates;
-    } else if (rate.json != NULL) {
-        fulcrum_node_fault(&rate, FULCRUM_ERR_RANGE, "type %s takes none",
-            type_name((int)station->type));
-    }
-}
-
 static void read_station(const struct fulcrum_node *object,
     struct fulcrum_product_form_station *station, double **rates)
 {
@@ -115,8 +84,27 @@ static void read_station(const struct fulcrum_node *object,
         return;
     }
     station->type = (enum fulcrum_product_form_type)index;
-    read_servers(object, station);
-    read_rates(object, station, rates);
+    /* One server on a queue says what it is anyway. */
+    struct fulcrum_node servers = fulcrum_node_member(object, "servers");
+    bool is_multi = station->type == FULCRUM_STATION_MULTI;
+    bool is_one = station->type == FULCRUM_STATION_QUEUE && station->servers == 1.0;
+    if (is_multi && servers.json == NULL) {
+        fulcrum_node_fault(&servers, FULCRUM_ERR_RANGE, "type multi needs it");
+    } else if (!is_multi && !is_one && servers.json != NULL) {
+        fulcrum_node_fault(&servers, FULCRUM_ERR_RANGE, "type %s takes none",
+            type_name((int)station->type));
+    }
+    /* The station's type becomes one that needs no rates where they cannot be read. */
+    struct fulcrum_node rate = fulcrum_node_member(object, "rate");
+    if (station->type == FULCRUM_STATION_LD) {
+        if (!fulcrum_struct_io_numbers(&rate, 1.0, rates, &station->rate_count)) {
+            station->type = FULCRUM_STATION_QUEUE;
+        }
+        station->rate = *rates;
+    } else if (rate.json != NULL) {
+        fulcrum_node_fault(&rate, FULCRUM_ERR_RANGE, "type %s takes none",
+            type_name((int)station->type));
+    }
 }
 
 /* Returns 1, or 0 after a fault of the list itself. */
@@ -144,26 +132,6 @@ static int read_stations(
         read_station(&element, &out->stations[i], &out->rates[i]);
     }
     return 1;
-}
-
-/*
- * Adds faults for what is malformed, and those of fulcrum_product_form_check. A station
- * without a name is called by its place, "stations[2]".
- *   out      zeroed; its owner calls product_form_line_clear
- */
-static void product_form_line_read(
-    const struct fulcrum_node *root, struct fulcrum_product_form_line *out)
-{
-    static const char *const others[] = {"kind", "name", "stations", NULL};
-    const struct fulcrum_struct_io section = {
-        product_form_line_network_rows, LENGTH(product_form_line_network_rows), others};
-    (void)fulcrum_struct_io_read(root, &section, &out->network);
-    struct fulcrum_node stations = fulcrum_node_member(root, "stations");
-    struct fulcrum_error failure = {FULCRUM_OK, ""};
-    if (read_stations(&stations, out) &&
-        fulcrum_product_form_check(&out->network, &failure) != FULCRUM_OK) {
-        fulcrum_reader_adopt(root->reader, &failure);
-    }
 }
 
 /* Frees what the line owns. A zeroed line is accepted. */
@@ -469,7 +437,22 @@ static void read_document(
     }
     line->kind = (enum fulcrum_network_kind)index;
     if (line->kind == FULCRUM_KIND_PRODUCT_FORM) {
-        product_form_line_read(root, &line->product_form);
+        /*
+         * Adds faults for what is malformed, and those of fulcrum_product_form_check. A
+         * station without a name is called by its place, "stations[2]".
+         *   out      zeroed; its owner calls product_form_line_clear
+         */
+        static const char *const others[] = {"kind", "name", "stations", NULL};
+        const struct fulcrum_struct_io section = {product_form_line_network_rows,
+            LENGTH(product_form_line_network_rows), others};
+        (void)fulcrum_struct_io_read(root, &section, &line->product_form.network);
+        struct fulcrum_node stations = fulcrum_node_member(root, "stations");
+        struct fulcrum_error failure = {FULCRUM_OK, ""};
+        if (read_stations(&stations, &line->product_form) &&
+            fulcrum_product_form_check(&line->product_form.network, &failure) !=
+                FULCRUM_OK) {
+            fulcrum_reader_adopt(root->reader, &failure);
+        }
     } else {
         read_network(root, line);
     }

@@ -132,16 +132,6 @@ static void read_members(
     read_sources(root, partition);
 }
 
-/* The content is looked at once its form is right: one fault is not told twice. */
-static void check_content(struct fulcrum_reader *reader, const struct fulcrum_mig *mig)
-{
-    struct fulcrum_error found = {FULCRUM_OK, ""};
-    if (reader->faults.status == FULCRUM_OK &&
-        fulcrum_mig_check(mig, &found) != FULCRUM_OK) {
-        fulcrum_reader_adopt(reader, &found);
-    }
-}
-
 static enum fulcrum_status read_partition(const char *path,
     struct json_object *document, struct fulcrum_partition *partition,
     struct fulcrum_error *err)
@@ -154,7 +144,13 @@ static enum fulcrum_status read_partition(const char *path,
         memcpy(partition->mig.name, head.name, sizeof head.name);
         memcpy(partition->mig.title, head.title, sizeof head.title);
         read_members(&root, partition);
-        check_content(&reader, &partition->mig);
+        /* The content is looked at once its form is right: one fault is not told twice.
+         */
+        struct fulcrum_error found = {FULCRUM_OK, ""};
+        if (reader.faults.status == FULCRUM_OK &&
+            fulcrum_mig_check(&partition->mig, &found) != FULCRUM_OK) {
+            fulcrum_reader_adopt(&reader, &found);
+        }
     }
     return fulcrum_reader_finish(&reader, err);
 }

@@ -43,14 +43,6 @@ const struct fulcrum_source *fulcrum_sources_find(
     return NULL;
 }
 
-static void chain_clear(struct chain *chain)
-{
-    for (size_t i = 0; i < chain->count; i++) {
-        fulcrum_document_free(chain->links[i].document);
-    }
-    chain->count = 0;
-}
-
 /* The same file by whatever path it is reached. */
 static bool is_in_chain(const struct chain *chain, const char *path)
 {
@@ -146,7 +138,10 @@ static enum fulcrum_status load_sheet(struct fulcrum_fields_io *sheet,
         apply_chain(chain, &reader, sheet, head);
         status = fulcrum_reader_finish(&reader, err);
     }
-    chain_clear(chain);
+    for (size_t i = 0; i < chain->count; i++) {
+        fulcrum_document_free(chain->links[i].document);
+    }
+    chain->count = 0;
     free(chain);
     return status;
 }

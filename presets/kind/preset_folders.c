@@ -170,14 +170,6 @@ static enum fulcrum_status list_names(
     return FULCRUM_OK;
 }
 
-/* References are read for what they predict elsewhere; here only what all files have.
- */
-static void check_source(const struct fulcrum_node *root)
-{
-    struct fulcrum_node source = fulcrum_node_member(root, "source");
-    (void)fulcrum_node_is_object(&source);
-}
-
 /* A name other than the file's would be listed, and then not be found. */
 static void read_title(struct fulcrum_reader *reader, enum fulcrum_preset_kind kind,
     struct fulcrum_preset_entry *entry)
@@ -200,7 +192,11 @@ static void read_title(struct fulcrum_reader *reader, enum fulcrum_preset_kind k
         }
     }
     if (kind == FULCRUM_PRESET_REFERENCE) {
-        check_source(&root);
+        /* References are read for what they predict elsewhere; here only what all files
+         * have.
+         */
+        struct fulcrum_node source = fulcrum_node_member(&root, "source");
+        (void)fulcrum_node_is_object(&source);
     }
     fulcrum_document_free(document);
 }

@@ -81,16 +81,6 @@ static bool is_blank(const struct fulcrum_csv_reader *reader, size_t row, size_t
     return text[strspn(text, " \t")] == '\0';
 }
 
-/* The words with which a field refuses a value say what it expects. */
-static void fault_setting(struct fulcrum_csv_reader *reader, size_t row, size_t column,
-    const struct fulcrum_error *failure)
-{
-    static const char expected[] = "expected ";
-    const char *at = strstr(failure->detail, expected);
-    csv_fault_cell(reader, row, column, failure->status,
-        at != NULL ? at + sizeof expected - 1 : "another value");
-}
-
 /* Whether a design would take the value is asked of one that nobody keeps. */
 static void read_field(struct fulcrum_csv_reader *reader, size_t row, size_t which,
     struct fulcrum_reference_setting *out)
@@ -118,7 +108,11 @@ static void read_field(struct fulcrum_csv_reader *reader, size_t row, size_t whi
                      : fulcrum_field_set_number(field, &design, out->number, &failure);
     }
     if (status != FULCRUM_OK) {
-        fault_setting(reader, row, column, &failure);
+        /* The words with which a field refuses a value say what it expects. */
+        static const char expected[] = "expected ";
+        const char *at = strstr(failure.detail, expected);
+        csv_fault_cell(reader, row, column, failure.status,
+            at != NULL ? at + sizeof expected - 1 : "another value");
     }
 }
 
@@ -256,18 +250,6 @@ static void read_series(struct fulcrum_csv_reader *reader, size_t row,
     memcpy(point->series, text, length + 1);
 }
 
-/* Adds the row as a point of the reference; what is wrong with it to the faults. */
-static void csv_read_row(struct fulcrum_csv_reader *reader, size_t row)
-{
-    struct fulcrum_reference *reference = reader->reference;
-    struct fulcrum_reference_point *point =
-        &reference->points[reference->point_count++];
-    point->index = row;
-    read_series(reader, row, point);
-    read_settings(reader, row, point);
-    read_observations(reader, row, point);
-}
-
 const char *const fulcrum_csv_words[FULCRUM_CSV_WORDS] = {"steps_per_s", "frames_per_s",
     "speedup", "runtime_rel", "gpu_w", "steps_per_s" FULCRUM_CSV_HALF_WIDTH,
     "frames_per_s" FULCRUM_CSV_HALF_WIDTH, "speedup" FULCRUM_CSV_HALF_WIDTH,
@@ -280,20 +262,15 @@ bool fulcrum_reference_is_csv(const char *name)
     return length > 4 && strcasecmp(name + length - 4, ".csv") == 0;
 }
 
-/* The name that a column of this name was most likely to have. */
-static const char *nearest_name(const char *name)
-{
-    size_t i = fulcrum_nearest(
-        name, fulcrum_csv_words, FULCRUM_CSV_WORDS, sizeof fulcrum_csv_words[0]);
-    return strchr(name, '.') == NULL && i < FULCRUM_CSV_WORDS
-               ? fulcrum_csv_words[i]
-               : fulcrum_field_nearest(name);
-}
-
 static void fault_column(struct fulcrum_csv_reader *reader, size_t column)
 {
     const char *name = fulcrum_table_column_name(reader->table, column);
-    const char *nearest = nearest_name(name);
+    /* The name that a column of this name was most likely to have. */
+    size_t i = fulcrum_nearest(
+        name, fulcrum_csv_words, FULCRUM_CSV_WORDS, sizeof fulcrum_csv_words[0]);
+    const char *nearest = strchr(name, '.') == NULL && i < FULCRUM_CSV_WORDS
+                              ? fulcrum_csv_words[i]
+                              : fulcrum_field_nearest(name);
     (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_UNKNOWN_NAME,
         "%s: column %zu: nothing is called '%.60s'%s%s%s", reader->path, column + 1,
         name, nearest != NULL ? "; did you mean '" : "",
@@ -312,23 +289,6 @@ static int sets_field(
     return 0;
 }
 
-/* A column whose name is that of a field, or short for one. */
-static void add_field(struct fulcrum_csv_reader *reader, size_t column)
-{
-    const char *name = fulcrum_table_column_name(reader->table, column);
-    const struct fulcrum_field *field = fulcrum_field_find(name);
-    if (field == NULL || field->kind == FULCRUM_FIELD_TEXT) {
-        fault_column(reader, column);
-    } else if (sets_field(reader, field)) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-            "%s: column %zu: '%s' sets %s, which an earlier column sets already",
-            reader->path, column + 1, name, field->path);
-    } else {
-        reader->field_column[reader->field_count] = column;
-        reader->fields[reader->field_count++] = field;
-    }
-}
-
 static void read_header(struct fulcrum_csv_reader *reader)
 {
     size_t count = fulcrum_table_column_count(reader->table);
@@ -342,7 +302,20 @@ static void read_header(struct fulcrum_csv_reader *reader)
             i++;
         }
         if (i > FULCRUM_CSV_WORD_ENV_COUNT) {
-            add_field(reader, column);
+            /* A column whose name is that of a field, or short for one. */
+            const char *name = fulcrum_table_column_name(reader->table, column);
+            const struct fulcrum_field *field = fulcrum_field_find(name);
+            if (field == NULL || field->kind == FULCRUM_FIELD_TEXT) {
+                fault_column(reader, column);
+            } else if (sets_field(reader, field)) {
+                (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
+                    "%s: column %zu: '%s' sets %s, which an earlier column sets "
+                    "already",
+                    reader->path, column + 1, name, field->path);
+            } else {
+                reader->field_column[reader->field_count] = column;
+                reader->fields[reader->field_count++] = field;
+            }
         }
     }
 }
@@ -426,21 +399,6 @@ static const struct fulcrum_observation *ratio_of(
     return NULL;
 }
 
-/* What ratios refer to is 1 by what it means. */
-static void check_base(struct fulcrum_csv_reader *reader)
-{
-    const struct fulcrum_observation *ratio =
-        ratio_of(&reader->reference->points[reader->base]);
-    if (is_relative(reader) && reader->faults.status == FULCRUM_OK &&
-        (ratio == NULL || fabs(ratio->value - 1.0) > 1e-9)) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
-            "%s: line %zu: speedup or runtime_rel refer to this row: expected 1 here, "
-            "or a column %s with 1 in another row",
-            reader->path, fulcrum_table_line(reader->table, reader->base),
-            FULCRUM_CSV_BASE);
-    }
-}
-
 /* Copies of `count` items; NULL where memory ran out. */
 static void *copy_items(const void *items, size_t count, size_t size)
 {
@@ -480,16 +438,6 @@ static void split_base(struct fulcrum_csv_reader *reader)
         other->observation_count * sizeof *other->observations);
 }
 
-static void check_row_count(struct fulcrum_csv_reader *reader)
-{
-    size_t count = fulcrum_table_row_count(reader->table);
-    if (count > FULCRUM_REFERENCE_CSV_ROWS_MOST) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
-            "%s: %zu rows: expected at most %d", reader->path, count,
-            (int)FULCRUM_REFERENCE_CSV_ROWS_MOST);
-    }
-}
-
 static void read_rows(struct fulcrum_csv_reader *reader)
 {
     size_t count = fulcrum_table_row_count(reader->table);
@@ -500,10 +448,28 @@ static void read_rows(struct fulcrum_csv_reader *reader)
         return;
     }
     for (size_t row = 0; row < count; row++) {
-        csv_read_row(reader, row);
+        /* Adds the row as a point of the reference; what is wrong with it to the
+         * faults. */
+        struct fulcrum_reference *reference = reader->reference;
+        struct fulcrum_reference_point *point =
+            &reference->points[reference->point_count++];
+        point->index = row;
+        read_series(reader, row, point);
+        read_settings(reader, row, point);
+        read_observations(reader, row, point);
     }
     find_base(reader);
-    check_base(reader);
+    /* What ratios refer to is 1 by what it means. */
+    const struct fulcrum_observation *ratio =
+        ratio_of(&reader->reference->points[reader->base]);
+    if (is_relative(reader) && reader->faults.status == FULCRUM_OK &&
+        (ratio == NULL || fabs(ratio->value - 1.0) > 1e-9)) {
+        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
+            "%s: line %zu: speedup or runtime_rel refer to this row: expected 1 here, "
+            "or a column %s with 1 in another row",
+            reader->path, fulcrum_table_line(reader->table, reader->base),
+            FULCRUM_CSV_BASE);
+    }
     if (reader->faults.status == FULCRUM_OK) {
         split_base(reader);
     }
@@ -568,7 +534,12 @@ static enum fulcrum_status read_all(
     }
     read_header(reader);
     check_header(reader);
-    check_row_count(reader);
+    size_t count = fulcrum_table_row_count(reader->table);
+    if (count > FULCRUM_REFERENCE_CSV_ROWS_MOST) {
+        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,
+            "%s: %zu rows: expected at most %d", reader->path, count,
+            (int)FULCRUM_REFERENCE_CSV_ROWS_MOST);
+    }
     if (reader->faults.status == FULCRUM_OK) {
         read_rows(reader);
         set_head(reader);

@@ -45,15 +45,6 @@ static int check_word(const struct fulcrum_node *node, const char *word, size_t 
     return 1;
 }
 
-/* What the field's setter expected; the node says what stood there. */
-static void fault_from_setter(
-    const struct fulcrum_node *node, const struct fulcrum_error *failure)
-{
-    const char *expected = strstr(failure->detail, "expected");
-    fulcrum_node_fault(
-        node, failure->status, "%s", expected != NULL ? expected : failure->detail);
-}
-
 /* Whether a design would take the value is asked of a design nobody keeps. */
 static void check_field(const struct fulcrum_node *node,
     const struct fulcrum_field *field, const struct fulcrum_reference_setting *setting)
@@ -69,17 +60,10 @@ static void check_field(const struct fulcrum_node *node,
             ? fulcrum_field_set_text(field, &design, setting->text, &failure)
             : fulcrum_field_set_number(field, &design, setting->number, &failure);
     if (status != FULCRUM_OK) {
-        fault_from_setter(node, &failure);
-    }
-}
-
-static void check_env_count(
-    const struct fulcrum_node *node, const struct fulcrum_reference_setting *setting)
-{
-    double count = setting->number;
-    if (!(count >= 1.0 && count <= ENV_COUNT_MOST && count == floor(count))) {
-        fulcrum_node_fault(node, FULCRUM_ERR_RANGE,
-            "expected a whole number from 1 to %g", ENV_COUNT_MOST);
+        /* What the field's setter expected; the node says what stood there. */
+        const char *expected = strstr(failure.detail, "expected");
+        fulcrum_node_fault(
+            node, failure.status, "%s", expected != NULL ? expected : failure.detail);
     }
 }
 
@@ -114,7 +98,11 @@ static void check_setting(
     const struct fulcrum_node *node, const struct fulcrum_reference_setting *setting)
 {
     if (strcmp(setting->path, FULCRUM_REFERENCE_ENV_COUNT) == 0) {
-        check_env_count(node, setting);
+        double count = setting->number;
+        if (!(count >= 1.0 && count <= ENV_COUNT_MOST && count == floor(count))) {
+            fulcrum_node_fault(node, FULCRUM_ERR_RANGE,
+                "expected a whole number from 1 to %g", ENV_COUNT_MOST);
+        }
     } else if (strchr(setting->path, '.') == NULL) {
         check_condition(node, setting);
     } else if (fulcrum_field_find(setting->path) != NULL) {
@@ -342,24 +330,6 @@ static bool is_repeat(const struct fulcrum_reference_point *point,
         }
     }
     return 1;
-}
-
-/* A fault for each point that has series and settings of an earlier one. */
-static void reference_check_repeats(
-    const struct fulcrum_node *array, const struct fulcrum_reference *reference)
-{
-    for (size_t i = 1; i < reference->point_count; i++) {
-        size_t j = 0;
-        while (j < i && !is_repeat(&reference->points[i], &reference->points[j])) {
-            j++;
-        }
-        if (j < i) {
-            fulcrum_reader_fault(array->reader, FULCRUM_ERR_FORMAT,
-                "%s[%zu] has the series and the settings of %s[%zu]: expected each "
-                "point once",
-                array->path, i, array->path, j);
-        }
-    }
 }
 
 static struct fulcrum_observation *find_observation(
@@ -704,7 +674,19 @@ static void read_points(
     const struct fulcrum_node *node, struct fulcrum_reference *reference)
 {
     reference_read_points(node, reference);
-    reference_check_repeats(node, reference);
+    /* A fault for each point that has series and settings of an earlier one. */
+    for (size_t i = 1; i < reference->point_count; i++) {
+        size_t j = 0;
+        while (j < i && !is_repeat(&reference->points[i], &reference->points[j])) {
+            j++;
+        }
+        if (j < i) {
+            fulcrum_reader_fault(node->reader, FULCRUM_ERR_FORMAT,
+                "%s[%zu] has the series and the settings of %s[%zu]: expected each "
+                "point once",
+                node->path, i, node->path, j);
+        }
+    }
     reference_convert_frames(node, reference);
 }
 
@@ -730,21 +712,6 @@ static const struct {
 };
 
 enum { MEMBER_COUNT = sizeof members / sizeof members[0] };
-
-/* null counts as absent. */
-static void read_members(
-    const struct fulcrum_node *root, struct fulcrum_reference *reference)
-{
-    const char *keys[MEMBER_COUNT + 4] = {"kind", "name", "title"};
-    for (size_t i = 0; i < MEMBER_COUNT; i++) {
-        keys[i + 3] = members[i].key;
-        struct fulcrum_node node = fulcrum_node_member(root, members[i].key);
-        if (node.json != NULL || members[i].is_required) {
-            members[i].read(&node, reference);
-        }
-    }
-    fulcrum_node_check_keys(root, keys);
-}
 
 static bool is_member(const char *key)
 {
@@ -826,7 +793,16 @@ static enum fulcrum_status read_reference(const char *path,
     if (head.is_kind) {
         memcpy(reference->name, head.name, sizeof head.name);
         memcpy(reference->title, head.title, sizeof head.title);
-        read_members(&root, reference);
+        /* null counts as absent. */
+        const char *keys[MEMBER_COUNT + 4] = {"kind", "name", "title"};
+        for (size_t i = 0; i < MEMBER_COUNT; i++) {
+            keys[i + 3] = members[i].key;
+            struct fulcrum_node node = fulcrum_node_member(&root, members[i].key);
+            if (node.json != NULL || members[i].is_required) {
+                members[i].read(&node, reference);
+            }
+        }
+        fulcrum_node_check_keys(&root, keys);
         check_sources(&root, reference);
     }
     return fulcrum_reader_finish(&reader, err);

@@ -59,32 +59,22 @@ static void add_required(struct fulcrum_json *schema, const char *const *keys)
     }
 }
 
-static void add_choices(struct fulcrum_json *schema, const struct fulcrum_field *field)
+static void add_field(
+    struct fulcrum_json *properties, const char *key, const struct fulcrum_field *field)
 {
-    struct fulcrum_json *choices = fulcrum_json_add_array(schema, "enum");
-    for (int i = 0; field->choice(i) != NULL; i++) {
-        fulcrum_json_append_text(choices, field->choice(i));
-    }
-    fulcrum_json_append_number(choices, (double)NAN); /* written as null */
-}
-
-/* Editors show this beside the key. */
-static void describe(struct fulcrum_json *schema, const struct fulcrum_field *field)
-{
+    struct fulcrum_json *schema = fulcrum_json_add_object(properties, key);
+    /* Editors show this beside the key. */
     char text[200];
     const char *unit = field->unit[0] != '\0' ? field->unit : NULL;
     (void)snprintf(text, sizeof text, "%s%s%s", field->meaning,
         unit != NULL ? ", in " : "", unit != NULL ? unit : "");
     fulcrum_json_add_text(schema, "description", text);
-}
-
-static void add_field(
-    struct fulcrum_json *properties, const char *key, const struct fulcrum_field *field)
-{
-    struct fulcrum_json *schema = fulcrum_json_add_object(properties, key);
-    describe(schema, field);
     if (field->kind == FULCRUM_FIELD_CHOICE) {
-        add_choices(schema, field);
+        struct fulcrum_json *choices = fulcrum_json_add_array(schema, "enum");
+        for (int i = 0; field->choice(i) != NULL; i++) {
+            fulcrum_json_append_text(choices, field->choice(i));
+        }
+        fulcrum_json_append_number(choices, (double)NAN); /* written as null */
         fulcrum_json_add_text(schema, "default", field->choice((int)field->fallback));
         return;
     }
@@ -368,15 +358,6 @@ static void add_points(struct fulcrum_json *properties)
     fulcrum_json_add_number(half_width, "minimum", 0);
 }
 
-static void add_predictors(struct fulcrum_json *properties)
-{
-    struct fulcrum_json *predictor = fulcrum_json_add_object(properties, "predictor");
-    struct fulcrum_json *names = fulcrum_json_add_array(predictor, "enum");
-    for (size_t i = 0; fulcrum_predictor_name(i) != NULL; i++) {
-        fulcrum_json_append_text(names, fulcrum_predictor_name(i));
-    }
-}
-
 static void add_reference(struct fulcrum_json *root)
 {
     static const char *const required[] = {
@@ -398,7 +379,11 @@ static void add_reference(struct fulcrum_json *root)
     struct fulcrum_json *calibrations = add_map(
         properties, "calibrations", "calibrations of single series, by their names");
     fulcrum_json_add_text(calibrations, "type", "string");
-    add_predictors(properties);
+    struct fulcrum_json *predictor = fulcrum_json_add_object(properties, "predictor");
+    struct fulcrum_json *names = fulcrum_json_add_array(predictor, "enum");
+    for (size_t i = 0; fulcrum_predictor_name(i) != NULL; i++) {
+        fulcrum_json_append_text(names, fulcrum_predictor_name(i));
+    }
     struct fulcrum_json *reason = fulcrum_json_add_object(properties, "not_predicted");
     add_type_or_null(reason, "string");
     fulcrum_json_add_text(reason, "description", "why nothing predicts these points");
