@@ -272,21 +272,17 @@ static bool has_verdicts(const struct fulcrum_accuracy *accuracy)
     return count > 0;
 }
 
-/* What the tables do not say. */
-static void print_head(const struct fulcrum_accuracy *accuracy, FILE *stream)
-{
-    const struct fulcrum_comparison_plan *plan = &accuracy->domains[0].plan;
-    (void)fprintf(stream, "%s against its judge, seed %.0f, errors in %%%s\n\n",
-        fulcrum_method_name(plan->method), (double)plan->seed,
-        accuracy->is_interrupted ? "; interrupted, so some networks are missing" : "");
-}
-
 static enum fulcrum_status print_table(const struct fulcrum_accuracy *accuracy,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_report *summaries = summary_report(accuracy, context->format);
     struct fulcrum_report *verdicts = verdict_report(accuracy);
-    print_head(accuracy, context->out);
+    /* What the tables do not say. */
+    FILE *stream = context->out;
+    const struct fulcrum_comparison_plan *plan = &accuracy->domains[0].plan;
+    (void)fprintf(stream, "%s against its judge, seed %.0f, errors in %%%s\n\n",
+        fulcrum_method_name(plan->method), (double)plan->seed,
+        accuracy->is_interrupted ? "; interrupted, so some networks are missing" : "");
     enum fulcrum_status status = fulcrum_report_print(summaries, "", context, err);
     if (status == FULCRUM_OK && has_verdicts(accuracy)) {
         (void)fputc('\n', context->out);
@@ -395,19 +391,6 @@ static enum fulcrum_status plan_domain(
                : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu networks", out->count);
 }
 
-static void compare_domain(struct job *job, struct fulcrum_accuracy_domain *domain)
-{
-    for (size_t first = 0; first < domain->count; first += BLOCK) {
-        size_t left = domain->count - first;
-        size_t count = left < BLOCK ? left : BLOCK;
-        fulcrum_progress_update(&job->progress, (double)job->done / (double)job->total,
-            fulcrum_domain_name(domain->plan.domain));
-        fulcrum_compare(
-            &domain->plan, domain->comparisons + first, first, count, job->stop);
-        job->done += count;
-    }
-}
-
 /* Domains that Ctrl-C comes before are left out of the report. */
 static enum fulcrum_status compare_all(struct job *job, struct fulcrum_error *err)
 {
@@ -416,7 +399,17 @@ static enum fulcrum_status compare_all(struct job *job, struct fulcrum_error *er
         if (i > 0 && *job->stop != 0) {
             break;
         }
-        compare_domain(job, &job->domains[i]);
+        struct fulcrum_accuracy_domain *domain = &job->domains[i];
+        for (size_t first = 0; first < domain->count; first += BLOCK) {
+            size_t left = domain->count - first;
+            size_t count = left < BLOCK ? left : BLOCK;
+            fulcrum_progress_update(&job->progress,
+                (double)job->done / (double)job->total,
+                fulcrum_domain_name(domain->plan.domain));
+            fulcrum_compare(
+                &domain->plan, domain->comparisons + first, first, count, job->stop);
+            job->done += count;
+        }
         status = accuracy_conclude(&job->domains[i], err);
         job->accuracy.domain_count++;
     }
@@ -495,62 +488,34 @@ static const char *judge_name(int index)
 }
 
 static const struct fulcrum_option rows[] = {
-    {.name = "domain",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct settings, domain),
-        .value = "NAME",
-        .fallback = "all",
-        .choice = domain_name,
-        .help = "which networks are drawn; all leaves out the corners"},
-    {.name = "networks",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = offsetof(struct settings, networks),
-        .value = "N",
-        .least = 1.0,
-        .most = 1e7,
-        .help = "how many of each domain; as many as its targets ask for unless given"},
+    FULCRUM_OPTION(CHOICE, "domain", offsetof(struct settings, domain), "NAME",
+        .fallback = "all", .choice = domain_name,
+        .help = "which networks are drawn; all leaves out the corners"),
+    FULCRUM_OPTION(COUNT, "networks", offsetof(struct settings, networks), "N",
+        .least = 1.0, .most = 1e7,
+        .help = "how many of each domain; as many as its targets ask for unless given"),
     FULCRUM_OPTION_SEED(offsetof(struct settings, seed),
         "of networks and simulations; the same seed gives the same bytes"),
-    {.name = "method",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct settings, method),
-        .value = "METHOD",
-        .fallback = "fast",
-        .choice = method_name,
-        .help = "the method that is judged"},
-    {.name = "judge",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct settings, judge),
-        .value = "METHOD",
+    FULCRUM_OPTION(CHOICE, "method", offsetof(struct settings, method), "METHOD",
+        .fallback = "fast", .choice = method_name, .help = "the method that is judged"),
+    FULCRUM_OPTION(CHOICE, "judge", offsetof(struct settings, judge), "METHOD",
         .choice = judge_name,
         .help = "what it is held against; the chain on exponential networks and "
-                "simulations on all others unless given"},
-    {.name = "half-width",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, judge_half_width_rel),
-        .value = "FRACTION",
-        .fallback = "0.002",
-        .least = 1e-5,
-        .most = 0.5,
-        .help = "relative half-width of the 95 % intervals of a judge that simulates"},
-    {.name = "method-half-width",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, half_width_rel),
-        .value = "FRACTION",
-        .least = 1e-5,
+                "simulations on all others unless given"),
+    FULCRUM_OPTION(NUMBER, "half-width",
+        offsetof(struct settings, judge_half_width_rel), "FRACTION",
+        .fallback = "0.002", .least = 1e-5, .most = 0.5,
+        .help = "relative half-width of the 95 % intervals of a judge that simulates"),
+    FULCRUM_OPTION(NUMBER, "method-half-width",
+        offsetof(struct settings, half_width_rel), "FRACTION", .least = 1e-5,
         .most = 0.5,
         .help = "the same of a method that simulates, or that chooses by it (auto); as "
-                "the target asks for, else 0.01, unless given"},
-    {.name = "worst",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = offsetof(struct settings, worst),
-        .value = "N",
-        .fallback = "0",
-        .least = 0.0,
-        .most = 1e7,
+                "the target asks for, else 0.01, unless given"),
+    FULCRUM_OPTION(COUNT, "worst", offsetof(struct settings, worst), "N",
+        .fallback = "0", .least = 0.0, .most = 1e7,
         .help =
             "networks with the largest errors to print of each domain, as lines for "
-            "'fulcrum solve' (not in CSV)"},
+            "'fulcrum solve' (not in CSV)"),
     {.name = NULL},
 };
 

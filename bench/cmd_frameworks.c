@@ -20,20 +20,6 @@ static const struct fulcrum_column columns[] = {
     {"capped_steps_max_frac", FULCRUM_COLUMN_NUMBER, "max"},
 };
 
-static void add_row(
-    struct fulcrum_report *report, const struct fulcrum_framework_row *row, double unit)
-{
-    fulcrum_report_add_text(report, row->left_out);
-    fulcrum_report_add_text(report, row->series);
-    fulcrum_report_add_text(report, row->reference);
-    fulcrum_report_add_number(
-        report, (double)row->errors[FULCRUM_FRAMEWORK_NETWORK].count);
-    for (size_t rule = 0; rule < FULCRUM_FRAMEWORK_RULES; rule++) {
-        fulcrum_report_add_number(report, unit * row->errors[rule].mape_frac);
-        fulcrum_report_add_number(report, unit * row->errors[rule].max_frac);
-    }
-}
-
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -46,8 +32,17 @@ static enum fulcrum_status run(
     struct fulcrum_report *report =
         fulcrum_report_new("frameworks", columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < rows.count; i++) {
-        add_row(report, &rows.items[i],
-            context->format == FULCRUM_FORMAT_TABLE ? 100.0 : 1.0);
+        const struct fulcrum_framework_row *row = &rows.items[i];
+        double unit = context->format == FULCRUM_FORMAT_TABLE ? 100.0 : 1.0;
+        fulcrum_report_add_text(report, row->left_out);
+        fulcrum_report_add_text(report, row->series);
+        fulcrum_report_add_text(report, row->reference);
+        fulcrum_report_add_number(
+            report, (double)row->errors[FULCRUM_FRAMEWORK_NETWORK].count);
+        for (size_t rule = 0; rule < FULCRUM_FRAMEWORK_RULES; rule++) {
+            fulcrum_report_add_number(report, unit * row->errors[rule].mape_frac);
+            fulcrum_report_add_number(report, unit * row->errors[rule].max_frac);
+        }
     }
     status = fulcrum_report_print(report, "fulcrum-bench-frameworks", context, err);
     fulcrum_report_free(report);

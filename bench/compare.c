@@ -121,26 +121,6 @@ static bool is_in(
            (set == FULCRUM_COMPARISON_ALL || comparison->flags == 0);
 }
 
-/* Sums of everything that is a mean. */
-static void add(struct fulcrum_comparison_summary *sums,
-    const struct fulcrum_comparison *comparison)
-{
-    double error = fabs(comparison->error_rel);
-    sums->mean_rel += error;
-    sums->bias_rel += comparison->error_rel;
-    sums->flagged_frac += comparison->flags != 0;
-    double told = comparison->told_rel + comparison->judge_rel;
-    sums->within_frac += error <= told;
-    if (told > 0.0) {
-        sums->told_ratio_max = fmax(sums->told_ratio_max, error / told);
-    }
-    sums->judge_rel += comparison->judge_rel;
-    sums->batch_rel += fabs(comparison->batch_error_rel);
-    sums->cpu_busy += fabs(comparison->cpu_busy_error);
-    sums->host_busy += fabs(comparison->host_busy_error);
-    sums->gpu_busy += fabs(comparison->gpu_busy_error);
-}
-
 /* 0 / 0 is NAN as it should be, but the sanitizer takes it for a mistake. */
 static void divide(struct fulcrum_comparison_summary *sums, size_t told_count)
 {
@@ -175,7 +155,22 @@ enum fulcrum_status fulcrum_comparison_summarise(struct fulcrum_comparison_summa
     size_t told_count = 0;
     for (size_t i = 0; i < count; i++) {
         if (is_in(&comparisons[i], set)) {
-            add(&summary, &comparisons[i]);
+            /* Sums of everything that is a mean. */
+            const struct fulcrum_comparison *comparison = &comparisons[i];
+            double error = fabs(comparison->error_rel);
+            summary.mean_rel += error;
+            summary.bias_rel += comparison->error_rel;
+            summary.flagged_frac += comparison->flags != 0;
+            double told = comparison->told_rel + comparison->judge_rel;
+            summary.within_frac += error <= told;
+            if (told > 0.0) {
+                summary.told_ratio_max = fmax(summary.told_ratio_max, error / told);
+            }
+            summary.judge_rel += comparison->judge_rel;
+            summary.batch_rel += fabs(comparison->batch_error_rel);
+            summary.cpu_busy += fabs(comparison->cpu_busy_error);
+            summary.host_busy += fabs(comparison->host_busy_error);
+            summary.gpu_busy += fabs(comparison->gpu_busy_error);
             told_count += comparisons[i].told_rel > 0.0;
             errors[summary.count++] = fabs(comparisons[i].error_rel);
         }

@@ -153,11 +153,6 @@ static struct fulcrum_network draw_machine(struct source *source)
     return network;
 }
 
-static struct fulcrum_training draw_training(struct source *source)
-{
-    return (struct fulcrum_training){3360.0, prior(source, 0.2, 1.6), 2.4, 1.0};
-}
-
 /* One GPU of the paper's machine, every parameter from its prior. */
 static struct fulcrum_network draw_fixed(struct source *source)
 {
@@ -184,7 +179,8 @@ static struct fulcrum_network draw_fixed(struct source *source)
     network.batch_size = network.actors / 2.0;
     network.depth = 2.0;
     if (chance(source, 0.5)) {
-        network.training = draw_training(source);
+        network.training =
+            (struct fulcrum_training){3360.0, prior(source, 0.2, 1.6), 2.4, 1.0};
     }
     return network;
 }
@@ -245,8 +241,10 @@ static struct fulcrum_step extreme_step(struct source *source)
     }
 }
 
-static void extreme_cpu(struct source *source, struct fulcrum_cpu_station *cpu)
+static struct fulcrum_network draw_corners(struct source *source)
 {
+    struct fulcrum_network network = plain(floor(extreme(source, 1.0, 1e6)), 1.0);
+    struct fulcrum_cpu_station *cpu = &network.cpu;
     cpu->core_count = floor(extreme(source, 1.0, 4096.0));
     cpu->thread_count = cpu->core_count * (1.0 + (double)pick(source, 2));
     /* At least one thread is left to the actors. */
@@ -254,12 +252,6 @@ static void extreme_cpu(struct source *source, struct fulcrum_cpu_station *cpu)
     cpu->smt_yield_frac = extreme(source, 0.0, 1.0);
     cpu->turbo_frac = extreme(source, 0.0, 1.0);
     cpu->oversubscription_frac = extreme(source, 0.0, 10.0);
-}
-
-static struct fulcrum_network draw_corners(struct source *source)
-{
-    struct fulcrum_network network = plain(floor(extreme(source, 1.0, 1e6)), 1.0);
-    extreme_cpu(source, &network.cpu);
     network.step = extreme_step(source);
     network.host.per_batch_s = extreme_time(source);
     network.host.per_item_s = extreme_time(source);

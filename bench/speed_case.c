@@ -451,19 +451,6 @@ static size_t add_sweeps(
     return SWEEPS;
 }
 
-static size_t add_yardsticks(struct fulcrum_speed_case *out)
-{
-    for (size_t i = 0; i < COUNT_OF(yardsticks); i++) {
-        out[i] = (struct fulcrum_speed_case){.part = FULCRUM_SPEED_YARDSTICK,
-            .series = i,
-            .name = yardsticks[i].name,
-            .law = fulcrum_step_law_name(FULCRUM_LAW_EXPONENTIAL),
-            .actors = (double)YARDSTICK_CUSTOMERS,
-            .threads = (double)NAN};
-    }
-    return COUNT_OF(yardsticks);
-}
-
 struct fulcrum_speed_case *fulcrum_speed_cases_new(
     size_t *count, double actors_most, struct fulcrum_speed_sweep *const *sweeps)
 {
@@ -473,7 +460,15 @@ struct fulcrum_speed_case *fulcrum_speed_cases_new(
                COUNT_OF(yardsticks) + SWEEPS
     };
     struct fulcrum_speed_case *cases = fulcrum_allocate(MOST, sizeof *cases);
-    size_t used = add_yardsticks(cases);
+    for (size_t i = 0; i < COUNT_OF(yardsticks); i++) {
+        cases[i] = (struct fulcrum_speed_case){.part = FULCRUM_SPEED_YARDSTICK,
+            .series = i,
+            .name = yardsticks[i].name,
+            .law = fulcrum_step_law_name(FULCRUM_LAW_EXPONENTIAL),
+            .actors = (double)YARDSTICK_CUSTOMERS,
+            .threads = (double)NAN};
+    }
+    size_t used = COUNT_OF(yardsticks);
     used += add_solutions(cases + used, actors_most);
     used += add_shapes(cases + used, actors_most);
     used += add_simulations(cases + used, actors_most);

@@ -77,19 +77,15 @@ static void read_cpuinfo_line(struct fulcrum_cpu *out, const char *line)
     }
 }
 
-/* The base clock where the driver tells it: /proc/cpuinfo shows the moment's clock. */
-static double base_clock_hz(const char *root)
-{
-    long base_khz = cpu_number(root, 0, "cpufreq/base_frequency");
-    return base_khz > 0 ? 1e3 * (double)base_khz : (double)NAN;
-}
-
 void fulcrum_host_read_cpuinfo(struct fulcrum_cpu *out, const char *root)
 {
     char name[512];
     char line[512];
     out->name[0] = '\0';
-    out->clock_hz = base_clock_hz(root);
+    /* The base clock where the driver tells it: /proc/cpuinfo shows the moment's clock.
+     */
+    long base_khz = cpu_number(root, 0, "cpufreq/base_frequency");
+    out->clock_hz = base_khz > 0 ? 1e3 * (double)base_khz : (double)NAN;
     (void)snprintf(name, sizeof name, "%s/proc/cpuinfo", root);
     FILE *file = fopen(name, "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {

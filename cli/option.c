@@ -278,18 +278,15 @@ static const struct slot *slot_of(const struct parser *parser, int code)
     return slot;
 }
 
-/* The name in a word like "--name=value", without dashes and value. */
-static void name_in(const char *word, char *out, size_t size)
-{
-    size_t length = strcspn(word + 2, "=");
-    (void)snprintf(
-        out, size, "%.*s", (int)(length < size ? length : size - 1), word + 2);
-}
-
 static enum fulcrum_status fail_unknown(const struct parser *parser, const char *word)
 {
     char name[NAME_SIZE];
-    name_in(word, name, sizeof name);
+    /* The name in a word like "--name=value", without dashes and value. */
+    char *out = name;
+    size_t size = sizeof name;
+    size_t length = strcspn(word + 2, "=");
+    (void)snprintf(
+        out, size, "%.*s", (int)(length < size ? length : size - 1), word + 2);
     for (size_t i = 0; i < parser->count; i++) {
         if (name[0] != '\0' &&
             strncmp(parser->longs[i].name, name, strlen(name)) == 0) {
@@ -353,19 +350,6 @@ static enum fulcrum_status take_option(
     return set_value(parser, slot, optarg);
 }
 
-static void clear_arguments(const struct parser *parser)
-{
-    const struct fulcrum_argument *argument = parser->argument;
-    for (; argument != NULL && argument->name != NULL; argument++) {
-        void *member = parser->settings + argument->offset;
-        if (argument->kind == FULCRUM_ARGUMENT_REST) {
-            *(struct fulcrum_text_list *)member = (struct fulcrum_text_list){0, NULL};
-        } else {
-            *(const char **)member = NULL;
-        }
-    }
-}
-
 static enum fulcrum_status read_words(struct parser *parser)
 {
     bool is_complete = 0;
@@ -403,7 +387,15 @@ enum fulcrum_status fulcrum_options_parse(const struct fulcrum_syntax *syntax,
         .argument = syntax->arguments,
         .err = err,
     };
-    clear_arguments(&parser);
+    const struct fulcrum_argument *argument = parser.argument;
+    for (; argument != NULL && argument->name != NULL; argument++) {
+        void *member = parser.settings + argument->offset;
+        if (argument->kind == FULCRUM_ARGUMENT_REST) {
+            *(struct fulcrum_text_list *)member = (struct fulcrum_text_list){0, NULL};
+        } else {
+            *(const char **)member = NULL;
+        }
+    }
     enum fulcrum_status status = build(&parser);
     if (status == FULCRUM_OK) {
         status = read_words(&parser);

@@ -57,14 +57,17 @@ struct fulcrum_option_group {
     size_t offset;
 };
 
-/* --seed, of what `text` says; a member of struct fulcrum_option takes no other form.
- */
-#define FULCRUM_OPTION_SEED(member, text)                                              \
+/* A row; what a struct fulcrum_option has besides follows by name. */
+#define FULCRUM_OPTION(kind_, name_, offset_, value_, ...)                             \
     {                                                                                  \
-        .name = "seed", .kind = FULCRUM_OPTION_COUNT, .offset = (member),              \
-        .value = "N", .fallback = "1", .least = 0.0, .most = 9007199254740992.0,       \
-        .help = (text)                                                                 \
+        .name = (name_), .kind = FULCRUM_OPTION_##kind_, .offset = (offset_),          \
+        .value = (value_), __VA_ARGS__                                                 \
     }
+
+/* --seed, of what `text` says. */
+#define FULCRUM_OPTION_SEED(offset_, text)                                             \
+    FULCRUM_OPTION(COUNT, "seed", offset_, "N", .fallback = "1", .least = 0.0,         \
+        .most = 9007199254740992.0, .help = (text))
 
 enum fulcrum_argument_kind {
     FULCRUM_ARGUMENT_ONE,      /* const char *, must be given */

@@ -125,15 +125,6 @@ static void begin_remark(struct text *text)
     add(text, text->used == 0 ? "(" : "; ");
 }
 
-static void add_choices(struct text *text, fulcrum_choice_name *choice)
-{
-    begin_remark(text);
-    for (int i = 0; choice(i) != NULL; i++) {
-        add(text, i == 0 ? "" : ", ");
-        add(text, choice(i));
-    }
-}
-
 static void add_range(struct text *text, const struct fulcrum_option *row)
 {
     char range[80];
@@ -156,7 +147,12 @@ void fulcrum_usage_remarks(const struct fulcrum_option *row, char *out, size_t s
     struct text text = {out, size, 0};
     out[0] = '\0';
     if (row->kind == FULCRUM_OPTION_CHOICE) {
-        add_choices(&text, row->choice);
+        fulcrum_choice_name *choice = row->choice;
+        begin_remark(&text);
+        for (int i = 0; choice(i) != NULL; i++) {
+            add(&text, i == 0 ? "" : ", ");
+            add(&text, choice(i));
+        }
     }
     if (row->kind == FULCRUM_OPTION_NUMBER || row->kind == FULCRUM_OPTION_COUNT) {
         add_range(&text, row);
@@ -202,38 +198,6 @@ static void print_arguments(FILE *stream, const struct fulcrum_argument *argumen
     }
 }
 
-static void print_groups(FILE *stream, const struct fulcrum_option_group *group)
-{
-    for (; group->rows != NULL; group++) {
-        (void)fprintf(
-            stream, "\n%s:\n", group->title != NULL ? group->title : "Options");
-        for (const struct fulcrum_option *row = group->rows; row->name != NULL; row++) {
-            print_option(stream, row);
-        }
-    }
-}
-
-/* Long command lines go on after a backslash, as the shell reads them. */
-static void print_shell_line(FILE *stream, const char *line)
-{
-    enum { INDENT = 2, CONTINUED = 6 };
-    size_t room = LINE_WIDTH - INDENT;
-    (void)fprintf(stream, "%*s", INDENT, "");
-    while (strlen(line) > room) {
-        size_t end = room - strlen(" \\");
-        while (end > 0 && line[end] != ' ') {
-            end--;
-        }
-        if (end == 0) {
-            break;
-        }
-        (void)fprintf(stream, "%.*s \\\n%*s", (int)end, line, CONTINUED, "");
-        line += end + 1;
-        room = LINE_WIDTH - CONTINUED;
-    }
-    (void)fprintf(stream, "%s\n", line);
-}
-
 static void print_examples(FILE *stream, const struct fulcrum_example *example)
 {
     if (example == NULL) {
@@ -241,7 +205,24 @@ static void print_examples(FILE *stream, const struct fulcrum_example *example)
     }
     (void)fputs("\nExamples:\n", stream);
     for (; example->line != NULL; example++) {
-        print_shell_line(stream, example->line);
+        /* Long command lines go on after a backslash, as the shell reads them. */
+        const char *line = example->line;
+        enum { INDENT = 2, CONTINUED = 6 };
+        size_t room = LINE_WIDTH - INDENT;
+        (void)fprintf(stream, "%*s", INDENT, "");
+        while (strlen(line) > room) {
+            size_t end = room - strlen(" \\");
+            while (end > 0 && line[end] != ' ') {
+                end--;
+            }
+            if (end == 0) {
+                break;
+            }
+            (void)fprintf(stream, "%.*s \\\n%*s", (int)end, line, CONTINUED, "");
+            line += end + 1;
+            room = LINE_WIDTH - CONTINUED;
+        }
+        (void)fprintf(stream, "%s\n", line);
         usage_print_wrapped(stream, 6, example->what);
     }
 }
@@ -255,7 +236,14 @@ void fulcrum_usage_print_command(FILE *stream, const struct fulcrum_command *com
     (void)fputs("\n\n", stream);
     usage_print_wrapped(stream, 0, command->description);
     print_arguments(stream, command->arguments);
-    print_groups(stream, syntax.groups);
+    const struct fulcrum_option_group *group = syntax.groups;
+    for (; group->rows != NULL; group++) {
+        (void)fprintf(
+            stream, "\n%s:\n", group->title != NULL ? group->title : "Options");
+        for (const struct fulcrum_option *row = group->rows; row->name != NULL; row++) {
+            print_option(stream, row);
+        }
+    }
     print_examples(stream, command->examples);
 }
 

@@ -158,13 +158,6 @@ static bool on_environment(unsigned command, void *data)
     }
 }
 
-static void merge_row(uint8_t *out, const uint8_t *row, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        out[i] = out[i] > row[i] ? out[i] : row[i];
-    }
-}
-
 static void on_video(
     const void *data, unsigned width, unsigned height, size_t pitch_byte)
 {
@@ -188,7 +181,11 @@ static void on_video(
         uint8_t *target = env->grey + y * width;
         fulcrum_frame_grey(merge ? env->row : target, source, width, env->pixel);
         if (merge) {
-            merge_row(target, env->row, width);
+            const uint8_t *row = env->row;
+            size_t count = width;
+            for (size_t i = 0; i < count; i++) {
+                target[i] = target[i] > row[i] ? target[i] : row[i];
+            }
         }
     }
     env->width = width;

@@ -72,16 +72,6 @@ static int await_turn(struct worker *worker, size_t *seen)
     return goes_on;
 }
 
-static void park(struct fulcrum_actor_threads *actor_threads)
-{
-    (void)pthread_mutex_lock(&actor_threads->lock);
-    actor_threads->running_count--;
-    if (actor_threads->running_count == 0) {
-        (void)pthread_cond_signal(&actor_threads->parked);
-    }
-    (void)pthread_mutex_unlock(&actor_threads->lock);
-}
-
 /* Steps until it is told to stop, or its environment fails. */
 static void step_on(struct worker *worker)
 {
@@ -102,7 +92,13 @@ static void *work(void *argument)
     size_t seen = 0;
     while (await_turn(worker, &seen)) {
         step_on(worker);
-        park(worker->actor_threads);
+        struct fulcrum_actor_threads *actor_threads = worker->actor_threads;
+        (void)pthread_mutex_lock(&actor_threads->lock);
+        actor_threads->running_count--;
+        if (actor_threads->running_count == 0) {
+            (void)pthread_cond_signal(&actor_threads->parked);
+        }
+        (void)pthread_mutex_unlock(&actor_threads->lock);
     }
     return NULL;
 }

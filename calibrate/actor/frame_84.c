@@ -91,14 +91,6 @@ static struct span span_of(size_t area, size_t source_count)
     return span;
 }
 
-static void spans_of(struct span *spans, size_t source_count)
-{
-    assert(source_count >= 1 && source_count <= FULCRUM_FRAME_SOURCE_MAX);
-    for (size_t i = 0; i < SIDE; i++) {
-        spans[i] = span_of(i, source_count);
-    }
-}
-
 /* Weights are at most 84, so a product fits in 16 bits: fast on every vector unit. */
 static void add_row(uint32_t *sums, const uint8_t *row, size_t width, uint32_t weight)
 {
@@ -162,7 +154,11 @@ void fulcrum_frame_84(
 {
     struct span rows[FULCRUM_FRAME_84_SIDE];
     struct edge columns[FULCRUM_FRAME_84_SIDE + 1];
-    spans_of(rows, height);
+    struct span *spans = rows;
+    assert(height >= 1 && height <= FULCRUM_FRAME_SOURCE_MAX);
+    for (size_t i = 0; i < SIDE; i++) {
+        spans[i] = span_of(i, height);
+    }
     edges_of(columns, width);
     /*
      * Weights add up to `area` <= 2^24, so a sum is below 256 area. Multiplying by

@@ -395,23 +395,6 @@ static int attribute(const struct fulcrum_cuda_gpu *gpu, int which)
                : 0;
 }
 
-/* The GPUs that the driver shows, as "0 NVIDIA H200, 1 ...". */
-static void list_gpus(
-    const struct fulcrum_cuda_driver *driver, int count, char *text, size_t size)
-{
-    size_t used = 0;
-    for (int i = 0; i < count && used < size; i++) {
-        char name[96] = "?";
-        int device = 0;
-        if (driver->device_get(&device, i) == FULCRUM_CU_SUCCESS) {
-            (void)driver->device_get_name(name, (int)sizeof name, device);
-        }
-        int length =
-            snprintf(text + used, size - used, "%s%d (%s)", i > 0 ? ", " : "", i, name);
-        used += length > 0 ? (size_t)length : 0;
-    }
-}
-
 static enum fulcrum_status find_gpu(
     struct fulcrum_cuda_gpu *gpu, size_t index, struct fulcrum_error *err)
 {
@@ -421,7 +404,20 @@ static enum fulcrum_status find_gpu(
         driver, driver->device_get_count(&count), "cuDeviceGetCount", err);
     if (status == FULCRUM_OK && index >= (size_t)count) {
         char gpus[400] = "";
-        list_gpus(driver, count, gpus, sizeof gpus);
+        /* The GPUs that the driver shows, as "0 NVIDIA H200, 1 ...". */
+        char *text = gpus;
+        size_t size = sizeof gpus;
+        size_t used = 0;
+        for (int i = 0; i < count && used < size; i++) {
+            char name[96] = "?";
+            int device = 0;
+            if (driver->device_get(&device, i) == FULCRUM_CU_SUCCESS) {
+                (void)driver->device_get_name(name, (int)sizeof name, device);
+            }
+            int length = snprintf(
+                text + used, size - used, "%s%d (%s)", i > 0 ? ", " : "", i, name);
+            used += length > 0 ? (size_t)length : 0;
+        }
         status = fulcrum_fail(
             err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %s", index, gpus);
     }

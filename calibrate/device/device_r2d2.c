@@ -103,24 +103,6 @@ static size_t sum_scratch(const struct fulcrum_device_r2d2_net *net, size_t row_
     return count;
 }
 
-/* Chunk, and room for it and for sums of at most `row_count` rows. */
-static void device_r2d2_net_take(
-    struct fulcrum_device_r2d2_net *net, struct fulcrum_arena *arena, size_t row_count)
-{
-    size_t chunk = net->compute.is_wide ? CHUNK_WIDE : CHUNK_NARROW;
-    size_t column = 0;
-    net->chunk = row_count < chunk ? row_count : chunk;
-    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
-        column = larger(column, fulcrum_conv_column_count(&net->layers.conv[i]));
-    }
-    for (size_t i = 0; i < LAST; i++) {
-        net->gradient[i] = fulcrum_arena_take(
-            arena, net->chunk * fulcrum_conv_output_count(&net->layers.conv[i]));
-    }
-    net->column = fulcrum_arena_take(arena, net->chunk * column);
-    net->sums = fulcrum_arena_take(arena, sum_scratch(net, row_count));
-}
-
 static struct fulcrum_device_lstm_trace take_core(const struct fulcrum_lstm *layer,
     struct fulcrum_arena *arena, size_t step_count, size_t batch_count)
 {
@@ -349,19 +331,6 @@ static fulcrum_place core_output(const struct fulcrum_device_r2d2_net *net,
         trace->core.hidden, trace->core.batch_count * net->layers.lstm.unit_count);
 }
 
-/*
- * One step for each row, the state in step 0 of the trace's core being replaced; then
- * the heads, whose action values are left in `q`.
- */
-static void device_r2d2_infer_batch(const struct fulcrum_device_r2d2_net *net,
-    fulcrum_place parameters, const struct fulcrum_device_r2d2_batch *batch,
-    struct fulcrum_device_r2d2_trace *trace)
-{
-    struct fulcrum_device_pass pass = forward_to_core(net, parameters, batch, trace);
-    fulcrum_device_lstm_advance(&net->layers.lstm, &pass, &trace->core);
-    forward_heads(net, parameters, trace, trace->core.hidden);
-}
-
 /* One head: a linear layer on a hidden one. */
 struct head {
     const struct fulcrum_dense *hidden;
@@ -406,20 +375,6 @@ static void backward_heads(const struct fulcrum_device_r2d2_net *net,
         pass->row_count * layers->lstm.unit_count);
 }
 
-/* The dense layer's share of the joined input. */
-static void split_core_gradient(const struct fulcrum_device_r2d2_net *net,
-    const struct fulcrum_device_r2d2_gradients *gradients, size_t row_count)
-{
-    size_t dense = net->layers.dense.output_count;
-    struct fulcrum_compute_columns columns = {.row_count = row_count,
-        .col_count = dense,
-        .to = gradients->dense,
-        .to_pitch = dense,
-        .from = gradients->core_input,
-        .from_pitch = net->layers.lstm.input_count};
-    fulcrum_compute_copy_columns(&net->compute, &columns);
-}
-
 /* As fulcrum_r2d2_backward_layers. */
 static void device_r2d2_backward(const struct fulcrum_device_r2d2_net *net,
     fulcrum_place parameters, const struct fulcrum_device_r2d2_batch *batch,
@@ -438,7 +393,16 @@ static void device_r2d2_backward(const struct fulcrum_device_r2d2_net *net,
     pass.input = trace->core_input;
     pass.input_gradient = gradients->core_input;
     fulcrum_device_lstm_backward(&layers->lstm, &pass, &trace->core, &gradients->core);
-    split_core_gradient(net, gradients, pass.row_count);
+    /* The dense layer's share of the joined input. */
+    size_t row_count = pass.row_count;
+    size_t dense = net->layers.dense.output_count;
+    struct fulcrum_compute_columns columns = {.row_count = row_count,
+        .col_count = dense,
+        .to = gradients->dense,
+        .to_pitch = dense,
+        .from = gradients->core_input,
+        .from_pitch = net->layers.lstm.input_count};
+    fulcrum_compute_copy_columns(&net->compute, &columns);
     pass.input = trace->conv[LAST];
     pass.output = trace->dense;
     pass.output_gradient = gradients->dense;
@@ -536,7 +500,23 @@ static void take_places(struct fulcrum_device_r2d2 *network)
     network->adam = fulcrum_r2d2_adam(count);
     network->mean = fulcrum_arena_take(arena, count);
     network->square = fulcrum_arena_take(arena, count);
-    device_r2d2_net_take(&network->net, arena, rows > slots ? rows : slots);
+    /* Chunk, and room for it and for sums of at most `row_count` rows. */
+    size_t row_count = rows > slots ? rows : slots;
+    size_t chunk = network->net.compute.is_wide ? CHUNK_WIDE : CHUNK_NARROW;
+    size_t column = 0;
+    network->net.chunk = row_count < chunk ? row_count : chunk;
+    for (size_t i = 0; i < FULCRUM_R2D2_CONV_COUNT; i++) {
+        column =
+            larger(column, fulcrum_conv_column_count(&network->net.layers.conv[i]));
+    }
+    for (size_t i = 0; i < LAST; i++) {
+        network->net.gradient[i] = fulcrum_arena_take(
+            arena, network->net.chunk *
+                       fulcrum_conv_output_count(&network->net.layers.conv[i]));
+    }
+    network->net.column = fulcrum_arena_take(arena, network->net.chunk * column);
+    network->net.sums =
+        fulcrum_arena_take(arena, sum_scratch(&network->net, row_count));
     take_inference(network);
     take_training(network);
 }
@@ -689,8 +669,17 @@ enum fulcrum_status fulcrum_device_r2d2_infer(struct fulcrum_device_r2d2 *networ
     assert(batch >= 1 && batch <= network->options.max_batch);
     upload(network, network->input, network->host_input,
         batch * fulcrum_r2d2_image_byte(&network->options));
-    device_r2d2_infer_batch(
-        &network->net, network->parameters, &images, &network->inference);
+    /*
+     * One step for each row, the state in step 0 of the trace's core being replaced;
+     * then the heads, whose action values are left in `q`.
+     */
+    fulcrum_place parameters = network->parameters;
+    struct fulcrum_device_pass pass =
+        forward_to_core(&network->net, parameters, &images, &network->inference);
+    fulcrum_device_lstm_advance(
+        &network->net.layers.lstm, &pass, &network->inference.core);
+    forward_heads(
+        &network->net, parameters, &network->inference, network->inference.core.hidden);
     return fulcrum_compute_choose(
         &network->net.compute, &best, network->host_action, action, err);
 }

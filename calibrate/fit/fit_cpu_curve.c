@@ -131,24 +131,18 @@ static size_t find_drop(
     return set->count;
 }
 
-static double rms_of_medians(
-    const struct fulcrum_cpu_curve_fit *fit, const struct fulcrum_point_set *set)
-{
-    double sum = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        double x = fulcrum_cpu_capacity(&fit->station, set->x[i]) / fit->step_s;
-        double off = (x - set->y[i]) / set->y[i];
-        sum += off * off;
-    }
-    return sqrt(sum / (double)set->count);
-}
-
 static void advise(struct fulcrum_cpu_curve_fit *out,
     const struct fulcrum_cpu_curve_host *host, const struct fulcrum_point_set *set)
 {
     size_t drop = find_drop(host, set);
     double most = set->x[set->count - 1];
-    out->median_rms_rel = rms_of_medians(out, set);
+    double sum = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        double x = fulcrum_cpu_capacity(&out->station, set->x[i]) / out->step_s;
+        double off = (x - set->y[i]) / set->y[i];
+        sum += off * off;
+    }
+    out->median_rms_rel = sqrt(sum / (double)set->count);
     out->advice = FULCRUM_ADVISE_TABLE;
     if (out->median_rms_rel > most_rms_rel) {
         (void)snprintf(out->reason, sizeof out->reason,

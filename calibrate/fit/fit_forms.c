@@ -42,25 +42,6 @@ static enum fulcrum_status fit_points_check(
     return FULCRUM_OK;
 }
 
-/* Overwrites x and y, sorted by x, with one point per x. */
-static void reduce(struct fulcrum_point_set *set, size_t sample_count)
-{
-    size_t first = 0;
-    while (first < sample_count) {
-        size_t end = first + 1;
-        while (end < sample_count && !(set->x[end] > set->x[first])) {
-            end++;
-        }
-        gsl_sort(set->y + first, 1, end - first);
-        double median =
-            gsl_stats_median_from_sorted_data(set->y + first, 1, end - first);
-        set->x[set->count] = set->x[first];
-        set->y[set->count] = median;
-        set->count++;
-        first = end;
-    }
-}
-
 enum fulcrum_status fulcrum_point_set_new(struct fulcrum_point_set *out,
     const struct fulcrum_samples *samples, struct fulcrum_error *err)
 {
@@ -74,7 +55,22 @@ enum fulcrum_status fulcrum_point_set_new(struct fulcrum_point_set *out,
     memcpy(set.x, samples->x, samples->count * sizeof *set.x);
     memcpy(set.y, samples->y, samples->count * sizeof *set.y);
     gsl_sort2(set.x, 1, set.y, 1, samples->count);
-    reduce(&set, samples->count);
+    /* Overwrites x and y, sorted by x, with one point per x. */
+    size_t sample_count = samples->count;
+    size_t first = 0;
+    while (first < sample_count) {
+        size_t end = first + 1;
+        while (end < sample_count && !(set.x[end] > set.x[first])) {
+            end++;
+        }
+        gsl_sort(set.y + first, 1, end - first);
+        double median =
+            gsl_stats_median_from_sorted_data(set.y + first, 1, end - first);
+        set.x[set.count] = set.x[first];
+        set.y[set.count] = median;
+        set.count++;
+        first = end;
+    }
     *out = set;
     return FULCRUM_OK;
 }

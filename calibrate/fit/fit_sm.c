@@ -117,20 +117,6 @@ static double batch_of(const struct fulcrum_sm_point *point)
     return point->batch;
 }
 
-static enum fulcrum_status check_spread(
-    const struct fulcrum_sm_point *points, size_t count, struct fulcrum_error *err)
-{
-    size_t sms = distinct_of(points, count, sm_count_of, LEAST_SM_COUNTS);
-    size_t sizes = distinct_of(points, count, batch_of, LEAST_BATCHES);
-    if (sms < LEAST_SM_COUNTS || sizes < LEAST_BATCHES) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "SM sweep: inference of %zu batch sizes on %zu numbers of SMs, at least %d "
-            "and %d expected",
-            sizes, sms, LEAST_BATCHES, LEAST_SM_COUNTS);
-    }
-    return FULCRUM_OK;
-}
-
 /* The time of the point nearest to `batch` on the most SMs there are; 0: none. */
 static double start_s(const struct fulcrum_sm_point *points, size_t count, double batch)
 {
@@ -258,7 +244,14 @@ enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
 {
     const struct context context = context_of(points, sm_count);
     TRY(check_points(points, count, sm_count, err));
-    TRY(check_spread(points, count, err));
+    size_t sms = distinct_of(points, count, sm_count_of, LEAST_SM_COUNTS);
+    size_t sizes = distinct_of(points, count, batch_of, LEAST_BATCHES);
+    if (sms < LEAST_SM_COUNTS || sizes < LEAST_BATCHES) {
+        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
+            "SM sweep: inference of %zu batch sizes on %zu numbers of SMs, at least %d "
+            "and %d expected",
+            sizes, sms, LEAST_BATCHES, LEAST_SM_COUNTS);
+    }
     return fit_points(out, &context, count, err);
 }
 

@@ -60,19 +60,15 @@ static double wall_s(void *user)
     return fulcrum_wall_s();
 }
 
-static void close_source(struct source *source)
-{
-    if (source->meter != NULL) {
-        source->meter->close(source->state);
-    }
-    free(source->track);
-    free(source->read_j);
-}
-
 void fulcrum_energy_close(struct fulcrum_energy_meterset *set)
 {
     for (size_t i = 0; set != NULL && i < SOURCE_COUNT; i++) {
-        close_source(&set->source[i]);
+        struct source *source = &set->source[i];
+        if (source->meter != NULL) {
+            source->meter->close(source->state);
+        }
+        free(source->track);
+        free(source->read_j);
     }
     free(set);
 }
@@ -334,25 +330,6 @@ void fulcrum_energy_refresh(struct fulcrum_energy_meterset *set)
     }
 }
 
-/* Joules of one domain, NAN where they cannot be believed. */
-static double domain_window_j(
-    const struct source *source, size_t index, struct track *track)
-{
-    const struct fulcrum_meter_domain *domain = &source->domain[index];
-    double joules = source->read_j[index] - track->begin_j;
-    double least_s = source->window_rel * domain->least_window_s;
-    if (!(source->window_s >= least_s)) {
-        doubt(track, "%s: a window of %.3g s is shorter than the %.3g s it needs",
-            domain->name, source->window_s, least_s);
-    } else if (joules < 0) {
-        doubt(track, "%s: its counter went back by %.6g J", domain->name, -joules);
-    } else if (!(joules > 0)) {
-        doubt(track, "%s: its counter stood still for %.3g s", domain->name,
-            source->window_s);
-    }
-    return track->doubt[0] == '\0' && isfinite(joules) ? joules : (double)NAN;
-}
-
 static void end_source(struct fulcrum_energy_meterset *set, struct source *source)
 {
     if (source->meter != NULL) {
@@ -361,7 +338,21 @@ static void end_source(struct fulcrum_energy_meterset *set, struct source *sourc
     source->window_s = source->last_s - source->begin_s;
     for (size_t i = 0; i < source->count; i++) {
         struct track *track = &source->track[i];
-        track->window_j = domain_window_j(source, i, track);
+        /* Joules of one domain, NAN where they cannot be believed. */
+        const struct fulcrum_meter_domain *domain = &source->domain[i];
+        double joules = source->read_j[i] - track->begin_j;
+        double least_s = source->window_rel * domain->least_window_s;
+        if (!(source->window_s >= least_s)) {
+            doubt(track, "%s: a window of %.3g s is shorter than the %.3g s it needs",
+                domain->name, source->window_s, least_s);
+        } else if (joules < 0) {
+            doubt(track, "%s: its counter went back by %.6g J", domain->name, -joules);
+        } else if (!(joules > 0)) {
+            doubt(track, "%s: its counter stood still for %.3g s", domain->name,
+                source->window_s);
+        }
+        track->window_j =
+            track->doubt[0] == '\0' && isfinite(joules) ? joules : (double)NAN;
     }
 }
 

@@ -127,19 +127,6 @@ void fulcrum_conv_forward(
         weights + fulcrum_conv_weight_count(layer), layer->filter_count);
 }
 
-static void backward_to_input(
-    const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
-{
-    struct fulcrum_gemm shape = {pass->row_count * fulcrum_conv_position_count(layer),
-        fulcrum_conv_window_size(layer), layer->filter_count};
-    fulcrum_gemm(shape, pass->output_gradient, pass->parameters + layer->offset, 0.0F,
-        pass->column);
-    for (size_t i = 0; i < pass->row_count; i++) {
-        scatter_windows(layer, pass->column + i * fulcrum_conv_column_count(layer),
-            pass->input_gradient + i * fulcrum_conv_image_count(layer));
-    }
-}
-
 void fulcrum_conv_backward(
     const struct fulcrum_conv *layer, const struct fulcrum_pass *pass)
 {
@@ -155,7 +142,15 @@ void fulcrum_conv_backward(
     fulcrum_add_rows(gradients + fulcrum_conv_weight_count(layer),
         pass->output_gradient, rows, layer->filter_count);
     if (pass->input_gradient != NULL) {
-        backward_to_input(layer, pass);
+        struct fulcrum_gemm shape = {
+            pass->row_count * fulcrum_conv_position_count(layer),
+            fulcrum_conv_window_size(layer), layer->filter_count};
+        fulcrum_gemm(shape, pass->output_gradient, pass->parameters + layer->offset,
+            0.0F, pass->column);
+        for (size_t i = 0; i < pass->row_count; i++) {
+            scatter_windows(layer, pass->column + i * fulcrum_conv_column_count(layer),
+                pass->input_gradient + i * fulcrum_conv_image_count(layer));
+        }
     }
 }
 

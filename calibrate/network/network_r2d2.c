@@ -31,16 +31,6 @@
 
 enum { LAST = FULCRUM_R2D2_CONV_COUNT - 1 };
 
-/* Bytes become floats in [0, 1]. */
-static void scale_images(const struct fulcrum_conv *layer, const uint8_t *bytes,
-    float *pixels, size_t row_count)
-{
-    size_t count = row_count * layer->height * layer->width * layer->channel_count;
-    for (size_t i = 0; i < count; i++) {
-        pixels[i] = (float)bytes[i] * (1.0F / 255.0F);
-    }
-}
-
 /* Rows [first, first + count) of a batch; count is at most the chunk. */
 struct chunk {
     size_t first;
@@ -68,8 +58,14 @@ static void load_images(const struct fulcrum_r2d2_layers *layers,
 {
     const struct fulcrum_conv *layer = &layers->conv[0];
     size_t image_size = layer->height * layer->width * layer->channel_count;
-    scale_images(layer, batch->image + chunk.first * image_size, trace->scratch->image,
-        chunk.count);
+    /* Bytes become floats in [0, 1]. */
+    const uint8_t *bytes = batch->image + chunk.first * image_size;
+    float *pixels = trace->scratch->image;
+    size_t row_count = chunk.count;
+    size_t count = row_count * layer->height * layer->width * layer->channel_count;
+    for (size_t i = 0; i < count; i++) {
+        pixels[i] = (float)bytes[i] * (1.0F / 255.0F);
+    }
 }
 
 static void forward_images(const struct fulcrum_r2d2_layers *layers,

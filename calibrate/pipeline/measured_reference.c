@@ -44,16 +44,6 @@ static void set_number(
     setting->number = number;
 }
 
-static void set_text(
-    struct fulcrum_reference_point *point, const char *path, const char *text)
-{
-    struct fulcrum_reference_setting *setting =
-        &point->settings[point->setting_count++];
-    (void)snprintf(setting->path, sizeof setting->path, "%s", path);
-    (void)snprintf(setting->text, sizeof setting->text, "%s", text);
-    setting->number = (double)NAN;
-}
-
 static void observe(struct fulcrum_reference_point *point, const char *quantity,
     double value, double half_width)
 {
@@ -112,8 +102,13 @@ static void fill_point(struct fulcrum_reference_point *point,
     set_number(point, "run.actor_count", (double)config->actor_count);
     set_number(point, "run.envs_per_actor", (double)config->envs_per_actor);
     bool is_fixed = config->policy == FULCRUM_BATCH_FIXED;
-    set_text(
-        point, "workload.batching.policy", fulcrum_batch_policy_name(config->policy));
+    const char *text = fulcrum_batch_policy_name(config->policy);
+    struct fulcrum_reference_setting *setting =
+        &point->settings[point->setting_count++];
+    (void)snprintf(
+        setting->path, sizeof setting->path, "%s", "workload.batching.policy");
+    (void)snprintf(setting->text, sizeof setting->text, "%s", text);
+    setting->number = (double)NAN;
     bool is_share = is_fixed && config->population_frac > 0.0;
     set_number(point, "workload.batching.population_frac",
         is_share ? config->population_frac : 0.0);
@@ -147,20 +142,6 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
     }
     fill_point(point, item, told);
     return FULCRUM_OK;
-}
-
-/* What the model makes of times of a CPU at the point's speed. */
-static struct told stretched(const struct told *told,
-    const struct fulcrum_measured_plan *plan, const struct fulcrum_measured *item)
-{
-    bool is_cpu = plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
-    double then_s = plan->calibration != NULL ? plan->calibration->machine.cpu.canary_s
-                                              : (double)NAN;
-    double stretch = item->median.canary_s / then_s;
-    stretch = stretch > 0.0 ? stretch : 1.0;
-    return (struct told){.train_step_s = told->train_step_s * (is_cpu ? stretch : 1.0),
-        .actor_s = told->actor_s * stretch,
-        .hand_over_s = told->hand_over_s * stretch};
 }
 
 static double quantity_of(
@@ -333,7 +314,19 @@ static enum fulcrum_status fill(struct fulcrum_reference *reference,
     describe(reference, plan);
     for (size_t i = 0; i < found->count && status == FULCRUM_OK; i++) {
         if (found->items[i].window_count > 0) {
-            struct told at_speed = stretched(&told, plan, &found->items[i]);
+            /* What the model makes of times of a CPU at the point's speed. */
+            const struct fulcrum_measured *item = &found->items[i];
+            bool is_cpu =
+                plan->measurement->machine.accelerator == FULCRUM_ACCELERATOR_CPU;
+            double then_s = plan->calibration != NULL
+                                ? plan->calibration->machine.cpu.canary_s
+                                : (double)NAN;
+            double stretch = item->median.canary_s / then_s;
+            stretch = stretch > 0.0 ? stretch : 1.0;
+            struct told at_speed = (struct told){
+                .train_step_s = told.train_step_s * (is_cpu ? stretch : 1.0),
+                .actor_s = told.actor_s * stretch,
+                .hand_over_s = told.hand_over_s * stretch};
             status = add_point(reference, &found->items[i], &at_speed, err);
         }
     }

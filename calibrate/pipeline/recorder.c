@@ -272,20 +272,17 @@ static bool is_open(const struct fulcrum_recorder *recorder)
            isinf(atomic_load_explicit(&recorder->end_s, memory_order_relaxed));
 }
 
-/* Gaps of 1 to 2 n - 1 cycles, n on average. */
-static size_t draw_gap(struct track *track)
-{
-    /* Numerical Recipes' generator; its high bits are good enough to break rhythms. */
-    track->random = 1664525U * track->random + 1013904223U;
-    return 1 + (track->random >> 8) % (2 * track->sample_every - 1);
-}
-
 void fulcrum_recorder_cycle_on(struct fulcrum_recorder *recorder, size_t number)
 {
     struct track *track = track_of(recorder, number);
     if (track->sample_every > 1) {
         if (track->skip_count == 0) {
-            track->skip_count = draw_gap(track);
+            /* Gaps of 1 to 2 n - 1 cycles, n on average. */
+            /* Numerical Recipes' generator; its high bits are good enough to break
+             * rhythms. */
+            track->random = 1664525U * track->random + 1013904223U;
+            track->skip_count =
+                1 + (track->random >> 8) % (2 * track->sample_every - 1);
         }
         track->skip_count--;
         track->records = track->skip_count == 0;

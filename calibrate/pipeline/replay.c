@@ -149,27 +149,6 @@ int fulcrum_replay_holds(struct fulcrum_replay *replay, size_t step_count)
     return total > 0;
 }
 
-/* The steps of one environment from `first` on, to their rows of a sequence. */
-static void copy_steps(const struct fulcrum_replay *replay,
-    const struct fulcrum_replay_target *target, size_t sequence, size_t env,
-    size_t first)
-{
-    size_t row_byte = replay->options.row_byte;
-    size_t note_byte = replay->options.note_byte;
-    size_t copied_byte = row_byte < target->row_byte ? row_byte : target->row_byte;
-    size_t notes = target->notes != NULL ? target->step_count + 1 : 0;
-    for (size_t t = 0; t < target->step_count; t++) {
-        size_t to = t * target->batch_count + sequence;
-        memcpy(target->rows + to * target->row_byte,
-            replay->rows + row_at(replay, env, first + t) * row_byte, copied_byte);
-    }
-    for (size_t t = 0; t < notes; t++) {
-        size_t to = t * target->batch_count + sequence;
-        memcpy(target->notes + to * note_byte,
-            replay->notes + row_at(replay, env, first + t) * note_byte, note_byte);
-    }
-}
-
 /* Draws the number of a start among all, and finds whose it is. Returns 0: none. */
 static int draw_sequence(struct fulcrum_replay *replay,
     const struct fulcrum_replay_target *target, size_t sequence)
@@ -187,7 +166,22 @@ static int draw_sequence(struct fulcrum_replay *replay,
     }
     size_t stored = replay->stored[env];
     size_t oldest = stored > replay->capacity ? stored - replay->capacity : 0;
-    copy_steps(replay, target, sequence, env, oldest + start);
+    /* The steps of one environment from `first` on, to their rows of a sequence. */
+    size_t first = oldest + start;
+    size_t row_byte = replay->options.row_byte;
+    size_t note_byte = replay->options.note_byte;
+    size_t copied_byte = row_byte < target->row_byte ? row_byte : target->row_byte;
+    size_t notes = target->notes != NULL ? target->step_count + 1 : 0;
+    for (size_t t = 0; t < target->step_count; t++) {
+        size_t to = t * target->batch_count + sequence;
+        memcpy(target->rows + to * target->row_byte,
+            replay->rows + row_at(replay, env, first + t) * row_byte, copied_byte);
+    }
+    for (size_t t = 0; t < notes; t++) {
+        size_t to = t * target->batch_count + sequence;
+        memcpy(target->notes + to * note_byte,
+            replay->notes + row_at(replay, env, first + t) * note_byte, note_byte);
+    }
     return 1;
 }
 

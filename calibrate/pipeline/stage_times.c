@@ -61,19 +61,6 @@ static void close_until(struct cutter *cutter, double to_s)
     }
 }
 
-static void nest(struct cutter *cutter, struct fulcrum_stage_segment stage)
-{
-    close_until(cutter, stage.begin_s);
-    cut(cutter, stage.begin_s);
-    if (cutter->open_count > 0) {
-        double outer_end_s = cutter->open[cutter->open_count - 1].end_s;
-        stage.end_s = fmin(stage.end_s, outer_end_s);
-    }
-    if (cutter->open_count < OPEN_MAX) {
-        cutter->open[cutter->open_count++] = stage;
-    }
-}
-
 static void queue(struct cutter *cutter, struct fulcrum_stage_segment stage)
 {
     stage.begin_s = fmax(stage.begin_s, cutter->at_s);
@@ -117,7 +104,16 @@ enum fulcrum_status fulcrum_stage_lane_new(struct fulcrum_stage_lane *out,
     size_t count = collect(stages, track, resource);
     for (size_t i = 0; i < count; i++) {
         if (resource == FULCRUM_STAGE_CPU) {
-            nest(&cutter, stages[i]);
+            struct fulcrum_stage_segment stage = stages[i];
+            close_until(&cutter, stage.begin_s);
+            cut(&cutter, stage.begin_s);
+            if (cutter.open_count > 0) {
+                double outer_end_s = cutter.open[cutter.open_count - 1].end_s;
+                stage.end_s = fmin(stage.end_s, outer_end_s);
+            }
+            if (cutter.open_count < OPEN_MAX) {
+                cutter.open[cutter.open_count++] = stage;
+            }
         } else {
             queue(&cutter, stages[i]);
         }

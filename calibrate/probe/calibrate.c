@@ -559,15 +559,6 @@ static enum fulcrum_status assemble(
     return FULCRUM_OK;
 }
 
-static void close_run(struct run *run)
-{
-    for (size_t i = 0; i < run->open_count; i++) {
-        run->probe[i]->close(run->state[i]);
-    }
-    fulcrum_bench_close(&run->bench);
-    free(run);
-}
-
 /* How the measurement ended, as far as it was not as planned. */
 static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *err)
 {
@@ -631,6 +622,10 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     if (status == FULCRUM_OK || status == run->failure.status) {
         status = end_of(run, err);
     }
-    close_run(run);
+    for (size_t i = 0; i < run->open_count; i++) {
+        run->probe[i]->close(run->state[i]);
+    }
+    fulcrum_bench_close(&run->bench);
+    free(run);
     return status;
 }

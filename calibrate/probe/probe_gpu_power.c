@@ -44,15 +44,6 @@ static int goes_on(const struct fulcrum_duty_cycle *duty)
     return duty->goes_on == NULL || duty->goes_on(duty->user);
 }
 
-static enum fulcrum_status step(
-    const struct fulcrum_duty_cycle *duty, struct fulcrum_error *err)
-{
-    double loss = 0;
-    return duty->work == FULCRUM_DUTY_INFERENCE
-               ? duty->learner->forward(duty->state, duty->batch, duty->action, err)
-               : duty->learner->train(duty->state, &loss, err);
-}
-
 /* Steps for `burst_s`, at least one. */
 static enum fulcrum_status work(const struct fulcrum_duty_cycle *duty, double burst_s,
     struct fulcrum_duty_cycle_reading *reading, struct fulcrum_error *err)
@@ -61,7 +52,11 @@ static enum fulcrum_status work(const struct fulcrum_duty_cycle *duty, double bu
     double spent_s = 0;
     enum fulcrum_status status = FULCRUM_OK;
     do {
-        status = step(duty, err);
+        double loss = 0;
+        status =
+            duty->work == FULCRUM_DUTY_INFERENCE
+                ? duty->learner->forward(duty->state, duty->batch, duty->action, err)
+                : duty->learner->train(duty->state, &loss, err);
         reading->step_count += 1;
         spent_s = fulcrum_wall_s() - begin_s;
     } while (status == FULCRUM_OK && spent_s < burst_s);

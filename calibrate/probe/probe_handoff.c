@@ -292,30 +292,6 @@ static void report_server(
         "the same with 4 observations in a request, over those more");
 }
 
-/*
- * Of n requests that the server waits for one wakes it: the CPU time of an actor over
- * 1 / n is a line. What a lone actor's round trip takes beyond CPU time is the delay.
- */
-static void report_actor(
-    const struct hand_off *found, struct fulcrum_findings *findings)
-{
-    static const char source[] =
-        "CPU of an actor's thread from handing a request in until it runs again: line "
-        "over the share of requests that wake the server";
-    const struct fulcrum_fit_estimate *each =
-        fulcrum_fit_find(&found->ask.fit, "per_batch_s");
-    const struct fulcrum_fit_estimate *waking =
-        fulcrum_fit_find(&found->ask.fit, "per_item_s");
-    double work_s = found->line.per_batch_s + found->line.per_item_s +
-                    found->ask.per_batch_s + found->ask.per_item_s;
-    report(findings, "actor_s", each->value, each->standard_error, source);
-    report(findings, "wake_s", waking->value, waking->standard_error, source);
-    report(findings, "delay_s", fmax(found->trip.median - work_s, 0.0),
-        found->trip.standard_error,
-        "round trip of one waiting actor less the CPU of both sides: the wake-ups of "
-        "server and actor");
-}
-
 /* Both lines; the share of requests that wake the server is 1 / actors. */
 static enum fulcrum_status fit_lines(const struct batch_medians *server,
     struct batch_medians *ask, struct hand_off *found, struct fulcrum_error *err)
@@ -345,7 +321,27 @@ static enum fulcrum_status report_lines(const struct batch_medians *server,
     }
     report_server(found, findings);
     if (found->trip.used > 0) {
-        report_actor(found, findings);
+        /*
+         * Of n requests that the server waits for one wakes it: the CPU time of an
+         * actor over 1 / n is a line. What a lone actor's round trip takes beyond CPU
+         * time is the delay.
+         */
+        static const char source[] = "CPU of an actor's thread from handing a request "
+                                     "in until it runs again: line "
+                                     "over the share of requests that wake the server";
+        const struct fulcrum_fit_estimate *each =
+            fulcrum_fit_find(&found->ask.fit, "per_batch_s");
+        const struct fulcrum_fit_estimate *waking =
+            fulcrum_fit_find(&found->ask.fit, "per_item_s");
+        double work_s = found->line.per_batch_s + found->line.per_item_s +
+                        found->ask.per_batch_s + found->ask.per_item_s;
+        report(findings, "actor_s", each->value, each->standard_error, source);
+        report(findings, "wake_s", waking->value, waking->standard_error, source);
+        report(findings, "delay_s", fmax(found->trip.median - work_s, 0.0),
+            found->trip.standard_error,
+            "round trip of one waiting actor less the CPU of both sides: the wake-ups "
+            "of "
+            "server and actor");
     }
     fulcrum_findings_fit(findings, "handoff", "h0 + h1 b", &found->line.fit);
     fulcrum_findings_fit(

@@ -206,29 +206,6 @@ static void report_watt(struct fulcrum_findings *findings, const char *path,
     fulcrum_findings_parameter(findings, &parameter);
 }
 
-/* Idle watts cannot be told apart into those of the package and of its cores. */
-static void report_fit(struct fulcrum_probe_state *state,
-    const struct fulcrum_power_fit *fit, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_fit_estimate *estimate = fit->fit.parameter;
-    double cores = state->bench->machine.cpu.core_count;
-    char source[160];
-    (void)snprintf(source, sizeof source,
-        "%s, packages with 0 to %.0f of %.0f cores stepping", state->meter->name,
-        state->level[state->level_count - 1], cores);
-    report_watt(findings, "machine.cpu.idle_w", fit->idle_w, estimate[0].standard_error,
-        source);
-    report_watt(findings, "machine.cpu.core_idle_w", 0.0, 0.0,
-        "contained in machine.cpu.idle_w: one meter cannot tell them apart");
-    report_watt(findings, "machine.cpu.core_dynamic_w", fit->dynamic_w / cores,
-        estimate[1].standard_error / cores, source);
-    struct fulcrum_cpu *cpu = &findings->calibration->machine.cpu;
-    cpu->idle_w = fit->idle_w;
-    cpu->core_idle_w = 0.0;
-    cpu->core_dynamic_w = fit->dynamic_w / cores;
-    fulcrum_findings_fit(findings, "package_power", "idle + dynamic x U", &fit->fit);
-}
-
 static enum fulcrum_status fit_package(
     struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
 {
@@ -258,7 +235,24 @@ static enum fulcrum_status fit_package(
         fulcrum_findings_note(findings, "power_fit", "%s", why.detail);
         return findings->status;
     }
-    report_fit(state, &fit, findings);
+    /* Idle watts cannot be told apart into those of the package and of its cores. */
+    const struct fulcrum_fit_estimate *estimate = fit.fit.parameter;
+    double cores = state->bench->machine.cpu.core_count;
+    char source[160];
+    (void)snprintf(source, sizeof source,
+        "%s, packages with 0 to %.0f of %.0f cores stepping", state->meter->name,
+        state->level[state->level_count - 1], cores);
+    report_watt(
+        findings, "machine.cpu.idle_w", fit.idle_w, estimate[0].standard_error, source);
+    report_watt(findings, "machine.cpu.core_idle_w", 0.0, 0.0,
+        "contained in machine.cpu.idle_w: one meter cannot tell them apart");
+    report_watt(findings, "machine.cpu.core_dynamic_w", fit.dynamic_w / cores,
+        estimate[1].standard_error / cores, source);
+    struct fulcrum_cpu *cpu = &findings->calibration->machine.cpu;
+    cpu->idle_w = fit.idle_w;
+    cpu->core_idle_w = 0.0;
+    cpu->core_dynamic_w = fit.dynamic_w / cores;
+    fulcrum_findings_fit(findings, "package_power", "idle + dynamic x U", &fit.fit);
     return findings->status;
 }
 

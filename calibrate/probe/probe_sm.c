@@ -86,18 +86,6 @@ static void init_item(struct item *item, const struct fulcrum_probe_state *state
     fulcrum_recording_init(&item->recording, &header, &state->bench->alone);
 }
 
-/* As many sequences as nominal, and the same proportion of burn-in. */
-static struct fulcrum_learner_options sweep_options(const struct fulcrum_bench *bench)
-{
-    const struct fulcrum_nominal_training *nominal = &bench->nominal;
-    struct fulcrum_learner_options options = bench->learner_options;
-    double unroll = fmin(nominal->unroll, UNROLL);
-    options.train_batch = (size_t)nominal->batch;
-    options.train_unroll = (size_t)unroll;
-    options.train_burn_in = (size_t)round(nominal->burn_in * unroll / nominal->unroll);
-    return options;
-}
-
 static enum fulcrum_status sm_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
@@ -107,7 +95,14 @@ static enum fulcrum_status sm_open(struct fulcrum_bench *bench,
     const struct fulcrum_sm_steps steps = {bench->learner_info.granted_sm_count,
         bench->learner_info.least_sm_count, bench->learner_info.sm_step};
     state->bench = bench;
-    state->options = sweep_options(bench);
+    /* As many sequences as nominal, and the same proportion of burn-in. */
+    const struct fulcrum_nominal_training *nominal = &bench->nominal;
+    struct fulcrum_learner_options options = bench->learner_options;
+    double unroll = fmin(nominal->unroll, UNROLL);
+    options.train_batch = (size_t)nominal->batch;
+    options.train_unroll = (size_t)unroll;
+    options.train_burn_in = (size_t)round(nominal->burn_in * unroll / nominal->unroll);
+    state->options = options;
     state->sm_count = fulcrum_sm_counts(state->sm_counts, &steps);
     for (size_t i = 0; i < ITEMS; i++) {
         state->items[i].batch = i < BATCHES ? (size_t)batches[i] : 0;

@@ -65,24 +65,6 @@ void fulcrum_canary_free(struct fulcrum_canary *canary)
     *canary = (struct fulcrum_canary){0};
 }
 
-/* Sattolo's shuffle: a walk that comes back only after every place was visited. */
-static void fill_tables(struct fulcrum_canary_tables *tables)
-{
-    struct fulcrum_random random = fulcrum_random_seeded(1);
-    for (uint32_t i = 0; i < WALK_SIZE; i++) {
-        tables->next[i] = i;
-    }
-    for (uint32_t i = WALK_SIZE - 1; i > 0; i--) {
-        uint32_t j = (uint32_t)(fulcrum_random_bits(&random) % i);
-        uint32_t other = tables->next[j];
-        tables->next[j] = tables->next[i];
-        tables->next[i] = other;
-    }
-    for (size_t i = 0; i < NUMBER_COUNT; i++) {
-        tables->number[i] = 1e-3 * (double)i;
-    }
-}
-
 /* Independent chains: a core of its own runs them side by side, half of one cannot. */
 static double compute(const double *number, size_t pass_count)
 {
@@ -176,7 +158,22 @@ static enum fulcrum_status run(struct fulcrum_canary *canary,
     if (canary->tables == NULL) {
         canary->tables = calloc(1, sizeof *canary->tables);
         TRY_MEMORY(canary->tables, err, "canary tables");
-        fill_tables(canary->tables);
+        /* Sattolo's shuffle: a walk that comes back only after every place was visited.
+         */
+        struct fulcrum_canary_tables *tables = canary->tables;
+        struct fulcrum_random random = fulcrum_random_seeded(1);
+        for (uint32_t i = 0; i < WALK_SIZE; i++) {
+            tables->next[i] = i;
+        }
+        for (uint32_t i = WALK_SIZE - 1; i > 0; i--) {
+            uint32_t j = (uint32_t)(fulcrum_random_bits(&random) % i);
+            uint32_t other = tables->next[j];
+            tables->next[j] = tables->next[i];
+            tables->next[i] = other;
+        }
+        for (size_t i = 0; i < NUMBER_COUNT; i++) {
+            tables->number[i] = 1e-3 * (double)i;
+        }
     }
     /* Volatile keeps the compiler from dropping loops whose results nobody reads. */
     volatile double warm = work(canary->tables, WARM_PASS_COUNT);

@@ -153,38 +153,6 @@ static enum fulcrum_status fit_curve(struct fulcrum_cpu_curve_fit *out,
     return fulcrum_fit_cpu_curve(out, &samples, &host, err);
 }
 
-/*
- * The covariance and the noise, both as much larger as the points lie further from the
- * form than the noise takes them; Student's quantile, as points are few.
- */
-static void add_interval(
-    struct fulcrum_compared *item, const struct fulcrum_cpu_curve_fit *fit, double n)
-{
-    const struct fulcrum_fit_residuals *residuals = &fit->fit.residuals;
-    double freedom = fmax(1, residuals->degrees_of_freedom);
-    double spread = residuals->rms_rel * sqrt((double)residuals->count / freedom);
-    double excess = fmax(1, spread / fit->fit.noise_rel);
-    double sd =
-        excess * hypot(fulcrum_cpu_curve_fit_error_rel(fit, n), fit->fit.noise_rel);
-    double reach = gsl_cdf_tdist_Qinv(interval_tail, freedom) * sd;
-    item->lo = item->predicted * exp(-reach);
-    item->hi = item->predicted * exp(reach);
-}
-
-/*
- * Every thread is a server of its own: in proportion to the workers from the first
- * point on, until the threads are used up. Without think time, the textbook's station
- * of many servers does just that; so the two small formulas are one.
- */
-static void add_baselines(
-    struct fulcrum_compared *item, const struct curve *curve, double workers)
-{
-    double threads = curve->half.reference->design.machine.cpu.thread_count;
-    double per_worker = curve->half.y[0] / fmin(curve->half.x[0], threads);
-    item->baseline[FULCRUM_BASELINE_BOUNDS] = per_worker * fmin(workers, threads);
-    item->baseline[FULCRUM_BASELINE_TEXTBOOK] = item->baseline[FULCRUM_BASELINE_BOUNDS];
-}
-
 static void compare(struct fulcrum_comparison *comparison, const struct curve *curve,
     const struct fulcrum_cpu_curve_fit *fit)
 {
@@ -195,8 +163,33 @@ static void compare(struct fulcrum_comparison *comparison, const struct curve *c
         struct fulcrum_compared *item = fulcrum_comparison_add(
             comparison, reading->point, reading->observation, predicted);
         item->is_fitted = reading->is_fitted;
-        add_interval(item, fit, reading->x);
-        add_baselines(item, curve, reading->x);
+        /*
+         * The covariance and the noise, both as much larger as the points lie further
+         * from the form than the noise takes them; Student's quantile, as points are
+         * few.
+         */
+        double n = reading->x;
+        const struct fulcrum_fit_residuals *residuals = &fit->fit.residuals;
+        double freedom = fmax(1, residuals->degrees_of_freedom);
+        double spread = residuals->rms_rel * sqrt((double)residuals->count / freedom);
+        double excess = fmax(1, spread / fit->fit.noise_rel);
+        double sd =
+            excess * hypot(fulcrum_cpu_curve_fit_error_rel(fit, n), fit->fit.noise_rel);
+        double reach = gsl_cdf_tdist_Qinv(interval_tail, freedom) * sd;
+        item->lo = item->predicted * exp(-reach);
+        item->hi = item->predicted * exp(reach);
+        /*
+         * Every thread is a server of its own: in proportion to the workers from the
+         * first point on, until the threads are used up. Without think time, the
+         * textbook's station of many servers does just that; so the two small formulas
+         * are one.
+         */
+        double workers = reading->x;
+        double threads = curve->half.reference->design.machine.cpu.thread_count;
+        double per_worker = curve->half.y[0] / fmin(curve->half.x[0], threads);
+        item->baseline[FULCRUM_BASELINE_BOUNDS] = per_worker * fmin(workers, threads);
+        item->baseline[FULCRUM_BASELINE_TEXTBOOK] =
+            item->baseline[FULCRUM_BASELINE_BOUNDS];
     }
 }
 

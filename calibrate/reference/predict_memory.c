@@ -330,23 +330,6 @@ static enum fulcrum_status find_share(const struct fulcrum_reference *reference,
         point);
 }
 
-/* The share that is gone of all kernels' time. */
-static enum fulcrum_status share_of(const struct fulcrum_design *design,
-    size_t component, double *out, struct fulcrum_error *err)
-{
-    struct fulcrum_setting settings[FULCRUM_IDEAL_SETTINGS_MOST];
-    struct fulcrum_design ideal = *design;
-    size_t count = fulcrum_ideal_settings(1U << component, settings);
-    for (size_t i = 0; i < count; i++) {
-        TRY(fulcrum_field_set_number(
-            settings[i].field, &ideal, settings[i].number, err));
-    }
-    struct fulcrum_gpu_scale scale = fulcrum_gpu_scale(
-        &design->workload.network, &design->machine.gpu, &ideal.machine.gpu);
-    *out = 1.0 - fulcrum_gpu_scale_sum(&scale);
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status predict_gpu_time_predict_point(
     size_t point, struct fulcrum_comparison *comparison, struct fulcrum_error *err)
 {
@@ -356,7 +339,19 @@ static enum fulcrum_status predict_gpu_time_predict_point(
     double share = 0.0;
     TRY(find_component(reference, point, &component, err));
     TRY(find_share(reference, point, &observation, err));
-    TRY(share_of(&reference->design, component, &share, err));
+    /* The share that is gone of all kernels' time. */
+    double *out = &share;
+    struct fulcrum_setting settings[FULCRUM_IDEAL_SETTINGS_MOST];
+    struct fulcrum_design ideal = reference->design;
+    size_t count = fulcrum_ideal_settings(1U << component, settings);
+    for (size_t i = 0; i < count; i++) {
+        TRY(fulcrum_field_set_number(
+            settings[i].field, &ideal, settings[i].number, err));
+    }
+    struct fulcrum_gpu_scale scale =
+        fulcrum_gpu_scale(&reference->design.workload.network,
+            &reference->design.machine.gpu, &ideal.machine.gpu);
+    *out = 1.0 - fulcrum_gpu_scale_sum(&scale);
     struct fulcrum_compared *item =
         fulcrum_comparison_add(comparison, point, observation, share);
     item->is_fitted = 1;

@@ -563,17 +563,6 @@ static void add_interval(
     item->hi = item->predicted + reach;
 }
 
-/* In proportion to activity between the idle draw and the rated power of the GPU. */
-static void add_baseline(
-    struct fulcrum_compared *item, const struct curve *curve, double active)
-{
-    const struct fulcrum_gpu *gpu = &curve->reference->design.machine.gpu;
-    if (curve->reference->predictor == FULCRUM_PREDICTOR_GPU_POWER) {
-        item->baseline[FULCRUM_BASELINE_BOUNDS] =
-            gpu->idle_w + active * (gpu->tdp_w - gpu->idle_w);
-    }
-}
-
 static enum fulcrum_status predict_one(struct curve *curve, size_t first,
     struct fulcrum_comparison *comparison, struct fulcrum_error *err)
 {
@@ -587,7 +576,14 @@ static enum fulcrum_status predict_one(struct curve *curve, size_t first,
                 fulcrum_power_fit_w(&fit, reading->active_frac));
         item->is_fitted = reading->is_fitted;
         add_interval(item, &fit, reading->active_frac);
-        add_baseline(item, curve, reading->active_frac);
+        /* In proportion to activity between the idle draw and the rated power of the
+         * GPU. */
+        double active = reading->active_frac;
+        const struct fulcrum_gpu *gpu = &curve->reference->design.machine.gpu;
+        if (curve->reference->predictor == FULCRUM_PREDICTOR_GPU_POWER) {
+            item->baseline[FULCRUM_BASELINE_BOUNDS] =
+                gpu->idle_w + active * (gpu->tdp_w - gpu->idle_w);
+        }
     }
     return FULCRUM_OK;
 }

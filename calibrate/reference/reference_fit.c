@@ -126,24 +126,19 @@ static bool has_belief(const struct fulcrum_reference_job *job, const char *path
     return 0;
 }
 
-/* Those of a calibration that have an error and are not held fast. */
-static void list_calibration(
-    struct fulcrum_reference_job *job, const struct fulcrum_calibration *calibration)
-{
-    for (size_t k = 0; k < calibration->parameter_count; k++) {
-        const char *path = calibration->parameters[k].path;
-        const struct fulcrum_parameter *parameter = prior_of(job->plan, path);
-        if (parameter->standard_error > 0.0 && !is_set(job->plan, path) &&
-            !has_belief(job, path)) {
-            add_belief(job, parameter);
-        }
-    }
-}
-
 static void list_all(struct fulcrum_reference_job *job)
 {
     for (size_t i = 0; i < job->plan->calibration_count; i++) {
-        list_calibration(job, job->plan->calibrations[i]);
+        /* Those of a calibration that have an error and are not held fast. */
+        const struct fulcrum_calibration *calibration = job->plan->calibrations[i];
+        for (size_t k = 0; k < calibration->parameter_count; k++) {
+            const char *path = calibration->parameters[k].path;
+            const struct fulcrum_parameter *parameter = prior_of(job->plan, path);
+            if (parameter->standard_error > 0.0 && !is_set(job->plan, path) &&
+                !has_belief(job, path)) {
+                add_belief(job, parameter);
+            }
+        }
     }
 }
 
@@ -179,19 +174,15 @@ static enum fulcrum_status list_named(
     return FULCRUM_OK;
 }
 
-static size_t most_beliefs(const struct fulcrum_reference_fit_plan *plan)
+static enum fulcrum_status list_beliefs(
+    struct fulcrum_reference_job *job, struct fulcrum_error *err)
 {
+    const struct fulcrum_reference_fit_plan *plan = job->plan;
     size_t count = plan->free_count + 1;
     for (size_t i = 0; i < plan->calibration_count; i++) {
         count += plan->calibrations[i]->parameter_count;
     }
-    return count;
-}
-
-static enum fulcrum_status list_beliefs(
-    struct fulcrum_reference_job *job, struct fulcrum_error *err)
-{
-    size_t most = most_beliefs(job->plan);
+    size_t most = count;
     job->beliefs = calloc(most, sizeof *job->beliefs);
     job->paths = calloc(most, sizeof *job->paths);
     if (job->beliefs == NULL || job->paths == NULL) {

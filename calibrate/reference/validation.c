@@ -82,19 +82,6 @@ static void add_reason(struct fulcrum_validation *out, const char *detail)
     }
 }
 
-static void take_over(struct fulcrum_comparison *out, const struct part *part,
-    const struct fulcrum_comparison *found)
-{
-    for (size_t i = 0; i < found->count; i++) {
-        const struct fulcrum_compared *from = &found->items[i];
-        size_t point = part->origin[from->point];
-        struct fulcrum_compared *to =
-            fulcrum_comparison_add(out, point, from->observation, from->predicted);
-        *to = *from;
-        to->point = point;
-    }
-}
-
 static bool is_of(const struct fulcrum_reference_point *point, size_t observation,
     const char *quantity)
 {
@@ -177,7 +164,14 @@ static enum fulcrum_status predict_part(const struct part *part,
     }
     note_calibration(&part->view, calibration, out);
     note_unknown_watts(&part->view, calibration, &found, out);
-    take_over(&out->comparison, part, &found);
+    for (size_t i = 0; i < found.count; i++) {
+        const struct fulcrum_compared *from = &found.items[i];
+        size_t point = part->origin[from->point];
+        struct fulcrum_compared *to = fulcrum_comparison_add(
+            &out->comparison, point, from->observation, from->predicted);
+        *to = *from;
+        to->point = point;
+    }
     fulcrum_comparison_clear(&found);
     return FULCRUM_OK;
 }

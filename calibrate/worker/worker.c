@@ -288,14 +288,6 @@ static const char *fault_of(
     return reply->payload_byte == payload_byte ? NULL : "has a payload of another size";
 }
 
-static void fail_told(struct fulcrum_worker *worker, uint32_t code, size_t byte)
-{
-    char text[FULCRUM_WORKER_TEXT_BYTE + 1] = "";
-    if (receive(worker, text, byte, code)) {
-        worker_fail(worker, "%s", text[0] != '\0' ? text : "failed without saying why");
-    }
-}
-
 /*
  * Receives the reply to `code`, with a payload of exactly so many bytes, within the
  * limit: that of a step, not of the run that it is part of.
@@ -315,7 +307,12 @@ static int worker_answer(struct fulcrum_worker *worker, uint32_t code,
         return 0;
     }
     if (reply->result == FULCRUM_WORKER_FAILED) {
-        fail_told(worker, code, reply->payload_byte);
+        size_t byte = reply->payload_byte;
+        char text[FULCRUM_WORKER_TEXT_BYTE + 1] = "";
+        if (receive(worker, text, byte, code)) {
+            worker_fail(
+                worker, "%s", text[0] != '\0' ? text : "failed without saying why");
+        }
         return 0;
     }
     return receive(worker, payload, payload_byte, code);

@@ -168,30 +168,26 @@ static size_t append_text(char *out, const char *text)
     return length;
 }
 
-/* Answers the command at hand, whichever it is. */
-static void tell_overrun(uint32_t code)
-{
-    char text[160];
-    size_t length = append_text(text, "wrote past the end of its observation of ");
-    length += append_number(text + length, guard.observation_byte);
-    length += append_text(text + length, " bytes in ");
-    if (guard.word[FULCRUM_WORKER_PHASE] == FULCRUM_WORKER_RESETS) {
-        length += append_text(text + length, "a reset after ");
-    }
-    length += append_text(text + length, "step ");
-    length += append_number(text + length, guard.word[FULCRUM_WORKER_STEP_NUMBER]);
-    struct fulcrum_worker_reply reply = {
-        FULCRUM_WORKER_MAGIC, code, FULCRUM_WORKER_FAILED, (uint32_t)length, 0, 0};
-    (void)write_all(&reply, sizeof reply);
-    (void)write_all(text, length);
-}
-
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     (void)context;
     const unsigned char *place = info->si_addr;
     if (place >= guard.begin && place < guard.end) {
-        tell_overrun((uint32_t)current_code);
+        /* Answers the command at hand, whichever it is. */
+        uint32_t code = (uint32_t)current_code;
+        char text[160];
+        size_t length = append_text(text, "wrote past the end of its observation of ");
+        length += append_number(text + length, guard.observation_byte);
+        length += append_text(text + length, " bytes in ");
+        if (guard.word[FULCRUM_WORKER_PHASE] == FULCRUM_WORKER_RESETS) {
+            length += append_text(text + length, "a reset after ");
+        }
+        length += append_text(text + length, "step ");
+        length += append_number(text + length, guard.word[FULCRUM_WORKER_STEP_NUMBER]);
+        struct fulcrum_worker_reply reply = {
+            FULCRUM_WORKER_MAGIC, code, FULCRUM_WORKER_FAILED, (uint32_t)length, 0, 0};
+        (void)write_all(&reply, sizeof reply);
+        (void)write_all(text, length);
         _exit(1);
     }
     /* Anything else ends the process, as it would have without us. */
@@ -486,21 +482,6 @@ static int serve_one(struct server *server)
 }
 
 /*
- * Answers commands on descriptor 3 until the other side closes it or says so. Part of
- * fulcrum-worker alone.
- * Returns the exit status of the process.
- */
-static int plugin_serve(const char *path)
-{
-    struct server server = {.path = path};
-    (void)fcntl(FULCRUM_WORKER_SOCKET_FD, F_SETFD, FD_CLOEXEC);
-    (void)fcntl(FULCRUM_WORKER_MEMORY_FD, F_SETFD, FD_CLOEXEC);
-    while (serve_one(&server)) {
-    }
-    return 0;
-}
-
-/*
  * Dies with the thread that started it, and leaves no core file. The parent may have
  * died before the request: then somebody else's child we are.
  */
@@ -523,7 +504,17 @@ int main(int argc, char **argv)
         return 1;
     }
     if (strcmp(argv[2], "plugin") == 0) {
-        return plugin_serve(argv[3]);
+        /*
+         * Answers commands on descriptor 3 until the other side closes it or says so.
+         * Part of fulcrum-worker alone. Returns the exit status of the process.
+         */
+        const char *path = argv[3];
+        struct server server = {.path = path};
+        (void)fcntl(FULCRUM_WORKER_SOCKET_FD, F_SETFD, FD_CLOEXEC);
+        (void)fcntl(FULCRUM_WORKER_MEMORY_FD, F_SETFD, FD_CLOEXEC);
+        while (serve_one(&server)) {
+        }
+        return 0;
     }
     (void)execvp(argv[3], argv + 3);
     (void)fprintf(stderr, "%s cannot be run: %s\n", argv[3], strerror(errno));

@@ -136,22 +136,12 @@ static enum fulcrum_status run(
 #define SETTING(member) offsetof(struct settings, member)
 
 static const struct fulcrum_option how_rows[] = {
-    {.name = "budget",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = SETTING(budget_s),
-        .value = "SECONDS",
-        .unit = "s",
-        .fallback = "90",
-        .least = 10.0,
-        .most = FULCRUM_CALIBRATE_BUDGET_MAX_S,
-        .help = "how long it takes; more time means more samples"},
-    {.name = "threads",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = SETTING(threads),
-        .value = "MAX",
-        .least = 1.0,
+    FULCRUM_OPTION(NUMBER, "budget", SETTING(budget_s), "SECONDS", .unit = "s",
+        .fallback = "90", .least = 10.0, .most = FULCRUM_CALIBRATE_BUDGET_MAX_S,
+        .help = "how long it takes; more time means more samples"),
+    FULCRUM_OPTION(COUNT, "threads", SETTING(threads), "MAX", .least = 1.0,
         .most = 65536.0,
-        .help = "most actor threads; without it four for each hardware thread"},
+        .help = "most actor threads; without it four for each hardware thread"),
     FULCRUM_OPTION_SEED(SETTING(seed), "of actions, environments and weights"),
     {.name = NULL},
 };

@@ -126,18 +126,6 @@ end:
     return status;
 }
 
-static void describe_actors(const struct settings *settings,
-    const struct fulcrum_explore_job *job, char *out, size_t size)
-{
-    if (settings->actors.best_of != NULL || !isnan(settings->actors.per_thread)) {
-        fulcrum_actors_rule_text(&settings->actors, out, size);
-    } else if (varies(job, "run.actor_count")) {
-        (void)snprintf(out, size, "varied");
-    } else {
-        (void)snprintf(out, size, "fixed");
-    }
-}
-
 /* A detected machine says little by its name: its processor comes with it. */
 static void describe_machine(
     const struct fulcrum_machine *machine, char *out, size_t size)
@@ -154,7 +142,15 @@ static enum fulcrum_status start_writer(const struct settings *settings,
     struct fulcrum_explore_job *job, struct fulcrum_error *err)
 {
     fulcrum_calibration_names(inputs, job->calibrations, sizeof job->calibrations);
-    describe_actors(settings, job, job->actors_rule, sizeof job->actors_rule);
+    char *out = job->actors_rule;
+    size_t size = sizeof job->actors_rule;
+    if (settings->actors.best_of != NULL || !isnan(settings->actors.per_thread)) {
+        fulcrum_actors_rule_text(&settings->actors, out, size);
+    } else if (varies(job, "run.actor_count")) {
+        (void)snprintf(out, size, "varied");
+    } else {
+        (void)snprintf(out, size, "fixed");
+    }
     describe_machine(&inputs->base.machine, job->machine, sizeof job->machine);
     const struct fulcrum_sweep_head head = {
         .machine = job->machine,
@@ -329,42 +325,26 @@ static enum fulcrum_status run(
 }
 
 static const struct fulcrum_option rows[] = {
-    {.name = "vary",
+    FULCRUM_OPTION(LIST, "vary", offsetof(struct settings, vary), "PATH=RANGE",
         .letter = 'v',
-        .kind = FULCRUM_OPTION_LIST,
-        .offset = offsetof(struct settings, vary),
-        .value = "PATH=RANGE",
         .help =
             "field and its values: FROM:TO:xFACTOR, FROM:TO:STEP or A,B,C; once per "
-            "axis of the grid, the last one fastest"},
-    {.name = "pareto",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, pareto),
-        .value = "METRIC,METRIC[,METRIC]",
+            "axis of the grid, the last one fastest"),
+    FULCRUM_OPTION(TEXT, "pareto", offsetof(struct settings, pareto),
+        "METRIC,METRIC[,METRIC]",
         .help = "writes only the points that no other beats in all of two or three "
                 "outputs or fields that vary; :max or :min behind one says what is "
-                "better of it"},
-    {.name = "columns",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, columns),
-        .value = "A,B,C",
-        .help = "columns to write, in this order; all unless given"},
-    {.name = "relative-to",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = offsetof(struct settings, relative_to),
-        .value = "INDEX",
-        .least = 0.0,
-        .most = 9007199254740991.0,
+                "better of it"),
+    FULCRUM_OPTION(TEXT, "columns", offsetof(struct settings, columns), "A,B,C",
+        .help = "columns to write, in this order; all unless given"),
+    FULCRUM_OPTION(COUNT, "relative-to", offsetof(struct settings, relative_to),
+        "INDEX", .least = 0.0, .most = 9007199254740991.0,
         .help = "adds speedup and runtime_rel with their 90 % intervals: rate and "
-                "runtime over those of this point, 0 being the first row"},
-    {.name = "format",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct settings, format),
-        .value = "FORMAT",
-        .fallback = "table",
-        .choice = fulcrum_sweep_format_name,
+                "runtime over those of this point, 0 being the first row"),
+    FULCRUM_OPTION(CHOICE, "format", offsetof(struct settings, format), "FORMAT",
+        .fallback = "table", .choice = fulcrum_sweep_format_name,
         .help = "form of the results; jsonl is JSON lines: a head with the schema, one "
-                "object per point, a tail with the finding"},
+                "object per point, a tail with the finding"),
     {.name = NULL},
 };
 

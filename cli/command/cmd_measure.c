@@ -205,18 +205,6 @@ static enum fulcrum_status hand_out(
     return print(job, context, err);
 }
 
-/* Where the time goes, in windows of its own: with a recorder and without, by turns. */
-static enum fulcrum_status take_record(struct job *job, struct fulcrum_error *err)
-{
-    const struct fulcrum_measure_stages_options options = {
-        .measure = &job->inputs.options,
-        .pair_count = (size_t)job->settings->record_pairs,
-        .trace_path = job->settings->trace};
-    return options.pair_count > 0
-               ? fulcrum_measure_record_take(&job->record, &options, err)
-               : FULCRUM_OK;
-}
-
 static enum fulcrum_status measure(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -228,7 +216,15 @@ static enum fulcrum_status measure(
     enum fulcrum_status status =
         fulcrum_measure(&job->found, &job->inputs.options, err);
     if (status == FULCRUM_OK) {
-        status = take_record(job, err);
+        /* Where the time goes, in windows of its own: with a recorder and without, by
+         * turns. */
+        const struct fulcrum_measure_stages_options options = {
+            .measure = &job->inputs.options,
+            .pair_count = (size_t)job->settings->record_pairs,
+            .trace_path = job->settings->trace};
+        status = options.pair_count > 0
+                     ? fulcrum_measure_record_take(&job->record, &options, err)
+                     : FULCRUM_OK;
     }
     fulcrum_measuring_progress_end(&watch);
     if (job->found == NULL) {

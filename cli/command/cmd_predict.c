@@ -85,16 +85,6 @@ static void describe_run(const struct answer *answer, char *out, size_t size)
         design->machine.cpu.thread_count, place, parts);
 }
 
-static void print_flags(FILE *stream, unsigned flags)
-{
-    for (int i = 0; i < (int)FULCRUM_FLAG_COUNT; i++) {
-        if ((flags & (1U << (unsigned)i)) != 0U) {
-            (void)fprintf(
-                stream, "note: %s\n", fulcrum_flag_text((enum fulcrum_flag_index)i));
-        }
-    }
-}
-
 static void print_method(FILE *stream, const struct fulcrum_prediction *prediction)
 {
     (void)fprintf(stream, "method       %s", fulcrum_method_name(prediction->method));
@@ -125,7 +115,13 @@ static void print_table(const struct answer *answer, FILE *stream)
     fulcrum_report_print_table(report, stream, 0);
     fulcrum_report_free(report);
     (void)fputc('\n', stream);
-    print_flags(stream, answer->prediction.flags);
+    unsigned flags = answer->prediction.flags;
+    for (int i = 0; i < (int)FULCRUM_FLAG_COUNT; i++) {
+        if ((flags & (1U << (unsigned)i)) != 0U) {
+            (void)fprintf(
+                stream, "note: %s\n", fulcrum_flag_text((enum fulcrum_flag_index)i));
+        }
+    }
 }
 
 static void add_intervals(

@@ -721,43 +721,25 @@ static enum fulcrum_status run(
 }
 
 static const struct fulcrum_option rows[] = {
-    {.name = "vary",
+    FULCRUM_OPTION(LIST, "vary", offsetof(struct settings, vary), "PATH[=LO:HI[:log]]",
         .letter = 'v',
-        .kind = FULCRUM_OPTION_LIST,
-        .offset = offsetof(struct settings, vary),
-        .value = "PATH[=LO:HI[:log]]",
         .help = "field that varies, uniformly or log-uniformly between two ends, or "
                 "without a range as its prior or calibration has it; 'uncertain': all "
-                "that have one, as without this option"},
-    {.name = "metric",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, metrics),
-        .value = "A,B,C",
+                "that have one, as without this option"),
+    FULCRUM_OPTION(TEXT, "metric", offsetof(struct settings, metrics), "A,B,C",
         .help = "outputs asked about: steps_per_s, gpu_w, ...; with --base speedup, "
                 "runtime_rel or any output with _rel; with --along best:OUTPUT; rate "
-                "and both performances per watt unless given"},
-    {.name = "base",
-        .kind = FULCRUM_OPTION_LIST,
-        .offset = offsetof(struct settings, base),
-        .value = "PATH=VALUE",
+                "and both performances per watt unless given"),
+    FULCRUM_OPTION(LIST, "base", offsetof(struct settings, base), "PATH=VALUE",
         .help = "what is different at the point that metrics are divided by; the rest "
-                "is the same world"},
-    {.name = "along",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, along),
-        .value = "PATH=RANGE",
+                "is the same world"),
+    FULCRUM_OPTION(TEXT, "along", offsetof(struct settings, along), "PATH=RANGE",
         .help = "field whose best value is asked about, and where to look for it, as "
-                "for 'explore --vary'"},
-    {.name = "samples",
-        .letter = 'n',
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = offsetof(struct settings, samples),
-        .value = "N",
-        .fallback = "2048",
-        .least = 16.0,
-        .most = 1048576.0,
+                "for 'explore --vary'"),
+    FULCRUM_OPTION(COUNT, "samples", offsetof(struct settings, samples), "N",
+        .letter = 'n', .fallback = "2048", .least = 16.0, .most = 1048576.0,
         .help = "rows of the design, each 2 evaluations and 2 more for every field; "
-                "made 8 times a power of two"},
+                "made 8 times a power of two"),
     {.name = NULL},
 };
 

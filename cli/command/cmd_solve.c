@@ -142,17 +142,6 @@ static size_t least_block(void)
     return wanted > BLOCK_MOST ? BLOCK_MOST : (size_t)wanted;
 }
 
-/* The same answers come in blocks of any size. */
-static void choose_block(struct job *job, size_t count, double taken_s)
-{
-    if (taken_s > BLOCK_LONG_S && job->block / 2 >= job->least_block) {
-        job->block /= 2;
-    } else if (taken_s < BLOCK_SHORT_S && count == job->block &&
-               2 * job->block <= BLOCK_MOST) {
-        job->block *= 2;
-    }
-}
-
 static enum fulcrum_status answer_all(
     struct job *job, const struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -165,7 +154,14 @@ static enum fulcrum_status answer_all(
         if (status == FULCRUM_OK) {
             status = answer_block(job, count, context, err);
         }
-        choose_block(job, count, now_s() - start_s);
+        /* The same answers come in blocks of any size. */
+        double taken_s = now_s() - start_s;
+        if (taken_s > BLOCK_LONG_S && job->block / 2 >= job->least_block) {
+            job->block /= 2;
+        } else if (taken_s < BLOCK_SHORT_S && count == job->block &&
+                   2 * job->block <= BLOCK_MOST) {
+            job->block *= 2;
+        }
         double done_frac = fulcrum_line_stream_done_frac(job->stream);
         if (done_frac < 1.0 && now_s() - job->start_s > PROGRESS_AFTER_S) {
             char stage[64];
@@ -174,21 +170,6 @@ static enum fulcrum_status answer_all(
         }
     } while (status == FULCRUM_OK && count > 0);
     return status;
-}
-
-/* What the output does not say by itself, and the exit code. */
-static void report_end(
-    const struct job *job, const char *name, struct fulcrum_context *context)
-{
-    if (context->exit_code == FULCRUM_EXIT_INTERRUPTED) {
-        fulcrum_message_warn("interrupted; lines answered: %zu", job->done);
-    } else if (job->failed > 0) {
-        context->exit_code = FULCRUM_EXIT_FAILED;
-        fulcrum_message_warn("%zu of %zu lines have no result: %s", job->failed,
-            job->done, job->first_failure.detail);
-    } else if (job->done == 0) {
-        fulcrum_message_warn("%s holds no network", name);
-    }
 }
 
 static enum fulcrum_status solve_stream(
@@ -207,7 +188,17 @@ static enum fulcrum_status solve_stream(
         status = fulcrum_answer_writer_end(job->writer, err);
     }
     if (status == FULCRUM_OK) {
-        report_end(job, fulcrum_line_stream_name(job->stream), context);
+        /* What the output does not say by itself, and the exit code. */
+        const char *name = fulcrum_line_stream_name(job->stream);
+        if (context->exit_code == FULCRUM_EXIT_INTERRUPTED) {
+            fulcrum_message_warn("interrupted; lines answered: %zu", job->done);
+        } else if (job->failed > 0) {
+            context->exit_code = FULCRUM_EXIT_FAILED;
+            fulcrum_message_warn("%zu of %zu lines have no result: %s", job->failed,
+                job->done, job->first_failure.detail);
+        } else if (job->done == 0) {
+            fulcrum_message_warn("%s holds no network", name);
+        }
     }
     return status;
 }

@@ -243,20 +243,6 @@ enum fulcrum_status fulcrum_explore_find_front(const struct fulcrum_scenario *sc
                : status;
 }
 
-static void note_front(
-    const struct fulcrum_explore_job *job, struct fulcrum_context *context)
-{
-    size_t left_out = fulcrum_sweep_front_left_out(job->front);
-    char text[300];
-    fulcrum_sweep_pareto_text(&job->pareto, text, sizeof text);
-    fulcrum_message_note(
-        context, "front: %zu of %zu points, %s", job->chosen_count, job->done, text);
-    if (left_out > 0) {
-        fulcrum_message_note(context,
-            "%zu points have no value of some metric and are on no front", left_out);
-    }
-}
-
 enum fulcrum_status fulcrum_explore_write_front(const struct fulcrum_scenario *scenario,
     struct fulcrum_explore_job *job, struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -267,6 +253,14 @@ enum fulcrum_status fulcrum_explore_write_front(const struct fulcrum_scenario *s
     job->plan.only_count = job->chosen_count;
     TRY(run_sweep(scenario, job, &visitor, context, err));
     TRY(end_output(job, context, err));
-    note_front(job, context);
+    size_t left_out = fulcrum_sweep_front_left_out(job->front);
+    char text[300];
+    fulcrum_sweep_pareto_text(&job->pareto, text, sizeof text);
+    fulcrum_message_note(
+        context, "front: %zu of %zu points, %s", job->chosen_count, job->done, text);
+    if (left_out > 0) {
+        fulcrum_message_note(context,
+            "%zu points have no value of some metric and are on no front", left_out);
+    }
     return FULCRUM_OK;
 }

@@ -32,19 +32,12 @@ enum { PATH_SIZE = 1024 };
 /* Where the name ends: at the colon before a series, which the path of a CSV file may
  * have, too. */
 const struct fulcrum_option fulcrum_reference_host_rows[] = {
-    {.name = "machine",
-        .letter = 'm',
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct fulcrum_reference_host, machine),
-        .value = "NAME",
+    FULCRUM_OPTION(TEXT, "machine", offsetof(struct fulcrum_reference_host, machine),
+        "NAME", .letter = 'm',
         .help = "where a CSV file was measured: preset or JSON file; 'this' is the "
-                "machine at hand"},
-    {.name = "workload",
-        .letter = 'w',
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct fulcrum_reference_host, workload),
-        .value = "NAME",
-        .help = "what a CSV file measured: preset or JSON file"},
+                "machine at hand"),
+    FULCRUM_OPTION(TEXT, "workload", offsetof(struct fulcrum_reference_host, workload),
+        "NAME", .letter = 'w', .help = "what a CSV file measured: preset or JSON file"),
     {.name = NULL},
 };
 
@@ -144,54 +137,29 @@ const struct fulcrum_argument fulcrum_fit_arguments[] = {
 };
 
 static const struct fulcrum_option rows[] = {
-    {.name = "calibration",
-        .letter = 'c',
-        .kind = FULCRUM_OPTION_LIST,
-        .offset = offsetof(struct fulcrum_fit_settings, calibrations),
-        .value = "NAME",
+    FULCRUM_OPTION(LIST, "calibration",
+        offsetof(struct fulcrum_fit_settings, calibrations), "NAME", .letter = 'c',
         .help = "preset or file whose values and errors are the priors; later ones win "
-                "(the references' own unless given)"},
-    {.name = "free",
+                "(the references' own unless given)"),
+    FULCRUM_OPTION(LIST, "free", offsetof(struct fulcrum_fit_settings, free), "PATH",
         .letter = 'f',
-        .kind = FULCRUM_OPTION_LIST,
-        .offset = offsetof(struct fulcrum_fit_settings, free),
-        .value = "PATH",
         .help = "parameter to fit; every one that has an error unless given; 'auto': "
-                "those, or of those given, that the figures tell something of"},
-    {.name = "set",
-        .letter = 's',
-        .kind = FULCRUM_OPTION_LIST,
-        .offset = offsetof(struct fulcrum_fit_settings, sets),
-        .value = "PATH=VALUE",
-        .help = "holds a field at a value, to see what the fit is worth without it"},
-    {.name = "sd",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct fulcrum_fit_settings, sd),
-        .value = "A,B,C",
+                "those, or of those given, that the figures tell something of"),
+    FULCRUM_OPTION(LIST, "set", offsetof(struct fulcrum_fit_settings, sets),
+        "PATH=VALUE", .letter = 's',
+        .help = "holds a field at a value, to see what the fit is worth without it"),
+    FULCRUM_OPTION(TEXT, "sd", offsetof(struct fulcrum_fit_settings, sd), "A,B,C",
         .help = "standard deviation of each figure, in their order; from half-widths "
-                "and --noise unless given"},
-    {.name = "hold-out",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct fulcrum_fit_settings, hold_out),
-        .value = "I,J,K",
-        .help = "figures, from 1 in their order, that are predicted and not fitted"},
-    {.name = "noise",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct fulcrum_fit_settings, noise_rel),
-        .value = "FRACTION",
-        .fallback = "0.008",
-        .least = 1e-6,
-        .most = 10.0,
-        .help = "error of a figure beside its rounding, relative"},
-    {.name = "draws",
-        .letter = 'n',
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = offsetof(struct fulcrum_fit_settings, draws),
-        .value = "N",
-        .fallback = "50000",
-        .least = 0.0,
-        .most = 1e8,
-        .help = "draws of the posterior; 0: the best parameters alone"},
+                "and --noise unless given"),
+    FULCRUM_OPTION(TEXT, "hold-out", offsetof(struct fulcrum_fit_settings, hold_out),
+        "I,J,K",
+        .help = "figures, from 1 in their order, that are predicted and not fitted"),
+    FULCRUM_OPTION(NUMBER, "noise", offsetof(struct fulcrum_fit_settings, noise_rel),
+        "FRACTION", .fallback = "0.008", .least = 1e-6, .most = 10.0,
+        .help = "error of a figure beside its rounding, relative"),
+    FULCRUM_OPTION(COUNT, "draws", offsetof(struct fulcrum_fit_settings, draws), "N",
+        .letter = 'n', .fallback = "50000", .least = 0.0, .most = 1e8,
+        .help = "draws of the posterior; 0: the best parameters alone"),
     {.name = FULCRUM_FIT_LEAVE_ONE_OUT,
         .kind = FULCRUM_OPTION_FLAG,
         .offset = offsetof(struct fulcrum_fit_settings, leave_one_out),
@@ -238,17 +206,6 @@ static enum fulcrum_status load_reference(const struct fulcrum_fit_settings *set
         text, &settings->host, context, &out->reference, err);
 }
 
-static enum fulcrum_status check_predictor(
-    const struct fulcrum_reference *reference, struct fulcrum_error *err)
-{
-    return reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                     "%s: its predictor is %s: only references of throughput can be "
-                     "fitted",
-                     reference->name, fulcrum_predictor_name(reference->predictor));
-}
-
 /* Figures that come twice would count twice. */
 static enum fulcrum_status check_twice(
     const struct fulcrum_fit_inputs *inputs, struct fulcrum_error *err)
@@ -288,7 +245,15 @@ static enum fulcrum_status load_references(const struct fulcrum_fit_settings *se
         status =
             load_reference(settings, settings->references.items[i], context, item, err);
         if (status == FULCRUM_OK) {
-            status = check_predictor(item->reference, err);
+            const struct fulcrum_reference *reference = item->reference;
+            status = reference->predictor == FULCRUM_PREDICTOR_THROUGHPUT
+                         ? FULCRUM_OK
+                         : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                               "%s: its predictor is %s: only references of throughput "
+                               "can be "
+                               "fitted",
+                               reference->name,
+                               fulcrum_predictor_name(reference->predictor));
         }
         if (status == FULCRUM_OK) {
             status = check_twice(out, err);

@@ -251,19 +251,6 @@ static void select_columns(struct selection *out, bool is_table,
     }
 }
 
-static void add_row(struct fulcrum_report *report, const struct selection *selection,
-    const struct row *row)
-{
-    for (size_t j = 0; j < selection->count; j++) {
-        const struct stage_column *column = selection->from[j];
-        if (column->number != NULL) {
-            fulcrum_report_add_number(report, column->number(row));
-        } else {
-            fulcrum_report_add_text(report, j == 0 ? row->run->name : name_of(row));
-        }
-    }
-}
-
 static struct fulcrum_report *new_stages(const struct selection *selection,
     const struct fulcrum_stage_run *runs, size_t count)
 {
@@ -272,7 +259,15 @@ static struct fulcrum_report *new_stages(const struct selection *selection,
     for (size_t i = 0; i < count * ROW_COUNT; i++) {
         struct row row = {&runs[i / ROW_COUNT], i % ROW_COUNT};
         if (is_shown(&row)) {
-            add_row(report, selection, &row);
+            for (size_t j = 0; j < selection->count; j++) {
+                const struct stage_column *column = selection->from[j];
+                if (column->number != NULL) {
+                    fulcrum_report_add_number(report, column->number(&row));
+                } else {
+                    fulcrum_report_add_text(
+                        report, j == 0 ? row.run->name : name_of(&row));
+                }
+            }
         }
     }
     return report;
@@ -302,24 +297,6 @@ static double actors_s(const struct fulcrum_stage_times *times, bool is_wait)
     return sum_s;
 }
 
-/* What one request costs its actor, from one answer to the next. */
-static void add_cycle(
-    struct fulcrum_report *report, const struct fulcrum_stage_run *run)
-{
-    const struct fulcrum_residence *parts = &run->predicted->residence;
-    double steps_per_request =
-        run->predicted->steps_per_s / run->predicted->requests_per_s;
-    double requests = run->times->facts.step_count / steps_per_request;
-    const double numbers[] = {actors_s(run->times, 0) / requests, parts->cpu_s,
-        actors_s(run->times, 1) / requests,
-        parts->host_s + parts->gpu_s + parts->delay_s, parts->host_s, parts->gpu_s,
-        parts->delay_s};
-    fulcrum_report_add_text(report, run->name);
-    for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++) {
-        fulcrum_report_add_number(report, numbers[j]);
-    }
-}
-
 /* A row for each run that was predicted. */
 static struct fulcrum_report *new_cycles(
     const struct fulcrum_stage_run *runs, size_t count)
@@ -328,7 +305,20 @@ static struct fulcrum_report *new_cycles(
         "cycles", cycle_columns, sizeof cycle_columns / sizeof cycle_columns[0]);
     for (size_t i = 0; i < count; i++) {
         if (runs[i].predicted != NULL) {
-            add_cycle(report, &runs[i]);
+            /* What one request costs its actor, from one answer to the next. */
+            const struct fulcrum_stage_run *run = &runs[i];
+            const struct fulcrum_residence *parts = &run->predicted->residence;
+            double steps_per_request =
+                run->predicted->steps_per_s / run->predicted->requests_per_s;
+            double requests = run->times->facts.step_count / steps_per_request;
+            const double numbers[] = {actors_s(run->times, 0) / requests, parts->cpu_s,
+                actors_s(run->times, 1) / requests,
+                parts->host_s + parts->gpu_s + parts->delay_s, parts->host_s,
+                parts->gpu_s, parts->delay_s};
+            fulcrum_report_add_text(report, run->name);
+            for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++) {
+                fulcrum_report_add_number(report, numbers[j]);
+            }
         }
     }
     return report;
@@ -417,16 +407,6 @@ void fulcrum_stage_report_to_json(
     fulcrum_report_free(recordings);
 }
 
-static void print_cost(FILE *stream, const struct fulcrum_stage_run *run)
-{
-    const struct fulcrum_stage_times *times = run->times;
-    (void)fprintf(stream,
-        "%s: %zu stages recorded in %.4g s; recording took %.3g ms of threads' time, "
-        "which is taken off, and lengthened the run by at most %.2g %%.\n",
-        run->name, times->event_count, times->window_s, 1e3 * times->recording_s,
-        100.0 * (1.0 - times->corrected_window_s / times->window_s));
-}
-
 static void print_pairs(FILE *stream, const struct fulcrum_stage_run *run)
 {
     const struct fulcrum_measured_stages *measured = run->measured;
@@ -462,7 +442,14 @@ void fulcrum_stage_report_notes(
     const struct fulcrum_stage_run *runs, size_t count, FILE *stream)
 {
     for (size_t i = 0; i < count; i++) {
-        print_cost(stream, &runs[i]);
+        const struct fulcrum_stage_run *run = &runs[i];
+        const struct fulcrum_stage_times *times = run->times;
+        (void)fprintf(stream,
+            "%s: %zu stages recorded in %.4g s; recording took %.3g ms of threads' "
+            "time, "
+            "which is taken off, and lengthened the run by at most %.2g %%.\n",
+            run->name, times->event_count, times->window_s, 1e3 * times->recording_s,
+            100.0 * (1.0 - times->corrected_window_s / times->window_s));
         print_pairs(stream, &runs[i]);
         print_limits(stream, &runs[i]);
     }

@@ -15,19 +15,14 @@
 const char fulcrum_actors_rule_none[] = "none, environments are simulated on GPUs";
 
 const struct fulcrum_option fulcrum_actors_rule_rows[] = {
-    {.name = "best-actors",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct fulcrum_actors_rule, best_of),
-        .value = "RANGE",
+    FULCRUM_OPTION(TEXT, "best-actors", offsetof(struct fulcrum_actors_rule, best_of),
+        "RANGE",
         .help = "each design takes the actor count of RANGE with the most steps per "
-                "second"},
-    {.name = "actors-per-thread",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct fulcrum_actors_rule, per_thread),
-        .value = "X",
-        .least = 1e-3,
+                "second"),
+    FULCRUM_OPTION(NUMBER, "actors-per-thread",
+        offsetof(struct fulcrum_actors_rule, per_thread), "X", .least = 1e-3,
         .most = 1e4,
-        .help = "actors follow the hardware threads; 6.4 is the paper's 256 on 40"},
+        .help = "actors follow the hardware threads; 6.4 is the paper's 256 on 40"),
     {.name = NULL},
 };
 

@@ -16,45 +16,32 @@ static const char *method_name(int index)
 }
 
 const struct fulcrum_option fulcrum_solver_option_rows[] = {
-    {.name = "method",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct fulcrum_solver_settings, method),
-        .value = "METHOD",
-        .fallback = "auto",
-        .choice = method_name,
+    FULCRUM_OPTION(CHOICE, "method", offsetof(struct fulcrum_solver_settings, method),
+        "METHOD", .fallback = "auto", .choice = method_name,
         .help =
             "auto takes the fast equations where their error is within --half-width "
-            "and simulates the rest"},
-    {.name = "half-width",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct fulcrum_solver_settings, half_width_rel),
-        .value = "FRACTION",
-        .least = 1e-5,
-        .most = 0.5,
+            "and simulates the rest"),
+    FULCRUM_OPTION(NUMBER, "half-width",
+        offsetof(struct fulcrum_solver_settings, half_width_rel), "FRACTION",
+        .least = 1e-5, .most = 0.5,
         .help =
             "relative half-width of the 95 % interval at which a simulation stops, and "
-            "the error up to which auto does without one; 0.01 where not given"},
+            "the error up to which auto does without one; 0.01 where not given"),
     FULCRUM_OPTION_SEED(offsetof(struct fulcrum_solver_settings, seed),
         "of simulations and draws; the same seed gives the same bytes"),
-    {.name = "max-steps",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = offsetof(struct fulcrum_solver_settings, max_steps),
-        .value = "N",
-        .fallback = "2e7",
-        .least = 1e3,
-        .most = 1e12,
-        .help = "most simulated steps, whatever the interval is by then"},
+    FULCRUM_OPTION(COUNT, "max-steps",
+        offsetof(struct fulcrum_solver_settings, max_steps), "N", .fallback = "2e7",
+        .least = 1e3, .most = 1e12,
+        .help = "most simulated steps, whatever the interval is by then"),
     {.name = NULL},
 };
 
 const struct fulcrum_option fulcrum_interval_option_rows[] = {
-    {.name = "intervals",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct fulcrum_solve_settings, intervals),
-        .value = "DRAWS",
+    FULCRUM_OPTION(TEXT, "intervals",
+        offsetof(struct fulcrum_solve_settings, intervals), "DRAWS",
         .help =
             "draws from the calibration's uncertainty behind each 90 % interval, or "
-            "'none' (0)"},
+            "'none' (0)"),
     {.name = NULL},
 };
 

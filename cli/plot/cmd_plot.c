@@ -112,106 +112,54 @@ static const char *scale_name(int index)
 }
 
 static const struct fulcrum_option rows[] = {
-    {.name = "chart",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, chart),
-        .value = "NAME",
+    FULCRUM_OPTION(TEXT, "chart", offsetof(struct settings, chart), "NAME",
         .choice = chart_name,
-        .help = "one of 'fulcrum list charts'; by what the file holds unless given"},
-    {.name = "title",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, title),
-        .value = "TEXT",
-        .help = "in place of the title made from the data"},
-    {.name = "subtitle",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, subtitle),
-        .value = "TEXT",
-        .help = "in place of the subtitle made from the data"},
-    {.name = "machines",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, machines),
-        .value = "A,B,C",
+        .help = "one of 'fulcrum list charts'; by what the file holds unless given"),
+    FULCRUM_OPTION(TEXT, "title", offsetof(struct settings, title), "TEXT",
+        .help = "in place of the title made from the data"),
+    FULCRUM_OPTION(TEXT, "subtitle", offsetof(struct settings, subtitle), "TEXT",
+        .help = "in place of the subtitle made from the data"),
+    FULCRUM_OPTION(TEXT, "machines", offsetof(struct settings, machines), "A,B,C",
         .help =
             "machines to mark at their ratios on a ratio chart, at their own values "
             "on a heat map, or whose GPUs a gpu-time chart compares, or 'none'; the "
-            "DGX systems unless given"},
-    {.name = "metric",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, metric),
-        .value = "COLUMN",
-        .help = "what a heat map shows; steps_per_s unless given"},
-    {.name = "pareto",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, pareto),
-        .value = "METRIC,METRIC[,METRIC]",
+            "DGX systems unless given"),
+    FULCRUM_OPTION(TEXT, "metric", offsetof(struct settings, metric), "COLUMN",
+        .help = "what a heat map shows; steps_per_s unless given"),
+    FULCRUM_OPTION(TEXT, "pareto", offsetof(struct settings, pareto),
+        "METRIC,METRIC[,METRIC]",
         .help =
             "columns of a chart of the front, as 'explore --pareto' takes them: up, "
             "along, and by colour; those that JSON names, or steps_per_s,system_w, "
-            "unless given"},
-    {.name = "x",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, x),
-        .value = "COLUMN",
-        .help = "along a heat map; the field that varies first unless given"},
-    {.name = "y",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, y),
-        .value = "COLUMN",
-        .help = "up a heat map; the other field that varies unless given"},
-    {.name = "parts",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct settings, parts),
-        .value = "OF",
-        .choice = fulcrum_plot_parts_name,
-        .fallback = "cycle",
+            "unless given"),
+    FULCRUM_OPTION(TEXT, "x", offsetof(struct settings, x), "COLUMN",
+        .help = "along a heat map; the field that varies first unless given"),
+    FULCRUM_OPTION(TEXT, "y", offsetof(struct settings, y), "COLUMN",
+        .help = "up a heat map; the other field that varies unless given"),
+    FULCRUM_OPTION(CHOICE, "parts", offsetof(struct settings, parts), "OF",
+        .choice = fulcrum_plot_parts_name, .fallback = "cycle",
         .help = "what a breakdown shows: where an actor's cycle goes, the watts, or a "
-                "GPU's time"},
-    {.name = "scale",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct settings, scale),
-        .value = "SCALE",
-        .choice = scale_name,
-        .fallback = "amount",
-        .help = "bars of a breakdown as long as they are, or all of one length"},
-    {.name = "contours",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct settings, contours),
-        .value = "WHERE",
-        .choice = contours_name,
-        .fallback = "share",
+                "GPU's time"),
+    FULCRUM_OPTION(CHOICE, "scale", offsetof(struct settings, scale), "SCALE",
+        .choice = scale_name, .fallback = "amount",
+        .help = "bars of a breakdown as long as they are, or all of one length"),
+    FULCRUM_OPTION(CHOICE, "contours", offsetof(struct settings, contours), "WHERE",
+        .choice = contours_name, .fallback = "share",
         .help = "lines of a heat map: at shares of the best value, at round values, or "
-                "none"},
-    {.name = "reference",
+                "none"),
+    FULCRUM_OPTION(LIST, "reference", offsetof(struct settings, references), "NAME",
         .letter = 'r',
-        .kind = FULCRUM_OPTION_LIST,
-        .offset = offsetof(struct settings, references),
-        .value = "NAME",
         .help = "published points to lay over a runtime, power or sm chart: preset or "
-                "file"},
-    {.name = "width",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, width_pt),
-        .value = "POINTS",
-        .fallback = "720",
-        .least = FULCRUM_CHART_LEAST_WIDTH_PT,
-        .most = 4000.0,
-        .help = "width of the page, 72 points to the inch"},
-    {.name = "height",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, height_pt),
-        .value = "POINTS",
-        .fallback = "620",
-        .least = FULCRUM_CHART_LEAST_HEIGHT_PT,
-        .most = 4000.0,
-        .help = "height of the page"},
-    {.name = "pixels",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = offsetof(struct settings, width_px),
-        .value = "N",
-        .least = 16.0,
-        .most = 16384.0,
-        .help = "width of a PNG in pixels; twice the points unless given"},
+                "file"),
+    FULCRUM_OPTION(NUMBER, "width", offsetof(struct settings, width_pt), "POINTS",
+        .fallback = "720", .least = FULCRUM_CHART_LEAST_WIDTH_PT, .most = 4000.0,
+        .help = "width of the page, 72 points to the inch"),
+    FULCRUM_OPTION(NUMBER, "height", offsetof(struct settings, height_pt), "POINTS",
+        .fallback = "620", .least = FULCRUM_CHART_LEAST_HEIGHT_PT, .most = 4000.0,
+        .help = "height of the page"),
+    FULCRUM_OPTION(COUNT, "pixels", offsetof(struct settings, width_px), "N",
+        .least = 16.0, .most = 16384.0,
+        .help = "width of a PNG in pixels; twice the points unless given"),
     {.name = NULL},
 };
 
@@ -337,19 +285,6 @@ static enum fulcrum_status refuse_stray(const struct use *use, const char *chart
         "--%s goes with --chart %s, not with %s", use->option, users, chart);
 }
 
-static enum fulcrum_status refuse_strays(const struct settings *settings,
-    const struct fulcrum_chart *chart, struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    for (size_t i = 0; rows[i].name != NULL; i++) {
-        const struct use *use = use_of(&rows[i]);
-        if (use != NULL && fulcrum_option_is_set(&rows[i], settings)) {
-            TRY(refuse_stray(use, chart->name, context, err));
-        }
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status check_content(const struct settings *settings,
     const struct fulcrum_plot_job *job, const struct plotter *plotter,
     struct fulcrum_context *context, struct fulcrum_error *err)
@@ -366,7 +301,14 @@ static enum fulcrum_status check_content(const struct settings *settings,
             "breakdown",
             settings->more.items[0], plotter->chart->name);
     }
-    return refuse_strays(settings, plotter->chart, context, err);
+    const struct fulcrum_chart *chart = plotter->chart;
+    for (size_t i = 0; rows[i].name != NULL; i++) {
+        const struct use *use = use_of(&rows[i]);
+        if (use != NULL && fulcrum_option_is_set(&rows[i], settings)) {
+            TRY(refuse_stray(use, chart->name, context, err));
+        }
+    }
+    return FULCRUM_OK;
 }
 
 static int ends_with_png(const char *path)

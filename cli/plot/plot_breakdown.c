@@ -100,13 +100,6 @@ static enum fulcrum_status read_whole(const struct fulcrum_plot_breakdown_file *
                : FULCRUM_OK;
 }
 
-/* What the parts before it leave; not known where one of them is not. */
-static double rest_of(double whole, double sum)
-{
-    double rest = whole - sum;
-    return rest < 0.0 && rest >= -slack_frac * sum ? 0.0 : rest;
-}
-
 /* Unknown parts leave a point without a bar: `is_known` is 0 then. */
 static enum fulcrum_status read_parts(const struct fulcrum_plot_breakdown_file *file,
     const struct layout *layout, size_t row, struct fulcrum_breakdown_row *out,
@@ -123,7 +116,10 @@ static enum fulcrum_status read_parts(const struct fulcrum_plot_breakdown_file *
             return status;
         }
         if (column == NULL) {
-            out->parts[k] = rest_of(out->parts[k], sum);
+            /* What the parts before it leave; not known where one of them is not. */
+            double whole = out->parts[k];
+            double rest = whole - sum;
+            out->parts[k] = rest < 0.0 && rest >= -slack_frac * sum ? 0.0 : rest;
         }
         if (out->parts[k] < 0.0) {
             return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
@@ -231,28 +227,6 @@ static enum fulcrum_status write_name(struct fulcrum_plot_breakdown *plot,
     return FULCRUM_OK;
 }
 
-/* "15.6 ms, 16.4k steps/s". */
-static void write_text(struct fulcrum_plot_breakdown *plot,
-    const struct fulcrum_breakdown_row *row,
-    const struct fulcrum_plot_breakdown_file *file, size_t index)
-{
-    const struct layout *layout = plot->layout;
-    char *text = plot->texts[plot->count];
-    double rate = (double)NAN;
-    if (layout->unit != NULL) {
-        fulcrum_si_text(text, TEXT_SIZE, whole_of(row, layout), 3, layout->unit);
-    }
-    if (fulcrum_plot_rows_number(file->rows, index, "steps_per_s", &rate, NULL) ==
-            FULCRUM_OK &&
-        isfinite(rate)) {
-        char number[40];
-        char words[56];
-        fulcrum_si_text(number, sizeof number, rate, 3, NULL);
-        (void)snprintf(words, sizeof words, "%s steps/s", number);
-        append(text, TEXT_SIZE, ", ", words);
-    }
-}
-
 /* Points of one file. */
 static enum fulcrum_status add_file(struct fulcrum_plot_breakdown *plot,
     const struct fulcrum_plot_breakdown_file *file, struct fulcrum_error *err)
@@ -276,7 +250,23 @@ static enum fulcrum_status add_file(struct fulcrum_plot_breakdown *plot,
         }
         if (status == FULCRUM_OK && is_known) {
             status = write_name(plot, file, &fields, row, err);
-            write_text(plot, &bar, file, row);
+            /* "15.6 ms, 16.4k steps/s". */
+            const struct layout *layout = plot->layout;
+            char *text = plot->texts[plot->count];
+            double rate = (double)NAN;
+            if (layout->unit != NULL) {
+                fulcrum_si_text(
+                    text, TEXT_SIZE, whole_of(&bar, layout), 3, layout->unit);
+            }
+            if (fulcrum_plot_rows_number(file->rows, row, "steps_per_s", &rate, NULL) ==
+                    FULCRUM_OK &&
+                isfinite(rate)) {
+                char number[40];
+                char words[56];
+                fulcrum_si_text(number, sizeof number, rate, 3, NULL);
+                (void)snprintf(words, sizeof words, "%s steps/s", number);
+                append(text, TEXT_SIZE, ", ", words);
+            }
             plot->rows[plot->count++] = bar;
         }
     }

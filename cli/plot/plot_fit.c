@@ -105,24 +105,6 @@ static void write_parameter(
     }
 }
 
-/* Without draws a fit knows the spread around its best values alone. */
-static struct fulcrum_posterior_row parameter_row(
-    const struct parameter *parameter, enum fulcrum_scale scale)
-{
-    double centre = on_scale(scale, parameter->prior);
-    double unit = parameter->prior_sd;
-    double fitted = (on_scale(scale, parameter->fitted) - centre) / unit;
-    double half = normal_90 * parameter->sd_frac;
-    bool has_draws = !isnan(parameter->low) && !isnan(parameter->high);
-    return (struct fulcrum_posterior_row){
-        .fitted = fitted,
-        .lo = has_draws ? (on_scale(scale, parameter->low) - centre) / unit
-                        : fitted - half,
-        .hi = has_draws ? (on_scale(scale, parameter->high) - centre) / unit
-                        : fitted + half,
-    };
-}
-
 static enum fulcrum_status read_parameter(struct fulcrum_plot_fit *plot,
     const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
 {
@@ -141,7 +123,19 @@ static enum fulcrum_status read_parameter(struct fulcrum_plot_fit *plot,
             parameter.prior_sd);
     }
     struct fulcrum_posterior_row *row = &plot->rows[i];
-    *row = parameter_row(&parameter, scale);
+    /* Without draws a fit knows the spread around its best values alone. */
+    double centre = on_scale(scale, parameter.prior);
+    double unit = parameter.prior_sd;
+    double fitted = (on_scale(scale, parameter.fitted) - centre) / unit;
+    double half = normal_90 * parameter.sd_frac;
+    bool has_draws = !isnan(parameter.low) && !isnan(parameter.high);
+    *row = (struct fulcrum_posterior_row){
+        .fitted = fitted,
+        .lo = has_draws ? (on_scale(scale, parameter.low) - centre) / unit
+                        : fitted - half,
+        .hi = has_draws ? (on_scale(scale, parameter.high) - centre) / unit
+                        : fitted + half,
+    };
     plot->is_by_slopes =
         plot->is_by_slopes || (isnan(parameter.low) && isfinite(row->lo));
     name_parameter(rows, i, plot->names[i]);

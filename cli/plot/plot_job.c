@@ -395,20 +395,6 @@ static double machine_ratio(const struct fulcrum_machine *machine)
     return machine->cpu.thread_count / (machine->gpu.count * machine->gpu.sm_count);
 }
 
-static enum fulcrum_status find_landmarks(
-    const char *list, struct landmarks *out, struct fulcrum_error *err)
-{
-    TRY(fulcrum_plot_landmarks_load(list, &out->known, err));
-    for (size_t i = 0; i < out->known.count; i++) {
-        double ratio = machine_ratio(&out->known.machines[i]);
-        if (ratio > 0.0) {
-            out->machines[out->count++] =
-                (struct fulcrum_ratio_machine){out->known.names[i], ratio};
-        }
-    }
-    return FULCRUM_OK;
-}
-
 /* The rows of a sweep, and what was made of them. */
 struct reading {
     struct fulcrum_plot_rows *rows;
@@ -461,7 +447,15 @@ static enum fulcrum_status draw_ratio(
         has_gpu ? "cpu_gpu_ratio_used" : "actor_threads_per_learner_core", reading,
         err));
     if (has_gpu) {
-        TRY(find_landmarks(job->machines, &landmarks, err));
+        const char *list = job->machines;
+        TRY(fulcrum_plot_landmarks_load(list, &landmarks.known, err));
+        for (size_t i = 0; i < landmarks.known.count; i++) {
+            double ratio = machine_ratio(&landmarks.known.machines[i]);
+            if (ratio > 0.0) {
+                landmarks.machines[landmarks.count++] =
+                    (struct fulcrum_ratio_machine){landmarks.known.names[i], ratio};
+            }
+        }
     }
     struct fulcrum_ratio_data data = fulcrum_plot_ratio_data(
         reading->sweep, &job->words, landmarks.machines, landmarks.count);

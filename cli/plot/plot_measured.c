@@ -383,10 +383,16 @@ static const struct fulcrum_observation *find_rate(
     return NULL;
 }
 
-/* "greedy K=4 disturbed" is a point of the panel "greedy, 4 envs per actor". */
-static void read_series(struct fulcrum_plot_measured *plot,
-    const struct fulcrum_reference_point *point, struct row *row)
+static void add_point(struct fulcrum_plot_measured *plot,
+    const struct fulcrum_reference_point *point, const char *path)
 {
+    const struct fulcrum_observation *rate = find_rate(point, path);
+    struct row *row = &plot->rows[plot->count++];
+    *row = (struct row){
+        .values = {fulcrum_reference_find_setting(point, path)->number, rate->value,
+            rate->value - rate->half_width, rate->value + rate->half_width, (double)NAN,
+            (double)NAN, (double)NAN}};
+    /* "greedy K=4 disturbed" is a point of the panel "greedy, 4 envs per actor". */
     static const char end[] = " disturbed";
     const size_t end_length = sizeof end - 1;
     const struct fulcrum_reference_setting *envs =
@@ -403,18 +409,6 @@ static void read_series(struct fulcrum_plot_measured *plot,
         is_ours ? envs->number : (double)NAN);
     row->panel = find_panel(plot, &name);
     plot->disturbed += row->is_disturbed ? 1U : 0U;
-}
-
-static void add_point(struct fulcrum_plot_measured *plot,
-    const struct fulcrum_reference_point *point, const char *path)
-{
-    const struct fulcrum_observation *rate = find_rate(point, path);
-    struct row *row = &plot->rows[plot->count++];
-    *row = (struct row){
-        .values = {fulcrum_reference_find_setting(point, path)->number, rate->value,
-            rate->value - rate->half_width, rate->value + rate->half_width, (double)NAN,
-            (double)NAN, (double)NAN}};
-    read_series(plot, point, row);
 }
 
 /* `last` is the row of the point. */

@@ -72,18 +72,6 @@ enum family_cell { GAIN, CACHE, BANDWIDTH, SHARE, EXPONENT, FAMILY_CELLS };
 static const char *const family_columns[FAMILY_CELLS + 1] = {
     "gain_frac", "cache_rel", "bandwidth_rel", "dram_frac", "cache_exponent", NULL};
 
-static enum fulcrum_status add_point(struct fulcrum_plot_memory *plot, double key,
-    double x, double y, struct fulcrum_error *err)
-{
-    struct curve *curve = curve_of(plot, key);
-    if (curve == NULL || curve->count == POINTS_MOST) {
-        return fail_many(err);
-    }
-    curve->x[curve->count] = x;
-    curve->y[0][curve->count++] = y;
-    return FULCRUM_OK;
-}
-
 /* The workload's point has a curve of its own, whatever its gain. */
 static enum fulcrum_status add_workload(struct fulcrum_plot_memory *plot,
     const struct fulcrum_plot_rows *rows, const double *cells,
@@ -119,7 +107,16 @@ static enum fulcrum_status take_family_row(struct fulcrum_plot_memory *plot,
             cells[CACHE], cells[BANDWIDTH]);
     }
     if (strcmp(kind, "family") == 0) {
-        return add_point(plot, cells[GAIN], cells[SHARE], cells[EXPONENT], err);
+        double key = cells[GAIN];
+        double x = cells[SHARE];
+        double y = cells[EXPONENT];
+        struct curve *curve = curve_of(plot, key);
+        if (curve == NULL || curve->count == POINTS_MOST) {
+            return fail_many(err);
+        }
+        curve->x[curve->count] = x;
+        curve->y[0][curve->count++] = y;
+        return FULCRUM_OK;
     }
     if (strcmp(kind, "bound") == 0 && plot->guide_count < CURVES) {
         plot->guides[plot->guide_count++] = cells[SHARE];
@@ -694,20 +691,6 @@ static size_t add_published(
     return found;
 }
 
-static void add_half_sms(
-    struct fulcrum_plot_gpu_time *plot, const struct fulcrum_reference *reference)
-{
-    double sms = reference->design.machine.gpu.sm_count;
-    char what[48];
-    (void)snprintf(what, sizeof what, "%.0f of %.0f SMs", floor(sms / 2.0), sms);
-    struct fulcrum_gpu_time_row *row = add_row(plot, "the same on ", what);
-    if (row != NULL) {
-        struct fulcrum_gpu_scale scale = fulcrum_sm_scale(
-            &reference->design.workload.network, sms, floor(sms / 2.0));
-        put_scale(row, &scale);
-    }
-}
-
 /* Another GPU's times are scaled ones, with the spread that this has. */
 static enum fulcrum_status add_machine(struct fulcrum_plot_gpu_time *plot,
     const struct fulcrum_reference *reference, const char *name,
@@ -764,7 +747,15 @@ static enum fulcrum_status fill(struct fulcrum_plot_gpu_time *plot,
             reference->name);
     }
     if (reference->design.machine.gpu.sm_count >= 2.0) {
-        add_half_sms(plot, reference);
+        double sms = reference->design.machine.gpu.sm_count;
+        char what[48];
+        (void)snprintf(what, sizeof what, "%.0f of %.0f SMs", floor(sms / 2.0), sms);
+        struct fulcrum_gpu_time_row *row = add_row(plot, "the same on ", what);
+        if (row != NULL) {
+            struct fulcrum_gpu_scale scale = fulcrum_sm_scale(
+                &reference->design.workload.network, sms, floor(sms / 2.0));
+            put_scale(row, &scale);
+        }
     }
     (void)snprintf(plot->title, sizeof plot->title, "%s", reference->title);
     (void)snprintf(plot->subtitle, sizeof plot->subtitle,

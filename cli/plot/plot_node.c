@@ -382,23 +382,19 @@ static enum fulcrum_status add_part(const struct fulcrum_plot_rows *rows, size_t
     return FULCRUM_OK;
 }
 
-/* "slices, best: 4g.20gb + 3g.20gb" */
-static void name_of(
-    const struct fulcrum_plot_rows *rows, size_t row, char *out, size_t size)
+static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t row,
+    struct fulcrum_plot_partition *plot, struct fulcrum_error *err)
 {
+    char name[PLOT_PARTITION_NAME_SIZE];
+    /* "slices, best: 4g.20gb + 3g.20gb" */
+    char *out = name;
+    size_t size = sizeof name;
     char placement[64];
     char layout[90];
     fulcrum_plot_rows_text(rows, row, "placement", placement, sizeof placement);
     fulcrum_plot_rows_text(rows, row, "layout", layout, sizeof layout);
     (void)snprintf(
         out, size, "%s%s%s", placement, layout[0] != '\0' ? ": " : "", layout);
-}
-
-static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t row,
-    struct fulcrum_plot_partition *plot, struct fulcrum_error *err)
-{
-    char name[PLOT_PARTITION_NAME_SIZE];
-    name_of(rows, row, name, sizeof name);
     struct fulcrum_partition_bar *bar = bar_of(plot, name);
     if (bar == NULL) {
         return fulcrum_fail(err, FULCRUM_ERR_RANGE, "more than %d placements: too many",

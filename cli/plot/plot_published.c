@@ -116,11 +116,6 @@ static struct rounded inverse(struct rounded ratio)
         ratio.lo > 0.0 ? 1.0 / ratio.lo : (double)NAN};
 }
 
-static struct rounded product(struct rounded a, struct rounded b)
-{
-    return (struct rounded){a.value * b.value, a.lo * b.lo, a.hi * b.hi};
-}
-
 static struct rounded rounded_of(const struct fulcrum_observation *observation)
 {
     double half = isnan(observation->half_width) ? 0.0 : observation->half_width;
@@ -253,7 +248,9 @@ static int value_in_panel(const struct fulcrum_plot_published *plot,
         (plot->kind == FULCRUM_PLOT_SM && panel > 0)) {
         return 0;
     }
-    *out = product(*out, item->link->speedup);
+    struct rounded a = *out;
+    struct rounded b = item->link->speedup;
+    *out = (struct rounded){a.value * b.value, a.lo * b.lo, a.hi * b.hi};
     if (panel == 0) {
         *out = inverse(*out);
     }

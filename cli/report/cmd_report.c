@@ -255,18 +255,12 @@ static enum fulcrum_status run(
 }
 
 static const struct fulcrum_option document_rows[] = {
-    {.name = "title",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct fulcrum_report_settings, title),
-        .value = "TEXT",
-        .help = "in place of 'WORKLOAD on MACHINE'"},
-    {.name = "section",
-        .kind = FULCRUM_OPTION_LIST,
-        .offset = offsetof(struct fulcrum_report_settings, sections),
-        .value = "NAME",
-        .choice = fulcrum_report_section_name,
+    FULCRUM_OPTION(TEXT, "title", offsetof(struct fulcrum_report_settings, title),
+        "TEXT", .help = "in place of 'WORKLOAD on MACHINE'"),
+    FULCRUM_OPTION(LIST, "section", offsetof(struct fulcrum_report_settings, sections),
+        "NAME", .choice = fulcrum_report_section_name,
         .help = "write this section below the summary, and no others but those named "
-                "in the same way; all that apply unless given"},
+                "in the same way; all that apply unless given"),
     {.name = NULL},
 };
 

@@ -158,30 +158,6 @@ static size_t report_levers_read(struct fulcrum_report_case *machine,
     return count;
 }
 
-/* Half as fast and twice as fast lie equally far from no change. */
-static void write_lever(
-    const struct fulcrum_report_lever *lever, double reach, FILE *out)
-{
-    char text[FULCRUM_QUANTITY_SIZE];
-    char range[2 * FULCRUM_QUANTITY_SIZE];
-    char label[4 * FULCRUM_QUANTITY_SIZE];
-    fulcrum_factor_words(lever->speedup, text);
-    fulcrum_factor_range_words(lever->lo, lever->hi, range);
-    (void)snprintf(label, sizeof label, "%.60s times, %.120s", text, range);
-    const struct fulcrum_whisker whisker = {.value = log(lever->speedup),
-        .lo = lever->lo > 0.0 ? log(lever->lo) : (double)NAN,
-        .hi = lever->hi > 0.0 ? log(lever->hi) : (double)NAN,
-        .least = -reach,
-        .most = reach,
-        .mark = 0.0};
-    fulcrum_html_row_begin(out, lever->words);
-    fulcrum_html_cell_whisker(out, &whisker, label);
-    fulcrum_html_cell_value(out, text, range);
-    fulcrum_factor_words(lever->per_system_watt_rel, text);
-    fulcrum_html_cell_number(out, text);
-    fulcrum_html_row_end(out);
-}
-
 static enum fulcrum_status write_levers(struct fulcrum_report_job *job,
     struct fulcrum_report_case *machine, FILE *out, struct fulcrum_error *err)
 {
@@ -201,7 +177,27 @@ static enum fulcrum_status write_levers(struct fulcrum_report_job *job,
         "Times the throughput of the design, largest change first", headings,
         sizeof headings / sizeof headings[0]);
     for (size_t i = 0; i < count; i++) {
-        write_lever(&found[i], log(2.0), out);
+        /* Half as fast and twice as fast lie equally far from no change. */
+        const struct fulcrum_report_lever *lever = &found[i];
+        double reach = log(2.0);
+        char text[FULCRUM_QUANTITY_SIZE];
+        char range[2 * FULCRUM_QUANTITY_SIZE];
+        char label[4 * FULCRUM_QUANTITY_SIZE];
+        fulcrum_factor_words(lever->speedup, text);
+        fulcrum_factor_range_words(lever->lo, lever->hi, range);
+        (void)snprintf(label, sizeof label, "%.60s times, %.120s", text, range);
+        const struct fulcrum_whisker whisker = {.value = log(lever->speedup),
+            .lo = lever->lo > 0.0 ? log(lever->lo) : (double)NAN,
+            .hi = lever->hi > 0.0 ? log(lever->hi) : (double)NAN,
+            .least = -reach,
+            .most = reach,
+            .mark = 0.0};
+        fulcrum_html_row_begin(out, lever->words);
+        fulcrum_html_cell_whisker(out, &whisker, label);
+        fulcrum_html_cell_value(out, text, range);
+        fulcrum_factor_words(lever->per_system_watt_rel, text);
+        fulcrum_html_cell_number(out, text);
+        fulcrum_html_row_end(out);
     }
     fulcrum_html_table_end(out);
     size_t made = 0;
@@ -292,19 +288,6 @@ static void write_output_card(struct fulcrum_report_case *machine, const char *w
     write_card(what, value, detail, out);
 }
 
-static void write_bottleneck_card(struct fulcrum_report_case *machine, FILE *out)
-{
-    double agree = fulcrum_reply_number(
-        fulcrum_report_predicted(machine), "bottleneck_agree_frac");
-    struct fulcrum_report_output steps =
-        fulcrum_report_output_of(machine, "steps_per_s");
-    char detail[80] = "";
-    if (isfinite(agree) && isfinite(steps.lo)) {
-        (void)snprintf(detail, sizeof detail, "in %.0f %% of draws", 100.0 * agree);
-    }
-    write_card("Held back by", bottleneck_of(machine)->short_words, detail, out);
-}
-
 /*
  * The balance: where performance per system watt is best, or throughput without watts.
  * 0 where no ratio was swept, or there is none.
@@ -348,7 +331,15 @@ static void write_cards(struct fulcrum_report_case *machine, FILE *out)
 {
     (void)fputs("<dl class=\"cards\">\n", out);
     write_output_card(machine, "Steps per second", "steps_per_s", "", out);
-    write_bottleneck_card(machine, out);
+    double agree = fulcrum_reply_number(
+        fulcrum_report_predicted(machine), "bottleneck_agree_frac");
+    struct fulcrum_report_output steps =
+        fulcrum_report_output_of(machine, "steps_per_s");
+    char detail[80] = "";
+    if (isfinite(agree) && isfinite(steps.lo)) {
+        (void)snprintf(detail, sizeof detail, "in %.0f %% of draws", 100.0 * agree);
+    }
+    write_card("Held back by", bottleneck_of(machine)->short_words, detail, out);
     write_output_card(machine, "The whole training", "runtime_s", "s", out);
     write_ratio_card(machine, out);
     write_output_card(machine, "Power behind the plug", "system_w", "W", out);
@@ -387,26 +378,6 @@ static void write_run(struct fulcrum_report_case *machine, FILE *out)
             fulcrum_report_field(machine, "machine.learner_core_count"));
     }
     fulcrum_html_print(out, "; calibration %s", calibration);
-    (void)fputs("</p>\n", out);
-}
-
-/* What all machines have in common. */
-static void write_runs(struct fulcrum_report_job *job, FILE *out)
-{
-    double actors = fulcrum_report_field(job->cases[0], "run.actor_count");
-    double gpus = fulcrum_report_field(job->cases[0], "run.gpu_count");
-    bool has_gpu = fulcrum_report_has_gpu(job->cases[0]);
-    for (size_t i = 1; i < job->case_count; i++) {
-        has_gpu = has_gpu && fulcrum_report_has_gpu(job->cases[i]);
-    }
-    (void)fputs("<p class=\"run\">", out);
-    fulcrum_html_print(out, "%.6g actors on each machine", actors);
-    if (has_gpu) {
-        fulcrum_html_print(out,
-            ", %.6g GPU%s in use; watts of the system are of "
-            "everything installed",
-            gpus, gpus > 1.0 ? "s" : "");
-    }
     (void)fputs("</p>\n", out);
 }
 
@@ -570,7 +541,22 @@ static enum fulcrum_status write_summary(struct fulcrum_report_job *job,
     (void)err;
     (void)fputs("<section class=\"summary\" aria-label=\"Summary\">\n", out);
     if (job->case_count > 1) {
-        write_runs(job, out);
+        /* What all machines have in common. */
+        double actors = fulcrum_report_field(job->cases[0], "run.actor_count");
+        double gpus = fulcrum_report_field(job->cases[0], "run.gpu_count");
+        bool has_gpu = fulcrum_report_has_gpu(job->cases[0]);
+        for (size_t i = 1; i < job->case_count; i++) {
+            has_gpu = has_gpu && fulcrum_report_has_gpu(job->cases[i]);
+        }
+        (void)fputs("<p class=\"run\">", out);
+        fulcrum_html_print(out, "%.6g actors on each machine", actors);
+        if (has_gpu) {
+            fulcrum_html_print(out,
+                ", %.6g GPU%s in use; watts of the system are of "
+                "everything installed",
+                gpus, gpus > 1.0 ? "s" : "");
+        }
+        (void)fputs("</p>\n", out);
         write_machines(job, out);
     } else {
         write_run(machine, out);

@@ -566,19 +566,6 @@ static void write_csv(struct fulcrum_answer_writer *writer, const struct row *ro
     (void)fputc('\n', stream);
 }
 
-/* Names come from elsewhere: control characters must not reach a terminal. */
-static void add_text(struct fulcrum_report *report, const char *text)
-{
-    char *clean = fulcrum_format("%s", text);
-    for (char *c = clean; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            *c = '?';
-        }
-    }
-    fulcrum_report_add_text(report, clean);
-    free(clean);
-}
-
 static void add_to_table(struct fulcrum_answer_writer *writer, const struct row *row)
 {
     int kind = (int)row->answer->network.kind;
@@ -592,7 +579,18 @@ static void add_to_table(struct fulcrum_answer_writer *writer, const struct row 
         if (is_number(column)) {
             fulcrum_report_add_number(table->report, number_of(column, row));
         } else {
-            add_text(table->report, text_of(column, row, room, sizeof room));
+            /* Names come from elsewhere: control characters must not reach a terminal.
+             */
+            struct fulcrum_report *report = table->report;
+            const char *text = text_of(column, row, room, sizeof room);
+            char *clean = fulcrum_format("%s", text);
+            for (char *c = clean; *c != '\0'; c++) {
+                if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+                    *c = '?';
+                }
+            }
+            fulcrum_report_add_text(report, clean);
+            free(clean);
         }
     }
     table->rows++;

@@ -334,17 +334,6 @@ static void print_range(FILE *stream, const struct fulcrum_field *field)
     (void)fputs(" | ", stream);
 }
 
-static void print_fallback(FILE *stream, const struct fulcrum_field *field)
-{
-    if (field->kind == FULCRUM_FIELD_CHOICE) {
-        (void)fprintf(stream, "%s | ", field->choice((int)field->fallback));
-    } else if (field->kind == FULCRUM_FIELD_TEXT || isnan(field->fallback)) {
-        (void)fputs("| ", stream);
-    } else {
-        (void)fprintf(stream, "%g | ", field->fallback);
-    }
-}
-
 static void print_fields(FILE *stream, const char *prefix, const char *heading)
 {
     (void)fprintf(stream,
@@ -357,7 +346,14 @@ static void print_fields(FILE *stream, const char *prefix, const char *heading)
         if (strncmp(fields[i].path, prefix, strlen(prefix)) == 0) {
             (void)fprintf(stream, "| `%s` | %s | ", fields[i].path, fields[i].unit);
             print_range(stream, &fields[i]);
-            print_fallback(stream, &fields[i]);
+            const struct fulcrum_field *field = &fields[i];
+            if (field->kind == FULCRUM_FIELD_CHOICE) {
+                (void)fprintf(stream, "%s | ", field->choice((int)field->fallback));
+            } else if (field->kind == FULCRUM_FIELD_TEXT || isnan(field->fallback)) {
+                (void)fputs("| ", stream);
+            } else {
+                (void)fprintf(stream, "%g | ", field->fallback);
+            }
             print_cell(stream, fields[i].meaning);
             (void)fputs(" |\n", stream);
         }

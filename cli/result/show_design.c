@@ -62,19 +62,6 @@ static char *basis_of(const struct fulcrum_field *field,
     return fulcrum_format("%s", is_given ? shown->unsourced : "not given");
 }
 
-static void add_row(struct fulcrum_report *report, const struct fulcrum_field *field,
-    const struct fulcrum_shown_design *shown, enum fulcrum_format format)
-{
-    const struct fulcrum_source *source =
-        fulcrum_sources_find(shown->sources, field->path);
-    char *value = value_of(field, shown, format);
-    char *basis = basis_of(field, shown, source);
-    FULCRUM_REPORT_TEXTS(report, field->path, value, field->unit, basis,
-        source != NULL ? source->file : "", source != NULL ? source->text : "");
-    free(value);
-    free(basis);
-}
-
 static void add_object(struct fulcrum_json *array, const struct fulcrum_field *field,
     const struct fulcrum_shown_design *shown)
 {
@@ -130,7 +117,16 @@ enum fulcrum_status fulcrum_show_design(const struct fulcrum_shown_design *shown
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; i < count; i++) {
         if (is_of_kind(&fields[i], shown->kind)) {
-            add_row(report, &fields[i], shown, context->format);
+            const struct fulcrum_field *field = &fields[i];
+            enum fulcrum_format format = context->format;
+            const struct fulcrum_source *source =
+                fulcrum_sources_find(shown->sources, field->path);
+            char *value = value_of(field, shown, format);
+            char *basis = basis_of(field, shown, source);
+            FULCRUM_REPORT_TEXTS(report, field->path, value, field->unit, basis,
+                source != NULL ? source->file : "", source != NULL ? source->text : "");
+            free(value);
+            free(basis);
         }
     }
     if (context->format == FULCRUM_FORMAT_TABLE) {

@@ -129,20 +129,6 @@ static struct fulcrum_interval ratios_at(const struct fulcrum_sweep_optima *opti
     return ratios;
 }
 
-static void find_draws(const struct fulcrum_sweep_optima *optima, size_t metric,
-    size_t axis, struct statement *out)
-{
-    const struct fulcrum_interval unknown = {(double)NAN, (double)NAN};
-    out->spread = fulcrum_sweep_best_spread(optima->plan->best, metric);
-    out->along = fulcrum_sweep_best_along(optima->plan->best, metric, axis);
-    out->first_ratio = out->is_alone
-                           ? ratios_at(optima, metric, axis, &out->along.plateau_first)
-                           : unknown;
-    out->last_ratio = out->is_alone
-                          ? ratios_at(optima, metric, axis, &out->along.plateau_last)
-                          : unknown;
-}
-
 /* Returns 0 where there is nothing to say. */
 static int find_statement(const struct fulcrum_sweep_optima *optima, size_t metric,
     size_t axis, struct statement *out)
@@ -155,7 +141,15 @@ static int find_statement(const struct fulcrum_sweep_optima *optima, size_t metr
     }
     out->shape = shape_of(&out->plateau);
     if (optima->plan->best != NULL) {
-        find_draws(optima, metric, axis, out);
+        const struct fulcrum_interval unknown = {(double)NAN, (double)NAN};
+        out->spread = fulcrum_sweep_best_spread(optima->plan->best, metric);
+        out->along = fulcrum_sweep_best_along(optima->plan->best, metric, axis);
+        out->first_ratio =
+            out->is_alone ? ratios_at(optima, metric, axis, &out->along.plateau_first)
+                          : unknown;
+        out->last_ratio =
+            out->is_alone ? ratios_at(optima, metric, axis, &out->along.plateau_last)
+                          : unknown;
     }
     return 1;
 }
@@ -189,27 +183,6 @@ static void add_ratio(struct fulcrum_string *text, const struct statement *state
     add_end(text, &statement->last_ratio);
 }
 
-/* What a plateau that reaches an end means, and in how many draws it does. */
-static void add_shape(struct fulcrum_string *text, const struct statement *statement)
-{
-    static const char *const words[] = {"", ": it rises to the end of the sweep",
-        ": it falls from the beginning of the sweep",
-        ", the end of the sweep: a plateau and no optimum",
-        ", from the beginning of the sweep: a plateau and no optimum",
-        ", the whole sweep: it is flat"};
-    fulcrum_string_add(text, "%s", words[statement->shape]);
-    int from_first =
-        statement->shape == FALLS || statement->shape == PLATEAU_FROM_FIRST;
-    double near_frac =
-        from_first ? statement->along.first_near_frac : statement->along.last_near_frac;
-    if (statement->spread.draw_count > 1 && statement->shape != OPTIMUM &&
-        !isnan(near_frac)) {
-        fulcrum_string_add(text,
-            " (%s within 5 %% of the best in %.0f %% of the draws)",
-            from_first ? "its beginning is" : "its end is", 100.0 * near_frac);
-    }
-}
-
 int fulcrum_sweep_optima_text(const struct fulcrum_sweep_optima *optima, size_t metric,
     size_t axis, char *out, size_t size)
 {
@@ -236,7 +209,22 @@ int fulcrum_sweep_optima_text(const struct fulcrum_sweep_optima *optima, size_t 
     if (plateau->count < plateau->last - plateau->first + 1) {
         fulcrum_string_add(&text, ", with gaps");
     }
-    add_shape(&text, &statement);
+    /* What a plateau that reaches an end means, and in how many draws it does. */
+    static const char *const words[] = {"", ": it rises to the end of the sweep",
+        ": it falls from the beginning of the sweep",
+        ", the end of the sweep: a plateau and no optimum",
+        ", from the beginning of the sweep: a plateau and no optimum",
+        ", the whole sweep: it is flat"};
+    fulcrum_string_add(&text, "%s", words[statement.shape]);
+    int from_first = statement.shape == FALLS || statement.shape == PLATEAU_FROM_FIRST;
+    double near_frac =
+        from_first ? statement.along.first_near_frac : statement.along.last_near_frac;
+    if (statement.spread.draw_count > 1 && statement.shape != OPTIMUM &&
+        !isnan(near_frac)) {
+        fulcrum_string_add(&text,
+            " (%s within 5 %% of the best in %.0f %% of the draws)",
+            from_first ? "its beginning is" : "its end is", 100.0 * near_frac);
+    }
     add_ratio(&text, &statement);
     (void)snprintf(out, size, "%s", fulcrum_string_get(&text));
     fulcrum_string_clear(&text);
@@ -529,18 +517,6 @@ const char *fulcrum_sweep_format_name(int format)
                : NULL;
 }
 
-static void add_axes(
-    struct fulcrum_json *document, const struct fulcrum_sweep_plan *plan)
-{
-    struct fulcrum_json *axes = fulcrum_json_add_array(document, "axes");
-    for (size_t i = 0; i < plan->axis_count; i++) {
-        struct fulcrum_json *axis = fulcrum_json_append_object(axes);
-        fulcrum_json_add_text(axis, "path", plan->axes[i].field->path);
-        fulcrum_json_add_text(axis, "unit", plan->axes[i].field->unit);
-        fulcrum_json_add_number(axis, "count", (double)plan->axes[i].count);
-    }
-}
-
 /* The head of both forms of JSON: all members but the closing brace, and none after. */
 static void print_json_head(struct fulcrum_sweep_writer *writer)
 {
@@ -559,7 +535,14 @@ static void print_json_head(struct fulcrum_sweep_writer *writer)
         fulcrum_json_add_number(document, "front_count", (double)head->front_count);
         fulcrum_json_add_number(document, "point_count", (double)head->point_count);
     }
-    add_axes(document, head->plan);
+    const struct fulcrum_sweep_plan *plan = head->plan;
+    struct fulcrum_json *axes = fulcrum_json_add_array(document, "axes");
+    for (size_t i = 0; i < plan->axis_count; i++) {
+        struct fulcrum_json *axis = fulcrum_json_append_object(axes);
+        fulcrum_json_add_text(axis, "path", plan->axes[i].field->path);
+        fulcrum_json_add_text(axis, "unit", plan->axes[i].field->unit);
+        fulcrum_json_add_number(axis, "count", (double)plan->axes[i].count);
+    }
     char *text = NULL;
     writer->status = fulcrum_json_text(document, FULCRUM_JSON_LINE, &text, NULL);
     if (writer->status == FULCRUM_OK) {
@@ -594,29 +577,6 @@ static void write_row(
     }
 }
 
-/* Everything before the points. */
-static void begin(struct fulcrum_sweep_writer *writer)
-{
-    switch (writer->format) {
-    case FULCRUM_SWEEP_CSV:
-        sweep_row_csv_names(&writer->slots[0], &writer->columns);
-        write_row(writer, &writer->slots[0]);
-        break;
-    case FULCRUM_SWEEP_JSON:
-        print_json_head(writer);
-        (void)fputs(",\"points\":[", writer->stream);
-        break;
-    case FULCRUM_SWEEP_JSON_LINES:
-        print_json_head(writer);
-        (void)fputs("}\n", writer->stream);
-        break;
-    case FULCRUM_SWEEP_TABLE:
-    default:
-        begin_table(writer);
-        break;
-    }
-}
-
 enum fulcrum_status fulcrum_sweep_writer_new(const struct fulcrum_sweep_head *head,
     enum fulcrum_sweep_format format, struct fulcrum_context *context,
     struct fulcrum_sweep_writer **out, struct fulcrum_error *err)
@@ -637,7 +597,25 @@ enum fulcrum_status fulcrum_sweep_writer_new(const struct fulcrum_sweep_head *he
         free(writer);
         return status;
     }
-    begin(writer);
+    /* Everything before the points. */
+    switch (writer->format) {
+    case FULCRUM_SWEEP_CSV:
+        sweep_row_csv_names(&writer->slots[0], &writer->columns);
+        write_row(writer, &writer->slots[0]);
+        break;
+    case FULCRUM_SWEEP_JSON:
+        print_json_head(writer);
+        (void)fputs(",\"points\":[", writer->stream);
+        break;
+    case FULCRUM_SWEEP_JSON_LINES:
+        print_json_head(writer);
+        (void)fputs("}\n", writer->stream);
+        break;
+    case FULCRUM_SWEEP_TABLE:
+    default:
+        begin_table(writer);
+        break;
+    }
     *out = writer;
     return FULCRUM_OK;
 }

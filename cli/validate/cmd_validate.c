@@ -76,26 +76,20 @@ static enum fulcrum_status print_report(struct fulcrum_report *report,
     return status;
 }
 
-static enum fulcrum_status print_json(const struct fulcrum_validate_job *job,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    struct fulcrum_report *reports[] = {fulcrum_validate_report_sets(job),
-        fulcrum_validate_report_series(job), fulcrum_validate_report_baselines(job),
-        fulcrum_validate_report_points(job)};
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-validate");
-    for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
-        fulcrum_report_to_json(reports[i], document);
-        fulcrum_report_free(reports[i]);
-    }
-    return fulcrum_report_print_document(document, context, err);
-}
-
 static enum fulcrum_status print(const struct settings *settings,
     const struct fulcrum_validate_job *job, struct fulcrum_context *context,
     struct fulcrum_error *err)
 {
     if (context->format == FULCRUM_FORMAT_JSON) {
-        return print_json(job, context, err);
+        struct fulcrum_report *reports[] = {fulcrum_validate_report_sets(job),
+            fulcrum_validate_report_series(job), fulcrum_validate_report_baselines(job),
+            fulcrum_validate_report_points(job)};
+        struct fulcrum_json *document = fulcrum_report_document("fulcrum-validate");
+        for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
+            fulcrum_report_to_json(reports[i], document);
+            fulcrum_report_free(reports[i]);
+        }
+        return fulcrum_report_print_document(document, context, err);
     }
     if (settings->points) {
         return print_report(fulcrum_validate_report_points(job), context, err);
@@ -419,79 +413,43 @@ static const struct fulcrum_argument arguments[] = {
 };
 
 static const struct fulcrum_option rows[] = {
-    {.name = "calibration",
+    FULCRUM_OPTION(TEXT, "calibration", offsetof(struct settings, calibration), "NAME",
         .letter = 'c',
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, calibration),
-        .value = "NAME",
         .help = "preset or JSON file to predict throughput from, in place of what each "
-                "reference names"},
-    {.name = "points",
-        .letter = 'p',
-        .kind = FULCRUM_OPTION_FLAG,
-        .offset = offsetof(struct settings, points),
-        .help = "a row for every point rather than for every reference"},
-    {.name = "series",
-        .kind = FULCRUM_OPTION_FLAG,
-        .offset = offsetof(struct settings, series),
-        .help = "a row for every curve of every reference"},
-    {.name = "markdown",
-        .kind = FULCRUM_OPTION_FILE,
-        .offset = offsetof(struct settings, markdown),
-        .value = "FILE",
-        .help = "also write a document about accuracy; docs/accuracy.md is one"},
+                "reference names"),
+    FULCRUM_OPTION(FLAG, "points", offsetof(struct settings, points), NULL,
+        .letter = 'p', .help = "a row for every point rather than for every reference"),
+    FULCRUM_OPTION(FLAG, "series", offsetof(struct settings, series), NULL,
+        .help = "a row for every curve of every reference"),
+    FULCRUM_OPTION(FILE, "markdown", offsetof(struct settings, markdown), "FILE",
+        .help = "also write a document about accuracy; docs/accuracy.md is one"),
     {.name = NULL},
 };
 
 static const struct fulcrum_option check_rows[] = {
-    {.name = "baseline",
+    FULCRUM_OPTION(FILE, "baseline", offsetof(struct settings, baseline), "FILE",
         .letter = 'b',
-        .kind = FULCRUM_OPTION_FILE,
-        .offset = offsetof(struct settings, baseline),
-        .value = "FILE",
         .help = "stored predictions: those that have moved and sets that have become "
                 "worse are named, and the exit code is 1; those of the presets unless "
-                "given, 'none' for no comparison"},
-    {.name = "save-baseline",
-        .kind = FULCRUM_OPTION_FILE,
-        .offset = offsetof(struct settings, save_baseline),
-        .value = "FILE",
-        .help = "store the predictions, to compare later runs with"},
-    {.name = "tolerance",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, tolerance_rel),
-        .value = "FRACTION",
-        .fallback = "0.005",
-        .least = 0.0,
-        .most = 10.0,
-        .help = "how far a prediction may move from the baseline's"},
-    {.name = "loss",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, loss_frac),
-        .value = "FRACTION",
-        .fallback = "0.005",
-        .least = 0.0,
-        .most = 10.0,
+                "given, 'none' for no comparison"),
+    FULCRUM_OPTION(FILE, "save-baseline", offsetof(struct settings, save_baseline),
+        "FILE", .help = "store the predictions, to compare later runs with"),
+    FULCRUM_OPTION(NUMBER, "tolerance", offsetof(struct settings, tolerance_rel),
+        "FRACTION", .fallback = "0.005", .least = 0.0, .most = 10.0,
+        .help = "how far a prediction may move from the baseline's"),
+    FULCRUM_OPTION(NUMBER, "loss", offsetof(struct settings, loss_frac), "FRACTION",
+        .fallback = "0.005", .least = 0.0, .most = 10.0,
         .help = "how much the MAPE of a set's predicted points may grow over the "
-                "baseline's; 0.005 is half a percentage point"},
-    {.name = "max-mape",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, most_mape_frac),
-        .value = "FRACTION",
-        .least = 0.0,
-        .most = 1000.0,
-        .help = "exit code 1 where the MAPE of a set is larger"},
-    {.name = "refit",
-        .kind = FULCRUM_OPTION_FLAG,
-        .offset = offsetof(struct settings, refit),
+                "baseline's; 0.005 is half a percentage point"),
+    FULCRUM_OPTION(NUMBER, "max-mape", offsetof(struct settings, most_mape_frac),
+        "FRACTION", .least = 0.0, .most = 1000.0,
+        .help = "exit code 1 where the MAPE of a set is larger"),
+    FULCRUM_OPTION(FLAG, "refit", offsetof(struct settings, refit), NULL,
         .help = "repeat the fits of the calibrations that were fitted to these "
                 "references; exit code 1 where values or errors do not come out "
-                "again within --tolerance (takes minutes)"},
-    {.name = "junit",
-        .kind = FULCRUM_OPTION_FILE,
-        .offset = offsetof(struct settings, junit),
-        .value = "FILE",
-        .help = "also write every check as JUnit XML, for the reports of a CI server"},
+                "again within --tolerance (takes minutes)"),
+    FULCRUM_OPTION(FILE, "junit", offsetof(struct settings, junit), "FILE",
+        .help = "also write every check as JUnit XML, for the reports of a CI server"),
     {.name = NULL},
 };
 

@@ -91,31 +91,26 @@ static void add_baseline(struct fulcrum_report *report,
                                                                        : "predicted");
 }
 
-/* The model and every small formula that says something of the set. */
-static void add_baselines(
-    struct fulcrum_report *report, const struct fulcrum_validation *set)
-{
-    struct fulcrum_comparison_errors errors[FULCRUM_BASELINE_COUNT + 1];
-    bool is_any = 0;
-    for (int k = -1; k < FULCRUM_BASELINE_COUNT; k++) {
-        errors[k + 1] = fulcrum_comparison_errors(
-            &set->comparison, NULL, fulcrum_validate_filter(set), k);
-        is_any = is_any || (k >= 0 && errors[k + 1].count > 0);
-    }
-    for (int k = -1; is_any && k < FULCRUM_BASELINE_COUNT; k++) {
-        if (errors[k + 1].count > 0) {
-            add_baseline(report, set, k, &errors[k + 1]);
-        }
-    }
-}
-
 struct fulcrum_report *fulcrum_validate_report_baselines(
     const struct fulcrum_validate_job *job)
 {
     struct fulcrum_report *report = fulcrum_report_new("baselines", baseline_columns,
         sizeof baseline_columns / sizeof baseline_columns[0]);
     for (size_t i = 0; i < job->count; i++) {
-        add_baselines(report, &job->sets[i]);
+        /* The model and every small formula that says something of the set. */
+        const struct fulcrum_validation *set = &job->sets[i];
+        struct fulcrum_comparison_errors errors[FULCRUM_BASELINE_COUNT + 1];
+        bool is_any = 0;
+        for (int k = -1; k < FULCRUM_BASELINE_COUNT; k++) {
+            errors[k + 1] = fulcrum_comparison_errors(
+                &set->comparison, NULL, fulcrum_validate_filter(set), k);
+            is_any = is_any || (k >= 0 && errors[k + 1].count > 0);
+        }
+        for (int k = -1; is_any && k < FULCRUM_BASELINE_COUNT; k++) {
+            if (errors[k + 1].count > 0) {
+                add_baseline(report, set, k, &errors[k + 1]);
+            }
+        }
     }
     return report;
 }
@@ -292,22 +287,18 @@ static void print_percent(FILE *stream, double frac)
     }
 }
 
-/* One that may have either sign. */
-static void print_bias(FILE *stream, double frac)
-{
-    (void)fputs(" | ", stream);
-    if (isfinite(frac)) {
-        (void)fprintf(stream, "%+.1f %%", 100.0 * frac);
-    }
-}
-
 static void print_errors(FILE *stream, const struct fulcrum_comparison_errors *errors)
 {
     (void)fprintf(stream, " | %zu", errors->count);
     print_percent(stream, errors->mape_frac);
     print_percent(stream, errors->smape_frac);
     print_percent(stream, errors->count > 0 ? errors->max_frac : (double)NAN);
-    print_bias(stream, errors->bias_frac);
+    /* One that may have either sign. */
+    double frac = errors->bias_frac;
+    (void)fputs(" | ", stream);
+    if (isfinite(frac)) {
+        (void)fprintf(stream, "%+.1f %%", 100.0 * frac);
+    }
 }
 
 /* A heading, a sentence and a table, of which nothing is written before a row is. */

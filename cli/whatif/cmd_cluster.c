@@ -112,15 +112,6 @@ static const char *scope_name(const struct fulcrum_cluster_plan *plan)
                : "actors, inference and training";
 }
 
-static void add_links(struct fulcrum_json *document, const struct fulcrum_link *link)
-{
-    struct fulcrum_json *object = fulcrum_json_add_object(document, "link");
-    fulcrum_json_add_number(object, "peer_byte_per_s", link->peer_byte_per_s);
-    fulcrum_json_add_number(object, "peer_latency_s", link->peer_latency_s);
-    fulcrum_json_add_number(object, "network_byte_per_s", link->network_byte_per_s);
-    fulcrum_json_add_number(object, "network_latency_s", link->network_latency_s);
-}
-
 /* No watts are told here: where they come from does not matter. */
 static unsigned all_flags(const struct fulcrum_cluster_rows *rows)
 {
@@ -164,7 +155,12 @@ static enum fulcrum_status print_json(const struct fulcrum_cluster_answer *answe
         document, "critical_batch_size", design->workload.training.critical_batch_size);
     fulcrum_json_add_text(document, "allreduce",
         fulcrum_allreduce_name(design->workload.training.allreduce));
-    add_links(document, &design->machine.link);
+    const struct fulcrum_link *link = &design->machine.link;
+    struct fulcrum_json *object = fulcrum_json_add_object(document, "link");
+    fulcrum_json_add_number(object, "peer_byte_per_s", link->peer_byte_per_s);
+    fulcrum_json_add_number(object, "peer_latency_s", link->peer_latency_s);
+    fulcrum_json_add_number(object, "network_byte_per_s", link->network_byte_per_s);
+    fulcrum_json_add_number(object, "network_latency_s", link->network_latency_s);
     fulcrum_json_add_flag(document, "is_by_quality", answer->rows->is_by_quality);
     fulcrum_json_add_text(document, "method",
         answer->plan->scope == FULCRUM_CLUSTER_STEPS
@@ -296,29 +292,6 @@ static void print_legend(const struct fulcrum_report *report,
     (void)fputc('\n', stream);
 }
 
-/* "; 90 % of the draws: from 32 to 128 GPUs on, or never": where draws begin to win. */
-static void print_spread(const struct fulcrum_cluster_crossover *found, FILE *stream)
-{
-    const struct fulcrum_interval *at = &found->interval;
-    if (isnan(at->lo) || isinf(at->lo)) {
-        if (found->found_frac > 0.0) {
-            (void)fprintf(stream, "; in %.2g %% of the draws they are",
-                100.0 * found->found_frac);
-        }
-    } else if (isinf(at->hi)) {
-        (void)fprintf(stream,
-            "; 90 %% of the draws: from %.6g on, or with none of these numbers (%.3g "
-            "%%)",
-            at->lo, 100.0 * (1.0 - found->found_frac));
-    } else if (at->hi > at->lo) {
-        (void)fprintf(
-            stream, "; 90 %% of the draws: from %.6g to %.6g on", at->lo, at->hi);
-    } else {
-        (void)fputs("; the same in 90 % of the draws", stream);
-    }
-    (void)fputc('\n', stream);
-}
-
 /* In how many draws workers of so many GPUs are sooner done, where that is no matter of
  * course. */
 static void print_sooner(const struct fulcrum_cluster_rows *rows,
@@ -356,7 +329,27 @@ static void print_crossovers(const struct fulcrum_cluster_rows *rows, FILE *stre
                 "GPUs on",
                 scaling, found->model_parallel_count, what, found->device_count);
         }
-        print_spread(found, stream);
+        /* "; 90 % of the draws: from 32 to 128 GPUs on, or never": where draws begin to
+         * win. */
+        const struct fulcrum_interval *at = &found->interval;
+        if (isnan(at->lo) || isinf(at->lo)) {
+            if (found->found_frac > 0.0) {
+                (void)fprintf(stream, "; in %.2g %% of the draws they are",
+                    100.0 * found->found_frac);
+            }
+        } else if (isinf(at->hi)) {
+            (void)fprintf(stream,
+                "; 90 %% of the draws: from %.6g on, or with none of these numbers "
+                "(%.3g "
+                "%%)",
+                at->lo, 100.0 * (1.0 - found->found_frac));
+        } else if (at->hi > at->lo) {
+            (void)fprintf(
+                stream, "; 90 %% of the draws: from %.6g to %.6g on", at->lo, at->hi);
+        } else {
+            (void)fputs("; the same in 90 % of the draws", stream);
+        }
+        (void)fputc('\n', stream);
         print_sooner(rows, found, stream);
     }
 }
@@ -764,59 +757,32 @@ end:
 }
 
 static const struct fulcrum_option option_rows[] = {
-    {.name = "devices",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, devices),
-        .value = "GPUS",
+    FULCRUM_OPTION(TEXT, "devices", offsetof(struct settings, devices), "GPUS",
         .fallback = "1:1024:x2",
-        .help = "numbers of GPUs over all machines; as many machines as they need"},
-    {.name = "model-parallel",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, model_parallel),
-        .value = "GPUS",
-        .fallback = "1",
-        .help = "GPUs that one copy of the network is split over: 1,2,4"},
-    {.name = "speedup-2",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, speedup_2),
-        .value = "FACTOR",
-        .least = 1.0,
-        .most = 2.0,
+        .help = "numbers of GPUs over all machines; as many machines as they need"),
+    FULCRUM_OPTION(TEXT, "model-parallel", offsetof(struct settings, model_parallel),
+        "GPUS", .fallback = "1",
+        .help = "GPUs that one copy of the network is split over: 1,2,4"),
+    FULCRUM_OPTION(NUMBER, "speedup-2", offsetof(struct settings, speedup_2), "FACTOR",
+        .least = 1.0, .most = 2.0,
         .help = "how much faster two GPUs of one worker do a training step; sets "
-                "workload.training.model_parallel_frac"},
-    {.name = "actors-per-gpu",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = offsetof(struct settings, actors_per_gpu),
-        .value = "N",
-        .least = 1.0,
-        .most = 1e7,
-        .help = "actors of each GPU used"},
-    {.name = "scaling",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct settings, scaling),
-        .value = "HOW",
-        .fallback = "both",
-        .choice = scaling_name,
-        .help = "weak: each worker keeps its batch; strong: they divide one"},
-    {.name = "steps-alone",
-        .kind = FULCRUM_OPTION_FLAG,
-        .offset = offsetof(struct settings, steps_alone),
+                "workload.training.model_parallel_frac"),
+    FULCRUM_OPTION(COUNT, "actors-per-gpu", offsetof(struct settings, actors_per_gpu),
+        "N", .least = 1.0, .most = 1e7, .help = "actors of each GPU used"),
+    FULCRUM_OPTION(CHOICE, "scaling", offsetof(struct settings, scaling), "HOW",
+        .fallback = "both", .choice = scaling_name,
+        .help = "weak: each worker keeps its batch; strong: they divide one"),
+    FULCRUM_OPTION(FLAG, "steps-alone", offsetof(struct settings, steps_alone), NULL,
         .help = "training steps without actors and inference, as if these always kept "
-                "up"},
-    {.name = "gain",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, gain),
-        .value = "GAINS",
+                "up"),
+    FULCRUM_OPTION(TEXT, "gain", offsetof(struct settings, gain), "GAINS",
         .help = "gains that hybrid training is known to have over data-parallel "
                 "training (0.265: 1.265 times as fast); tells all parameters that meet "
-                "them"},
-    {.name = "efficiency-ratio",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, efficiency_ratio),
-        .value = "RATIOS",
-        .fallback = "1",
+                "them"),
+    FULCRUM_OPTION(TEXT, "efficiency-ratio",
+        offsetof(struct settings, efficiency_ratio), "RATIOS", .fallback = "1",
         .help = "scaling efficiency of hybrid over that of data-parallel training, for "
-                "--gain"},
+                "--gain"),
     {.name = NULL},
 };
 
@@ -831,35 +797,30 @@ static int belongs_to_gain(const struct fulcrum_option *row)
     return 0;
 }
 
-/* A gain is of no machine and of no workload: nothing is predicted. */
-static enum fulcrum_status refuse_beside_gain(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct {
-        const struct fulcrum_option *rows;
-        const void *members;
-    } own[] = {{option_rows, settings}, {fulcrum_design_option_rows, &settings->design},
-        {fulcrum_interval_option_rows, &settings->solve}};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        const struct fulcrum_option *row = own[i].rows;
-        while (row->name != NULL &&
-               (belongs_to_gain(row) || !fulcrum_option_is_set(row, own[i].members))) {
-            row++;
-        }
-        if (row->name != NULL) {
-            return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                "--%s does not go with --gain, which predicts nothing", row->name);
-        }
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct settings settings = *(const struct settings *)data;
     if (settings.gain != NULL) {
-        TRY(refuse_beside_gain(&settings, context, err));
+        /* A gain is of no machine and of no workload: nothing is predicted. */
+        const struct {
+            const struct fulcrum_option *rows;
+            const void *members;
+        } own[] = {{option_rows, &settings},
+            {fulcrum_design_option_rows, &settings.design},
+            {fulcrum_interval_option_rows, &settings.solve}};
+        for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+            const struct fulcrum_option *row = own[i].rows;
+            while (
+                row->name != NULL &&
+                (belongs_to_gain(row) || !fulcrum_option_is_set(row, own[i].members))) {
+                row++;
+            }
+            if (row->name != NULL) {
+                return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+                    "--%s does not go with --gain, which predicts nothing", row->name);
+            }
+        }
         return answer_gain(&settings, context, err);
     }
     /* What is not looked at is worse than none. */

@@ -200,19 +200,6 @@ static enum fulcrum_status add_machines(const struct settings *settings,
     return FULCRUM_OK;
 }
 
-static void tell_of_stuck(const struct subject *subject,
-    const struct fulcrum_component_costs *costs, const struct fulcrum_context *context)
-{
-    for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
-        if (costs->costs[i].is_stuck) {
-            fulcrum_message_note(context,
-                "%s: made ideal, '%s' changes nothing: its share of GPU time is 0, or "
-                "the calibration's machine does not say what it has of it",
-                subject->design.machine.name, fulcrum_ideal_meaning(i));
-        }
-    }
-}
-
 static enum fulcrum_status find_costs(struct machines *machines,
     const struct solution *solution, const struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -258,7 +245,17 @@ static enum fulcrum_status answer_components(const struct settings *settings,
     TRY_OR_END(check_components(&machines->subjects[0]->design, err));
     TRY_OR_END(find_costs(machines, solution, context, err));
     for (size_t m = 0; m < machines->count; m++) {
-        tell_of_stuck(machines->subjects[m], &machines->costs[m], context);
+        const struct subject *subject = machines->subjects[m];
+        const struct fulcrum_component_costs *costs = &machines->costs[m];
+        for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
+            if (costs->costs[i].is_stuck) {
+                fulcrum_message_note(context,
+                    "%s: made ideal, '%s' changes nothing: its share of GPU time is 0, "
+                    "or "
+                    "the calibration's machine does not say what it has of it",
+                    subject->design.machine.name, fulcrum_ideal_meaning(i));
+            }
+        }
     }
     status = fulcrum_memory_report_components(
         machines->answers, machines->count, context, err);
@@ -550,36 +547,20 @@ static enum fulcrum_status run(
 }
 
 static const struct fulcrum_option rows[] = {
-    {.name = "machines",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, machines),
-        .value = "A,B,C",
-        .help = "further machines whose components are made ideal"},
-    {.name = "cache",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, cache),
-        .value = "FACTORS",
+    FULCRUM_OPTION(TEXT, "machines", offsetof(struct settings, machines), "A,B,C",
+        .help = "further machines whose components are made ideal"),
+    FULCRUM_OPTION(TEXT, "cache", offsetof(struct settings, cache), "FACTORS",
         .help = "last-level caches to compare, as multiples of the machine's own: "
-                "1,4,16 or 1:16:x2"},
-    {.name = "bandwidth",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, bandwidth),
-        .value = "FACTORS",
-        .help = "memory bandwidths, likewise"},
-    {.name = "gain",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, gain),
-        .value = "GAINS",
+                "1,4,16 or 1:16:x2"),
+    FULCRUM_OPTION(TEXT, "bandwidth", offsetof(struct settings, bandwidth), "FACTORS",
+        .help = "memory bandwidths, likewise"),
+    FULCRUM_OPTION(TEXT, "gain", offsetof(struct settings, gain), "GAINS",
         .help = "gains that one change of --cache and --bandwidth is known to have "
                 "(0.31: 1.31 times as fast); tells which shares of GPU time and "
-                "exponents meet them"},
-    {.name = "compulsory",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, compulsory_frac),
-        .value = "FRACTION",
-        .least = 0.0,
-        .most = 1.0,
-        .help = "share of memory traffic that no cache saves, for --gain"},
+                "exponents meet them"),
+    FULCRUM_OPTION(NUMBER, "compulsory", offsetof(struct settings, compulsory_frac),
+        "FRACTION", .least = 0.0, .most = 1.0,
+        .help = "share of memory traffic that no cache saves, for --gain"),
     {.name = NULL},
 };
 

@@ -261,28 +261,6 @@ static enum fulcrum_status read_solution(const struct settings *settings,
     return status;
 }
 
-/* All rows failed: there is no result, and the first reason is the message. */
-static enum fulcrum_status judge(
-    const struct fulcrum_node_rows *rows, struct fulcrum_error *err)
-{
-    size_t failed = 0;
-    const char *reason = "";
-    for (size_t i = rows->count; i-- > 0;) {
-        if (rows->rows[i].point.status != FULCRUM_OK) {
-            failed++;
-            reason = rows->rows[i].reason;
-        }
-    }
-    if (failed > 0 && failed == rows->count) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "no row can run: %s", reason);
-    }
-    if (failed > 0) {
-        fulcrum_message_warn(
-            "%zu of %zu rows cannot run: %s", failed, rows->count, reason);
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status find_rows(
     struct subject *subject, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -308,7 +286,22 @@ static enum fulcrum_status answer(
     if (status != FULCRUM_OK && (!is_interrupted || subject->rows.count == 0)) {
         return status;
     }
-    TRY(judge(&subject->rows, err));
+    /* All rows failed: there is no result, and the first reason is the message. */
+    size_t failed = 0;
+    const char *reason = "";
+    for (size_t i = subject->rows.count; i-- > 0;) {
+        if (subject->rows.rows[i].point.status != FULCRUM_OK) {
+            failed++;
+            reason = subject->rows.rows[i].reason;
+        }
+    }
+    if (failed > 0 && failed == subject->rows.count) {
+        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "no row can run: %s", reason);
+    }
+    if (failed > 0) {
+        fulcrum_message_warn(
+            "%zu of %zu rows cannot run: %s", failed, subject->rows.count, reason);
+    }
     const struct fulcrum_node_answer found = {.rows = &subject->rows,
         .workload = subject->inputs[0].base.workload.name,
         .calibration = subject->calibrations,
@@ -344,33 +337,20 @@ end:
 }
 
 static const struct fulcrum_option rows[] = {
-    {.name = "gpus",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, gpus),
-        .value = "RANGE",
+    FULCRUM_OPTION(TEXT, "gpus", offsetof(struct settings, gpus), "RANGE",
         .help = "numbers of GPUs, 1:8:1 or 1,2,4,8, as far as a machine has them; 1 to "
-                "all unless given"},
-    {.name = "learners",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, learners),
-        .value = "RANGE",
+                "all unless given"),
+    FULCRUM_OPTION(TEXT, "learners", offsetof(struct settings, learners), "RANGE",
         .fallback = "0",
         .help = "how many of them train and do nothing else: 0,1,2; 0: each infers and "
-                "trains"},
-    {.name = "plateau",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, plateau_pct),
-        .value = "X",
-        .unit = "%",
-        .least = 1.0,
-        .most = 99.5,
-        .fallback = "95",
+                "trains"),
+    FULCRUM_OPTION(NUMBER, "plateau", offsetof(struct settings, plateau_pct), "X",
+        .unit = "%", .least = 1.0, .most = 99.5, .fallback = "95",
         .help = "threads needed are those with so much of the most that any number of "
-                "threads gives"},
-    {.name = "no-threads-needed",
-        .kind = FULCRUM_OPTION_FLAG,
-        .offset = offsetof(struct settings, no_threads_needed),
-        .help = "leave them out, which is much faster"},
+                "threads gives"),
+    FULCRUM_OPTION(FLAG, "no-threads-needed",
+        offsetof(struct settings, no_threads_needed), NULL,
+        .help = "leave them out, which is much faster"),
     {.name = NULL},
 };
 

@@ -152,19 +152,6 @@ static void add_part(struct fulcrum_report *report,
         is_known && placed->part_count > 1 && k == placed->slowest ? "yes" : "");
 }
 
-static struct fulcrum_report *parts_of(const struct fulcrum_plan_shown *shown)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", part_columns);
-    for (size_t i = 0; i < shown->plan->count; i++) {
-        const struct fulcrum_plan_row *row = &shown->plan->rows[i];
-        for (size_t k = 0; k < row->placed.part_count; k++) {
-            fulcrum_report_add_text(report, row->name);
-            add_part(report, shown, row, k);
-        }
-    }
-    return report;
-}
-
 static struct fulcrum_report *flat_parts_of(const struct fulcrum_plan_shown *shown)
 {
     struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", flat_columns);
@@ -229,7 +216,15 @@ static void print_head(const struct fulcrum_plan_shown *shown, FILE *stream)
 static void print_tables(const struct fulcrum_plan_shown *shown, FILE *stream)
 {
     struct fulcrum_report *placements = placements_of(shown->plan);
-    struct fulcrum_report *parts = parts_of(shown);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", part_columns);
+    for (size_t i = 0; i < shown->plan->count; i++) {
+        const struct fulcrum_plan_row *row = &shown->plan->rows[i];
+        for (size_t k = 0; k < row->placed.part_count; k++) {
+            fulcrum_report_add_text(report, row->name);
+            add_part(report, shown, row, k);
+        }
+    }
+    struct fulcrum_report *parts = report;
     struct fulcrum_report *stages = stages_of(&shown->plan->loop);
     print_head(shown, stream);
     /* Watts are steps per second over steps per joule; that it fits is the verdict. */
@@ -503,74 +498,36 @@ static enum fulcrum_status run(
 }
 
 static const struct fulcrum_option rows[] = {
-    {.name = "instances",
-        .kind = FULCRUM_OPTION_COUNT,
-        .offset = offsetof(struct settings, instances),
-        .value = "N",
-        .fallback = "7",
-        .least = 1,
-        .most = FULCRUM_GPU_PARTS_MOST,
-        .help = "most processes on one GPU"},
-    {.name = "envs",
-        .kind = FULCRUM_OPTION_CHOICE,
-        .offset = offsetof(struct settings, envs),
-        .value = "RULE",
-        .fallback = "dealt",
-        .choice = envs_name,
-        .help = "environments of several instances: dealt out, or as many in each"},
-    {.name = "partition",
-        .kind = FULCRUM_OPTION_FILE,
-        .offset = offsetof(struct settings, partition),
-        .value = "NAME",
+    FULCRUM_OPTION(COUNT, "instances", offsetof(struct settings, instances), "N",
+        .fallback = "7", .least = 1, .most = FULCRUM_GPU_PARTS_MOST,
+        .help = "most processes on one GPU"),
+    FULCRUM_OPTION(CHOICE, "envs", offsetof(struct settings, envs), "RULE",
+        .fallback = "dealt", .choice = envs_name,
+        .help = "environments of several instances: dealt out, or as many in each"),
+    FULCRUM_OPTION(FILE, "partition", offsetof(struct settings, partition), "NAME",
         .help = "slices to choose from: a preset or a JSON file; found by the GPU's "
-                "name unless given"},
-    {.name = "profile",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, profile),
-        .value = "LIST",
-        .help = "also these slices, as 4g.20gb,3g.20gb"},
-    {.name = "shares",
-        .kind = FULCRUM_OPTION_TEXT,
-        .offset = offsetof(struct settings, shares),
-        .value = "LIST",
+                "name unless given"),
+    FULCRUM_OPTION(TEXT, "profile", offsetof(struct settings, profile), "LIST",
+        .help = "also these slices, as 4g.20gb,3g.20gb"),
+    FULCRUM_OPTION(TEXT, "shares", offsetof(struct settings, shares), "LIST",
         .help = "also these shares of the SMs, of simulation, agent and training, as "
-                "0.6,0.1,0.3"},
-    {.name = "link",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, link_byte_per_s),
-        .value = "RATE",
-        .unit = "byte/s",
-        .least = 1.0,
-        .most = 1e15,
+                "0.6,0.1,0.3"),
+    FULCRUM_OPTION(NUMBER, "link", offsetof(struct settings, link_byte_per_s), "RATE",
+        .unit = "byte/s", .least = 1.0, .most = 1e15,
         .help = "between processes that share the GPU's memory; half of its bandwidth "
-                "unless given, a copy being read and written"},
-    {.name = "slice-link",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, slice_link_byte_per_s),
-        .value = "RATE",
-        .unit = "byte/s",
-        .fallback = "25e9",
-        .least = 1.0,
-        .most = 1e15,
+                "unless given, a copy being read and written"),
+    FULCRUM_OPTION(NUMBER, "slice-link",
+        offsetof(struct settings, slice_link_byte_per_s), "RATE", .unit = "byte/s",
+        .fallback = "25e9", .least = 1.0, .most = 1e15,
         .help = "between slices, which have no memory in common: through the host, "
-                "PCIe 4.0 x16 as usually reached"},
-    {.name = "overhead",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, overhead_frac),
-        .value = "SHARE",
-        .fallback = "0.045",
-        .least = 0.0,
-        .most = 10.0,
-        .help = "more time of whatever runs on a part; 4.5 % as GMI-DRL reports"},
-    {.name = "switch",
-        .kind = FULCRUM_OPTION_NUMBER,
-        .offset = offsetof(struct settings, switch_frac),
-        .value = "SHARE",
-        .fallback = "0.045",
-        .least = 0.0,
-        .most = 10.0,
+                "PCIe 4.0 x16 as usually reached"),
+    FULCRUM_OPTION(NUMBER, "overhead", offsetof(struct settings, overhead_frac),
+        "SHARE", .fallback = "0.045", .least = 0.0, .most = 10.0,
+        .help = "more time of whatever runs on a part; 4.5 % as GMI-DRL reports"),
+    FULCRUM_OPTION(NUMBER, "switch", offsetof(struct settings, switch_frac), "SHARE",
+        .fallback = "0.045", .least = 0.0, .most = 10.0,
         .help = "more GPU time where processes take turns; nothing published: as "
-                "--overhead"},
+                "--overhead"),
     {.name = NULL},
 };
 

@@ -95,19 +95,6 @@ static void add_all(struct fulcrum_report *report,
         costs->steps_per_s.value);
 }
 
-static void add_rest_to_all(
-    struct fulcrum_report *report, const struct fulcrum_memory_components *machine)
-{
-    const struct fulcrum_component_costs *costs = machine->costs;
-    const struct fulcrum_ratio *rest = &costs->rest;
-    const double none = (double)NAN;
-    FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
-        machine->subject.design->machine.gpu.name, REST_NAME, REST_MEANING);
-    FULCRUM_REPORT_NUMBERS(report, none, none, none, rest->value, rest->lo, rest->hi,
-        rest->value, rest->value, rest->lo, rest->hi, rest->value, rest->value,
-        rest->value, none, none, none, costs->steps_per_s.value);
-}
-
 static struct fulcrum_report *report_all(
     const struct fulcrum_memory_components *machines, size_t count)
 {
@@ -117,7 +104,15 @@ static struct fulcrum_report *report_all(
         for (size_t i = 0; i < FULCRUM_IDEAL_COUNT; i++) {
             add_all(report, &machines[m], i);
         }
-        add_rest_to_all(report, &machines[m]);
+        const struct fulcrum_memory_components *machine = &machines[m];
+        const struct fulcrum_component_costs *costs = machine->costs;
+        const struct fulcrum_ratio *rest = &costs->rest;
+        const double none = (double)NAN;
+        FULCRUM_REPORT_TEXTS(report, machine->subject.design->machine.name,
+            machine->subject.design->machine.gpu.name, REST_NAME, REST_MEANING);
+        FULCRUM_REPORT_NUMBERS(report, none, none, none, rest->value, rest->lo,
+            rest->hi, rest->value, rest->value, rest->lo, rest->hi, rest->value,
+            rest->value, rest->value, none, none, none, costs->steps_per_s.value);
     }
     return report;
 }

@@ -179,27 +179,6 @@ static struct fulcrum_report *make_report(
     return report;
 }
 
-/* What people can do without on a narrow screen: the rule of actors and the machine's
- * threads are told, a rate over another can be seen, and what is the same or unknown
- * everywhere says nothing. */
-static void hide_columns(
-    struct fulcrum_report *report, const struct fulcrum_node_rows *rows)
-{
-    size_t failed = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        failed += runs(&rows->rows[i]) ? 0 : 1;
-    }
-    fulcrum_report_hide(report, "actor_count");
-    fulcrum_report_hide(report, "relative");
-    if (fulcrum_report_constant(report, "learner_gpu_count") <= 0.0) {
-        fulcrum_report_hide(report, "learner_gpu_count");
-    }
-    if (failed == 0) {
-        fulcrum_report_hide(report, "status");
-    }
-    fulcrum_report_hide_empty(report);
-}
-
 static void print_head(const struct fulcrum_node_answer *answer, FILE *stream)
 {
     (void)fprintf(stream, "workload     %s\ncalibration  %s\nactors       %s\n",
@@ -216,31 +195,40 @@ static void print_head(const struct fulcrum_node_answer *answer, FILE *stream)
         stream);
 }
 
-static enum fulcrum_status print_json(const struct fulcrum_node_answer *answer,
-    const struct fulcrum_report *report, const struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_json *document = fulcrum_report_document("fulcrum-node");
-    fulcrum_json_add_flag(document, "complete", answer->is_complete);
-    fulcrum_json_add_text(document, "workload", answer->workload);
-    fulcrum_json_add_text(document, "calibration", answer->calibration);
-    fulcrum_json_add_text(document, "actors_rule", answer->actors_rule);
-    fulcrum_json_add_number(document, "plateau_frac", answer->plateau_frac);
-    fulcrum_report_to_json(report, document);
-    return fulcrum_report_print_document(document, context, err);
-}
-
 enum fulcrum_status fulcrum_node_report(const struct fulcrum_node_answer *answer,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
     struct fulcrum_report *report = make_report(answer, context->format);
     enum fulcrum_status done = FULCRUM_OK;
     if (context->format == FULCRUM_FORMAT_JSON) {
-        done = print_json(answer, report, context, err);
+        struct fulcrum_json *document = fulcrum_report_document("fulcrum-node");
+        fulcrum_json_add_flag(document, "complete", answer->is_complete);
+        fulcrum_json_add_text(document, "workload", answer->workload);
+        fulcrum_json_add_text(document, "calibration", answer->calibration);
+        fulcrum_json_add_text(document, "actors_rule", answer->actors_rule);
+        fulcrum_json_add_number(document, "plateau_frac", answer->plateau_frac);
+        fulcrum_report_to_json(report, document);
+        done = fulcrum_report_print_document(document, context, err);
     } else {
         if (context->format == FULCRUM_FORMAT_TABLE) {
             print_head(answer, context->out);
-            hide_columns(report, answer->rows);
+            /* What people can do without on a narrow screen: the rule of actors and the
+             * machine's threads are told, a rate over another can be seen, and what is
+             * the same or unknown everywhere says nothing. */
+            const struct fulcrum_node_rows *rows = answer->rows;
+            size_t failed = 0;
+            for (size_t i = 0; i < rows->count; i++) {
+                failed += runs(&rows->rows[i]) ? 0 : 1;
+            }
+            fulcrum_report_hide(report, "actor_count");
+            fulcrum_report_hide(report, "relative");
+            if (fulcrum_report_constant(report, "learner_gpu_count") <= 0.0) {
+                fulcrum_report_hide(report, "learner_gpu_count");
+            }
+            if (failed == 0) {
+                fulcrum_report_hide(report, "status");
+            }
+            fulcrum_report_hide_empty(report);
         }
         done = fulcrum_report_print(report, "fulcrum-node", context, err);
     }

@@ -697,28 +697,6 @@ static void write_sentence(
         first->cost.machine_count, first->candidate.name, rate, watts, money, sure);
 }
 
-/* The words of the table's heading, as far as its columns are shown. */
-static void print_legend(const struct candidate_list *candidate_list, FILE *stream)
-{
-    (void)fputs(
-        "steps/s, W   of all machines together, each at a training of its own", stream);
-    (void)fputs(
-        is_known(candidate_list, CELL_RACK_UNITS) ? "; U: rack units\n" : "\n", stream);
-    if (is_known(candidate_list, CELL_TRAINING)) {
-        (void)fprintf(stream,
-            "a training   its part of price and electricity over %.4g years around the "
-            "clock\n",
-            candidate_list->need.years);
-    }
-    if (candidate_list->draw_count > 0) {
-        (void)fprintf(stream,
-            "meets, best  shares of %zu draws: so many meet every limit; are the best "
-            "that do\n",
-            candidate_list->draw_count);
-    }
-    (void)fputc('\n', stream);
-}
-
 /* `count` of a machine whose rate is off by its solver's error, up or down; where
  * `count` is NAN, as many as would be bought then. */
 static struct fulcrum_cost shifted_cost(const struct candidate_list *candidate_list,
@@ -848,7 +826,29 @@ static enum fulcrum_status print_candidates(
     } else {
         (void)fprintf(candidate_list->context->out, "%s, %s\n\n",
             candidate_list->settings->design.workload, sentence);
-        print_legend(candidate_list, candidate_list->context->out);
+        /* The words of the table's heading, as far as its columns are shown. */
+        FILE *stream = candidate_list->context->out;
+        (void)fputs(
+            "steps/s, W   of all machines together, each at a training of its own",
+            stream);
+        (void)fputs(
+            is_known(candidate_list, CELL_RACK_UNITS) ? "; U: rack units\n" : "\n",
+            stream);
+        if (is_known(candidate_list, CELL_TRAINING)) {
+            (void)fprintf(stream,
+                "a training   its part of price and electricity over %.4g years around "
+                "the "
+                "clock\n",
+                candidate_list->need.years);
+        }
+        if (candidate_list->draw_count > 0) {
+            (void)fprintf(stream,
+                "meets, best  shares of %zu draws: so many meet every limit; are the "
+                "best "
+                "that do\n",
+                candidate_list->draw_count);
+        }
+        (void)fputc('\n', stream);
         fulcrum_report_print_table(report, candidate_list->context->out, 0);
         print_notes(candidate_list, candidate_list->context->out);
     }

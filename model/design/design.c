@@ -86,19 +86,6 @@ static bool is_needed(const struct fulcrum_design *design, enum need when)
     }
 }
 
-static void check_given(
-    const struct fulcrum_design *design, struct fulcrum_error *found)
-{
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        const char *member = (const char *)design + needed[i].offset;
-        if (is_needed(design, needed[i].when) &&
-            isnan(*(const double *)(const void *)member)) {
-            (void)fulcrum_fail_more(found, FULCRUM_ERR_MISSING,
-                "%s is not given: %s, or --set", needed[i].path, needed[i].hint);
-        }
-    }
-}
-
 /* GPUs that only train need others that infer, and something to train. */
 static void check_learners(
     const struct fulcrum_design *design, struct fulcrum_error *found)
@@ -178,29 +165,6 @@ static void check_counts(
     }
 }
 
-/* How parts of a GPU train with other machines, or loops on it in parts, is not
- * modelled. */
-static void check_alone(
-    const struct fulcrum_design *design, struct fulcrum_error *found)
-{
-    const struct fulcrum_run *run = &design->run;
-    bool is_part = run->instances_per_gpu > 1.0;
-    if (run->learner_gpu_count > 0.0) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-            "run.learner_gpu_count = %.6g: expected 0 with %s", run->learner_gpu_count,
-            is_part ? "run.instances_per_gpu above 1"
-                    : "workload.simulation.device = gpu");
-    }
-    if ((is_part && run->node_count > 1.0) || run->model_parallel_gpu_count > 1.0) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_INFEASIBLE,
-            "run.node_count = %.6g, run.model_parallel_gpu_count = %.6g: expected 1 "
-            "with %s",
-            run->node_count, run->model_parallel_gpu_count,
-            is_part ? "run.instances_per_gpu above 1"
-                    : "workload.simulation.device = gpu");
-    }
-}
-
 /* Simulated on the GPU, one process an instance takes the place of actors. */
 static void check_resident(
     const struct fulcrum_design *design, struct fulcrum_error *found)
@@ -226,32 +190,52 @@ static void check_resident(
     }
 }
 
-static void check_shares(
-    const struct fulcrum_design *design, struct fulcrum_error *found)
-{
-    const struct fulcrum_workload_network *network = &design->workload.network;
-    double sum = network->math_frac + network->sm_frac + network->dram_frac +
-                 network->latency_frac;
-    if (!(fabs(sum - 1.0) <= 1e-6)) {
-        (void)fulcrum_fail_more(found, FULCRUM_ERR_RANGE,
-            "workload.network: math_frac + sm_frac + dram_frac + latency_frac = %.6g: "
-            "expected 1",
-            sum);
-    }
-}
-
 enum fulcrum_status fulcrum_design_check(
     const struct fulcrum_design *design, struct fulcrum_error *err)
 {
     struct fulcrum_error found = {FULCRUM_OK, ""};
-    check_given(design, &found);
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        const char *member = (const char *)design + needed[i].offset;
+        if (is_needed(design, needed[i].when) &&
+            isnan(*(const double *)(const void *)member)) {
+            (void)fulcrum_fail_more(&found, FULCRUM_ERR_MISSING,
+                "%s is not given: %s, or --set", needed[i].path, needed[i].hint);
+        }
+    }
     check_counts(design, &found);
-    check_shares(design, &found);
+    const struct fulcrum_workload_network *network = &design->workload.network;
+    double sum = network->math_frac + network->sm_frac + network->dram_frac +
+                 network->latency_frac;
+    if (!(fabs(sum - 1.0) <= 1e-6)) {
+        (void)fulcrum_fail_more(&found, FULCRUM_ERR_RANGE,
+            "workload.network: math_frac + sm_frac + dram_frac + latency_frac = %.6g: "
+            "expected 1",
+            sum);
+    }
     if (fulcrum_design_is_resident(design)) {
         check_resident(design, &found);
     }
     if (fulcrum_design_is_resident(design) || design->run.instances_per_gpu > 1.0) {
-        check_alone(design, &found);
+        /* How parts of a GPU train with other machines, or loops on it in parts, is not
+         * modelled. */
+        const struct fulcrum_run *run = &design->run;
+        bool is_part = run->instances_per_gpu > 1.0;
+        if (run->learner_gpu_count > 0.0) {
+            (void)fulcrum_fail_more(&found, FULCRUM_ERR_INFEASIBLE,
+                "run.learner_gpu_count = %.6g: expected 0 with %s",
+                run->learner_gpu_count,
+                is_part ? "run.instances_per_gpu above 1"
+                        : "workload.simulation.device = gpu");
+        }
+        if ((is_part && run->node_count > 1.0) || run->model_parallel_gpu_count > 1.0) {
+            (void)fulcrum_fail_more(&found, FULCRUM_ERR_INFEASIBLE,
+                "run.node_count = %.6g, run.model_parallel_gpu_count = %.6g: expected "
+                "1 "
+                "with %s",
+                run->node_count, run->model_parallel_gpu_count,
+                is_part ? "run.instances_per_gpu above 1"
+                        : "workload.simulation.device = gpu");
+        }
     }
     if (found.status != FULCRUM_OK && err != NULL) {
         *err = found;

@@ -148,24 +148,18 @@ static enum fulcrum_status set_choice(const struct fulcrum_field *field,
         field->path, value, names);
 }
 
-static enum fulcrum_status set_text(const struct fulcrum_field *field,
-    struct fulcrum_design *design, const char *value, struct fulcrum_error *err)
-{
-    size_t length = strlen(value);
-    if (length >= field->size) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s is %zu bytes long: expected fewer than %zu", field->path, length,
-            field->size);
-    }
-    memcpy((char *)design + field->offset, value, length + 1);
-    return FULCRUM_OK;
-}
-
 enum fulcrum_status fulcrum_field_set_text(const struct fulcrum_field *field,
     struct fulcrum_design *design, const char *value, struct fulcrum_error *err)
 {
     if (field->kind == FULCRUM_FIELD_TEXT) {
-        return set_text(field, design, value, err);
+        size_t length = strlen(value);
+        if (length >= field->size) {
+            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+                "%s is %zu bytes long: expected fewer than %zu", field->path, length,
+                field->size);
+        }
+        memcpy((char *)design + field->offset, value, length + 1);
+        return FULCRUM_OK;
     }
     if (field->kind == FULCRUM_FIELD_CHOICE) {
         return set_choice(field, design, value, err);

@@ -244,19 +244,6 @@ static void check_type(
     }
 }
 
-static void check_station(
-    struct fulcrum_error *faults, const struct fulcrum_product_form_station *station)
-{
-    struct fulcrum_error own = {FULCRUM_OK, ""};
-    check_value(&own, "service_s", station->service_s, times_s);
-    check_value(&own, "visits", station->visits, visits);
-    check_type(&own, station);
-    if (own.status != FULCRUM_OK) {
-        (void)fulcrum_fail_more(
-            faults, own.status, "%s: %s", station->name, own.detail);
-    }
-}
-
 static void check_whole(
     struct fulcrum_error *faults, const struct fulcrum_product_form_network *network)
 {
@@ -282,7 +269,14 @@ enum fulcrum_status fulcrum_product_form_check(
     double sum_s = network->think_s;
     for (size_t i = 0; i < network->station_count; i++) {
         const struct fulcrum_product_form_station *station = &network->stations[i];
-        check_station(&faults, station);
+        struct fulcrum_error own = {FULCRUM_OK, ""};
+        check_value(&own, "service_s", station->service_s, times_s);
+        check_value(&own, "visits", station->visits, visits);
+        check_type(&own, station);
+        if (own.status != FULCRUM_OK) {
+            (void)fulcrum_fail_more(
+                &faults, own.status, "%s: %s", station->name, own.detail);
+        }
         sum_s += station->service_s * station->visits;
     }
     if (faults.status == FULCRUM_OK && !(sum_s > 0.0)) {
@@ -435,16 +429,6 @@ static struct fulcrum_wide weight(
         fulcrum_wide_series_at(others, solver->customers - k));
 }
 
-/* Every station must see the same customers pass. */
-static void note_throughput(struct solver *solver, double cycles_per_unit)
-{
-    if (!(solver->cycles_per_unit > 0.0)) {
-        solver->cycles_per_unit = cycles_per_unit;
-    }
-    double apart = fabs(cycles_per_unit - solver->cycles_per_unit);
-    solver->agree &= apart <= TOLERANCE_REL * solver->cycles_per_unit;
-}
-
 static void tell_station(struct solver *solver, size_t index, size_t depth)
 {
     const struct fulcrum_product_form_station *station =
@@ -470,7 +454,13 @@ static void tell_station(struct solver *solver, size_t index, size_t depth)
             rate += chance * rate_at(station, k);
         }
     }
-    note_throughput(solver, rate * solver->unit_s / demand_s(station));
+    /* Every station must see the same customers pass. */
+    double cycles_per_unit = rate * solver->unit_s / demand_s(station);
+    if (!(solver->cycles_per_unit > 0.0)) {
+        solver->cycles_per_unit = cycles_per_unit;
+    }
+    double apart = fabs(cycles_per_unit - solver->cycles_per_unit);
+    solver->agree &= apart <= TOLERANCE_REL * solver->cycles_per_unit;
     load->mean_customers = mean;
     load->busy_frac =
         station->type == FULCRUM_STATION_MULTI ? rate / station->servers : busy;

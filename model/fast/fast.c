@@ -432,22 +432,6 @@ static double within_unit(double value)
     return fmin(1.0, fmax(0.0, value));
 }
 
-/* An equation that is a little off must not promise the impossible. */
-static void keep_below(struct fulcrum_flow *flow, double ceiling_per_s)
-{
-    double factor = ceiling_per_s / flow->steps_per_s;
-    if (factor < 1.0) {
-        flow->steps_per_s *= factor;
-        flow->batches_per_s *= factor;
-        flow->host_busy_frac *= factor;
-        flow->gpu_work_frac *= factor;
-        flow->at_gpu *= factor;
-        flow->at_cpu *= factor;
-        flow->stepping *= factor;
-        flow->on_cores *= factor;
-    }
-}
-
 /* What rounding or a rough equation leaves beyond its range is cut off. */
 static double between_0_and(double most, double value)
 {
@@ -529,7 +513,19 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     } else {
         fulcrum_flow_add(&flow, &steady, &alone, 1.0);
     }
-    keep_below(&flow, fulcrum_ceiling_per_s(network, &steady.drain));
+    /* An equation that is a little off must not promise the impossible. */
+    double ceiling_per_s = fulcrum_ceiling_per_s(network, &steady.drain);
+    double factor = ceiling_per_s / flow.steps_per_s;
+    if (factor < 1.0) {
+        flow.steps_per_s *= factor;
+        flow.batches_per_s *= factor;
+        flow.host_busy_frac *= factor;
+        flow.gpu_work_frac *= factor;
+        flow.at_gpu *= factor;
+        flow.at_cpu *= factor;
+        flow.stepping *= factor;
+        flow.on_cores *= factor;
+    }
     struct fulcrum_solution found = {.flags = 0};
     report(network, &flow, &found);
     flags |= slices_matter(network, &found) ? (unsigned)FULCRUM_FLAG_SLICES : 0U;

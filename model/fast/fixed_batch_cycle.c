@@ -148,18 +148,14 @@ static double few_below(double a, double x, double size)
     return fulcrum_min(1.0, sum);
 }
 
-/* P(Z < z) to 2e-4, by a logistic curve; Bowling et al., 2009. */
-static double nearly_normal_below(double z)
-{
-    return 1.0 / (1.0 + exp(-z * (1.5976 + 0.070565992 * z * z)));
-}
-
 /* The same for any size, by Camp and Paulson's normal approximation. */
 static double many_below(double a, double x, double size)
 {
     double ratio = cbrt(a * (1.0 - x) / (size * x));
     double y = 1.0 - 1.0 / (9.0 * size) - ratio * (1.0 - 1.0 / (9.0 * a));
-    return nearly_normal_below(3.0 * y / sqrt(1.0 / size + ratio * ratio / a));
+    /* P(Z < z) to 2e-4, by a logistic curve; Bowling et al., 2009. */
+    double z = 3.0 * y / sqrt(1.0 / size + ratio * ratio / a);
+    return 1.0 / (1.0 + exp(-z * (1.5976 + 0.070565992 * z * z)));
 }
 
 double fulcrum_probability_below(double mean, double variance, double size)
@@ -205,17 +201,6 @@ double fulcrum_probability_below(double mean, double variance, double size)
  */
 #define LATE_SLICES 1.1
 
-/* Adds `count` steps at a place of the table of tails. */
-static void add_old(struct fulcrum_residual_ages *old, double place, double count)
-{
-    size_t whole = (size_t)place;
-    double part = place - (double)whole;
-    old->started[whole] += count * (1.0 - part);
-    old->started[whole + 1] += count * part;
-    old->first = whole < old->first ? whole : old->first;
-    old->last = whole + 1 > old->last ? whole + 1 : old->last;
-}
-
 /*
  * How much of the starts at an age has really been started: those of a slice cut by the
  * beginning of the cycle in part; the release that a batch of the last cycle has just
@@ -249,7 +234,14 @@ static void gather(struct fulcrum_residual_ages *old,
         double share = started_frac(at, age);
         while (age < oldest) {
             double place = fulcrum_max(0.0, age + FULCRUM_FIXED_BATCH_UNBORN);
-            add_old(old, place, share * starts->count[i]);
+            /* Adds `count` steps at a place of the table of tails. */
+            double count = share * starts->count[i];
+            size_t whole = (size_t)place;
+            double part = place - (double)whole;
+            old->started[whole] += count * (1.0 - part);
+            old->started[whole + 1] += count * part;
+            old->first = whole < old->first ? whole : old->first;
+            old->last = whole + 1 > old->last ? whole + 1 : old->last;
             share = 1.0;
             age += state->length;
         }
@@ -313,22 +305,6 @@ static size_t within_tail(const struct fulcrum_residual_ages *old,
     return first >= end ? 0 : (last < end ? last : end) - first;
 }
 
-/* Tails are 0 for a block beyond their end, so that no slice needs its own bound. */
-static void residual_ages_left(const struct fulcrum_residual_ages *old,
-    const struct fulcrum_fixed_batch_grid *grid, size_t j, double *out)
-{
-    const double *weight = old->weight + old->first;
-    const double *tail = grid->tail + old->first + j;
-    size_t count = within_tail(old, grid, j);
-    double sum[FULCRUM_OLD_STEPS_BLOCK] = {0.0};
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < FULCRUM_OLD_STEPS_BLOCK; k++) {
-            sum[k] += weight[i] * tail[i + k];
-        }
-    }
-    memcpy(out, sum, sizeof sum);
-}
-
 /*
  * Variance of that number after j slices, their number at the start being known;
  * `still` is its mean.
@@ -350,27 +326,6 @@ static double residual_ages_variance(const struct fulcrum_residual_ages *old,
     }
     double known = old->spread > NOBODY ? shared * shared / old->spread : 0.0;
     return fulcrum_max(0.0, alone - known);
-}
-
-/*
- * Steps of all earlier cycles, each like the one whose starts `state` has, when of
- * `at_cpu` actors at the CPU its queue waits for one of `servers` threads. An actor
- * that got ready just when the cycle began has left a thread to the queue.
- */
-static void residual_ages_set(struct fulcrum_residual_ages *old,
-    const struct fulcrum_fixed_batch_grid *grid,
-    const struct fulcrum_fixed_batch_state *state, double servers, double at_cpu)
-{
-    gather(old, grid, state);
-    double most = 0.0;
-    for (size_t a = old->first; a <= old->last; a++) {
-        most += old->started[a];
-    }
-    double stepping = fulcrum_max(0.0, at_cpu - state->queue);
-    stepping = fulcrum_min(fulcrum_min(stepping, servers), most);
-    double fresh = fulcrum_min(1.0, fulcrum_max(0.0, at_cpu - stepping));
-    stepping = fulcrum_max(0.0, stepping - state->formed_frac * fresh);
-    tilt(old, grid->tail, stepping);
 }
 
 #define EMPTY_FRAC 2e-4 /* of a batch, or of the threads: fewer are nobody */
@@ -662,7 +617,25 @@ static void begin(struct walk *walk)
     walk->underway = fulcrum_fixed_batch_underway(problem, state);
     double outside = fulcrum_max(0.0, problem->actors - on_their_way(walk));
     walk->old_at_cpu = outside - fulcrum_min(state->left, outside);
-    residual_ages_set(walk->old, walk->grid, state, problem->servers, walk->old_at_cpu);
+    /*
+     * Steps of all earlier cycles, each like the one whose starts `state` has, when of
+     * `at_cpu` actors at the CPU its queue waits for one of `servers` threads. An actor
+     * that got ready just when the cycle began has left a thread to the queue.
+     */
+    struct fulcrum_residual_ages *old = walk->old;
+    const struct fulcrum_fixed_batch_grid *grid = walk->grid;
+    double servers = problem->servers;
+    double at_cpu = walk->old_at_cpu;
+    gather(old, grid, state);
+    double most = 0.0;
+    for (size_t a = old->first; a <= old->last; a++) {
+        most += old->started[a];
+    }
+    double stepping = fulcrum_max(0.0, at_cpu - state->queue);
+    stepping = fulcrum_min(fulcrum_min(stepping, servers), most);
+    double fresh = fulcrum_min(1.0, fulcrum_max(0.0, at_cpu - stepping));
+    stepping = fulcrum_max(0.0, stepping - state->formed_frac * fresh);
+    tilt(old, grid->tail, stepping);
     walk->queue = fulcrum_max(0.0, walk->old_at_cpu - walk->old->stepping);
     walk->old_queue = walk->queue;
     walk->now.doubt = 1.0;
@@ -674,7 +647,21 @@ static bool take_slice(struct walk *walk, size_t j)
 {
     size_t place = j % FULCRUM_OLD_STEPS_BLOCK;
     if (place == 0) {
-        residual_ages_left(walk->old, walk->grid, j, walk->old_still);
+        /* Tails are 0 for a block beyond their end, so that no slice needs its own
+         * bound. */
+        const struct fulcrum_residual_ages *old = walk->old;
+        const struct fulcrum_fixed_batch_grid *grid = walk->grid;
+        double *out = walk->old_still;
+        const double *weight = old->weight + old->first;
+        const double *tail = grid->tail + old->first + j;
+        size_t count = within_tail(old, grid, j);
+        double sum[FULCRUM_OLD_STEPS_BLOCK] = {0.0};
+        for (size_t i = 0; i < count; i++) {
+            for (size_t k = 0; k < FULCRUM_OLD_STEPS_BLOCK; k++) {
+                sum[k] += weight[i] * tail[i + k];
+            }
+        }
+        memcpy(out, sum, sizeof sum);
     }
     double old_still = walk->old_still[place];
     walk->new_stepping = over_starts(walk, walk->grid->tail, j);

@@ -103,28 +103,6 @@ static double before_kink(
     return high;
 }
 
-/* Every actor while they are few, then in steps of a constant factor. */
-static void cut_lines(struct fulcrum_cpu_drain *drain,
-    const struct fulcrum_cpu_station *cpu, double actors)
-{
-    double end = fulcrum_cpu_servers(cpu);
-    if (cpu->curve == FULCRUM_CURVE_TABLE) {
-        end = fulcrum_max(end, (double)cpu->capacity_count);
-    }
-    end = fulcrum_max(2.0, fulcrum_min(end, actors));
-    double factor = pow(end, 1.0 / (FULCRUM_DRAIN_PIECES - 5.0));
-    double low = 1.0;
-    add_piece(drain, 0.0, fulcrum_cpu_capacity(cpu, 1.0), 0.0);
-    while (low < end && drain->count < FULCRUM_DRAIN_PIECES - 1) {
-        double high =
-            fulcrum_min(end, fulcrum_max(floor(low) + 1.0, round(low * factor)));
-        high = before_kink(cpu, low, high);
-        add_line(drain, cpu, low, high);
-        low = high;
-    }
-    add_piece(drain, low, fulcrum_cpu_capacity(cpu, end + 1.0), 0.0);
-}
-
 void fulcrum_cpu_drain_init(struct fulcrum_cpu_drain *drain,
     const struct fulcrum_cpu_station *cpu, double actors, double step_mean_s)
 {
@@ -148,7 +126,23 @@ void fulcrum_cpu_drain_init(struct fulcrum_cpu_drain *drain,
         double full = cores + cpu->smt_yield_frac * (servers - cores);
         add_piece(drain, servers, full / (1.0 + cpu->oversubscription_frac), 0.0);
     } else {
-        cut_lines(drain, cpu, actors);
+        /* Every actor while they are few, then in steps of a constant factor. */
+        double end = fulcrum_cpu_servers(cpu);
+        if (cpu->curve == FULCRUM_CURVE_TABLE) {
+            end = fulcrum_max(end, (double)cpu->capacity_count);
+        }
+        end = fulcrum_max(2.0, fulcrum_min(end, actors));
+        double factor = pow(end, 1.0 / (FULCRUM_DRAIN_PIECES - 5.0));
+        double low = 1.0;
+        add_piece(drain, 0.0, fulcrum_cpu_capacity(cpu, 1.0), 0.0);
+        while (low < end && drain->count < FULCRUM_DRAIN_PIECES - 1) {
+            double high =
+                fulcrum_min(end, fulcrum_max(floor(low) + 1.0, round(low * factor)));
+            high = before_kink(cpu, low, high);
+            add_line(drain, cpu, low, high);
+            low = high;
+        }
+        add_piece(drain, low, fulcrum_cpu_capacity(cpu, end + 1.0), 0.0);
     }
     for (size_t i = 1; i + 1 < drain->count; i++) {
         struct fulcrum_drain_piece *piece = &drain->piece[i];
@@ -275,18 +269,6 @@ static double idle_rate(const struct problem *problem, double outside)
     return rate;
 }
 
-static void add_idling(const struct problem *problem, struct state *state)
-{
-    const struct fulcrum_network *network = problem->network;
-    double rate = idle_rate(problem, network->actors - state->batch);
-    double busy_s = state->pace.interval_s;
-    state->idle_frac = exp(-rate * busy_s / network->step.mean_s);
-    if (state->idle_frac > NEVER) {
-        state->idle_s = state->idle_frac * network->step.mean_s /
-                        fulcrum_max(1e-300, idle_rate(problem, network->actors));
-    }
-}
-
 /*
  * How much a batch differs from the next. Those who finish do so each for himself; and
  * a larger batch takes longer, so that a larger one follows it.
@@ -343,7 +325,14 @@ static struct state state_of(const struct problem *problem, double batch)
         .pace =
             fulcrum_batch_service_of(problem->network, problem->gpu_stretch, batch)};
     if (problem->idles) {
-        add_idling(problem, &state);
+        const struct fulcrum_network *network = problem->network;
+        double rate = idle_rate(problem, network->actors - state.batch);
+        double busy_s = state.pace.interval_s;
+        state.idle_frac = exp(-rate * busy_s / network->step.mean_s);
+        if (state.idle_frac > NEVER) {
+            state.idle_s = state.idle_frac * network->step.mean_s /
+                           fulcrum_max(1e-300, idle_rate(problem, network->actors));
+        }
     }
     place_actors(problem, &state);
     return state;

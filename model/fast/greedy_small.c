@@ -337,26 +337,6 @@ static void add_time(struct chain *chain, double at_cpu, double time_s)
     usage->work += time_s * steps * pace(chain, present(chain, at_cpu));
 }
 
-/* Nobody waits: the GPU idles until the first of the crowd finishes, in state 1. */
-static void idle(struct chain *chain, const struct fulcrum_crowd *crowd,
-    double served_s, double chance)
-{
-    double all = (double)chain->actors;
-    double mean_s = fulcrum_first_passage_run(&chain->race, crowd, chance);
-    double idle_s =
-        chance * mean_s / chain->grid_scale / pace(chain, present(chain, all));
-    chain->cycle.all_s += chance * mean_s;
-    chain->cycle.idle_s += chance * mean_s;
-    chain->cycle.square_s2 += 2.0 * chance * mean_s * (mean_s + served_s);
-    chain->length_s += idle_s;
-    add_time(chain, all, idle_s);
-    if (chain->actors > chain->threads) {
-        chain->fresh[1] += chance;
-    } else if (chain->actors == 1) {
-        chain->next[NODES] += chance;
-    }
-}
-
 /* A batch ends with `left` at the CPU: it is released, and another starts. */
 static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
     double chance, const double *left)
@@ -367,7 +347,23 @@ static void end_batch(struct chain *chain, size_t batch, size_t left_at_cpu,
         struct fulcrum_crowd crowd = {.aged = aged,
             .fresh = stepping_count(chain, chain->actors) - aged,
             .left = left};
-        idle(chain, &crowd, chain->stage[batch].work_s, chance);
+        /* Nobody waits: the GPU idles until the first of the crowd finishes, in
+         * state 1. */
+        double served_s = chain->stage[batch].work_s;
+        double all = (double)chain->actors;
+        double mean_s = fulcrum_first_passage_run(&chain->race, &crowd, chance);
+        double idle_s =
+            chance * mean_s / chain->grid_scale / pace(chain, present(chain, all));
+        chain->cycle.all_s += chance * mean_s;
+        chain->cycle.idle_s += chance * mean_s;
+        chain->cycle.square_s2 += 2.0 * chance * mean_s * (mean_s + served_s);
+        chain->length_s += idle_s;
+        add_time(chain, all, idle_s);
+        if (chain->actors > chain->threads) {
+            chain->fresh[1] += chance;
+        } else if (chain->actors == 1) {
+            chain->next[NODES] += chance;
+        }
         return;
     }
     if (q == chain->actors) {
@@ -409,29 +405,6 @@ static void add_batch(
         double gpu_s = fulcrum_batch_time(&chain->network->gpu, size);
         chain->usage.busy += chance * stage->busy_s;
         chain->usage.at_gpu += chance * size * chain->gpu_stretch * gpu_s;
-    }
-}
-
-/* A batch from state q, where every actor has a thread. */
-static void serve(struct chain *chain, size_t q, double chance)
-{
-    const struct stage *stage = &chain->stage[q];
-    const double *row = chain->now + q * NODES;
-    size_t batch = least(q, chain->limit);
-    size_t others = chain->actors - q;
-    double left[NODES] = {1.0};
-    double done = 1.0;
-    add_batch(chain, batch, stage, chance);
-    if (others > 0) {
-        done = fulcrum_residual_move_on(&stage->slice.shift, row, left);
-        add_batch_time(chain, stage, (double)others, row, chance);
-    }
-    fulcrum_binomial(chain->binomial, others, done);
-    for (size_t i = 0; i <= others; i++) {
-        double way = chance * chain->binomial[i];
-        if (way > FULCRUM_LEAST_CHANCE) {
-            end_batch(chain, batch, others - i, way, left);
-        }
     }
 }
 
@@ -576,7 +549,25 @@ static void turn(struct chain *chain)
         if (actors > chain->threads && q <= chain->limit) {
             serve_queueing(chain, q);
         } else if (actors <= chain->threads && chance > LEAST_SHARE) {
-            serve(chain, q, chance);
+            /* A batch from state q, where every actor has a thread. */
+            const struct stage *stage = &chain->stage[q];
+            const double *row = chain->now + q * NODES;
+            size_t batch = least(q, chain->limit);
+            size_t others = chain->actors - q;
+            double left[NODES] = {1.0};
+            double done = 1.0;
+            add_batch(chain, batch, stage, chance);
+            if (others > 0) {
+                done = fulcrum_residual_move_on(&stage->slice.shift, row, left);
+                add_batch_time(chain, stage, (double)others, row, chance);
+            }
+            fulcrum_binomial(chain->binomial, others, done);
+            for (size_t i = 0; i <= others; i++) {
+                double way = chance * chain->binomial[i];
+                if (way > FULCRUM_LEAST_CHANCE) {
+                    end_batch(chain, batch, others - i, way, left);
+                }
+            }
         }
     }
     for (size_t q = 1; q < actors; q++) {

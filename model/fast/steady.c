@@ -128,14 +128,6 @@ static void solve_single(const struct fulcrum_network *network, double gpu_stret
         .at_gpu = rate * pace.gpu_s};
 }
 
-/* Steps that are over in no time beside a batch have no law that matters. */
-static bool has_law(const struct fulcrum_steady *steady, double interval_s)
-{
-    const struct fulcrum_step *step = &steady->network.step;
-    return step->law != FULCRUM_LAW_EXPONENTIAL &&
-           step->mean_s > NO_STEP_FRAC * interval_s;
-}
-
 /*
  * Batches of unequal sizes that follow each other may be as stable as equal ones where
  * several are inside at a time and a larger one takes longer.
@@ -167,7 +159,11 @@ static void solve_unlimited(struct fulcrum_steady *steady, double gpu_stretch,
     const struct fulcrum_network *network = &steady->network;
     struct fulcrum_batch_service pace =
         fulcrum_batch_service_of(network, gpu_stretch, field->cycle.batch);
-    bool lawful = has_law(steady, pace.interval_s);
+    /* Steps that are over in no time beside a batch have no law that matters. */
+    double interval_s = pace.interval_s;
+    const struct fulcrum_step *step = &steady->network.step;
+    bool lawful = step->law != FULCRUM_LAW_EXPONENTIAL &&
+                  step->mean_s > NO_STEP_FRAC * interval_s;
     double servers = fulcrum_cpu_servers(&network->cpu);
     double cv = fulcrum_step_cv(&network->step);
     double chance = field->cycle.steps_per_s / field->plain_steps_per_s;
@@ -297,29 +293,6 @@ static double mean_interval_s(
     return 0.5 * (cohort->interval_s + pace->interval_s + sqrt(apart * apart + width));
 }
 
-/*
- * Two halves of the actors that alternate keep out of each other's way in the
- * mean-field orbit. Real ones drift until they share the CPU for a part of the time: a
- * loss by as much as a fuller CPU slows each actor, where batches return about when the
- * next starts and steps vary too little to mix the halves. The form is a guess, its
- * three numbers are from simulations of random networks.
- */
-static double bunching_loss(const struct fulcrum_network *network,
-    const struct fulcrum_cohort *cohort, double latency_s)
-{
-    double actors = network->actors;
-    double rest = actors - network->batch_size;
-    if (rest < 1.0) {
-        return 0.0;
-    }
-    double full = fulcrum_cpu_capacity(&network->cpu, actors) / actors;
-    double free = fulcrum_cpu_capacity(&network->cpu, rest) / rest;
-    double off = (latency_s / cohort->interval_s - 1.0) / BUNCHING_WIDTH;
-    double mixing = fulcrum_step_cv(&network->step) / BUNCHING_CV;
-    return BUNCHING_LOSS * fmax(0.0, 1.0 - full / free) * exp(-off * off) /
-           (1.0 + pow(mixing, 6.0));
-}
-
 static unsigned fixed_flags(const struct fulcrum_network *network,
     const struct fulcrum_cohort *cohort, const struct fulcrum_batch_service *pace)
 {
@@ -349,7 +322,25 @@ static double solve_cohorts(struct fulcrum_steady *steady, double gpu_stretch,
     out->batch = network->batch_size;
     scale(out, cohort.interval_s / mean_interval_s(&cohort, &pace));
     *flags |= fixed_flags(network, &cohort, &pace);
-    return bunching_loss(network, &cohort, pace.latency_s);
+    /*
+     * Two halves of the actors that alternate keep out of each other's way in the
+     * mean-field orbit. Real ones drift until they share the CPU for a part of the
+     * time: a loss by as much as a fuller CPU slows each actor, where batches return
+     * about when the next starts and steps vary too little to mix the halves. The form
+     * is a guess, its three numbers are from simulations of random networks.
+     */
+    double latency_s = pace.latency_s;
+    double actors = network->actors;
+    double rest = actors - network->batch_size;
+    if (rest < 1.0) {
+        return 0.0;
+    }
+    double full = fulcrum_cpu_capacity(&network->cpu, actors) / actors;
+    double free = fulcrum_cpu_capacity(&network->cpu, rest) / rest;
+    double off = (latency_s / cohort.interval_s - 1.0) / BUNCHING_WIDTH;
+    double mixing = fulcrum_step_cv(&network->step) / BUNCHING_CV;
+    return BUNCHING_LOSS * fmax(0.0, 1.0 - full / free) * exp(-off * off) /
+           (1.0 + pow(mixing, 6.0));
 }
 
 enum fulcrum_status fulcrum_steady_solve(struct fulcrum_steady *steady,

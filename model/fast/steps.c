@@ -219,17 +219,6 @@ struct point {
     double excess;
 };
 
-/* The law in units of its mean, not narrower than tabulated ones can be. */
-static struct fulcrum_step_form form_of(const struct fulcrum_step *step, double cv)
-{
-    struct fulcrum_step unit = {1.0, cv, step->law};
-    bool steep = step->law == FULCRUM_LAW_ERLANG && cv * cv * MOST_STAGES < 1.0;
-    if (steep || step->law == FULCRUM_LAW_DETERMINISTIC) {
-        unit.law = FULCRUM_LAW_LOGNORMAL;
-    }
-    return fulcrum_step_form_of(&unit);
-}
-
 /* The number's upper bits: nodes lie where the lower ones are 0. */
 static uint64_t upper_bits(double x, unsigned bits)
 {
@@ -288,7 +277,14 @@ void fulcrum_step_table_init(
     table->smooth_period = step->law == FULCRUM_LAW_PARETO
                                ? PARETO_SMOOTH_PERIOD
                                : SMOOTH_PERIOD * (table->cv < 1.0 ? table->cv : 1.0);
-    struct fulcrum_step_form form = form_of(step, table->cv);
+    /* The law in units of its mean, not narrower than tabulated ones can be. */
+    double cv = table->cv;
+    struct fulcrum_step unit = {1.0, cv, step->law};
+    bool steep = step->law == FULCRUM_LAW_ERLANG && cv * cv * MOST_STAGES < 1.0;
+    if (steep || step->law == FULCRUM_LAW_DETERMINISTIC) {
+        unit.law = FULCRUM_LAW_LOGNORMAL;
+    }
+    struct fulcrum_step_form form = fulcrum_step_form_of(&unit);
     struct point from = {1.0, 1.0};
     double low = 0.0;
     table->count = 0;

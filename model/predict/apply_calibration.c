@@ -88,24 +88,6 @@ static bool is_usable(enum fulcrum_applied_calibration_side side,
     }
 }
 
-/* Times that the calibration does not give are NAN, and stay so under scaling. */
-static void forget_times(struct fulcrum_workload *workload)
-{
-    workload->step.mean_s = FULCRUM_UNKNOWN;
-    workload->simulation.per_batch_s = FULCRUM_UNKNOWN;
-    workload->simulation.per_env_s = FULCRUM_UNKNOWN;
-    workload->host.per_batch_s = FULCRUM_UNKNOWN;
-    workload->host.per_item_s = FULCRUM_UNKNOWN;
-    workload->host.per_request_s = FULCRUM_UNKNOWN;
-    workload->host.actor_s = FULCRUM_UNKNOWN;
-    workload->host.wake_s = FULCRUM_UNKNOWN;
-    workload->host.delay_s = FULCRUM_UNKNOWN;
-    workload->network.per_batch_s = FULCRUM_UNKNOWN;
-    workload->network.per_item_s = FULCRUM_UNKNOWN;
-    workload->network.cold_s = FULCRUM_UNKNOWN;
-    workload->training.train_step_s = FULCRUM_UNKNOWN;
-}
-
 static bool same_cpu(const struct fulcrum_cpu *a, const struct fulcrum_cpu *b)
 {
     return strcmp(a->name, b->name) == 0;
@@ -127,15 +109,6 @@ static bool same_gpu(const struct fulcrum_gpu *a, const struct fulcrum_gpu *b)
            same_number(a->latency_rel, b->latency_rel) &&
            same_number(a->sm_loss_rel, b->sm_loss_rel) &&
            same_number(a->launch_rel, b->launch_rel);
-}
-
-/* A CPU learner's times follow the core's speed like every other CPU time. */
-static void scale_cpu_learner(struct fulcrum_workload *workload, double factor)
-{
-    workload->network.per_batch_s *= factor;
-    workload->network.per_item_s *= factor;
-    workload->network.cold_s *= factor;
-    workload->training.train_step_s *= factor;
 }
 
 /*
@@ -184,7 +157,12 @@ static unsigned scale_times(const struct fulcrum_machine *reference,
         cpu_differs || fabs(speedup - 1.0) > 1e-9 ? FULCRUM_FLAG_SCALED : 0U;
     fulcrum_scale_cpu_times(workload, speedup, spread);
     if (target->accelerator == FULCRUM_ACCELERATOR_CPU) {
-        scale_cpu_learner(workload, spread / speedup);
+        /* A CPU learner's times follow the core's speed like every other CPU time. */
+        double factor = spread / speedup;
+        workload->network.per_batch_s *= factor;
+        workload->network.per_item_s *= factor;
+        workload->network.cold_s *= factor;
+        workload->training.train_step_s *= factor;
     } else if (reference->accelerator == FULCRUM_ACCELERATOR_GPU) {
         flags |= scale_gpu_learner(reference, target, luck, workload);
     }
@@ -278,23 +256,6 @@ static void put_value(const struct fulcrum_applied_calibration *applied, size_t 
     memcpy((char *)scratch + applied->fields[i]->offset, &value, sizeof value);
 }
 
-/*
- * Shares of GPU time that are drawn together sum to 1, unless one of them was moved to
- * the end of its range.
- */
-static void hold_sum_of_shares(struct fulcrum_workload_network *network)
-{
-    static const double rounding = 1e-6;
-    double sum = network->math_frac + network->sm_frac + network->dram_frac +
-                 network->latency_frac;
-    if (sum > 0.0 && fabs(sum - 1.0) > rounding) {
-        network->math_frac /= sum;
-        network->sm_frac /= sum;
-        network->dram_frac /= sum;
-        network->latency_frac /= sum;
-    }
-}
-
 /* The values, drawn or not, in the scratch copy that is then scaled. */
 static enum fulcrum_status put_values(const struct fulcrum_applied_calibration *applied,
     const struct fulcrum_luck *luck, struct fulcrum_design *scratch)
@@ -320,7 +281,20 @@ static enum fulcrum_status put_values(const struct fulcrum_applied_calibration *
     for (size_t i = 0; i < count; i++) {
         put_value(applied, i, values[i], scratch);
     }
-    hold_sum_of_shares(&scratch->workload.network);
+    /*
+     * Shares of GPU time that are drawn together sum to 1, unless one of them was moved
+     * to the end of its range.
+     */
+    struct fulcrum_workload_network *network = &scratch->workload.network;
+    static const double rounding = 1e-6;
+    double sum = network->math_frac + network->sm_frac + network->dram_frac +
+                 network->latency_frac;
+    if (sum > 0.0 && fabs(sum - 1.0) > rounding) {
+        network->math_frac /= sum;
+        network->sm_frac /= sum;
+        network->dram_frac /= sum;
+        network->latency_frac /= sum;
+    }
     free(values);
     return FULCRUM_OK;
 }
@@ -331,7 +305,21 @@ enum fulcrum_status fulcrum_calibration_apply(
     struct fulcrum_design *design)
 {
     struct fulcrum_design scratch = *design;
-    forget_times(&scratch.workload);
+    /* Times that the calibration does not give are NAN, and stay so under scaling. */
+    struct fulcrum_workload *workload = &scratch.workload;
+    workload->step.mean_s = FULCRUM_UNKNOWN;
+    workload->simulation.per_batch_s = FULCRUM_UNKNOWN;
+    workload->simulation.per_env_s = FULCRUM_UNKNOWN;
+    workload->host.per_batch_s = FULCRUM_UNKNOWN;
+    workload->host.per_item_s = FULCRUM_UNKNOWN;
+    workload->host.per_request_s = FULCRUM_UNKNOWN;
+    workload->host.actor_s = FULCRUM_UNKNOWN;
+    workload->host.wake_s = FULCRUM_UNKNOWN;
+    workload->host.delay_s = FULCRUM_UNKNOWN;
+    workload->network.per_batch_s = FULCRUM_UNKNOWN;
+    workload->network.per_item_s = FULCRUM_UNKNOWN;
+    workload->network.cold_s = FULCRUM_UNKNOWN;
+    workload->training.train_step_s = FULCRUM_UNKNOWN;
     take_gpu_shares(shares, &scratch.workload);
     TRY(put_values(applied, luck, &scratch));
     design->flags |= scale_times(

@@ -70,15 +70,6 @@ static double cold_s(
            fulcrum_cold_s(replicas->cold_s, replicas->cooling_s, pauses.mean_s);
 }
 
-/* The line and the table of batch times, both `more_s` longer. */
-static void lengthen_batches(struct fulcrum_replicas *replicas, double more_s)
-{
-    replicas->network.gpu.per_batch_s += more_s;
-    for (size_t i = 0; i < replicas->network.gpu.count; i++) {
-        replicas->table_time_s[i] += more_s;
-    }
-}
-
 enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
@@ -96,7 +87,12 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
         double wake_s = replicas->wake_s * wake_share(&replicas->network, &rough);
         double now_s = replicas->cold_s > 0.0 ? cold_s(replicas, &rough) : 0.0;
         replicas->network.step = fulcrum_step_lengthened(alone, wake_s);
-        lengthen_batches(replicas, now_s - added_s);
+        /* The line and the table of batch times, both `more_s` longer. */
+        double more_s = now_s - added_s;
+        replicas->network.gpu.per_batch_s += more_s;
+        for (size_t i = 0; i < replicas->network.gpu.count; i++) {
+            replicas->table_time_s[i] += more_s;
+        }
         added_s = now_s;
     }
     TRY(fulcrum_solve(&replicas->network, options, out, err));

@@ -129,19 +129,6 @@ end:
     return status;
 }
 
-static void fill_rates(const struct solved_point *point, double *value)
-{
-    const struct fulcrum_workload *workload = &point->design.workload;
-    const struct fulcrum_solution *solution = &point->solution;
-    double requests = point->replicas.count * point->replicas.steps_per_request;
-    double steps_per_s = solution->steps_per_s * requests;
-    value[FULCRUM_OUTPUT_steps_per_s] = steps_per_s;
-    value[FULCRUM_OUTPUT_frames_per_s] = steps_per_s * workload->frame_skip;
-    value[FULCRUM_OUTPUT_runtime_s] = workload->total_env_steps / steps_per_s;
-    value[FULCRUM_OUTPUT_mean_batch] =
-        solution->mean_batch * point->replicas.steps_per_request;
-}
-
 static void fill_stations(const struct fulcrum_solution *solution, double *value)
 {
     value[FULCRUM_OUTPUT_cpu_thread_busy_frac] = solution->cpu_thread_busy_frac;
@@ -174,7 +161,15 @@ static void fill_watts(const struct solved_point *point, double *value)
 
 static void fill_values(const struct solved_point *point, double *value)
 {
-    fill_rates(point, value);
+    const struct fulcrum_workload *workload = &point->design.workload;
+    const struct fulcrum_solution *solution = &point->solution;
+    double requests = point->replicas.count * point->replicas.steps_per_request;
+    double steps_per_s = solution->steps_per_s * requests;
+    value[FULCRUM_OUTPUT_steps_per_s] = steps_per_s;
+    value[FULCRUM_OUTPUT_frames_per_s] = steps_per_s * workload->frame_skip;
+    value[FULCRUM_OUTPUT_runtime_s] = workload->total_env_steps / steps_per_s;
+    value[FULCRUM_OUTPUT_mean_batch] =
+        solution->mean_batch * point->replicas.steps_per_request;
     /* What training on many GPUs costs: docs/model.md "Training on many devices". */
     const struct fulcrum_cluster_step *step = &point->replicas.training;
     bool trains = step->worker_count > 0.0;

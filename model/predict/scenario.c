@@ -329,23 +329,19 @@ static bool sets_member(
     return false;
 }
 
-/* Cores follow a thread count that was set without them: the threads per core stay. */
-static void scale_cores(const struct fulcrum_setting *settings, size_t count,
-    const struct fulcrum_cpu *before, struct fulcrum_cpu *cpu)
-{
-    const size_t threads = offsetof(struct fulcrum_design, machine.cpu.thread_count);
-    const size_t cores = offsetof(struct fulcrum_design, machine.cpu.core_count);
-    if (sets_member(settings, count, threads) && !sets_member(settings, count, cores)) {
-        cpu->core_count = cpu->thread_count * before->core_count / before->thread_count;
-    }
-}
-
 static enum fulcrum_status apply_with_cores(const struct fulcrum_setting *settings,
     size_t count, struct fulcrum_design *design, struct fulcrum_error *err)
 {
     struct fulcrum_cpu before = design->machine.cpu;
     enum fulcrum_status status = apply_settings(settings, count, design, err);
-    scale_cores(settings, count, &before, &design->machine.cpu);
+    /* Cores follow a thread count that was set without them: the threads per core stay.
+     */
+    struct fulcrum_cpu *cpu = &design->machine.cpu;
+    const size_t threads = offsetof(struct fulcrum_design, machine.cpu.thread_count);
+    const size_t cores = offsetof(struct fulcrum_design, machine.cpu.core_count);
+    if (sets_member(settings, count, threads) && !sets_member(settings, count, cores)) {
+        cpu->core_count = cpu->thread_count * before.core_count / before.thread_count;
+    }
     return status;
 }
 

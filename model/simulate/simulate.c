@@ -265,21 +265,6 @@ static void release_first(struct simulation *sim)
     }
 }
 
-/*
- * Where a single env step brings more train steps than this, they are run as if they
- * were fewer and longer: the learner's work and queue, counted in env steps, stay.
- */
-static void bundle_train_steps(struct fulcrum_training *training)
-{
-    double period = training->env_steps_per_train_step;
-    if (period > 0.0 && period * MOST_TRAIN_STEPS < 1.0) {
-        double bundle = 1.0 / (period * MOST_TRAIN_STEPS);
-        training->env_steps_per_train_step *= bundle;
-        training->train_step_s *= bundle;
-        training->queue_train_steps = fmax(1.0, training->queue_train_steps / bundle);
-    }
-}
-
 /* Nobody ever gives way where there are threads for all. */
 static double slice_s_of(const struct fulcrum_network *network)
 {
@@ -293,7 +278,19 @@ static enum fulcrum_status init(struct simulation *sim,
     const struct fulcrum_network *network, uint64_t seed, struct fulcrum_error *err)
 {
     *sim = (struct simulation){.network = *network};
-    bundle_train_steps(&sim->network.training);
+    /*
+     * Where a single env step brings more train steps than this, they are run as if
+     * they were fewer and longer: the learner's work and queue, counted in env steps,
+     * stay.
+     */
+    struct fulcrum_training *training = &sim->network.training;
+    double period = training->env_steps_per_train_step;
+    if (period > 0.0 && period * MOST_TRAIN_STEPS < 1.0) {
+        double bundle = 1.0 / (period * MOST_TRAIN_STEPS);
+        training->env_steps_per_train_step *= bundle;
+        training->train_step_s *= bundle;
+        training->queue_train_steps = fmax(1.0, training->queue_train_steps / bundle);
+    }
     sim->servers = (size_t)whole_servers(network);
     sim->slice_s = slice_s_of(network);
     bool fixed = network->policy == FULCRUM_BATCH_FIXED;
@@ -548,18 +545,6 @@ static double backlog_rel(
     return change / fmax(1.0, sim->steps - measured->start_steps);
 }
 
-/* Correlated windows make the interval too narrow: then it must have room to spare. */
-static bool is_settled(const struct simulation *sim, const struct measurement *measured,
-    double half_width_rel)
-{
-    const struct fulcrum_batch_means *means = &measured->means;
-    double half = fulcrum_batch_means_half_width_rel(means);
-    if (fulcrum_batch_means_correlation(means) > MOST_CORRELATION) {
-        half *= CORRELATED_FACTOR;
-    }
-    return half + backlog_rel(sim, measured) <= half_width_rel;
-}
-
 /*
  * Measures until the interval is narrow enough. While the learner's backlog still
  * builds up, what was measured is thrown away as warm-up.
@@ -585,7 +570,14 @@ static bool measure(struct simulation *sim, struct measurement *measured,
         }
         /* Half of the tolerance leaves the other half to noise. */
         if (backlog_rel(sim, measured) <= 0.5 * half_width_rel) {
-            settled = is_settled(sim, measured, half_width_rel);
+            /* Correlated windows make the interval too narrow: then it must have room
+             * to spare. */
+            const struct fulcrum_batch_means *means = &measured->means;
+            double half = fulcrum_batch_means_half_width_rel(means);
+            if (fulcrum_batch_means_correlation(means) > MOST_CORRELATION) {
+                half *= CORRELATED_FACTOR;
+            }
+            settled = half + backlog_rel(sim, measured) <= half_width_rel;
         } else if (sim->steps + plan->windows_least * plan->window <= plan->max) {
             begin_measurement(sim, measured);
             window = 0.0;

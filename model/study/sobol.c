@@ -115,18 +115,6 @@ static void shuffle(gsl_rng *rng, uint64_t seed, size_t *order, size_t count)
     gsl_ran_shuffle(rng, order, count, sizeof *order);
 }
 
-static void fill_block(
-    const struct block *block, gsl_qrng *sobol, const size_t *order, double *out)
-{
-    double unit[SOBOL_DIMENSIONS_MOST] = {0.0};
-    for (size_t i = 0; i < block->row_count; i++) {
-        if (i > 0) {
-            (void)gsl_qrng_get(sobol, unit);
-        }
-        put_row(block, unit, out + order[i] * block->stride);
-    }
-}
-
 /* The columns of all sets, and of each set the rows, in random order. */
 struct orders {
     gsl_rng *rng;
@@ -161,7 +149,14 @@ static enum fulcrum_status make_block(const struct block *block, struct orders *
     TRY_MEMORY(sobol, err, "quasi-random points");
     shuffle(orders->rng, fulcrum_stream_seed(block->seed, block->first, 2),
         orders->rows, block->row_count);
-    fill_block(block, sobol, orders->rows, out);
+    size_t *order = orders->rows;
+    double unit[SOBOL_DIMENSIONS_MOST] = {0.0};
+    for (size_t i = 0; i < block->row_count; i++) {
+        if (i > 0) {
+            (void)gsl_qrng_get(sobol, unit);
+        }
+        put_row(block, unit, out + order[i] * block->stride);
+    }
     gsl_qrng_free(sobol);
     return FULCRUM_OK;
 }

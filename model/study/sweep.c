@@ -274,15 +274,6 @@ static double metric_of(const struct fulcrum_front_metric *metric, const double 
     return metric->is_axis ? varied[metric->at] : outputs[metric->at];
 }
 
-/* All of the draws, or none of them. */
-static size_t draws_that_fit(
-    const struct fulcrum_sweep_plan *plan, size_t points, size_t metrics)
-{
-    double numbers = plan->predict.draws * (double)points * (double)metrics;
-    return numbers <= (double)FULCRUM_FRONT_NUMBERS_MOST ? (size_t)plan->predict.draws
-                                                         : 0;
-}
-
 static enum fulcrum_status make_room(
     struct fulcrum_sweep_front *front, struct fulcrum_error *err)
 {
@@ -312,7 +303,11 @@ enum fulcrum_status fulcrum_sweep_front_new(const struct fulcrum_sweep_plan *pla
         front->senses[i] = metrics[i].sense;
     }
     front->point_count = fulcrum_sweep_count(plan);
-    front->draw_count = draws_that_fit(plan, front->point_count, metric_count);
+    /* All of the draws, or none of them. */
+    size_t points = front->point_count;
+    double numbers = plan->predict.draws * (double)points * (double)metric_count;
+    front->draw_count =
+        numbers <= (double)FULCRUM_FRONT_NUMBERS_MOST ? (size_t)plan->predict.draws : 0;
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_pareto_new(front->senses, metric_count, &front->pareto, err));
     TRY_OR_END(make_room(front, err));
@@ -348,21 +343,6 @@ size_t fulcrum_sweep_front_left_out(const struct fulcrum_sweep_front *front)
 static double *drawn_at(const struct fulcrum_sweep_front *front, size_t index, size_t k)
 {
     return front->drawn + (index * front->draw_count + k) * front->metric_count;
-}
-
-/* The draws of a point, as fulcrum_predictor_draws gives them; from any thread. */
-static void sweep_front_add_draws(struct fulcrum_sweep_front *front,
-    const struct fulcrum_sweep_point *point, const double *draws, size_t draw_count)
-{
-    for (size_t k = 0; k < draw_count && k < front->draw_count; k++) {
-        const double *outputs = draws + k * FULCRUM_OUTPUT_COUNT;
-        double *drawn = drawn_at(front, point->index, k);
-        /* A draw that cannot run has no outputs, and is on no front. */
-        bool ran = outputs[FULCRUM_OUTPUT_steps_per_s] > 0.0;
-        for (size_t i = 0; ran && i < front->metric_count; i++) {
-            drawn[i] = metric_of(&front->metrics[i], point->varied, outputs);
-        }
-    }
 }
 
 enum fulcrum_status fulcrum_sweep_front_add(struct fulcrum_sweep_front *front,
@@ -913,7 +893,18 @@ static void use_draws(const struct task *task, struct fulcrum_sweep_point *point
         fulcrum_sweep_best_add(worker->best, point->index, draws, count);
     }
     if (plan->front != NULL) {
-        sweep_front_add_draws(plan->front, point, draws, count);
+        /* The draws of a point, as fulcrum_predictor_draws gives them; from any thread.
+         */
+        struct fulcrum_sweep_front *front = plan->front;
+        for (size_t k = 0; k < count && k < front->draw_count; k++) {
+            const double *outputs = draws + k * FULCRUM_OUTPUT_COUNT;
+            double *drawn = drawn_at(front, point->index, k);
+            /* A draw that cannot run has no outputs, and is on no front. */
+            bool ran = outputs[FULCRUM_OUTPUT_steps_per_s] > 0.0;
+            for (size_t i = 0; ran && i < front->metric_count; i++) {
+                drawn[i] = metric_of(&front->metrics[i], point->varied, outputs);
+            }
+        }
     }
 }
 

@@ -81,22 +81,6 @@ static struct fulcrum_variants *make_room(const struct fulcrum_variant_plan *pla
     return variants;
 }
 
-/* Both kinds of GPU work for one agent step, as the network of a design has them. */
-static void fill_gpu_work(
-    const struct fulcrum_replicas *replicas, double batch_size, double *cell)
-{
-    const struct fulcrum_network *network = &replicas->network;
-    double requests = fmax(1.0, batch_size / replicas->steps_per_request);
-    double observations = requests * replicas->steps_per_request;
-    double steps =
-        network->training.env_steps_per_train_step * replicas->steps_per_request;
-    cell[FULCRUM_VARIANT_inference_s] = fulcrum_batch_time(&network->gpu, requests);
-    cell[FULCRUM_VARIANT_train_step_s] = network->training.train_step_s;
-    cell[FULCRUM_VARIANT_gpu_s] =
-        cell[FULCRUM_VARIANT_inference_s] / observations +
-        (steps > 0.0 ? network->training.train_step_s / steps : 0.0);
-}
-
 /* A draw that cannot run has no times either. */
 static void find_gpu_work(
     struct fulcrum_variants *variants, const struct fulcrum_point *point, double *cell)
@@ -106,7 +90,19 @@ static void find_gpu_work(
     if (fulcrum_predictor_design(variants->predictor, point, &design, NULL) ==
             FULCRUM_OK &&
         fulcrum_design_to_network(design, variants->replicas, NULL) == FULCRUM_OK) {
-        fill_gpu_work(variants->replicas, batch_size, cell);
+        /* Both kinds of GPU work for one agent step, as the network of a design has
+         * them. */
+        const struct fulcrum_replicas *replicas = variants->replicas;
+        const struct fulcrum_network *network = &replicas->network;
+        double requests = fmax(1.0, batch_size / replicas->steps_per_request);
+        double observations = requests * replicas->steps_per_request;
+        double steps =
+            network->training.env_steps_per_train_step * replicas->steps_per_request;
+        cell[FULCRUM_VARIANT_inference_s] = fulcrum_batch_time(&network->gpu, requests);
+        cell[FULCRUM_VARIANT_train_step_s] = network->training.train_step_s;
+        cell[FULCRUM_VARIANT_gpu_s] =
+            cell[FULCRUM_VARIANT_inference_s] / observations +
+            (steps > 0.0 ? network->training.train_step_s / steps : 0.0);
         return;
     }
     cell[FULCRUM_VARIANT_inference_s] = FULCRUM_UNKNOWN;

@@ -350,19 +350,6 @@ static void decade_ticks(
     }
 }
 
-/* Powers of ten, thinned by a stride where there are more than labels wanted. */
-static void log_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
-{
-    double decades = log10(axis->hi) - log10(axis->lo);
-    const struct log_scale scale = {
-        decades, wanted, fmax(1.0, ceil(decades / wanted)), unit};
-    double first = floor(log10(axis->lo) + slack);
-    size_t count = (size_t)(ceil(log10(axis->hi) - slack) - first) + 1;
-    for (size_t i = 0; i < count; i++) {
-        decade_ticks(axis, &scale, first + (double)i);
-    }
-}
-
 /* Whole powers of two; counts below a million are written out, as 1024 is a name. */
 static void log2_ticks(struct fulcrum_axis *axis, double wanted, const char *unit)
 {
@@ -455,7 +442,17 @@ void fulcrum_axis_fit(struct fulcrum_axis *axis, const struct fulcrum_limits *sp
     if (axis->kind == FULCRUM_AXIS_LOG2) {
         log2_ticks(axis, wanted, options->unit);
     } else {
-        log_ticks(axis, wanted, options->unit);
+        /* Powers of ten, thinned by a stride where there are more than labels wanted.
+         */
+        const char *unit = options->unit;
+        double decades = log10(axis->hi) - log10(axis->lo);
+        const struct log_scale scale = {
+            decades, wanted, fmax(1.0, ceil(decades / wanted)), unit};
+        double first = floor(log10(axis->lo) + slack);
+        size_t count = (size_t)(ceil(log10(axis->hi) - slack) - first) + 1;
+        for (size_t i = 0; i < count; i++) {
+            decade_ticks(axis, &scale, first + (double)i);
+        }
     }
     if (labelled_count(axis) < 2) {
         axis->tick_count = 0;

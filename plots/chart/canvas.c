@@ -351,26 +351,6 @@ static void draw_text(cairo_t *cr, PangoContext *context,
     g_object_unref(layout);
 }
 
-/* Paper first: SVG and PNG would be transparent otherwise. */
-static void draw_page(cairo_t *cr, const struct fulcrum_drawing *drawing)
-{
-    PangoContext *context = new_context();
-    set_colour(cr, 0xFFFFFF, 1.0);
-    cairo_rectangle(cr, 0.0, 0.0, drawing->extent.width_pt, drawing->extent.height_pt);
-    cairo_fill(cr);
-    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-    for (size_t i = 0; i < drawing->mark_count; i++) {
-        const struct fulcrum_mark *mark = &drawing->marks[i];
-        const struct fulcrum_spot *spots = drawing->spots + mark->first;
-        if (mark->kind == FULCRUM_MARK_TEXT) {
-            draw_text(cr, context, mark, spots[0]);
-        } else {
-            draw_path(cr, mark, spots);
-        }
-    }
-    g_object_unref(context);
-}
-
 /* Cairo's view of a file: partial writes are failures. */
 static cairo_status_t write_bytes(
     void *closure, const unsigned char *bytes, unsigned length)
@@ -407,7 +387,22 @@ static cairo_status_t render_to(const struct fulcrum_drawing *drawing,
 {
     cairo_surface_t *surface = new_surface(drawing, type, scale, file);
     cairo_t *cr = cairo_create(surface);
-    draw_page(cr, drawing);
+    /* Paper first: SVG and PNG would be transparent otherwise. */
+    PangoContext *context = new_context();
+    set_colour(cr, 0xFFFFFF, 1.0);
+    cairo_rectangle(cr, 0.0, 0.0, drawing->extent.width_pt, drawing->extent.height_pt);
+    cairo_fill(cr);
+    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+    for (size_t i = 0; i < drawing->mark_count; i++) {
+        const struct fulcrum_mark *mark = &drawing->marks[i];
+        const struct fulcrum_spot *spots = drawing->spots + mark->first;
+        if (mark->kind == FULCRUM_MARK_TEXT) {
+            draw_text(cr, context, mark, spots[0]);
+        } else {
+            draw_path(cr, mark, spots);
+        }
+    }
+    g_object_unref(context);
     cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);
     if (status == CAIRO_STATUS_SUCCESS && type == FULCRUM_FILE_PNG) {

@@ -352,20 +352,6 @@ static double gap(struct fulcrum_rect a, struct fulcrum_rect b)
     return fmax(fmax(a.x0 - b.x1, b.x0 - a.x1), fmax(a.y0 - b.y1, b.y0 - a.y1));
 }
 
-/* To whatever is nearest; below 0 where it overlaps something. */
-static double clearance(const struct fulcrum_label_room *room, struct fulcrum_rect rect)
-{
-    double least = far_pt;
-    least = fmin(least, rect.x0 - room->bounds.x0);
-    least = fmin(least, rect.y0 - room->bounds.y0);
-    least = fmin(least, room->bounds.x1 - rect.x1);
-    least = fmin(least, room->bounds.y1 - rect.y1);
-    for (size_t i = 0; i < room->taken_count; i++) {
-        least = fmin(least, gap(rect, room->taken[i]));
-    }
-    return least;
-}
-
 static const struct fulcrum_contour_line *longest(const struct fulcrum_contour *contour)
 {
     const struct fulcrum_contour_line *found = NULL;
@@ -396,7 +382,17 @@ static void try_place(struct search *search, struct fulcrum_spot centre)
     double half_y = search->extent.height_pt / 2.0;
     struct fulcrum_rect rect = {
         centre.x - half_x, centre.y - half_y, centre.x + half_x, centre.y + half_y};
-    double free_pt = clearance(search->room, rect);
+    /* To whatever is nearest; below 0 where it overlaps something. */
+    const struct fulcrum_label_room *room = search->room;
+    double least = far_pt;
+    least = fmin(least, rect.x0 - room->bounds.x0);
+    least = fmin(least, rect.y0 - room->bounds.y0);
+    least = fmin(least, room->bounds.x1 - rect.x1);
+    least = fmin(least, room->bounds.y1 - rect.y1);
+    for (size_t i = 0; i < room->taken_count; i++) {
+        least = fmin(least, gap(rect, room->taken[i]));
+    }
+    double free_pt = least;
     /* Rounding is no reason to prefer a place. */
     if (free_pt > search->best_pt + 0.01 &&
         !others_cross(search->crowd, search->own, rect)) {

@@ -56,21 +56,6 @@ static void put_paint(FILE *file, const char *what, const struct fulcrum_pen *pe
     }
 }
 
-/* The same lengths as in files drawn by Cairo. */
-static void put_dash(FILE *file, enum fulcrum_dash dash)
-{
-    static const char *const lengths[] = {
-        [FULCRUM_DASH_SOLID] = NULL,
-        [FULCRUM_DASH_LONG] = "7 3",
-        [FULCRUM_DASH_SHORT] = "3.5 2.5",
-        [FULCRUM_DASH_DOT] = "1.2 2.2",
-        [FULCRUM_DASH_MIXED] = "7 2.5 1.5 2.5",
-    };
-    if (lengths[dash] != NULL) {
-        (void)fprintf(file, " stroke-dasharray=\"%s\"", lengths[dash]);
-    }
-}
-
 static void put_path(
     FILE *file, const struct fulcrum_mark *mark, const struct fulcrum_spot *spots)
 {
@@ -79,7 +64,18 @@ static void put_path(
     put_paint(file, is_fill ? "fill" : "stroke", &mark->pen);
     if (!is_fill) {
         put_attribute(file, "stroke-width", mark->pen.width_pt);
-        put_dash(file, mark->pen.dash);
+        /* The same lengths as in files drawn by Cairo. */
+        enum fulcrum_dash dash = mark->pen.dash;
+        static const char *const lengths[] = {
+            [FULCRUM_DASH_SOLID] = NULL,
+            [FULCRUM_DASH_LONG] = "7 3",
+            [FULCRUM_DASH_SHORT] = "3.5 2.5",
+            [FULCRUM_DASH_DOT] = "1.2 2.2",
+            [FULCRUM_DASH_MIXED] = "7 2.5 1.5 2.5",
+        };
+        if (lengths[dash] != NULL) {
+            (void)fprintf(file, " stroke-dasharray=\"%s\"", lengths[dash]);
+        }
     }
     (void)fputs(" points=\"", file);
     for (size_t i = 0; i < mark->count; i++) {

@@ -267,29 +267,6 @@ static void draw_swatch(struct fulcrum_canvas *canvas,
     }
 }
 
-/* Follows the same flow as legend_height, which measured it. */
-static void draw_legend(struct fulcrum_canvas *canvas, const struct fulcrum_page *page,
-    const struct fulcrum_rect *area)
-{
-    struct fulcrum_text style = entry_style(area->x1 - area->x0);
-    struct fulcrum_spot pen = {area->x0, area->y0};
-    for (size_t i = 0; i < page->legend_count; i++) {
-        const struct fulcrum_legend_entry *entry = &page->legend[i];
-        struct fulcrum_extent label =
-            fulcrum_canvas_measure(canvas, &style, entry->label);
-        pen = next_entry(pen, label, area);
-        draw_swatch(
-            canvas, entry, (struct fulcrum_spot){pen.x, pen.y + label.height_pt / 2.0});
-        fulcrum_canvas_text(canvas, &style,
-            (struct fulcrum_spot){pen.x + swatch_pt + swatch_gap_pt, pen.y},
-            entry->label);
-        pen.x += swatch_pt + swatch_gap_pt + label.width_pt + entry_gap_pt;
-    }
-    if (page->legend_count > 0) {
-        fulcrum_canvas_record(canvas, FULCRUM_BOX_LEGEND, *area);
-    }
-}
-
 /* Header from the top, footer from the bottom, the body between them. */
 static struct layout lay_out_within(
     const struct fulcrum_canvas *canvas, const struct fulcrum_page *page, int lines_max)
@@ -367,7 +344,25 @@ void fulcrum_page_draw(struct fulcrum_canvas *canvas, const struct fulcrum_page 
         (struct fulcrum_spot){margin_pt, margin_pt}, drawn.title);
     fulcrum_canvas_text(canvas, &layout.subtitle,
         (struct fulcrum_spot){margin_pt, layout.subtitle_y}, drawn.subtitle);
-    draw_legend(canvas, &drawn, &layout.legend);
+    /* Follows the same flow as legend_height, which measured it. */
+    const struct fulcrum_rect *area = &layout.legend;
+    struct fulcrum_text style = entry_style(area->x1 - area->x0);
+    struct fulcrum_spot pen = {area->x0, area->y0};
+    for (size_t i = 0; i < drawn.legend_count; i++) {
+        const struct fulcrum_legend_entry *entry = &drawn.legend[i];
+        struct fulcrum_extent label =
+            fulcrum_canvas_measure(canvas, &style, entry->label);
+        pen = next_entry(pen, label, area);
+        draw_swatch(
+            canvas, entry, (struct fulcrum_spot){pen.x, pen.y + label.height_pt / 2.0});
+        fulcrum_canvas_text(canvas, &style,
+            (struct fulcrum_spot){pen.x + swatch_pt + swatch_gap_pt, pen.y},
+            entry->label);
+        pen.x += swatch_pt + swatch_gap_pt + label.width_pt + entry_gap_pt;
+    }
+    if (drawn.legend_count > 0) {
+        fulcrum_canvas_record(canvas, FULCRUM_BOX_LEGEND, *area);
+    }
     fulcrum_canvas_text(canvas, &layout.footnote,
         (struct fulcrum_spot){margin_pt, layout.footnote_y}, drawn.footnote);
 }

@@ -317,18 +317,6 @@ static void draw_row(struct fulcrum_canvas *canvas, const struct layout *layout,
         layout->name_pt, row->name);
 }
 
-static void draw_centre(
-    struct fulcrum_canvas *canvas, const struct layout *layout, double centre)
-{
-    const struct fulcrum_pen pen = {
-        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.9, .kind = FULCRUM_BOX_NONE};
-    if (fulcrum_axis_shows(&layout->axis, centre)) {
-        double x = fulcrum_axis_at(&layout->axis, centre);
-        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, layout->frame.y0},
-            (struct fulcrum_spot){x, layout->frame.y1});
-    }
-}
-
 void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows *rows,
     struct fulcrum_rect rect)
 {
@@ -343,7 +331,14 @@ void fulcrum_rows_draw(struct fulcrum_canvas *canvas, const struct fulcrum_rows 
         draw_bars(canvas, &layout, &rows->rows[i], top + (double)i * layout.row_pt);
     }
     /* Over bars, under marks. */
-    draw_centre(canvas, &layout, rows->centre);
+    double centre = rows->centre;
+    const struct fulcrum_pen pen = {
+        .rgb = FULCRUM_TONE_SOFT, .width_pt = 0.9, .kind = FULCRUM_BOX_NONE};
+    if (fulcrum_axis_shows(&layout.axis, centre)) {
+        double x = fulcrum_axis_at(&layout.axis, centre);
+        fulcrum_canvas_line(canvas, &pen, (struct fulcrum_spot){x, layout.frame.y0},
+            (struct fulcrum_spot){x, layout.frame.y1});
+    }
     for (size_t i = 0; i < layout.shown; i++) {
         draw_row(canvas, &layout, &rows->rows[i], top);
         top += layout.row_pt;

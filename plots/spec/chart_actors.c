@@ -241,27 +241,6 @@ static void chart_ratio_fill_panels(struct chart_ratio_picture *picture)
     }
 }
 
-/* Only what the panels show is explained. */
-static void chart_ratio_fill_legend(struct chart_ratio_picture *picture)
-{
-    const struct fulcrum_ratio_data *data = picture->data;
-    int interval =
-        fulcrum_estimate_has_interval(&data->steps_per_s, data->count) ||
-        fulcrum_estimate_has_interval(&data->steps_per_j_gpu, data->count) ||
-        fulcrum_estimate_has_interval(&data->steps_per_j_system, data->count);
-    fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_LINE, 0, "predicted");
-    if (interval) {
-        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
-            data->interval_name != NULL ? data->interval_name : "90 % interval");
-    }
-    fulcrum_metrics_explain(
-        &picture->page, &picture->stack, "best, or smallest ratio within 1 % of it");
-    if (picture->machine_count > 0) {
-        fulcrum_page_explain(
-            &picture->page, FULCRUM_SWATCH_GUIDE, 0, "existing machine at its ratio");
-    }
-}
-
 /* For qsort; ratios were checked to be finite. */
 static int compare_ratio(const void *a, const void *b)
 {
@@ -378,7 +357,23 @@ static void measure(
     picture->panels[0].strip_pt =
         rows > 0 ? (double)rows * flag_row_pt(canvas) + flags_gap_pt : 0.0;
     picture->page.footnote = picture->note;
-    chart_ratio_fill_legend(picture);
+    /* Only what the panels show is explained. */
+    const struct fulcrum_ratio_data *data = picture->data;
+    int interval =
+        fulcrum_estimate_has_interval(&data->steps_per_s, data->count) ||
+        fulcrum_estimate_has_interval(&data->steps_per_j_gpu, data->count) ||
+        fulcrum_estimate_has_interval(&data->steps_per_j_system, data->count);
+    fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_LINE, 0, "predicted");
+    if (interval) {
+        fulcrum_page_explain(&picture->page, FULCRUM_SWATCH_BAND, 0,
+            data->interval_name != NULL ? data->interval_name : "90 % interval");
+    }
+    fulcrum_metrics_explain(
+        &picture->page, &picture->stack, "best, or smallest ratio within 1 % of it");
+    if (picture->machine_count > 0) {
+        fulcrum_page_explain(
+            &picture->page, FULCRUM_SWATCH_GUIDE, 0, "existing machine at its ratio");
+    }
     body = fulcrum_page_body(canvas, &picture->page);
     fulcrum_stack_place(canvas, &picture->stack, body);
 }

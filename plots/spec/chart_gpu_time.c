@@ -102,16 +102,6 @@ static void draw_rows(struct fulcrum_canvas *canvas, const char *title,
     fulcrum_rows_draw(canvas, &rows, rect);
 }
 
-/* Room in proportion to what both panels want at least. */
-static double parted_at(const struct fulcrum_canvas *canvas,
-    const struct fulcrum_gpu_time_data *data, struct fulcrum_rect body)
-{
-    double upper_pt = fulcrum_rows_height_pt(canvas, data->count);
-    double lower_pt = fulcrum_rows_height_pt(canvas, data->run_count);
-    double room_pt = body.y1 - body.y0 - panel_gap_pt;
-    return body.y0 + room_pt * upper_pt / (upper_pt + lower_pt);
-}
-
 static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_gpu_time_data *data = picture->data;
@@ -126,7 +116,11 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
     struct fulcrum_rect upper = fulcrum_page_body(canvas, &picture->page);
     struct fulcrum_rect lower = upper;
     if (data->run_count > 0) {
-        upper.y1 = parted_at(canvas, data, upper);
+        /* Room in proportion to what both panels want at least. */
+        double upper_pt = fulcrum_rows_height_pt(canvas, data->count);
+        double lower_pt = fulcrum_rows_height_pt(canvas, data->run_count);
+        double room_pt = upper.y1 - upper.y0 - panel_gap_pt;
+        upper.y1 = upper.y0 + room_pt * upper_pt / (upper_pt + lower_pt);
         lower.y0 = upper.y1 + panel_gap_pt;
         draw_rows(canvas, data->run_title, data->run_x_label, lower,
             &(struct part){picture->rows + data->count, data->run_count});

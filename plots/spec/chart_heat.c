@@ -367,32 +367,6 @@ static enum fulcrum_status gather_blocks(
     return status;
 }
 
-/* All blocks of one colour at once. */
-static void draw_colour(struct fulcrum_canvas *canvas, const struct picture *picture,
-    const struct fulcrum_heat_block *blocks, size_t count, struct fulcrum_rect *rects)
-{
-    const struct fulcrum_pen pen = {
-        .rgb = fulcrum_heat_colour(blocks[0].colour), .kind = FULCRUM_BOX_NONE};
-    for (size_t i = 0; i < count; i++) {
-        rects[i] = block_rect(picture, &blocks[i]);
-        rects[i].x1 = fmin(rects[i].x1 + overlap_pt, picture->frame.panel.x1);
-        rects[i].y1 = fmin(rects[i].y1 + overlap_pt, picture->frame.panel.y1);
-    }
-    fulcrum_canvas_fill_rects(canvas, &pen, rects, count);
-}
-
-static void draw_hatched(struct fulcrum_canvas *canvas, const struct picture *picture,
-    const struct fulcrum_heat_block *block)
-{
-    const struct fulcrum_pen paper = {
-        .rgb = FULCRUM_GROUND_PAPER, .kind = FULCRUM_BOX_NONE};
-    const struct fulcrum_pen line = {
-        .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
-    struct fulcrum_rect rect = block_rect(picture, block);
-    fulcrum_canvas_fill_rect(canvas, &paper, rect);
-    fulcrum_canvas_hatch(canvas, &line, rect);
-}
-
 /* All blocks of one colour, or of none, from the first of them; returns their end. */
 static size_t draw_alike(struct fulcrum_canvas *canvas, const struct picture *picture,
     size_t first, struct fulcrum_rect *rects)
@@ -401,12 +375,29 @@ static size_t draw_alike(struct fulcrum_canvas *canvas, const struct picture *pi
     size_t end = first;
     while (end < picture->blocks.count && items[end].colour == items[first].colour) {
         if (items[end].colour == CANNOT_RUN) {
-            draw_hatched(canvas, picture, &items[end]);
+            const struct fulcrum_heat_block *block = &items[end];
+            const struct fulcrum_pen paper = {
+                .rgb = FULCRUM_GROUND_PAPER, .kind = FULCRUM_BOX_NONE};
+            const struct fulcrum_pen line = {
+                .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_NONE};
+            struct fulcrum_rect rect = block_rect(picture, block);
+            fulcrum_canvas_fill_rect(canvas, &paper, rect);
+            fulcrum_canvas_hatch(canvas, &line, rect);
         }
         end++;
     }
     if (items[first].colour < FULCRUM_HEAT_COLOURS) {
-        draw_colour(canvas, picture, &items[first], end - first, rects);
+        /* All blocks of one colour at once. */
+        const struct fulcrum_heat_block *blocks = &items[first];
+        size_t count = end - first;
+        const struct fulcrum_pen pen = {
+            .rgb = fulcrum_heat_colour(blocks[0].colour), .kind = FULCRUM_BOX_NONE};
+        for (size_t i = 0; i < count; i++) {
+            rects[i] = block_rect(picture, &blocks[i]);
+            rects[i].x1 = fmin(rects[i].x1 + overlap_pt, picture->frame.panel.x1);
+            rects[i].y1 = fmin(rects[i].y1 + overlap_pt, picture->frame.panel.y1);
+        }
+        fulcrum_canvas_fill_rects(canvas, &pen, rects, count);
     }
     return end;
 }
@@ -471,19 +462,6 @@ static void count_cells(struct picture *picture)
     }
 }
 
-static enum fulcrum_status draw_known(
-    struct fulcrum_canvas *canvas, struct picture *picture, struct fulcrum_error *err)
-{
-    find_best(picture);
-    write_finding(picture);
-    picture->frame.header = (struct fulcrum_header){picture->data->value_name,
-        picture->finding[0] != '\0' ? picture->finding : NULL};
-    TRY(measure(canvas, picture, err));
-    TRY(gather_blocks(picture, err));
-    draw_picture(canvas, picture);
-    return fulcrum_canvas_status(canvas, err);
-}
-
 static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     const void *data, struct fulcrum_error *err)
 {
@@ -493,7 +471,14 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     picture->frame.data = data;
     count_cells(picture);
     if (picture->frame.span.lo <= picture->frame.span.hi) {
-        return draw_known(canvas, picture, err);
+        find_best(picture);
+        write_finding(picture);
+        picture->frame.header = (struct fulcrum_header){picture->data->value_name,
+            picture->finding[0] != '\0' ? picture->finding : NULL};
+        TRY(measure(canvas, picture, err));
+        TRY(gather_blocks(picture, err));
+        draw_picture(canvas, picture);
+        return fulcrum_canvas_status(canvas, err);
     }
     fulcrum_page_draw_empty(canvas, &picture->page);
     return fulcrum_canvas_status(canvas, err);

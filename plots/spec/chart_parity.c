@@ -114,28 +114,6 @@ static void add_series(struct picture *picture, struct cell *cell, size_t style,
     cell->series[1][at].hi = from[ERROR_HI] + first;
 }
 
-/* The line of equal values, as long as the cloud, with 10 % to both sides. */
-static void add_equal(struct cell *cell, const struct fulcrum_limits *span)
-{
-    const double ends[2] = {span->lo, span->hi};
-    for (size_t i = 0; i < 2; i++) {
-        cell->equal[i] = ends[i];
-        cell->equal_lo[i] = ends[i] * (1.0 - band_frac);
-        cell->equal_hi[i] = ends[i] * (1.0 + band_frac);
-    }
-    cell->series[0][0] = (struct fulcrum_panel_series){.x = cell->equal,
-        .y = cell->equal,
-        .lo = cell->equal_lo,
-        .hi = cell->equal_hi,
-        .count = 2,
-        .style = EQUAL_STYLE,
-        .look = FULCRUM_LOOK_CURVE};
-    cell->series[1][0] = cell->series[0][0];
-    cell->series[1][0].y = zeros;
-    cell->series[1][0].lo = percent_lo;
-    cell->series[1][0].hi = percent_hi;
-}
-
 /* Points that the fit has seen are no test and do not count. */
 static void write_finding(struct picture *picture, enum fulcrum_parity_kind kind)
 {
@@ -223,7 +201,24 @@ static size_t fill_cell(
         }
         used += count;
     }
-    add_equal(cell, &span);
+    /* The line of equal values, as long as the cloud, with 10 % to both sides. */
+    const double ends[2] = {span.lo, span.hi};
+    for (size_t i = 0; i < 2; i++) {
+        cell->equal[i] = ends[i];
+        cell->equal_lo[i] = ends[i] * (1.0 - band_frac);
+        cell->equal_hi[i] = ends[i] * (1.0 + band_frac);
+    }
+    cell->series[0][0] = (struct fulcrum_panel_series){.x = cell->equal,
+        .y = cell->equal,
+        .lo = cell->equal_lo,
+        .hi = cell->equal_hi,
+        .count = 2,
+        .style = EQUAL_STYLE,
+        .look = FULCRUM_LOOK_CURVE};
+    cell->series[1][0] = cell->series[0][0];
+    cell->series[1][0].y = zeros;
+    cell->series[1][0].lo = percent_lo;
+    cell->series[1][0].hi = percent_hi;
     write_finding(picture, kind);
     cell->stack.count = used > 0 ? 2 : 0;
     return used;

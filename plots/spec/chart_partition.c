@@ -39,24 +39,6 @@ static int runs(const struct fulcrum_partition_bar *bar)
     return isfinite(bar->steps_per_s);
 }
 
-/* One instance from `lo` on; returns where the next one begins. */
-static double add_instance(struct fulcrum_row *row,
-    const struct fulcrum_partition_part *part, double lo, double width)
-{
-    bool is_whole_share = fabs(width - part->sm_frac) < 1e-6;
-    struct fulcrum_row_bar *bar = &row->bars[row->bar_count++];
-    *bar = (struct fulcrum_row_bar){.lo = lo,
-        .hi = lo + fmax(width - gap_frac, 0.3 * width),
-        .top_frac = 0.18,
-        .bottom_frac = 0.82,
-        .rgb = fulcrum_palette_pen(kind_styles[part->kind]).rgb,
-        .opacity = pale_opacity + (1.0 - pale_opacity) * part->busy_frac};
-    if (is_whole_share && width >= 0.1) {
-        (void)snprintf(bar->text, sizeof bar->text, "%.0f %%", 100.0 * part->sm_frac);
-    }
-    return lo + width;
-}
-
 /* "217.7 thousand steps/s". */
 static void write_rate(double steps_per_s, char text[TEXT_SIZE])
 {
@@ -84,7 +66,20 @@ static void fill_shares(struct picture *picture, size_t i)
         size_t instances = (size_t)part->instances;
         for (size_t n = 0; n < instances && row->bar_count < FULCRUM_ROW_BARS_MAX;
              n++) {
-            at = add_instance(row, part, at, width);
+            /* One instance from `lo` on; returns where the next one begins. */
+            bool is_whole_share = fabs(width - part->sm_frac) < 1e-6;
+            struct fulcrum_row_bar *bar = &row->bars[row->bar_count++];
+            *bar = (struct fulcrum_row_bar){.lo = at,
+                .hi = at + fmax(width - gap_frac, 0.3 * width),
+                .top_frac = 0.18,
+                .bottom_frac = 0.82,
+                .rgb = fulcrum_palette_pen(kind_styles[part->kind]).rgb,
+                .opacity = pale_opacity + (1.0 - pale_opacity) * part->busy_frac};
+            if (is_whole_share && width >= 0.1) {
+                (void)snprintf(
+                    bar->text, sizeof bar->text, "%.0f %%", 100.0 * part->sm_frac);
+            }
+            at = at + width;
         }
     }
 }

@@ -44,19 +44,6 @@ static struct fulcrum_row_mark fitted_mark(double x)
         .rgb = FULCRUM_TONE_INK};
 }
 
-/* The prior is the same band in every row: that is what standard deviations are for. */
-static struct fulcrum_row parameter_row(const struct fulcrum_posterior_row *from)
-{
-    enum style style = from->is_identified ? STYLE_IDENTIFIED : STYLE_OPEN;
-    return (struct fulcrum_row){.name = from->name,
-        .text = from->text,
-        .bar_count = 2,
-        .bars = {{-normal_90, normal_90, 0.1, 0.9, rgb_of(STYLE_PRIOR), 0.22, ""},
-            {from->lo, from->hi, 0.3, 0.7, rgb_of(style), 0.85, ""}},
-        .mark_count = 1,
-        .marks = {fitted_mark(from->fitted)}};
-}
-
 static struct fulcrum_row figure_row(const struct fulcrum_posterior_figure *from)
 {
     return (struct fulcrum_row){.name = from->name,
@@ -83,7 +70,17 @@ static enum fulcrum_status fill(struct picture *picture, struct fulcrum_error *e
     }
     size_t identified = 0;
     for (size_t i = 0; i < data->row_count; i++) {
-        picture->parameters[i] = parameter_row(&data->rows[i]);
+        /* The prior is the same band in every row: that is what standard deviations are
+         * for. */
+        const struct fulcrum_posterior_row *from = &data->rows[i];
+        enum style style = from->is_identified ? STYLE_IDENTIFIED : STYLE_OPEN;
+        picture->parameters[i] = (struct fulcrum_row){.name = from->name,
+            .text = from->text,
+            .bar_count = 2,
+            .bars = {{-normal_90, normal_90, 0.1, 0.9, rgb_of(STYLE_PRIOR), 0.22, ""},
+                {from->lo, from->hi, 0.3, 0.7, rgb_of(style), 0.85, ""}},
+            .mark_count = 1,
+            .marks = {fitted_mark(from->fitted)}};
         identified += data->rows[i].is_identified ? 1U : 0U;
     }
     for (size_t i = 0; i < data->figure_count; i++) {

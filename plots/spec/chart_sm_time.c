@@ -22,27 +22,6 @@ struct picture {
     struct fulcrum_stack stack;
 };
 
-/* Fitted curves first, so that samples lie on top of them. */
-static void add_series(struct fulcrum_panel_series *series, size_t *count,
-    const struct fulcrum_sm_work *work, size_t style)
-{
-    if (work->fit.count > 0) {
-        series[(*count)++] = (struct fulcrum_panel_series){.x = work->fit.x,
-            .y = work->fit.y,
-            .count = work->fit.count,
-            .style = style,
-            .look = FULCRUM_LOOK_CURVE};
-    }
-    if (work->samples.count > 0) {
-        series[(*count)++] = (struct fulcrum_panel_series){.x = work->samples.x,
-            .y = work->samples.y,
-            .disturbed = work->samples.disturbed,
-            .count = work->samples.count,
-            .style = style,
-            .look = FULCRUM_LOOK_MARKERS};
-    }
-}
-
 /* A panel without a sample is left out. */
 static void add_panel(struct picture *picture, const char *title,
     const struct fulcrum_sm_work *works, size_t work_count, size_t first_style)
@@ -50,7 +29,26 @@ static void add_panel(struct picture *picture, const char *title,
     size_t which = picture->stack.count;
     size_t series_count = 0;
     for (size_t i = 0; i < work_count; i++) {
-        add_series(picture->series[which], &series_count, &works[i], first_style + i);
+        /* Fitted curves first, so that samples lie on top of them. */
+        struct fulcrum_panel_series *series = picture->series[which];
+        const struct fulcrum_sm_work *work = &works[i];
+        size_t style = first_style + i;
+        if (work->fit.count > 0) {
+            series[(series_count)++] = (struct fulcrum_panel_series){.x = work->fit.x,
+                .y = work->fit.y,
+                .count = work->fit.count,
+                .style = style,
+                .look = FULCRUM_LOOK_CURVE};
+        }
+        if (work->samples.count > 0) {
+            series[(series_count)++] =
+                (struct fulcrum_panel_series){.x = work->samples.x,
+                    .y = work->samples.y,
+                    .disturbed = work->samples.disturbed,
+                    .count = work->samples.count,
+                    .style = style,
+                    .look = FULCRUM_LOOK_MARKERS};
+        }
     }
     const struct fulcrum_panel panel = {.title = title,
         .series = picture->series[which],

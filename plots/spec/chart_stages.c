@@ -63,26 +63,6 @@ static void add_piece(struct pen *pen, double share_frac, unsigned rgb,
     pen->at += share_frac;
 }
 
-/* The part on both lies between its neighbours, so that halves stay together. */
-static void fill_row(struct picture *picture, size_t i)
-{
-    static const enum fulcrum_stage_where order[FULCRUM_STAGE_WHERE_COUNT] = {
-        FULCRUM_STAGE_CPU_ONLY, FULCRUM_STAGE_CPU_AND_GPU, FULCRUM_STAGE_GPU_ONLY};
-    const struct fulcrum_stages_row *from = &picture->data->rows[i];
-    struct fulcrum_row *row = &picture->rows[i];
-    struct pen pen = {.row = row};
-    *row = (struct fulcrum_row){.name = from->name, .text = from->text};
-    for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
-        unsigned rgb = fulcrum_palette_pen(stage_styles[k]).rgb;
-        for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
-            add_piece(
-                &pen, from->share_frac[k][order[w]], rgb, order[w], from->is_split);
-        }
-    }
-    add_piece(&pen, from->idle_frac, fulcrum_palette_pen(IDLE_STYLE).rgb,
-        FULCRUM_STAGE_CPU_AND_GPU, 1);
-}
-
 static bool has_stage(const struct fulcrum_stages_data *data, size_t k)
 {
     double sum = 0.0;
@@ -121,7 +101,23 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
 {
     const struct fulcrum_stages_data *data = picture->data;
     for (size_t i = 0; i < data->count; i++) {
-        fill_row(picture, i);
+        /* The part on both lies between its neighbours, so that halves stay together.
+         */
+        static const enum fulcrum_stage_where order[FULCRUM_STAGE_WHERE_COUNT] = {
+            FULCRUM_STAGE_CPU_ONLY, FULCRUM_STAGE_CPU_AND_GPU, FULCRUM_STAGE_GPU_ONLY};
+        const struct fulcrum_stages_row *from = &picture->data->rows[i];
+        struct fulcrum_row *row = &picture->rows[i];
+        struct pen pen = {.row = row};
+        *row = (struct fulcrum_row){.name = from->name, .text = from->text};
+        for (size_t k = 0; k < FULCRUM_STAGE_WORK_COUNT; k++) {
+            unsigned rgb = fulcrum_palette_pen(stage_styles[k]).rgb;
+            for (size_t w = 0; w < FULCRUM_STAGE_WHERE_COUNT; w++) {
+                add_piece(
+                    &pen, from->share_frac[k][order[w]], rgb, order[w], from->is_split);
+            }
+        }
+        add_piece(&pen, from->idle_frac, fulcrum_palette_pen(IDLE_STYLE).rgb,
+            FULCRUM_STAGE_CPU_AND_GPU, 1);
     }
     int any_split = fill_legend(picture);
     const struct fulcrum_rows rows = {.title = "Shares of wall time by stage",

@@ -353,22 +353,6 @@ static void draw_share(struct fulcrum_canvas *canvas, const struct layout *layou
     }
 }
 
-/* The standard error, around the end of the total share's bar. */
-static void draw_error(struct fulcrum_canvas *canvas, const struct layout *layout,
-    double share, double error, double middle)
-{
-    const struct fulcrum_pen pen = {
-        .rgb = FULCRUM_TONE_INK, .width_pt = 0.9, .kind = FULCRUM_BOX_NONE};
-    if (error > 0.0) {
-        fulcrum_canvas_line(canvas, &pen,
-            (struct fulcrum_spot){
-                fulcrum_axis_at(&layout->share_axis, fmax(0.0, share - error)), middle},
-            (struct fulcrum_spot){
-                fulcrum_axis_at(&layout->share_axis, fmin(1.0, share + error)),
-                middle});
-    }
-}
-
 static void draw_shares(struct fulcrum_canvas *canvas, const struct layout *layout,
     const struct fulcrum_tornado_row *row, double middle)
 {
@@ -381,7 +365,20 @@ static void draw_shares(struct fulcrum_canvas *canvas, const struct layout *layo
             0.0, middle - 0.55 * half_pt, 0.0, middle + 0.55 * half_pt};
         draw_share(canvas, layout, row->total, TOTAL_STYLE, wide);
         draw_share(canvas, layout, row->first, SHARE_STYLE, narrow);
-        draw_error(canvas, layout, row->total, row->total_error, middle);
+        /* The standard error, around the end of the total share's bar. */
+        double share = row->total;
+        double error = row->total_error;
+        const struct fulcrum_pen pen = {
+            .rgb = FULCRUM_TONE_INK, .width_pt = 0.9, .kind = FULCRUM_BOX_NONE};
+        if (error > 0.0) {
+            fulcrum_canvas_line(canvas, &pen,
+                (struct fulcrum_spot){
+                    fulcrum_axis_at(&layout->share_axis, fmax(0.0, share - error)),
+                    middle},
+                (struct fulcrum_spot){
+                    fulcrum_axis_at(&layout->share_axis, fmin(1.0, share + error)),
+                    middle});
+        }
         (void)snprintf(text, sizeof text, "%.2f   %.2f", fmax(0.0, row->first),
             fmax(0.0, row->total));
     }
@@ -462,8 +459,11 @@ static void draw_panel(struct fulcrum_canvas *canvas, const struct layout *layou
     }
 }
 
-static void fill_legend(struct picture *picture, int with_shares)
+static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
 {
+    /* The body is as wide with any legend. */
+    struct fulcrum_rect bare = fulcrum_page_body(canvas, &picture->page);
+    int with_shares = bare.x1 - bare.x0 >= narrow_pt;
     struct fulcrum_page *page = &picture->page;
     fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, LOW_STYLE, "field at its 5 % point");
     fulcrum_page_explain(page, FULCRUM_SWATCH_BAR, HIGH_STYLE, "at its 95 % point");
@@ -473,13 +473,6 @@ static void fill_legend(struct picture *picture, int with_shares)
         fulcrum_page_explain(
             page, FULCRUM_SWATCH_BAR, TOTAL_STYLE, "total: with its interactions");
     }
-}
-
-static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
-{
-    /* The body is as wide with any legend. */
-    struct fulcrum_rect bare = fulcrum_page_body(canvas, &picture->page);
-    fill_legend(picture, bare.x1 - bare.x0 >= narrow_pt);
     struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
     share_body(canvas, picture, body);
     place_frames(canvas, picture, body);

@@ -148,20 +148,6 @@ static void choose_shares(
     }
 }
 
-static void choose_round(
-    struct fulcrum_heat_lines *lines, const struct fulcrum_heat_frame *frame)
-{
-    struct fulcrum_axis axis = {.kind = frame->colours.kind};
-    const struct fulcrum_axis_options options = {
-        .kind = frame->colours.kind, .ticks_wanted = 7.0, .unit = frame->data->unit};
-    fulcrum_axis_fit(&axis, &frame->span, &options);
-    for (size_t i = 0; i < axis.tick_count; i++) {
-        if (axis.ticks[i].label[0] != '\0') {
-            add_level(lines, frame, axis.ticks[i].value, axis.ticks[i].label);
-        }
-    }
-}
-
 static void add_ratio(struct fulcrum_heat_lines *lines, double exponent)
 {
     if (lines->count == FULCRUM_HEAT_LEVELS_MAX) {
@@ -205,7 +191,16 @@ void fulcrum_heat_lines_choose(
     if (data->contours == FULCRUM_HEAT_SHARES && has_shares) {
         choose_shares(lines, frame);
     } else if (data->contours != FULCRUM_HEAT_PLAIN) {
-        choose_round(lines, frame);
+        struct fulcrum_axis axis = {.kind = frame->colours.kind};
+        const struct fulcrum_axis_options options = {.kind = frame->colours.kind,
+            .ticks_wanted = 7.0,
+            .unit = frame->data->unit};
+        fulcrum_axis_fit(&axis, &frame->span, &options);
+        for (size_t i = 0; i < axis.tick_count; i++) {
+            if (axis.ticks[i].label[0] != '\0') {
+                add_level(lines, frame, axis.ticks[i].value, axis.ticks[i].label);
+            }
+        }
     }
     if (data->cpu_gpu_ratio != NULL) {
         choose_ratios(lines, data);

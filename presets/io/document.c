@@ -194,20 +194,6 @@ static enum fulcrum_status scan_text(const struct source *source)
     return status;
 }
 
-/* json-c's own words, but for text that just stops, which it reports in many ways. */
-static enum fulcrum_status fail_token(
-    const struct source *source, enum json_tokener_error error, size_t end)
-{
-    const char *what = json_tokener_error_desc(error);
-    if (error == json_tokener_continue || error == json_tokener_error_parse_eof) {
-        what = "the text ends inside the object";
-        end = strlen(source->text);
-    } else if (source->text[end] == '\0') {
-        what = "the text ends inside a value";
-    }
-    return fail_at(source, end, what, "");
-}
-
 static enum fulcrum_status parse_text(
     const struct source *source, size_t length, struct json_object **out)
 {
@@ -218,8 +204,18 @@ static enum fulcrum_status parse_text(
         json_tokener_parse_ex(tokener, source->text, (int)length + 1);
     enum fulcrum_status status = FULCRUM_OK;
     if (json_tokener_get_error(tokener) != json_tokener_success) {
-        status = fail_token(source, json_tokener_get_error(tokener),
-            json_tokener_get_parse_end(tokener));
+        /* json-c's own words, but for text that just stops, which it reports in many
+         * ways. */
+        enum json_tokener_error error = json_tokener_get_error(tokener);
+        size_t end = json_tokener_get_parse_end(tokener);
+        const char *what = json_tokener_error_desc(error);
+        if (error == json_tokener_continue || error == json_tokener_error_parse_eof) {
+            what = "the text ends inside the object";
+            end = strlen(source->text);
+        } else if (source->text[end] == '\0') {
+            what = "the text ends inside a value";
+        }
+        status = fail_at(source, end, what, "");
     } else if (!json_object_is_type(document, json_type_object)) {
         status = fulcrum_fail(source->err, FULCRUM_ERR_FORMAT,
             "%s: expected a JSON object, from { to }", source->label);

@@ -95,16 +95,6 @@ struct fulcrum_node fulcrum_node_root(
     return node;
 }
 
-/* Keys come from a file: control characters must not reach a terminal. */
-static void clean_path(char *path)
-{
-    for (char *c = path; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            *c = '?';
-        }
-    }
-}
-
 struct fulcrum_node fulcrum_node_member(
     const struct fulcrum_node *object, const char *key)
 {
@@ -112,7 +102,13 @@ struct fulcrum_node fulcrum_node_member(
     /* Of what is longer than any real path the beginning is enough. */
     (void)snprintf(node.path, sizeof node.path, "%.80s%s%.70s", object->path,
         object->path[0] != '\0' ? "." : "", key);
-    clean_path(node.path);
+    /* Keys come from a file: control characters must not reach a terminal. */
+    char *path = node.path;
+    for (char *c = path; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?';
+        }
+    }
     if (json_object_is_type(object->json, json_type_object)) {
         (void)json_object_object_get_ex(object->json, key, &node.json);
     }

@@ -14,18 +14,6 @@ static double *place_of(const struct fulcrum_struct_io_row *row, void *base)
     return (double *)(void *)((char *)base + row->offset);
 }
 
-static void read_row(const struct fulcrum_node *object,
-    const struct fulcrum_struct_io_row *row, void *base)
-{
-    double *place = place_of(row, base);
-    struct fulcrum_node node = fulcrum_node_member(object, row->key);
-    if (node.json == NULL && !isnan(row->otherwise)) {
-        *place = row->otherwise;
-    } else if (!fulcrum_node_number(&node, place)) {
-        *place = row->neutral;
-    }
-}
-
 static void check_keys(
     const struct fulcrum_node *object, const struct fulcrum_struct_io *section)
 {
@@ -55,7 +43,14 @@ int fulcrum_struct_io_read(const struct fulcrum_node *object,
         check_keys(object, section);
     }
     for (size_t i = 0; i < section->count; i++) {
-        read_row(object, &section->rows[i], base);
+        const struct fulcrum_struct_io_row *row = &section->rows[i];
+        double *place = place_of(row, base);
+        struct fulcrum_node node = fulcrum_node_member(object, row->key);
+        if (node.json == NULL && !isnan(row->otherwise)) {
+            *place = row->otherwise;
+        } else if (!fulcrum_node_number(&node, place)) {
+            *place = row->neutral;
+        }
     }
     return 1;
 }

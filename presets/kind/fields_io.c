@@ -90,16 +90,6 @@ static void check_entries(const struct fulcrum_node *map, enum fulcrum_preset_ki
     }
 }
 
-/* Adds a fault for each entry of "source" and "prior" that is malformed or covers no
- * field. */
-static void cover_check(const struct fulcrum_node *root, enum fulcrum_preset_kind kind)
-{
-    struct fulcrum_node source = fulcrum_node_member(root, "source");
-    struct fulcrum_node prior = fulcrum_node_member(root, "prior");
-    check_entries(&source, kind, check_text);
-    check_entries(&prior, kind, check_prior);
-}
-
 /* Entries that cover_check refused are taken too: one fault each is enough. */
 static int find_entry(
     const struct fulcrum_node *root, const char *key, struct fulcrum_source *out)
@@ -292,25 +282,21 @@ static bool is_group(const char *path)
     return 0;
 }
 
-/* null for a whole group takes all of it back. */
-static void take_group_back(struct fulcrum_fields_io *sheet, const char *path)
-{
-    size_t count = 0;
-    const struct fulcrum_field *fields = fulcrum_fields(&count);
-    size_t length = strlen(path);
-    for (size_t i = 0; i < count; i++) {
-        if (strncmp(fields[i].path, path, length) == 0 &&
-            fields[i].path[length] == '.') {
-            take_back(sheet, &fields[i]);
-        }
-    }
-}
-
 static void enter_group(
     struct walk *walk, const struct fulcrum_node *node, const char *path)
 {
     if (node->json == NULL) {
-        take_group_back(walk->sheet, path);
+        /* null for a whole group takes all of it back. */
+        struct fulcrum_fields_io *sheet = walk->sheet;
+        size_t count = 0;
+        const struct fulcrum_field *fields = fulcrum_fields(&count);
+        size_t length = strlen(path);
+        for (size_t i = 0; i < count; i++) {
+            if (strncmp(fields[i].path, path, length) == 0 &&
+                fields[i].path[length] == '.') {
+                take_back(sheet, &fields[i]);
+            }
+        }
     } else if (fulcrum_node_is_object(node) && walk->count < MAX_PENDING) {
         struct pending *next = &walk->pending[walk->count++];
         next->node = *node;
@@ -391,7 +377,13 @@ void fulcrum_fields_io_apply(
     struct fulcrum_fields_io *sheet, const struct fulcrum_node *root, const char *name)
 {
     struct walk walk = {.sheet = sheet, .root = root, .name = name};
-    cover_check(root, sheet->kind);
+    /* Adds a fault for each entry of "source" and "prior" that is malformed or covers
+     * no field. */
+    enum fulcrum_preset_kind kind = sheet->kind;
+    struct fulcrum_node source = fulcrum_node_member(root, "source");
+    struct fulcrum_node prior = fulcrum_node_member(root, "prior");
+    check_entries(&source, kind, check_text);
+    check_entries(&prior, kind, check_prior);
     apply(&walk, root);
 }
 
@@ -424,16 +416,6 @@ static bool is_given(
     return !isnan(fulcrum_field_number(field, design));
 }
 
-static void write_field(const struct fulcrum_field *field,
-    const struct fulcrum_design *design, struct fulcrum_json *object, const char *key)
-{
-    if (field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT) {
-        fulcrum_json_add_number(object, key, fulcrum_field_number(field, design));
-    } else {
-        fulcrum_json_add_text(object, key, fulcrum_field_text(field, design));
-    }
-}
-
 void fulcrum_fields_io_write(const struct fulcrum_design *design,
     enum fulcrum_preset_kind kind, struct fulcrum_json *object)
 {
@@ -456,6 +438,12 @@ void fulcrum_fields_io_write(const struct fulcrum_design *design,
             group = target;
             memcpy(group_name, name, sizeof name);
         }
-        write_field(&fields[i], design, target, dot != NULL ? dot + 1 : relative);
+        const struct fulcrum_field *field = &fields[i];
+        const char *key = dot != NULL ? dot + 1 : relative;
+        if (field->kind == FULCRUM_FIELD_NUMBER || field->kind == FULCRUM_FIELD_COUNT) {
+            fulcrum_json_add_number(target, key, fulcrum_field_number(field, design));
+        } else {
+            fulcrum_json_add_text(target, key, fulcrum_field_text(field, design));
+        }
     }
 }

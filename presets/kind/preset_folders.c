@@ -220,19 +220,6 @@ end:
     return status;
 }
 
-/* Nothing is near: all there are, or where to see them. */
-static enum fulcrum_status fail_far(enum fulcrum_preset_kind kind, const char *name,
-    const struct fulcrum_names *known, struct fulcrum_error *err)
-{
-    char expected[400];
-    const char *noun = fulcrum_preset_kind_name(kind);
-    if (known->count == 0 || !fulcrum_names_join(known, expected, sizeof expected)) {
-        (void)snprintf(expected, sizeof expected, "one of 'fulcrum list %ss'", noun);
-    }
-    return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
-        "\"%.80s\" is no %s preset: expected %s, or a JSON file", name, noun, expected);
-}
-
 /* Suggests by file names alone, so that a broken neighbour does not get in the way. */
 static enum fulcrum_status fail_unknown(
     enum fulcrum_preset_kind kind, const char *name, struct fulcrum_error *err)
@@ -252,7 +239,17 @@ static enum fulcrum_status fail_unknown(
                 fulcrum_preset_kind_name(kind), names[nearest]);
         } else {
             const struct fulcrum_names all = {names, known, sizeof *names};
-            status = fail_far(kind, name, &all, err);
+            /* Nothing is near: all there are, or where to see them. */
+            char expected[400];
+            const char *noun = fulcrum_preset_kind_name(kind);
+            if (all.count == 0 ||
+                !fulcrum_names_join(&all, expected, sizeof expected)) {
+                (void)snprintf(
+                    expected, sizeof expected, "one of 'fulcrum list %ss'", noun);
+            }
+            status = fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
+                "\"%.80s\" is no %s preset: expected %s, or a JSON file", name, noun,
+                expected);
         }
         free(names);
     }

@@ -85,15 +85,6 @@ static void check_condition(
     }
 }
 
-static void fault_unknown_path(const struct fulcrum_node *node, const char *path)
-{
-    const char *nearest = fulcrum_field_nearest(path);
-    fulcrum_reader_fault(node->reader, FULCRUM_ERR_UNKNOWN_NAME,
-        "%s: no field is called so%s%s%s", node->path,
-        nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
-        nearest != NULL ? "?" : "");
-}
-
 static void check_setting(
     const struct fulcrum_node *node, const struct fulcrum_reference_setting *setting)
 {
@@ -108,7 +99,12 @@ static void check_setting(
     } else if (fulcrum_field_find(setting->path) != NULL) {
         check_field(node, fulcrum_field_find(setting->path), setting);
     } else {
-        fault_unknown_path(node, setting->path);
+        const char *path = setting->path;
+        const char *nearest = fulcrum_field_nearest(path);
+        fulcrum_reader_fault(node->reader, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: no field is called so%s%s%s", node->path,
+            nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "",
+            nearest != NULL ? "?" : "");
     }
 }
 

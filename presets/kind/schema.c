@@ -45,12 +45,6 @@ static struct fulcrum_json *add_members(struct fulcrum_json *schema)
     return fulcrum_json_add_object(schema, "properties");
 }
 
-static struct fulcrum_json *add_closed_object(
-    struct fulcrum_json *properties, const char *key)
-{
-    return add_members(add_typed(properties, key, "object"));
-}
-
 static void add_required(struct fulcrum_json *schema, const char *const *keys)
 {
     struct fulcrum_json *required = fulcrum_json_add_array(schema, "required");
@@ -152,19 +146,6 @@ static void add_cover(struct fulcrum_json *properties)
     struct fulcrum_json *spread = add_typed(members, "spread_factor", "number");
     fulcrum_json_add_number(spread, "minimum", 1);
     (void)add_typed(members, "reason", "string");
-}
-
-static void add_sheet(struct fulcrum_json *root, enum fulcrum_preset_kind kind)
-{
-    static const char *const required[] = {"kind", "name", NULL};
-    add_required(root, required);
-    struct fulcrum_json *properties = add_members(root);
-    add_head(properties, kind);
-    struct fulcrum_json *extends = add_typed(properties, "extends", "string");
-    fulcrum_json_add_text(extends, "description",
-        "a preset's name or a path; its fields hold unless this file gives them");
-    add_cover(properties);
-    add_fields(properties, kind);
 }
 
 /* Numbers, or null where nothing was measured. */
@@ -304,7 +285,8 @@ static void add_calibration(struct fulcrum_json *root)
     fulcrum_json_append_text(types, "number");
     fulcrum_json_append_text(types, "null");
     add_number_array(properties, "capacity");
-    struct fulcrum_json *batch_time = add_closed_object(properties, "batch_time");
+    struct fulcrum_json *batch_time =
+        add_members(add_typed(properties, "batch_time", "object"));
     add_number_array(batch_time, "size");
     add_number_array(batch_time, "time_s");
     add_series(properties);
@@ -467,7 +449,15 @@ enum fulcrum_status fulcrum_preset_schema(
     } else if (kind == FULCRUM_PRESET_PARTITION) {
         add_partition(root);
     } else {
-        add_sheet(root, kind);
+        static const char *const required[] = {"kind", "name", NULL};
+        add_required(root, required);
+        struct fulcrum_json *properties = add_members(root);
+        add_head(properties, kind);
+        struct fulcrum_json *extends = add_typed(properties, "extends", "string");
+        fulcrum_json_add_text(extends, "description",
+            "a preset's name or a path; its fields hold unless this file gives them");
+        add_cover(properties);
+        add_fields(properties, kind);
     }
     enum fulcrum_status status = fulcrum_json_text(root, FULCRUM_JSON_PRETTY, out, err);
     fulcrum_json_free(root);

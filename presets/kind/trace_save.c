@@ -66,15 +66,6 @@ static void put_name(struct writer *writer, const char *what, size_t process,
     put(writer, event);
 }
 
-/* Lanes in their order, not in that of their names. */
-static void put_order(struct writer *writer, size_t process, size_t thread)
-{
-    struct fulcrum_json *event = new_event("thread_sort_index", "M", process, thread);
-    fulcrum_json_add_number(
-        fulcrum_json_add_object(event, "args"), "sort_index", (double)thread);
-    put(writer, event);
-}
-
 /* Whole nanoseconds: rounding both ends keeps spans inside those around them. */
 static void put_span(struct writer *writer, const struct fulcrum_trace_span *span,
     size_t process, size_t thread)
@@ -152,20 +143,16 @@ static struct gap find_gap(const struct fulcrum_trace *trace, size_t most)
     return (struct gap){fits_s, whole_s - fits_s};
 }
 
-static void put_gap(struct writer *writer, const struct gap *gap, size_t left_out_count)
-{
-    char name[64];
-    struct fulcrum_trace_span span = {gap->begin_s, gap->end_s, name};
-    (void)snprintf(name, sizeof name, "%zu spans left out", left_out_count);
-    put_name(writer, "thread_name", 0, 0, "left out");
-    put_span(writer, &span, 0, 0);
-}
-
 static void put_lane(struct writer *writer, const struct fulcrum_trace_lane *lane,
     size_t thread, const struct gap *gap)
 {
     put_name(writer, "thread_name", lane->process, thread, lane->name);
-    put_order(writer, lane->process, thread);
+    /* Lanes in their order, not in that of their names. */
+    size_t process = lane->process;
+    struct fulcrum_json *event = new_event("thread_sort_index", "M", process, thread);
+    fulcrum_json_add_number(
+        fulcrum_json_add_object(event, "args"), "sort_index", (double)thread);
+    put(writer, event);
     for (size_t j = 0; j < lane->count && writer->status == FULCRUM_OK; j++) {
         if (is_kept(&lane->spans[j], gap)) {
             put_span(writer, &lane->spans[j], lane->process, thread);
@@ -192,7 +179,12 @@ enum fulcrum_status fulcrum_trace_save(const char *path,
     if (counts.left_out_count > 0) {
         counts.left_out_begin_s = gap.begin_s;
         counts.left_out_end_s = gap.end_s;
-        put_gap(&writer, &gap, counts.left_out_count);
+        size_t left_out_count = counts.left_out_count;
+        char name[64];
+        struct fulcrum_trace_span span = {gap.begin_s, gap.end_s, name};
+        (void)snprintf(name, sizeof name, "%zu spans left out", left_out_count);
+        put_name(&writer, "thread_name", 0, 0, "left out");
+        put_span(&writer, &span, 0, 0);
     }
     for (size_t i = 0; i < trace->lane_count; i++) {
         put_lane(&writer, &trace->lanes[i], i + 1, &gap);
