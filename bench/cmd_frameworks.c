@@ -3,6 +3,7 @@
 #include "bench/commands.h"
 #include "bench/frameworks.h"
 #include "cli/result/report.h"
+#include "model/try.h"
 
 /* In the order of enum fulcrum_framework_rule. Files get fractions, people percent. */
 static const struct fulcrum_column columns[] = {
@@ -25,10 +26,7 @@ static enum fulcrum_status run(
 {
     (void)data;
     struct fulcrum_framework_rows rows = {.count = 0};
-    enum fulcrum_status status = fulcrum_frameworks_run(&rows, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_frameworks_run(&rows, err));
     struct fulcrum_report *report =
         fulcrum_report_new("frameworks", columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < rows.count; i++) {
@@ -44,7 +42,8 @@ static enum fulcrum_status run(
             fulcrum_report_add_number(report, unit * row->errors[rule].max_frac);
         }
     }
-    status = fulcrum_report_print(report, "fulcrum-bench-frameworks", context, err);
+    enum fulcrum_status status =
+        fulcrum_report_print(report, "fulcrum-bench-frameworks", context, err);
     fulcrum_report_free(report);
     fulcrum_framework_rows_clear(&rows);
     return status;

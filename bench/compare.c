@@ -17,6 +17,7 @@
 #include "model/parallel.h"
 #include "model/predict/solver.h"
 #include "model/stream.h"
+#include "model/try.h"
 
 /* Five times what the narrowest interval in use takes on average with heavy tails. */
 #define JUDGE_MOST_STEPS 1e8
@@ -147,10 +148,7 @@ enum fulcrum_status fulcrum_comparison_summarise(struct fulcrum_comparison_summa
     enum fulcrum_comparison_set set, struct fulcrum_error *err)
 {
     double *errors = calloc(count + 1, sizeof *errors);
-    if (errors == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "errors of %zu networks", count);
-    }
+    TRY_MEMORY(errors, err, "errors of %zu networks", count);
     struct fulcrum_comparison_summary summary = {.count = 0};
     size_t told_count = 0;
     for (size_t i = 0; i < count; i++) {

@@ -108,10 +108,8 @@ static enum fulcrum_status read_step(
 {
     const struct fulcrum_parameter *step =
         fulcrum_calibration_parameter(prior, paths[0]);
-    if (step == NULL || !(step->value > CLIENT_S)) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "%s: expected %s above the client's %g s", prior->name, paths[0], CLIENT_S);
-    }
+    FAIL_IF(step == NULL || !(step->value > CLIENT_S), err, FULCRUM_ERR_MISSING,
+        "%s: expected %s above the client's %g s", prior->name, paths[0], CLIENT_S);
     *alone_s = step->value - CLIENT_S;
     return FULCRUM_OK;
 }
@@ -149,10 +147,8 @@ static enum fulcrum_status add_belief(const struct fulcrum_calibration *prior,
     const char *path, struct fulcrum_belief *out, struct fulcrum_error *err)
 {
     const struct fulcrum_parameter *from = fulcrum_calibration_parameter(prior, path);
-    if (from == NULL || from->scale != FULCRUM_SCALE_LOG) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "%s: expected %s on a logarithmic scale", prior->name, path);
-    }
+    FAIL_IF(from == NULL || from->scale != FULCRUM_SCALE_LOG, err, FULCRUM_ERR_MISSING,
+        "%s: expected %s on a logarithmic scale", prior->name, path);
     *out = (struct fulcrum_belief){.scale = FULCRUM_SCALE_LOG,
         .value = from->value,
         .sd = from->standard_error / from->value};
@@ -189,11 +185,9 @@ static enum fulcrum_status list_data(const struct fit *fit,
         size_t own = 0;
         const struct fulcrum_figure *figures =
             fulcrum_throughput_figures(fit->fitted[k].model, &own);
-        if (own > LEFT_OUT_POINTS_MOST - *count) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "more than %d points of environments to fit together",
-                (int)LEFT_OUT_POINTS_MOST);
-        }
+        FAIL_IF(own > LEFT_OUT_POINTS_MOST - *count, err, FULCRUM_ERR_RANGE,
+            "more than %d points of environments to fit together",
+            (int)LEFT_OUT_POINTS_MOST);
         for (size_t i = 0; i < own; i++) {
             out[(*count)++] = (struct fulcrum_datum){log(figures[i].value), NOISE_REL};
         }
@@ -275,19 +269,17 @@ static enum fulcrum_status read_curve(
     const struct fulcrum_reference *reference = environment->reference;
     const struct fulcrum_quantity *ceiling =
         fulcrum_calibration_quantity(environment->prior, "simulation_ceiling_per_s");
-    if (ceiling == NULL || reference->point_count > LEFT_OUT_POINTS_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "%s: expected the quantity simulation_ceiling_per_s, and at most %d points "
-            "of %s",
-            environment->prior->name, (int)LEFT_OUT_POINTS_MOST, reference->name);
-    }
+    FAIL_IF(ceiling == NULL || reference->point_count > LEFT_OUT_POINTS_MOST, err,
+        FULCRUM_ERR_MISSING,
+        "%s: expected the quantity simulation_ceiling_per_s, and at most %d points "
+        "of %s",
+        environment->prior->name, (int)LEFT_OUT_POINTS_MOST, reference->name);
     for (size_t i = 0; i < reference->point_count; i++) {
-        if (reference->points[i].setting_count != 1 ||
-            strcmp(reference->points[i].settings[0].path, "run.env_count") != 0) {
-            return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-                "reference %s: points[%zu].set: expected run.env_count alone",
-                reference->name, i);
-        }
+        FAIL_IF(reference->points[i].setting_count != 1 ||
+                    strcmp(reference->points[i].settings[0].path, "run.env_count") != 0,
+            err, FULCRUM_ERR_MISSING,
+            "reference %s: points[%zu].set: expected run.env_count alone",
+            reference->name, i);
         points->env_count[i] = reference->points[i].settings[0].number;
         points->steps_per_s[i] = reference->points[i].observations[0].value;
     }

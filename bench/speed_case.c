@@ -157,10 +157,8 @@ static enum fulcrum_status speed_sweep_run(const struct fulcrum_speed_sweep *swe
         .context = &done, .visit = count_points};
     enum fulcrum_status status =
         fulcrum_sweep_run(sweep->scenario, &plan, &visitor, err);
-    if (status == FULCRUM_ERR_INTERRUPTED) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_INFEASIBLE, "a point of the sweep has no prediction");
-    }
+    FAIL_IF(status == FULCRUM_ERR_INTERRUPTED, err, FULCRUM_ERR_INFEASIBLE,
+        "a point of the sweep has no prediction");
     *points = done;
     return status;
 }

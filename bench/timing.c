@@ -117,9 +117,7 @@ enum fulcrum_status fulcrum_timing_measure(const struct fulcrum_timing_work *wor
         .until_s = fulcrum_wall_s() + budget_s,
         .units = 1.0};
     double *samples = calloc(SAMPLES_MOST, sizeof *samples);
-    if (samples == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d samples", SAMPLES_MOST);
-    }
+    TRY_MEMORY(samples, err, "%d samples", SAMPLES_MOST);
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(warm_up(&measurement, err));
     status = take_samples(&measurement, out, samples, err);

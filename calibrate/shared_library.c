@@ -3,6 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "calibrate/shared_library.h"
 
+#include "model/try.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -84,10 +86,8 @@ enum fulcrum_status fulcrum_shared_library_bind(void *library, void *table,
 {
     for (size_t i = 0; i < count; i++) {
         void *address = dlsym(library, symbols[i].name);
-        if (address == NULL && !symbols[i].is_optional) {
-            return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                "the library has no function %s", symbols[i].name);
-        }
+        FAIL_IF(address == NULL && !symbols[i].is_optional, err,
+            FULCRUM_ERR_UNSUPPORTED, "the library has no function %s", symbols[i].name);
         /* ISO C has no cast from an object pointer to a function pointer. */
         memcpy((char *)table + symbols[i].offset, &address, sizeof address);
     }

@@ -93,15 +93,10 @@ static void fill_ranks(struct fulcrum_statistics *out, double *sorted, size_t co
 enum fulcrum_status fulcrum_statistics_of(struct fulcrum_statistics *out,
     const double *sample, size_t count, struct fulcrum_error *err)
 {
-    if (count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "statistics of no samples");
-    }
+    FAIL_IF(count == 0, err, FULCRUM_ERR_RANGE, "statistics of no samples");
     for (size_t i = 0; i < count; i++) {
-        if (!isfinite(sample[i])) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "sample %zu of %zu is %g, not a finite number", i + 1, count,
-                sample[i]);
-        }
+        FAIL_IF(!isfinite(sample[i]), err, FULCRUM_ERR_RANGE,
+            "sample %zu of %zu is %g, not a finite number", i + 1, count, sample[i]);
     }
     double *sorted = calloc(count, sizeof *sorted);
     TRY_MEMORY(sorted, err, "%zu samples", count);

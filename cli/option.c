@@ -65,11 +65,9 @@ enum fulcrum_status fulcrum_number_parse(
     char *end = NULL;
     errno = 0;
     double value = strtod(text, &end);
-    if (end == text || *end != '\0' || isspace((unsigned char)text[0]) ||
-        !isfinite(value)) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "%s: '%s' is not a number", what, text);
-    }
+    FAIL_IF(end == text || *end != '\0' || isspace((unsigned char)text[0]) ||
+                !isfinite(value),
+        err, FULCRUM_ERR_FORMAT, "%s: '%s' is not a number", what, text);
     *out = value;
     return FULCRUM_OK;
 }
@@ -81,9 +79,7 @@ static enum fulcrum_status append(struct fulcrum_text_list *list, const char *te
         /* No line holds more values than it has words. */
         list->items = calloc((size_t)argc + 1, sizeof *list->items);
     }
-    if (list->items == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    }
+    TRY_MEMORY(list->items, err, "out of memory");
     list->items[list->count++] = text;
     return FULCRUM_OK;
 }
@@ -94,16 +90,12 @@ static enum fulcrum_status set_number(const struct slot *slot, const char *name,
     const struct fulcrum_option *row = slot->row;
     double value = NAN;
     TRY(fulcrum_number_parse(name, text, &value, err));
-    if (row->kind == FULCRUM_OPTION_COUNT && value != floor(value)) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "%s: '%s' is not a whole number", name, text);
-    }
+    FAIL_IF(row->kind == FULCRUM_OPTION_COUNT && value != floor(value), err,
+        FULCRUM_ERR_FORMAT, "%s: '%s' is not a whole number", name, text);
     bool is_limited = row->least != 0.0 || row->most != 0.0;
-    if (is_limited && (value < row->least || value > row->most)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s: %s is outside [%g, %g]%s%s",
-            name, text, row->least, row->most, row->unit != NULL ? " " : "",
-            row->unit != NULL ? row->unit : "");
-    }
+    FAIL_IF(is_limited && (value < row->least || value > row->most), err,
+        FULCRUM_ERR_RANGE, "%s: %s is outside [%g, %g]%s%s", name, text, row->least,
+        row->most, row->unit != NULL ? " " : "", row->unit != NULL ? row->unit : "");
     *(double *)slot->member = value;
     return FULCRUM_OK;
 }
@@ -140,10 +132,8 @@ static enum fulcrum_status set_choice(const struct slot *slot, const char *name,
 static enum fulcrum_status set_path(const struct slot *slot, const char *name,
     const char *text, struct fulcrum_error *err)
 {
-    if (text[0] == '\0') {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "%s: '' is empty: expected a path", name);
-    }
+    FAIL_IF(text[0] == '\0', err, FULCRUM_ERR_FORMAT,
+        "%s: '' is empty: expected a path", name);
     *(const char **)slot->member = text;
     return FULCRUM_OK;
 }
@@ -173,31 +163,6 @@ static enum fulcrum_status set_value(
     }
     assert(0 && "every kind is handled");
     return FULCRUM_ERR_UNSUPPORTED;
-}
-
-/* The state of a member that was not given and has no fallback. */
-static void clear(const struct slot *slot)
-{
-    switch (slot->row->kind) {
-    case FULCRUM_OPTION_FLAG:
-    case FULCRUM_OPTION_HELP:
-        *(int *)slot->member = 0;
-        break;
-    case FULCRUM_OPTION_NUMBER:
-    case FULCRUM_OPTION_COUNT:
-        *(double *)slot->member = NAN;
-        break;
-    case FULCRUM_OPTION_TEXT:
-    case FULCRUM_OPTION_FILE:
-        *(const char **)slot->member = NULL;
-        break;
-    case FULCRUM_OPTION_CHOICE:
-        *(int *)slot->member = -1;
-        break;
-    case FULCRUM_OPTION_LIST:
-        *(struct fulcrum_text_list *)slot->member = (struct fulcrum_text_list){0, NULL};
-        break;
-    }
 }
 
 static bool takes_value(const struct fulcrum_option *row)
@@ -230,7 +195,27 @@ static void add_row(const struct fulcrum_option_group *group,
         parser->shorts[end] = row->letter;
         parser->shorts[end + 1] = takes_value(row) ? ':' : '\0';
     }
-    clear(slot);
+    /* The state of a member that was not given and has no fallback. */
+    switch (slot->row->kind) {
+    case FULCRUM_OPTION_FLAG:
+    case FULCRUM_OPTION_HELP:
+        *(int *)slot->member = 0;
+        break;
+    case FULCRUM_OPTION_NUMBER:
+    case FULCRUM_OPTION_COUNT:
+        *(double *)slot->member = NAN;
+        break;
+    case FULCRUM_OPTION_TEXT:
+    case FULCRUM_OPTION_FILE:
+        *(const char **)slot->member = NULL;
+        break;
+    case FULCRUM_OPTION_CHOICE:
+        *(int *)slot->member = -1;
+        break;
+    case FULCRUM_OPTION_LIST:
+        *(struct fulcrum_text_list *)slot->member = (struct fulcrum_text_list){0, NULL};
+        break;
+    }
     parser->count++;
 }
 
@@ -254,9 +239,8 @@ static enum fulcrum_status build(struct parser *parser)
     parser->slots = calloc(count + 1, sizeof *parser->slots);
     parser->longs = calloc(count + 1, sizeof *parser->longs);
     parser->shorts = calloc(2 * count + 3, 1);
-    if (parser->slots == NULL || parser->longs == NULL || parser->shorts == NULL) {
-        return fulcrum_fail(parser->err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    }
+    FAIL_IF(parser->slots == NULL || parser->longs == NULL || parser->shorts == NULL,
+        parser->err, FULCRUM_ERR_NO_MEMORY, "out of memory");
     /* '-': arguments come in their order, as value 1; ':': no messages of its own. */
     memcpy(parser->shorts, "-:", 3);
     parser->count = 0;
@@ -288,18 +272,15 @@ static enum fulcrum_status fail_unknown(const struct parser *parser, const char 
     (void)snprintf(
         out, size, "%.*s", (int)(length < size ? length : size - 1), word + 2);
     for (size_t i = 0; i < parser->count; i++) {
-        if (name[0] != '\0' &&
-            strncmp(parser->longs[i].name, name, strlen(name)) == 0) {
-            return fulcrum_fail(parser->err, FULCRUM_ERR_UNKNOWN_NAME,
-                "option '--%s' is ambiguous: write it in full", name);
-        }
+        FAIL_IF(
+            name[0] != '\0' && strncmp(parser->longs[i].name, name, strlen(name)) == 0,
+            parser->err, FULCRUM_ERR_UNKNOWN_NAME,
+            "option '--%s' is ambiguous: write it in full", name);
     }
     size_t nearest = fulcrum_nearest(
         name, &parser->longs[0].name, parser->count, sizeof parser->longs[0]);
-    if (nearest == parser->count) {
-        return fulcrum_fail(
-            parser->err, FULCRUM_ERR_UNKNOWN_NAME, "unknown option '--%s'", name);
-    }
+    FAIL_IF(nearest == parser->count, parser->err, FULCRUM_ERR_UNKNOWN_NAME,
+        "unknown option '--%s'", name);
     return fulcrum_fail(parser->err, FULCRUM_ERR_UNKNOWN_NAME,
         "unknown option '--%s'; did you mean '--%s'?", name,
         parser->longs[nearest].name);
@@ -308,10 +289,8 @@ static enum fulcrum_status fail_unknown(const struct parser *parser, const char 
 static enum fulcrum_status take_argument(struct parser *parser, const char *text)
 {
     const struct fulcrum_argument *argument = parser->argument;
-    if (argument == NULL || argument->name == NULL) {
-        return fulcrum_fail(
-            parser->err, FULCRUM_ERR_FORMAT, "unexpected argument '%s'", text);
-    }
+    FAIL_IF(argument == NULL || argument->name == NULL, parser->err, FULCRUM_ERR_FORMAT,
+        "unexpected argument '%s'", text);
     void *member = parser->settings + argument->offset;
     if (argument->kind == FULCRUM_ARGUMENT_REST) {
         return append(member, text, parser->argc, parser->err);
@@ -335,14 +314,10 @@ static enum fulcrum_status take_option(
     if (code == '?') {
         /* getopt's '?': an unknown letter, an unknown name, or a flag that got a value.
          */
-        if (optopt >= LONG_BASE) {
-            return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT,
-                "option '--%s' takes no value", slot_of(parser, optopt)->row->name);
-        }
-        if (optopt != 0) {
-            return fulcrum_fail(
-                parser->err, FULCRUM_ERR_UNKNOWN_NAME, "unknown option '-%c'", optopt);
-        }
+        FAIL_IF(optopt >= LONG_BASE, parser->err, FULCRUM_ERR_FORMAT,
+            "option '--%s' takes no value", slot_of(parser, optopt)->row->name);
+        FAIL_IF(optopt != 0, parser->err, FULCRUM_ERR_UNKNOWN_NAME,
+            "unknown option '-%c'", optopt);
         return fail_unknown(parser, parser->argv[optind - 1]);
     }
     const struct slot *slot = slot_of(parser, code);
@@ -368,11 +343,9 @@ static enum fulcrum_status read_words(struct parser *parser)
         status = take_argument(parser, parser->argv[i]);
     }
     const struct fulcrum_argument *next = parser->argument;
-    if (status == FULCRUM_OK && !is_complete && next != NULL && next->name != NULL &&
-        next->kind == FULCRUM_ARGUMENT_ONE) {
-        return fulcrum_fail(
-            parser->err, FULCRUM_ERR_MISSING, "argument %s is missing", next->name);
-    }
+    FAIL_IF(status == FULCRUM_OK && !is_complete && next != NULL &&
+                next->name != NULL && next->kind == FULCRUM_ARGUMENT_ONE,
+        parser->err, FULCRUM_ERR_MISSING, "argument %s is missing", next->name);
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include "calibrate/statistics.h"
 #include "cli/command.h"
 #include "cli/message.h"
+#include "model/try.h"
 #include "presets/io/output.h"
 
 static void usage_print_wrapped(FILE *stream, int indent, const char *text);
@@ -289,14 +290,10 @@ static enum fulcrum_status run_with_output(const struct fulcrum_command *command
     int writes_file = command->output == FULCRUM_OUTPUT_FILE ||
                       command->output == FULCRUM_OUTPUT_FILE_REPORT;
     struct fulcrum_output *output = NULL;
-    enum fulcrum_status status =
-        fulcrum_output_open(writes_file ? NULL : context->output_path, &output, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_output_open(writes_file ? NULL : context->output_path, &output, err));
     fulcrum_interrupt_remove(fulcrum_output_temporary(output));
     context->out = fulcrum_output_stream(output);
-    status = command->run(settings, context, err);
+    enum fulcrum_status status = command->run(settings, context, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_output_commit(output, err);
     } else {

@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -56,18 +56,12 @@ static enum fulcrum_status parse_range(const struct fulcrum_field *field,
     if (!well_formed || !take_number(&at, &out->step) || *at != '\0') {
         return fail_format(field, text, err);
     }
-    if (out->last < out->first) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_RANGE, "%s=%s: ends below its start", field->path, text);
-    }
+    FAIL_IF(out->last < out->first, err, FULCRUM_ERR_RANGE,
+        "%s=%s: ends below its start", field->path, text);
     int advances =
         out->multiplies ? out->step > 1.0 && out->first > 0.0 : out->step > 0.0;
-    if (!advances) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s=%s: expected %s", field->path,
-            text,
-            out->multiplies ? "a factor above 1 and a start above 0"
-                            : "a step above 0");
-    }
+    FAIL_IF(!advances, err, FULCRUM_ERR_RANGE, "%s=%s: expected %s", field->path, text,
+        out->multiplies ? "a factor above 1 and a start above 0" : "a step above 0");
     return FULCRUM_OK;
 }
 
@@ -100,11 +94,9 @@ static enum fulcrum_status fill_range(const struct fulcrum_field *field,
     double steps = range.multiplies ? log(range.last / range.first) / log(range.step)
                                     : (range.last - range.first) / range.step;
     double length = floor(steps * (1.0 + slack) + slack) + 1.0;
-    if (length > (double)FULCRUM_RANGE_VALUES_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s=%s: %.6g values, expected at most %d", field->path, text, length,
-            (int)FULCRUM_RANGE_VALUES_MOST);
-    }
+    FAIL_IF(length > (double)FULCRUM_RANGE_VALUES_MOST, err, FULCRUM_ERR_RANGE,
+        "%s=%s: %.6g values, expected at most %d", field->path, text, length,
+        (int)FULCRUM_RANGE_VALUES_MOST);
     *count = (size_t)length;
     *out = calloc(*count, sizeof **out);
     for (size_t i = 0; *out != NULL && i < *count; i++) {
@@ -131,9 +123,7 @@ static enum fulcrum_status fill_list(const struct fulcrum_field *field,
         length++;
     }
     double *values = calloc(length, sizeof *values);
-    if (values == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a list of %zu values", length);
-    }
+    TRY_MEMORY(values, err, "a list of %zu values", length);
     const char *at = text;
     for (size_t i = 0; i < length; i++) {
         int last = i + 1 == length;
@@ -162,12 +152,11 @@ static enum fulcrum_status finish_values(const struct fulcrum_field *field,
     for (size_t i = 0; i < *count; i++) {
         double value =
             field->kind == FULCRUM_FIELD_COUNT ? round(values[i]) : values[i];
-        if (!(value >= field->least && value <= field->most)) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s = %.6g: expected a %s from %.6g to %.6g", field->path, value,
-                field->kind == FULCRUM_FIELD_COUNT ? "whole number" : "number",
-                field->least, field->most);
-        }
+        FAIL_IF(!(value >= field->least && value <= field->most), err,
+            FULCRUM_ERR_RANGE, "%s = %.6g: expected a %s from %.6g to %.6g",
+            field->path, value,
+            field->kind == FULCRUM_FIELD_COUNT ? "whole number" : "number",
+            field->least, field->most);
         if (kept == 0 || value > values[kept - 1]) {
             values[kept++] = value;
         }
@@ -179,10 +168,8 @@ static enum fulcrum_status finish_values(const struct fulcrum_field *field,
 enum fulcrum_status fulcrum_range_parse(const struct fulcrum_field *field,
     const char *text, double **out, size_t *count, struct fulcrum_error *err)
 {
-    if (field->kind != FULCRUM_FIELD_NUMBER && field->kind != FULCRUM_FIELD_COUNT) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s is no number and cannot be varied", field->path);
-    }
+    FAIL_IF(field->kind != FULCRUM_FIELD_NUMBER && field->kind != FULCRUM_FIELD_COUNT,
+        err, FULCRUM_ERR_RANGE, "%s is no number and cannot be varied", field->path);
     double *values = NULL;
     size_t length = 0;
     enum fulcrum_status status = strchr(text, ':') != NULL

@@ -24,4 +24,9 @@
     return (void)fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, __VA_ARGS__),                \
            FULCRUM_ERR_NO_MEMORY
 
+/* Fails with `code` and the text that follows where `condition` holds. */
+#define FAIL_IF(condition, err, code, ...)                                             \
+    if (condition)                                                                     \
+    return fulcrum_fail(err, code, __VA_ARGS__)
+
 #endif

@@ -4,10 +4,10 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "model/status.h"
+#include "model/try.h"
 
 /* Most frames that one agent step may take. */
 #define FULCRUM_FRAME_SKIP_MAX 1000.0
@@ -44,12 +44,10 @@ enum fulcrum_status fulcrum_actor_frame_skip(double *out,
         *out = standard;
         return FULCRUM_OK;
     }
-    if (!(wanted >= 1.0 && wanted <= FULCRUM_FRAME_SKIP_MAX) ||
-        wanted != floor(wanted)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "frame_skip = %g is not a whole number in [1, %g]", wanted,
-            FULCRUM_FRAME_SKIP_MAX);
-    }
+    FAIL_IF(
+        !(wanted >= 1.0 && wanted <= FULCRUM_FRAME_SKIP_MAX) || wanted != floor(wanted),
+        err, FULCRUM_ERR_RANGE, "frame_skip = %g is not a whole number in [1, %g]",
+        wanted, FULCRUM_FRAME_SKIP_MAX);
     *out = wanted;
     return FULCRUM_OK;
 }

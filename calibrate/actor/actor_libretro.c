@@ -355,22 +355,19 @@ static enum fulcrum_status load_game(
     env->core.get_system_info(&system);
     int built_in = shared->rom_path[0] == '\0';
     const char *extensions = text_or(system.valid_extensions, "");
-    if (built_in && (system.need_fullpath || !has_extension(extensions, "gb"))) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "core \"%s\" plays %s, not the built-in Game Boy game: give it a ROM",
-            shared->core_path, extensions);
-    }
+    FAIL_IF(built_in && (system.need_fullpath || !has_extension(extensions, "gb")), err,
+        FULCRUM_ERR_MISSING,
+        "core \"%s\" plays %s, not the built-in Game Boy game: give it a ROM",
+        shared->core_path, extensions);
     struct libretro_game_info game = {
         .path = built_in ? "fulcrum.gb" : shared->rom_path,
         .data = system.need_fullpath ? NULL : shared->rom.bytes,
         .size = system.need_fullpath ? 0 : shared->rom.size_byte,
     };
-    if (!env->core.load_game(&game)) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "core \"%s\" (%s) refuses the ROM \"%s\"; it expects one of: %s",
-            shared->core_path, text_or(system.library_name, "nameless"), game.path,
-            extensions);
-    }
+    FAIL_IF(!env->core.load_game(&game), err, FULCRUM_ERR_FORMAT,
+        "core \"%s\" (%s) refuses the ROM \"%s\"; it expects one of: %s",
+        shared->core_path, text_or(system.library_name, "nameless"), game.path,
+        extensions);
     return FULCRUM_OK;
 }
 
@@ -381,21 +378,19 @@ static enum fulcrum_status make_buffers(
     env->core.get_system_av_info(&info);
     env->width_max = info.geometry.max_width;
     env->height_max = info.geometry.max_height;
-    if (env->width_max == 0 || env->width_max > FULCRUM_FRAME_SOURCE_MAX ||
-        env->height_max == 0 || env->height_max > FULCRUM_FRAME_SOURCE_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "core \"%s\" announces pictures of %zu x %zu pixels, expected 1 to %zu",
-            env->shared->core_path, env->width_max, env->height_max,
-            FULCRUM_FRAME_SOURCE_MAX);
-    }
+    FAIL_IF(env->width_max == 0 || env->width_max > FULCRUM_FRAME_SOURCE_MAX ||
+                env->height_max == 0 || env->height_max > FULCRUM_FRAME_SOURCE_MAX,
+        err, FULCRUM_ERR_FORMAT,
+        "core \"%s\" announces pictures of %zu x %zu pixels, expected 1 to %zu",
+        env->shared->core_path, env->width_max, env->height_max,
+        FULCRUM_FRAME_SOURCE_MAX);
     env->grey = calloc(env->width_max * env->height_max, sizeof *env->grey);
     env->row = calloc(env->width_max, sizeof *env->row);
     env->sums = calloc(env->width_max + 1, sizeof *env->sums);
     env->stack = calloc(STACK_BYTE, sizeof *env->stack);
-    if (env->grey == NULL || env->row == NULL || env->sums == NULL ||
-        env->stack == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "pictures of a game");
-    }
+    FAIL_IF(env->grey == NULL || env->row == NULL || env->sums == NULL ||
+                env->stack == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "pictures of a game");
     return FULCRUM_OK;
 }
 
@@ -490,10 +485,8 @@ static enum fulcrum_status read_rom(
     struct fulcrum_actor_shared *shared, const char *path, struct fulcrum_error *err)
 {
     size_t length = strlen(path);
-    if (length >= sizeof shared->rom_path) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_RANGE, "the path of a ROM is %zu bytes long", length);
-    }
+    FAIL_IF(length >= sizeof shared->rom_path, err, FULCRUM_ERR_RANGE,
+        "the path of a ROM is %zu bytes long", length);
     memcpy(shared->rom_path, path, length + 1);
     const char *slash = strrchr(path, '/');
     (void)snprintf(shared->rom_folder, sizeof shared->rom_folder, "%.*s",
@@ -548,16 +541,12 @@ static enum fulcrum_status libretro_open(const struct fulcrum_actor_options *opt
     struct fulcrum_error *err)
 {
     double frame_skip = 0.0;
-    enum fulcrum_status status =
-        fulcrum_actor_frame_skip(&frame_skip, options, 4.0, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_actor_frame_skip(&frame_skip, options, 4.0, err));
     struct fulcrum_actor_shared *shared = calloc(1, sizeof *shared);
     TRY_MEMORY(shared, err, "libretro");
     (void)pthread_mutex_init(&shared->loading, NULL);
     shared->frame_skip = (int)frame_skip;
-    status = read_files(shared, options, err);
+    enum fulcrum_status status = read_files(shared, options, err);
     if (status == FULCRUM_OK) {
         status = try_out(shared, err);
     }

@@ -149,17 +149,13 @@ static enum fulcrum_status load_shared(struct fulcrum_actor_shared *shared,
     if (mju_user_warning == NULL) {
         mju_user_warning = ignore_warning;
     }
-    if (mj_version() != mjVERSION_HEADER) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "MuJoCo library version %d differs from the version %d that this program "
-            "was built for",
-            mj_version(), mjVERSION_HEADER);
-    }
-    if (!guarded(load_model, &loading) || loading.model == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "MuJoCo %s does not load the built-in model: %s", mj_versionString(),
-            loading.text);
-    }
+    FAIL_IF(mj_version() != mjVERSION_HEADER, err, FULCRUM_ERR_UNSUPPORTED,
+        "MuJoCo library version %d differs from the version %d that this program "
+        "was built for",
+        mj_version(), mjVERSION_HEADER);
+    FAIL_IF(!guarded(load_model, &loading) || loading.model == NULL, err,
+        FULCRUM_ERR_UNSUPPORTED, "MuJoCo %s does not load the built-in model: %s",
+        mj_versionString(), loading.text);
     shared->task = task;
     shared->model = loading.model;
     return FULCRUM_OK;
@@ -194,14 +190,10 @@ static enum fulcrum_status open_task(const struct task *task,
     struct fulcrum_actor_info *info, struct fulcrum_error *err)
 {
     double frame_skip = 0.0;
-    enum fulcrum_status status =
-        fulcrum_actor_frame_skip(&frame_skip, options, 5.0, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_actor_frame_skip(&frame_skip, options, 5.0, err));
     struct fulcrum_actor_shared *shared = calloc(1, sizeof *shared);
     TRY_MEMORY(shared, err, "MuJoCo model");
-    status = load_shared(shared, task, err);
+    enum fulcrum_status status = load_shared(shared, task, err);
     if (status != FULCRUM_OK) {
         free(shared);
         return status;

@@ -87,12 +87,10 @@ enum fulcrum_status fulcrum_libretro_find(
     if (strchr(name, '/') == NULL) {
         return find_installed(path, path_byte, name, err);
     }
-    if (strlen(name) >= path_byte) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "the path of a core is %zu bytes long, "
-            "more than %zu",
-            strlen(name), path_byte - 1);
-    }
+    FAIL_IF(strlen(name) >= path_byte, err, FULCRUM_ERR_RANGE,
+        "the path of a core is %zu bytes long, "
+        "more than %zu",
+        strlen(name), path_byte - 1);
     memcpy(path, name, strlen(name) + 1);
     return FULCRUM_OK;
 }
@@ -102,19 +100,13 @@ static enum fulcrum_status check_size(
     size_t *out, const char *path, const char *what, struct fulcrum_error *err)
 {
     struct stat info;
-    if (stat(path, &info) != 0) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FILE, "%s \"%s\": %s", what, path, strerror(errno));
-    }
-    if (!S_ISREG(info.st_mode)) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FILE, "%s \"%s\" is not a regular file", what, path);
-    }
-    if (info.st_size <= 0 || info.st_size > FILE_BYTE_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s \"%s\" has %lld bytes, expected 1 to %lld", what, path,
-            (long long)info.st_size, (long long)FILE_BYTE_MAX);
-    }
+    FAIL_IF(stat(path, &info) != 0, err, FULCRUM_ERR_FILE, "%s \"%s\": %s", what, path,
+        strerror(errno));
+    FAIL_IF(!S_ISREG(info.st_mode), err, FULCRUM_ERR_FILE,
+        "%s \"%s\" is not a regular file", what, path);
+    FAIL_IF(info.st_size <= 0 || info.st_size > FILE_BYTE_MAX, err, FULCRUM_ERR_FORMAT,
+        "%s \"%s\" has %lld bytes, expected 1 to %lld", what, path,
+        (long long)info.st_size, (long long)FILE_BYTE_MAX);
     *out = (size_t)info.st_size;
     return FULCRUM_OK;
 }
@@ -178,21 +170,16 @@ static enum fulcrum_status check_image(const struct fulcrum_libretro_file *image
     const char *path, struct fulcrum_error *err)
 {
     elf_header header;
-    if (image->size_byte < sizeof header ||
-        memcmp(image->bytes, ELFMAG, SELFMAG) != 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "core \"%s\" is not a shared object (no ELF header)", path);
-    }
+    FAIL_IF(
+        image->size_byte < sizeof header || memcmp(image->bytes, ELFMAG, SELFMAG) != 0,
+        err, FULCRUM_ERR_FORMAT, "core \"%s\" is not a shared object (no ELF header)",
+        path);
     memcpy(&header, image->bytes, sizeof header);
-    if (header.e_type != ET_DYN) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "core \"%s\" is not a shared object (ELF type %u)", path,
-            (unsigned)header.e_type);
-    }
-    if (!segments_are_whole(image, &header)) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "core \"%s\" is truncated, or made for another kind of machine", path);
-    }
+    FAIL_IF(header.e_type != ET_DYN, err, FULCRUM_ERR_FORMAT,
+        "core \"%s\" is not a shared object (ELF type %u)", path,
+        (unsigned)header.e_type);
+    FAIL_IF(!segments_are_whole(image, &header), err, FULCRUM_ERR_FORMAT,
+        "core \"%s\" is truncated, or made for another kind of machine", path);
     return FULCRUM_OK;
 }
 
@@ -221,24 +208,18 @@ static enum fulcrum_status load_copy(void **out,
     int length = snprintf(copy, sizeof copy, "%s/fulcrum-core-XXXXXX",
         folder != NULL && folder[0] != '\0' ? folder : "/tmp");
     int file = length > 0 && (size_t)length < sizeof copy ? mkstemp(copy) : -1;
-    if (file < 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_FILE,
-            "no temporary file for a copy of the core in $TMPDIR or /tmp: %s",
-            strerror(errno));
-    }
+    FAIL_IF(file < 0, err, FULCRUM_ERR_FILE,
+        "no temporary file for a copy of the core in $TMPDIR or /tmp: %s",
+        strerror(errno));
     int written = write_all(file, image->bytes, image->size_byte);
     written = close(file) == 0 && written;
     void *library = written ? dlopen(copy, RTLD_NOW | RTLD_LOCAL) : NULL;
     (void)unlink(copy);
-    if (!written) {
-        return fulcrum_fail(err, FULCRUM_ERR_FILE,
-            "a copy of the core \"%s\" does not fit in \"%s\": %s", path, copy,
-            strerror(errno));
-    }
-    if (library == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "core \"%s\" does not load: %s", path, dlerror());
-    }
+    FAIL_IF(!written, err, FULCRUM_ERR_FILE,
+        "a copy of the core \"%s\" does not fit in \"%s\": %s", path, copy,
+        strerror(errno));
+    FAIL_IF(library == NULL, err, FULCRUM_ERR_FORMAT, "core \"%s\" does not load: %s",
+        path, dlerror());
     *out = library;
     return FULCRUM_OK;
 }

@@ -42,10 +42,8 @@ enum fulcrum_status fulcrum_cpu_list_allowed(
     struct fulcrum_cpu_list *out, struct fulcrum_error *err)
 {
     cpu_set_t set;
-    if (pthread_getaffinity_np(pthread_self(), sizeof set, &set) != 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "the processors of this process: %s", strerror(errno));
-    }
+    FAIL_IF(pthread_getaffinity_np(pthread_self(), sizeof set, &set) != 0, err,
+        FULCRUM_ERR_UNSUPPORTED, "the processors of this process: %s", strerror(errno));
     out->count = 0;
     for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (CPU_ISSET(cpu, &set)) {
@@ -116,10 +114,8 @@ enum fulcrum_status fulcrum_cpu_list_read(
             range[1] = read_number(&at);
         }
         bool is_followed = *at == ',' && at[1] != '\0';
-        if (range[0] < 0 || range[1] < range[0] || !(is_followed || *at == '\0')) {
-            return fulcrum_fail(
-                err, FULCRUM_ERR_FORMAT, "%s: expected processors such as 0-3,8", text);
-        }
+        FAIL_IF(range[0] < 0 || range[1] < range[0] || !(is_followed || *at == '\0'),
+            err, FULCRUM_ERR_FORMAT, "%s: expected processors such as 0-3,8", text);
         at += is_followed;
         status = add_range(out, &allowed, range, err);
     }
@@ -223,10 +219,9 @@ enum fulcrum_status fulcrum_placement_complete(
     if (placement->actors.count == 0 && count_cores(&cores, &allowed) == 1) {
         placement->actors = allowed;
     }
-    if (placement->actors.count == 0 || placement->server.count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "no core is left for the %s",
-            placement->server.count == 0 ? "server" : "actors");
-    }
+    FAIL_IF(placement->actors.count == 0 || placement->server.count == 0, err,
+        FULCRUM_ERR_INFEASIBLE, "no core is left for the %s",
+        placement->server.count == 0 ? "server" : "actors");
     placement->actor_core_count = count_cores(&cores, &placement->actors);
     placement->server_core_count = count_cores(&cores, &placement->server);
     placement->is_apart = 1;

@@ -246,10 +246,9 @@ static enum fulcrum_status allocate(
     handoff->numbers = calloc(plan->actor_count + 1, sizeof *handoff->numbers);
     handoff->input =
         calloc(plan->actor_count * plan->item_count + 1, plan->item_byte + 1);
-    if (handoff->seats == NULL || handoff->numbers == NULL || handoff->input == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "%zu waiting actors", plan->actor_count);
-    }
+    FAIL_IF(
+        handoff->seats == NULL || handoff->numbers == NULL || handoff->input == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "%zu waiting actors", plan->actor_count);
     return fulcrum_request_queue_new(&handoff->request_queue, plan->actor_count, err);
 }
 

@@ -72,11 +72,8 @@ enum fulcrum_status fulcrum_stepper_open(struct fulcrum_stepper *out,
     const struct fulcrum_stage *stage, size_t number, struct fulcrum_error *err)
 {
     struct fulcrum_stepper stepper = {0};
-    enum fulcrum_status status = fulcrum_stepper_begin(&stepper, stage, number, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = await_env(stage->actor, stepper.env, err);
+    TRY(fulcrum_stepper_begin(&stepper, stage, number, err));
+    enum fulcrum_status status = await_env(stage->actor, stepper.env, err);
     if (status != FULCRUM_OK) {
         fulcrum_stepper_close(&stepper);
         return status;

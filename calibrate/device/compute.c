@@ -29,11 +29,9 @@ fulcrum_place fulcrum_arena_take(struct fulcrum_arena *arena, uint64_t float_cou
 enum fulcrum_status fulcrum_arena_reserve(const struct fulcrum_arena *arena,
     const struct fulcrum_compute *compute, struct fulcrum_error *err)
 {
-    if (arena->taken > UINT32_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "a network of %.3g GB exceeds the 17 GB that one may have on a device",
-            4e-9 * (double)arena->taken);
-    }
+    FAIL_IF(arena->taken > UINT32_MAX, err, FULCRUM_ERR_NO_MEMORY,
+        "a network of %.3g GB exceeds the 17 GB that one may have on a device",
+        4e-9 * (double)arena->taken);
     return compute->device->reserve(compute->state, (size_t)arena->taken, err);
 }
 

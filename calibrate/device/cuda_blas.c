@@ -4,6 +4,7 @@
 
 #include "calibrate/device/device.h"
 #include "calibrate/shared_library.h"
+#include "model/try.h"
 
 #define OFFSET(member) offsetof(struct fulcrum_cuda_blas, member)
 
@@ -70,12 +71,9 @@ enum fulcrum_status fulcrum_cuda_blas_handle(const struct fulcrum_cuda_blas *bla
     void **out, void *stream, double sm_count, struct fulcrum_error *err)
 {
     void *handle = NULL;
+    TRY(check(blas, blas->create(&handle), "cublasCreate", err));
     enum fulcrum_status status =
-        check(blas, blas->create(&handle), "cublasCreate", err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = check(blas, blas->set_stream(handle, stream), "cublasSetStream", err);
+        check(blas, blas->set_stream(handle, stream), "cublasSetStream", err);
     if (status == FULCRUM_OK) {
         status = check(blas, blas->set_math_mode(handle, FULCRUM_CUBLAS_DEFAULT_MATH),
             "cublasSetMathMode", err);

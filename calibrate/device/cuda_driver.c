@@ -94,18 +94,14 @@ static enum fulcrum_status start(
     struct fulcrum_cuda_driver *driver, struct fulcrum_error *err)
 {
     int result = driver->init(0);
-    if (result != FULCRUM_CU_SUCCESS) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "cuda: the driver does not start: %s (%d); --learner cpu runs on the CPU",
-            fulcrum_cuda_error_name(driver, result), result);
-    }
+    FAIL_IF(result != FULCRUM_CU_SUCCESS, err, FULCRUM_ERR_UNSUPPORTED,
+        "cuda: the driver does not start: %s (%d); --learner cpu runs on the CPU",
+        fulcrum_cuda_error_name(driver, result), result);
     int count = 0;
     result = driver->device_get_count(&count);
-    if (result == FULCRUM_CU_SUCCESS && count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "cuda: the driver shows no GPU (CUDA_VISIBLE_DEVICES?); --learner cpu runs "
-            "on the CPU");
-    }
+    FAIL_IF(result == FULCRUM_CU_SUCCESS && count == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "cuda: the driver shows no GPU (CUDA_VISIBLE_DEVICES?); --learner cpu runs "
+        "on the CPU");
     TRY(fulcrum_cuda_check(driver, result, "cuDeviceGetCount", err));
     return fulcrum_cuda_check(driver, driver->driver_get_version(&driver->version),
         "cuDriverGetVersion", err);
@@ -118,11 +114,8 @@ enum fulcrum_status fulcrum_cuda_driver_open(
     struct fulcrum_error why = {FULCRUM_OK, ""};
     enum fulcrum_status status = fulcrum_shared_library_open(
         &driver.library, FULCRUM_CUDA_LIBRARY_VARIABLE, library_names, &why);
-    if (status != FULCRUM_OK) {
-        return fulcrum_fail(err, status,
-            "cuda: %s: no NVIDIA driver here; --learner cpu runs on the CPU",
-            why.detail);
-    }
+    FAIL_IF(status != FULCRUM_OK, err, status,
+        "cuda: %s: no NVIDIA driver here; --learner cpu runs on the CPU", why.detail);
     status = fulcrum_shared_library_bind(
         driver.library, &driver, symbols, sizeof symbols / sizeof symbols[0], &why);
     status = status == FULCRUM_OK

@@ -266,18 +266,15 @@ static bool takes_all(const struct fulcrum_cuda_gpu *gpu, double sm_count)
 static enum fulcrum_status check_count(
     const struct fulcrum_cuda_gpu *gpu, double sm_count, struct fulcrum_error *err)
 {
-    if (!(sm_count >= 0.0 && sm_count <= gpu->sm_count)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "sm_count = %g is outside [0, %g], the SMs of this GPU", sm_count,
-            gpu->sm_count);
-    }
+    FAIL_IF(!(sm_count >= 0.0 && sm_count <= gpu->sm_count), err, FULCRUM_ERR_RANGE,
+        "sm_count = %g is outside [0, %g], the SMs of this GPU", sm_count,
+        gpu->sm_count);
     bool is_part = sm_count > 0.0 && sm_count < gpu->sm_count;
-    if (is_part && !fulcrum_cuda_can_divide(&gpu->driver)) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "cuda: this driver (CUDA %d.%d) cannot divide the GPU (needs CUDA 12.4, "
-            "driver 550 or newer)",
-            gpu->driver.version / 1000, gpu->driver.version % 1000 / 10);
-    }
+    FAIL_IF(is_part && !fulcrum_cuda_can_divide(&gpu->driver), err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "cuda: this driver (CUDA %d.%d) cannot divide the GPU (needs CUDA 12.4, "
+        "driver 550 or newer)",
+        gpu->driver.version / 1000, gpu->driver.version % 1000 / 10);
     return is_part && gpu->least_sm_count >= gpu->sm_count
                ? fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
                      "cuda: the driver makes no part of the %g SMs of this GPU",
@@ -296,12 +293,10 @@ static enum fulcrum_status cuda_share_open(struct fulcrum_cuda_share *out,
     const struct fulcrum_cuda_gpu *gpu, double sm_count, struct fulcrum_error *err)
 {
     struct fulcrum_cuda_share share = {0};
-    enum fulcrum_status status = check_count(gpu, sm_count, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = takes_all(gpu, sm_count) ? open_whole(&share, gpu, err)
-                                      : open_green(&share, gpu, ceil(sm_count), err);
+    TRY(check_count(gpu, sm_count, err));
+    enum fulcrum_status status = takes_all(gpu, sm_count)
+                                     ? open_whole(&share, gpu, err)
+                                     : open_green(&share, gpu, ceil(sm_count), err);
     if (status == FULCRUM_OK) {
         status = furnish(&share, gpu, err);
     }

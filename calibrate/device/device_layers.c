@@ -236,35 +236,6 @@ void fulcrum_device_lstm_advance(const struct fulcrum_lstm *layer,
     lstm_advance(layer, pass, &step);
 }
 
-/* One step back: the gates' sums, the cell before, then the recurrent gradient. */
-static void lstm_step_back(const struct fulcrum_lstm *layer,
-    const struct fulcrum_device_pass *pass,
-    const struct fulcrum_device_lstm_trace *trace,
-    const struct fulcrum_device_lstm_gradients *gradients, size_t first)
-{
-    size_t units = layer->unit_count;
-    size_t width = fulcrum_lstm_gate_count(layer);
-    fulcrum_place sums = fulcrum_place_at(gradients->gates, first * width);
-    struct fulcrum_device_launch launch = fulcrum_compute_rows(
-        pass->compute, FULCRUM_KERNEL_LSTM_BACKWARD, trace->batch_count, units);
-    launch.arguments.place[0] = sums;
-    launch.arguments.place[1] = fulcrum_place_at(trace->gates, first * width);
-    launch.arguments.place[2] = fulcrum_place_at(trace->cell, first * units);
-    launch.arguments.place[3] = fulcrum_place_at(trace->cell_tanh, first * units);
-    launch.arguments.place[4] = fulcrum_place_at(gradients->hidden, first * units);
-    launch.arguments.place[5] = gradients->recurrent;
-    launch.arguments.place[6] = gradients->cell;
-    launch.arguments.count[0] = (unsigned int)units;
-    struct fulcrum_device_product of_state = {.row_count = trace->batch_count,
-        .col_count = units,
-        .inner_count = width,
-        .a = sums,
-        .b = fulcrum_place_at(pass->parameters, fulcrum_lstm_recurrent_offset(layer)),
-        .c = gradients->recurrent};
-    fulcrum_compute_launch(pass->compute, &launch);
-    fulcrum_compute_multiply(pass->compute, &of_state);
-}
-
 static void lstm_to_parameters(const struct fulcrum_lstm *layer,
     const struct fulcrum_device_pass *pass, fulcrum_place hidden, fulcrum_place sums)
 {
@@ -295,7 +266,31 @@ void fulcrum_device_lstm_backward(const struct fulcrum_lstm *layer,
     fulcrum_compute_fill(pass->compute, gradients->cell, state, 0.0F);
     fulcrum_compute_fill(pass->compute, gradients->recurrent, state, 0.0F);
     for (size_t step = pass->row_count / batch; step > 0; step--) {
-        lstm_step_back(layer, pass, trace, gradients, (step - 1) * batch);
+        /* One step back: the gates' sums, the cell before, then the recurrent gradient.
+         */
+        size_t first = (step - 1) * batch;
+        size_t units = layer->unit_count;
+        size_t width = fulcrum_lstm_gate_count(layer);
+        fulcrum_place sums = fulcrum_place_at(gradients->gates, first * width);
+        struct fulcrum_device_launch launch = fulcrum_compute_rows(
+            pass->compute, FULCRUM_KERNEL_LSTM_BACKWARD, trace->batch_count, units);
+        launch.arguments.place[0] = sums;
+        launch.arguments.place[1] = fulcrum_place_at(trace->gates, first * width);
+        launch.arguments.place[2] = fulcrum_place_at(trace->cell, first * units);
+        launch.arguments.place[3] = fulcrum_place_at(trace->cell_tanh, first * units);
+        launch.arguments.place[4] = fulcrum_place_at(gradients->hidden, first * units);
+        launch.arguments.place[5] = gradients->recurrent;
+        launch.arguments.place[6] = gradients->cell;
+        launch.arguments.count[0] = (unsigned int)units;
+        struct fulcrum_device_product of_state = {.row_count = trace->batch_count,
+            .col_count = units,
+            .inner_count = width,
+            .a = sums,
+            .b = fulcrum_place_at(
+                pass->parameters, fulcrum_lstm_recurrent_offset(layer)),
+            .c = gradients->recurrent};
+        fulcrum_compute_launch(pass->compute, &launch);
+        fulcrum_compute_multiply(pass->compute, &of_state);
     }
     lstm_to_parameters(layer, pass, trace->hidden, gradients->gates);
     if (pass->input_gradient != FULCRUM_NOWHERE) {

@@ -375,11 +375,9 @@ enum fulcrum_status fulcrum_device_mlp_host_minibatch(
     if (host->old_log_probability == NULL) {
         host->old_log_probability = calloc(rows, sizeof *host->old_log_probability);
     }
-    if (host->input == NULL || host->action == NULL ||
-        host->old_log_probability == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "no memory for a minibatch of %zu rows", rows);
-    }
+    FAIL_IF(host->input == NULL || host->action == NULL ||
+                host->old_log_probability == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "no memory for a minibatch of %zu rows", rows);
     *out = *host;
     return FULCRUM_OK;
 }

@@ -176,37 +176,18 @@ static enum fulcrum_status list_devices(struct list *list, struct fulcrum_error 
     cl_uint count = 0;
     list->count = 0;
     /* A loader that finds no driver has an error code of its own. */
-    if (clGetPlatformIDs(MOST_PLATFORMS, platforms, &count) != CL_SUCCESS ||
-        count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "OpenCL: no driver (ICD) is installed: the GPU's own, or "
-            "pocl-opencl-icd for this CPU");
-    }
+    FAIL_IF(
+        clGetPlatformIDs(MOST_PLATFORMS, platforms, &count) != CL_SUCCESS || count == 0,
+        err, FULCRUM_ERR_UNSUPPORTED,
+        "OpenCL: no driver (ICD) is installed: the GPU's own, or "
+        "pocl-opencl-icd for this CPU");
     for (cl_uint i = 0; i < count && i < MOST_PLATFORMS; i++) {
         add_platform(list, platforms[i]);
     }
-    if (list->count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "OpenCL: drivers are installed, but they find no device");
-    }
+    FAIL_IF(list->count == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "OpenCL: drivers are installed, but they find no device");
     put_cpus_last(list);
     return FULCRUM_OK;
-}
-
-/* "device_index = 7: expected 0 (name), 1 (name)" */
-static enum fulcrum_status refuse_index(
-    const struct list *list, size_t index, struct fulcrum_error *err)
-{
-    char names[160] = "";
-    for (size_t i = 0; i < list->count; i++) {
-        char name[48];
-        size_t used = strlen(names);
-        device_text(list->devices[i], CL_DEVICE_NAME, name, sizeof name);
-        (void)snprintf(names + used, sizeof names - used, "%s%zu (%s)",
-            i > 0 ? ", " : "", i, name);
-    }
-    return fulcrum_fail(
-        err, FULCRUM_ERR_RANGE, "device_index = %zu: expected %.150s", index, names);
 }
 
 static bool can_divide(cl_device_id device, cl_device_partition_property how)
@@ -346,19 +327,6 @@ static const char *kernel_name(size_t kernel)
     return names[kernel];
 }
 
-static enum fulcrum_status find_kernels(
-    struct engine *engine, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < FULCRUM_KERNEL_COUNT; i++) {
-        cl_int code = CL_SUCCESS;
-        engine->kernels[i] = clCreateKernel(engine->program, kernel_name(i), &code);
-        if (code != CL_SUCCESS) {
-            return fail_with(err, kernel_name(i), code);
-        }
-    }
-    return FULCRUM_OK;
-}
-
 /* On `share` compute units of the device; on all of it where that is as many. */
 static enum fulcrum_status engine_open(struct engine *engine,
     const struct fulcrum_device_state *state, cl_uint share, struct fulcrum_error *err)
@@ -382,24 +350,26 @@ static enum fulcrum_status engine_open(struct engine *engine,
         return fail_with(err, "clCreateCommandQueue", code);
     }
     TRY(build(engine, state->is_wide, err));
-    return find_kernels(engine, err);
+    for (size_t i = 0; i < FULCRUM_KERNEL_COUNT; i++) {
+        engine->kernels[i] = clCreateKernel(engine->program, kernel_name(i), &code);
+        if (code != CL_SUCCESS) {
+            return fail_with(err, kernel_name(i), code);
+        }
+    }
+    return FULCRUM_OK;
 }
 
 /* Compute units for a wish; 0 is all. */
 static enum fulcrum_status share_for(const struct fulcrum_device_state *state,
     double sm_count, cl_uint *out, struct fulcrum_error *err)
 {
-    if (!(sm_count >= 0.0 && sm_count <= state->sm_count)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "sm_count = %g is outside [0, %g], the device's compute units", sm_count,
-            state->sm_count);
-    }
+    FAIL_IF(!(sm_count >= 0.0 && sm_count <= state->sm_count), err, FULCRUM_ERR_RANGE,
+        "sm_count = %g is outside [0, %g], the device's compute units", sm_count,
+        state->sm_count);
     double share = sm_count > 0.0 ? fmax(round(sm_count), 1.0) : state->sm_count;
-    if (share < state->sm_count && !is_divisible(state->device)) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "sm_count = %g: OpenCL cannot divide this device; 0 takes all of it",
-            sm_count);
-    }
+    FAIL_IF(share < state->sm_count && !is_divisible(state->device), err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "sm_count = %g: OpenCL cannot divide this device; 0 takes all of it", sm_count);
     *out = (cl_uint)share;
     return FULCRUM_OK;
 }
@@ -456,17 +426,25 @@ static enum fulcrum_status opencl_open(const struct fulcrum_device_options *opti
 {
     struct list list;
     cl_uint share = 0;
-    enum fulcrum_status status = list_devices(&list, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(list_devices(&list, err));
     if (options->index >= list.count) {
-        return refuse_index(&list, options->index, err);
+        /* "device_index = 7: expected 0 (name), 1 (name)" */
+        size_t index = options->index;
+        char names[160] = "";
+        for (size_t i = 0; i < list.count; i++) {
+            char name[48];
+            size_t used = strlen(names);
+            device_text(list.devices[i], CL_DEVICE_NAME, name, sizeof name);
+            (void)snprintf(names + used, sizeof names - used, "%s%zu (%s)",
+                i > 0 ? ", " : "", i, name);
+        }
+        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
+            "device_index = %zu: expected %.150s", index, names);
     }
     struct fulcrum_device_state *state = calloc(1, sizeof *state);
     TRY_MEMORY(state, err, "no memory for a device");
     look_at(state, list.devices[options->index], options->is_wide);
-    status = share_for(state, options->sm_count, &share, err);
+    enum fulcrum_status status = share_for(state, options->sm_count, &share, err);
     if (status == FULCRUM_OK) {
         status = engine_open(&state->engine, state, share, err);
     }

@@ -817,10 +817,8 @@ enum fulcrum_status fulcrum_device_r2d2_host_replay(struct fulcrum_device_r2d2 *
     if (replay->action == NULL) {
         replay->action = calloc(rows + options->train_batch, sizeof *replay->action);
     }
-    if (replay->image == NULL || replay->action == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "no memory for a replay of %zu images", rows);
-    }
+    FAIL_IF(replay->image == NULL || replay->action == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for a replay of %zu images", rows);
     *out = *replay;
     return FULCRUM_OK;
 }

@@ -93,15 +93,12 @@ static enum fulcrum_status cpu_open(const struct fulcrum_learner_options *option
     struct fulcrum_learner_state **out, struct fulcrum_learner_info *info,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_learner_options_check(options, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_learner_options_check(options, err));
     struct fulcrum_learner_state *state = calloc(1, sizeof *state);
     TRY_MEMORY(state, err, "no memory for a learner");
     state->options = *options;
     fulcrum_gemm_use_one_thread();
-    status = open_network(options, state, err);
+    enum fulcrum_status status = open_network(options, state, err);
     if (status != FULCRUM_OK) {
         cpu_close(state);
         return status;

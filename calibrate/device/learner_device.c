@@ -95,14 +95,11 @@ enum fulcrum_status fulcrum_learner_device_open(const struct fulcrum_device *dev
     struct fulcrum_learner_info *info, struct fulcrum_error *err)
 {
     struct fulcrum_device_info device_info;
-    enum fulcrum_status status = fulcrum_learner_options_check(options, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_learner_options_check(options, err));
     struct fulcrum_learner_state *state = calloc(1, sizeof *state);
     TRY_MEMORY(state, err, "no memory for a learner");
     state->options = *options;
-    status = open_device(device, options, state, &device_info, err);
+    enum fulcrum_status status = open_device(device, options, state, &device_info, err);
     if (status == FULCRUM_OK) {
         status = open_network(options, state, err);
     }
@@ -193,10 +190,8 @@ enum fulcrum_status fulcrum_learner_device_grant(struct fulcrum_learner_state *s
     double sm_count, double *granted, struct fulcrum_error *err)
 {
     const struct fulcrum_compute *compute = &state->compute;
-    if (compute->device->grant == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "the %s device cannot be divided", compute->device->name);
-    }
+    FAIL_IF(compute->device->grant == NULL, err, FULCRUM_ERR_UNSUPPORTED,
+        "the %s device cannot be divided", compute->device->name);
     return compute->device->grant(compute->state, sm_count, granted, err);
 }
 

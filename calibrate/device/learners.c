@@ -49,11 +49,9 @@ static enum fulcrum_status check_bounds(
 {
     for (size_t i = 0; i < count; i++) {
         const struct bound *bound = &bounds[i];
-        if (bound->value < bound->min || bound->value > bound->max) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s = %zu is outside [%zu, %zu]", bound->name, bound->value, bound->min,
-                bound->max);
-        }
+        FAIL_IF(bound->value < bound->min || bound->value > bound->max, err,
+            FULCRUM_ERR_RANGE, "%s = %zu is outside [%zu, %zu]", bound->name,
+            bound->value, bound->min, bound->max);
     }
     return FULCRUM_OK;
 }
@@ -99,10 +97,9 @@ enum fulcrum_status fulcrum_learner_options_check(
         {"max_batch", options->max_batch, 1, 4096},
         {"action_count", options->action_count, 1, 1024},
     };
-    if (fulcrum_learner_network_name(options->network) == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "network = %d is not one of the networks", (int)options->network);
-    }
+    FAIL_IF(fulcrum_learner_network_name(options->network) == NULL, err,
+        FULCRUM_ERR_RANGE, "network = %d is not one of the networks",
+        (int)options->network);
     TRY(check_bounds(bounds, sizeof bounds / sizeof bounds[0], err));
     return options->network == FULCRUM_NETWORK_R2D2 ? check_r2d2(options, err)
                                                     : check_mlp(options, err);

@@ -782,16 +782,12 @@ static enum fulcrum_status check_points(
     const struct fulcrum_fit_problem *problem, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < problem->count; i++) {
-        if (!isfinite(problem->x[i]) || problem->x[i] < 0) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s: x = %.6g of point %zu is not a finite number >= 0", problem->what,
-                problem->x[i], i + 1);
-        }
-        if (!isfinite(problem->y[i]) || problem->y[i] <= 0) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s: y = %.6g of point %zu is not a finite number > 0", problem->what,
-                problem->y[i], i + 1);
-        }
+        FAIL_IF(!isfinite(problem->x[i]) || problem->x[i] < 0, err, FULCRUM_ERR_RANGE,
+            "%s: x = %.6g of point %zu is not a finite number >= 0", problem->what,
+            problem->x[i], i + 1);
+        FAIL_IF(!isfinite(problem->y[i]) || problem->y[i] <= 0, err, FULCRUM_ERR_RANGE,
+            "%s: y = %.6g of point %zu is not a finite number > 0", problem->what,
+            problem->y[i], i + 1);
     }
     return FULCRUM_OK;
 }
@@ -811,11 +807,9 @@ static enum fulcrum_status check(
     }
     needed = without_prior > needed ? without_prior : needed;
     size_t have = fulcrum_fit_distinct(problem->x, problem->count, needed);
-    if (have < needed) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "%s: %zu points with %zu different x, at least %zu are needed",
-            problem->what, problem->count, have, needed);
-    }
+    FAIL_IF(have < needed, err, FULCRUM_ERR_NO_FIT,
+        "%s: %zu points with %zu different x, at least %zu are needed", problem->what,
+        problem->count, have, needed);
     return FULCRUM_OK;
 }
 

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "model/try.h"
 
@@ -171,24 +170,17 @@ static void advise(struct fulcrum_cpu_curve_fit *out,
 static enum fulcrum_status check(const struct fulcrum_cpu_curve_host *host,
     const struct fulcrum_point_set *set, struct fulcrum_error *err)
 {
-    if (!(host->core_count >= 1) || !(host->thread_count >= host->core_count) ||
-        !(host->socket_count >= 1) || !isfinite(host->thread_count)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "cpu curve: %.6g cores, %.6g threads, %.6g sockets is no machine",
-            host->core_count, host->thread_count, host->socket_count);
-    }
-    if (!(host->noise_rel >= 0) || host->noise_rel > 1) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "cpu curve: noise_rel = %.6g is outside [0, 1]", host->noise_rel);
-    }
-    if (host->is_noise_known && !(host->noise_rel > 0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "cpu curve: noise_rel = %.6g is known, above 0 expected", host->noise_rel);
-    }
-    if (set->x[0] < 1) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "cpu curve: %.6g actors, at least 1 expected", set->x[0]);
-    }
+    FAIL_IF(!(host->core_count >= 1) || !(host->thread_count >= host->core_count) ||
+                !(host->socket_count >= 1) || !isfinite(host->thread_count),
+        err, FULCRUM_ERR_RANGE,
+        "cpu curve: %.6g cores, %.6g threads, %.6g sockets is no machine",
+        host->core_count, host->thread_count, host->socket_count);
+    FAIL_IF(!(host->noise_rel >= 0) || host->noise_rel > 1, err, FULCRUM_ERR_RANGE,
+        "cpu curve: noise_rel = %.6g is outside [0, 1]", host->noise_rel);
+    FAIL_IF(host->is_noise_known && !(host->noise_rel > 0), err, FULCRUM_ERR_RANGE,
+        "cpu curve: noise_rel = %.6g is known, above 0 expected", host->noise_rel);
+    FAIL_IF(set->x[0] < 1, err, FULCRUM_ERR_RANGE,
+        "cpu curve: %.6g actors, at least 1 expected", set->x[0]);
     return FULCRUM_OK;
 }
 

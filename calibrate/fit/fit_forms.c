@@ -22,22 +22,17 @@
 static enum fulcrum_status fit_points_check(
     const struct fulcrum_samples *samples, struct fulcrum_error *err)
 {
-    if (samples->count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT, "%s: no points", samples->what);
-    }
+    FAIL_IF(
+        samples->count == 0, err, FULCRUM_ERR_NO_FIT, "%s: no points", samples->what);
     for (size_t i = 0; i < samples->count; i++) {
         double x = samples->x[i];
         double y = samples->y[i];
-        if (!isfinite(x) || x < 0) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s: x = %.6g of point %zu is not a finite number >= 0", samples->what,
-                x, i + 1);
-        }
-        if (!isfinite(y) || y <= 0) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s: y = %.6g of point %zu is not a finite number > 0", samples->what,
-                y, i + 1);
-        }
+        FAIL_IF(!isfinite(x) || x < 0, err, FULCRUM_ERR_RANGE,
+            "%s: x = %.6g of point %zu is not a finite number >= 0", samples->what, x,
+            i + 1);
+        FAIL_IF(!isfinite(y) || y <= 0, err, FULCRUM_ERR_RANGE,
+            "%s: y = %.6g of point %zu is not a finite number > 0", samples->what, y,
+            i + 1);
     }
     return FULCRUM_OK;
 }
@@ -130,11 +125,8 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
     const double *size, const double *time_s, size_t count, struct fulcrum_error *err)
 {
     struct fulcrum_point_set set = {0};
-    enum fulcrum_status status = fulcrum_point_set_new(
-        &set, &(struct fulcrum_samples){"batch time", size, time_s, count}, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_point_set_new(
+        &set, &(struct fulcrum_samples){"batch time", size, time_s, count}, err));
     /* Through the points of least and greatest size: near enough, and never singular.
      */
     assert(set.x != NULL && set.count > 0);
@@ -155,7 +147,7 @@ enum fulcrum_status fulcrum_fit_batch_time(struct fulcrum_line_fit *out,
         .y = time_s,
         .count = count};
     struct fulcrum_line_fit result = {0};
-    status = fulcrum_fit(&result.fit, &problem, err);
+    enum fulcrum_status status = fulcrum_fit(&result.fit, &problem, err);
     if (status == FULCRUM_OK) {
         result.per_batch_s = result.fit.parameter[0].value;
         result.per_item_s = result.fit.parameter[1].value;
@@ -263,25 +255,21 @@ static enum fulcrum_status check(const struct fulcrum_samples *samples,
 {
     assert(levels->x != NULL && levels->count > 0);
     double most = levels->x[levels->count - 1];
-    if (most > 1) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s: utilisation %.6g is above 1",
-            samples->what, most);
-    }
-    if (!(options->least_idle_w >= 0) || !isfinite(options->least_idle_w)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s: least_idle_w = %.6g, at least 0 expected", samples->what,
-            options->least_idle_w);
-    }
+    FAIL_IF(most > 1, err, FULCRUM_ERR_RANGE, "%s: utilisation %.6g is above 1",
+        samples->what, most);
+    FAIL_IF(!(options->least_idle_w >= 0) || !isfinite(options->least_idle_w), err,
+        FULCRUM_ERR_RANGE, "%s: least_idle_w = %.6g, at least 0 expected",
+        samples->what, options->least_idle_w);
     bool has_prior = options->alpha < 0 || options->alpha > 0 || isnan(options->alpha);
-    if (has_prior && (!(options->alpha >= alpha_low && options->alpha <= alpha_high) ||
-                         !(options->alpha_factor > 1) || !(options->noise_rel > 0))) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s: alpha = %.6g x or / %.6g beside noise_rel = %.6g is no prior, "
-            "expected "
-            "alpha in [%.6g, %.6g], a factor above 1 and noise above 0",
-            samples->what, options->alpha, options->alpha_factor, options->noise_rel,
-            alpha_low, alpha_high);
-    }
+    FAIL_IF(
+        has_prior && (!(options->alpha >= alpha_low && options->alpha <= alpha_high) ||
+                         !(options->alpha_factor > 1) || !(options->noise_rel > 0)),
+        err, FULCRUM_ERR_RANGE,
+        "%s: alpha = %.6g x or / %.6g beside noise_rel = %.6g is no prior, "
+        "expected "
+        "alpha in [%.6g, %.6g], a factor above 1 and noise above 0",
+        samples->what, options->alpha, options->alpha_factor, options->noise_rel,
+        alpha_low, alpha_high);
     return FULCRUM_OK;
 }
 

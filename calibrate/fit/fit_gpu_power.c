@@ -51,22 +51,19 @@ static bool is_share(double value)
 static enum fulcrum_status check(
     const struct fulcrum_gpu_load *loads, size_t count, struct fulcrum_error *err)
 {
-    if (count > FULCRUM_GPU_LOAD_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "GPU power: %zu levels, at most %d expected", count, FULCRUM_GPU_LOAD_MAX);
-    }
+    FAIL_IF(count > FULCRUM_GPU_LOAD_MAX, err, FULCRUM_ERR_RANGE,
+        "GPU power: %zu levels, at most %d expected", count, FULCRUM_GPU_LOAD_MAX);
     for (size_t i = 0; i < count; i++) {
         const struct fulcrum_gpu_load *load = &loads[i];
         double busy = load->train_frac + load->inference_frac;
-        if (!is_share(load->train_frac) || !is_share(load->inference_frac) ||
-            !is_share(load->sm_frac) || !(busy <= 1) || !(load->watts > 0) ||
-            !isfinite(load->watts) || (busy > 0 && !load->is_active)) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "GPU power, level %zu: %.6g W at %.6g training, %.6g inference, %.6g "
-                "of the SMs%s; watts above 0 and shares of one program expected",
-                i, load->watts, load->train_frac, load->inference_frac, load->sm_frac,
-                load->is_active ? "" : ", held by nobody");
-        }
+        FAIL_IF(!is_share(load->train_frac) || !is_share(load->inference_frac) ||
+                    !is_share(load->sm_frac) || !(busy <= 1) || !(load->watts > 0) ||
+                    !isfinite(load->watts) || (busy > 0 && !load->is_active),
+            err, FULCRUM_ERR_RANGE,
+            "GPU power, level %zu: %.6g W at %.6g training, %.6g inference, %.6g "
+            "of the SMs%s; watts above 0 and shares of one program expected",
+            i, load->watts, load->train_frac, load->inference_frac, load->sm_frac,
+            load->is_active ? "" : ", held by nobody");
     }
     return FULCRUM_OK;
 }
@@ -214,14 +211,10 @@ enum fulcrum_status fulcrum_fit_gpu_power(struct fulcrum_gpu_power_fit *out,
     struct variety variety = look(loads, count);
     struct fulcrum_gpu_power_fit result = {.told = tell(&variety)};
     /* A level without training has no scale to be told on. */
-    if (!variety.has_held || (!variety.has_nobody && !variety.has_busy)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "GPU power: %zu levels that do not differ in load", count);
-    }
-    if (variety.has_inference && !variety.has_training) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "GPU power: inference without a level of training");
-    }
+    FAIL_IF(!variety.has_held || (!variety.has_nobody && !variety.has_busy), err,
+        FULCRUM_ERR_NO_FIT, "GPU power: %zu levels that do not differ in load", count);
+    FAIL_IF(variety.has_inference && !variety.has_training, err, FULCRUM_ERR_NO_FIT,
+        "GPU power: inference without a level of training");
     TRY(fit_levels(&result, loads, count, err));
     const struct fulcrum_fit_estimate *estimate = result.fit.parameter;
     result.idle_w = estimate[IDLE].value;

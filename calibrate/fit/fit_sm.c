@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/design/scale.h"
 #include "model/try.h"
@@ -81,12 +80,10 @@ static enum fulcrum_status check_points(const struct fulcrum_sm_point *points,
         const struct fulcrum_sm_point *point = &points[i];
         bool is_good = point->sm_count >= 1 && point->sm_count <= sm_count &&
                        point->batch >= 0 && isfinite(point->batch);
-        if (!is_good) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "SM sweep: a batch of %.6g on %.6g SMs, expected at least 0 and 1 to "
-                "%.6g",
-                point->batch, point->sm_count, sm_count);
-        }
+        FAIL_IF(!is_good, err, FULCRUM_ERR_RANGE,
+            "SM sweep: a batch of %.6g on %.6g SMs, expected at least 0 and 1 to "
+            "%.6g",
+            point->batch, point->sm_count, sm_count);
     }
     return FULCRUM_OK;
 }
@@ -246,12 +243,10 @@ enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
     TRY(check_points(points, count, sm_count, err));
     size_t sms = distinct_of(points, count, sm_count_of, LEAST_SM_COUNTS);
     size_t sizes = distinct_of(points, count, batch_of, LEAST_BATCHES);
-    if (sms < LEAST_SM_COUNTS || sizes < LEAST_BATCHES) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "SM sweep: inference of %zu batch sizes on %zu numbers of SMs, at least %d "
-            "and %d expected",
-            sizes, sms, LEAST_BATCHES, LEAST_SM_COUNTS);
-    }
+    FAIL_IF(sms < LEAST_SM_COUNTS || sizes < LEAST_BATCHES, err, FULCRUM_ERR_NO_FIT,
+        "SM sweep: inference of %zu batch sizes on %zu numbers of SMs, at least %d "
+        "and %d expected",
+        sizes, sms, LEAST_BATCHES, LEAST_SM_COUNTS);
     return fit_points(out, &context, count, err);
 }
 

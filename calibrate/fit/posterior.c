@@ -404,10 +404,8 @@ static enum fulcrum_status begin(struct cloud *cloud,
     cloud->spread = calloc(n * n, sizeof(double));
     cloud->room = calloc(problem->thread_count * cloud->room_count, sizeof(double));
     cloud->accepted = calloc(problem->thread_count, sizeof(size_t));
-    if (!is_allocated(cloud)) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws", count);
-    }
+    FAIL_IF(!is_allocated(cloud), err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws",
+        count);
     fulcrum_parallel_each(problem->thread_count, begin_share, cloud);
     if (is_stopped(cloud)) {
         return fail_stopped(err);
@@ -711,27 +709,23 @@ static size_t data_that_count(const struct fulcrum_posterior_problem *problem)
 static enum fulcrum_status check(
     const struct fulcrum_posterior_problem *problem, struct fulcrum_error *err)
 {
-    if (problem->belief_count == 0 || problem->thread_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "no parameter to fit");
-    }
+    FAIL_IF(problem->belief_count == 0 || problem->thread_count == 0, err,
+        FULCRUM_ERR_RANGE, "no parameter to fit");
     for (size_t i = 0; i < problem->belief_count; i++) {
         const struct fulcrum_belief *belief = &problem->beliefs[i];
         double q = fulcrum_fit_to_scale(belief->scale, belief->value);
-        if (!isfinite(q) || !(belief->sd > 0.0 && isfinite(belief->sd))) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s: a prior of %g with a standard deviation of %g is none on a %s "
-                "scale",
-                belief->path, belief->value, belief->sd,
-                fulcrum_scale_name(belief->scale));
-        }
+        FAIL_IF(!isfinite(q) || !(belief->sd > 0.0 && isfinite(belief->sd)), err,
+            FULCRUM_ERR_RANGE,
+            "%s: a prior of %g with a standard deviation of %g is none on a %s "
+            "scale",
+            belief->path, belief->value, belief->sd, fulcrum_scale_name(belief->scale));
     }
     for (size_t i = 0; i < problem->datum_count; i++) {
-        if (!(problem->data[i].sd > 0.0) || !isfinite(problem->data[i].value)) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "observation %zu: %g with an error of %g: expected a finite number and "
-                "an error above 0",
-                i, problem->data[i].value, problem->data[i].sd);
-        }
+        FAIL_IF(!(problem->data[i].sd > 0.0) || !isfinite(problem->data[i].value), err,
+            FULCRUM_ERR_RANGE,
+            "observation %zu: %g with an error of %g: expected a finite number and "
+            "an error above 0",
+            i, problem->data[i].value, problem->data[i].sd);
     }
     return FULCRUM_OK;
 }
@@ -956,9 +950,8 @@ static enum fulcrum_status describe(struct search *search, const gsl_vector *bes
     const struct fulcrum_posterior_problem *problem = search->problem;
     size_t n = problem->belief_count;
     memcpy(out->z, best->data, n * sizeof *out->z);
-    if (!posterior_run(problem, 0, out->z, out->value, out->predicted)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT, "the best parameters cannot run");
-    }
+    FAIL_IF(!posterior_run(problem, 0, out->z, out->value, out->predicted), err,
+        FULCRUM_ERR_NO_FIT, "the best parameters cannot run");
     out->misfit = posterior_misfit(problem, out->predicted);
     out->penalty = posterior_penalty(problem, out->z);
     size_t rows = data_that_count(problem);

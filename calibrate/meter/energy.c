@@ -122,10 +122,8 @@ static enum fulcrum_status open_source(struct source *source,
     source->domain = source->meter->domains(source->state, &source->count);
     source->track = calloc(source->count + 1, sizeof *source->track);
     source->read_j = calloc(source->count + 1, sizeof *source->read_j);
-    if (source->track == NULL || source->read_j == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "%zu energy domains", source->count);
-    }
+    FAIL_IF(source->track == NULL || source->read_j == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "%zu energy domains", source->count);
     for (size_t i = 0; i < source->count; i++) {
         source->track[i].window_j = (double)NAN;
     }

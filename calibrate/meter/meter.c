@@ -23,10 +23,8 @@ enum fulcrum_status fulcrum_meter_path(char path[FULCRUM_METER_PATH_SIZE],
     va_start(args, format);
     int length = vsnprintf(path, FULCRUM_METER_PATH_SIZE, format, args);
     va_end(args);
-    if (length < 0 || length >= FULCRUM_METER_PATH_SIZE) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_UNSUPPORTED, "%.60s...: path too long", path);
-    }
+    FAIL_IF(length < 0 || length >= FULCRUM_METER_PATH_SIZE, err,
+        FULCRUM_ERR_UNSUPPORTED, "%.60s...: path too long", path);
     return FULCRUM_OK;
 }
 
@@ -34,12 +32,10 @@ enum fulcrum_status fulcrum_meter_path(char path[FULCRUM_METER_PATH_SIZE],
 static enum fulcrum_status fail_unreadable(
     const char *path, int reason, struct fulcrum_error *err)
 {
-    if (reason == EACCES || reason == EPERM) {
-        return fulcrum_fail(err, FULCRUM_ERR_FILE,
-            "%s may be read by root only: run as root, or allow it once with "
-            "`sudo chmod a+r %s`",
-            path, path);
-    }
+    FAIL_IF(reason == EACCES || reason == EPERM, err, FULCRUM_ERR_FILE,
+        "%s may be read by root only: run as root, or allow it once with "
+        "`sudo chmod a+r %s`",
+        path, path);
     return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: %s", path, strerror(reason));
 }
 
@@ -58,10 +54,8 @@ enum fulcrum_status fulcrum_meter_read_line(
         return fail_unreadable(path, reason, err);
     }
     size_t length = got == NULL ? 0 : strcspn(line, "\n");
-    if (length == 0 || length + 1 >= size) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: %s", path,
-            length == 0 ? "empty" : "line too long");
-    }
+    FAIL_IF(length == 0 || length + 1 >= size, err, FULCRUM_ERR_FORMAT, "%s: %s", path,
+        length == 0 ? "empty" : "line too long");
     line[length] = '\0';
     return FULCRUM_OK;
 }
@@ -76,10 +70,8 @@ enum fulcrum_status fulcrum_meter_read_count(
     uintmax_t value = strtoumax(line, &end, 10);
     /* strtoumax takes signs and leading blanks; the kernel writes neither. */
     int plain = line[0] >= '0' && line[0] <= '9' && *end == '\0';
-    if (!plain || errno != 0 || value > UINT64_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s: \"%s\" is not a whole number >= 0", path, line);
-    }
+    FAIL_IF(!plain || errno != 0 || value > UINT64_MAX, err, FULCRUM_ERR_FORMAT,
+        "%s: \"%s\" is not a whole number >= 0", path, line);
     *out = (uint64_t)value;
     return FULCRUM_OK;
 }
@@ -118,8 +110,6 @@ enum fulcrum_status fulcrum_meter_open_first(const struct fulcrum_meter **meter,
         }
         (void)fulcrum_fail_more(&all, status, "%s: %s", (*m)->name, one.detail);
     }
-    if (all.status == FULCRUM_OK) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "no meter for it");
-    }
+    FAIL_IF(all.status == FULCRUM_OK, err, FULCRUM_ERR_UNSUPPORTED, "no meter for it");
     return fulcrum_fail(err, all.status, "%s", all.detail);
 }

@@ -255,10 +255,8 @@ static enum fulcrum_status start_sampler(
     if (!needs_sampler) {
         return FULCRUM_OK;
     }
-    if (pthread_create(&state->sampler, NULL, sample, state) != 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "the thread that asks for watts cannot be started");
-    }
+    FAIL_IF(pthread_create(&state->sampler, NULL, sample, state) != 0, err,
+        FULCRUM_ERR_UNSUPPORTED, "the thread that asks for watts cannot be started");
     state->has_sampler = 1;
     return FULCRUM_OK;
 }
@@ -284,9 +282,8 @@ static enum fulcrum_status open_gpus(
     size_t count = fulcrum_nvml_count(state->nvml);
     state->domain = calloc(count, sizeof *state->domain);
     state->gauge = calloc(count, sizeof *state->gauge);
-    if (state->domain == NULL || state->gauge == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu GPUs", count);
-    }
+    FAIL_IF(state->domain == NULL || state->gauge == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "%zu GPUs", count);
     state->count = count;
     TRY(choose_ways(state, err));
     /* The first samples, so that joules count from here. */

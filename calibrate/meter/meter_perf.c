@@ -34,10 +34,8 @@ static enum fulcrum_status parse_config(
     if (named) {
         value = strtoull(line + 6, &end, 0);
     }
-    if (!named || end == line + 6 || *end != '\0' || errno != 0) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "%s: \"%s\" is not event=<number>", path, line);
-    }
+    FAIL_IF(!named || end == line + 6 || *end != '\0' || errno != 0, err,
+        FULCRUM_ERR_FORMAT, "%s: \"%s\" is not event=<number>", path, line);
     *out = value;
     return FULCRUM_OK;
 }
@@ -47,10 +45,8 @@ static enum fulcrum_status parse_scale(
 {
     char *end = NULL;
     double value = strtod(line, &end);
-    if (end == line || *end != '\0' || !isfinite(value) || value <= 0) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "%s: \"%s\" is not a number above 0", path, line);
-    }
+    FAIL_IF(end == line || *end != '\0' || !isfinite(value) || value <= 0, err,
+        FULCRUM_ERR_FORMAT, "%s: \"%s\" is not a number above 0", path, line);
     *out = value;
     return FULCRUM_OK;
 }
@@ -145,11 +141,10 @@ enum fulcrum_status fulcrum_perf_cpu_list(int *cpu, size_t *count, size_t capaci
     long last = 0;
     int more = 1;
     while (more) {
-        if (!take_range(&text, &first, &last) || (*text != ',' && *text != '\0') ||
-            (size_t)(last - first) >= capacity - found) {
-            return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-                "\"%s\" is not a list of at most %zu processors", list, capacity);
-        }
+        FAIL_IF(!take_range(&text, &first, &last) || (*text != ',' && *text != '\0') ||
+                    (size_t)(last - first) >= capacity - found,
+            err, FULCRUM_ERR_FORMAT, "\"%s\" is not a list of at most %zu processors",
+            list, capacity);
         for (long i = first; i <= last; i++) {
             cpu[found++] = (int)i;
         }
@@ -190,12 +185,10 @@ static int open_event(const struct fulcrum_perf_event *event, int cpu)
 
 static enum fulcrum_status fail_open(int reason, int cpu, struct fulcrum_error *err)
 {
-    if (reason == EACCES || reason == EPERM) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "perf_event_open on processor %d: not permitted; run as root, grant "
-            "CAP_PERFMON, or set kernel.perf_event_paranoid to 0",
-            cpu);
-    }
+    FAIL_IF(reason == EACCES || reason == EPERM, err, FULCRUM_ERR_UNSUPPORTED,
+        "perf_event_open on processor %d: not permitted; run as root, grant "
+        "CAP_PERFMON, or set kernel.perf_event_paranoid to 0",
+        cpu);
     return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
         "perf_event_open on processor %d: %s", cpu, strerror(reason));
 }
@@ -275,10 +268,9 @@ static enum fulcrum_status perf_read(
     double now_j[MOST_DOMAINS] = {0};
     for (size_t i = 0; i < state->count; i++) {
         uint64_t value = 0;
-        if (read(state->file[i], &value, sizeof value) != (ssize_t)sizeof value) {
-            return fulcrum_fail(err, FULCRUM_ERR_FILE, "energy counter of %s: %s",
-                state->domain[i].name, strerror(errno));
-        }
+        FAIL_IF(read(state->file[i], &value, sizeof value) != (ssize_t)sizeof value,
+            err, FULCRUM_ERR_FILE, "energy counter of %s: %s", state->domain[i].name,
+            strerror(errno));
         now_j[i] = (double)value * state->j_per_count[i];
     }
     memcpy(energy_j, now_j, state->count * sizeof *energy_j);

@@ -10,13 +10,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/meter/meter.h"
+#include "model/try.h"
 
 /* A zone of the kernel: one energy counter that wraps at its range. */
 struct zone {
@@ -147,12 +147,10 @@ static enum fulcrum_status open_zones(struct fulcrum_meter_state *state,
             return restate(err, FULCRUM_ERR_UNSUPPORTED);
         }
     }
-    if (state->count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "%s has no package to read; load the module intel_rapl_msr, or use a "
-            "machine that is not virtual",
-            base);
-    }
+    FAIL_IF(state->count == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "%s has no package to read; load the module intel_rapl_msr, or use a "
+        "machine that is not virtual",
+        base);
     return FULCRUM_OK;
 }
 
@@ -160,21 +158,16 @@ static enum fulcrum_status powercap_open(
     const char *root, struct fulcrum_meter_state **out, struct fulcrum_error *err)
 {
     char base[FULCRUM_METER_PATH_SIZE];
-    enum fulcrum_status status =
-        fulcrum_meter_path(base, err, "%s/sys/class/powercap", root);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_meter_path(base, err, "%s/sys/class/powercap", root));
     struct dirent **entry = NULL;
     int count = scandir(base, &entry, is_zone, alphasort);
-    if (count < 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "%s: %s; the kernel has no powercap (or hides it from this container)",
-            base, strerror(errno));
-    }
+    FAIL_IF(count < 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "%s: %s; the kernel has no powercap (or hides it from this container)", base,
+        strerror(errno));
     struct fulcrum_meter_state *state = state_new((size_t)count + 1);
-    status = state == NULL ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d zones", count)
-                           : open_zones(state, base, entry, count, err);
+    enum fulcrum_status status =
+        state == NULL ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%d zones", count)
+                      : open_zones(state, base, entry, count, err);
     for (int i = 0; i < count; i++) {
         free(entry[i]);
     }

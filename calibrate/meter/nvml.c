@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,54 +142,48 @@ static int load(struct fulcrum_nvml *nvml, const char *root, struct fulcrum_erro
     return 1;
 }
 
-/* What is not told stays empty. */
-static void describe(const struct fulcrum_nvml *nvml, struct gpu *gpu)
-{
-    const struct fulcrum_nvml_calls *call = &nvml->call;
-    struct fulcrum_nvml_info *info = &gpu->info;
-    unsigned mode = 0;
-    unsigned pending = 0;
-    if (call->name == NULL ||
-        call->name(gpu->device, info->name, sizeof info->name) != 0) {
-        info->name[0] = '\0';
-    }
-    if (call->uuid == NULL ||
-        call->uuid(gpu->device, info->uuid, sizeof info->uuid) != 0) {
-        info->uuid[0] = '\0';
-    }
-    if (call->compute == NULL ||
-        call->compute(gpu->device, &info->compute_major, &info->compute_minor) != 0) {
-        info->compute_major = 0;
-        info->compute_minor = 0;
-    }
-    if (call->mig_mode != NULL && call->mig_mode(gpu->device, &mode, &pending) == 0) {
-        info->is_mig = mode == FULCRUM_NVML_MIG_ENABLED;
-    }
-    info->name[sizeof info->name - 1] = '\0';
-    info->uuid[sizeof info->uuid - 1] = '\0';
-}
-
 static enum fulcrum_status find_gpus(
     struct fulcrum_nvml *nvml, struct fulcrum_error *err)
 {
     unsigned count = 0;
     int result = nvml->call.count(&count);
-    if (result != FULCRUM_NVML_SUCCESS) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "nvmlDeviceGetCount_v2: %.100s", nvml->call.error_string(result));
-    }
-    if (count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "NVIDIA's driver is loaded and has no GPU (or hides it from this "
-            "container)");
-    }
+    FAIL_IF(result != FULCRUM_NVML_SUCCESS, err, FULCRUM_ERR_UNSUPPORTED,
+        "nvmlDeviceGetCount_v2: %.100s", nvml->call.error_string(result));
+    FAIL_IF(count == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "NVIDIA's driver is loaded and has no GPU (or hides it from this "
+        "container)");
     nvml->gpu = calloc(count, sizeof *nvml->gpu);
     TRY_MEMORY(nvml->gpu, err, "%u GPUs", count);
     nvml->count = count;
     for (unsigned i = 0; i < count; i++) {
         nvml->gpu[i].result = nvml->call.handle(i, &nvml->gpu[i].device);
         if (nvml->gpu[i].result == FULCRUM_NVML_SUCCESS) {
-            describe(nvml, &nvml->gpu[i]);
+            /* What is not told stays empty. */
+            struct gpu *gpu = &nvml->gpu[i];
+            const struct fulcrum_nvml_calls *call = &nvml->call;
+            struct fulcrum_nvml_info *info = &gpu->info;
+            unsigned mode = 0;
+            unsigned pending = 0;
+            if (call->name == NULL ||
+                call->name(gpu->device, info->name, sizeof info->name) != 0) {
+                info->name[0] = '\0';
+            }
+            if (call->uuid == NULL ||
+                call->uuid(gpu->device, info->uuid, sizeof info->uuid) != 0) {
+                info->uuid[0] = '\0';
+            }
+            if (call->compute == NULL ||
+                call->compute(
+                    gpu->device, &info->compute_major, &info->compute_minor) != 0) {
+                info->compute_major = 0;
+                info->compute_minor = 0;
+            }
+            if (call->mig_mode != NULL &&
+                call->mig_mode(gpu->device, &mode, &pending) == 0) {
+                info->is_mig = mode == FULCRUM_NVML_MIG_ENABLED;
+            }
+            info->name[sizeof info->name - 1] = '\0';
+            info->uuid[sizeof info->uuid - 1] = '\0';
         }
     }
     return FULCRUM_OK;
@@ -255,10 +248,8 @@ enum { ABSENT = FULCRUM_NVML_FUNCTION_NOT_FOUND };
 static enum fulcrum_status prepare(const struct query *query, struct fulcrum_error *err)
 {
     const struct fulcrum_nvml *nvml = query->nvml;
-    if (query->index >= nvml->count) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "gpu-%zu: this machine has %zu, counted from 0", query->index, nvml->count);
-    }
+    FAIL_IF(query->index >= nvml->count, err, FULCRUM_ERR_RANGE,
+        "gpu-%zu: this machine has %zu, counted from 0", query->index, nvml->count);
     const struct query handle = {nvml, query->index, "nvmlDeviceGetHandleByIndex_v2"};
     return conclude(&handle, nvml->gpu[query->index].result, err);
 }
@@ -280,11 +271,9 @@ static enum fulcrum_status take_watts(const struct query *query, double milliwat
     double *out, struct fulcrum_error *err)
 {
     double watts = 1e-3 * milliwatts;
-    if (!(watts >= 0 && watts <= most_w)) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "gpu-%zu: %s: %.6g W is outside [0, %.6g]", query->index, query->what,
-            watts, most_w);
-    }
+    FAIL_IF(!(watts >= 0 && watts <= most_w), err, FULCRUM_ERR_FORMAT,
+        "gpu-%zu: %s: %.6g W is outside [0, %.6g]", query->index, query->what, watts,
+        most_w);
     *out = watts;
     return FULCRUM_OK;
 }

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "calibrate/network/activation.h"
 #include "calibrate/random.h"
 
 /* Uniform in +-sqrt(6 / (fan_in + fan_out)): Glorot and Bengio (2010). */

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "calibrate/network/layer.h"

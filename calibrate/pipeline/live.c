@@ -386,17 +386,12 @@ static enum fulcrum_status set_batching(
     if (!is_fixed && (most == 0 || most > room)) {
         most = room;
     }
-    if (most == 0 || most > room) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "a batch of %zu requests of %zu observations: the learner takes %zu "
-            "observations",
-            is_fixed ? most : 1, plan->envs_per_actor, plan->inference.max_batch);
-    }
-    if (is_fixed && most > plan->actor_count) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "a batch of %zu requests never fills with %zu actors", most,
-            plan->actor_count);
-    }
+    FAIL_IF(most == 0 || most > room, err, FULCRUM_ERR_INFEASIBLE,
+        "a batch of %zu requests of %zu observations: the learner takes %zu "
+        "observations",
+        is_fixed ? most : 1, plan->envs_per_actor, plan->inference.max_batch);
+    FAIL_IF(is_fixed && most > plan->actor_count, err, FULCRUM_ERR_INFEASIBLE,
+        "a batch of %zu requests never fills with %zu actors", most, plan->actor_count);
     live->least_requests = is_fixed ? most : 1;
     live->most_requests = most;
     return FULCRUM_OK;
@@ -424,11 +419,9 @@ static enum fulcrum_status start_threads(
     live->has_trainer = live->plan.training.state != NULL &&
                         pthread_create(&live->trainer, NULL, train, live) == 0;
     live->has_server = pthread_create(&live->server, NULL, serve, live) == 0;
-    if (!live->has_server ||
-        (live->plan.training.state != NULL && !live->has_trainer)) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_UNSUPPORTED, "the server's threads cannot start");
-    }
+    FAIL_IF(
+        !live->has_server || (live->plan.training.state != NULL && !live->has_trainer),
+        err, FULCRUM_ERR_UNSUPPORTED, "the server's threads cannot start");
     for (size_t i = 0; i < live->plan.actor_count; i++) {
         TRY(seat(live, i, err));
     }
@@ -443,11 +436,9 @@ static enum fulcrum_status allocate(
     live->answers = calloc(live->plan.actor_count * envs + 1, sizeof *live->answers);
     live->seats = calloc(live->most_requests + 1, sizeof *live->seats);
     live->inferred = calloc(live->most_requests * envs + 1, sizeof *live->inferred);
-    if (live->actors == NULL || live->answers == NULL || live->seats == NULL ||
-        live->inferred == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "%zu actors", live->plan.actor_count);
-    }
+    FAIL_IF(live->actors == NULL || live->answers == NULL || live->seats == NULL ||
+                live->inferred == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "%zu actors", live->plan.actor_count);
     return fulcrum_request_queue_new(&live->request_queue, live->plan.actor_count, err);
 }
 
@@ -469,10 +460,8 @@ static enum fulcrum_status allocate_replay(
     live->note = calloc(live->note_count, sizeof *live->note);
     live->drawn_notes =
         calloc(options.length * live->rows.batch_count, options.note_byte);
-    if (live->note == NULL || live->drawn_notes == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a batch of %zu sequences",
-            live->rows.batch_count);
-    }
+    FAIL_IF(live->note == NULL || live->drawn_notes == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "a batch of %zu sequences", live->rows.batch_count);
     /* What nothing fills stays zero; actions come from a table of uniform ones. */
     const struct fulcrum_train_rows *rows = &live->rows;
     size_t count = rows->step_count * rows->batch_count;

@@ -15,13 +15,11 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "calibrate/actor/actor.h"
 #include "calibrate/actor/placement.h"
 #include "calibrate/device/learner.h"
 #include "calibrate/host.h"
@@ -103,9 +101,8 @@ static enum fulcrum_status make_steppers(
 static enum fulcrum_status pause_s(
     struct fulcrum_window_room *room, double time_s, struct fulcrum_error *err)
 {
-    if (room->stops != NULL && room->stops(room->user)) {
-        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped");
-    }
+    FAIL_IF(room->stops != NULL && room->stops(room->user), err,
+        FULCRUM_ERR_INTERRUPTED, "stopped");
     fulcrum_sleep_s(time_s);
     return FULCRUM_OK;
 }
@@ -524,29 +521,23 @@ static bool looks_around(void *user)
 static enum fulcrum_status check_options(
     const struct fulcrum_measure_options *options, struct fulcrum_error *err)
 {
-    if (options->config_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "nothing to measure");
-    }
-    if (!(options->window_s > 0.0) || options->window_count == 0 ||
-        options->most_windows < options->window_count) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "windows of %g s, %zu to %zu of them: expected at least one above 0 s",
-            options->window_s, options->window_count, options->most_windows);
-    }
-    if (!(options->calm_wait_s >= 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "a wait of %g s for a calm machine: expected at least 0",
-            options->calm_wait_s);
-    }
+    FAIL_IF(options->config_count == 0, err, FULCRUM_ERR_RANGE, "nothing to measure");
+    FAIL_IF(!(options->window_s > 0.0) || options->window_count == 0 ||
+                options->most_windows < options->window_count,
+        err, FULCRUM_ERR_RANGE,
+        "windows of %g s, %zu to %zu of them: expected at least one above 0 s",
+        options->window_s, options->window_count, options->most_windows);
+    FAIL_IF(!(options->calm_wait_s >= 0.0), err, FULCRUM_ERR_RANGE,
+        "a wait of %g s for a calm machine: expected at least 0", options->calm_wait_s);
     for (size_t i = 0; i < options->config_count; i++) {
         const struct fulcrum_measure_config *config = &options->configs[i];
-        if (config->actor_count == 0 || config->envs_per_actor == 0 ||
-            config->actor_count * config->envs_per_actor > FULCRUM_MEASURE_ENVS_MOST) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%zu actors with %zu environments: expected 1 to %d environments",
-                config->actor_count, config->envs_per_actor,
-                (int)FULCRUM_MEASURE_ENVS_MOST);
-        }
+        FAIL_IF(config->actor_count == 0 || config->envs_per_actor == 0 ||
+                    config->actor_count * config->envs_per_actor >
+                        FULCRUM_MEASURE_ENVS_MOST,
+            err, FULCRUM_ERR_RANGE,
+            "%zu actors with %zu environments: expected 1 to %d environments",
+            config->actor_count, config->envs_per_actor,
+            (int)FULCRUM_MEASURE_ENVS_MOST);
     }
     return FULCRUM_OK;
 }
@@ -590,9 +581,8 @@ static enum fulcrum_status measure_item(
         session->is_stopped = 1;
         return FULCRUM_OK;
     }
-    if (status != FULCRUM_ERR_ENVIRONMENT && status != FULCRUM_ERR_INFEASIBLE) {
-        return fulcrum_fail(err, status, "%s", why.detail);
-    }
+    FAIL_IF(status != FULCRUM_ERR_ENVIRONMENT && status != FULCRUM_ERR_INFEASIBLE, err,
+        status, "%s", why.detail);
     (void)snprintf(item->failure, sizeof item->failure, "%.*s",
         (int)sizeof item->failure - 1, why.detail);
     return status == FULCRUM_ERR_ENVIRONMENT

@@ -3,7 +3,6 @@
 #include "calibrate/pipeline/measure_stages.h"
 
 #include <gsl/gsl_sort.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,21 +46,17 @@ static enum fulcrum_status check(
     const struct fulcrum_measure_stages_options *options, struct fulcrum_error *err)
 {
     const struct fulcrum_measure_options *measure = options->measure;
-    if (measure->config_count == 0 || options->pair_count == 0 ||
-        !(measure->window_s > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu configurations, %zu pairs of windows of %g s: expected one or more of "
-            "each above 0 s",
-            measure->config_count, options->pair_count, measure->window_s);
-    }
+    FAIL_IF(measure->config_count == 0 || options->pair_count == 0 ||
+                !(measure->window_s > 0.0),
+        err, FULCRUM_ERR_RANGE,
+        "%zu configurations, %zu pairs of windows of %g s: expected one or more of "
+        "each above 0 s",
+        measure->config_count, options->pair_count, measure->window_s);
     for (size_t i = 0; i < measure->config_count; i++) {
         size_t envs =
             measure->configs[i].actor_count * measure->configs[i].envs_per_actor;
-        if (envs == 0 || envs > FULCRUM_MEASURE_ENVS_MOST) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%zu environments: expected 1 to %d", envs,
-                (int)FULCRUM_MEASURE_ENVS_MOST);
-        }
+        FAIL_IF(envs == 0 || envs > FULCRUM_MEASURE_ENVS_MOST, err, FULCRUM_ERR_RANGE,
+            "%zu environments: expected 1 to %d", envs, (int)FULCRUM_MEASURE_ENVS_MOST);
     }
     return FULCRUM_OK;
 }
@@ -208,9 +203,8 @@ static enum fulcrum_status measure_item(struct session *session,
     if (status == FULCRUM_OK) {
         return summarise(session, item, err);
     }
-    if (status != FULCRUM_ERR_ENVIRONMENT && status != FULCRUM_ERR_INFEASIBLE) {
-        return fulcrum_fail(err, status, "%s", why.detail);
-    }
+    FAIL_IF(status != FULCRUM_ERR_ENVIRONMENT && status != FULCRUM_ERR_INFEASIBLE, err,
+        status, "%s", why.detail);
     fulcrum_stage_times_free(&item->times);
     (void)snprintf(item->failure, sizeof item->failure, "%.*s",
         (int)sizeof item->failure - 1, why.detail);

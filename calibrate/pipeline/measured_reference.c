@@ -137,9 +137,8 @@ static enum fulcrum_status add_point(struct fulcrum_reference *reference,
     point->settings = calloc(SETTINGS_MOST, sizeof *point->settings);
     point->observations = calloc(OBSERVATIONS_MOST, sizeof *point->observations);
     point->index = reference->point_count++;
-    if (point->settings == NULL || point->observations == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a measured point");
-    }
+    FAIL_IF(point->settings == NULL || point->observations == NULL, err,
+        FULCRUM_ERR_NO_MEMORY, "a measured point");
     fill_point(point, item, told);
     return FULCRUM_OK;
 }
@@ -218,9 +217,12 @@ static void describe(
     add_source(reference, "workload", text);
 }
 
-/* Priors where nothing was detected; counts as the placement uses them. */
-static struct fulcrum_machine machine_of(const struct fulcrum_measured_plan *plan)
+static void fill_design(
+    struct fulcrum_design *design, const struct fulcrum_measured_plan *plan)
 {
+    const struct fulcrum_measure_training *training = plan->training;
+    fulcrum_design_init(design);
+    /* Priors where nothing was detected; counts as the placement uses them. */
     const struct fulcrum_machine *found = &plan->measurement->machine;
     struct fulcrum_machine machine = plan->base->machine;
     memcpy(machine.name, found->name, sizeof machine.name);
@@ -241,15 +243,7 @@ static struct fulcrum_machine machine_of(const struct fulcrum_measured_plan *pla
     machine.gpu.idle_w = (double)NAN;
     machine.gpu.floor_w = (double)NAN;
     machine.gpu.dynamic_w = (double)NAN;
-    return machine;
-}
-
-static void fill_design(
-    struct fulcrum_design *design, const struct fulcrum_measured_plan *plan)
-{
-    const struct fulcrum_measure_training *training = plan->training;
-    fulcrum_design_init(design);
-    design->machine = machine_of(plan);
+    design->machine = machine;
     design->workload = plan->base->workload;
     struct fulcrum_workload *workload = &design->workload;
     (void)snprintf(

@@ -86,24 +86,6 @@ static double cpu_time_s(clockid_t clock)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static enum fulcrum_status check(
-    const struct fulcrum_recorder_options *options, struct fulcrum_error *err)
-{
-    if (options->track_count == 0) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_RANGE, "track_count = 0: expected 1 or more");
-    }
-    for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT; k++) {
-        if (!(options->injected_s[k] >= 0.0 && options->injected_s[k] <= 1.0)) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "injected_s of %s = %g is outside [0, 1]",
-                fulcrum_stage_kind_name((enum fulcrum_stage_kind)k),
-                options->injected_s[k]);
-        }
-    }
-    return FULCRUM_OK;
-}
-
 static int track_init(struct track *track, size_t number, size_t capacity)
 {
     track->events = calloc(capacity, sizeof *track->events);
@@ -142,7 +124,14 @@ static struct track *new_tracks(size_t count)
 enum fulcrum_status fulcrum_recorder_new(struct fulcrum_recorder **out,
     const struct fulcrum_recorder_options *options, struct fulcrum_error *err)
 {
-    TRY(check(options, err));
+    FAIL_IF(options->track_count == 0, err, FULCRUM_ERR_RANGE,
+        "track_count = 0: expected 1 or more");
+    for (size_t k = 0; k < FULCRUM_STAGE_KIND_COUNT; k++) {
+        FAIL_IF(!(options->injected_s[k] >= 0.0 && options->injected_s[k] <= 1.0), err,
+            FULCRUM_ERR_RANGE, "injected_s of %s = %g is outside [0, 1]",
+            fulcrum_stage_kind_name((enum fulcrum_stage_kind)k),
+            options->injected_s[k]);
+    }
     struct fulcrum_recorder *recorder = calloc(1, sizeof *recorder);
     struct track *tracks = new_tracks(options->track_count);
     if (recorder == NULL || tracks == NULL) {

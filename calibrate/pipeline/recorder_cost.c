@@ -80,19 +80,15 @@ static enum fulcrum_status find_design(struct design *design,
             design->scale[k] += entry(&runs[i], k) / (double)count;
             sum += entry(&runs[i], k);
         }
-        if (!isfinite(sum)) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "run %zu has a time or a count that is not finite", i + 1);
-        }
+        FAIL_IF(!isfinite(sum), err, FULCRUM_ERR_RANGE,
+            "run %zu has a time or a count that is not finite", i + 1);
     }
     for (size_t k = 0; k < COLUMNS; k++) {
         design->unknown_count += design->scale[k] > 0.0;
     }
-    if (design->unknown_count == 0 || count <= design->unknown_count) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu runs for %zu unknown costs: expected more", count,
-            design->unknown_count);
-    }
+    FAIL_IF(design->unknown_count == 0 || count <= design->unknown_count, err,
+        FULCRUM_ERR_RANGE, "%zu runs for %zu unknown costs: expected more", count,
+        design->unknown_count);
     return FULCRUM_OK;
 }
 
@@ -190,12 +186,10 @@ static enum fulcrum_status solve(
         (void)gsl_multifit_wlinear_tsvd(system->rows, system->weights, system->time_s,
             RANK_TOLERANCE, system->solution, system->covariance, &squares, &rank,
             system->workspace);
-        if (rank < unknowns) {
-            return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-                "runs do not tell %zu costs apart: expected counts of events that vary "
-                "each for itself",
-                unknowns);
-        }
+        FAIL_IF(rank < unknowns, err, FULCRUM_ERR_NO_FIT,
+            "runs do not tell %zu costs apart: expected counts of events that vary "
+            "each for itself",
+            unknowns);
         (void)gsl_multifit_linear_residuals(
             system->rows, system->time_s, system->solution, system->residuals);
         goes_on = turn + 1 < TURNS && reweigh(system, turn);
@@ -348,10 +342,8 @@ enum fulcrum_status fulcrum_recorder_cost_of_pairs(struct fulcrum_recorder_pairs
     const double *with_per_s, const double *without_per_s, size_t count,
     struct fulcrum_error *err)
 {
-    if (count < 2) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_RANGE, "%zu pairs of runs: expected 2 or more", count);
-    }
+    FAIL_IF(count < 2, err, FULCRUM_ERR_RANGE, "%zu pairs of runs: expected 2 or more",
+        count);
     double *cost_frac = calloc(count, sizeof *cost_frac);
     TRY_MEMORY(cost_frac, err, "%zu pairs of runs", count);
     for (size_t i = 0; i < count; i++) {

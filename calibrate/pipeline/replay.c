@@ -13,7 +13,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,12 +68,10 @@ enum fulcrum_status fulcrum_replay_new(struct fulcrum_replay **out,
     const struct fulcrum_replay_options *options, struct fulcrum_error *err)
 {
     size_t capacity = capacity_of(options);
-    if (options->length == 0 || capacity == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "a replay of %zu environments, sequences of %zu steps of %zu bytes: "
-            "expected steps, and at most 16 GiB",
-            options->env_count, options->length, options->row_byte);
-    }
+    FAIL_IF(options->length == 0 || capacity == 0, err, FULCRUM_ERR_RANGE,
+        "a replay of %zu environments, sequences of %zu steps of %zu bytes: "
+        "expected steps, and at most 16 GiB",
+        options->env_count, options->length, options->row_byte);
     struct fulcrum_replay *replay = calloc(1, sizeof *replay);
     TRY_MEMORY(replay, err, "a replay");
     (void)pthread_mutex_init(&replay->lock, NULL);

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "calibrate/pipeline/recorder.h"
 #include "calibrate/pipeline/recorder_cost.h"
@@ -271,24 +270,6 @@ enum fulcrum_status fulcrum_stage_sweep(struct fulcrum_stage_overlap *out,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status check(const struct fulcrum_recorder *recorder,
-    const struct fulcrum_stage_facts *facts, struct fulcrum_error *err)
-{
-    if (!(fulcrum_recorder_window_s(recorder) > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "the recording has no window: expected one that was started and stopped");
-    }
-    if (facts->step_count < 0.0 || isinf(facts->step_count)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "step_count = %g: expected 0 or more", facts->step_count);
-    }
-    if (facts->sm_active_frac < 0.0 || facts->sm_active_frac > 1.0) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "sm_active_frac = %g is outside [0, 1]", facts->sm_active_frac);
-    }
-    return FULCRUM_OK;
-}
-
 static bool is_sampled(const struct fulcrum_recorder_track *track)
 {
     return track->recorded_cycle_count < track->cycle_count;
@@ -469,10 +450,13 @@ enum fulcrum_status fulcrum_stage_times_new(struct fulcrum_stage_times *out,
     const struct fulcrum_recorder *recorder, const struct fulcrum_stage_facts *facts,
     struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check(recorder, facts, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    FAIL_IF(!(fulcrum_recorder_window_s(recorder) > 0.0), err, FULCRUM_ERR_RANGE,
+        "the recording has no window: expected one that was started and stopped");
+    FAIL_IF(facts->step_count < 0.0 || isinf(facts->step_count), err, FULCRUM_ERR_RANGE,
+        "step_count = %g: expected 0 or more", facts->step_count);
+    FAIL_IF(facts->sm_active_frac < 0.0 || facts->sm_active_frac > 1.0, err,
+        FULCRUM_ERR_RANGE, "sm_active_frac = %g is outside [0, 1]",
+        facts->sm_active_frac);
     struct fulcrum_stage_times times = {.facts = *facts};
     times.window_s = times.swept_s = fulcrum_recorder_window_s(recorder);
     times.track_count = fulcrum_recorder_track_count(recorder);
@@ -484,7 +468,7 @@ enum fulcrum_status fulcrum_stage_times_new(struct fulcrum_stage_times *out,
         add_track(&times, &times.tracks[i], &track);
     }
     times.corrected_window_s = times.window_s - busiest_recording_s(&times, recorder);
-    status = sweep_lanes(&times, recorder, err);
+    enum fulcrum_status status = sweep_lanes(&times, recorder, err);
     if (status != FULCRUM_OK) {
         fulcrum_stage_times_free(&times);
         return status;

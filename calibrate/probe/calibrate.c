@@ -70,10 +70,8 @@ static enum fulcrum_status open_actor(struct fulcrum_stage *stage, const char *n
     const struct fulcrum_actor_options *options, struct fulcrum_error *err)
 {
     stage->actor = fulcrum_actor_find(name);
-    if (stage->actor == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_UNKNOWN_NAME, "there is no actor %s", name);
-    }
+    FAIL_IF(stage->actor == NULL, err, FULCRUM_ERR_UNKNOWN_NAME, "there is no actor %s",
+        name);
     return stage->actor->open(options, &stage->shared, &stage->info, err);
 }
 
@@ -163,10 +161,8 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
 {
     const char *name = options->learner != NULL ? options->learner : "cpu";
     bench->learner = fulcrum_learner_find(name);
-    if (bench->learner == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_UNKNOWN_NAME, "there is no learner %s", name);
-    }
+    FAIL_IF(bench->learner == NULL, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "there is no learner %s", name);
     bench->nominal = nominal_of(options);
     bench->learner_options = (struct fulcrum_learner_options){
         .network = options->network,
@@ -209,11 +205,8 @@ static enum fulcrum_status look_at_step(
     struct fulcrum_bench *bench, struct fulcrum_error *err)
 {
     struct fulcrum_stepper stepper = {0};
-    enum fulcrum_status status = fulcrum_stepper_open(&stepper, &bench->stage, 0, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = look(&stepper, WARM_UP_S, &bench->step_s, err);
+    TRY(fulcrum_stepper_open(&stepper, &bench->stage, 0, err));
+    enum fulcrum_status status = look(&stepper, WARM_UP_S, &bench->step_s, err);
     if (status == FULCRUM_OK) {
         status = look(&stepper, LOOK_S, &bench->step_s, err);
     }
@@ -326,10 +319,9 @@ static enum fulcrum_status check_options(
     };
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
         double value = bounds[i].value;
-        if (value != 0.0 && !(value >= bounds[i].least && value <= bounds[i].most)) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s = %g is outside [%g, %g]",
-                bounds[i].name, value, bounds[i].least, bounds[i].most);
-        }
+        FAIL_IF(value != 0.0 && !(value >= bounds[i].least && value <= bounds[i].most),
+            err, FULCRUM_ERR_RANGE, "%s = %g is outside [%g, %g]", bounds[i].name,
+            value, bounds[i].least, bounds[i].most);
     }
     return FULCRUM_OK;
 }
@@ -524,14 +516,11 @@ static enum fulcrum_status assemble(
     struct run *run, struct fulcrum_calibration **out, struct fulcrum_error *err)
 {
     struct fulcrum_calibration *calibration = NULL;
-    enum fulcrum_status status = fulcrum_calibration_new(&calibration, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_calibration_new(&calibration, err));
     calibration->machine = run->bench.machine;
     calibration->complete = !run->is_stopped && run->failure.status == FULCRUM_OK;
     name_calibration(run, calibration);
-    status = describe(run, calibration, err);
+    enum fulcrum_status status = describe(run, calibration, err);
     for (size_t i = 0; i < run->open_count && status == FULCRUM_OK; i++) {
         const struct fulcrum_probe *probe = run->probe[i];
         status = probe->report(run->state[i], calibration, err);
@@ -565,21 +554,16 @@ static enum fulcrum_status end_of(const struct run *run, struct fulcrum_error *e
     if (run->failure.status != FULCRUM_OK) {
         return fulcrum_fail(err, run->failure.status, "%s", run->failure.detail);
     }
-    if (run->is_stopped) {
-        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED,
-            "the calibration was stopped after %.3g of %.3g s",
-            fulcrum_wall_s() - run->start_s, run->schedule.budget_s);
-    }
+    FAIL_IF(run->is_stopped, err, FULCRUM_ERR_INTERRUPTED,
+        "the calibration was stopped after %.3g of %.3g s",
+        fulcrum_wall_s() - run->start_s, run->schedule.budget_s);
     return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
     const struct fulcrum_calibrate_options *options, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = check_options(options, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_options(options, err));
     struct run *run = calloc(1, sizeof *run);
     TRY_MEMORY(run, err, "a calibration run");
     run->options = options;
@@ -597,7 +581,7 @@ enum fulcrum_status fulcrum_calibrate(struct fulcrum_calibration **out,
         fulcrum_learner_find(options->learner) != NULL) {
         fulcrum_gpu_idle_measure(&gpu_idle, &idle);
     }
-    status = fulcrum_bench_open(&run->bench, options, err);
+    enum fulcrum_status status = fulcrum_bench_open(&run->bench, options, err);
     if (status == FULCRUM_OK) {
         run->bench.gpu_idle = gpu_idle;
         /* Chooses the probes that apply to what was opened, and shares out the time. */

@@ -118,32 +118,6 @@ static double serve(struct fulcrum_handoff *handoff, double clock_cost_s)
     return collected_s - begin_s + end_s - spun_s - 2.0 * clock_cost_s;
 }
 
-/* Median CPU time of the server for a batch; `ask_s`: mean one of an actor. */
-static double serve_batches(const struct fulcrum_bench *bench,
-    struct fulcrum_handoff *handoff, struct lap_times *laps, double *ask_s)
-{
-    double clock_cost_s = bench->stopwatch.cpu_cost_s;
-    for (int i = 0; i < WARM_UP_COUNT; i++) {
-        (void)serve(handoff, clock_cost_s);
-    }
-    fulcrum_handoff_collect(handoff);
-    (void)fulcrum_handoff_ask_s(handoff);
-    fulcrum_handoff_answer(handoff);
-    double before_s = fulcrum_wall_s();
-    for (int i = 0; i < BATCH_COUNT; i++) {
-        laps->server_s[i] = serve(handoff, clock_cost_s);
-        double after_s = fulcrum_wall_s();
-        laps->trip_s[i] =
-            after_s - before_s - SERVER_SPIN_S - ACTOR_SPIN_S - 4.0 * clock_cost_s;
-        laps->wake_s[i] = fulcrum_handoff_wake_s(handoff);
-        before_s = after_s;
-    }
-    fulcrum_handoff_collect(handoff);
-    *ask_s = fulcrum_handoff_ask_s(handoff);
-    fulcrum_handoff_answer(handoff);
-    return median_of(laps->server_s);
-}
-
 static enum fulcrum_status add_laps(struct fulcrum_probe_state *state,
     struct lap_times *laps, double canary_s, struct fulcrum_error *err)
 {
@@ -167,14 +141,33 @@ static enum fulcrum_status sample_exchange(struct fulcrum_probe_state *state,
         .item_count = (size_t)items,
         .item_byte = fulcrum_observation_byte(&bench->stage.info),
         .think_s = ACTOR_SPIN_S};
-    enum fulcrum_status status = fulcrum_handoff_new(&handoff, &plan, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_handoff_new(&handoff, &plan, err));
     state->is_apart = fulcrum_handoff_is_apart(handoff);
-    status = fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
+    enum fulcrum_status status =
+        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
     if (status == FULCRUM_OK) {
-        server.value = serve_batches(bench, handoff, &laps, &ask.value);
+        /* Median CPU time of the server for a batch; `ask_s`: mean one of an actor. */
+        double *ask_s = &ask.value;
+        double clock_cost_s = bench->stopwatch.cpu_cost_s;
+        for (int i = 0; i < WARM_UP_COUNT; i++) {
+            (void)serve(handoff, clock_cost_s);
+        }
+        fulcrum_handoff_collect(handoff);
+        (void)fulcrum_handoff_ask_s(handoff);
+        fulcrum_handoff_answer(handoff);
+        double before_s = fulcrum_wall_s();
+        for (int i = 0; i < BATCH_COUNT; i++) {
+            laps.server_s[i] = serve(handoff, clock_cost_s);
+            double after_s = fulcrum_wall_s();
+            laps.trip_s[i] =
+                after_s - before_s - SERVER_SPIN_S - ACTOR_SPIN_S - 4.0 * clock_cost_s;
+            laps.wake_s[i] = fulcrum_handoff_wake_s(handoff);
+            before_s = after_s;
+        }
+        fulcrum_handoff_collect(handoff);
+        *ask_s = fulcrum_handoff_ask_s(handoff);
+        fulcrum_handoff_answer(handoff);
+        server.value = median_of(laps.server_s);
         status = fulcrum_canary_close(&bench->alone, &server.canary_s,
             FULCRUM_CLOCK_WALL, &bench->stopwatch, err);
     }
@@ -316,9 +309,7 @@ static enum fulcrum_status report_lines(const struct batch_medians *server,
         fulcrum_findings_note(findings, "handoff_fit", "no line: %s", why.detail);
         return findings->status;
     }
-    if (status != FULCRUM_OK) {
-        return fulcrum_fail(findings->err, status, "%s", why.detail);
-    }
+    FAIL_IF(status != FULCRUM_OK, findings->err, status, "%s", why.detail);
     report_server(found, findings);
     if (found->trip.used > 0) {
         /*

@@ -124,12 +124,10 @@ static enum fulcrum_status sample_size(struct fulcrum_probe_state *state,
     bool is_warm_up = !(*rough_s > 0.0);
     size_t repeats = is_warm_up ? 1 : (size_t)fmax(BLOCK_S / *rough_s, 1.0);
     size_t warm_count = is_warm_up ? 0 : (size_t)fmax(WARM_UP_S / *rough_s, 1.0);
-    enum fulcrum_status status = fulcrum_canary_open(canary, &bench->stopwatch, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_canary_open(canary, &bench->stopwatch, err));
     struct fulcrum_sample sample = {.x = size};
-    status = time_batches(bench, (size_t)size, warm_count, &sample.value, err);
+    enum fulcrum_status status =
+        time_batches(bench, (size_t)size, warm_count, &sample.value, err);
     if (status == FULCRUM_OK) {
         status = time_batches(bench, (size_t)size, repeats, &sample.value, err);
     }
@@ -305,9 +303,7 @@ static enum fulcrum_status report_line(const struct size_medians *alone,
         fulcrum_findings_note(findings, "inference_time", "no line: %s", why.detail);
         return FULCRUM_OK;
     }
-    if (status != FULCRUM_OK) {
-        return fulcrum_fail(findings->err, status, "%s", why.detail);
-    }
+    FAIL_IF(status != FULCRUM_OK, findings->err, status, "%s", why.detail);
     report_estimate(&line, "per_batch_s", batch_path, clock, findings);
     report_estimate(&line, "per_item_s", item_path, clock, findings);
     fulcrum_findings_fit(findings, "inference_time", "t0 + t1 b", &line.fit);

@@ -174,18 +174,13 @@ static enum fulcrum_status report_fit(const struct fulcrum_probe_state *state,
     size_t count = 0;
     struct fulcrum_fit_result fit;
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    enum fulcrum_status status = gather(state, x, y, &count, findings->err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = fulcrum_fit_pause(&fit, x, y, count, &why);
+    TRY(gather(state, x, y, &count, findings->err));
+    enum fulcrum_status status = fulcrum_fit_pause(&fit, x, y, count, &why);
     if (status == FULCRUM_ERR_NO_FIT) {
         fulcrum_findings_note(findings, "inference_after_pause", "%s", why.detail);
         return findings->status;
     }
-    if (status != FULCRUM_OK) {
-        return fulcrum_fail(findings->err, status, "%s", why.detail);
-    }
+    FAIL_IF(status != FULCRUM_OK, findings->err, status, "%s", why.detail);
     report_estimate(&fit, "cold", warm_s, "workload.network.cold_s", findings);
     report_estimate(&fit, "cooling_s", 1.0, "workload.network.cooling_s", findings);
     fulcrum_findings_fit(

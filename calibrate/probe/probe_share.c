@@ -161,9 +161,8 @@ static enum fulcrum_status share(const struct fulcrum_probe_state *state,
     size_t batches = 0;
     pthread_t thread;
     atomic_init(&trainer.is_done, 0);
-    if (pthread_create(&thread, NULL, train, &trainer) != 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "no thread for training");
-    }
+    FAIL_IF(pthread_create(&thread, NULL, train, &trainer) != 0, err,
+        FULCRUM_ERR_UNSUPPORTED, "no thread for training");
     enum fulcrum_status status = infer(state, &trainer, &batches, &inference, err);
     (void)pthread_join(thread, NULL);
     if (is_bound) {

@@ -256,11 +256,7 @@ static enum fulcrum_status gather(const struct fulcrum_probe_state *state,
         const struct item *item = &state->items[i / state->sm_count];
         double sm_count = state->sm_counts[i % state->sm_count];
         struct fulcrum_summary summary;
-        enum fulcrum_status status =
-            fulcrum_recording_summary(&item->recording, sm_count, &summary, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(fulcrum_recording_summary(&item->recording, sm_count, &summary, err));
         if (summary.used > 0 && summary.median > 0.0) {
             out->points[out->count++] = (struct fulcrum_sm_point){
                 (double)item->batch, sm_count, summary.median};
@@ -377,25 +373,20 @@ static enum fulcrum_status sm_report(struct fulcrum_probe_state *state,
     struct medians medians;
     struct fulcrum_sm_fit fit;
     struct fulcrum_error why = {FULCRUM_OK, ""};
-    enum fulcrum_status status = gather(state, &medians, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(gather(state, &medians, err));
     for (size_t i = 0; i < ITEMS; i++) {
         fulcrum_findings_series(&findings, &state->items[i].recording);
     }
     if (state->refusal[0] != '\0') {
         fulcrum_findings_note(&findings, "sm_sweep", "ended: %s", state->refusal);
     }
-    status = fulcrum_fit_sm(&fit, medians.points, medians.count,
+    enum fulcrum_status status = fulcrum_fit_sm(&fit, medians.points, medians.count,
         state->bench->learner_info.granted_sm_count, &why);
     if (status == FULCRUM_ERR_NO_FIT) {
         fulcrum_findings_note(&findings, "sm_fit", "no shares: %s", why.detail);
         return findings.status;
     }
-    if (status != FULCRUM_OK) {
-        return fulcrum_fail(err, status, "%s", why.detail);
-    }
+    FAIL_IF(status != FULCRUM_OK, err, status, "%s", why.detail);
     report_fit(&fit, &findings);
     return findings.status;
 }

@@ -234,15 +234,11 @@ static enum fulcrum_status open_steppers(
     struct fulcrum_cpu_list before;
     size_t most = state->bench->max_threads < ENV_COUNT ? state->bench->max_threads
                                                         : (size_t)ENV_COUNT;
-    enum fulcrum_status status =
-        fulcrum_stepper_open(&state->stepper, &state->bench->stage, 0, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_stepper_open(&state->stepper, &state->bench->stage, 0, err));
     if (!fulcrum_stepper_has_log(&state->stepper)) {
         return open_others(state, ENV_COUNT - 1, err);
     }
-    status = bind_as_actors(&before, err);
+    enum fulcrum_status status = bind_as_actors(&before, err);
     if (status == FULCRUM_OK) {
         status = open_others(state, most - 1, err);
         (void)fulcrum_cpu_list_bind(&before);
@@ -341,25 +337,19 @@ static enum fulcrum_status sample_block(struct fulcrum_probe_state *state,
 {
     struct fulcrum_bench *bench = state->bench;
     double count = fmax(ceil(block_s(state) / bench->step_s), 1.0);
-    enum fulcrum_status status = fulcrum_canary_open(canary, &bench->stopwatch, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_canary_open(canary, &bench->stopwatch, err));
     size_t resets = 0;
     double elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper);
     struct fulcrum_span begin = fulcrum_span_begin();
-    status = run_block(state, (size_t)count, &resets, err);
+    enum fulcrum_status status = run_block(state, (size_t)count, &resets, err);
     struct fulcrum_span span = fulcrum_span_end(&bench->stopwatch, begin);
     elsewhere_s = fulcrum_stepper_cpu_s(&state->stepper) - elsewhere_s;
     if (status != FULCRUM_OK) {
         return status;
     }
     struct fulcrum_sample sample = {.value = (span.cpu_s + elsewhere_s) / count};
-    status = fulcrum_canary_close(
-        canary, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_canary_close(
+        canary, &sample.canary_s, FULCRUM_CLOCK_CPU, &bench->stopwatch, err));
     state->step_count += count;
     state->reset_count += (double)resets;
     bool is_busy = canary == &bench->busy;
@@ -556,15 +546,11 @@ static enum fulcrum_status time_handed(
     struct fulcrum_bench *bench = state->bench;
     struct fulcrum_sample sample = {.x = 0.0};
     double count = fmin(fmax(ceil(block_s(state) / bench->step_s), 1.0), HANDED_MAX);
-    enum fulcrum_status status =
-        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
     size_t resets = 0;
     /* The canary has left the caches to itself. */
     double before = fmin(count, 2.0 * (double)(state->other_count + 1));
-    status = run_in_turn(state, (size_t)before, &resets, err);
+    enum fulcrum_status status = run_in_turn(state, (size_t)before, &resets, err);
     double begin_s = stepping_cpu_s(state);
     if (status == FULCRUM_OK) {
         status = run_in_turn(state, (size_t)count, &resets, err);
@@ -813,19 +799,6 @@ static double short_block_cv(const struct fulcrum_probe_state *state, double mea
     return cv;
 }
 
-static void report_blocks(struct fulcrum_probe_state *state,
-    struct step_figures *figures, struct fulcrum_findings *findings)
-{
-    figures->cv = short_block_cv(state, figures->mean_s);
-    fulcrum_findings_value(findings, "actor_step_median_s", "s", figures->used->median);
-    fulcrum_findings_note(findings, "actor_step_distribution",
-        "steps too short to time one by one (a clock read costs %.2g s): the cv is "
-        "from "
-        "differences of neighbouring blocks of %.0f steps times the root of that, an "
-        "upper bound; the median is that of blocks; no quantiles",
-        state->bench->stopwatch.cpu_cost_s, short_block_size(state->bench));
-}
-
 static void report_parameters(const struct fulcrum_probe_state *state,
     const struct step_figures *figures, struct fulcrum_findings *findings)
 {
@@ -939,14 +912,20 @@ static enum fulcrum_status step_report(struct fulcrum_probe_state *state,
     if (times_singles(state->bench)) {
         report_singles(state, &figures, &findings);
     } else {
-        report_blocks(state, &figures, &findings);
+        figures.cv = short_block_cv(state, figures.mean_s);
+        fulcrum_findings_value(
+            &findings, "actor_step_median_s", "s", figures.used->median);
+        fulcrum_findings_note(&findings, "actor_step_distribution",
+            "steps too short to time one by one (a clock read costs %.2g s): the cv is "
+            "from "
+            "differences of neighbouring blocks of %.0f steps times the root of that, "
+            "an "
+            "upper bound; the median is that of blocks; no quantiles",
+            state->bench->stopwatch.cpu_cost_s, short_block_size(state->bench));
     }
     report_parameters(state, &figures, &findings);
     report_busy(&figures, &findings);
-    status = report_handed(state, &whole, &findings);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(report_handed(state, &whole, &findings));
     fulcrum_findings_series(&findings, &state->block);
     fulcrum_findings_series(&findings, &state->busy);
     fulcrum_findings_series(&findings, &state->reset);

@@ -113,17 +113,10 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
 {
     struct fulcrum_bench *bench = state->bench;
     struct fulcrum_actor_threads_reading reading = {0.0, 0.0, 0.0};
-    enum fulcrum_status status =
-        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
     struct fulcrum_host_idle begin = fulcrum_host_idle("");
-    status = fulcrum_actor_threads_window(
-        state->actor_threads, (size_t)count, window_s, &reading, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_actor_threads_window(
+        state->actor_threads, (size_t)count, window_s, &reading, err));
     struct fulcrum_host_idle end = fulcrum_host_idle("");
     double busy_s = fulcrum_host_busy_s(&begin, &end);
     double share =
@@ -131,7 +124,7 @@ static enum fulcrum_status sample_window(struct fulcrum_probe_state *state,
     *out = (struct fulcrum_sample){.x = count,
         .value = reading.step_count / reading.wall_s,
         .marked = held_up(state, share, &reading, busy_s)};
-    status = fulcrum_canary_close(
+    enum fulcrum_status status = fulcrum_canary_close(
         &bench->alone, &out->canary_s, FULCRUM_CLOCK_WALL, &bench->stopwatch, err);
     if (status == FULCRUM_OK) {
         status = fulcrum_recording_add(&state->throughput, out, err);

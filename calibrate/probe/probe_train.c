@@ -179,19 +179,12 @@ static enum fulcrum_status sample_step(
     struct fulcrum_bench *bench = state->bench;
     bool is_warm_up = !(state->rough_s[i] > 0.0);
     size_t repeats = is_warm_up ? 1 : (size_t)fmax(BLOCK_S / state->rough_s[i], 1.0);
-    enum fulcrum_status status =
-        fulcrum_canary_open(&bench->alone, &bench->stopwatch, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_canary_open(&bench->alone, &bench->stopwatch, err));
     double step_s = 0.0;
-    status = time_steps(bench, state->learner[i], repeats, &step_s, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(time_steps(bench, state->learner[i], repeats, &step_s, err));
     state->rough_s[i] = fmax(step_s, 1e-9);
     struct fulcrum_sample sample = {.x = state->flop[i], .value = step_s};
-    status = fulcrum_canary_close(
+    enum fulcrum_status status = fulcrum_canary_close(
         &bench->alone, &sample.canary_s, bench->learner->clock, &bench->stopwatch, err);
     /* The first step touches its buffers for the first time: not kept. */
     return status == FULCRUM_OK && !is_warm_up
@@ -323,9 +316,7 @@ static enum fulcrum_status fit_line(const struct fulcrum_probe_state *state,
         fulcrum_findings_note(findings, "train_step", "no line: %s", why.detail);
         return findings->status;
     }
-    if (status != FULCRUM_OK) {
-        return fulcrum_fail(findings->err, status, "%s", why.detail);
-    }
+    FAIL_IF(status != FULCRUM_OK, findings->err, status, "%s", why.detail);
     *is_there = 1;
     fulcrum_findings_fit(
         findings, "train_step", "t0 + t1 x operations / 1e9", &line->fit);

@@ -122,10 +122,8 @@ enum fulcrum_status fulcrum_half_curves_predict(
 {
     struct fulcrum_half_curve curve = {0};
     struct fulcrum_comparison comparison = {0};
-    if (reference->point_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "reference %s: points is empty, curves expected", reference->name);
-    }
+    FAIL_IF(reference->point_count == 0, err, FULCRUM_ERR_NO_FIT,
+        "reference %s: points is empty, curves expected", reference->name);
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_half_curve_init(&curve, reference, err));
     TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));
@@ -191,19 +189,17 @@ static enum fulcrum_status check_curve(
     const struct fulcrum_formula_plan *plan, size_t index, struct fulcrum_error *err)
 {
     const struct fulcrum_formula_curve *curve = &plan->curves[index];
-    if (isnan(curve->ceiling_per_s) == has_ceiling(plan) ||
-        curve->ceiling_per_s <= 0.0) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "ceiling of curve %zu = %g: expected numbers above 0, or none at all",
-            index, curve->ceiling_per_s);
-    }
+    FAIL_IF(
+        isnan(curve->ceiling_per_s) == has_ceiling(plan) || curve->ceiling_per_s <= 0.0,
+        err, FULCRUM_ERR_RANGE,
+        "ceiling of curve %zu = %g: expected numbers above 0, or none at all", index,
+        curve->ceiling_per_s);
     for (size_t i = 0; i < curve->count; i++) {
-        if (!(curve->env_count[i] > 0.0) || !(curve->steps_per_s[i] > 0.0) ||
-            isinf(curve->env_count[i]) || isinf(curve->steps_per_s[i])) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%g steps/s of %g environments: expected numbers above 0",
-                curve->steps_per_s[i], curve->env_count[i]);
-        }
+        FAIL_IF(!(curve->env_count[i] > 0.0) || !(curve->steps_per_s[i] > 0.0) ||
+                    isinf(curve->env_count[i]) || isinf(curve->steps_per_s[i]),
+            err, FULCRUM_ERR_RANGE,
+            "%g steps/s of %g environments: expected numbers above 0",
+            curve->steps_per_s[i], curve->env_count[i]);
     }
     return FULCRUM_OK;
 }
@@ -211,11 +207,9 @@ static enum fulcrum_status check_curve(
 static enum fulcrum_status check(
     const struct fulcrum_formula_plan *plan, size_t *points, struct fulcrum_error *err)
 {
-    if (plan->curve_count == 0 || plan->curve_count > FULCRUM_FORMULA_CURVES_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu curves to fit together: expected 1 to %d", plan->curve_count,
-            (int)FULCRUM_FORMULA_CURVES_MOST);
-    }
+    FAIL_IF(plan->curve_count == 0 || plan->curve_count > FULCRUM_FORMULA_CURVES_MOST,
+        err, FULCRUM_ERR_RANGE, "%zu curves to fit together: expected 1 to %d",
+        plan->curve_count, (int)FULCRUM_FORMULA_CURVES_MOST);
     *points = 0;
     for (size_t k = 0; k < plan->curve_count; k++) {
         TRY(check_curve(plan, k, err));

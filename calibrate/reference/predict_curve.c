@@ -7,7 +7,6 @@
  */
 #include "calibrate/reference/predict_curve.h"
 
-#include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdbool.h>
@@ -71,11 +70,9 @@ static enum fulcrum_status find_workers(const struct fulcrum_reference *referenc
 {
     const struct fulcrum_reference_setting *workers =
         fulcrum_reference_find_setting(&reference->points[reading->point], "workers");
-    if (workers == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: points[%zu].set.workers is missing, a count expected",
-            reference->name, reading->point);
-    }
+    FAIL_IF(workers == NULL, err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].set.workers is missing, a count expected",
+        reference->name, reading->point);
     reading->x = workers->number;
     return isfinite(reading->x) && reading->x >= 1
                ? FULCRUM_OK
@@ -127,11 +124,9 @@ static enum fulcrum_status check_machine(
     } needed[] = {{"machine.cpu.core_count", cpu->core_count},
         {"machine.cpu.thread_count", cpu->thread_count}};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        if (isnan(needed[i].value)) {
-            return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-                "reference %s: %s is missing, a count expected", reference->name,
-                needed[i].path);
-        }
+        FAIL_IF(isnan(needed[i].value), err, FULCRUM_ERR_MISSING,
+            "reference %s: %s is missing, a count expected", reference->name,
+            needed[i].path);
     }
     return FULCRUM_OK;
 }
@@ -229,10 +224,8 @@ static enum fulcrum_status predict_all(const struct fulcrum_reference *reference
     struct fulcrum_comparison *comparison, struct fulcrum_curve_verdicts *verdicts,
     struct fulcrum_error *err)
 {
-    if (reference->point_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "reference %s: points is empty, curves expected", reference->name);
-    }
+    FAIL_IF(reference->point_count == 0, err, FULCRUM_ERR_NO_FIT,
+        "reference %s: points is empty, curves expected", reference->name);
     TRY(check_machine(reference, err));
     struct curve curve = {0};
     enum fulcrum_status status = fulcrum_half_curve_init(&curve.half, reference, err);

@@ -51,11 +51,9 @@ static enum fulcrum_status find_sm_count(const struct fulcrum_reference *referen
     double all = reference->design.machine.gpu.sm_count;
     const struct fulcrum_reference_setting *count = fulcrum_reference_find_setting(
         &reference->points[reading->point], "run.sm_count");
-    if (count == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: points[%zu].set.run.sm_count is missing, a count expected",
-            reference->name, reading->point);
-    }
+    FAIL_IF(count == NULL, err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].set.run.sm_count is missing, a count expected",
+        reference->name, reading->point);
     reading->x = count->number;
     return reading->x >= 1 && reading->x <= all
                ? FULCRUM_OK
@@ -195,11 +193,10 @@ static enum fulcrum_status predict_series(struct fulcrum_half_curve *curve,
 enum fulcrum_status fulcrum_predict_sm(const struct fulcrum_reference *reference,
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
-    if (reference->point_count > 0 && isnan(reference->design.machine.gpu.sm_count)) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: machine.gpu.sm_count is missing, a count expected",
-            reference->name);
-    }
+    FAIL_IF(reference->point_count > 0 && isnan(reference->design.machine.gpu.sm_count),
+        err, FULCRUM_ERR_MISSING,
+        "reference %s: machine.gpu.sm_count is missing, a count expected",
+        reference->name);
     return fulcrum_half_curves_predict(reference, predict_series, out, err);
 }
 
@@ -275,16 +272,15 @@ static enum fulcrum_status check_machine(
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
     const struct fulcrum_machine *machine = &reference->design.machine;
-    if (machine->accelerator != FULCRUM_ACCELERATOR_GPU) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "reference %s: machine %s has no GPU", reference->name, machine->name);
-    }
-    if (isnan(machine->gpu.flop_per_sm_cycle) || isnan(machine->gpu.dram_byte_per_s)) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: machine %s gives no gpu.flop_per_sm_cycle or no "
-            "gpu.dram_byte_per_s, which would be made ideal",
-            reference->name, machine->name);
-    }
+    FAIL_IF(machine->accelerator != FULCRUM_ACCELERATOR_GPU, err,
+        FULCRUM_ERR_UNSUPPORTED, "reference %s: machine %s has no GPU", reference->name,
+        machine->name);
+    FAIL_IF(
+        isnan(machine->gpu.flop_per_sm_cycle) || isnan(machine->gpu.dram_byte_per_s),
+        err, FULCRUM_ERR_MISSING,
+        "reference %s: machine %s gives no gpu.flop_per_sm_cycle or no "
+        "gpu.dram_byte_per_s, which would be made ideal",
+        reference->name, machine->name);
     return FULCRUM_OK;
 }
 
@@ -293,18 +289,15 @@ static enum fulcrum_status find_component(const struct fulcrum_reference *refere
 {
     const struct fulcrum_reference_setting *setting =
         fulcrum_reference_find_setting(&reference->points[point], "component");
-    if (setting == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: points[%zu].set.component is missing, a text expected",
-            reference->name, point);
-    }
+    FAIL_IF(setting == NULL, err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].set.component is missing, a text expected",
+        reference->name, point);
     *out = fulcrum_ideal_find(setting->text);
-    if (!fulcrum_ideal_is_gpu(*out) || *out == FULCRUM_IDEAL_LAUNCH) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "reference %s: points[%zu].set.component = '%s': no component of a GPU's "
-            "kernels",
-            reference->name, point, setting->text);
-    }
+    FAIL_IF(!fulcrum_ideal_is_gpu(*out) || *out == FULCRUM_IDEAL_LAUNCH, err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: points[%zu].set.component = '%s': no component of a GPU's "
+        "kernels",
+        reference->name, point, setting->text);
     return FULCRUM_OK;
 }
 

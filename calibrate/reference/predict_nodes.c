@@ -65,17 +65,13 @@ static enum fulcrum_status read_speedup(const struct fulcrum_reference *referenc
     const struct fulcrum_scaling_words *words = fulcrum_scaling_words_of(point);
     const struct fulcrum_reference_setting *count =
         fulcrum_reference_find_setting(point, words->setting);
-    if (count == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: points[%zu].set.%s is missing, a count expected",
-            reference->name, reading->point, words->setting);
-    }
+    FAIL_IF(count == NULL, err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].set.%s is missing, a count expected",
+        reference->name, reading->point, words->setting);
     reading->x = count->number;
-    if (!(reading->x >= one_node && floor(reading->x) >= reading->x)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "reference %s: points[%zu].set.%s = %.6g, a count expected",
-            reference->name, reading->point, words->setting, reading->x);
-    }
+    FAIL_IF(!(reading->x >= one_node && floor(reading->x) >= reading->x), err,
+        FULCRUM_ERR_RANGE, "reference %s: points[%zu].set.%s = %.6g, a count expected",
+        reference->name, reading->point, words->setting, reading->x);
     for (size_t i = 0; i < point->observation_count; i++) {
         if (strcmp(point->observations[i].quantity, words->quantity) == 0) {
             return fulcrum_reading_take(reference, reading, i, err);
@@ -155,10 +151,16 @@ static void solve_one(const struct terms *terms, size_t j, double *parameter)
     parameter[j] = fmax(0, product / norm);
 }
 
-/* With both; not taken where one comes out below 0. */
-static enum fulcrum_status solve_both(
-    const struct terms *terms, double *parameter, struct fulcrum_error *err)
+/* Non-negative least squares of two parameters: the best of both, either and none. */
+static enum fulcrum_status solve(const struct terms *terms,
+    struct fulcrum_node_scaling *out, struct fulcrum_error *err)
 {
+    double tried[PARAMETERS + 1][PARAMETERS] = {{0}};
+    size_t best = 0;
+    solve_one(terms, BYTES, tried[BYTES]);
+    solve_one(terms, LATENCY, tried[LATENCY]);
+    /* With both; not taken where one comes out below 0. */
+    double *parameter = tried[PARAMETERS];
     size_t points = terms->rest->size;
     gsl_multifit_linear_workspace *space =
         gsl_multifit_linear_alloc(points, PARAMETERS);
@@ -176,19 +178,9 @@ static enum fulcrum_status solve_both(
     gsl_multifit_linear_free(space);
     gsl_vector_free(found);
     gsl_matrix_free(covariance);
-    return failed ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit of two parameters")
-                  : FULCRUM_OK;
-}
-
-/* Non-negative least squares of two parameters: the best of both, either and none. */
-static enum fulcrum_status solve(const struct terms *terms,
-    struct fulcrum_node_scaling *out, struct fulcrum_error *err)
-{
-    double tried[PARAMETERS + 1][PARAMETERS] = {{0}};
-    size_t best = 0;
-    solve_one(terms, BYTES, tried[BYTES]);
-    solve_one(terms, LATENCY, tried[LATENCY]);
-    enum fulcrum_status status = solve_both(terms, tried[PARAMETERS], err);
+    enum fulcrum_status status =
+        failed ? fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit of two parameters")
+               : FULCRUM_OK;
     for (size_t k = 1; k < PARAMETERS + 1; k++) {
         best = sum_of_squares(terms, tried[k]) < sum_of_squares(terms, tried[best])
                    ? k

@@ -91,11 +91,10 @@ static enum fulcrum_status read_value(const struct fulcrum_reference *reference,
 {
     const struct fulcrum_reference_point *point = &reference->points[0];
     size_t i = find(point, quantity);
-    if (i == point->observation_count || !(point->observations[i].value > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: points[0].observed.%s is missing, a number above 0 expected",
-            reference->name, quantity);
-    }
+    FAIL_IF(i == point->observation_count || !(point->observations[i].value > 0.0), err,
+        FULCRUM_ERR_MISSING,
+        "reference %s: points[0].observed.%s is missing, a number above 0 expected",
+        reference->name, quantity);
     *out = point->observations[i].value;
     return FULCRUM_OK;
 }
@@ -114,10 +113,8 @@ static enum fulcrum_status read_inputs(const struct fulcrum_reference *reference
         {"kernel_launch_overhead_frac", &out->launch_overhead_frac},
         {"communication_overhead_frac", &out->communication_overhead_frac},
     };
-    if (!(reference->point_count > 0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: points is empty, one point expected", reference->name);
-    }
+    FAIL_IF(!(reference->point_count > 0), err, FULCRUM_ERR_MISSING,
+        "reference %s: points is empty, one point expected", reference->name);
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         TRY(read_value(reference, wanted[i].quantity, wanted[i].value, err));
     }
@@ -133,12 +130,10 @@ static enum fulcrum_status fit_busy(const struct fulcrum_reference *reference,
     TRY(read_value(reference, "serving_speedup_mean", &gain, err));
     TRY(read_value(reference, "serving_gpu_util_gain_mean_frac", &more, err));
     double busy = more / (gain - 1.0) / fulcrum_parts_utilisation(inputs, 1.0, 0);
-    if (!(busy > 0.0 && busy <= 1.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "reference %s: a gain of %.4g beside %.4g more utilisation would keep %.4g "
-            "of the SMs busy: expected at most 1",
-            reference->name, gain, more, busy);
-    }
+    FAIL_IF(!(busy > 0.0 && busy <= 1.0), err, FULCRUM_ERR_RANGE,
+        "reference %s: a gain of %.4g beside %.4g more utilisation would keep %.4g "
+        "of the SMs busy: expected at most 1",
+        reference->name, gain, more, busy);
     *out = busy;
     return FULCRUM_OK;
 }

@@ -54,16 +54,13 @@ static enum fulcrum_status check_machine(
     const struct fulcrum_reference *reference, struct fulcrum_error *err)
 {
     const struct fulcrum_design *design = &reference->design;
-    if (design->machine.accelerator != FULCRUM_ACCELERATOR_CPU) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "reference %s: machine.accelerator = gpu, cpu expected", reference->name);
-    }
+    FAIL_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_CPU, err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: machine.accelerator = gpu, cpu expected", reference->name);
     for (size_t i = 0; i < DRAWN; i++) {
-        if (isnan(fulcrum_field_number(fulcrum_field_find(drawn[i]), design))) {
-            return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-                "reference %s: %s is missing, expected in its machine", reference->name,
-                drawn[i]);
-        }
+        FAIL_IF(isnan(fulcrum_field_number(fulcrum_field_find(drawn[i]), design)), err,
+            FULCRUM_ERR_MISSING, "reference %s: %s is missing, expected in its machine",
+            reference->name, drawn[i]);
     }
     return FULCRUM_OK;
 }
@@ -175,12 +172,11 @@ static enum fulcrum_status check_point(const struct fulcrum_reference *reference
             "expected",
             reference->name, point, load_frac);
     }
-    if (isnan(cpu->core_count) || isnan(cpu->thread_count)) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: points[%zu] has no machine.cpu.core_count or no "
-            "machine.cpu.thread_count, counts expected in its settings or the machine",
-            reference->name, point);
-    }
+    FAIL_IF(isnan(cpu->core_count) || isnan(cpu->thread_count), err,
+        FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu] has no machine.cpu.core_count or no "
+        "machine.cpu.thread_count, counts expected in its settings or the machine",
+        reference->name, point);
     return FULCRUM_OK;
 }
 
@@ -386,18 +382,14 @@ static enum fulcrum_status read_share(
 {
     const struct fulcrum_reference_setting *share =
         find_share(&curve->reference->points[reading->point]);
-    if (share == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: points[%zu].set has no load_frac or gpu_util_frac, one "
-            "expected as in points[%zu]",
-            curve->reference->name, reading->point,
-            (size_t)(curve->first - curve->reference->points));
-    }
-    if (!(share->number >= 0 && share->number <= 1)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "reference %s: points[%zu].set.%s = %.6g, a share from 0 to 1 expected",
-            curve->reference->name, reading->point, share->path, share->number);
-    }
+    FAIL_IF(share == NULL, err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].set has no load_frac or gpu_util_frac, one "
+        "expected as in points[%zu]",
+        curve->reference->name, reading->point,
+        (size_t)(curve->first - curve->reference->points));
+    FAIL_IF(!(share->number >= 0 && share->number <= 1), err, FULCRUM_ERR_RANGE,
+        "reference %s: points[%zu].set.%s = %.6g, a share from 0 to 1 expected",
+        curve->reference->name, reading->point, share->path, share->number);
     reading->load = share->number;
     reading->active_frac = share->number;
     return FULCRUM_OK;
@@ -411,21 +403,17 @@ static enum fulcrum_status read_rate(
     const struct fulcrum_reference_point *point = &reference->points[reading->point];
     const struct fulcrum_reference_setting *load = find_number(point);
     size_t rate = find_rate(point);
-    if (load == NULL || rate == point->observation_count) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: points[%zu] has no activity, expected set.load_frac, "
-            "set.gpu_util_frac, or a number that is set beside an observed "
-            "tokens_per_s or steps_per_s",
-            reference->name, reading->point);
-    }
+    FAIL_IF(load == NULL || rate == point->observation_count, err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu] has no activity, expected set.load_frac, "
+        "set.gpu_util_frac, or a number that is set beside an observed "
+        "tokens_per_s or steps_per_s",
+        reference->name, reading->point);
     reading->load = load->number;
     reading->rate = point->observations[rate].value;
-    if (!isfinite(reading->rate) || !(reading->rate > 0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
-            reference->name, reading->point, point->observations[rate].quantity,
-            reading->rate);
-    }
+    FAIL_IF(!isfinite(reading->rate) || !(reading->rate > 0), err, FULCRUM_ERR_RANGE,
+        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
+        reference->name, reading->point, point->observations[rate].quantity,
+        reading->rate);
     return FULCRUM_OK;
 }
 
@@ -435,21 +423,17 @@ static enum fulcrum_status read_watts(
     const struct fulcrum_reference *reference = curve->reference;
     const struct fulcrum_reference_point *point = &reference->points[reading->point];
     reading->observation = find_watts(reference, reading->point);
-    if (reading->observation == point->observation_count) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "reference %s: points[%zu].observed has no watts, %s expected",
-            reference->name, reading->point,
-            reference->predictor == FULCRUM_PREDICTOR_GPU_POWER
-                ? "gpu_w"
-                : "a quantity that ends in _w");
-    }
+    FAIL_IF(reading->observation == point->observation_count, err, FULCRUM_ERR_MISSING,
+        "reference %s: points[%zu].observed has no watts, %s expected", reference->name,
+        reading->point,
+        reference->predictor == FULCRUM_PREDICTOR_GPU_POWER
+            ? "gpu_w"
+            : "a quantity that ends in _w");
     reading->watts = point->observations[reading->observation].value;
-    if (!isfinite(reading->watts) || !(reading->watts > 0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
-            reference->name, reading->point,
-            point->observations[reading->observation].quantity, reading->watts);
-    }
+    FAIL_IF(!isfinite(reading->watts) || !(reading->watts > 0), err, FULCRUM_ERR_RANGE,
+        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
+        reference->name, reading->point,
+        point->observations[reading->observation].quantity, reading->watts);
     return FULCRUM_OK;
 }
 
@@ -487,13 +471,11 @@ static enum fulcrum_status hold_out(struct curve *curve, struct fulcrum_error *e
         different += i == 0 || reading->load > curve->readings[i - 1].load;
         reading->is_fitted = different % 2 == 1;
     }
-    if (different < LEAST_LOADS) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "reference %s: the curve of points[%zu] has %zu different loads, at least "
-            "%d expected",
-            curve->reference->name, (size_t)(curve->first - curve->reference->points),
-            different, LEAST_LOADS);
-    }
+    FAIL_IF(different < LEAST_LOADS, err, FULCRUM_ERR_NO_FIT,
+        "reference %s: the curve of points[%zu] has %zu different loads, at least "
+        "%d expected",
+        curve->reference->name, (size_t)(curve->first - curve->reference->points),
+        different, LEAST_LOADS);
     curve->fitted_load_count = (different + 1) / 2;
     if (curve->has_rates) {
         set_activity(curve);
@@ -601,16 +583,12 @@ static bool is_first_of_curve(const struct fulcrum_reference *reference, size_t 
 enum fulcrum_status fulcrum_predict_power(const struct fulcrum_reference *reference,
     struct fulcrum_comparison *out, struct fulcrum_error *err)
 {
-    if (reference->point_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "reference %s: points is empty, curves expected", reference->name);
-    }
+    FAIL_IF(reference->point_count == 0, err, FULCRUM_ERR_NO_FIT,
+        "reference %s: points is empty, curves expected", reference->name);
     struct curve curve = {0};
-    if (curve_new(&curve, reference) != FULCRUM_OK) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory for %zu points of reference %s", reference->point_count,
-            reference->name);
-    }
+    FAIL_IF(curve_new(&curve, reference) != FULCRUM_OK, err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for %zu points of reference %s", reference->point_count,
+        reference->name);
     struct fulcrum_comparison comparison = {0};
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fulcrum_comparison_init(&comparison, reference, err));

@@ -226,32 +226,6 @@ static void add_formula(struct job *job, const char *series, const struct curve 
     }
 }
 
-/* Curves over environments of which a fit has seen a part: the same part for all. */
-static enum fulcrum_status add_formulas(struct job *job, struct fulcrum_error *err)
-{
-    const char *last = NULL;
-    struct curve curve = {.env_count = calloc(job->figure_count + 1, sizeof(double)),
-        .steps_per_s = calloc(job->figure_count + 1, sizeof(double))};
-    bool is_there = curve.env_count != NULL && curve.steps_per_s != NULL;
-    size_t count = is_there && !job->reference->is_relative ? job->out->count : 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *series = job->reference->points[job->out->items[i].point].series;
-        if (last == NULL || strcmp(series, last) != 0) {
-            collect(job, series, &curve);
-            if (curve.count >= 2) {
-                add_formula(job, series, &curve, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
-                add_formula(job, series, &curve, FULCRUM_BASELINE_HYPERBOLA);
-            }
-        }
-        last = series;
-    }
-    free(curve.env_count);
-    free(curve.steps_per_s);
-    return is_there
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
-}
-
 enum fulcrum_status fulcrum_predict_throughput(
     const struct fulcrum_reference *reference,
     const struct fulcrum_calibration *calibration, struct fulcrum_comparison *out,
@@ -264,7 +238,29 @@ enum fulcrum_status fulcrum_predict_throughput(
     TRY_OR_END(make_model(&job, err));
     TRY_OR_END(predict(&job, err));
     add_baselines(&job);
-    status = add_formulas(&job, err);
+    /* Curves over environments of which a fit has seen a part: the same part for all.
+     */
+    const char *last = NULL;
+    struct curve curve = {.env_count = calloc(job.figure_count + 1, sizeof(double)),
+        .steps_per_s = calloc(job.figure_count + 1, sizeof(double))};
+    bool is_there = curve.env_count != NULL && curve.steps_per_s != NULL;
+    size_t count = is_there && !job.reference->is_relative ? job.out->count : 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *series = job.reference->points[job.out->items[i].point].series;
+        if (last == NULL || strcmp(series, last) != 0) {
+            collect(&job, series, &curve);
+            if (curve.count >= 2) {
+                add_formula(&job, series, &curve, FULCRUM_BASELINE_CAPPED_HYPERBOLA);
+                add_formula(&job, series, &curve, FULCRUM_BASELINE_HYPERBOLA);
+            }
+        }
+        last = series;
+    }
+    free(curve.env_count);
+    free(curve.steps_per_s);
+    status = is_there ? FULCRUM_OK
+                      : fulcrum_fail(
+                            err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
 end:
     fulcrum_throughput_free(job.model);
     free(job.points);

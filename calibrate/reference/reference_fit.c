@@ -185,9 +185,8 @@ static enum fulcrum_status list_beliefs(
     size_t most = count;
     job->beliefs = calloc(most, sizeof *job->beliefs);
     job->paths = calloc(most, sizeof *job->paths);
-    if (job->beliefs == NULL || job->paths == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    }
+    FAIL_IF(job->beliefs == NULL || job->paths == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for a fit");
     enum fulcrum_status status = FULCRUM_OK;
     if (job->plan->free_count > 0) {
         status = list_named(job, err);
@@ -234,19 +233,14 @@ static enum fulcrum_status list_data(
     size_t count = 0;
     const struct fulcrum_figure *figures =
         fulcrum_throughput_figures(job->model, &count);
-    if (count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING, "nothing observed to fit to");
-    }
-    if (plan->sd_count > 0 && plan->sd_count != count) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu standard deviations for %zu figures: expected one each",
-            plan->sd_count, count);
-    }
+    FAIL_IF(count == 0, err, FULCRUM_ERR_MISSING, "nothing observed to fit to");
+    FAIL_IF(plan->sd_count > 0 && plan->sd_count != count, err, FULCRUM_ERR_RANGE,
+        "%zu standard deviations for %zu figures: expected one each", plan->sd_count,
+        count);
     job->data = calloc(count, sizeof *job->data);
     job->fit->figures = calloc(count, sizeof *job->fit->figures);
-    if (job->data == NULL || job->fit->figures == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    }
+    FAIL_IF(job->data == NULL || job->fit->figures == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for a fit");
     job->fit->figure_count = count;
     for (size_t i = 0; i < count; i++) {
         double sd = plan->sd_count > 0 ? plan->sd[i] : figure_sd(plan, &figures[i]);
@@ -256,10 +250,8 @@ static enum fulcrum_status list_data(
     }
     for (size_t i = 0; i < plan->held_out_count; i++) {
         double number = plan->held_out[i];
-        if (!(number >= 1.0 && number <= (double)count)) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "figure %g to be held out: expected 1 to %zu", number, count);
-        }
+        FAIL_IF(!(number >= 1.0 && number <= (double)count), err, FULCRUM_ERR_RANGE,
+            "figure %g to be held out: expected 1 to %zu", number, count);
         job->data[(size_t)number - 1].sd = (double)INFINITY;
         job->fit->figures[(size_t)number - 1].sd = (double)INFINITY;
     }
@@ -517,10 +509,9 @@ static enum fulcrum_status judge_seed(struct fulcrum_reference_job *job, uint64_
     double *seen, struct fulcrum_error *err)
 {
     TRY(reference_job_correct(job, job->mode.value, seed, err));
-    if (!fulcrum_throughput_forward(job->problem.contexts[0], job->mode.value, seen)) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_FIT, "the best parameters cannot be simulated");
-    }
+    FAIL_IF(
+        !fulcrum_throughput_forward(job->problem.contexts[0], job->mode.value, seen),
+        err, FULCRUM_ERR_NO_FIT, "the best parameters cannot be simulated");
     for (size_t i = 0; i < job->fit->figure_count; i++) {
         job->fit->figures[i].simulated += seen[i] / JUDGE_SEEDS;
     }
@@ -555,10 +546,9 @@ static enum fulcrum_status describe_mode(
     fit->parameters = calloc(n, sizeof *fit->parameters);
     fit->covariance = calloc(n * n, sizeof *fit->covariance);
     fit->singular_value = calloc(n, sizeof *fit->singular_value);
-    if (fit->parameters == NULL || fit->covariance == NULL ||
-        fit->singular_value == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
-    }
+    FAIL_IF(fit->parameters == NULL || fit->covariance == NULL ||
+                fit->singular_value == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "no memory for a fit");
     fit->parameter_count = n;
     for (size_t i = 0; i < n; i++) {
         fit->parameters[i] = (struct fulcrum_fitted_parameter){.prior = job->beliefs[i],
@@ -730,10 +720,8 @@ static enum fulcrum_status run_stages(
          i++) {
         status = first[i](job, err);
     }
-    if (status == FULCRUM_ERR_INTERRUPTED) {
-        return fulcrum_fail(err, status,
-            "stopped before the best parameters were found: there is nothing to keep");
-    }
+    FAIL_IF(status == FULCRUM_ERR_INTERRUPTED, err, status,
+        "stopped before the best parameters were found: there is nothing to keep");
     for (size_t i = 0; i < sizeof later / sizeof later[0] && status == FULCRUM_OK;
          i++) {
         status = later[i](job, err);

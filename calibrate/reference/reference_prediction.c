@@ -20,7 +20,6 @@
 #include "model/predict/scenario.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
-#include "model/stage_kind.h"
 #include "model/try.h"
 
 /* What predicts the points of a reference, which is borrowed, as is the calibration. */
@@ -45,11 +44,9 @@ static enum fulcrum_status read_setting(const struct fulcrum_reference *referenc
         field = fulcrum_field_find("run.actor_count");
         per_actor = reference->design.run.envs_per_actor;
     }
-    if (field == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
-            "%s: points are set by '%s', which is no field of a design",
-            reference->name, from->path);
-    }
+    FAIL_IF(field == NULL, err, FULCRUM_ERR_UNKNOWN_NAME,
+        "%s: points are set by '%s', which is no field of a design", reference->name,
+        from->path);
     *out = (struct fulcrum_setting){.field = field,
         .number = from->number / per_actor,
         .text = from->text[0] != '\0' ? from->text : NULL};
@@ -60,11 +57,9 @@ enum fulcrum_status fulcrum_point_settings(const struct fulcrum_reference *refer
     size_t point, struct fulcrum_setting *out, size_t *count, struct fulcrum_error *err)
 {
     const struct fulcrum_reference_point *from = &reference->points[point];
-    if (from->setting_count > FULCRUM_POINT_SETTINGS_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s: point %zu sets %zu fields: expected at most %d", reference->name,
-            point, from->setting_count, (int)FULCRUM_POINT_SETTINGS_MOST);
-    }
+    FAIL_IF(from->setting_count > FULCRUM_POINT_SETTINGS_MOST, err, FULCRUM_ERR_RANGE,
+        "%s: point %zu sets %zu fields: expected at most %d", reference->name, point,
+        from->setting_count, (int)FULCRUM_POINT_SETTINGS_MOST);
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < from->setting_count && status == FULCRUM_OK; i++) {
         status = read_setting(reference, &from->settings[i], &out[i], err);

@@ -78,20 +78,16 @@ struct fulcrum_throughput {
 static enum fulcrum_status find_fields(
     struct fulcrum_throughput *model, struct fulcrum_error *err)
 {
-    if (model->plan.path_count > PATHS_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu parameters to fit: expected at most %d", model->plan.path_count,
-            (int)PATHS_MOST);
-    }
+    FAIL_IF(model->plan.path_count > PATHS_MOST, err, FULCRUM_ERR_RANGE,
+        "%zu parameters to fit: expected at most %d", model->plan.path_count,
+        (int)PATHS_MOST);
     for (size_t i = 0; i < model->plan.path_count; i++) {
         const char *path = model->plan.paths[i];
         const struct fulcrum_field *field = fulcrum_field_find(path);
         bool is_number = field != NULL && (field->kind == FULCRUM_FIELD_NUMBER ||
                                               field->kind == FULCRUM_FIELD_COUNT);
-        if (!is_number) {
-            return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
-                "%s: expected a field of a design that is a number", path);
-        }
+        FAIL_IF(!is_number, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: expected a field of a design that is a number", path);
         model->fields[i] = field;
     }
     return FULCRUM_OK;
@@ -190,12 +186,10 @@ static enum fulcrum_status add_figure(struct fulcrum_throughput *model,
         &reference->points[figure->point].observations[figure->observation];
     struct source *source = &model->sources[model->figure_count];
     TRY(find_measure(reference, seen->quantity, source, err));
-    if (!(seen->value > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
-            reference->name, reference->points[figure->point].index, seen->quantity,
-            seen->value);
-    }
+    FAIL_IF(!(seen->value > 0.0), err, FULCRUM_ERR_RANGE,
+        "reference %s: points[%zu].observed.%s = %.6g, above 0 expected",
+        reference->name, reference->points[figure->point].index, seen->quantity,
+        seen->value);
     TRY(find_place(model, figure->reference, figure->point, &source->place, err));
     if (reference->is_relative) {
         TRY(find_place(model, figure->reference, reference->relative_to,
@@ -523,9 +517,8 @@ enum fulcrum_status fulcrum_throughput_correct(struct fulcrum_throughput *model,
         struct place *place = &model->places[i];
         struct solved fast;
         struct solved simulated;
-        if (model->plan.stop != NULL && model->plan.stop(model->plan.watcher)) {
-            return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "stopped simulations");
-        }
+        FAIL_IF(model->plan.stop != NULL && model->plan.stop(model->plan.watcher), err,
+            FULCRUM_ERR_INTERRUPTED, "stopped simulations");
         enum fulcrum_status status = solve_place(own, place, &quick, &fast, err);
         if (status == FULCRUM_OK) {
             status = solve_place(own, place, &exact, &simulated, err);

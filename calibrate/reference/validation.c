@@ -43,9 +43,8 @@ static enum fulcrum_status make_part(const struct fulcrum_reference *reference,
     *out = (struct part){.view = *reference};
     out->view.points = calloc(reference->point_count, sizeof *out->view.points);
     out->origin = calloc(reference->point_count, sizeof *out->origin);
-    if (out->view.points == NULL || out->origin == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a reference");
-    }
+    FAIL_IF(out->view.points == NULL || out->origin == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for a reference");
     size_t count = 0;
     for (size_t i = 0; i < reference->point_count; i++) {
         if (!belongs(reference, i, calibration)) {
@@ -155,9 +154,8 @@ static enum fulcrum_status predict_part(const struct part *part,
     struct fulcrum_error why = {FULCRUM_OK, ""};
     enum fulcrum_status status =
         fulcrum_predict_throughput(&part->view, calibration, &found, &why);
-    if (status == FULCRUM_ERR_NO_MEMORY) {
-        return fulcrum_fail(err, status, "%s: no memory", part->view.name);
-    }
+    FAIL_IF(
+        status == FULCRUM_ERR_NO_MEMORY, err, status, "%s: no memory", part->view.name);
     if (status != FULCRUM_OK) {
         note_failure(&why, out);
         return FULCRUM_OK;
@@ -341,9 +339,8 @@ enum fulcrum_status fulcrum_validate(const struct fulcrum_reference *reference,
         return status;
     }
     enum fulcrum_status status = predict(reference, calibration, out, &why);
-    if (status == FULCRUM_ERR_NO_MEMORY) {
-        return fulcrum_fail(err, status, "%s: no memory", reference->name);
-    }
+    FAIL_IF(
+        status == FULCRUM_ERR_NO_MEMORY, err, status, "%s: no memory", reference->name);
     if (status != FULCRUM_OK) {
         out->comparison = (struct fulcrum_comparison){.count = 0};
         note_failure(&why, out);

@@ -100,13 +100,12 @@ static enum fulcrum_status worker_await(
     const struct fulcrum_worker_description *first = &env->shared->description;
     struct fulcrum_worker_description own;
     TRY(fulcrum_worker_describe(env->worker, &own, err));
-    if (own.observation_kind != first->observation_kind ||
-        own.observation_count != first->observation_count ||
-        own.action_count != first->action_count) {
-        return fulcrum_fail(err, FULCRUM_ERR_ENVIRONMENT,
-            "%s: an environment describes itself otherwise than the first one did",
-            env->shared->job.what);
-    }
+    FAIL_IF(own.observation_kind != first->observation_kind ||
+                own.observation_count != first->observation_count ||
+                own.action_count != first->action_count,
+        err, FULCRUM_ERR_ENVIRONMENT,
+        "%s: an environment describes itself otherwise than the first one did",
+        env->shared->job.what);
     return fulcrum_worker_create(env->worker, env->seed, err);
 }
 
@@ -182,11 +181,10 @@ static enum fulcrum_status set_limits(struct fulcrum_actor_shared *shared,
     if (limit_s == 0.0) {
         limit_s = FULCRUM_ACTOR_LIMIT_S;
     }
-    if (!(limit_s >= FULCRUM_ACTOR_LIMIT_MIN_S &&
-            limit_s <= FULCRUM_ACTOR_LIMIT_MAX_S)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "limit_s = %g is outside [%g, %g]",
-            limit_s, FULCRUM_ACTOR_LIMIT_MIN_S, FULCRUM_ACTOR_LIMIT_MAX_S);
-    }
+    FAIL_IF(
+        !(limit_s >= FULCRUM_ACTOR_LIMIT_MIN_S && limit_s <= FULCRUM_ACTOR_LIMIT_MAX_S),
+        err, FULCRUM_ERR_RANGE, "limit_s = %g is outside [%g, %g]", limit_s,
+        FULCRUM_ACTOR_LIMIT_MIN_S, FULCRUM_ACTOR_LIMIT_MAX_S);
     shared->job.limit_s = limit_s;
     /* 0 leaves the choice to the environment. */
     return fulcrum_actor_frame_skip(&shared->job.frame_skip, options, 0.0, err);
@@ -240,25 +238,18 @@ static enum fulcrum_status set_plugin(struct fulcrum_actor_shared *shared,
     const struct fulcrum_actor_options *options, struct fulcrum_error *err)
 {
     const char *path = options != NULL ? options->plugin : NULL;
-    if (path == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_MISSING, "needs a shared object: --plugin ./libmine.so");
-    }
+    FAIL_IF(path == NULL, err, FULCRUM_ERR_MISSING,
+        "needs a shared object: --plugin ./libmine.so");
     struct stat there;
     /* With its folder, or the loader would look among the system's libraries. */
-    if (strlen(path) >= sizeof shared->path || realpath(path, shared->path) == NULL ||
-        stat(shared->path, &there) != 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_FILE, "env plug-in %s: %s", path,
-            strlen(path) >= sizeof shared->path ? "too long a path" : strerror(errno));
-    }
-    if (!S_ISREG(there.st_mode)) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FILE, "env plug-in %s is not a regular file", path);
-    }
-    if (!is_shared_object(shared->path)) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "env plug-in %s is not a shared object (no ELF header)", path);
-    }
+    FAIL_IF(strlen(path) >= sizeof shared->path ||
+                realpath(path, shared->path) == NULL || stat(shared->path, &there) != 0,
+        err, FULCRUM_ERR_FILE, "env plug-in %s: %s", path,
+        strlen(path) >= sizeof shared->path ? "too long a path" : strerror(errno));
+    FAIL_IF(!S_ISREG(there.st_mode), err, FULCRUM_ERR_FILE,
+        "env plug-in %s is not a regular file", path);
+    FAIL_IF(!is_shared_object(shared->path), err, FULCRUM_ERR_FORMAT,
+        "env plug-in %s is not a shared object (no ELF header)", path);
     size_t length = strlen(path);
     (void)snprintf(shared->job.what, sizeof shared->job.what, "env plug-in %s%s",
         length > 150 ? "..." : "", length > 150 ? path + (length - 147) : path);
@@ -271,10 +262,8 @@ static enum fulcrum_status set_plugin(struct fulcrum_actor_shared *shared,
 static enum fulcrum_status copy_text(char *out, size_t out_byte, const char *text,
     const char *what, struct fulcrum_error *err)
 {
-    if (text[0] == '\0' || strlen(text) >= out_byte) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s has %zu bytes, expected 1 to %zu", what, strlen(text), out_byte - 1);
-    }
+    FAIL_IF(text[0] == '\0' || strlen(text) >= out_byte, err, FULCRUM_ERR_RANGE,
+        "%s has %zu bytes, expected 1 to %zu", what, strlen(text), out_byte - 1);
     memcpy(out, text, strlen(text) + 1);
     return FULCRUM_OK;
 }
@@ -282,10 +271,8 @@ static enum fulcrum_status copy_text(char *out, size_t out_byte, const char *tex
 static enum fulcrum_status set_gym(struct fulcrum_actor_shared *shared,
     const struct fulcrum_actor_options *options, struct fulcrum_error *err)
 {
-    if (options == NULL || options->env_id == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_MISSING, "needs an environment: --env CartPole-v1");
-    }
+    FAIL_IF(options == NULL || options->env_id == NULL, err, FULCRUM_ERR_MISSING,
+        "needs an environment: --env CartPole-v1");
     TRY(copy_text(shared->env_id, sizeof shared->env_id, options->env_id,
         "the name of the environment", err));
     TRY(copy_text(shared->python, sizeof shared->python,

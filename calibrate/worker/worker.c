@@ -368,31 +368,6 @@ static int guards_hold(const unsigned char *from, const unsigned char *to)
     return different == 0;
 }
 
-/* The observation that was handed over is whole and within its bounds. */
-static int checks_out(struct fulcrum_worker *worker)
-{
-    const unsigned char *observation =
-        worker->memory + worker->layout.observation_offset;
-    const unsigned char *end = observation + worker->observation_byte;
-    unsigned long long step = *fulcrum_worker_word(worker, FULCRUM_WORKER_STEP_NUMBER);
-    if (!guards_hold(observation - FULCRUM_WORKER_GUARD_BYTE, observation) ||
-        !guards_hold(end, end + FULCRUM_WORKER_GUARD_BYTE)) {
-        worker_fail(worker,
-            "wrote outside of its observation of %zu bytes, in step %llu or before",
-            worker->observation_byte, step);
-        return 0;
-    }
-    size_t place = 0;
-    if (worker->description.observation_kind == FULCRUM_ENV_FLOAT32 &&
-        !is_element_finite((const float *)(const void *)observation,
-            (size_t)worker->description.observation_count, &place)) {
-        worker_fail(worker, "element %zu of the observation after step %llu is %g",
-            place, step, (double)((const float *)(const void *)observation)[place]);
-        return 0;
-    }
-    return 1;
-}
-
 /* One command and its reply. `reply` is set where the result is 1. */
 static int exchange(struct fulcrum_worker *worker,
     const struct fulcrum_worker_command *command, struct fulcrum_worker_reply *reply)
@@ -414,7 +389,27 @@ static int exchange(struct fulcrum_worker *worker,
     if (worker->exchange_count % DRAIN_EVERY == 0 && !worker_stays_quiet(worker)) {
         return 0;
     }
-    return checks_out(worker);
+    /* The observation that was handed over is whole and within its bounds. */
+    const unsigned char *observation =
+        worker->memory + worker->layout.observation_offset;
+    const unsigned char *end = observation + worker->observation_byte;
+    unsigned long long step = *fulcrum_worker_word(worker, FULCRUM_WORKER_STEP_NUMBER);
+    if (!guards_hold(observation - FULCRUM_WORKER_GUARD_BYTE, observation) ||
+        !guards_hold(end, end + FULCRUM_WORKER_GUARD_BYTE)) {
+        worker_fail(worker,
+            "wrote outside of its observation of %zu bytes, in step %llu or before",
+            worker->observation_byte, step);
+        return 0;
+    }
+    size_t place = 0;
+    if (worker->description.observation_kind == FULCRUM_ENV_FLOAT32 &&
+        !is_element_finite((const float *)(const void *)observation,
+            (size_t)worker->description.observation_count, &place)) {
+        worker_fail(worker, "element %zu of the observation after step %llu is %g",
+            place, step, (double)((const float *)(const void *)observation)[place]);
+        return 0;
+    }
+    return 1;
 }
 
 static void copy_observation(const struct fulcrum_worker *worker, void *observation)
@@ -570,10 +565,8 @@ static enum fulcrum_status share_memory(
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
         memory = mmap(NULL, byte, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
-    if (memory == MAP_FAILED) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "%s: %zu bytes of shared memory", worker->job->what, byte);
-    }
+    FAIL_IF(memory == MAP_FAILED, err, FULCRUM_ERR_NO_MEMORY,
+        "%s: %zu bytes of shared memory", worker->job->what, byte);
     (void)close(fd);
     worker->process.memory_fd = -1;
     worker->memory = memory;

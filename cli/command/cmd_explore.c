@@ -95,11 +95,7 @@ static enum fulcrum_status parse_axes(const struct settings *settings,
     }
     job->plan.axes = job->axes;
     for (size_t i = 0; i < settings->vary.count; i++) {
-        enum fulcrum_status status =
-            parse_axis(settings->vary.items[i], context, job, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(parse_axis(settings->vary.items[i], context, job, err));
     }
     return FULCRUM_OK;
 }

@@ -23,7 +23,6 @@
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "model/try.h"
-#include "presets/io/json.h"
 #include "presets/io/output.h"
 #include "presets/kind/reference_file.h"
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
-#include "cli/message.h"
 #include "cli/options/design_options.h"
 #include "cli/options/solve_options.h"
 #include "cli/result/report.h"
 #include "model/predict/solver.h"
+#include "model/try.h"
 #include "presets/io/json.h"
 
 /* Draws behind the intervals of a single point. */
@@ -61,30 +61,6 @@ static bool is_gpu(const struct answer *answer)
     return answer->design.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }
 
-/* "40 actors x 1 environment on 1 of 8 GPUs, 80 of 80 SMs each" */
-static void describe_run(const struct answer *answer, char *out, size_t size)
-{
-    const struct fulcrum_design *design = &answer->design;
-    char place[120];
-    char parts[48] = "";
-    if (design->run.instances_per_gpu > 1.0) {
-        (void)snprintf(
-            parts, sizeof parts, ", in %.6g instances", design->run.instances_per_gpu);
-    }
-    if (is_gpu(answer)) {
-        (void)snprintf(place, sizeof place, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
-            design->run.gpu_count, design->machine.gpu.count, design->run.sm_count,
-            design->machine.gpu.sm_count);
-    } else {
-        (void)snprintf(place, sizeof place, "%.6g learner core(s) of %.6g cores",
-            design->machine.learner_core_count, design->machine.cpu.core_count);
-    }
-    const char *who = fulcrum_design_is_resident(design) ? "processes" : "actors";
-    (void)snprintf(out, size, "%.6g %s x %.6g environments on %.6g threads, %s%s",
-        design->run.actor_count, who, design->run.envs_per_actor,
-        design->machine.cpu.thread_count, place, parts);
-}
-
 static void print_method(FILE *stream, const struct fulcrum_prediction *prediction)
 {
     (void)fprintf(stream, "method       %s", fulcrum_method_name(prediction->method));
@@ -104,7 +80,28 @@ static void print_method(FILE *stream, const struct fulcrum_prediction *predicti
 static void print_table(const struct answer *answer, FILE *stream)
 {
     char run_text[400];
-    describe_run(answer, run_text, sizeof run_text);
+    /* "40 actors x 1 environment on 1 of 8 GPUs, 80 of 80 SMs each" */
+    char *out = run_text;
+    size_t size = sizeof run_text;
+    const struct fulcrum_design *design = &answer->design;
+    char place[120];
+    char parts[48] = "";
+    if (design->run.instances_per_gpu > 1.0) {
+        (void)snprintf(
+            parts, sizeof parts, ", in %.6g instances", design->run.instances_per_gpu);
+    }
+    if (is_gpu(answer)) {
+        (void)snprintf(place, sizeof place, "%.6g of %.6g GPUs, %.6g of %.6g SMs each",
+            design->run.gpu_count, design->machine.gpu.count, design->run.sm_count,
+            design->machine.gpu.sm_count);
+    } else {
+        (void)snprintf(place, sizeof place, "%.6g learner core(s) of %.6g cores",
+            design->machine.learner_core_count, design->machine.cpu.core_count);
+    }
+    const char *who = fulcrum_design_is_resident(design) ? "processes" : "actors";
+    (void)snprintf(out, size, "%.6g %s x %.6g environments on %.6g threads, %s%s",
+        design->run.actor_count, who, design->run.envs_per_actor,
+        design->machine.cpu.thread_count, place, parts);
     (void)fprintf(stream,
         "machine      %s\nworkload     %s\ncalibration  %s\nrun          %s\n",
         answer->design.machine.name, answer->design.workload.name, answer->calibrations,
@@ -230,11 +227,7 @@ static enum fulcrum_status predict(const struct fulcrum_design_inputs *inputs,
     struct fulcrum_error *err)
 {
     struct fulcrum_scenario *scenario = NULL;
-    enum fulcrum_status status =
-        fulcrum_scenario_new(&inputs->scenario, &scenario, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_scenario_new(&inputs->scenario, &scenario, err));
     struct answer *answer = calloc(1, sizeof *answer);
     if (answer == NULL) {
         fulcrum_scenario_free(scenario);
@@ -244,13 +237,11 @@ static enum fulcrum_status predict(const struct fulcrum_design_inputs *inputs,
     answer->inputs = inputs;
     fulcrum_calibration_names(
         inputs, answer->calibrations, sizeof answer->calibrations);
-    status = fulcrum_scenario_design(scenario, &point, &answer->design, err);
-    if (status == FULCRUM_OK) {
-        status = fulcrum_predict(scenario, &point, options, &answer->prediction, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = print_answer(answer, context, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_scenario_design(scenario, &point, &answer->design, err));
+    TRY_OR_END(fulcrum_predict(scenario, &point, options, &answer->prediction, err));
+    status = print_answer(answer, context, err);
+end:
     free(answer);
     fulcrum_scenario_free(scenario);
     return status;
@@ -261,19 +252,14 @@ static enum fulcrum_status run(
 {
     const struct settings *settings = data;
     struct fulcrum_predict_options options;
-    enum fulcrum_status status = fulcrum_solve_settings_read(
-        &settings->solve, PREDICT_DRAWS, context, &options, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_solve_settings_read(
+        &settings->solve, PREDICT_DRAWS, context, &options, err));
     struct fulcrum_design_inputs *inputs = calloc(1, sizeof *inputs);
-    if (inputs == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a design");
-    }
-    status = fulcrum_design_inputs_load(&settings->design, context, inputs, err);
-    if (status == FULCRUM_OK) {
-        status = predict(inputs, &options, context, err);
-    }
+    TRY_MEMORY(inputs, err, "a design");
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(fulcrum_design_inputs_load(&settings->design, context, inputs, err));
+    status = predict(inputs, &options, context, err);
+end:
     fulcrum_design_inputs_free(inputs);
     free(inputs);
     return status;

@@ -336,9 +336,7 @@ static enum fulcrum_status print_table(
     }
     for (size_t o = 0; o < findings->inputs->output_count; o++) {
         struct rank *ranks = rank_inputs(findings, o);
-        if (ranks == NULL) {
-            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a ranking");
-        }
+        TRY_MEMORY(ranks, err, "a ranking");
         if (sensitivity_is_known(findings, o)) {
             print_metric(findings, o, ranks, stream);
         }
@@ -587,11 +585,8 @@ static enum fulcrum_status judge_metrics(
         bool is_known = sensitivity_is_known(findings, o);
         fulcrum_sensitivity_metric_name(
             &findings->inputs->outputs[o], name, sizeof name);
-        if (!is_known && findings->inputs->outputs_asked) {
-            return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-                "--metric %s: it does not apply to this machine, or is not known",
-                name);
-        }
+        FAIL_IF(!is_known && findings->inputs->outputs_asked, err, FULCRUM_ERR_MISSING,
+            "--metric %s: it does not apply to this machine, or is not known", name);
         known += (size_t)is_known;
     }
     return known > 0 ? FULCRUM_OK
@@ -631,10 +626,8 @@ static enum fulcrum_status judge_rows(
             fulcrum_sobol_spread(findings->result->sobol, o);
         told += (size_t)is_told(&spread);
     }
-    if (told == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "too much of these ranges cannot run: %s", findings->result->reason);
-    }
+    FAIL_IF(told == 0, err, FULCRUM_ERR_INFEASIBLE,
+        "too much of these ranges cannot run: %s", findings->result->reason);
     for (size_t o = 0; o < findings->inputs->output_count; o++) {
         struct fulcrum_sobol_spread spread =
             fulcrum_sobol_spread(findings->result->sobol, o);
@@ -686,10 +679,8 @@ static enum fulcrum_status analyse(const struct settings *settings, struct job *
     enum fulcrum_status status = fulcrum_sensitivity_run(&job->plan, &job->result, err);
     fulcrum_progress_end(&job->progress);
     bool is_kept = status == FULCRUM_ERR_INTERRUPTED && job->result != NULL;
-    if (status == FULCRUM_ERR_INTERRUPTED && !is_kept) {
-        return fulcrum_fail(err, status,
-            "interrupted: fewer than two replicates were done, which tell nothing");
-    }
+    FAIL_IF(status == FULCRUM_ERR_INTERRUPTED && !is_kept, err, status,
+        "interrupted: fewer than two replicates were done, which tell nothing");
     if (status != FULCRUM_OK && !is_kept) {
         return status;
     }
@@ -706,9 +697,7 @@ static enum fulcrum_status run(
 {
     const struct settings *settings = data;
     struct job *job = calloc(1, sizeof *job);
-    if (job == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
-    }
+    TRY_MEMORY(job, err, "a sensitivity analysis");
     enum fulcrum_status status = read_job(settings, context, job, err);
     if (status == FULCRUM_OK) {
         status = analyse(settings, job, context, err);

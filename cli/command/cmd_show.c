@@ -8,6 +8,7 @@
 #include "cli/options/design_options.h"
 #include "cli/result/show.h"
 #include "model/nearest.h"
+#include "model/try.h"
 #include "presets/kind/partition_file.h"
 #include "presets/kind/preset.h"
 #include "presets/kind/reference_file.h"
@@ -164,10 +165,7 @@ static enum fulcrum_status guess_kind(const char *name, struct fulcrum_context *
         .least_distance = strlen(name) / 2};
     guess.found_count = (size_t)(strcmp(name, "this") == 0);
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        enum fulcrum_status status = look_among(shown_kinds[i], &guess, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(look_among(shown_kinds[i], &guess, err));
     }
     if (guess.found_count != 1) {
         return fail_guess(&guess, context, err);

@@ -208,9 +208,7 @@ static enum fulcrum_status run(
 {
     const struct settings *settings = data;
     struct job *job = calloc(1, sizeof *job);
-    if (job == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a block of lines");
-    }
+    TRY_MEMORY(job, err, "a block of lines");
     fulcrum_solver_settings_read(&settings->solver, &job->options);
     job->format = context->format;
     job->least_block = least_block();

@@ -128,10 +128,8 @@ static int visit_front(
 static enum fulcrum_status judge(const struct fulcrum_explore_job *job,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    if (job->failed == job->done && job->done > 0) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_INFEASIBLE, "no point can run: %s", job->reason);
-    }
+    FAIL_IF(job->failed == job->done && job->done > 0, err, FULCRUM_ERR_INFEASIBLE,
+        "no point can run: %s", job->reason);
     if (job->failed > 0) {
         fulcrum_message_warn_in(context, "%zu of %zu points cannot run: %s",
             job->failed, job->done, job->reason);
@@ -162,11 +160,9 @@ static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
     job->visited_s = job->progress.clock_s();
     enum fulcrum_status status = fulcrum_sweep_run(scenario, &job->plan, visitor, err);
     fulcrum_progress_end(&job->progress);
-    if (job->write_error != 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: cannot be written: %s",
-            context->output_path != NULL ? context->output_path : "standard output",
-            strerror(job->write_error));
-    }
+    FAIL_IF(job->write_error != 0, err, FULCRUM_ERR_FILE, "%s: cannot be written: %s",
+        context->output_path != NULL ? context->output_path : "standard output",
+        strerror(job->write_error));
     if (job->status != FULCRUM_OK) {
         return fulcrum_fail(err, job->status, "%s", job->failure.detail);
     }
@@ -218,16 +214,13 @@ enum fulcrum_status fulcrum_explore_find_front(const struct fulcrum_scenario *sc
     struct fulcrum_error *err)
 {
     const struct fulcrum_sweep_visitor visitor = {job, wish, NULL, visit_to_find};
-    enum fulcrum_status status = fulcrum_sweep_front_new(
-        &job->plan, job->pareto.metrics, job->pareto.metric_count, &job->front, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_sweep_front_new(
+        &job->plan, job->pareto.metrics, job->pareto.metric_count, &job->front, err));
     /* Draws that would not be kept are those of the second time. */
     double draws = job->plan.predict.draws;
     job->plan.predict.draws = fulcrum_sweep_front_has_draws(job->front) ? draws : 0.0;
     job->plan.front = job->front;
-    status = run_sweep(scenario, job, &visitor, context, err);
+    enum fulcrum_status status = run_sweep(scenario, job, &visitor, context, err);
     job->plan.front = NULL;
     job->plan.predict.draws = draws;
     if (status == FULCRUM_OK) {

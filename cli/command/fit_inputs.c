@@ -16,7 +16,6 @@
 #include "cli/options/design_options.h"
 #include "model/design/reference.h"
 #include "model/parallel.h"
-#include "model/predict/scenario.h"
 #include "model/try.h"
 #include "presets/kind/preset.h"
 #include "presets/kind/reference_csv.h"
@@ -214,14 +213,12 @@ static enum fulcrum_status check_twice(
         &inputs->items[inputs->reference_count - 1];
     for (size_t i = 0; i + 1 < inputs->reference_count; i++) {
         const struct fulcrum_fit_reference *item = &inputs->items[i];
-        if (strcmp(item->reference->name, last->reference->name) == 0 &&
-            strcmp(item->series, last->series) == 0) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s%s%s is given twice: expected each reference once, by names that "
-                "differ",
-                last->reference->name, last->series[0] != '\0' ? ":" : "",
-                last->series);
-        }
+        FAIL_IF(strcmp(item->reference->name, last->reference->name) == 0 &&
+                    strcmp(item->series, last->series) == 0,
+            err, FULCRUM_ERR_RANGE,
+            "%s%s%s is given twice: expected each reference once, by names that "
+            "differ",
+            last->reference->name, last->series[0] != '\0' ? ":" : "", last->series);
     }
     return FULCRUM_OK;
 }
@@ -385,10 +382,8 @@ static enum fulcrum_status parse_numbers(const char *what, const char *list,
         size_t length = strcspn(list, ",");
         (void)snprintf(text, sizeof text, "%.*s", (int)length, list);
         double *number = &out->items[out->count];
-        if (out->count == FULCRUM_FIT_FIGURES_MOST) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s: expected at most %d numbers", what, (int)FULCRUM_FIT_FIGURES_MOST);
-        }
+        FAIL_IF(out->count == FULCRUM_FIT_FIGURES_MOST, err, FULCRUM_ERR_RANGE,
+            "%s: expected at most %d numbers", what, (int)FULCRUM_FIT_FIGURES_MOST);
         status = length < sizeof text
                      ? fulcrum_number_parse(what, text, number, err)
                      : fulcrum_fail(err, FULCRUM_ERR_RANGE,
@@ -410,11 +405,10 @@ static enum fulcrum_status check_hold_out(
 {
     for (size_t i = 0; i < numbers->count; i++) {
         double figure = numbers->items[i];
-        if (figure > floor(figure) || figure > (double)FULCRUM_FIT_FIGURES_MOST) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "--hold-out %g: expected whole numbers from 1 to %d", figure,
-                (int)FULCRUM_FIT_FIGURES_MOST);
-        }
+        FAIL_IF(figure > floor(figure) || figure > (double)FULCRUM_FIT_FIGURES_MOST,
+            err, FULCRUM_ERR_RANGE,
+            "--hold-out %g: expected whole numbers from 1 to %d", figure,
+            (int)FULCRUM_FIT_FIGURES_MOST);
     }
     return FULCRUM_OK;
 }
@@ -434,11 +428,9 @@ static enum fulcrum_status check_free(
     const struct fulcrum_fit_inputs *inputs, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < inputs->free_count; i++) {
-        if (is_set(inputs, inputs->free_paths[i])) {
-            return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                "--free %s: --set holds it at a value: expected one of them",
-                inputs->free_paths[i]);
-        }
+        FAIL_IF(is_set(inputs, inputs->free_paths[i]), err, FULCRUM_ERR_UNSUPPORTED,
+            "--free %s: --set holds it at a value: expected one of them",
+            inputs->free_paths[i]);
     }
     return FULCRUM_OK;
 }
@@ -488,9 +480,7 @@ enum fulcrum_status fulcrum_fit_inputs_load(const struct fulcrum_fit_settings *s
     struct fulcrum_error *err)
 {
     struct fulcrum_fit_inputs *inputs = calloc(1, sizeof *inputs);
-    if (inputs == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a fit");
-    }
+    TRY_MEMORY(inputs, err, "a fit");
     enum fulcrum_status status = load(settings, context, inputs, err);
     if (status != FULCRUM_OK) {
         fulcrum_fit_inputs_free(inputs);

@@ -212,10 +212,8 @@ static enum fulcrum_status split(
     while (*next != '\0') {
         recipe->words[recipe->count++] = next;
         next = end_word(next);
-        if (next == NULL) {
-            return fulcrum_fail(
-                err, FULCRUM_ERR_FORMAT, "a quote is not closed in its last argument");
-        }
+        FAIL_IF(next == NULL, err, FULCRUM_ERR_FORMAT,
+            "a quote is not closed in its last argument");
         next += strspn(next, " ");
     }
     return FULCRUM_OK;
@@ -295,12 +293,10 @@ static enum fulcrum_status add_item(
     if (fulcrum_fitted_points_list_has(list, item)) {
         return FULCRUM_OK;
     }
-    if (used + strlen(item) + 3 > size) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "the references of this fit and their points are too many for a note of "
-            "%zu bytes",
-            size - 1);
-    }
+    FAIL_IF(used + strlen(item) + 3 > size, err, FULCRUM_ERR_RANGE,
+        "the references of this fit and their points are too many for a note of "
+        "%zu bytes",
+        size - 1);
     (void)snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", item);
     return FULCRUM_OK;
 }

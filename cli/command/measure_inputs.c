@@ -112,35 +112,6 @@ struct reading {
     size_t env_count;
 };
 
-/* "greedy", "half", "fixed:32", "greedy:64". */
-static enum fulcrum_status read_rule(const char *text, struct rule *out,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const char *colon = strchr(text, ':');
-    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
-    bool is_greedy = length == 6 && strncmp(text, "greedy", length) == 0;
-    bool is_fixed = length == 5 && strncmp(text, "fixed", length) == 0;
-    bool is_half = strcmp(text, "half") == 0;
-    double size = 0.0;
-    bool is_wrong = !(is_greedy || is_half || (is_fixed && colon != NULL));
-    if (!is_wrong && colon != NULL) {
-        is_wrong =
-            fulcrum_number_parse("--batching", colon + 1, &size, NULL) != FULCRUM_OK ||
-            !(size >= 1.0 && size <= 1e6 && size == floor(size));
-    }
-    if (is_wrong) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_FORMAT,
-            "--batching %s: expected greedy, greedy:N (at most N observations), half "
-            "(of all environments, as SEED RL waits) or fixed:N",
-            text);
-    }
-    *out =
-        (struct rule){.policy = is_greedy ? FULCRUM_BATCH_GREEDY : FULCRUM_BATCH_FIXED,
-            .size = size,
-            .population_frac = is_half ? 0.5 : 0.0};
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status read_rules(
     struct reading *reading, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -152,7 +123,32 @@ static enum fulcrum_status read_rules(
     reading->rules[0] = (struct rule){.policy = FULCRUM_BATCH_GREEDY};
     reading->rule_count = given->count > 0 ? given->count : 1;
     for (size_t i = 0; i < given->count; i++) {
-        TRY(read_rule(given->items[i], &reading->rules[i], context, err));
+        /* "greedy", "half", "fixed:32", "greedy:64". */
+        const char *text = given->items[i];
+        struct rule *out = &reading->rules[i];
+        const char *colon = strchr(text, ':');
+        size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+        bool is_greedy = length == 6 && strncmp(text, "greedy", length) == 0;
+        bool is_fixed = length == 5 && strncmp(text, "fixed", length) == 0;
+        bool is_half = strcmp(text, "half") == 0;
+        double size = 0.0;
+        bool is_wrong = !(is_greedy || is_half || (is_fixed && colon != NULL));
+        if (!is_wrong && colon != NULL) {
+            is_wrong = fulcrum_number_parse("--batching", colon + 1, &size, NULL) !=
+                           FULCRUM_OK ||
+                       !(size >= 1.0 && size <= 1e6 && size == floor(size));
+        }
+        if (is_wrong) {
+            return fulcrum_usage_fail(context, err, FULCRUM_ERR_FORMAT,
+                "--batching %s: expected greedy, greedy:N (at most N observations), "
+                "half "
+                "(of all environments, as SEED RL waits) or fixed:N",
+                text);
+        }
+        *out = (struct rule){
+            .policy = is_greedy ? FULCRUM_BATCH_GREEDY : FULCRUM_BATCH_FIXED,
+            .size = size,
+            .population_frac = is_half ? 0.5 : 0.0};
     }
     return FULCRUM_OK;
 }
@@ -195,9 +191,7 @@ static enum fulcrum_status make_configs(
 {
     size_t count = reading->rule_count * reading->env_count * reading->actor_count;
     reading->out->configs = calloc(count + 1, sizeof *reading->out->configs);
-    if (reading->out->configs == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu configurations", count);
-    }
+    TRY_MEMORY(reading->out->configs, err, "%zu configurations", count);
     for (size_t i = 0; i < count; i++) {
         const struct rule *rule =
             &reading->rules[i / (reading->env_count * reading->actor_count)];
@@ -273,32 +267,6 @@ static const char *note_of(
     return text == NULL ? "" : text;
 }
 
-/* One of another environment or network says nothing of this run. */
-static enum fulcrum_status check_calibration(
-    const struct reading *reading, struct fulcrum_error *err)
-{
-    char wanted[96];
-    const char *actor = reading->settings->actor.actor;
-    const char *has_actor = note_of(reading->out->calibration, "actor");
-    const char *has_learner = note_of(reading->out->calibration, "learner");
-    (void)snprintf(wanted, sizeof wanted, "%s, network %s",
-        reading->settings->learner.learner,
-        fulcrum_learner_network_name(reading->out->options.network));
-    if (has_learner[0] != '\0' && strcmp(has_learner, wanted) != 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "%s was taken with learner %s; this run has %s",
-            reading->settings->calibration, has_learner, wanted);
-    }
-    size_t length = strcspn(has_actor, " :");
-    if (actor != NULL && length > 0 &&
-        (strlen(actor) != length || strncmp(has_actor, actor, length) != 0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "%s was taken with actor %.*s; this run has %s",
-            reading->settings->calibration, (int)length, has_actor, actor);
-    }
-    return FULCRUM_OK;
-}
-
 /* Priors of the machine, and the workload; one that fits the network where none is
  * named. */
 static enum fulcrum_status read_base(
@@ -355,7 +323,23 @@ static enum fulcrum_status read_all(
     }
     TRY(fulcrum_calibration_load(
         reading->settings->calibration, &reading->out->calibration, err));
-    return check_calibration(reading, err);
+    /* One of another environment or network says nothing of this run. */
+    char wanted[96];
+    const char *actor = reading->settings->actor.actor;
+    const char *has_actor = note_of(reading->out->calibration, "actor");
+    const char *has_learner = note_of(reading->out->calibration, "learner");
+    (void)snprintf(wanted, sizeof wanted, "%s, network %s",
+        reading->settings->learner.learner,
+        fulcrum_learner_network_name(reading->out->options.network));
+    FAIL_IF(has_learner[0] != '\0' && strcmp(has_learner, wanted) != 0, err,
+        FULCRUM_ERR_INFEASIBLE, "%s was taken with learner %s; this run has %s",
+        reading->settings->calibration, has_learner, wanted);
+    size_t length = strcspn(has_actor, " :");
+    FAIL_IF(actor != NULL && length > 0 &&
+                (strlen(actor) != length || strncmp(has_actor, actor, length) != 0),
+        err, FULCRUM_ERR_INFEASIBLE, "%s was taken with actor %.*s; this run has %s",
+        reading->settings->calibration, (int)length, has_actor, actor);
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_measure_inputs_load(

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "calibrate/pipeline/live.h"
 #include "calibrate/pipeline/measure_stages.h"
 #include "calibrate/pipeline/measured_reference.h"
 #include "calibrate/pipeline/stage_times.h"
@@ -17,7 +16,6 @@
 #include "model/quantity.h"
 #include "model/status.h"
 #include "model/try.h"
-#include "presets/io/json.h"
 
 /* Where the time of recorded runs went, for people and programs. */
 
@@ -580,9 +578,7 @@ enum fulcrum_status fulcrum_measure_record_predict(
     free(record->predicted);
     record->predicted =
         calloc(points->reference->point_count + 1, sizeof *record->predicted);
-    if (record->predicted == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "predictions of stages");
-    }
+    TRY_MEMORY(record->predicted, err, "predictions of stages");
     TRY(fulcrum_stage_predict(points->reference, points->calibration,
         points->predictions, record->predicted, err));
     for (size_t i = 0; i < record->run_count; i++) {

@@ -205,9 +205,7 @@ static enum fulcrum_status read_outputs(
         most += *at == ',';
     }
     out->outputs = calloc(most, sizeof *out->outputs);
-    if (out->outputs == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "metrics");
-    }
+    TRY_MEMORY(out->outputs, err, "metrics");
     out->outputs_asked = list != NULL;
     if (list == NULL && out->axis.count > 0) {
         list = "best:steps_per_j_system";
@@ -225,9 +223,7 @@ static enum fulcrum_status read_base(
     const struct fulcrum_text_list *list = reading->request->base;
     struct fulcrum_sensitivity_inputs *out = reading->out;
     out->base = calloc(list->count + 1, sizeof *out->base);
-    if (out->base == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "settings");
-    }
+    TRY_MEMORY(out->base, err, "settings");
     for (size_t i = 0; i < list->count; i++) {
         struct fulcrum_setting *setting = &out->base[i];
         enum fulcrum_status status =
@@ -379,11 +375,7 @@ static enum fulcrum_status read_spans(
         if (strchr(list->items[i], '=') == NULL) {
             continue;
         }
-        enum fulcrum_status status =
-            read_span(reading, list->items[i], &out->spans[out->span_count], err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(read_span(reading, list->items[i], &out->spans[out->span_count], err));
         out->span_count++;
     }
     return FULCRUM_OK;
@@ -571,9 +563,8 @@ static enum fulcrum_status read_inputs(
     out->spans = calloc(most, sizeof *out->spans);
     out->inputs = calloc(most, sizeof *out->inputs);
     out->words = calloc(most, sizeof *out->words);
-    if (out->spans == NULL || out->inputs == NULL || out->words == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "inputs");
-    }
+    FAIL_IF(out->spans == NULL || out->inputs == NULL || out->words == NULL, err,
+        FULCRUM_ERR_NO_MEMORY, "inputs");
     TRY(read_spans(reading, err));
     add_spans(reading);
     TRY(add_chosen_chances(reading, err));

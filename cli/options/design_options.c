@@ -252,9 +252,7 @@ static enum fulcrum_status load_calibrations(
     const struct fulcrum_text_list *names = &settings->calibrations;
     out->calibration_count = 0;
     out->calibrations = calloc(names->count + 1, sizeof(struct fulcrum_calibration *));
-    if (out->calibrations == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    }
+    TRY_MEMORY(out->calibrations, err, "out of memory");
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; status == FULCRUM_OK && i < names->count; i++) {
         status = fulcrum_calibration_load(names->items[i], &out->calibrations[i], err);
@@ -274,9 +272,7 @@ static enum fulcrum_status parse_sets(const struct fulcrum_design_settings *sett
 {
     out->setting_count = 0;
     out->settings = calloc(settings->sets.count + 1, sizeof *out->settings);
-    if (out->settings == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    }
+    TRY_MEMORY(out->settings, err, "out of memory");
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; status == FULCRUM_OK && i < settings->sets.count; i++) {
         status = fulcrum_setting_parse(
@@ -341,9 +337,7 @@ static enum fulcrum_status collect_priors(
     struct fulcrum_design_inputs *out, struct fulcrum_error *err)
 {
     out->priors = calloc(out->sources.count + 1, sizeof *out->priors);
-    if (out->priors == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "out of memory");
-    }
+    TRY_MEMORY(out->priors, err, "out of memory");
     for (size_t i = 0; i < out->sources.count; i++) {
         const struct fulcrum_source *source = &out->sources.items[i];
         const struct fulcrum_field *field = fulcrum_field_find(source->path);

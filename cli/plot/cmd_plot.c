@@ -289,12 +289,10 @@ static enum fulcrum_status check_content(const struct settings *settings,
     const struct fulcrum_plot_job *job, const struct plotter *plotter,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    if (plotter->content != job->source.content) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "%s holds %s: the chart %s is drawn from %s", settings->input,
-            fulcrum_plot_content_words(job->source.content), plotter->chart->name,
-            fulcrum_plot_content_words(plotter->content));
-    }
+    FAIL_IF(plotter->content != job->source.content, err, FULCRUM_ERR_UNSUPPORTED,
+        "%s holds %s: the chart %s is drawn from %s", settings->input,
+        fulcrum_plot_content_words(job->source.content), plotter->chart->name,
+        fulcrum_plot_content_words(plotter->content));
     if (settings->more.count > 0 && plotter->chart != &fulcrum_chart_breakdown) {
         return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
             "'%s': the chart %s is drawn from one file; several go with --chart "

@@ -108,24 +108,18 @@ static enum fulcrum_status read_parts(const struct fulcrum_plot_breakdown_file *
     double sum = 0.0;
     for (size_t k = 0; k < layout->part_count; k++) {
         const char *column = layout->columns[k];
-        enum fulcrum_status status =
-            column != NULL
+        TRY(column != NULL
                 ? fulcrum_plot_rows_number(file->rows, row, column, &out->parts[k], err)
-                : read_whole(file, layout, row, &out->parts[k], err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+                : read_whole(file, layout, row, &out->parts[k], err));
         if (column == NULL) {
             /* What the parts before it leave; not known where one of them is not. */
             double whole = out->parts[k];
             double rest = whole - sum;
             out->parts[k] = rest < 0.0 && rest >= -slack_frac * sum ? 0.0 : rest;
         }
-        if (out->parts[k] < 0.0) {
-            return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-                "point %zu: %s is %g: expected parts of 0 or more", row + 1,
-                column != NULL ? column : "what is left of the whole", out->parts[k]);
-        }
+        FAIL_IF(out->parts[k] < 0.0, err, FULCRUM_ERR_FORMAT,
+            "point %zu: %s is %g: expected parts of 0 or more", row + 1,
+            column != NULL ? column : "what is left of the whole", out->parts[k]);
         sum += out->parts[k];
     }
     return FULCRUM_OK;
@@ -212,11 +206,7 @@ static enum fulcrum_status write_name(struct fulcrum_plot_breakdown *plot,
     for (size_t i = 0; i < fields->count; i++) {
         double value = (double)NAN;
         char text[NAME_SIZE];
-        enum fulcrum_status status =
-            fulcrum_plot_rows_number(file->rows, row, fields->paths[i], &value, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(fulcrum_plot_rows_number(file->rows, row, fields->paths[i], &value, err));
         name_value(text, sizeof text, fields->paths[i], value);
         append(name, NAME_SIZE, ", ", text);
     }
@@ -279,12 +269,11 @@ static enum fulcrum_status check_columns(const struct fulcrum_plot_breakdown_fil
     for (size_t k = 0; k < layout->part_count; k++) {
         const char *column =
             layout->columns[k] != NULL ? layout->columns[k] : layout->whole;
-        if (column[0] != '\0' && !fulcrum_plot_rows_have(file->rows, column)) {
-            return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-                "no column '%s': a breakdown of %s is drawn from what 'fulcrum "
-                "explore' or 'fulcrum predict' wrote",
-                column, layout->name);
-        }
+        FAIL_IF(column[0] != '\0' && !fulcrum_plot_rows_have(file->rows, column), err,
+            FULCRUM_ERR_FORMAT,
+            "no column '%s': a breakdown of %s is drawn from what 'fulcrum "
+            "explore' or 'fulcrum predict' wrote",
+            column, layout->name);
     }
     return FULCRUM_OK;
 }
@@ -316,9 +305,7 @@ static enum fulcrum_status add_flags(struct fulcrum_plot_breakdown *plot,
     size_t count = fulcrum_plot_rows_count(file->rows);
     size_t failed = 0;
     size_t *order = calloc(count + 1, sizeof *order);
-    if (order == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu points", count);
-    }
+    TRY_MEMORY(order, err, "%zu points", count);
     for (size_t row = 0; row < count; row++) {
         order[row - failed] = row;
         failed += fulcrum_plot_row_is_ok(file->rows, row) ? 0U : 1U;

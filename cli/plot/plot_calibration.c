@@ -9,6 +9,7 @@
 #include "calibrate/fit/fit_sm.h"
 #include "cli/plot/plot_data.h"
 #include "model/network/network.h"
+#include "model/try.h"
 
 /* Samples of one series on the page: more would only hide each other and swell the
  * file. */
@@ -195,9 +196,7 @@ enum fulcrum_status fulcrum_plot_calibration_new(
     struct fulcrum_plot_calibration **out, struct fulcrum_error *err)
 {
     struct fulcrum_plot_calibration *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of a calibration");
-    }
+    TRY_MEMORY(plot, err, "the chart of a calibration");
     plot->calibration = calibration;
     fill_words(plot);
     sample_throughput(plot);

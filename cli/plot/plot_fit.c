@@ -117,11 +117,9 @@ static enum fulcrum_status read_parameter(struct fulcrum_plot_fit *plot,
         {"posterior_sd_frac", &parameter.sd_frac}, {NULL, NULL}};
     TRY(read_scale(rows, i, &scale, err));
     TRY(fulcrum_plot_rows_cells(rows, i, cells, err));
-    if (!(parameter.prior_sd > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "parameters[%zu].prior_sd = %g: expected a number above 0", i,
-            parameter.prior_sd);
-    }
+    FAIL_IF(!(parameter.prior_sd > 0.0), err, FULCRUM_ERR_RANGE,
+        "parameters[%zu].prior_sd = %g: expected a number above 0", i,
+        parameter.prior_sd);
     struct fulcrum_posterior_row *row = &plot->rows[i];
     /* Without draws a fit knows the spread around its best values alone. */
     double centre = on_scale(scale, parameter.prior);
@@ -228,11 +226,8 @@ static enum fulcrum_status read_figure(struct fulcrum_plot_fit *plot,
     char reference[64];
     char quantity[32];
     TRY(fulcrum_plot_rows_cells(rows, i, cells, err));
-    if (!(figure.observed > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "figures[%zu].observed = %g: expected a number above 0", i,
-            figure.observed);
-    }
+    FAIL_IF(!(figure.observed > 0.0), err, FULCRUM_ERR_RANGE,
+        "figures[%zu].observed = %g: expected a number above 0", i, figure.observed);
     size_t at = plot->row_count + i;
     fulcrum_plot_rows_text(rows, i, "reference", reference, sizeof reference);
     fulcrum_plot_rows_text(rows, i, "quantity", quantity, sizeof quantity);
@@ -287,9 +282,7 @@ enum fulcrum_status fulcrum_plot_fit_new(const struct fulcrum_plot_rows *paramet
     struct fulcrum_error *err)
 {
     struct fulcrum_plot_fit *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of a fit");
-    }
+    TRY_MEMORY(plot, err, "the chart of a fit");
     plot->row_count = fulcrum_plot_rows_count(parameters);
     plot->figure_count = fulcrum_plot_rows_count(figures);
     enum fulcrum_status status = fill(plot, parameters, figures, err);

@@ -10,8 +10,8 @@
 
 #include "cli/plot/plot_rows.h"
 #include "model/design/design.h"
-#include "model/design/machine.h"
 #include "model/status.h"
+#include "model/try.h"
 #include "plots/chart/chart.h"
 #include "presets/kind/preset.h"
 
@@ -143,10 +143,8 @@ enum fulcrum_status fulcrum_plot_landmarks_load(
     rest = strcmp(rest, "none") == 0 ? NULL : rest;
     out->count = 0;
     while (rest != NULL) {
-        if (out->count == FULCRUM_PLOT_LANDMARKS_MAX) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE, "--machines: more than %d",
-                (int)FULCRUM_PLOT_LANDMARKS_MAX);
-        }
+        FAIL_IF(out->count == FULCRUM_PLOT_LANDMARKS_MAX, err, FULCRUM_ERR_RANGE,
+            "--machines: more than %d", (int)FULCRUM_PLOT_LANDMARKS_MAX);
         char *name = out->names[out->count];
         take_name(&rest, name, sizeof out->names[0]);
         struct fulcrum_design design;

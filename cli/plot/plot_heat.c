@@ -94,36 +94,6 @@ static enum fulcrum_status check_asked(const struct fulcrum_plot_rows *rows,
     return FULCRUM_OK;
 }
 
-/* Points that differ in something else too would lie over each other. */
-static enum fulcrum_status check_others(const struct fulcrum_plot_heat *plot,
-    const struct fulcrum_plot_fields *fields, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < fields->count; i++) {
-        if (strcmp(fields->paths[i], plot->x.path) != 0 &&
-            strcmp(fields->paths[i], plot->y.path) != 0) {
-            return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-                "%s varies too, with %zu values, beside %s and %s: a heat map takes a "
-                "sweep over two fields",
-                fields->paths[i], fields->value_counts[i], plot->x.path, plot->y.path);
-        }
-    }
-    static const char *const texts[] = {"machine", "workload", "calibration"};
-    size_t count = fulcrum_plot_rows_count(plot->rows);
-    for (size_t i = 0; i < count * 3; i++) {
-        char first[120];
-        char here[120];
-        fulcrum_plot_rows_text(plot->rows, 0, texts[i % 3], first, sizeof first);
-        fulcrum_plot_rows_text(plot->rows, i / 3, texts[i % 3], here, sizeof here);
-        if (strcmp(first, here) != 0) {
-            return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-                "the %s varies too, '%s' and '%s': a heat map takes a sweep over two "
-                "fields",
-                texts[i % 3], first, here);
-        }
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status read_axis(
     const struct fulcrum_plot_rows *rows, struct axis *axis, struct fulcrum_error *err)
 {
@@ -136,13 +106,12 @@ static enum fulcrum_status make_room(
 {
     size_t rows = fulcrum_plot_rows_count(plot->rows);
     double cells = (double)plot->x.count * (double)plot->y.count;
-    if (rows >= 4 && (double)rows < least_filled_frac * cells) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%zu points at %zu values of %s and %zu of %s are no grid: a heat map "
-            "takes "
-            "a sweep over every pair of values",
-            rows, plot->x.count, plot->x.path, plot->y.count, plot->y.path);
-    }
+    FAIL_IF(rows >= 4 && (double)rows < least_filled_frac * cells, err,
+        FULCRUM_ERR_FORMAT,
+        "%zu points at %zu values of %s and %zu of %s are no grid: a heat map "
+        "takes "
+        "a sweep over every pair of values",
+        rows, plot->x.count, plot->x.path, plot->y.count, plot->y.path);
     size_t count = plot->x.count * plot->y.count + 1;
     plot->value = calloc(count, sizeof *plot->value);
     plot->ratio = calloc(count, sizeof *plot->ratio);
@@ -151,12 +120,10 @@ static enum fulcrum_status make_room(
     plot->cannot_run = calloc(count, sizeof *plot->cannot_run);
     plot->filled = calloc(count, sizeof *plot->filled);
     plot->order = calloc(rows + 1, sizeof *plot->order);
-    if (plot->value == NULL || plot->ratio == NULL || plot->lo == NULL ||
-        plot->hi == NULL || plot->cannot_run == NULL || plot->filled == NULL ||
-        plot->order == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "a heat map of %zu cells", count);
-    }
+    FAIL_IF(plot->value == NULL || plot->ratio == NULL || plot->lo == NULL ||
+                plot->hi == NULL || plot->cannot_run == NULL || plot->filled == NULL ||
+                plot->order == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "a heat map of %zu cells", count);
     for (size_t i = 0; i < count; i++) {
         plot->value[i] = (double)NAN;
         plot->ratio[i] = (double)NAN;
@@ -188,18 +155,14 @@ static enum fulcrum_status find_cell(const struct fulcrum_plot_heat *plot, size_
     double y = (double)NAN;
     TRY(fulcrum_plot_rows_number(plot->rows, row, plot->x.path, &x, err));
     TRY(fulcrum_plot_rows_number(plot->rows, row, plot->y.path, &y, err));
-    if (!isfinite(x) || !isfinite(y)) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "point %zu has no value of %s: every point of a heat map has its place",
-            row + 1, isfinite(x) ? plot->y.path : plot->x.path);
-    }
+    FAIL_IF(!isfinite(x) || !isfinite(y), err, FULCRUM_ERR_FORMAT,
+        "point %zu has no value of %s: every point of a heat map has its place",
+        row + 1, isfinite(x) ? plot->y.path : plot->x.path);
     size_t cell = index_of(&plot->y, y) * plot->x.count + index_of(&plot->x, x);
-    if (plot->filled[cell]) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "two points at %s = %.6g, %s = %.6g: a heat map takes one for each pair of "
-            "values",
-            plot->x.path, x, plot->y.path, y);
-    }
+    FAIL_IF(plot->filled[cell], err, FULCRUM_ERR_FORMAT,
+        "two points at %s = %.6g, %s = %.6g: a heat map takes one for each pair of "
+        "values",
+        plot->x.path, x, plot->y.path, y);
     *out = cell;
     return FULCRUM_OK;
 }
@@ -304,11 +267,10 @@ static enum fulcrum_status place_machines(
         }
     }
     bool is_asked = names != NULL && strcmp(names, "none") != 0;
-    if (status == FULCRUM_OK && is_asked && plot->machine_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "--machines: none has a value of its own of both %s and %s", plot->x.path,
-            plot->y.path);
-    }
+    FAIL_IF(status == FULCRUM_OK && is_asked && plot->machine_count == 0, err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "--machines: none has a value of its own of both %s and %s", plot->x.path,
+        plot->y.path);
     return status;
 }
 
@@ -340,17 +302,33 @@ static enum fulcrum_status fill(struct fulcrum_plot_heat *plot,
     TRY(check_asked(plot->rows, options, err));
     plot->x.path = options->x != NULL ? options->x : free_field(&fields, options->y);
     plot->y.path = options->y != NULL ? options->y : free_field(&fields, plot->x.path);
-    if (plot->x.path == NULL || plot->y.path == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s: a heat map takes a sweep over two (--vary twice), or columns named by "
-            "--x and --y",
-            plot->x.path == NULL ? "no field varies" : "only one field varies");
+    FAIL_IF(plot->x.path == NULL || plot->y.path == NULL, err, FULCRUM_ERR_FORMAT,
+        "%s: a heat map takes a sweep over two (--vary twice), or columns named by "
+        "--x and --y",
+        plot->x.path == NULL ? "no field varies" : "only one field varies");
+    FAIL_IF(strcmp(plot->x.path, plot->y.path) == 0, err, FULCRUM_ERR_FORMAT,
+        "%s on both axes: expected two different columns", plot->x.path);
+    /* Points that differ in something else too would lie over each other. */
+    for (size_t i = 0; i < fields.count; i++) {
+        FAIL_IF(strcmp(fields.paths[i], plot->x.path) != 0 &&
+                    strcmp(fields.paths[i], plot->y.path) != 0,
+            err, FULCRUM_ERR_FORMAT,
+            "%s varies too, with %zu values, beside %s and %s: a heat map takes a "
+            "sweep over two fields",
+            fields.paths[i], fields.value_counts[i], plot->x.path, plot->y.path);
     }
-    if (strcmp(plot->x.path, plot->y.path) == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s on both axes: expected two different columns", plot->x.path);
+    static const char *const texts[] = {"machine", "workload", "calibration"};
+    size_t count = fulcrum_plot_rows_count(plot->rows);
+    for (size_t i = 0; i < count * 3; i++) {
+        char first[120];
+        char here[120];
+        fulcrum_plot_rows_text(plot->rows, 0, texts[i % 3], first, sizeof first);
+        fulcrum_plot_rows_text(plot->rows, i / 3, texts[i % 3], here, sizeof here);
+        FAIL_IF(strcmp(first, here) != 0, err, FULCRUM_ERR_FORMAT,
+            "the %s varies too, '%s' and '%s': a heat map takes a sweep over two "
+            "fields",
+            texts[i % 3], first, here);
     }
-    TRY(check_others(plot, &fields, err));
     TRY(read_axis(plot->rows, &plot->x, err));
     TRY(read_axis(plot->rows, &plot->y, err));
     TRY(read_cells(plot, err));
@@ -363,9 +341,7 @@ enum fulcrum_status fulcrum_plot_heat_new(const struct fulcrum_plot_rows *rows,
     struct fulcrum_error *err)
 {
     struct fulcrum_plot_heat *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a heat map");
-    }
+    TRY_MEMORY(plot, err, "a heat map");
     plot->rows = rows;
     enum fulcrum_status status = fill(plot, options, err);
     if (status != FULCRUM_OK) {

@@ -53,15 +53,11 @@ static enum fulcrum_status plot_save(const struct fulcrum_plot_job *job,
     const struct fulcrum_chart *chart, const void *data, struct fulcrum_error *err)
 {
     struct fulcrum_canvas *canvas = NULL;
-    enum fulcrum_status status =
-        fulcrum_canvas_new(&canvas, job->width_pt, job->height_pt, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_canvas_new(&canvas, job->width_pt, job->height_pt, err));
     if (job->taker != NULL) {
         fulcrum_canvas_keep_captions(canvas);
     }
-    status = fulcrum_chart_draw(chart, canvas, data, err);
+    enum fulcrum_status status = fulcrum_chart_draw(chart, canvas, data, err);
     if (status == FULCRUM_OK) {
         status = hand_on(job, canvas, err);
     }
@@ -572,14 +568,12 @@ static enum fulcrum_status fleet_read(const struct fulcrum_plot_job *job,
     if (status != FULCRUM_OK) {
         return status;
     }
-    if (source->content != FULCRUM_PLOT_SWEEP &&
-        source->content != FULCRUM_PLOT_PREDICTION) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "%s holds %s: a breakdown is drawn from %s or %s", source->name,
-            fulcrum_plot_content_words(source->content),
-            fulcrum_plot_content_words(FULCRUM_PLOT_SWEEP),
-            fulcrum_plot_content_words(FULCRUM_PLOT_PREDICTION));
-    }
+    FAIL_IF(source->content != FULCRUM_PLOT_SWEEP &&
+                source->content != FULCRUM_PLOT_PREDICTION,
+        err, FULCRUM_ERR_UNSUPPORTED, "%s holds %s: a breakdown is drawn from %s or %s",
+        source->name, fulcrum_plot_content_words(source->content),
+        fulcrum_plot_content_words(FULCRUM_PLOT_SWEEP),
+        fulcrum_plot_content_words(FULCRUM_PLOT_PREDICTION));
     status = fulcrum_plot_source_rows(source, "points", &fleet->rows[i], err);
     fleet->files[i] =
         (struct fulcrum_plot_breakdown_file){source->name, fleet->rows[i]};

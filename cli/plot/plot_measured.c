@@ -118,10 +118,8 @@ static enum fulcrum_status read_row(struct fulcrum_plot_measured *plot,
     struct name name = {""};
     TRY(fulcrum_plot_rows_numbers(rows, i, columns, row->values, err));
     TRY(fulcrum_plot_rows_number(rows, i, "envs_per_actor", &envs, err));
-    if (!(row->values[0] > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "point %zu: actors = %g: expected a number above 0", i, row->values[0]);
-    }
+    FAIL_IF(!(row->values[0] > 0.0), err, FULCRUM_ERR_FORMAT,
+        "point %zu: actors = %g: expected a number above 0", i, row->values[0]);
     fulcrum_plot_rows_text(rows, i, "batching", batching, sizeof batching);
     write_name(&name, batching, envs);
     row->panel = find_panel(plot, &name);

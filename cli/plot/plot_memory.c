@@ -300,9 +300,7 @@ enum fulcrum_status fulcrum_plot_memory_new(const struct fulcrum_plot_rows *rows
     }
     struct fulcrum_plot_memory *plot = calloc(1, sizeof *plot);
     bool is_family = fulcrum_plot_rows_have(rows, "cache_exponent");
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of memory systems");
-    }
+    TRY_MEMORY(plot, err, "the chart of memory systems");
     for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
         status = is_family ? take_family_row(plot, rows, i, err)
                            : take_factor_row(plot, rows, i, err);
@@ -438,17 +436,13 @@ static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t
     fulcrum_plot_rows_text(rows, row, "machine", name, sizeof name);
     fulcrum_plot_rows_text(rows, row, "component", component, sizeof component);
     size_t part = plot_components_part_of(component);
-    if (part == FULCRUM_GPU_TIME_PARTS) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "row %zu: component = '%s': expected one of 'fulcrum memory'", row + 1,
-            component);
-    }
+    FAIL_IF(part == FULCRUM_GPU_TIME_PARTS, err, FULCRUM_ERR_FORMAT,
+        "row %zu: component = '%s': expected one of 'fulcrum memory'", row + 1,
+        component);
     TRY(read_cells(rows, row, &cells, err));
     struct machine *machine = machine_of(plot, name);
-    if (machine == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "more than %d machines: too many",
-            (int)MACHINES_MOST);
-    }
+    FAIL_IF(machine == NULL, err, FULCRUM_ERR_RANGE, "more than %d machines: too many",
+        (int)MACHINES_MOST);
     size_t i = (size_t)(machine - plot->machines);
     fulcrum_plot_rows_text(rows, row, "gpu", machine->gpu, sizeof machine->gpu);
     machine->steps_per_s = cells.steps_per_s;
@@ -494,10 +488,8 @@ static enum fulcrum_status relate(
 {
     double first_s = gpu_work_s(plot, 0);
     double first_per_s = plot->machines[0].steps_per_s;
-    if (!(first_s > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "machine %s: no GPU time in its rows", plot->machines[0].name);
-    }
+    FAIL_IF(!(first_s > 0.0), err, FULCRUM_ERR_FORMAT,
+        "machine %s: no GPU time in its rows", plot->machines[0].name);
     for (size_t i = 0; i < plot->count; i++) {
         double work_s = gpu_work_s(plot, i);
         double sum_s = sum_of(&plot->times[i]);
@@ -541,9 +533,7 @@ enum fulcrum_status fulcrum_plot_components_new(const struct fulcrum_plot_rows *
         return status;
     }
     struct fulcrum_plot_components *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of components");
-    }
+    TRY_MEMORY(plot, err, "the chart of components");
     for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
         status = take_row(rows, i, plot, err);
     }
@@ -708,10 +698,8 @@ static enum fulcrum_status add_machine(struct fulcrum_plot_gpu_time *plot,
         return FULCRUM_OK;
     }
     struct fulcrum_gpu_time_row *row = add_row(plot, design.machine.gpu.name, "");
-    if (row == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_RANGE, "--machines: more than %d", (int)ROWS_MOST - 2);
-    }
+    FAIL_IF(row == NULL, err, FULCRUM_ERR_RANGE, "--machines: more than %d",
+        (int)ROWS_MOST - 2);
     struct fulcrum_gpu_scale scale = fulcrum_gpu_scale(
         &reference->design.workload.network, from, &design.machine.gpu);
     double factor = pow(FULCRUM_GPU_SPREAD_FACTOR, normal_90);
@@ -739,13 +727,12 @@ static enum fulcrum_status fill(struct fulcrum_plot_gpu_time *plot,
     const struct fulcrum_reference *reference, const char *machines,
     struct fulcrum_error *err)
 {
-    if (reference->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU ||
-        add_published(plot, reference) == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "reference %s: no gpu_time_frac of a GPU: expected one like "
-            "inci2020-fig2-text",
-            reference->name);
-    }
+    FAIL_IF(reference->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU ||
+                add_published(plot, reference) == 0,
+        err, FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: no gpu_time_frac of a GPU: expected one like "
+        "inci2020-fig2-text",
+        reference->name);
     if (reference->design.machine.gpu.sm_count >= 2.0) {
         double sms = reference->design.machine.gpu.sm_count;
         char what[48];
@@ -774,9 +761,7 @@ enum fulcrum_status fulcrum_plot_gpu_time_new(const struct fulcrum_reference *re
     const char *machines, struct fulcrum_plot_gpu_time **out, struct fulcrum_error *err)
 {
     struct fulcrum_plot_gpu_time *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of GPU time");
-    }
+    TRY_MEMORY(plot, err, "the chart of GPU time");
     enum fulcrum_status status = fill(plot, reference, machines, err);
     if (status != FULCRUM_OK) {
         fulcrum_plot_gpu_time_free(plot);

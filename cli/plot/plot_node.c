@@ -101,10 +101,7 @@ static enum fulcrum_status look_ahead(struct fulcrum_plot_node *plot,
     int same_learners = 1;
     for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
         struct row row;
-        enum fulcrum_status status = read_row(rows, i, &row, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(read_row(rows, i, &row, err));
         same_gpus = same_gpus && (i == 0 || row.gpus == gpus);
         same_learners = same_learners && (i == 0 || row.learners == learners);
         gpus = row.gpus;
@@ -138,18 +135,14 @@ static enum fulcrum_status add_row(
 {
     double x = plot->is_over_learners ? row->learners : row->gpus;
     struct line *line = line_of(plot, row);
-    if (line == NULL || line->count == POINTS_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "more lines than %d, or more points of one than %d: fewer machines, "
-            "learners or GPUs",
-            (int)LINES, (int)POINTS_MOST);
-    }
+    FAIL_IF(line == NULL || line->count == POINTS_MOST, err, FULCRUM_ERR_RANGE,
+        "more lines than %d, or more points of one than %d: fewer machines, "
+        "learners or GPUs",
+        (int)LINES, (int)POINTS_MOST);
     size_t i = line->count++;
-    if (i > 0 && !(x > line->x[i - 1])) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s: %.6g after %.6g: expected rising numbers, each once", row->machine, x,
-            line->x[i - 1]);
-    }
+    FAIL_IF(i > 0 && !(x > line->x[i - 1]), err, FULCRUM_ERR_FORMAT,
+        "%s: %.6g after %.6g: expected rising numbers, each once", row->machine, x,
+        line->x[i - 1]);
     line->x[i] = x;
     line->hollow[i] = strcmp(row->bottleneck, "cpu") == 0;
     plot->has_hollow |= line->hollow[i];
@@ -261,15 +254,10 @@ static void finish(struct fulcrum_plot_node *plot, const struct fulcrum_plot_row
 enum fulcrum_status fulcrum_plot_node_new(const struct fulcrum_plot_rows *rows,
     struct fulcrum_plot_node **out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_plot_rows_need(rows, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_need(rows, err));
     struct fulcrum_plot_node *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of machines");
-    }
-    status = look_ahead(plot, rows, err);
+    TRY_MEMORY(plot, err, "the chart of machines");
+    enum fulcrum_status status = look_ahead(plot, rows, err);
     for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
         struct row row;
         status = read_row(rows, i, &row, err);
@@ -365,19 +353,17 @@ static enum fulcrum_status add_part(const struct fulcrum_plot_rows *rows, size_t
     if (status != FULCRUM_OK || isnan(part.instances)) {
         return status;
     }
-    if (!(part.instances >= 1.0 && part.instances <= INSTANCES_MOST &&
-            part.instances == floor(part.instances))) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s: part_instances = %.6g: expected a whole number from 1 to %.0f",
-            bar->name, part.instances, INSTANCES_MOST);
-    }
+    FAIL_IF(!(part.instances >= 1.0 && part.instances <= INSTANCES_MOST &&
+                part.instances == floor(part.instances)),
+        err, FULCRUM_ERR_RANGE,
+        "%s: part_instances = %.6g: expected a whole number from 1 to %.0f", bar->name,
+        part.instances, INSTANCES_MOST);
     part.kind = kind_of(plot, stages);
-    if (bar->part_count == FULCRUM_PARTITION_PARTS_MAX ||
-        part.kind == FULCRUM_PARTITION_KINDS_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s: more parts, or kinds of processes, than the chart has room for",
-            bar->name);
-    }
+    FAIL_IF(bar->part_count == FULCRUM_PARTITION_PARTS_MAX ||
+                part.kind == FULCRUM_PARTITION_KINDS_MAX,
+        err, FULCRUM_ERR_RANGE,
+        "%s: more parts, or kinds of processes, than the chart has room for",
+        bar->name);
     bar->parts[bar->part_count++] = part;
     return FULCRUM_OK;
 }
@@ -396,10 +382,8 @@ static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t
     (void)snprintf(
         out, size, "%s%s%s", placement, layout[0] != '\0' ? ": " : "", layout);
     struct fulcrum_partition_bar *bar = bar_of(plot, name);
-    if (bar == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "more than %d placements: too many",
-            (int)BARS_MOST);
-    }
+    FAIL_IF(bar == NULL, err, FULCRUM_ERR_RANGE, "more than %d placements: too many",
+        (int)BARS_MOST);
     const struct fulcrum_plot_cell cells[] = {{"steps_per_s", &bar->steps_per_s},
         {"speedup", &bar->speedup}, {"speedup_lo", &bar->speedup_lo},
         {"speedup_hi", &bar->speedup_hi}, {.column = NULL}};
@@ -431,9 +415,7 @@ enum fulcrum_status fulcrum_plot_partition_new(const struct fulcrum_plot_rows *r
         return status;
     }
     struct fulcrum_plot_partition *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of placements");
-    }
+    TRY_MEMORY(plot, err, "the chart of placements");
     for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
         status = take_row(rows, i, plot, err);
     }

@@ -16,7 +16,6 @@
 #include "cli/result/sweep_columns.h"
 #include "model/study/sweep.h"
 #include "model/try.h"
-#include "plots/chart/axis.h"
 
 enum { NAME_SIZE = 96, LABEL_SIZE = 48, ENDS = 3 };
 
@@ -42,10 +41,8 @@ struct fulcrum_plot_pareto {
 static enum fulcrum_status add_metric(struct fulcrum_plot_pareto *plot,
     const char *name, enum fulcrum_sense sense, struct fulcrum_error *err)
 {
-    if (plot->metric_count == FULCRUM_PARETO_METRICS_MOST) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "a chart of a front takes two or three metrics");
-    }
+    FAIL_IF(plot->metric_count == FULCRUM_PARETO_METRICS_MOST, err, FULCRUM_ERR_FORMAT,
+        "a chart of a front takes two or three metrics");
     if (!fulcrum_plot_rows_have(plot->rows, name)) {
         return fulcrum_plot_rows_fail_column(plot->rows, "--pareto", name, err);
     }
@@ -94,9 +91,7 @@ static enum fulcrum_status read_column(const struct fulcrum_plot_pareto *plot,
     const char *name, double **out, struct fulcrum_error *err)
 {
     double *values = calloc(plot->count + 1, sizeof *values);
-    if (values == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "column %s", name);
-    }
+    TRY_MEMORY(values, err, "column %s", name);
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < plot->count && status == FULCRUM_OK; i++) {
         status =
@@ -230,10 +225,9 @@ static enum fulcrum_status make_room(
     plot->on_front = calloc(rows + 1, sizeof *plot->on_front);
     plot->texts = calloc(rows + 1, sizeof *plot->texts);
     plot->labels = calloc(rows + 1, sizeof *plot->labels);
-    if (plot->order == NULL || plot->on_front == NULL || plot->texts == NULL ||
-        plot->labels == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a front of %zu rows", rows);
-    }
+    FAIL_IF(plot->order == NULL || plot->on_front == NULL || plot->texts == NULL ||
+                plot->labels == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "a front of %zu rows", rows);
     for (size_t i = 0; i < rows; i++) {
         if (fulcrum_plot_row_is_ok(plot->rows, i)) {
             plot->order[plot->count++] = i;
@@ -247,9 +241,7 @@ enum fulcrum_status fulcrum_plot_pareto_new(const struct fulcrum_plot_rows *rows
     struct fulcrum_plot_pareto **out, struct fulcrum_error *err)
 {
     struct fulcrum_plot_pareto *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a front");
-    }
+    TRY_MEMORY(plot, err, "a front");
     plot->rows = rows;
     enum fulcrum_status status = make_room(plot, err);
     if (status == FULCRUM_OK && metrics == NULL && said != NULL) {

@@ -270,9 +270,8 @@ static enum fulcrum_status add_point(struct fulcrum_plot_published *plot,
         set->numbers = calloc(4 * room, sizeof *set->numbers);
         set->is_fitted = calloc(room, sizeof *set->is_fitted);
     }
-    if (set->numbers == NULL || set->is_fitted == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "published points");
-    }
+    FAIL_IF(set->numbers == NULL || set->is_fitted == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "published points");
     if (set->count == room) {
         return FULCRUM_OK; /* a quantity given twice in a point */
     }
@@ -389,16 +388,12 @@ static enum fulcrum_status judge(const struct fulcrum_plot_published *plot,
         [FULCRUM_PLOT_RUNTIME] = "speedup or runtime_rel of a relative reference",
         [FULCRUM_PLOT_POWER] = "gpu_w or steps_per_j_gpu",
         [FULCRUM_PLOT_SM] = "speedup or runtime_rel of a relative reference"};
-    if (job->added == 0 && job->left_out > 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "reference %s: no point belongs on this chart: a point %s",
-            job->reference->name, job->obstacle);
-    }
-    if (job->added == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "reference %s: no point belongs on this chart: expected %s",
-            job->reference->name, wanted[plot->kind]);
-    }
+    FAIL_IF(job->added == 0 && job->left_out > 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: no point belongs on this chart: a point %s",
+        job->reference->name, job->obstacle);
+    FAIL_IF(job->added == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: no point belongs on this chart: expected %s",
+        job->reference->name, wanted[plot->kind]);
     if (job->left_out > 0) {
         char note[400];
         (void)snprintf(note, sizeof note, "%s: %zu left out: a point %s",
@@ -416,13 +411,12 @@ static enum fulcrum_status add_reference(
     struct link link = {.words = ""};
     struct job job = {.reference = reference};
     if (reference->is_relative) {
-        if (plot->kind != FULCRUM_PLOT_POWER && !find_link(plot, reference, &link)) {
-            return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                "reference %s: its ratios refer to %s = %.6g, which the sweep does not "
-                "reach",
-                reference->name, x_path(plot->kind),
-                x_of(&reference->points[reference->relative_to], plot->kind));
-        }
+        FAIL_IF(plot->kind != FULCRUM_PLOT_POWER && !find_link(plot, reference, &link),
+            err, FULCRUM_ERR_UNSUPPORTED,
+            "reference %s: its ratios refer to %s = %.6g, which the sweep does not "
+            "reach",
+            reference->name, x_path(plot->kind),
+            x_of(&reference->points[reference->relative_to], plot->kind));
         job.link = &link;
     }
     (void)snprintf(
@@ -440,10 +434,8 @@ static enum fulcrum_status load_references(struct fulcrum_plot_published *plot,
     const struct fulcrum_plot_names *names, struct fulcrum_error *err)
 {
     const size_t most = FULCRUM_PUBLISHED_MAX / PANELS;
-    if (names->count > most) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "--reference: %zu are given: expected at most %zu", names->count, most);
-    }
+    FAIL_IF(names->count > most, err, FULCRUM_ERR_RANGE,
+        "--reference: %zu are given: expected at most %zu", names->count, most);
     enum fulcrum_status status = FULCRUM_OK;
     for (size_t i = 0; i < names->count && status == FULCRUM_OK; i++) {
         status = fulcrum_reference_load(names->items[i], &plot->references[i], err);
@@ -457,9 +449,7 @@ enum fulcrum_status fulcrum_plot_published_new(const struct fulcrum_plot_names *
     struct fulcrum_plot_published **out, struct fulcrum_error *err)
 {
     struct fulcrum_plot_published *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "published points");
-    }
+    TRY_MEMORY(plot, err, "published points");
     plot->sweep = sweep;
     plot->kind = kind;
     enum fulcrum_status status = load_references(plot, names, err);

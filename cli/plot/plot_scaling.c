@@ -132,10 +132,8 @@ static enum fulcrum_status take_row(struct fulcrum_plot_scaling *plot,
     char scaling[16];
     double cells[CELLS];
     TRY(fulcrum_plot_rows_numbers(rows, row, columns, cells, err));
-    if (!(cells[GPUS] >= 1.0) || !(cells[PARTS] >= 1.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "row %zu: gpu_count and model_parallel_gpu_count expected from 1", row + 1);
-    }
+    FAIL_IF(!(cells[GPUS] >= 1.0) || !(cells[PARTS] >= 1.0), err, FULCRUM_ERR_FORMAT,
+        "row %zu: gpu_count and model_parallel_gpu_count expected from 1", row + 1);
     struct line *line = line_of(plot, cells[PARTS]);
     size_t point = line != NULL ? point_of(line, cells[GPUS]) : POINTS_MOST;
     if (point == POINTS_MOST) {
@@ -470,10 +468,8 @@ enum fulcrum_status fulcrum_plot_scaling_new(const struct fulcrum_plot_rows *row
     struct fulcrum_plot_scaling **out, struct fulcrum_error *err)
 {
     struct fulcrum_plot_scaling *plot = NULL;
-    if (fulcrum_plot_rows_count(rows) == 0) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "no rows: numbers of GPUs or parameters expected");
-    }
+    FAIL_IF(fulcrum_plot_rows_count(rows) == 0, err, FULCRUM_ERR_FORMAT,
+        "no rows: numbers of GPUs or parameters expected");
     enum fulcrum_status status = plot_new(&plot, err);
     bool is_family = fulcrum_plot_rows_have(rows, "batch_over_critical");
     for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
@@ -498,16 +494,13 @@ enum fulcrum_status fulcrum_plot_scaling_of_reference(
     struct fulcrum_error *err)
 {
     struct fulcrum_plot_scaling *plot = NULL;
-    if (validation->reference->predictor != FULCRUM_PREDICTOR_NODE_SCALING) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "reference %s: no speedup_over_one_node: expected one like "
-            "gmidrl-table5-multinode",
-            validation->reference->name);
-    }
-    if (validation->comparison.count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "reference %s: %s",
-            validation->reference->name, validation->reason);
-    }
+    FAIL_IF(validation->reference->predictor != FULCRUM_PREDICTOR_NODE_SCALING, err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: no speedup_over_one_node: expected one like "
+        "gmidrl-table5-multinode",
+        validation->reference->name);
+    FAIL_IF(validation->comparison.count == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: %s", validation->reference->name, validation->reason);
     enum fulcrum_status status = plot_new(&plot, err);
     for (size_t i = 0; i < validation->comparison.count && status == FULCRUM_OK; i++) {
         status = take_compared(plot, &validation->comparison, i, err);

@@ -46,9 +46,7 @@ enum fulcrum_status fulcrum_plot_rows_values(const struct fulcrum_plot_rows *row
     size_t row_count = fulcrum_plot_rows_count(rows);
     size_t used = 0;
     double *values = calloc(row_count + 1, sizeof *values);
-    if (values == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "column %s", column);
-    }
+    TRY_MEMORY(values, err, "column %s", column);
     for (size_t row = 0; row < row_count; row++) {
         enum fulcrum_status status =
             fulcrum_plot_rows_number(rows, row, column, &values[used], err);
@@ -246,12 +244,10 @@ static enum fulcrum_status find_content(struct fulcrum_plot_source *source,
             return FULCRUM_OK;
         }
     }
-    if (name[0] == '\0' && kind[0] == '\0') {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s: schema is not given: expected what explore, validate, fit, measure "
-            "or calibrate wrote, or a reference",
-            source->name);
-    }
+    FAIL_IF(name[0] == '\0' && kind[0] == '\0', err, FULCRUM_ERR_FORMAT,
+        "%s: schema is not given: expected what explore, validate, fit, measure "
+        "or calibrate wrote, or a reference",
+        source->name);
     return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
         "%s: its schema is %s: no chart is drawn from that", source->name,
         name[0] != '\0' ? name : kind);

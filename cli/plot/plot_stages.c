@@ -196,10 +196,8 @@ static enum fulcrum_status add_measured(struct fulcrum_plot_stages *plot,
     fulcrum_plot_rows_text(rows, i, "run", run, sizeof run);
     fulcrum_plot_rows_text(rows, i, "stage", stage, sizeof stage);
     if (plot->count == 0 || strcmp(plot->names[plot->count - 1], run) != 0) {
-        if (add_row(plot) == NULL) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "more than %d runs: expected fewer", (int)ROWS_MOST);
-        }
+        FAIL_IF(add_row(plot) == NULL, err, FULCRUM_ERR_RANGE,
+            "more than %d runs: expected fewer", (int)ROWS_MOST);
         memcpy(plot->names[plot->count - 1], run, sizeof run);
     }
     struct fulcrum_stages_row *row = &plot->rows[plot->count - 1];
@@ -332,12 +330,10 @@ static enum fulcrum_status start_panel(struct fulcrum_plot_tornado *plot,
     char unit[PLOT_TORNADO_TEXT_SIZE];
     char lo[32];
     char hi[32];
-    if (i == FULCRUM_TORNADO_PANELS_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "more than %d metrics: expected fewer, by --metric of 'fulcrum "
-            "sensitivity'",
-            (int)FULCRUM_TORNADO_PANELS_MAX);
-    }
+    FAIL_IF(i == FULCRUM_TORNADO_PANELS_MAX, err, FULCRUM_ERR_RANGE,
+        "more than %d metrics: expected fewer, by --metric of 'fulcrum "
+        "sensitivity'",
+        (int)FULCRUM_TORNADO_PANELS_MAX);
     char metric[PLOT_TORNADO_NAME_SIZE];
     fulcrum_plot_rows_text(rows, row, "metric", metric, sizeof metric);
     fulcrum_plot_rows_text(rows, row, "unit", unit, sizeof unit);
@@ -536,31 +532,6 @@ static void family_name(const char *reference, char out[PLOT_VALIDATION_NAME_SIZ
         reference);
 }
 
-/* More families than colours share the last. */
-static size_t find_family(struct fulcrum_plot_validation *plot, const char *reference)
-{
-    char name[PLOT_VALIDATION_NAME_SIZE];
-    family_name(reference, name);
-    size_t i = 0;
-    while (i < plot->family_count && strcmp(plot->families[i].name, name) != 0) {
-        i++;
-    }
-    if (i == FAMILIES) {
-        i = FAMILIES - 1;
-        (void)snprintf(plot->families[i].name, PLOT_VALIDATION_NAME_SIZE, "others");
-    } else if (i == plot->family_count) {
-        (void)snprintf(plot->families[i].name, PLOT_VALIDATION_NAME_SIZE, "%s", name);
-        plot->family_count++;
-    }
-    struct family *family = &plot->families[i];
-    if (strcmp(family->last, reference) != 0) {
-        (void)snprintf(family->last, PLOT_VALIDATION_NAME_SIZE, "%s", reference);
-        family->references++;
-        plot->reference_count++;
-    }
-    return i;
-}
-
 /* What a point has in common with the others of its curve. */
 static void write_curve(
     const struct fulcrum_plot_rows *rows, size_t row, char out[CURVE_SIZE])
@@ -608,7 +579,28 @@ static enum fulcrum_status read_point(struct fulcrum_plot_validation *plot,
     fulcrum_plot_rows_text(rows, row, "kind", text, sizeof text);
     point->is_fitted = strcmp(text, "fitted") == 0;
     fulcrum_plot_rows_text(rows, row, "reference", text, sizeof text);
-    point->family = find_family(plot, text);
+    /* More families than colours share the last. */
+    const char *reference = text;
+    char name[PLOT_VALIDATION_NAME_SIZE];
+    family_name(reference, name);
+    size_t i = 0;
+    while (i < plot->family_count && strcmp(plot->families[i].name, name) != 0) {
+        i++;
+    }
+    if (i == FAMILIES) {
+        i = FAMILIES - 1;
+        (void)snprintf(plot->families[i].name, PLOT_VALIDATION_NAME_SIZE, "others");
+    } else if (i == plot->family_count) {
+        (void)snprintf(plot->families[i].name, PLOT_VALIDATION_NAME_SIZE, "%s", name);
+        plot->family_count++;
+    }
+    struct family *family = &plot->families[i];
+    if (strcmp(family->last, reference) != 0) {
+        (void)snprintf(family->last, PLOT_VALIDATION_NAME_SIZE, "%s", reference);
+        family->references++;
+        plot->reference_count++;
+    }
+    point->family = i;
     plot->count++;
     return FULCRUM_OK;
 }
@@ -639,9 +631,7 @@ enum fulcrum_status fulcrum_plot_validation_new(const struct fulcrum_plot_rows *
 {
     size_t count = fulcrum_plot_rows_count(points);
     struct fulcrum_plot_validation *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of a validation");
-    }
+    TRY_MEMORY(plot, err, "the chart of a validation");
     plot->points = calloc(count + 1, sizeof *plot->points);
     if (plot->points == NULL) {
         free(plot);

@@ -67,30 +67,22 @@ static int compare_rows(const void *a, const void *b)
 static enum fulcrum_status sort_rows(struct fulcrum_plot_sweep *sweep,
     const char *x_name, struct row_x *order, struct fulcrum_error *err)
 {
-    if (!fulcrum_plot_rows_have(sweep->rows, x_name)) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "no column '%s': expected a sweep written by 'fulcrum explore --format "
-            "csv'",
-            x_name);
-    }
+    FAIL_IF(!fulcrum_plot_rows_have(sweep->rows, x_name), err, FULCRUM_ERR_FORMAT,
+        "no column '%s': expected a sweep written by 'fulcrum explore --format "
+        "csv'",
+        x_name);
     for (size_t row = 0; row < fulcrum_plot_rows_count(sweep->rows); row++) {
         double x = 0.0;
-        enum fulcrum_status status =
-            fulcrum_plot_rows_number(sweep->rows, row, x_name, &x, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(fulcrum_plot_rows_number(sweep->rows, row, x_name, &x, err));
         if (fulcrum_plot_row_is_ok(sweep->rows, row) && !isnan(x)) {
             order[sweep->count++] = (struct row_x){row, x};
         }
     }
     qsort(order, sweep->count, sizeof *order, compare_rows);
     for (size_t i = 0; i < sweep->count; i++) {
-        if (i > 0 && !(order[i].x > order[i - 1].x)) {
-            return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-                "two points at %s = %.6g: a chart takes a sweep over one field", x_name,
-                order[i].x);
-        }
+        FAIL_IF(i > 0 && !(order[i].x > order[i - 1].x), err, FULCRUM_ERR_FORMAT,
+            "two points at %s = %.6g: a chart takes a sweep over one field", x_name,
+            order[i].x);
         sweep->order[i] = order[i].row;
         sweep->x[i] = order[i].x;
     }
@@ -105,9 +97,7 @@ static enum fulcrum_status read_column(struct fulcrum_plot_sweep *sweep,
         return FULCRUM_OK;
     }
     double *values = calloc(sweep->count + 1, sizeof *values);
-    if (values == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "column %s", name);
-    }
+    TRY_MEMORY(values, err, "column %s", name);
     int known = 0;
     for (size_t i = 0; i < sweep->count; i++) {
         enum fulcrum_status status = fulcrum_plot_rows_number(
@@ -122,22 +112,6 @@ static enum fulcrum_status read_column(struct fulcrum_plot_sweep *sweep,
         *out = values;
     } else {
         free(values);
-    }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status read_columns(
-    struct fulcrum_plot_sweep *sweep, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < (size_t)QUANTITIES * ENDS; i++) {
-        char name[80];
-        (void)snprintf(name, sizeof name, "%s%s", quantity_columns[i / ENDS],
-            end_suffixes[i % ENDS]);
-        enum fulcrum_status status =
-            read_column(sweep, name, &sweep->columns[i / ENDS][i % ENDS], err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
     }
     return FULCRUM_OK;
 }
@@ -174,9 +148,7 @@ static enum fulcrum_status invert(struct fulcrum_plot_sweep *sweep, enum quantit
             continue;
         }
         double *values = calloc(sweep->count + 1, sizeof *values);
-        if (values == NULL) {
-            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a column of ratios");
-        }
+        TRY_MEMORY(values, err, "a column of ratios");
         for (size_t i = 0; i < sweep->count; i++) {
             values[i] = source[i] > 0.0 ? 1.0 / source[i] : (double)NAN;
         }
@@ -193,9 +165,7 @@ static enum fulcrum_status divide(
     const double *rate = sweep->columns[RATE][VALUE];
     const double *runtime = sweep->columns[RUNTIME][VALUE];
     double *values = calloc(sweep->count + 1, sizeof *values);
-    if (values == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a column of ratios");
-    }
+    TRY_MEMORY(values, err, "a column of ratios");
     for (size_t i = 0; i < sweep->count; i++) {
         values[i] = rate != NULL ? rate[i] / rate[base] : runtime[base] / runtime[i];
     }
@@ -245,7 +215,13 @@ static enum fulcrum_status fill(struct fulcrum_plot_sweep *sweep, const char *x,
     struct row_x *order, struct fulcrum_error *err)
 {
     TRY(sort_rows(sweep, x, order, err));
-    return read_columns(sweep, err);
+    for (size_t i = 0; i < (size_t)QUANTITIES * ENDS; i++) {
+        char name[80];
+        (void)snprintf(name, sizeof name, "%s%s", quantity_columns[i / ENDS],
+            end_suffixes[i % ENDS]);
+        TRY(read_column(sweep, name, &sweep->columns[i / ENDS][i % ENDS], err));
+    }
+    return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plot_sweep_new(const struct fulcrum_plot_rows *rows,

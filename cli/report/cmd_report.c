@@ -1,7 +1,6 @@
 /* cmd_report.c - `fulcrum report`: one HTML file that says it all. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"

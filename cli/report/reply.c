@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/message.h"
+#include "model/try.h"
 #include "presets/io/document.h"
 
 /* The answer of a command under way. */
@@ -68,14 +68,11 @@ static enum fulcrum_status settle(struct fulcrum_reply *reply,
     const struct hearing *hearing, enum fulcrum_status status,
     struct fulcrum_error *err)
 {
-    if (status == FULCRUM_ERR_INTERRUPTED ||
-        hearing->exit_code == FULCRUM_EXIT_INTERRUPTED) {
-        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
-    }
-    if (status == FULCRUM_ERR_NO_MEMORY) {
-        return fulcrum_fail(
-            err, status, "'%s' ran out of memory", reply->words.items[0]);
-    }
+    FAIL_IF(status == FULCRUM_ERR_INTERRUPTED ||
+                hearing->exit_code == FULCRUM_EXIT_INTERRUPTED,
+        err, FULCRUM_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(status == FULCRUM_ERR_NO_MEMORY, err, status, "'%s' ran out of memory",
+        reply->words.items[0]);
     if (status != FULCRUM_OK) {
         (void)fulcrum_fail(&reply->refusal, status, "%s",
             hearing->refusal.detail[0] != '\0' ? hearing->refusal.detail

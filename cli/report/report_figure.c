@@ -9,6 +9,7 @@
 
 #include "cli/report/html.h"
 #include "cli/report/report_section.h"
+#include "model/try.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/inline_svg.h"
 
@@ -88,9 +89,7 @@ enum fulcrum_status fulcrum_report_draw(const struct fulcrum_report_figure *figu
     size_t size = 0;
     struct picture picture = {
         .out = open_memstream(&text, &size), .label = figure->label};
-    if (picture.out == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a chart");
-    }
+    TRY_MEMORY(picture.out, err, "a chart");
     enum fulcrum_status status = draw_both(figure, reply, &picture, &refusal);
     if (fclose(picture.out) != 0) {
         status = FULCRUM_ERR_NO_MEMORY;

@@ -9,7 +9,6 @@
 
 #include "cli/options/design_options.h"
 #include "cli/options/solve_options.h"
-#include "cli/plot/plot_job.h"
 #include "cli/report/html.h"
 #include "cli/report/reply.h"
 #include "cli/result/quantity_text.h"
@@ -131,9 +130,7 @@ enum fulcrum_status fulcrum_report_job_new(
 {
     TRY(check(settings, context, err));
     struct fulcrum_report_job *job = calloc(1, sizeof *job);
-    if (job == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a report");
-    }
+    TRY_MEMORY(job, err, "a report");
     job->settings = settings;
     add_line(settings, &job->line);
     bool is_short = job->line.is_short;

@@ -2,9 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
-#include "cli/report/html.h"
 #include "cli/report/report_rows.h"
 #include "cli/report/report_section.h"
 #include "cli/result/quantity_text.h"

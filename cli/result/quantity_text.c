@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/status.h"
 
 /* How values of one kind are written: divided by `size`, followed by `unit`. */
 struct fulcrum_unit_scale {

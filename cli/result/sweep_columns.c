@@ -278,11 +278,10 @@ static enum fulcrum_status read_item(
     struct fulcrum_front_item *item, struct fulcrum_error *err)
 {
     char *colon = strchr(item->name, ':');
-    if (colon != NULL && strcmp(colon, ":max") != 0 && strcmp(colon, ":min") != 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "--pareto: '%s': expected :max or :min behind a metric, or nothing",
-            item->name);
-    }
+    FAIL_IF(colon != NULL && strcmp(colon, ":max") != 0 && strcmp(colon, ":min") != 0,
+        err, FULCRUM_ERR_FORMAT,
+        "--pareto: '%s': expected :max or :min behind a metric, or nothing",
+        item->name);
     item->sense = FULCRUM_SENSE_NONE;
     if (colon != NULL) {
         item->sense =
@@ -319,16 +318,12 @@ enum fulcrum_status fulcrum_front_list_parse(
         struct fulcrum_front_item *item = &list.items[list.count++];
         (void)snprintf(item->name, sizeof item->name, "%.*s", (int)length, at);
         TRY(read_item(item, err));
-        if (is_given_before(&list, list.count - 1)) {
-            return fulcrum_fail(
-                err, FULCRUM_ERR_RANGE, "--pareto: %s is given twice", item->name);
-        }
+        FAIL_IF(is_given_before(&list, list.count - 1), err, FULCRUM_ERR_RANGE,
+            "--pareto: %s is given twice", item->name);
         at = at[length] == ',' ? at + length + 1 : NULL;
     }
-    if (list.count < 2) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_RANGE, "--pareto %s: expected two or three metrics", text);
-    }
+    FAIL_IF(list.count < 2, err, FULCRUM_ERR_RANGE,
+        "--pareto %s: expected two or three metrics", text);
     *out = list;
     return FULCRUM_OK;
 }
@@ -369,11 +364,9 @@ static enum fulcrum_status find_metric(const struct fulcrum_sweep_plan *plan,
     if (metric.sense == FULCRUM_SENSE_NONE) {
         metric.sense = metric.is_axis ? FULCRUM_SENSE_LESS : fulcrum_output_sense(at);
     }
-    if (metric.sense == FULCRUM_SENSE_NONE) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "--pareto: %s may be better either way: expected %s:max or %s:min",
-            item->name, item->name, item->name);
-    }
+    FAIL_IF(metric.sense == FULCRUM_SENSE_NONE, err, FULCRUM_ERR_FORMAT,
+        "--pareto: %s may be better either way: expected %s:max or %s:min", item->name,
+        item->name, item->name);
     out->names[out->metric_count] = names[at];
     out->metrics[out->metric_count++] = metric;
     return FULCRUM_OK;

@@ -7,7 +7,6 @@
  * moved is named, and the exit code is 1, so that a change of the model's accuracy does
  * not pass unseen.
  */
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -19,7 +18,6 @@
 #include "cli/validate/validate_job.h"
 #include "cli/validate/validate_report.h"
 #include "model/try.h"
-#include "presets/io/json.h"
 #include "presets/io/output.h"
 #include "presets/kind/preset_folders.h"
 
@@ -204,17 +202,17 @@ static enum fulcrum_status run_checks(const struct settings *settings,
 {
     struct fulcrum_baseline_run baseline = {.count = 0};
     char path[FULCRUM_PRESET_PATH_SIZE];
-    enum fulcrum_status status = find_baseline(settings, path, err);
-    if (status == FULCRUM_OK && path[0] != '\0') {
-        status = fulcrum_baseline_read(path, &baseline, err);
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(find_baseline(settings, path, err));
+    if (path[0] != '\0') {
+        TRY_OR_END(fulcrum_baseline_read(path, &baseline, err));
     }
-    if (status == FULCRUM_OK) {
-        check_findings(settings, &baseline, found, context);
+    check_findings(settings, &baseline, found, context);
+    if (settings->refit) {
+        TRY_OR_END(fulcrum_validate_refit(
+            &found->job, settings->tolerance_rel, context, &found->checks, err));
     }
-    if (status == FULCRUM_OK && settings->refit) {
-        status = fulcrum_validate_refit(
-            &found->job, settings->tolerance_rel, context, &found->checks, err);
-    }
+end:
     fulcrum_baseline_clear(&baseline);
     return status;
 }
@@ -255,11 +253,9 @@ static enum fulcrum_status write_markdown(
     const char *path, const struct fulcrum_validate_job *job, struct fulcrum_error *err)
 {
     struct fulcrum_output *output = NULL;
-    enum fulcrum_status status = fulcrum_output_open(path, &output, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = fulcrum_validate_markdown(job, fulcrum_output_stream(output), err);
+    TRY(fulcrum_output_open(path, &output, err));
+    enum fulcrum_status status =
+        fulcrum_validate_markdown(job, fulcrum_output_stream(output), err);
     if (status != FULCRUM_OK) {
         fulcrum_output_discard(output);
         return status;

@@ -95,9 +95,7 @@ static enum fulcrum_status add_all(struct fulcrum_context *context,
 {
     size_t pairs = presets->machine_count * presets->workload_count;
     out->items = calloc(pairs * ACTOR_COUNTS + 1, sizeof *out->items);
-    if (out->items == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "predictions of presets");
-    }
+    TRY_MEMORY(out->items, err, "predictions of presets");
     for (size_t i = 0; i < pairs * ACTOR_COUNTS; i++) {
         size_t pair = i / ACTOR_COUNTS;
         const struct fulcrum_design_settings settings = {
@@ -184,9 +182,7 @@ static enum fulcrum_status design_predictions_read(const struct fulcrum_node *do
         return FULCRUM_OK;
     }
     out->items = calloc(count + 1, sizeof *out->items);
-    if (out->items == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "predictions of presets");
-    }
+    TRY_MEMORY(out->items, err, "predictions of presets");
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_node element = fulcrum_node_element(&array, i);
         read_design(&element, &out->items[i]);
@@ -401,9 +397,7 @@ static enum fulcrum_status read_points(const struct fulcrum_node *root,
             &points, FULCRUM_ERR_MISSING, "expected one stored prediction or more");
     }
     out->points = calloc(count + 1, sizeof *out->points);
-    if (out->points == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a baseline");
-    }
+    TRY_MEMORY(out->points, err, "a baseline");
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_node point = fulcrum_node_element(&points, i);
         read_point(&point, &out->points[i]);
@@ -417,20 +411,15 @@ enum fulcrum_status fulcrum_baseline_read(
 {
     struct json_object *document = NULL;
     *out = (struct fulcrum_baseline_run){.count = 0};
-    enum fulcrum_status status = fulcrum_document_read(path, &document, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_document_read(path, &document, err));
     struct fulcrum_reader reader = {.file = path};
     struct fulcrum_node root = fulcrum_node_root(&reader, document);
     check_schema(&root);
-    status = read_points(&root, out, err);
-    if (status == FULCRUM_OK) {
-        status = design_predictions_read(&root, &out->designs, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_reader_finish(&reader, err);
-    }
+    enum fulcrum_status status = FULCRUM_OK;
+    TRY_OR_END(read_points(&root, out, err));
+    TRY_OR_END(design_predictions_read(&root, &out->designs, err));
+    status = fulcrum_reader_finish(&reader, err);
+end:
     fulcrum_document_free(document);
     return status;
 }

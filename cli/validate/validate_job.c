@@ -34,11 +34,9 @@ static enum fulcrum_status check_names(const struct fulcrum_validate_job *job,
     size_t last = job->reference_count - 1;
     const char *name = job->references[last]->name;
     for (size_t i = 0; i < last; i++) {
-        if (strcmp(job->references[i]->name, name) == 0) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s and %s are both named '%s': expected references of different names",
-                texts[i], texts[last], name);
-        }
+        FAIL_IF(strcmp(job->references[i]->name, name) == 0, err, FULCRUM_ERR_RANGE,
+            "%s and %s are both named '%s': expected references of different names",
+            texts[i], texts[last], name);
     }
     return FULCRUM_OK;
 }
@@ -58,9 +56,7 @@ static enum fulcrum_status load_references(struct fulcrum_validate_job *job,
             fulcrum_preset_list(FULCRUM_PRESET_REFERENCE, &entries, &count, err));
     }
     job->references = calloc(count + 1, sizeof(struct fulcrum_reference *));
-    if (!(job->references != NULL)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
-    }
+    FAIL_IF(!(job->references != NULL), err, FULCRUM_ERR_NO_MEMORY, "a validation");
     for (size_t i = 0; job->references != NULL && i < count; i++) {
         const char *text = names->count > 0 ? names->items[i] : entries[i].name;
         TRY_OR_END(add_reference(job, request, text, err));
@@ -111,9 +107,7 @@ static enum fulcrum_status load_calibrations(
             fulcrum_preset_list(FULCRUM_PRESET_CALIBRATION, &entries, &count, err));
     }
     job->calibrations = calloc(count + 1, sizeof(struct fulcrum_calibration *));
-    if (!(job->calibrations != NULL)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
-    }
+    FAIL_IF(!(job->calibrations != NULL), err, FULCRUM_ERR_NO_MEMORY, "a validation");
     for (size_t i = 0; i < count; i++) {
         TRY_OR_END(add_calibration(job, given != NULL ? given : entries[i].name, err));
     }
@@ -168,9 +162,7 @@ static enum fulcrum_status predict(struct fulcrum_validate_job *job, bool is_giv
 {
     size_t most = job->reference_count * (job->calibration_count + 1);
     job->sets = calloc(most + 1, sizeof *job->sets);
-    if (job->sets == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a validation");
-    }
+    TRY_MEMORY(job->sets, err, "a validation");
     struct fulcrum_progress progress;
     enum fulcrum_status status = FULCRUM_OK;
     fulcrum_progress_start(&progress, context);

@@ -506,35 +506,6 @@ static struct fulcrum_comparison_errors errors_while(
     return means(&pool);
 }
 
-/* Sets that `measure` wrote, where a part of the points was disturbed. */
-static void print_disturbed(const struct fulcrum_validate_job *job, FILE *stream)
-{
-    static const char *const titles[] = {"set", "points", "MAPE", "SMAPE", "largest",
-        "bias", "disturbed", "MAPE of all", "largest of all"};
-    struct section section = SECTION(stream,
-        "## Measured, disturbed and not\n\nPoints of `fulcrum measure` during which a "
-        "canary was slow or other programs ran are told apart; the first figures are "
-        "of the others.",
-        titles);
-    for (size_t i = 0; i < job->count; i++) {
-        const struct fulcrum_validation *set = &job->sets[i];
-        struct fulcrum_comparison_errors disturbed = errors_while(set, 1);
-        if (disturbed.count == 0) {
-            continue;
-        }
-        struct fulcrum_comparison_errors calm = errors_while(set, 0);
-        struct fulcrum_comparison_errors all =
-            errors_of(set, FULCRUM_COMPARE_PREDICTED);
-        begin_row(&section);
-        print_name(stream, set);
-        print_errors(stream, &calm);
-        (void)fprintf(stream, " | %zu", disturbed.count);
-        print_percent(stream, all.mape_frac);
-        print_percent(stream, all.max_frac);
-        (void)fputs(" |\n", stream);
-    }
-}
-
 static void print_formulas(const struct fulcrum_validate_job *job, FILE *stream)
 {
     static const char *const first[] = {"set", "points", "model"};
@@ -615,9 +586,7 @@ static enum fulcrum_status list_misses(const struct fulcrum_validate_job *job,
     struct miss **out, size_t *count, struct fulcrum_error *err)
 {
     struct miss *misses = calloc(job->count + 1, sizeof *misses);
-    if (misses == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a list of errors");
-    }
+    TRY_MEMORY(misses, err, "a list of errors");
     *count = 0;
     for (size_t i = 0; i < job->count; i++) {
         struct miss worst = worst_of(&job->sets[i], i);
@@ -686,7 +655,31 @@ enum fulcrum_status fulcrum_validate_markdown(
     print_summary(job, stream);
     print_sets(job, stream, FULCRUM_COMPARE_PREDICTED,
         "## Predicted points\n\nNo fit has seen these.");
-    print_disturbed(job, stream);
+    /* Sets that `measure` wrote, where a part of the points was disturbed. */
+    static const char *const titles[] = {"set", "points", "MAPE", "SMAPE", "largest",
+        "bias", "disturbed", "MAPE of all", "largest of all"};
+    struct section section = SECTION(stream,
+        "## Measured, disturbed and not\n\nPoints of `fulcrum measure` during which a "
+        "canary was slow or other programs ran are told apart; the first figures are "
+        "of the others.",
+        titles);
+    for (size_t i = 0; i < job->count; i++) {
+        const struct fulcrum_validation *set = &job->sets[i];
+        struct fulcrum_comparison_errors disturbed = errors_while(set, 1);
+        if (disturbed.count == 0) {
+            continue;
+        }
+        struct fulcrum_comparison_errors calm = errors_while(set, 0);
+        struct fulcrum_comparison_errors all =
+            errors_of(set, FULCRUM_COMPARE_PREDICTED);
+        begin_row(&section);
+        print_name(stream, set);
+        print_errors(stream, &calm);
+        (void)fprintf(stream, " | %zu", disturbed.count);
+        print_percent(stream, all.mape_frac);
+        print_percent(stream, all.max_frac);
+        (void)fputs(" |\n", stream);
+    }
     print_series(job, stream);
     print_formulas(job, stream);
     print_misses(misses, count, stream);

@@ -513,17 +513,14 @@ static enum fulcrum_status run_points(const struct work *work, size_t points,
     const struct fulcrum_cluster_plan *plan = work->plan;
     for (size_t i = 0; i < points; i++) {
         struct fulcrum_cluster_row row = row_at(plan, i);
-        if (plan->watch != NULL &&
-            plan->watch(plan->user, (double)i / (double)points) != 0) {
-            return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
-        }
+        FAIL_IF(plan->watch != NULL &&
+                    plan->watch(plan->user, (double)i / (double)points) != 0,
+            err, FULCRUM_ERR_INTERRUPTED, "interrupted");
         TRY(add_row(work, &row, out, err));
     }
-    if (out->count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_FIT,
-            "none of the numbers of GPUs can be laid out on machines of %.6g GPUs each",
-            plan->design->machine.gpu.count);
-    }
+    FAIL_IF(out->count == 0, err, FULCRUM_ERR_NO_FIT,
+        "none of the numbers of GPUs can be laid out on machines of %.6g GPUs each",
+        plan->design->machine.gpu.count);
     return FULCRUM_OK;
 }
 
@@ -537,9 +534,8 @@ static enum fulcrum_status start(struct work *work, size_t points,
         .crossovers = calloc(plan->scaling_count * plan->model_parallel_count_count,
             sizeof *out->crossovers),
         .draw_count = draws};
-    if (out->rows == NULL || out->crossovers == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu points", points);
-    }
+    FAIL_IF(out->rows == NULL || out->crossovers == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "%zu points", points);
     if (draws > 0) {
         work->drawn = calloc(draws, FULCRUM_OUTPUT_COUNT * sizeof *work->drawn);
         TRY_MEMORY(work->drawn, err, "%zu draws", draws);

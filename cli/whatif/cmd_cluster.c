@@ -210,10 +210,25 @@ static void hide(
     }
 }
 
-/* All ends but those of what the table is about. */
-static void hide_ends(
+/*
+ * What people can do without on a narrow screen: a step less its all-reduce is the
+ * computing, GPUs over those of a worker are the workers. Times to a quality, where any
+ * is unknown, are those to the same steps or nothing.
+ */
+static void hide_columns(
     struct fulcrum_report *report, const struct fulcrum_cluster_rows *rows)
 {
+    static const char *const derived[] = {
+        "worker_count", "compute_s", "efficiency_frac"};
+    static const char *const by_quality[] = {
+        "epochs_rel", "quality_runtime_s", "quality_speedup"};
+    static const char *const by_steps[] = {"runtime_s", "speedup"};
+    static const char *const of_split[] = {
+        "model_parallel_gpu_count", "best", "best_frac"};
+    bool is_unsplit =
+        fulcrum_report_constant(report, "model_parallel_gpu_count") <= 1.0;
+    hide(report, derived, sizeof derived / sizeof derived[0]);
+    /* All ends but those of what the table is about. */
     static const char *const aside[] = {"compute_s_lo", "compute_s_hi",
         "allreduce_s_lo", "allreduce_s_hi", "train_step_s_lo", "train_step_s_hi",
         "efficiency_frac_lo", "efficiency_frac_hi", "epochs_rel_lo", "epochs_rel_hi",
@@ -234,27 +249,6 @@ static void hide_ends(
     if (!has_ends) {
         fulcrum_report_hide(report, "best_frac");
     }
-}
-
-/*
- * What people can do without on a narrow screen: a step less its all-reduce is the
- * computing, GPUs over those of a worker are the workers. Times to a quality, where any
- * is unknown, are those to the same steps or nothing.
- */
-static void hide_columns(
-    struct fulcrum_report *report, const struct fulcrum_cluster_rows *rows)
-{
-    static const char *const derived[] = {
-        "worker_count", "compute_s", "efficiency_frac"};
-    static const char *const by_quality[] = {
-        "epochs_rel", "quality_runtime_s", "quality_speedup"};
-    static const char *const by_steps[] = {"runtime_s", "speedup"};
-    static const char *const of_split[] = {
-        "model_parallel_gpu_count", "best", "best_frac"};
-    bool is_unsplit =
-        fulcrum_report_constant(report, "model_parallel_gpu_count") <= 1.0;
-    hide(report, derived, sizeof derived / sizeof derived[0]);
-    hide_ends(report, rows);
     if (rows->is_by_quality) {
         hide(report, by_steps, sizeof by_steps / sizeof by_steps[0]);
     } else {
@@ -263,33 +257,6 @@ static void hide_columns(
     if (is_unsplit) { /* one way to use so many GPUs is the best one */
         hide(report, of_split, sizeof of_split / sizeof of_split[0]);
     }
-}
-
-/* The words of the table's heading. */
-static void print_legend(const struct fulcrum_report *report,
-    const struct fulcrum_cluster_rows *rows, FILE *stream)
-{
-    bool is_unsplit =
-        fulcrum_report_constant(report, "model_parallel_gpu_count") <= 1.0;
-    (void)fputs(is_unsplit ? "workers      one GPU each: data-parallel training\n"
-                           : "split        GPUs that share the network of one worker; "
-                             "1: data-parallel training\n",
-        stream);
-    (void)fputs(
-        "scaling      weak: the batch grows with the workers; strong: it stays\n"
-        "times        in s; step: of training, with as much of its allreduce as "
-        "computing does not hide\n",
-        stream);
-    if (rows->is_by_quality) {
-        (void)fputs("epochs       samples to the same quality, over those with the "
-                    "workload's own batch\n",
-            stream);
-    }
-    if (rows->draw_count > 0) {
-        (void)fprintf(stream, "5 %%, 95 %%    of %zu draws%s\n", rows->draw_count,
-            is_unsplit ? "" : "; share: of those in which it is the best");
-    }
-    (void)fputc('\n', stream);
 }
 
 /* In how many draws workers of so many GPUs are sooner done, where that is no matter of
@@ -406,7 +373,31 @@ static enum fulcrum_status cluster_report(const struct fulcrum_cluster_answer *a
         status = fulcrum_report_print(report, "fulcrum-cluster", context, err);
     } else {
         print_head(answer, context->out);
-        print_legend(report, answer->rows, context->out);
+        /* The words of the table's heading. */
+        const struct fulcrum_cluster_rows *rows = answer->rows;
+        FILE *stream = context->out;
+        bool is_unsplit =
+            fulcrum_report_constant(report, "model_parallel_gpu_count") <= 1.0;
+        (void)fputs(is_unsplit
+                        ? "workers      one GPU each: data-parallel training\n"
+                        : "split        GPUs that share the network of one worker; "
+                          "1: data-parallel training\n",
+            stream);
+        (void)fputs(
+            "scaling      weak: the batch grows with the workers; strong: it stays\n"
+            "times        in s; step: of training, with as much of its allreduce as "
+            "computing does not hide\n",
+            stream);
+        if (rows->is_by_quality) {
+            (void)fputs("epochs       samples to the same quality, over those with the "
+                        "workload's own batch\n",
+                stream);
+        }
+        if (rows->draw_count > 0) {
+            (void)fprintf(stream, "5 %%, 95 %%    of %zu draws%s\n", rows->draw_count,
+                is_unsplit ? "" : "; share: of those in which it is the best");
+        }
+        (void)fputc('\n', stream);
         hide_columns(report, answer->rows);
         fulcrum_report_print_table(report, context->out, 0);
         (void)fputc('\n', context->out);
@@ -576,25 +567,21 @@ static enum fulcrum_status check_design(const struct settings *settings,
 {
     const struct fulcrum_design *design = &subject->design;
     const struct fulcrum_workload_training *training = &design->workload.training;
-    if (design->machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "machine %s has no GPU to have more of", design->machine.name);
-    }
-    if (!(training->env_steps_per_train_step > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "workload %s does not train: workload.training.env_steps_per_train_step = "
-            "0",
-            design->workload.name);
-    }
+    FAIL_IF(design->machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to have more of",
+        design->machine.name);
+    FAIL_IF(!(training->env_steps_per_train_step > 0.0), err, FULCRUM_ERR_UNSUPPORTED,
+        "workload %s does not train: workload.training.env_steps_per_train_step = "
+        "0",
+        design->workload.name);
     double most = subject->parts.values[subject->parts.count - 1];
-    if (most > 1.0 && isnan(settings->speedup_2) &&
-        isnan(training->model_parallel_frac)) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "--model-parallel %s: how much faster several GPUs do a step of workload "
-            "%s "
-            "is not given: --speedup-2 or --set workload.training.model_parallel_frac",
-            settings->model_parallel, design->workload.name);
-    }
+    FAIL_IF(most > 1.0 && isnan(settings->speedup_2) &&
+                isnan(training->model_parallel_frac),
+        err, FULCRUM_ERR_MISSING,
+        "--model-parallel %s: how much faster several GPUs do a step of workload "
+        "%s "
+        "is not given: --speedup-2 or --set workload.training.model_parallel_frac",
+        settings->model_parallel, design->workload.name);
     return FULCRUM_OK;
 }
 

@@ -7,9 +7,7 @@
  */
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/message.h"
@@ -348,16 +346,12 @@ static enum fulcrum_status multiply(const struct fulcrum_design *design,
     if (factor == 1.0) {
         return FULCRUM_OK;
     }
-    if (isnan(value)) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "machine %s does not give %s: --set %s=VALUE", design->machine.name, path,
-            path);
-    }
-    if (!(value * factor >= field->least && value * factor <= field->most)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%.6g times %s is %.6g: expected a number from %.6g to %.6g", factor, path,
-            value * factor, field->least, field->most);
-    }
+    FAIL_IF(isnan(value), err, FULCRUM_ERR_MISSING,
+        "machine %s does not give %s: --set %s=VALUE", design->machine.name, path,
+        path);
+    FAIL_IF(!(value * factor >= field->least && value * factor <= field->most), err,
+        FULCRUM_ERR_RANGE, "%.6g times %s is %.6g: expected a number from %.6g to %.6g",
+        factor, path, value * factor, field->least, field->most);
     *setting = (struct fulcrum_setting){field, value * factor, NULL};
     version->setting_count++;
     return FULCRUM_OK;

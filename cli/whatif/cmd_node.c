@@ -166,22 +166,17 @@ static enum fulcrum_status check_machine(const struct settings *settings,
     const struct fulcrum_node_plan *plan, const struct fulcrum_machine *machine,
     struct fulcrum_error *err)
 {
-    if (machine->accelerator != FULCRUM_ACCELERATOR_GPU) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "machine %s has no GPU to have more of", machine->name);
-    }
-    if (!(machine->gpu.count >= 1.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "machine.gpu.count = %.6g of machine %s: expected at least 1",
-            machine->gpu.count, machine->name);
-    }
-    if (fulcrum_node_row_count(plan, machine) == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "machine %s has %.6g GPUs: none of --gpus %s leaves one to infer beside "
-            "--learners %s",
-            machine->name, machine->gpu.count,
-            settings->gpus != NULL ? settings->gpus : "1 to all", settings->learners);
-    }
+    FAIL_IF(machine->accelerator != FULCRUM_ACCELERATOR_GPU, err,
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to have more of",
+        machine->name);
+    FAIL_IF(!(machine->gpu.count >= 1.0), err, FULCRUM_ERR_RANGE,
+        "machine.gpu.count = %.6g of machine %s: expected at least 1",
+        machine->gpu.count, machine->name);
+    FAIL_IF(fulcrum_node_row_count(plan, machine) == 0, err, FULCRUM_ERR_INFEASIBLE,
+        "machine %s has %.6g GPUs: none of --gpus %s leaves one to infer beside "
+        "--learners %s",
+        machine->name, machine->gpu.count,
+        settings->gpus != NULL ? settings->gpus : "1 to all", settings->learners);
     return FULCRUM_OK;
 }
 
@@ -295,9 +290,8 @@ static enum fulcrum_status answer(
             reason = subject->rows.rows[i].reason;
         }
     }
-    if (failed > 0 && failed == subject->rows.count) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "no row can run: %s", reason);
-    }
+    FAIL_IF(failed > 0 && failed == subject->rows.count, err, FULCRUM_ERR_INFEASIBLE,
+        "no row can run: %s", reason);
     if (failed > 0) {
         fulcrum_message_warn(
             "%zu of %zu rows cannot run: %s", failed, subject->rows.count, reason);

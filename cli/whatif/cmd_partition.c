@@ -361,37 +361,6 @@ static enum fulcrum_status read_shares(const char *text,
     return FULCRUM_OK;
 }
 
-/* Shares belong to stages, which the workload decides. */
-static enum fulcrum_status check_shares(const struct job *job,
-    const struct fulcrum_design *design, struct fulcrum_context *context,
-    struct fulcrum_error *err)
-{
-    size_t given = job->terms.given_count;
-    size_t stages = design->workload.training.env_steps_per_train_step > 0.0 ? 3U : 2U;
-    if (given > 0 && !fulcrum_design_is_resident(design)) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-            "--shares: workload %s simulates on the CPU: its stages are not placed "
-            "apart",
-            design->workload.name);
-    }
-    if (given > 0 && given != stages) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--shares: %zu numbers: expected %zu, of simulation, agent%s", given,
-            stages, stages == 3 ? " and training" : "");
-    }
-    const double rounding = 1e-6;
-    double sum = 0.0;
-    for (size_t i = 0; i < given; i++) {
-        sum += job->terms.given_shares[i];
-    }
-    if (sum > 1.0 + rounding) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--shares: they sum to %.6g: expected at most 1, as they are of one GPU",
-            sum);
-    }
-    return FULCRUM_OK;
-}
-
 /* A GPU without a partition of its own has shares, not slices. */
 static enum fulcrum_status find_partition(const struct settings *settings,
     const char *gpu, struct job *job, struct fulcrum_error *err)
@@ -457,7 +426,30 @@ static enum fulcrum_status prepare(const struct settings *settings,
         &job->inputs, job->calibrations, sizeof job->calibrations);
     TRY(fulcrum_scenario_new(&job->inputs.scenario, &job->scenario, err));
     TRY(fulcrum_scenario_design(job->scenario, &point, &design, err));
-    TRY(check_shares(job, &design, context, err));
+    /* Shares belong to stages, which the workload decides. */
+    size_t given = job->terms.given_count;
+    size_t stages = design.workload.training.env_steps_per_train_step > 0.0 ? 3U : 2U;
+    if (given > 0 && !fulcrum_design_is_resident(&design)) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
+            "--shares: workload %s simulates on the CPU: its stages are not placed "
+            "apart",
+            design.workload.name);
+    }
+    if (given > 0 && given != stages) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "--shares: %zu numbers: expected %zu, of simulation, agent%s", given,
+            stages, stages == 3 ? " and training" : "");
+    }
+    const double rounding = 1e-6;
+    double sum = 0.0;
+    for (size_t i = 0; i < given; i++) {
+        sum += job->terms.given_shares[i];
+    }
+    if (sum > 1.0 + rounding) {
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
+            "--shares: they sum to %.6g: expected at most 1, as they are of one GPU",
+            sum);
+    }
     TRY(find_partition(settings, design.machine.gpu.name, job, err));
     job->terms.partition = job->partition;
     return read_slices(settings, context, job, err);

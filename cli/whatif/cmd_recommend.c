@@ -1,7 +1,6 @@
 /* cmd_recommend.c - `fulcrum recommend`: the inverse questions. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

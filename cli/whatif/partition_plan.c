@@ -142,18 +142,6 @@ static struct fulcrum_grouping one_group(
     return (struct fulcrum_grouping){1, {{(1U << loop->count) - 1U, instances, 0.0}}};
 }
 
-/* A process for every stage; shares NULL: to be found. */
-static struct fulcrum_grouping all_apart(
-    const struct fulcrum_gpu_loop *loop, const double *shares)
-{
-    struct fulcrum_grouping grouping = {.count = loop->count};
-    for (size_t i = 0; i < loop->count; i++) {
-        grouping.groups[i] = (struct fulcrum_stage_group){
-            1U << i, 1.0, shares != NULL ? shares[i] : 0.0};
-    }
-    return grouping;
-}
-
 /* Environments are dealt out whole: a process has one of them at least. */
 static enum fulcrum_status check_dealt(const struct fulcrum_plan_row *row,
     const struct fulcrum_plan_terms *terms, const struct fulcrum_design *design,
@@ -180,16 +168,19 @@ static enum fulcrum_status place_shares(const struct fulcrum_plan_row *row,
     struct fulcrum_gpu_loop loop;
     fulcrum_resident_loop(design, &loop);
     const struct fulcrum_grouping equal = one_group(&loop, row->instances);
-    const struct fulcrum_grouping apart =
-        all_apart(&loop, is_given ? terms->given_shares : NULL);
+    /* A process for every stage; shares NULL: to be found. */
+    const double *shares = is_given ? terms->given_shares : NULL;
+    struct fulcrum_grouping grouping = {.count = loop.count};
+    for (size_t i = 0; i < loop.count; i++) {
+        grouping.groups[i] = (struct fulcrum_stage_group){
+            1U << i, 1.0, shares != NULL ? shares[i] : 0.0};
+    }
+    const struct fulcrum_grouping apart = grouping;
     double env_count = design->workload.simulation.env_count;
     /* No group has more processes than there are environments to deal out. */
     double most =
         terms->envs_each ? row->instances : fmin(row->instances, fmax(2.0, env_count));
-    enum fulcrum_status status = check_dealt(row, terms, design, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_dealt(row, terms, design, err));
     switch (row->question) {
     case FULCRUM_PLAN_TIME_SLICED:
         return fulcrum_place_time_sliced(&loop, &sharing, row->instances, out, err);
@@ -217,11 +208,9 @@ static enum fulcrum_status place_slices(struct fulcrum_plan_row *row,
     struct fulcrum_mig_layout layout = {.instance_count = 0};
     struct fulcrum_gpu_loop loop;
     enum fulcrum_status status = FULCRUM_OK;
-    if (design->run.sm_count < design->machine.gpu.sm_count) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "slices are cut from all %.6g SMs: run.sm_count = %.6g",
-            design->machine.gpu.sm_count, design->run.sm_count);
-    }
+    FAIL_IF(design->run.sm_count < design->machine.gpu.sm_count, err,
+        FULCRUM_ERR_INFEASIBLE, "slices are cut from all %.6g SMs: run.sm_count = %.6g",
+        design->machine.gpu.sm_count, design->run.sm_count);
     fulcrum_resident_loop(design, &loop);
     if (row->question == FULCRUM_PLAN_BEST_SLICES) {
         status = fulcrum_place_best_layout(&loop, &sharing, &row->placed, &layout, err);
@@ -408,10 +397,9 @@ enum fulcrum_status fulcrum_plan_make(const struct fulcrum_plan_ask *ask,
     const struct fulcrum_point point = {NULL, 0, 0, 0};
     memset(out, 0, sizeof *out);
     TRY(fulcrum_scenario_design(ask->scenario, &point, &out->design, err));
-    if (out->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "machine %s has no GPU to be divided", out->design.machine.name);
-    }
+    FAIL_IF(out->design.machine.accelerator != FULCRUM_ACCELERATOR_GPU, err,
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to be divided",
+        out->design.machine.name);
     bool is_resident = fulcrum_design_is_resident(&out->design);
     const struct work work = {ask, out};
     list_rows(ask->terms, is_resident, out);
@@ -422,13 +410,9 @@ enum fulcrum_status fulcrum_plan_make(const struct fulcrum_plan_ask *ask,
     if (status == FULCRUM_OK && ask->options->draws >= 1.0) {
         status = add_intervals(&work);
     }
-    if (status == FULCRUM_OK && isnan(out->rows[0].steps_per_s)) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_INFEASIBLE, "exclusive: %s", out->rows[0].reason);
-    }
-    if (status == FULCRUM_ERR_INTERRUPTED) {
-        return fulcrum_fail(err, status, "interrupted");
-    }
+    FAIL_IF(status == FULCRUM_OK && isnan(out->rows[0].steps_per_s), err,
+        FULCRUM_ERR_INFEASIBLE, "exclusive: %s", out->rows[0].reason);
+    FAIL_IF(status == FULCRUM_ERR_INTERRUPTED, err, status, "interrupted");
     return status == FULCRUM_OK ? status
                                 : fulcrum_fail(err, status, "placements of %s",
                                       out->design.workload.name);

@@ -103,9 +103,7 @@ static enum fulcrum_status ask_curve(
     void *context, size_t place, double *out, struct fulcrum_error *err)
 {
     struct question *question = context;
-    if (*question->stop != 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED, "interrupted");
-    }
+    FAIL_IF(*question->stop != 0, err, FULCRUM_ERR_INTERRUPTED, "interrupted");
     know_point(question, place);
     const struct fulcrum_sweep_point *point = &question->points[place];
     double values[FULCRUM_OUTPUT_COUNT];
@@ -374,9 +372,8 @@ static enum fulcrum_status read_axis(
     int are_threads = strcmp(settings->question, "threads") == 0;
     question->axis.field = fulcrum_field_find(
         are_threads ? "machine.cpu.thread_count" : "run.actor_count");
-    if (question->axis.field == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME, "%s", settings->question);
-    }
+    FAIL_IF(question->axis.field == NULL, err, FULCRUM_ERR_UNKNOWN_NAME, "%s",
+        settings->question);
     if (settings->range != NULL) {
         return read_range(question, "--range", settings->range, err);
     }

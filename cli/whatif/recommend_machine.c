@@ -19,7 +19,6 @@
 #include "cli/result/report.h"
 #include "cli/whatif/candidates.h"
 #include "model/interval.h"
-#include "model/nearest.h"
 #include "model/quantity.h"
 #include "model/try.h"
 #include "model/whatif/recommend.h"

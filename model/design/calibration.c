@@ -276,10 +276,8 @@ enum fulcrum_status fulcrum_calibration_set_covariance(
     size_t n = calibration->parameter_count;
     size_t a = parameter_index(calibration, path_a);
     size_t b = parameter_index(calibration, path_b);
-    if (a == n || b == n) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME, "%s is no parameter here",
-            a == n ? path_a : path_b);
-    }
+    FAIL_IF(a == n || b == n, err, FULCRUM_ERR_UNKNOWN_NAME, "%s is no parameter here",
+        a == n ? path_a : path_b);
     calibration->covariance[a * n + b] = covariance;
     calibration->covariance[b * n + a] = covariance;
     return FULCRUM_OK;

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "model/design/design.h"
+#include "model/try.h"
 
 /* Time to sum the gradients of many devices, over links of levels. */
 
@@ -186,20 +187,18 @@ static bool is_count(double value)
 enum fulcrum_status fulcrum_layout_spread(double device_count, double most_per_node,
     double model_parallel_count, struct fulcrum_layout *out, struct fulcrum_error *err)
 {
-    if (!is_count(device_count) || !is_count(most_per_node) ||
-        !is_count(model_parallel_count)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%.6g devices, at most %.6g to a machine, %.6g to a worker: expected whole "
-            "numbers from 1",
-            device_count, most_per_node, model_parallel_count);
-    }
+    FAIL_IF(!is_count(device_count) || !is_count(most_per_node) ||
+                !is_count(model_parallel_count),
+        err, FULCRUM_ERR_RANGE,
+        "%.6g devices, at most %.6g to a machine, %.6g to a worker: expected whole "
+        "numbers from 1",
+        device_count, most_per_node, model_parallel_count);
     double workers = device_count / model_parallel_count;
-    if (workers < 1.0 || floor(workers) < workers ||
-        model_parallel_count > most_per_node) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "%.6g devices, %.6g to a machine, cannot be workers of %.6g devices each",
-            device_count, most_per_node, model_parallel_count);
-    }
+    FAIL_IF(workers < 1.0 || floor(workers) < workers ||
+                model_parallel_count > most_per_node,
+        err, FULCRUM_ERR_INFEASIBLE,
+        "%.6g devices, %.6g to a machine, cannot be workers of %.6g devices each",
+        device_count, most_per_node, model_parallel_count);
     /* Ends at the latest with one worker to a machine. */
     double nodes = ceil(device_count / most_per_node);
     while (fmod(workers, nodes) > 0.0) {

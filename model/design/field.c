@@ -15,6 +15,7 @@
 #include "model/design/cluster.h"
 #include "model/design/design.h"
 #include "model/nearest.h"
+#include "model/try.h"
 
 static const char *accelerator_choice(int index)
 {
@@ -113,11 +114,9 @@ const char *fulcrum_field_nearest(const char *path)
 enum fulcrum_status fulcrum_field_set_number(const struct fulcrum_field *field,
     struct fulcrum_design *design, double value, struct fulcrum_error *err)
 {
-    if (field->kind == FULCRUM_FIELD_CHOICE || field->kind == FULCRUM_FIELD_TEXT) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%s = %.6g: expected %s",
-            field->path, value,
-            field->kind == FULCRUM_FIELD_TEXT ? "text" : "one of its names");
-    }
+    FAIL_IF(field->kind == FULCRUM_FIELD_CHOICE || field->kind == FULCRUM_FIELD_TEXT,
+        err, FULCRUM_ERR_RANGE, "%s = %.6g: expected %s", field->path, value,
+        field->kind == FULCRUM_FIELD_TEXT ? "text" : "one of its names");
     /* `!(a && b)` rather than comparisons turned round: NAN must fail too. */
     if (!(value >= field->least && value <= field->most &&
             !(field->kind == FULCRUM_FIELD_COUNT && value != floor(value)))) {
@@ -153,11 +152,9 @@ enum fulcrum_status fulcrum_field_set_text(const struct fulcrum_field *field,
 {
     if (field->kind == FULCRUM_FIELD_TEXT) {
         size_t length = strlen(value);
-        if (length >= field->size) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s is %zu bytes long: expected fewer than %zu", field->path, length,
-                field->size);
-        }
+        FAIL_IF(length >= field->size, err, FULCRUM_ERR_RANGE,
+            "%s is %zu bytes long: expected fewer than %zu", field->path, length,
+            field->size);
         memcpy((char *)design + field->offset, value, length + 1);
         return FULCRUM_OK;
     }
@@ -166,10 +163,8 @@ enum fulcrum_status fulcrum_field_set_text(const struct fulcrum_field *field,
     }
     char *end = NULL;
     double number = strtod(value, &end);
-    if (end == value || *end != '\0') {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s = \"%s\": expected a number",
-            field->path, value);
-    }
+    FAIL_IF(end == value || *end != '\0', err, FULCRUM_ERR_FORMAT,
+        "%s = \"%s\": expected a number", field->path, value);
     return fulcrum_field_set_number(field, design, number, err);
 }
 

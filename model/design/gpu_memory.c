@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "model/design/cluster.h"
+#include "model/try.h"
 
 /* Inference alone needs the parameters themselves, in single precision. */
 #define WEIGHT_BYTE 4.0
@@ -94,15 +95,13 @@ enum fulcrum_status fulcrum_gpu_memory_check(
     struct fulcrum_gpu_memory memory = fulcrum_gpu_memory_of(design, batch_size);
     double there_byte = design->machine.gpu.memory_byte / design->run.instances_per_gpu;
     /* False for a memory of unknown size. */
-    if (fulcrum_gpu_memory_sum(&memory) > there_byte) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "machine.gpu.memory_byte%s = %.6g: expected at least %.6g, in GB %.3g for "
-            "parameters and their state, %.3g for a training batch, %.3g for inference "
-            "batches, %.3g for replay, %.3g for simulation",
-            design->run.instances_per_gpu > 1.0 ? " / run.instances_per_gpu" : "",
-            there_byte, fulcrum_gpu_memory_sum(&memory), memory.state_byte / GIGA,
-            memory.training_byte / GIGA, memory.inference_byte / GIGA,
-            memory.replay_byte / GIGA, memory.simulation_byte / GIGA);
-    }
+    FAIL_IF(fulcrum_gpu_memory_sum(&memory) > there_byte, err, FULCRUM_ERR_INFEASIBLE,
+        "machine.gpu.memory_byte%s = %.6g: expected at least %.6g, in GB %.3g for "
+        "parameters and their state, %.3g for a training batch, %.3g for inference "
+        "batches, %.3g for replay, %.3g for simulation",
+        design->run.instances_per_gpu > 1.0 ? " / run.instances_per_gpu" : "",
+        there_byte, fulcrum_gpu_memory_sum(&memory), memory.state_byte / GIGA,
+        memory.training_byte / GIGA, memory.inference_byte / GIGA,
+        memory.replay_byte / GIGA, memory.simulation_byte / GIGA);
     return FULCRUM_OK;
 }

@@ -84,26 +84,20 @@ static double saved_of_dram(const struct fulcrum_memory_change *change, double t
 static enum fulcrum_status check_ranges(
     const struct fulcrum_memory_change *change, struct fulcrum_error *err)
 {
-    if (!(change->gain_frac > 0.0) || isinf(change->gain_frac)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "a gain of %.6g: expected a number above 0", change->gain_frac);
-    }
-    if (!(change->cache_rel > 1.0) || isinf(change->cache_rel)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%.6g times the cache: expected a number above 1, or nothing tells shares "
-            "and exponents apart",
-            change->cache_rel);
-    }
-    if (!(change->bandwidth_rel > 0.0) || isinf(change->bandwidth_rel)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%.6g times the bandwidth: expected a number above 0",
-            change->bandwidth_rel);
-    }
-    if (!(change->compulsory_frac >= 0.0 && change->compulsory_frac <= 1.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "a compulsory share of %.6g: expected a number from 0 to 1",
-            change->compulsory_frac);
-    }
+    FAIL_IF(!(change->gain_frac > 0.0) || isinf(change->gain_frac), err,
+        FULCRUM_ERR_RANGE, "a gain of %.6g: expected a number above 0",
+        change->gain_frac);
+    FAIL_IF(!(change->cache_rel > 1.0) || isinf(change->cache_rel), err,
+        FULCRUM_ERR_RANGE,
+        "%.6g times the cache: expected a number above 1, or nothing tells shares "
+        "and exponents apart",
+        change->cache_rel);
+    FAIL_IF(!(change->bandwidth_rel > 0.0) || isinf(change->bandwidth_rel), err,
+        FULCRUM_ERR_RANGE, "%.6g times the bandwidth: expected a number above 0",
+        change->bandwidth_rel);
+    FAIL_IF(!(change->compulsory_frac >= 0.0 && change->compulsory_frac <= 1.0), err,
+        FULCRUM_ERR_RANGE, "a compulsory share of %.6g: expected a number from 0 to 1",
+        change->compulsory_frac);
     return FULCRUM_OK;
 }
 
@@ -112,14 +106,12 @@ enum fulcrum_status fulcrum_memory_change_check(
 {
     TRY(check_ranges(change, err));
     double most = saved_of_dram(change, change->compulsory_frac);
-    if (saved_frac(change) > most) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "a gain of %.6g is out of reach: %.6g times the cache and %.6g times the "
-            "bandwidth save at most %.3g of the time even where all of it is bound by "
-            "DRAM, and %.3g would have to be saved",
-            change->gain_frac, change->cache_rel, change->bandwidth_rel,
-            fmax(0.0, most), saved_frac(change));
-    }
+    FAIL_IF(saved_frac(change) > most, err, FULCRUM_ERR_INFEASIBLE,
+        "a gain of %.6g is out of reach: %.6g times the cache and %.6g times the "
+        "bandwidth save at most %.3g of the time even where all of it is bound by "
+        "DRAM, and %.3g would have to be saved",
+        change->gain_frac, change->cache_rel, change->bandwidth_rel, fmax(0.0, most),
+        saved_frac(change));
     return FULCRUM_OK;
 }
 

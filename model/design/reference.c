@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model/design/reference.h"
 
+#include "model/try.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,12 +60,10 @@ enum fulcrum_status fulcrum_reference_keep_series(
 {
     if (!has_series(reference, series)) {
         char list[400];
-        if (has_series(reference, "")) {
-            return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
-                "%s: no series '%s' to take by itself: expected %s alone, whose points "
-                "have no series",
-                reference->name, series, reference->name);
-        }
+        FAIL_IF(has_series(reference, ""), err, FULCRUM_ERR_UNKNOWN_NAME,
+            "%s: no series '%s' to take by itself: expected %s alone, whose points "
+            "have no series",
+            reference->name, series, reference->name);
         list_series(reference, list, sizeof list);
         return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
             "%s: no series '%s' to take by itself: expected one of %s", reference->name,

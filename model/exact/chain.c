@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #include "model/network/solution.h"
+#include "model/try.h"
 
 /* Its matrix has the square of this many entries. */
 #define FULCRUM_CHAIN_MOST_ACTORS 4096.0
@@ -499,11 +500,10 @@ static enum fulcrum_status solve(struct chain *chain,
     const struct fulcrum_network *network, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
-    if (!init(chain, network) ||
-        !fulcrum_pure_death_init(chain->death, chain->rate_per_s, chain->actors)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory for the exact chain of %g actors", network->actors);
-    }
+    FAIL_IF(!init(chain, network) || !fulcrum_pure_death_init(chain->death,
+                                         chain->rate_per_s, chain->actors),
+        err, FULCRUM_ERR_NO_MEMORY, "no memory for the exact chain of %g actors",
+        network->actors);
     for (size_t state = 0; state < chain->count; state++) {
         follow(chain, state);
     }

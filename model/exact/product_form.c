@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #include "model/status.h"
+#include "model/try.h"
 
 /* Series that span thousands of decades, and their convolution. */
 
@@ -522,10 +523,8 @@ static enum fulcrum_status solve(
     struct solver *solver, double *cycles_per_s, struct fulcrum_error *err)
 {
     const struct fulcrum_product_form_network *network = solver->network;
-    if (!allocate(solver)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory for a product form of %g customers", network->customers);
-    }
+    FAIL_IF(!allocate(solver), err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for a product form of %g customers", network->customers);
     for (size_t i = 0; i < network->station_count; i++) {
         if (can_queue(&network->stations[i])) {
             solver->queueing[solver->queueing_count++] = i;
@@ -547,10 +546,8 @@ static enum fulcrum_status solve(
         *cycles_per_s = network->customers / solver->unit_s;
     }
     tell_the_rest(solver, *cycles_per_s);
-    if (!solver->agree) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NUMERIC, "the stations disagree on the throughput");
-    }
+    FAIL_IF(!solver->agree, err, FULCRUM_ERR_NUMERIC,
+        "the stations disagree on the throughput");
     return fulcrum_product_form_audit(network, *cycles_per_s, solver->loads, err);
 }
 
@@ -625,27 +622,24 @@ enum fulcrum_status fulcrum_product_form_audit(
     double most = 0.0;
     bound_throughput(network, &least, &most);
     /* Written so that NaN fails. */
-    if (!(cycles_per_s >= least * (1.0 - TOLERANCE_REL) &&
-            cycles_per_s <= most * (1.0 + TOLERANCE_REL))) {
-        return fulcrum_fail(err, FULCRUM_ERR_NUMERIC,
-            "a throughput of %g per second is outside its bounds [%g, %g]",
-            cycles_per_s, least, most);
-    }
+    FAIL_IF(!(cycles_per_s >= least * (1.0 - TOLERANCE_REL) &&
+                cycles_per_s <= most * (1.0 + TOLERANCE_REL)),
+        err, FULCRUM_ERR_NUMERIC,
+        "a throughput of %g per second is outside its bounds [%g, %g]", cycles_per_s,
+        least, most);
     double sum = cycles_per_s * network->think_s;
     for (size_t i = 0; i < network->station_count; i++) {
         double here = loads[i].mean_customers;
-        if (!(here >= 0.0 && loads[i].busy_frac >= 0.0 &&
-                loads[i].busy_frac <= 1.0 + TOLERANCE_REL)) {
-            return fulcrum_fail(err, FULCRUM_ERR_NUMERIC,
-                "%s: %g customers and a busy share of %g cannot be",
-                network->stations[i].name, here, loads[i].busy_frac);
-        }
+        FAIL_IF(!(here >= 0.0 && loads[i].busy_frac >= 0.0 &&
+                    loads[i].busy_frac <= 1.0 + TOLERANCE_REL),
+            err, FULCRUM_ERR_NUMERIC,
+            "%s: %g customers and a busy share of %g cannot be",
+            network->stations[i].name, here, loads[i].busy_frac);
         sum += here;
     }
-    if (!(fabs(sum - network->customers) <= TOLERANCE_REL * network->customers)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NUMERIC,
-            "the customers at all places add up to %.12g instead of %g", sum,
-            network->customers);
-    }
+    FAIL_IF(!(fabs(sum - network->customers) <= TOLERANCE_REL * network->customers),
+        err, FULCRUM_ERR_NUMERIC,
+        "the customers at all places add up to %.12g instead of %g", sum,
+        network->customers);
     return FULCRUM_OK;
 }

@@ -206,20 +206,17 @@ static enum fulcrum_status solve(struct textbook *textbook,
     const struct fulcrum_network *network, struct fulcrum_solution *out,
     struct fulcrum_error *err)
 {
-    if (!init(textbook, network)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory for a product form of %g actors", network->actors);
-    }
+    FAIL_IF(!init(textbook, network), err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for a product form of %g actors", network->actors);
     set_stations(textbook);
     struct fulcrum_product_form_network mapped = {.customers = network->actors,
         .think_s = network->delay_s,
         .stations = textbook->stations,
         .station_count = textbook->stage_count + 1};
     struct fulcrum_error fault = {FULCRUM_OK, ""};
-    if (fulcrum_product_form_check(&mapped, &fault) != FULCRUM_OK) {
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "beyond the range of the product form: %s", fault.detail);
-    }
+    FAIL_IF(fulcrum_product_form_check(&mapped, &fault) != FULCRUM_OK, err,
+        FULCRUM_ERR_UNSUPPORTED, "beyond the range of the product form: %s",
+        fault.detail);
     double steps_per_s = 0.0;
     TRY(fulcrum_product_form_solve(&mapped, &steps_per_s, textbook->loads, err));
     report(textbook, steps_per_s, out);

@@ -209,34 +209,6 @@ static struct slice_tails slice_tails(
     return out;
 }
 
-/* The starts that keep all threads busy at the ends of the slices. */
-static void fill_threads(const struct problem *problem, struct orbit *orbit)
-{
-    double slice = orbit->short_until / SLICES;
-    struct slice_tails tails = slice_tails(problem, orbit->period, slice);
-    double matrix[UNKNOWNS][UNKNOWNS + 1];
-    double starts[UNKNOWNS];
-    for (int i = 0; i < UNKNOWNS; i++) {
-        matrix[i][0] =
-            fulcrum_step_cohorts(problem->table, orbit->period, (double)i * slice);
-        for (int j = 0; j < SLICES; j++) {
-            matrix[i][j + 1] = j < i ? tails.after[i - 1 - j] : tails.before[j - i];
-        }
-        matrix[i][UNKNOWNS] = problem->servers;
-    }
-    double whole = matrix[0][0];
-    solve_linear(matrix, starts);
-    orbit->burst = starts[0];
-    orbit->batch = starts[0];
-    orbit->left[LAST_NODE] = starts[0] * (whole - 1.0);
-    for (int j = 0; j < SLICES; j++) {
-        orbit->starts[j] = starts[j + 1];
-        orbit->batch += starts[j + 1];
-        orbit->left[LAST_NODE] += starts[j + 1] * tails.before[j];
-    }
-    orbit->left[0] = problem->servers;
-}
-
 /* Seconds per unit of work while n actors are at the CPU. */
 static double pace_s(const struct problem *problem, double n)
 {
@@ -299,7 +271,30 @@ static void set_short(const struct problem *problem, double period, double short
     struct orbit *orbit)
 {
     *orbit = (struct orbit){.period = period, .short_until = short_until};
-    fill_threads(problem, orbit);
+    /* The starts that keep all threads busy at the ends of the slices. */
+    double slice = orbit->short_until / SLICES;
+    struct slice_tails tails = slice_tails(problem, orbit->period, slice);
+    double matrix[UNKNOWNS][UNKNOWNS + 1];
+    double starts[UNKNOWNS];
+    for (int i = 0; i < UNKNOWNS; i++) {
+        matrix[i][0] =
+            fulcrum_step_cohorts(problem->table, orbit->period, (double)i * slice);
+        for (int j = 0; j < SLICES; j++) {
+            matrix[i][j + 1] = j < i ? tails.after[i - 1 - j] : tails.before[j - i];
+        }
+        matrix[i][UNKNOWNS] = problem->servers;
+    }
+    double whole = matrix[0][0];
+    solve_linear(matrix, starts);
+    orbit->burst = starts[0];
+    orbit->batch = starts[0];
+    orbit->left[LAST_NODE] = starts[0] * (whole - 1.0);
+    for (int j = 0; j < SLICES; j++) {
+        orbit->starts[j] = starts[j + 1];
+        orbit->batch += starts[j + 1];
+        orbit->left[LAST_NODE] += starts[j + 1] * tails.before[j];
+    }
+    orbit->left[0] = problem->servers;
     if (problem->linear_pace_s <= 0.0) {
         add_inner_nodes(problem, orbit);
     }

@@ -459,30 +459,6 @@ static double next_release_s(const struct walk *walk)
     return walk->latency_s - walk->underway * state->period_s - jitter_s;
 }
 
-/*
- * Takes what is released within slice j. A start counts half a slice early, as those do
- * that fill a thread some time within the slice before; releases are put that much
- * later.
- */
-static void take_releases(struct walk *walk, size_t j)
-{
-    double batch = walk->problem->batch;
-    while (next_release_s(walk) < walk->now.time_s + walk->pace_s) {
-        double part = (next_release_s(walk) - walk->now.time_s) / walk->pace_s;
-        part = fulcrum_min(1.0, fulcrum_max(0.0, part));
-        if (walk->out->released_at < 0.0) {
-            walk->out->released_at = (double)j + part + 0.5;
-            walk->out->end.release =
-                walk->out->released_at + walk->underway * walk->state->length;
-        }
-        part += 0.5;
-        walk->queue += batch * fulcrum_max(0.0, 1.0 - part);
-        walk->arriving[0] += batch * (1.0 - fabs(1.0 - part));
-        walk->arriving[1] += batch * fulcrum_max(0.0, part - 1.0);
-        walk->underway -= 1.0;
-    }
-}
-
 /* Fills free threads; what starts in a slice has already lost the tail's first part. */
 static void start_steps(struct walk *walk, size_t j, double stepping)
 {
@@ -676,7 +652,26 @@ static bool take_slice(struct walk *walk, size_t j)
         return false;
     }
     set_pace(walk, stepping + walk->queue);
-    take_releases(walk, j);
+    /*
+     * Takes what is released within slice j. A start counts half a slice early, as
+     * those do that fill a thread some time within the slice before; releases are put
+     * that much later.
+     */
+    double batch = walk->problem->batch;
+    while (next_release_s(walk) < walk->now.time_s + walk->pace_s) {
+        double part = (next_release_s(walk) - walk->now.time_s) / walk->pace_s;
+        part = fulcrum_min(1.0, fulcrum_max(0.0, part));
+        if (walk->out->released_at < 0.0) {
+            walk->out->released_at = (double)j + part + 0.5;
+            walk->out->end.release =
+                walk->out->released_at + walk->underway * walk->state->length;
+        }
+        part += 0.5;
+        walk->queue += batch * fulcrum_max(0.0, 1.0 - part);
+        walk->arriving[0] += batch * (1.0 - fabs(1.0 - part));
+        walk->arriving[1] += batch * fulcrum_max(0.0, part - 1.0);
+        walk->underway -= 1.0;
+    }
     start_steps(walk, j, stepping);
     look(walk, j, old_still);
     if (walk->now.time_s > walk->before.time_s) {

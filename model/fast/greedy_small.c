@@ -719,10 +719,8 @@ static enum fulcrum_status allocate(struct chain *chain, struct fulcrum_error *e
     size_t states = chain->actors + 1;
     chain->now = calloc(states * 2 * (NODES + 1), sizeof *chain->now);
     chain->stage = calloc(states, sizeof *chain->stage);
-    if (chain->now == NULL || chain->stage == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory to follow %zu actors", chain->actors);
-    }
+    FAIL_IF(chain->now == NULL || chain->stage == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "no memory to follow %zu actors", chain->actors);
     chain->next = chain->now + states * NODES;
     chain->fresh = chain->next + states * NODES;
     chain->binomial = chain->fresh + states;

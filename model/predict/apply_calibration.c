@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "model/design/scale.h"
-#include "model/network/solution.h"
 #include "model/predict/to_network.h"
 #include "model/quantity.h"
 #include "model/try.h"
@@ -59,10 +58,8 @@ enum fulcrum_status fulcrum_applied_calibration_init(
     applied->calibration = calibration;
     applied->fields = calloc(n + 1, sizeof(const struct fulcrum_field *));
     applied->sides = calloc(n + 1, sizeof *applied->sides);
-    if (applied->fields == NULL || applied->sides == NULL) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_NO_MEMORY, "an overlay of %zu parameters", n);
-    }
+    FAIL_IF(applied->fields == NULL || applied->sides == NULL, err,
+        FULCRUM_ERR_NO_MEMORY, "an overlay of %zu parameters", n);
     for (size_t i = 0; i < n; i++) {
         applied->fields[i] = fulcrum_field_find(calibration->parameters[i].path);
         applied->sides[i] = side_of(calibration->parameters[i].path);

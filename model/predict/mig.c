@@ -371,11 +371,10 @@ static enum fulcrum_status fail_fit(const struct fulcrum_mig *mig,
     for (size_t i = 0; i < mig->profile_count; i++) {
         compute += layout->counts[i] * mig->profiles[i].compute_slice_count;
         memory += layout->counts[i] * mig->profiles[i].memory_slice_count;
-        if (layout->counts[i] > mig->profiles[i].most_count) {
-            return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-                "%s: %d instances of %s: expected at most %.6g", mig->name,
-                layout->counts[i], mig->profiles[i].name, mig->profiles[i].most_count);
-        }
+        FAIL_IF(layout->counts[i] > mig->profiles[i].most_count, err,
+            FULCRUM_ERR_INFEASIBLE, "%s: %d instances of %s: expected at most %.6g",
+            mig->name, layout->counts[i], mig->profiles[i].name,
+            mig->profiles[i].most_count);
     }
     return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
         "%s: %s do not fit side by side: %.6g of %.6g compute slices, %.6g of %.6g "
@@ -395,11 +394,9 @@ static enum fulcrum_status add_named(const struct fulcrum_mig *mig, const char *
         return fulcrum_fail(err, FULCRUM_ERR_UNKNOWN_NAME,
             "%s: no profile \"%s\": expected one of %s", mig->name, name, list);
     }
-    if (layout->instance_count == FULCRUM_MIG_INSTANCES_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "%s: more than %d instances on one GPU", mig->name,
-            (int)FULCRUM_MIG_INSTANCES_MOST);
-    }
+    FAIL_IF(layout->instance_count == FULCRUM_MIG_INSTANCES_MOST, err,
+        FULCRUM_ERR_INFEASIBLE, "%s: more than %d instances on one GPU", mig->name,
+        (int)FULCRUM_MIG_INSTANCES_MOST);
     layout->counts[i]++;
     layout->instance_count++;
     return FULCRUM_OK;

@@ -517,12 +517,10 @@ enum fulcrum_status fulcrum_place_best_shares(const struct fulcrum_gpu_loop *loo
     for (size_t i = 0; fulcrum_grouping_at(loop->count, i, &grouping); i++) {
         try_instances(loop, sharing, &grouping, instances_most, &best);
     }
-    if (best.part_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "two instances or more, however grouped, need more memory than the GPU's "
-            "%.3g GB",
-            loop->memory_byte / 1e9);
-    }
+    FAIL_IF(best.part_count == 0, err, FULCRUM_ERR_INFEASIBLE,
+        "two instances or more, however grouped, need more memory than the GPU's "
+        "%.3g GB",
+        loop->memory_byte / 1e9);
     *out = best;
     return FULCRUM_OK;
 }
@@ -734,11 +732,9 @@ enum fulcrum_status fulcrum_place_best_layout(const struct fulcrum_gpu_loop *loo
         }
     }
     free(layouts);
-    if (best.part_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "%s: no layout has slices whose memory the stages fit into",
-            sharing->mig->name);
-    }
+    FAIL_IF(best.part_count == 0, err, FULCRUM_ERR_INFEASIBLE,
+        "%s: no layout has slices whose memory the stages fit into",
+        sharing->mig->name);
     *out = best;
     return FULCRUM_OK;
 }

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "model/design/gpu_memory.h"
 #include "model/try.h"
@@ -125,10 +124,8 @@ enum fulcrum_status fulcrum_resident_solve(const struct fulcrum_design *design,
     }
     double step_s = times.simulation_s + times.inference_s + times.host_s +
                     times.train_s / times.steps_between;
-    if (!(step_s > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "workload.simulation: a step of all environments takes no time");
-    }
+    FAIL_IF(!(step_s > 0.0), err, FULCRUM_ERR_INFEASIBLE,
+        "workload.simulation: a step of all environments takes no time");
     *solution = (struct fulcrum_solution){.method = FULCRUM_METHOD_FAST,
         .steps_per_s = 1.0 / step_s,
         .mean_batch = 1.0,

@@ -305,12 +305,10 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
     network->batch_size = floor(batching->size / envs);
     bool is_share =
         batching->population_frac > 0.0 && network->policy == FULCRUM_BATCH_FIXED;
-    if (is_share && batching->size > 0.0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "workload.batching: size = %.6g and population_frac = %.6g are both given "
-            "for a fixed batch: set one of them to 0",
-            batching->size, batching->population_frac);
-    }
+    FAIL_IF(is_share && batching->size > 0.0, err, FULCRUM_ERR_INFEASIBLE,
+        "workload.batching: size = %.6g and population_frac = %.6g are both given "
+        "for a fixed batch: set one of them to 0",
+        batching->size, batching->population_frac);
     if (is_share) {
         /* As SEED RL's max(env_batch_size, num_envs // 2): at least one request. */
         network->batch_size =
@@ -321,10 +319,9 @@ static enum fulcrum_status set_batching(const struct fulcrum_design *design,
             "observations of one request",
             batching->size, envs);
     }
-    if (network->policy == FULCRUM_BATCH_FIXED && !(network->batch_size >= 1.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "workload.batching: a fixed batch needs size or population_frac above 0");
-    }
+    FAIL_IF(network->policy == FULCRUM_BATCH_FIXED && !(network->batch_size >= 1.0),
+        err, FULCRUM_ERR_INFEASIBLE,
+        "workload.batching: a fixed batch needs size or population_frac above 0");
     return FULCRUM_OK;
 }
 
@@ -431,11 +428,9 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
 {
     double replicas = fulcrum_shard_count(design);
     double actors = design->run.actor_count / replicas;
-    if (actors != floor(actors)) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "run.actor_count = %.6g cannot be shared equally by %.6g %s",
-            design->run.actor_count, replicas, shard_words(design));
-    }
+    FAIL_IF(actors != floor(actors), err, FULCRUM_ERR_INFEASIBLE,
+        "run.actor_count = %.6g cannot be shared equally by %.6g %s",
+        design->run.actor_count, replicas, shard_words(design));
     /* The tables behind the network are filled as far as they are used. */
     out->network = (struct fulcrum_network){.actors = actors};
     out->flags = fulcrum_shard_flags(design);
@@ -453,11 +448,9 @@ enum fulcrum_status fulcrum_design_to_network(const struct fulcrum_design *desig
     out->cold_s = design->workload.network.cold_s;
     out->cooling_s = design->workload.network.cooling_s;
     out->network.cpu = fulcrum_shard_station(design, replicas, &out->reserved_threads);
-    if (out->network.cpu.core_count < 1.0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "machine.cpu.core_count = %.6g is less than one core for each of %.6g %s",
-            design->machine.cpu.core_count, replicas, shard_words(design));
-    }
+    FAIL_IF(out->network.cpu.core_count < 1.0, err, FULCRUM_ERR_INFEASIBLE,
+        "machine.cpu.core_count = %.6g is less than one core for each of %.6g %s",
+        design->machine.cpu.core_count, replicas, shard_words(design));
     if (runs_on_part(design)) {
         struct fulcrum_workload shrunk = design->workload;
         fulcrum_shard_times(design, &shrunk);

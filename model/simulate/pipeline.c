@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "model/network/network.h"
+#include "model/try.h"
 
 /* Actors that take turns on threads, a slice of a step at a time. */
 
@@ -184,11 +185,10 @@ enum fulcrum_status fulcrum_pipeline_init(struct fulcrum_pipeline *pipeline,
     /* Every batch has an actor, which bounds how many there can be. */
     double depth = pipeline->has_host ? lesser(network->depth, network->actors) : 1.0;
     pipeline->depth = (size_t)depth;
-    if (!queue_init(&pipeline->gpu_queue, pipeline->depth) ||
-        !queue_init(&pipeline->delayed, (size_t)network->actors)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory for the batches of %g actors", network->actors);
-    }
+    FAIL_IF(!queue_init(&pipeline->gpu_queue, pipeline->depth) ||
+                !queue_init(&pipeline->delayed, (size_t)network->actors),
+        err, FULCRUM_ERR_NO_MEMORY, "no memory for the batches of %g actors",
+        network->actors);
     return FULCRUM_OK;
 }
 

@@ -299,10 +299,8 @@ static enum fulcrum_status init(struct simulation *sim,
         network->batch_size > 0.0 ? (size_t)network->batch_size : SIZE_MAX;
     fulcrum_step_source_init(&sim->source, &network->step, seed);
     TRY(fulcrum_pipeline_init(&sim->pipeline, &sim->network, err));
-    if (!allocate(sim)) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,
-            "no memory to simulate %g actors", network->actors);
-    }
+    FAIL_IF(!allocate(sim), err, FULCRUM_ERR_NO_MEMORY,
+        "no memory to simulate %g actors", network->actors);
     /*
      * Actors that wait for a thread count as oversubscription only when there are more
      * than whole servers, whichever way those were rounded.

@@ -49,10 +49,8 @@ struct fulcrum_pareto {
 enum fulcrum_status fulcrum_pareto_new(const enum fulcrum_sense *senses,
     size_t metric_count, struct fulcrum_pareto **out, struct fulcrum_error *err)
 {
-    if (metric_count < 2 || metric_count > FULCRUM_PARETO_METRICS_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "a front of %zu metrics: expected 2 or 3", metric_count);
-    }
+    FAIL_IF(metric_count < 2 || metric_count > FULCRUM_PARETO_METRICS_MOST, err,
+        FULCRUM_ERR_RANGE, "a front of %zu metrics: expected 2 or 3", metric_count);
     struct fulcrum_pareto *pareto = calloc(1, sizeof *pareto);
     TRY_MEMORY(pareto, err, "a front");
     memcpy(pareto->senses, senses, metric_count * sizeof *senses);
@@ -286,16 +284,12 @@ static enum fulcrum_status settle(
     free(sweep.ranked);
     free(sweep.rank);
     free(sweep.maxima);
-    if (status != FULCRUM_OK) {
-        return fulcrum_fail(err, status, "a front");
-    }
-    if (pareto->front_count > FULCRUM_PARETO_POINTS_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "more than %d points are on the front, and none may be left out: expected "
-            "metrics that beat more points, or fewer values of fields that change no "
-            "metric",
-            (int)FULCRUM_PARETO_POINTS_MOST);
-    }
+    FAIL_IF(status != FULCRUM_OK, err, status, "a front");
+    FAIL_IF(pareto->front_count > FULCRUM_PARETO_POINTS_MOST, err, FULCRUM_ERR_RANGE,
+        "more than %d points are on the front, and none may be left out: expected "
+        "metrics that beat more points, or fewer values of fields that change no "
+        "metric",
+        (int)FULCRUM_PARETO_POINTS_MOST);
     return FULCRUM_OK;
 }
 

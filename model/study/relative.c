@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "model/interval.h"
-#include "model/quantity.h"
 #include "model/try.h"
 
 struct row {

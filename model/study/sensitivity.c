@@ -408,11 +408,10 @@ static enum fulcrum_status make_room(struct job *job, struct fulcrum_error *err)
     job->unit = calloc(job->coordinate_count + 1, sizeof *job->unit);
     job->output = calloc(plan->output_count + 1, sizeof *job->output);
     job->result = new_result(plan);
-    if (job->workers == NULL || job->failures == NULL || job->span_values == NULL ||
-        job->input_of == NULL || job->unit == NULL || job->output == NULL ||
-        job->result == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
-    }
+    FAIL_IF(job->workers == NULL || job->failures == NULL || job->span_values == NULL ||
+                job->input_of == NULL || job->unit == NULL || job->output == NULL ||
+                job->result == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "a sensitivity analysis");
     size_t next = 0;
     for (size_t i = 0; i < plan->input_count; i++) {
         for (size_t k = 0; k < coordinates_of(&plan->inputs[i]); k++) {
@@ -684,14 +683,14 @@ static enum fulcrum_status check(
     for (size_t i = 0; i < plan->input_count; i++) {
         span_count += plan->inputs[i].span != NULL;
     }
-    if (plan->input_count == 0 || plan->output_count == 0 ||
-        plan->sobol.worker_count == 0 || span_count > FULCRUM_SENSITIVITY_SPANS_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu inputs, %zu of them fields over a range, and %zu outputs: expected 1 "
-            "or more of inputs and outputs, and up to %d fields",
-            plan->input_count, span_count, plan->output_count,
-            (int)FULCRUM_SENSITIVITY_SPANS_MOST);
-    }
+    FAIL_IF(plan->input_count == 0 || plan->output_count == 0 ||
+                plan->sobol.worker_count == 0 ||
+                span_count > FULCRUM_SENSITIVITY_SPANS_MOST,
+        err, FULCRUM_ERR_RANGE,
+        "%zu inputs, %zu of them fields over a range, and %zu outputs: expected 1 "
+        "or more of inputs and outputs, and up to %d fields",
+        plan->input_count, span_count, plan->output_count,
+        (int)FULCRUM_SENSITIVITY_SPANS_MOST);
     return FULCRUM_OK;
 }
 

@@ -165,13 +165,12 @@ enum fulcrum_status fulcrum_quasi_fill(double *out, size_t row_count,
     size_t dimension_count, uint64_t seed, struct fulcrum_error *err)
 {
     bool is_power_of_two = row_count > 0 && (row_count & (row_count - 1)) == 0;
-    if (!is_power_of_two || row_count > FULCRUM_QUASI_ROWS_MOST ||
-        dimension_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu quasi-random points of %zu coordinates: expected a power of two of "
-            "points, up to %d, and 1 coordinate or more",
-            row_count, dimension_count, (int)FULCRUM_QUASI_ROWS_MOST);
-    }
+    FAIL_IF(
+        !is_power_of_two || row_count > FULCRUM_QUASI_ROWS_MOST || dimension_count == 0,
+        err, FULCRUM_ERR_RANGE,
+        "%zu quasi-random points of %zu coordinates: expected a power of two of "
+        "points, up to %d, and 1 coordinate or more",
+        row_count, dimension_count, (int)FULCRUM_QUASI_ROWS_MOST);
     size_t block_count =
         (dimension_count + SOBOL_DIMENSIONS_MOST - 1) / SOBOL_DIMENSIONS_MOST;
     struct orders orders;
@@ -367,10 +366,8 @@ static enum fulcrum_status run_replicates(struct job *job, struct fulcrum_error 
         job->replicate = r;
         TRY(fulcrum_quasi_fill(job->units, options->row_count, width,
             fulcrum_stream_seed(options->seed, r, 0), err));
-        if (!evaluate_replicate(job)) {
-            return fulcrum_fail(err, FULCRUM_ERR_INTERRUPTED,
-                "stopped in replicate %zu of %zu", r + 1, options->replicate_count);
-        }
+        FAIL_IF(!evaluate_replicate(job), err, FULCRUM_ERR_INTERRUPTED,
+            "stopped in replicate %zu of %zu", r + 1, options->replicate_count);
         for (size_t o = 0; o < job->sobol->output_count; o++) {
             add_output(job, o);
         }
@@ -572,20 +569,18 @@ static enum fulcrum_status fill_job(struct job *job, struct fulcrum_error *err)
 static enum fulcrum_status check(const struct fulcrum_sobol_problem *problem,
     const struct fulcrum_sobol_options *options, struct fulcrum_error *err)
 {
-    if (problem->input_count == 0 || problem->output_count == 0 ||
-        problem->coordinate_count < problem->input_count ||
-        options->worker_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "a sensitivity analysis of %zu inputs, %zu coordinates and %zu outputs by "
-            "%zu workers: expected 1 or more of each, and a coordinate for each input",
-            problem->input_count, problem->coordinate_count, problem->output_count,
-            options->worker_count);
-    }
-    if (options->replicate_count < 2 ||
-        options->replicate_count > FULCRUM_SOBOL_REPLICATES_MOST) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%zu replicates: expected 2 to %d",
-            options->replicate_count, (int)FULCRUM_SOBOL_REPLICATES_MOST);
-    }
+    FAIL_IF(problem->input_count == 0 || problem->output_count == 0 ||
+                problem->coordinate_count < problem->input_count ||
+                options->worker_count == 0,
+        err, FULCRUM_ERR_RANGE,
+        "a sensitivity analysis of %zu inputs, %zu coordinates and %zu outputs by "
+        "%zu workers: expected 1 or more of each, and a coordinate for each input",
+        problem->input_count, problem->coordinate_count, problem->output_count,
+        options->worker_count);
+    FAIL_IF(options->replicate_count < 2 ||
+                options->replicate_count > FULCRUM_SOBOL_REPLICATES_MOST,
+        err, FULCRUM_ERR_RANGE, "%zu replicates: expected 2 to %d",
+        options->replicate_count, (int)FULCRUM_SOBOL_REPLICATES_MOST);
     return FULCRUM_OK;
 }
 

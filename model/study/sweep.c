@@ -281,9 +281,8 @@ static enum fulcrum_status make_room(
     front->drawn = calloc(count + 1, sizeof *front->drawn);
     front->times =
         calloc(front->draw_count > 0 ? front->point_count : 1, sizeof *front->times);
-    if (front->drawn == NULL || front->times == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "draws of a front");
-    }
+    FAIL_IF(front->drawn == NULL || front->times == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "draws of a front");
     for (size_t i = 0; i < count; i++) {
         front->drawn[i] = FULCRUM_UNKNOWN;
     }
@@ -1059,9 +1058,8 @@ static enum fulcrum_status fill_sweep(struct sweep *sweep, struct fulcrum_error 
     sweep->block = calloc(slots, sizeof *sweep->block);
     sweep->reasons = calloc(slots, sizeof *sweep->reasons);
     sweep->workers = calloc(sweep->thread_count, sizeof *sweep->workers);
-    if (sweep->block == NULL || sweep->reasons == NULL || sweep->workers == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
-    }
+    FAIL_IF(sweep->block == NULL || sweep->reasons == NULL || sweep->workers == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "a block of a sweep");
     for (size_t i = 0; i < sweep->thread_count; i++) {
         TRY(fill_worker(sweep, &sweep->workers[i], err));
     }
@@ -1094,11 +1092,8 @@ enum fulcrum_status fulcrum_sweep_run(const struct fulcrum_scenario *scenario,
 {
     size_t count =
         plan->axis_count <= FULCRUM_SWEEP_AXES_MOST ? fulcrum_sweep_count(plan) : 0;
-    if (count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "a sweep takes up to %d fields and 2^53 points",
-            (int)FULCRUM_SWEEP_AXES_MOST);
-    }
+    FAIL_IF(count == 0, err, FULCRUM_ERR_RANGE,
+        "a sweep takes up to %d fields and 2^53 points", (int)FULCRUM_SWEEP_AXES_MOST);
     if (plan->only != NULL) {
         count = plan->only_count;
     }

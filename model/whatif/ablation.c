@@ -14,7 +14,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 struct row {
     const char *name;

@@ -266,9 +266,8 @@ static enum fulcrum_status run(
     struct state state = {.best = 0};
     TRY(ask_first(search, err));
     TRY(narrow(search, &state, err));
-    if (!(state.best_value > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "no place has a value");
-    }
+    FAIL_IF(
+        !(state.best_value > 0.0), err, FULCRUM_ERR_INFEASIBLE, "no place has a value");
     *out = (struct fulcrum_fewest){.place = state.candidate,
         .value = search->value[state.candidate],
         .best = state.best,
@@ -283,9 +282,7 @@ enum fulcrum_status fulcrum_fewest_find(const struct fulcrum_asked_curve *curve,
 {
     assert(share > 0.0 && share <= 1.0);
     size_t count = curve->count;
-    if (count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE, "a curve of no places");
-    }
+    FAIL_IF(count == 0, err, FULCRUM_ERR_INFEASIBLE, "a curve of no places");
     struct search search = {curve, count, share, NULL, NULL, 0};
     search.value = calloc(count, sizeof *search.value);
     search.known = calloc(count, sizeof *search.known);

@@ -172,11 +172,9 @@ enum fulcrum_status fulcrum_thread_need_find(
     for (size_t i = 0; i < count; i++) {
         plateau = fmax(plateau, climbed[i].steps_per_s);
     }
-    if (!(plateau > 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
-            "no number of threads up to %.6g can run: %s", plan->most_threads,
-            count > 0 ? fault.detail : "fewer than a core for each GPU");
-    }
+    FAIL_IF(!(plateau > 0.0), err, FULCRUM_ERR_INFEASIBLE,
+        "no number of threads up to %.6g can run: %s", plan->most_threads,
+        count > 0 ? fault.detail : "fewer than a core for each GPU");
     double wanted = plan->plateau_frac * plateau;
     size_t first = 0;
     while (first + 1 < count && climbed[first].steps_per_s < wanted) {

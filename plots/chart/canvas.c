@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "model/status.h"
+#include "model/try.h"
 
 /* Colours, dashes, markers and text sizes that all charts share. */
 
@@ -526,12 +527,11 @@ enum fulcrum_status fulcrum_canvas_new(struct fulcrum_canvas **out, double width
     const double least_pt = 240.0;
     const double most_pt = 4000.0;
     /* Written so that NaN fails. */
-    if (!(width_pt >= least_pt && height_pt >= least_pt && width_pt <= most_pt &&
-            height_pt <= most_pt)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "page of %.4g x %.4g points: each side must be in [%g, %g]", width_pt,
-            height_pt, least_pt, most_pt);
-    }
+    FAIL_IF(!(width_pt >= least_pt && height_pt >= least_pt && width_pt <= most_pt &&
+                height_pt <= most_pt),
+        err, FULCRUM_ERR_RANGE,
+        "page of %.4g x %.4g points: each side must be in [%g, %g]", width_pt,
+        height_pt, least_pt, most_pt);
     struct fulcrum_canvas *canvas = calloc(1, sizeof *canvas);
     struct fulcrum_typesetter *typesetter = typesetter_new();
     if (canvas == NULL || typesetter == NULL) {

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "model/status.h"
+#include "model/try.h"
 #include "plots/chart/canvas.h"
 #include "plots/chart/label.h"
 
@@ -240,10 +241,8 @@ static enum fulcrum_status trace(
 enum fulcrum_status fulcrum_contour_trace(const struct fulcrum_contour_grid *grid,
     double level, struct fulcrum_contour *out, struct fulcrum_error *err)
 {
-    if (!isfinite(level)) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_RANGE, "contour at %g: a level must be finite", level);
-    }
+    FAIL_IF(!isfinite(level), err, FULCRUM_ERR_RANGE,
+        "contour at %g: a level must be finite", level);
     if (grid->x_count < 2 || grid->y_count < 2) {
         *out = (struct fulcrum_contour){.lines = NULL};
         return FULCRUM_OK;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "model/string.h"
+#include "model/try.h"
 #include "plots/chart/canvas.h"
 
 /* Below this, opacities and coordinates are not told apart. */
@@ -203,10 +204,7 @@ static enum fulcrum_status put_marks(
 enum fulcrum_status fulcrum_canvas_write_svg(const struct fulcrum_canvas *canvas,
     const char *label, FILE *file, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_canvas_status(canvas, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_canvas_status(canvas, err));
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
     (void)fputs("<svg class=\"chart\" viewBox=\"0 0 ", file);
     put_length(file, extent.width_pt);
@@ -215,7 +213,7 @@ enum fulcrum_status fulcrum_canvas_write_svg(const struct fulcrum_canvas *canvas
     (void)fputs("\" role=\"img\" aria-label=\"", file);
     put_escaped(file, label);
     (void)fputs("\">\n", file);
-    status = put_marks(canvas, file, err);
+    enum fulcrum_status status = put_marks(canvas, file, err);
     (void)fputs("</svg>\n", file);
     return status;
 }

@@ -42,12 +42,11 @@ static enum fulcrum_status png_scale(const struct fulcrum_save_options *options,
     double width_px = extent.width_pt * scale;
     double height_px = extent.height_pt * scale;
     /* Written so that NaN fails. */
-    if (!(width_px >= least_px && height_px >= least_px && width_px <= most_px &&
-            height_px <= most_px)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "picture of %.4g x %.4g pixels: each side must be in [%g, %g]", width_px,
-            height_px, least_px, most_px);
-    }
+    FAIL_IF(!(width_px >= least_px && height_px >= least_px && width_px <= most_px &&
+                height_px <= most_px),
+        err, FULCRUM_ERR_RANGE,
+        "picture of %.4g x %.4g pixels: each side must be in [%g, %g]", width_px,
+        height_px, least_px, most_px);
     *out = scale;
     return FULCRUM_OK;
 }

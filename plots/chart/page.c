@@ -408,11 +408,9 @@ enum fulcrum_status fulcrum_chart_draw(const struct fulcrum_chart *chart,
     const double least_width_pt = FULCRUM_CHART_LEAST_WIDTH_PT;
     const double least_height_pt = FULCRUM_CHART_LEAST_HEIGHT_PT;
     struct fulcrum_extent extent = fulcrum_canvas_extent(canvas);
-    if (extent.width_pt < least_width_pt || extent.height_pt < least_height_pt) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "page of %.4g x %.4g points: a chart needs at least %g x %g",
-            extent.width_pt, extent.height_pt, least_width_pt, least_height_pt);
-    }
+    FAIL_IF(extent.width_pt < least_width_pt || extent.height_pt < least_height_pt, err,
+        FULCRUM_ERR_RANGE, "page of %.4g x %.4g points: a chart needs at least %g x %g",
+        extent.width_pt, extent.height_pt, least_width_pt, least_height_pt);
     if (data != NULL && chart->check != NULL) {
         TRY(chart->check(data, err));
     }

@@ -204,18 +204,14 @@ struct chart_ratio_picture {
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_ratio_data *data = given;
-    if (data->machine_count > FULCRUM_RATIO_MACHINES_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu machines: a chart shows at most %d", data->machine_count,
-            FULCRUM_RATIO_MACHINES_MAX);
-    }
+    FAIL_IF(data->machine_count > FULCRUM_RATIO_MACHINES_MAX, err, FULCRUM_ERR_RANGE,
+        "%zu machines: a chart shows at most %d", data->machine_count,
+        FULCRUM_RATIO_MACHINES_MAX);
     for (size_t i = 0; i < data->machine_count; i++) {
         double ratio = data->machines[i].cpu_gpu_ratio;
-        if (!isfinite(ratio) || ratio <= 0.0) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "cpu_gpu_ratio = %.4g of %s must be above 0", ratio,
-                data->machines[i].name);
-        }
+        FAIL_IF(!isfinite(ratio) || ratio <= 0.0, err, FULCRUM_ERR_RANGE,
+            "cpu_gpu_ratio = %.4g of %s must be above 0", ratio,
+            data->machines[i].name);
     }
     return FULCRUM_OK;
 }
@@ -378,33 +374,6 @@ static void measure(
     fulcrum_stack_place(canvas, &picture->stack, body);
 }
 
-/* Poles stand on the first panel; thin lines carry them on through all panels. */
-static void draw_flags(
-    struct fulcrum_canvas *canvas, const struct chart_ratio_picture *picture)
-{
-    const struct fulcrum_pen pen = {
-        .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_GUIDE};
-    struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
-    double bottom = picture->panels[0].frame.y0;
-    double row_pt = flag_row_pt(canvas);
-    for (size_t i = 0; i < picture->machine_count; i++) {
-        const struct fulcrum_flag_post *post = &picture->posts[i];
-        if (!post->shown) {
-            continue;
-        }
-        double top = bottom - flags_gap_pt - row_pt * (double)(post->row + 1);
-        const struct fulcrum_spot pole[] = {{post->x, bottom}, {post->x, top + 1.5}};
-        fulcrum_canvas_stroke(canvas, &pen, pole, 2);
-        char text[FLAG_TEXT_SIZE];
-        flag_text(text, sizeof text, &picture->machines[i]);
-        double gap_pt = fulcrum_flag_gap_pt();
-        style.anchor_x = post->to_left ? 1.0 : 0.0;
-        fulcrum_canvas_text(canvas, &style,
-            (struct fulcrum_spot){post->x + (post->to_left ? -gap_pt : gap_pt), top},
-            text);
-    }
-}
-
 static enum fulcrum_status chart_ratio_draw(struct fulcrum_canvas *canvas, void *room,
     const void *data, struct fulcrum_error *err)
 {
@@ -417,7 +386,31 @@ static enum fulcrum_status chart_ratio_draw(struct fulcrum_canvas *canvas, void 
     } else {
         measure(canvas, picture);
         fulcrum_page_draw(canvas, &picture->page);
-        draw_flags(canvas, picture);
+        /* Poles stand on the first panel; thin lines carry them on through all panels.
+         */
+        const struct fulcrum_pen pen = {
+            .rgb = FULCRUM_TONE_MUTED, .width_pt = 0.6, .kind = FULCRUM_BOX_GUIDE};
+        struct fulcrum_text style = fulcrum_palette_text(FULCRUM_TEXT_FLAG);
+        double bottom = picture->panels[0].frame.y0;
+        double row_pt = flag_row_pt(canvas);
+        for (size_t i = 0; i < picture->machine_count; i++) {
+            const struct fulcrum_flag_post *post = &picture->posts[i];
+            if (!post->shown) {
+                continue;
+            }
+            double top = bottom - flags_gap_pt - row_pt * (double)(post->row + 1);
+            const struct fulcrum_spot pole[] = {
+                {post->x, bottom}, {post->x, top + 1.5}};
+            fulcrum_canvas_stroke(canvas, &pen, pole, 2);
+            char text[FLAG_TEXT_SIZE];
+            flag_text(text, sizeof text, &picture->machines[i]);
+            double gap_pt = fulcrum_flag_gap_pt();
+            style.anchor_x = post->to_left ? 1.0 : 0.0;
+            fulcrum_canvas_text(canvas, &style,
+                (struct fulcrum_spot){
+                    post->x + (post->to_left ? -gap_pt : gap_pt), top},
+                text);
+        }
         fulcrum_stack_draw(canvas, &picture->stack);
     }
     return fulcrum_canvas_status(canvas, err);

@@ -1,5 +1,6 @@
 /* chart_breakdown.c - what adds up to a whole, side by side for many designs. */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/try.h"
 #include "plots/spec/charts.h"
 
 #include <math.h>
@@ -116,18 +117,15 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_breakdown_data *data = given;
-    if (data->part_count > FULCRUM_BREAKDOWN_PARTS_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE, "%zu parts: a bar has at most %d",
-            data->part_count, (int)FULCRUM_BREAKDOWN_PARTS_MAX);
-    }
+    FAIL_IF(data->part_count > FULCRUM_BREAKDOWN_PARTS_MAX, err, FULCRUM_ERR_RANGE,
+        "%zu parts: a bar has at most %d", data->part_count,
+        (int)FULCRUM_BREAKDOWN_PARTS_MAX);
     for (size_t i = 0; i < data->count * data->part_count; i++) {
         const struct fulcrum_breakdown_row *row = &data->rows[i / data->part_count];
         double part = row->parts[i % data->part_count];
-        if (!isfinite(part) || part < 0.0) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s of %s is %g: expected 0 or more",
-                data->part_names[i % data->part_count], row->name, part);
-        }
+        FAIL_IF(!isfinite(part) || part < 0.0, err, FULCRUM_ERR_RANGE,
+            "%s of %s is %g: expected 0 or more",
+            data->part_names[i % data->part_count], row->name, part);
     }
     return FULCRUM_OK;
 }

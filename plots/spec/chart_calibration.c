@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plots/chart/page.h"
 #include "plots/chart/panel.h"
@@ -382,33 +381,6 @@ static bool is_empty(const struct picture *picture)
     return 1;
 }
 
-/* Each cell has axes of its own. */
-static void draw_cells(struct fulcrum_canvas *canvas, struct picture *picture)
-{
-    struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
-    for (size_t i = 0; i < CELL_COUNT; i++) {
-        struct fulcrum_stack *stack = &picture->cells[i].stack;
-        /* The i-th cell: two columns unless the page is a narrow column itself. */
-        double width_pt = body.x1 - body.x0;
-        double height_pt = body.y1 - body.y0;
-        size_t columns = height_pt > 1.6 * width_pt ? 1 : 2;
-        size_t rows = CELL_COUNT / columns;
-        double cell_width =
-            (width_pt - cell_gap_pt * (double)(columns - 1)) / (double)columns;
-        double cell_height =
-            (height_pt - cell_gap_pt / 2.0 * (double)(rows - 1)) / (double)rows;
-        size_t column = i % columns;
-        size_t row = i / columns;
-        double x0 = body.x0 + (double)column * (cell_width + cell_gap_pt);
-        double y0 = body.y0 + (double)row * (cell_height + cell_gap_pt / 2.0);
-        struct fulcrum_rect rect =
-            (struct fulcrum_rect){x0, y0, x0 + cell_width, y0 + cell_height};
-        fulcrum_stack_fit(canvas, stack, rect);
-        fulcrum_stack_place(canvas, stack, rect);
-        fulcrum_stack_draw(canvas, stack);
-    }
-}
-
 static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     const void *data, struct fulcrum_error *err)
 {
@@ -424,7 +396,29 @@ static enum fulcrum_status draw(struct fulcrum_canvas *canvas, void *room,
     } else {
         fill_legend(picture);
         fulcrum_page_draw(canvas, &picture->page);
-        draw_cells(canvas, picture);
+        /* Each cell has axes of its own. */
+        struct fulcrum_rect body = fulcrum_page_body(canvas, &picture->page);
+        for (size_t i = 0; i < CELL_COUNT; i++) {
+            struct fulcrum_stack *stack = &picture->cells[i].stack;
+            /* The i-th cell: two columns unless the page is a narrow column itself. */
+            double width_pt = body.x1 - body.x0;
+            double height_pt = body.y1 - body.y0;
+            size_t columns = height_pt > 1.6 * width_pt ? 1 : 2;
+            size_t rows = CELL_COUNT / columns;
+            double cell_width =
+                (width_pt - cell_gap_pt * (double)(columns - 1)) / (double)columns;
+            double cell_height =
+                (height_pt - cell_gap_pt / 2.0 * (double)(rows - 1)) / (double)rows;
+            size_t column = i % columns;
+            size_t row = i / columns;
+            double x0 = body.x0 + (double)column * (cell_width + cell_gap_pt);
+            double y0 = body.y0 + (double)row * (cell_height + cell_gap_pt / 2.0);
+            struct fulcrum_rect rect =
+                (struct fulcrum_rect){x0, y0, x0 + cell_width, y0 + cell_height};
+            fulcrum_stack_fit(canvas, stack, rect);
+            fulcrum_stack_place(canvas, stack, rect);
+            fulcrum_stack_draw(canvas, stack);
+        }
     }
     return fulcrum_canvas_status(canvas, err);
 }

@@ -8,7 +8,6 @@
 #include "plots/spec/charts.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "plots/chart/canvas.h"
 #include "plots/chart/label.h"

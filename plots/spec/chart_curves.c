@@ -4,12 +4,12 @@
  * Three charts of one form: a curve with its interval in each panel, published points
  * over it. What differs between them is a row of a table.
  */
+#include "model/try.h"
 #include "plots/spec/charts.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plots/chart/metric.h"
@@ -299,11 +299,9 @@ static void fill_legend(struct picture *picture)
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_curves_data *data = given;
-    if (data->published_count > FULCRUM_PUBLISHED_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu sets of published points: a chart holds at most %d",
-            data->published_count, (int)FULCRUM_PUBLISHED_MAX);
-    }
+    FAIL_IF(data->published_count > FULCRUM_PUBLISHED_MAX, err, FULCRUM_ERR_RANGE,
+        "%zu sets of published points: a chart holds at most %d", data->published_count,
+        (int)FULCRUM_PUBLISHED_MAX);
     return FULCRUM_OK;
 }
 

@@ -135,10 +135,8 @@ static enum fulcrum_status check_rows(
     for (size_t i = 0; i < count * FULCRUM_GPU_TIME_PARTS; i++) {
         const struct fulcrum_gpu_time_row *row = &rows[i / FULCRUM_GPU_TIME_PARTS];
         double part = row->parts[i % FULCRUM_GPU_TIME_PARTS];
-        if (!isfinite(part) || part < 0.0) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "a part of %s takes %g: expected 0 or more", row->name, part);
-        }
+        FAIL_IF(!isfinite(part) || part < 0.0, err, FULCRUM_ERR_RANGE,
+            "a part of %s takes %g: expected 0 or more", row->name, part);
     }
     return FULCRUM_OK;
 }

@@ -84,12 +84,11 @@ static enum fulcrum_status check_axis(
     const struct fulcrum_heat_axis *axis, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < axis->count; i++) {
-        if (!isfinite(axis->values[i]) ||
-            (i > 0 && !(axis->values[i] > axis->values[i - 1]))) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s: value %zu is %g: expected finite values that increase",
-                axis->label, i, axis->values[i]);
-        }
+        FAIL_IF(!isfinite(axis->values[i]) ||
+                    (i > 0 && !(axis->values[i] > axis->values[i - 1])),
+            err, FULCRUM_ERR_RANGE,
+            "%s: value %zu is %g: expected finite values that increase", axis->label, i,
+            axis->values[i]);
     }
     return FULCRUM_OK;
 }
@@ -97,11 +96,9 @@ static enum fulcrum_status check_axis(
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_heat_data *data = given;
-    if (data->machine_count > FULCRUM_HEAT_MACHINES_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu machines: a chart shows at most %d", data->machine_count,
-            (int)FULCRUM_HEAT_MACHINES_MAX);
-    }
+    FAIL_IF(data->machine_count > FULCRUM_HEAT_MACHINES_MAX, err, FULCRUM_ERR_RANGE,
+        "%zu machines: a chart shows at most %d", data->machine_count,
+        (int)FULCRUM_HEAT_MACHINES_MAX);
     TRY(check_axis(&data->x, err));
     return check_axis(&data->y, err);
 }

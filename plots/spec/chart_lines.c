@@ -5,6 +5,7 @@
  * to cover: in proportion is then a straight line, and what is lost is the distance
  * from it. Shares of the ideal, which tell small losses apart, have a linear axis.
  */
+#include "model/try.h"
 #include "plots/spec/charts.h"
 
 #include "plots/chart/page.h"
@@ -111,17 +112,13 @@ static void fill_legend(struct picture *picture)
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_lines_data *data = given;
-    if (data->panel_count > FULCRUM_LINES_PANELS_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu panels: a chart of lines holds at most %d", data->panel_count,
-            (int)FULCRUM_LINES_PANELS_MAX);
-    }
+    FAIL_IF(data->panel_count > FULCRUM_LINES_PANELS_MAX, err, FULCRUM_ERR_RANGE,
+        "%zu panels: a chart of lines holds at most %d", data->panel_count,
+        (int)FULCRUM_LINES_PANELS_MAX);
     for (size_t i = 0; i < data->panel_count; i++) {
-        if (data->panels[i].line_count > FULCRUM_LINES_MAX) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%zu lines: a chart of lines holds at most %d",
-                data->panels[i].line_count, (int)FULCRUM_LINES_MAX);
-        }
+        FAIL_IF(data->panels[i].line_count > FULCRUM_LINES_MAX, err, FULCRUM_ERR_RANGE,
+            "%zu lines: a chart of lines holds at most %d", data->panels[i].line_count,
+            (int)FULCRUM_LINES_MAX);
     }
     return FULCRUM_OK;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/try.h"
 #include "plots/chart/metric.h"
 
 enum { PANELS_PER_CELL = 2, SERIES_MAX = 2, TEXT_SIZE = 128 };
@@ -120,9 +121,8 @@ static enum fulcrum_status make_arrays(
     size_t n = data->count;
     cell->error = calloc(3 * n + 1, sizeof *cell->error);
     cell->failed = calloc(n + 1, sizeof *cell->failed);
-    if (cell->error == NULL || cell->failed == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-    }
+    FAIL_IF(cell->error == NULL || cell->failed == NULL, err, FULCRUM_ERR_NO_MEMORY,
+        "no memory for a chart");
     for (size_t i = 0; i < n; i++) {
         bool is_left_out = is_calm && data->disturbed[i];
         cell->error[i] =
@@ -304,10 +304,7 @@ static enum fulcrum_status fill_cells(
     for (size_t i = 0; i < data->panel_count; i++) {
         struct cell *cell = &picture->cells[i];
         cell->data = &data->panels[i];
-        enum fulcrum_status status = make_arrays(cell, is_calm, err);
-        if (status != FULCRUM_OK) {
-            return status;
-        }
+        TRY(make_arrays(cell, is_calm, err));
         add_reach(picture, cell);
         add_marks(picture, cell);
     }
@@ -457,12 +454,10 @@ static enum fulcrum_status draw_cells(
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_measured_data *data = given;
-    if (data->panel_count > FULCRUM_MEASURED_PANELS_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu pairs of batching rule and environments per actor: a chart holds at "
-            "most %d",
-            data->panel_count, (int)FULCRUM_MEASURED_PANELS_MAX);
-    }
+    FAIL_IF(data->panel_count > FULCRUM_MEASURED_PANELS_MAX, err, FULCRUM_ERR_RANGE,
+        "%zu pairs of batching rule and environments per actor: a chart holds at "
+        "most %d",
+        data->panel_count, (int)FULCRUM_MEASURED_PANELS_MAX);
     return FULCRUM_OK;
 }
 

@@ -6,6 +6,7 @@
  * there are few points, and at powers of two where there are many, so that those that
  * are hollow, because threads are short, can be seen.
  */
+#include "model/try.h"
 #include "plots/spec/charts.h"
 
 #include <math.h>
@@ -144,11 +145,9 @@ static void fill_legend(struct picture *picture)
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_node_data *data = given;
-    if (data->line_count > FULCRUM_NODE_LINES_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu lines: a chart of machines holds at most %d", data->line_count,
-            (int)FULCRUM_NODE_LINES_MAX);
-    }
+    FAIL_IF(data->line_count > FULCRUM_NODE_LINES_MAX, err, FULCRUM_ERR_RANGE,
+        "%zu lines: a chart of machines holds at most %d", data->line_count,
+        (int)FULCRUM_NODE_LINES_MAX);
     return FULCRUM_OK;
 }
 

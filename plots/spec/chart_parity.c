@@ -339,11 +339,9 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_parity_data *data = given;
-    if (data->family_count > FULCRUM_PARITY_FAMILIES_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu families of references: a chart tells at most %d apart",
-            data->family_count, (int)FULCRUM_PARITY_FAMILIES_MAX);
-    }
+    FAIL_IF(data->family_count > FULCRUM_PARITY_FAMILIES_MAX, err, FULCRUM_ERR_RANGE,
+        "%zu families of references: a chart tells at most %d apart",
+        data->family_count, (int)FULCRUM_PARITY_FAMILIES_MAX);
     return FULCRUM_OK;
 }
 

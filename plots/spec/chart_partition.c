@@ -171,25 +171,21 @@ static bool is_share(double value)
 static enum fulcrum_status check_bar(
     const struct fulcrum_partition_bar *bar, struct fulcrum_error *err)
 {
-    if (bar->part_count > FULCRUM_PARTITION_PARTS_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s: %zu parts: expected at most %d", bar->name, bar->part_count,
-            (int)FULCRUM_PARTITION_PARTS_MAX);
-    }
+    FAIL_IF(bar->part_count > FULCRUM_PARTITION_PARTS_MAX, err, FULCRUM_ERR_RANGE,
+        "%s: %zu parts: expected at most %d", bar->name, bar->part_count,
+        (int)FULCRUM_PARTITION_PARTS_MAX);
     for (size_t k = 0; runs(bar) && k < bar->part_count; k++) {
         const struct fulcrum_partition_part *part = &bar->parts[k];
-        if (part->kind >= FULCRUM_PARTITION_KINDS_MAX || !is_share(part->sm_frac) ||
-            !is_share(part->busy_frac) || !(part->instances >= 1.0)) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s: part %zu has %g instances of a share %g, busy %g: expected 1 or "
-                "more, and shares from 0 to 1",
-                bar->name, k, part->instances, part->sm_frac, part->busy_frac);
-        }
+        FAIL_IF(part->kind >= FULCRUM_PARTITION_KINDS_MAX || !is_share(part->sm_frac) ||
+                    !is_share(part->busy_frac) || !(part->instances >= 1.0),
+            err, FULCRUM_ERR_RANGE,
+            "%s: part %zu has %g instances of a share %g, busy %g: expected 1 or "
+            "more, and shares from 0 to 1",
+            bar->name, k, part->instances, part->sm_frac, part->busy_frac);
     }
-    if (runs(bar) && !(isfinite(bar->speedup) && bar->speedup >= 0.0)) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%s: a gain of %g: expected 0 or more", bar->name, bar->speedup);
-    }
+    FAIL_IF(runs(bar) && !(isfinite(bar->speedup) && bar->speedup >= 0.0), err,
+        FULCRUM_ERR_RANGE, "%s: a gain of %g: expected 0 or more", bar->name,
+        bar->speedup);
     return FULCRUM_OK;
 }
 

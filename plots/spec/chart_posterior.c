@@ -65,9 +65,8 @@ static enum fulcrum_status fill(struct picture *picture, struct fulcrum_error *e
     const struct fulcrum_posterior_data *data = picture->data;
     picture->parameters = calloc(data->row_count + 1, sizeof *picture->parameters);
     picture->figures = calloc(data->figure_count + 1, sizeof *picture->figures);
-    if (picture->parameters == NULL || picture->figures == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
-    }
+    FAIL_IF(picture->parameters == NULL || picture->figures == NULL, err,
+        FULCRUM_ERR_NO_MEMORY, "no memory for a chart");
     size_t identified = 0;
     for (size_t i = 0; i < data->row_count; i++) {
         /* The prior is the same band in every row: that is what standard deviations are

@@ -4,10 +4,10 @@
  * Both axes are logarithmic, so that time in proportion to 1 / SMs is a straight line
  * of the same slope anywhere, and what does not need the SMs is a flat one.
  */
+#include "model/try.h"
 #include "plots/spec/charts.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "plots/chart/page.h"
 #include "plots/chart/panel.h"
@@ -98,11 +98,9 @@ static void fill_legend(struct picture *picture)
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_sm_time_data *data = given;
-    if (data->inference_count > FULCRUM_SM_WORKS_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu batch sizes: a chart holds at most %d", data->inference_count,
-            (int)FULCRUM_SM_WORKS_MAX);
-    }
+    FAIL_IF(data->inference_count > FULCRUM_SM_WORKS_MAX, err, FULCRUM_ERR_RANGE,
+        "%zu batch sizes: a chart holds at most %d", data->inference_count,
+        (int)FULCRUM_SM_WORKS_MAX);
     return FULCRUM_OK;
 }
 

@@ -145,12 +145,10 @@ static enum fulcrum_status check_row(
         sum += share;
         least = fmin(least, share);
     }
-    if (!(sum <= SHARES_MOST) || least < 0.0) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "shares of %s add up to %g, the least of them is %g: expected at most %g, "
-            "and 0 or more",
-            row->name, sum, least, SHARES_MOST);
-    }
+    FAIL_IF(!(sum <= SHARES_MOST) || least < 0.0, err, FULCRUM_ERR_RANGE,
+        "shares of %s add up to %g, the least of them is %g: expected at most %g, "
+        "and 0 or more",
+        row->name, sum, least, SHARES_MOST);
     return FULCRUM_OK;
 }
 

@@ -8,6 +8,7 @@
  * Right are shares of variance, the total one behind the first-order one: what sticks
  * out is due to interactions. Rows that find no place are counted in the last line.
  */
+#include "model/try.h"
 #include "plots/spec/charts.h"
 
 #include <math.h>
@@ -499,17 +500,13 @@ static void draw_picture(struct fulcrum_canvas *canvas, struct picture *picture)
 static enum fulcrum_status check(const void *given, struct fulcrum_error *err)
 {
     const struct fulcrum_tornado_data *data = given;
-    if (data->count > FULCRUM_TORNADO_PANELS_MAX) {
-        return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-            "%zu metrics: a tornado chart holds at most %d", data->count,
-            (int)FULCRUM_TORNADO_PANELS_MAX);
-    }
+    FAIL_IF(data->count > FULCRUM_TORNADO_PANELS_MAX, err, FULCRUM_ERR_RANGE,
+        "%zu metrics: a tornado chart holds at most %d", data->count,
+        (int)FULCRUM_TORNADO_PANELS_MAX);
     for (size_t i = 0; i < data->count; i++) {
-        if (!isfinite(data->panels[i].value)) {
-            return fulcrum_fail(err, FULCRUM_ERR_RANGE,
-                "%s: its value is not known: bars have nowhere to start",
-                data->panels[i].title);
-        }
+        FAIL_IF(!isfinite(data->panels[i].value), err, FULCRUM_ERR_RANGE,
+            "%s: its value is not known: bars have nowhere to start",
+            data->panels[i].title);
     }
     return FULCRUM_OK;
 }

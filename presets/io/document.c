@@ -28,10 +28,8 @@ struct source {
 static enum fulcrum_status fail_at(
     const struct source *source, size_t offset, const char *what, const char *detail)
 {
-    if (source->is_line) {
-        return fulcrum_fail(source->err, FULCRUM_ERR_FORMAT, "%s, column %zu: %s%s",
-            source->label, offset + 1, what, detail);
-    }
+    FAIL_IF(source->is_line, source->err, FULCRUM_ERR_FORMAT, "%s, column %zu: %s%s",
+        source->label, offset + 1, what, detail);
     size_t line = 1;
     size_t column = 1;
     for (size_t i = 0; i < offset; i++) {
@@ -234,14 +232,10 @@ static enum fulcrum_status parse_text(
 static enum fulcrum_status parse_source(
     const struct source *source, size_t length, struct json_object **out)
 {
-    if (length >= INT_MAX) {
-        return fulcrum_fail(
-            source->err, FULCRUM_ERR_FORMAT, "%s: is larger than 2 GiB", source->label);
-    }
-    if (source->text[strspn(source->text, " \t\r\n")] == '\0') {
-        return fulcrum_fail(
-            source->err, FULCRUM_ERR_FORMAT, "%s: is empty", source->label);
-    }
+    FAIL_IF(length >= INT_MAX, source->err, FULCRUM_ERR_FORMAT,
+        "%s: is larger than 2 GiB", source->label);
+    FAIL_IF(source->text[strspn(source->text, " \t\r\n")] == '\0', source->err,
+        FULCRUM_ERR_FORMAT, "%s: is empty", source->label);
     return parse_text(source, length, out);
 }
 
@@ -264,11 +258,8 @@ enum fulcrum_status fulcrum_document_read(
 {
     char *text = NULL;
     size_t length = 0;
-    enum fulcrum_status status = fulcrum_text_file_read(path, &text, &length, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = fulcrum_document_parse(path, text, length, out, err);
+    TRY(fulcrum_text_file_read(path, &text, &length, err));
+    enum fulcrum_status status = fulcrum_document_parse(path, text, length, out, err);
     free(text);
     return status;
 }
@@ -374,9 +365,8 @@ static enum fulcrum_status read_lines(
         status = read_line(reading, at, length, err);
         at += is_last ? length : length + 1;
     }
-    if (status == FULCRUM_OK && reading->head == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: is empty", reading->path);
-    }
+    FAIL_IF(status == FULCRUM_OK && reading->head == NULL, err, FULCRUM_ERR_FORMAT,
+        "%s: is empty", reading->path);
     return status;
 }
 
@@ -387,11 +377,8 @@ enum fulcrum_status fulcrum_json_lines_read(const char *path,
     char *text = NULL;
     size_t length = 0;
     struct reading reading = {.path = path, .lines = lines};
-    enum fulcrum_status status = fulcrum_text_file_read(path, &text, &length, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    status = read_lines(&reading, text, err);
+    TRY(fulcrum_text_file_read(path, &text, &length, err));
+    enum fulcrum_status status = read_lines(&reading, text, err);
     free(text);
     if (status != FULCRUM_OK) {
         json_object_put(reading.head);

@@ -189,10 +189,8 @@ static enum fulcrum_status check_header(const struct parser *parser, size_t line
         if (name[0] == '\0') {
             return fail_line(parser, line, "a column has no name");
         }
-        if (fulcrum_table_find(table, name) != i) {
-            return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT,
-                "%s: line %zu: two columns are called \"%s\"", table->path, line, name);
-        }
+        FAIL_IF(fulcrum_table_find(table, name) != i, parser->err, FULCRUM_ERR_FORMAT,
+            "%s: line %zu: two columns are called \"%s\"", table->path, line, name);
     }
     return FULCRUM_OK;
 }
@@ -219,11 +217,9 @@ static enum fulcrum_status parse_record(struct parser *parser)
         table->column_count = count;
         return check_header(parser, line);
     }
-    if (count != table->column_count) {
-        return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT,
-            "%s: line %zu: has %zu cells: expected %zu as in the header", table->path,
-            line, count, table->column_count);
-    }
+    FAIL_IF(count != table->column_count, parser->err, FULCRUM_ERR_FORMAT,
+        "%s: line %zu: has %zu cells: expected %zu as in the header", table->path, line,
+        count, table->column_count);
     return add_row(parser, line);
 }
 
@@ -262,11 +258,9 @@ static enum fulcrum_status parse(struct parser *parser)
             return status;
         }
     }
-    if (parser->table->row_count == 0) {
-        return fulcrum_fail(parser->err, FULCRUM_ERR_FORMAT,
-            "%s: has no data: expected a header line and at least one row",
-            parser->table->path);
-    }
+    FAIL_IF(parser->table->row_count == 0, parser->err, FULCRUM_ERR_FORMAT,
+        "%s: has no data: expected a header line and at least one row",
+        parser->table->path);
     return FULCRUM_OK;
 }
 
@@ -365,11 +359,9 @@ enum fulcrum_status fulcrum_table_number(const struct fulcrum_table *table, size
     const char *text = fulcrum_table_text(table, row, column);
     const char *start = text + strspn(text, " \t");
     double value = (double)NAN;
-    if (*start != '\0' && !parse_number(start, &value)) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s: line %zu: %s = %.60s: expected a number or nothing", table->path,
-            table->lines[row], fulcrum_table_column_name(table, column), text);
-    }
+    FAIL_IF(*start != '\0' && !parse_number(start, &value), err, FULCRUM_ERR_FORMAT,
+        "%s: line %zu: %s = %.60s: expected a number or nothing", table->path,
+        table->lines[row], fulcrum_table_column_name(table, column), text);
     *out = value;
     return FULCRUM_OK;
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "model/status.h"
+#include "model/try.h"
 
 /* A calibration with every sample is some megabytes; more is no file of ours. */
 #define MAX_BYTE  ((size_t)64 << 20)
@@ -53,9 +54,7 @@ static enum fulcrum_status read_stream(
 {
     size_t got = 1;
     while (got > 0 && buffer->used <= MAX_BYTE) {
-        if (!make_room(buffer)) {
-            return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", path);
-        }
+        FAIL_IF(!make_room(buffer), err, FULCRUM_ERR_NO_MEMORY, "%s", path);
         got = fread(
             buffer->text + buffer->used, 1, buffer->room - buffer->used - 1, stream);
         buffer->used += got;
@@ -63,9 +62,8 @@ static enum fulcrum_status read_stream(
     if (ferror(stream)) {
         return fail_read(err, path, errno);
     }
-    if (buffer->used > MAX_BYTE) {
-        return fulcrum_fail(err, FULCRUM_ERR_FILE, "%s: is larger than 64 MiB", path);
-    }
+    FAIL_IF(buffer->used > MAX_BYTE, err, FULCRUM_ERR_FILE, "%s: is larger than 64 MiB",
+        path);
     buffer->text[buffer->used] = '\0';
     return FULCRUM_OK;
 }
@@ -73,13 +71,9 @@ static enum fulcrum_status read_stream(
 static enum fulcrum_status check_text(
     const char *path, const char *text, size_t length, struct fulcrum_error *err)
 {
-    if (length == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s: is empty", path);
-    }
-    if (strlen(text) != length) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT,
-            "%s: byte %zu is zero: expected a text file", path, strlen(text) + 1);
-    }
+    FAIL_IF(length == 0, err, FULCRUM_ERR_FORMAT, "%s: is empty", path);
+    FAIL_IF(strlen(text) != length, err, FULCRUM_ERR_FORMAT,
+        "%s: byte %zu is zero: expected a text file", path, strlen(text) + 1);
     return FULCRUM_OK;
 }
 
@@ -98,10 +92,8 @@ static enum fulcrum_status open_file(
     if (stat(path, &there) != 0) {
         return fail_read(err, path, errno);
     }
-    if (S_ISDIR(there.st_mode)) {
-        return fulcrum_fail(
-            err, FULCRUM_ERR_FILE, "%s: is a directory: expected a file", path);
-    }
+    FAIL_IF(S_ISDIR(there.st_mode), err, FULCRUM_ERR_FILE,
+        "%s: is a directory: expected a file", path);
     FILE *stream = fopen(path, "r");
     if (stream == NULL) {
         return fail_read(err, path, errno);
@@ -115,12 +107,9 @@ enum fulcrum_status fulcrum_text_file_read(
 {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *stream = stdin;
-    enum fulcrum_status status = is_stdin ? FULCRUM_OK : open_file(path, &stream, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(is_stdin ? FULCRUM_OK : open_file(path, &stream, err));
     struct buffer buffer = {NULL, 0, 0};
-    status = read_stream(stream, path, &buffer, err);
+    enum fulcrum_status status = read_stream(stream, path, &buffer, err);
     if (!is_stdin) {
         (void)fclose(stream);
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/design/calibration.h"
+#include "model/try.h"
 #include "presets/io/document.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
@@ -720,10 +721,7 @@ enum fulcrum_status fulcrum_calibration_save(
     const struct fulcrum_calibration *calibration, const char *path,
     struct fulcrum_error *err)
 {
-    if (calibration->name[0] == '\0') {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "%s: a calibration needs a name before it is saved",
-            path != NULL ? path : "-");
-    }
+    FAIL_IF(calibration->name[0] == '\0', err, FULCRUM_ERR_MISSING,
+        "%s: a calibration needs a name before it is saved", path != NULL ? path : "-");
     return fulcrum_json_save(build(calibration), path, err);
 }

@@ -483,10 +483,8 @@ static enum fulcrum_status parse_text(struct fulcrum_network_line *out,
     struct fulcrum_error *err)
 {
     struct json_object *document = NULL;
-    if (memchr(text, '\0', length) != NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_FORMAT, "%s, column %zu: a zero byte",
-            reader->file, strlen(text) + 1);
-    }
+    FAIL_IF(memchr(text, '\0', length) != NULL, err, FULCRUM_ERR_FORMAT,
+        "%s, column %zu: a zero byte", reader->file, strlen(text) + 1);
     TRY(fulcrum_document_parse_line(reader->file, text, length, &document, err));
     struct fulcrum_node root = fulcrum_node_root(reader, document);
     read_document(&root, out);

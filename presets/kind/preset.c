@@ -123,14 +123,10 @@ static enum fulcrum_status load_sheet(struct fulcrum_fields_io *sheet,
     struct fulcrum_file_header *head, const char *name, struct fulcrum_error *err)
 {
     char path[FULCRUM_PRESET_PATH_SIZE];
-    enum fulcrum_status status =
-        fulcrum_preset_find(sheet->kind, name, NULL, path, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_preset_find(sheet->kind, name, NULL, path, err));
     struct chain *chain = calloc(1, sizeof *chain);
     TRY_MEMORY(chain, err, "%s", path);
-    status = chain_read(chain, path, err);
+    enum fulcrum_status status = chain_read(chain, path, err);
     if (status == FULCRUM_OK) {
         struct fulcrum_reader reader = {path, {FULCRUM_OK, ""}};
         while (chain_extend(chain, &reader, sheet->kind)) {
@@ -187,13 +183,9 @@ enum fulcrum_status fulcrum_machine_load(const char *name,
     struct fulcrum_error *err)
 {
     struct fulcrum_fields_io sheet;
-    enum fulcrum_status status =
-        fulcrum_fields_io_init(&sheet, FULCRUM_PRESET_MACHINE, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_fields_io_init(&sheet, FULCRUM_PRESET_MACHINE, err));
     struct fulcrum_file_header head;
-    status = load(&sheet, &head, name, sources, err);
+    enum fulcrum_status status = load(&sheet, &head, name, sources, err);
     if (status == FULCRUM_OK) {
         design->machine = sheet.design.machine;
         memcpy(design->machine.name, head.name, sizeof head.name);
@@ -208,13 +200,9 @@ enum fulcrum_status fulcrum_workload_load(const char *name,
     struct fulcrum_error *err)
 {
     struct fulcrum_fields_io sheet;
-    enum fulcrum_status status =
-        fulcrum_fields_io_init(&sheet, FULCRUM_PRESET_WORKLOAD, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_fields_io_init(&sheet, FULCRUM_PRESET_WORKLOAD, err));
     struct fulcrum_file_header head;
-    status = load(&sheet, &head, name, sources, err);
+    enum fulcrum_status status = load(&sheet, &head, name, sources, err);
     if (status == FULCRUM_OK) {
         design->workload = sheet.design.workload;
         memcpy(design->workload.name, head.name, sizeof head.name);

@@ -68,10 +68,8 @@ static enum fulcrum_status find_folders(struct folders *out, struct fulcrum_erro
     const char *own = getenv("FULCRUM_PRESETS");
     if (own != NULL && own[0] != '\0') {
         struct stat there;
-        if (stat(own, &there) != 0 || !S_ISDIR(there.st_mode)) {
-            return fulcrum_fail(
-                err, FULCRUM_ERR_FILE, "FULCRUM_PRESETS = %s: expected a folder", own);
-        }
+        FAIL_IF(stat(own, &there) != 0 || !S_ISDIR(there.st_mode), err,
+            FULCRUM_ERR_FILE, "FULCRUM_PRESETS = %s: expected a folder", own);
         out->path[out->count++] = own;
     }
     if (find_beside_program(out->beside_program)) {
@@ -94,10 +92,8 @@ static enum fulcrum_status add_entry(struct entries *entries, const char *prefix
     size_t length, const char *path, struct fulcrum_error *err)
 {
     struct fulcrum_preset_entry entry = {"", "", ""};
-    if (length >= sizeof entry.name) {
-        return fulcrum_fail(err, FULCRUM_ERR_FILE,
-            "%s: expected a name of at most %zu bytes", path, sizeof entry.name - 1);
-    }
+    FAIL_IF(length >= sizeof entry.name, err, FULCRUM_ERR_FILE,
+        "%s: expected a name of at most %zu bytes", path, sizeof entry.name - 1);
     memcpy(entry.name, prefix, length);
     memcpy(entry.file, path, strlen(path) + 1);
     for (size_t i = 0; i < entries->count; i++) {
@@ -269,11 +265,9 @@ static enum fulcrum_status copy_path(const char *name, const char *from,
     int folder = slash != NULL ? (int)(slash - from) + 1 : 0;
     int length = snprintf(out, FULCRUM_PRESET_PATH_SIZE, "%.*s%s", folder,
         slash != NULL ? from : "", name);
-    if (length < 0 || length >= FULCRUM_PRESET_PATH_SIZE) {
-        return fulcrum_fail(err, FULCRUM_ERR_FILE,
-            "%.80s...: expected a path of at most %d bytes", name,
-            FULCRUM_PRESET_PATH_SIZE - 1);
-    }
+    FAIL_IF(length < 0 || length >= FULCRUM_PRESET_PATH_SIZE, err, FULCRUM_ERR_FILE,
+        "%.80s...: expected a path of at most %d bytes", name,
+        FULCRUM_PRESET_PATH_SIZE - 1);
     return FULCRUM_OK;
 }
 

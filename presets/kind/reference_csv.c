@@ -19,6 +19,7 @@
 #include "model/nearest.h"
 #include "model/status.h"
 #include "model/string.h"
+#include "model/try.h"
 #include "presets/io/table.h"
 #include "presets/kind/reference_file.h"
 
@@ -326,34 +327,6 @@ static int csv_has(const struct fulcrum_csv_reader *reader, size_t word)
     return reader->column[word] != FULCRUM_CSV_COLUMN_NONE;
 }
 
-/* Half-widths without a value, environments counted twice, nothing observed. */
-static void check_header(struct fulcrum_csv_reader *reader)
-{
-    bool has_quantity = 0;
-    for (size_t i = 0; i < FULCRUM_CSV_QUANTITIES; i++) {
-        has_quantity = has_quantity || csv_has(reader, i);
-        if (csv_has(reader, FULCRUM_CSV_QUANTITIES + i) && !csv_has(reader, i)) {
-            (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
-                "%s: column %zu: '%s' without a column '%s'", reader->path,
-                reader->column[FULCRUM_CSV_QUANTITIES + i] + 1,
-                fulcrum_csv_words[FULCRUM_CSV_QUANTITIES + i], fulcrum_csv_words[i]);
-        }
-    }
-    if (csv_has(reader, FULCRUM_CSV_WORD_ENV_COUNT) &&
-        sets_field(reader, fulcrum_field_find("run.actor_count"))) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
-            "%s: column %zu: '%s' beside a column of actors: expected one of them",
-            reader->path, reader->column[FULCRUM_CSV_WORD_ENV_COUNT] + 1,
-            FULCRUM_REFERENCE_ENV_COUNT);
-    }
-    if (!has_quantity && reader->faults.status == FULCRUM_OK) {
-        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
-            "%s: no column of what was observed: expected steps_per_s, frames_per_s, "
-            "speedup, runtime_rel or gpu_w",
-            reader->path);
-    }
-}
-
 static bool is_relative(const struct fulcrum_csv_reader *reader)
 {
     return csv_has(reader, FULCRUM_CSV_SPEEDUP) ||
@@ -528,12 +501,34 @@ static enum fulcrum_status read_all(
     reader->reference = calloc(1, sizeof *reader->reference);
     reader->field_column = calloc(columns, sizeof *reader->field_column);
     reader->fields = calloc(columns, sizeof(struct fulcrum_field *));
-    if (reader->reference == NULL || reader->field_column == NULL ||
-        reader->fields == NULL) {
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
-    }
+    FAIL_IF(reader->reference == NULL || reader->field_column == NULL ||
+                reader->fields == NULL,
+        err, FULCRUM_ERR_NO_MEMORY, "%s", reader->path);
     read_header(reader);
-    check_header(reader);
+    /* Half-widths without a value, environments counted twice, nothing observed. */
+    bool has_quantity = 0;
+    for (size_t i = 0; i < FULCRUM_CSV_QUANTITIES; i++) {
+        has_quantity = has_quantity || csv_has(reader, i);
+        if (csv_has(reader, FULCRUM_CSV_QUANTITIES + i) && !csv_has(reader, i)) {
+            (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
+                "%s: column %zu: '%s' without a column '%s'", reader->path,
+                reader->column[FULCRUM_CSV_QUANTITIES + i] + 1,
+                fulcrum_csv_words[FULCRUM_CSV_QUANTITIES + i], fulcrum_csv_words[i]);
+        }
+    }
+    if (csv_has(reader, FULCRUM_CSV_WORD_ENV_COUNT) &&
+        sets_field(reader, fulcrum_field_find("run.actor_count"))) {
+        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_FORMAT,
+            "%s: column %zu: '%s' beside a column of actors: expected one of them",
+            reader->path, reader->column[FULCRUM_CSV_WORD_ENV_COUNT] + 1,
+            FULCRUM_REFERENCE_ENV_COUNT);
+    }
+    if (!has_quantity && reader->faults.status == FULCRUM_OK) {
+        (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_MISSING,
+            "%s: no column of what was observed: expected steps_per_s, frames_per_s, "
+            "speedup, runtime_rel or gpu_w",
+            reader->path);
+    }
     size_t count = fulcrum_table_row_count(reader->table);
     if (count > FULCRUM_REFERENCE_CSV_ROWS_MOST) {
         (void)fulcrum_fail_more(&reader->faults, FULCRUM_ERR_RANGE,

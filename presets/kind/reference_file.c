@@ -13,6 +13,7 @@
 #include "model/design/design.h"
 #include "model/design/reference.h"
 #include "model/status.h"
+#include "model/try.h"
 #include "presets/io/document.h"
 #include "presets/io/json.h"
 #include "presets/io/reader.h"
@@ -944,10 +945,9 @@ static struct fulcrum_json *build(const struct fulcrum_reference *reference)
 enum fulcrum_status fulcrum_reference_save(const struct fulcrum_reference *reference,
     const char *path, struct fulcrum_error *err)
 {
-    if (reference->name[0] == '\0' || reference->source_count == 0) {
-        return fulcrum_fail(err, FULCRUM_ERR_MISSING,
-            "%s: a reference needs a name and a source before it is saved",
-            path != NULL ? path : "-");
-    }
+    FAIL_IF(reference->name[0] == '\0' || reference->source_count == 0, err,
+        FULCRUM_ERR_MISSING,
+        "%s: a reference needs a name and a source before it is saved",
+        path != NULL ? path : "-");
     return fulcrum_json_save(build(reference), path, err);
 }
