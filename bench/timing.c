@@ -76,13 +76,6 @@ static void conclude(const struct measurement *measurement, struct fulcrum_timin
     };
 }
 
-static bool is_over(
-    const struct measurement *measurement, const struct fulcrum_statistics *statistics)
-{
-    return fulcrum_wall_s() >= measurement->until_s ||
-           fulcrum_statistics_settled(statistics, settled_rel);
-}
-
 static bool is_stopped(const struct measurement *measurement)
 {
     return measurement->stop != NULL && *measurement->stop != 0;
@@ -95,7 +88,9 @@ static enum fulcrum_status take_samples(struct measurement *measurement,
     while (statistics.count < SAMPLES_MOST && !is_stopped(measurement)) {
         TRY(sample(measurement, &samples[statistics.count], err));
         TRY(fulcrum_statistics_of(&statistics, samples, statistics.count + 1, err));
-        if (is_over(measurement, &statistics)) {
+        bool is_over = fulcrum_wall_s() >= measurement->until_s ||
+                       fulcrum_statistics_settled(&statistics, settled_rel);
+        if (is_over) {
             break;
         }
     }

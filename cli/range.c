@@ -65,13 +65,6 @@ static enum fulcrum_status parse_range(const struct fulcrum_field *field,
     return FULCRUM_OK;
 }
 
-static double range_value(const struct range *range, size_t i)
-{
-    double value = range->multiplies ? range->first * pow(range->step, (double)i)
-                                     : range->first + range->step * (double)i;
-    return fmin(value, range->last);
-}
-
 /* What is written as such must be one of the field's; steps on the way are rounded. */
 static enum fulcrum_status check_whole(
     const struct fulcrum_field *field, double value, struct fulcrum_error *err)
@@ -100,7 +93,10 @@ static enum fulcrum_status fill_range(const struct fulcrum_field *field,
     *count = (size_t)length;
     *out = calloc(*count, sizeof **out);
     for (size_t i = 0; *out != NULL && i < *count; i++) {
-        (*out)[i] = range_value(&range, i);
+        double value = range.multiplies ? range.first * pow(range.step, (double)i)
+                                        : range.first + range.step * (double)i;
+        double range_value = fmin(value, range.last);
+        (*out)[i] = range_value;
     }
     return *out != NULL ? FULCRUM_OK
                         : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a range");

@@ -18,11 +18,6 @@ static uint32_t widen_5(uint32_t value)
     return value << 3 | value >> 2;
 }
 
-static uint32_t widen_6(uint32_t value)
-{
-    return value << 2 | value >> 4;
-}
-
 static void grey_0rgb1555(uint8_t *out, const uint16_t *row, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -36,8 +31,9 @@ static void grey_rgb565(uint8_t *out, const uint16_t *row, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t pixel = row[i];
-        out[i] = luminance(
-            widen_5(pixel >> 11), widen_6(pixel >> 5 & 63), widen_5(pixel & 31));
+        uint32_t value = pixel >> 5 & 63;
+        uint32_t widen_6 = value << 2 | value >> 4;
+        out[i] = luminance(widen_5(pixel >> 11), widen_6, widen_5(pixel & 31));
     }
 }
 

@@ -212,15 +212,6 @@ static void count_sweep(struct cloud *cloud, double left)
         cloud->problem, cloud->swept / (cloud->swept + left + cloud->last_sweeps));
 }
 
-/* Steps until the data count in full, this one too: each lets in about as many times
- * more of them as this one does. */
-static double steps_left(const struct cloud *cloud, double more)
-{
-    double before = cloud->share - more;
-    double ratio = before > 0.0 ? cloud->share / before : FIRST_RATIO;
-    return 1.0 + log(1.0 / cloud->share) / log(fmax(ratio, LEAST_RATIO));
-}
-
 /* Moves every particle once; the steps become longer where most are accepted. */
 static void sweep(struct cloud *cloud)
 {
@@ -356,17 +347,15 @@ static enum fulcrum_status advance(struct cloud *cloud, struct fulcrum_error *er
     TRY(fill_spread(cloud, err));
     for (int i = 0; i < STEP_SWEEPS; i++) {
         sweep(cloud);
-        count_sweep(cloud, steps_left(cloud, more) * STEP_SWEEPS - i - 1);
+        /* Steps until the data count in full, this one too: each lets in about as many
+         * times more of them as this one does. */
+        double before = cloud->share - more;
+        double ratio = before > 0.0 ? cloud->share / before : FIRST_RATIO;
+        double steps_left =
+            1.0 + log(1.0 / cloud->share) / log(fmax(ratio, LEAST_RATIO));
+        count_sweep(cloud, steps_left * STEP_SWEEPS - i - 1);
     }
     return FULCRUM_OK;
-}
-
-static bool is_allocated(const struct cloud *cloud)
-{
-    return cloud->z != NULL && cloud->predicted != NULL && cloud->misfit != NULL &&
-           cloud->other_z != NULL && cloud->other_predicted != NULL &&
-           cloud->other_misfit != NULL && cloud->spread != NULL &&
-           cloud->room != NULL && cloud->accepted != NULL;
 }
 
 static void clear(struct cloud *cloud)
@@ -404,8 +393,13 @@ static enum fulcrum_status begin(struct cloud *cloud,
     cloud->spread = calloc(n * n, sizeof(double));
     cloud->room = calloc(problem->thread_count * cloud->room_count, sizeof(double));
     cloud->accepted = calloc(problem->thread_count, sizeof(size_t));
-    FAIL_IF(!is_allocated(cloud), err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws",
-        count);
+    bool is_allocated = cloud->z != NULL && cloud->predicted != NULL &&
+                        cloud->misfit != NULL && cloud->other_z != NULL &&
+                        cloud->other_predicted != NULL && cloud->other_misfit != NULL &&
+                        cloud->spread != NULL && cloud->room != NULL &&
+                        cloud->accepted != NULL;
+    FAIL_IF(
+        !is_allocated, err, FULCRUM_ERR_NO_MEMORY, "no memory for %zu draws", count);
     fulcrum_parallel_each(problem->thread_count, begin_share, cloud);
     if (is_stopped(cloud)) {
         return fail_stopped(err);
@@ -834,13 +828,6 @@ static enum fulcrum_status descend(
     return FULCRUM_OK;
 }
 
-/* How far the simplex has shrunk, by orders of magnitude: steady, unlike its size. */
-static double shrunk_frac(const gsl_multimin_fminimizer *work)
-{
-    double size = gsl_multimin_fminimizer_size(work);
-    return log(SIMPLEX_STEP / size) / log(SIMPLEX_STEP / SIMPLEX_SIZE);
-}
-
 static void shrink(const struct search *search, gsl_multimin_fminimizer *work)
 {
     int status = GSL_SUCCESS;
@@ -849,8 +836,13 @@ static void shrink(const struct search *search, gsl_multimin_fminimizer *work)
                     !posterior_is_stopped(search->problem);
          i++) {
         status = gsl_multimin_fminimizer_iterate(work);
+        /* How far the simplex has shrunk, by orders of magnitude: steady, unlike its
+         * size. */
+        double size = gsl_multimin_fminimizer_size(work);
+        double shrunk_frac =
+            log(SIMPLEX_STEP / size) / log(SIMPLEX_STEP / SIMPLEX_SIZE);
         posterior_tell(
-            search->problem, DESCENTS_FRAC + (1.0 - DESCENTS_FRAC) * shrunk_frac(work));
+            search->problem, DESCENTS_FRAC + (1.0 - DESCENTS_FRAC) * shrunk_frac);
     }
 }
 

@@ -102,18 +102,6 @@ static double bootstrap_value(const struct fulcrum_td *td, size_t row)
     return fulcrum_td_unscale((double)td->target[first + best]);
 }
 
-static double target_value(const struct fulcrum_td *td, size_t row)
-{
-    size_t left = td->step_count - row / td->batch_count;
-    size_t steps = left < td->look_ahead ? left : td->look_ahead;
-    double value = bootstrap_value(td, row + steps * td->batch_count);
-    for (size_t i = steps; i > 0; i--) {
-        double reward = (double)td->reward[row + (i - 1) * td->batch_count];
-        value = reward + td->discount * value;
-    }
-    return fulcrum_td_rescale(value);
-}
-
 double fulcrum_td_loss(const struct fulcrum_td *td, float *online_gradient)
 {
     size_t rows = td->step_count * td->batch_count;
@@ -121,7 +109,15 @@ double fulcrum_td_loss(const struct fulcrum_td *td, float *online_gradient)
     memset(online_gradient, 0, rows * td->action_count * sizeof *online_gradient);
     for (size_t row = 0; row < rows; row++) {
         size_t taken = row * td->action_count + (size_t)td->action[row];
-        double error = (double)td->online[taken] - target_value(td, row);
+        size_t left = td->step_count - row / td->batch_count;
+        size_t steps = left < td->look_ahead ? left : td->look_ahead;
+        double value = bootstrap_value(td, row + steps * td->batch_count);
+        for (size_t i = steps; i > 0; i--) {
+            double reward = (double)td->reward[row + (i - 1) * td->batch_count];
+            value = reward + td->discount * value;
+        }
+        double target_value = fulcrum_td_rescale(value);
+        double error = (double)td->online[taken] - target_value;
         loss += 0.5 * error * error;
         online_gradient[taken] = (float)(error / (double)rows);
     }

@@ -254,13 +254,6 @@ static double edge_s(const _Atomic double *time_s)
     return edge;
 }
 
-/* Counts may miss a cycle at an edge: they need no waiting. */
-static bool is_open(const struct fulcrum_recorder *recorder)
-{
-    return !isinf(atomic_load_explicit(&recorder->begin_s, memory_order_relaxed)) &&
-           isinf(atomic_load_explicit(&recorder->end_s, memory_order_relaxed));
-}
-
 void fulcrum_recorder_cycle_on(struct fulcrum_recorder *recorder, size_t number)
 {
     struct track *track = track_of(recorder, number);
@@ -276,7 +269,11 @@ void fulcrum_recorder_cycle_on(struct fulcrum_recorder *recorder, size_t number)
         track->skip_count--;
         track->records = track->skip_count == 0;
     }
-    if (is_open(recorder)) {
+    /* Counts may miss a cycle at an edge: they need no waiting. */
+    bool is_open =
+        !isinf(atomic_load_explicit(&recorder->begin_s, memory_order_relaxed)) &&
+        isinf(atomic_load_explicit(&recorder->end_s, memory_order_relaxed));
+    if (is_open) {
         track->result.cycle_count += 1.0;
         track->result.recorded_cycle_count += track->records ? 1.0 : 0.0;
     }

@@ -242,15 +242,6 @@ struct hand_off {
     struct fulcrum_summary wake;
 };
 
-/* Copying one observation more; 0 where it does not show. */
-static double item_cost(const struct hand_off *found)
-{
-    double more_s = found->items.median - found->single.median;
-    return found->items.used > 0 && found->single.used > 0
-               ? fmax(more_s / (ITEM_ACTORS * (ITEMS - 1.0)), 0.0)
-               : 0.0;
-}
-
 static void report(struct fulcrum_findings *findings, const char *path, double value,
     double standard_error, const char *source)
 {
@@ -273,7 +264,12 @@ static void report_server(
         fulcrum_fit_find(&found->line.fit, "per_batch_s");
     const struct fulcrum_fit_estimate *item =
         fulcrum_fit_find(&found->line.fit, "per_item_s");
-    double copy_s = fmin(item_cost(found), item->value);
+    /* Copying one observation more; 0 where it does not show. */
+    double more_s = found->items.median - found->single.median;
+    double item_cost = found->items.used > 0 && found->single.used > 0
+                           ? fmax(more_s / (ITEM_ACTORS * (ITEMS - 1.0)), 0.0)
+                           : 0.0;
+    double copy_s = fmin(item_cost, item->value);
     /* 0 where so few samples tell nothing of it. */
     double error_s = hypot(found->items.standard_error, found->single.standard_error);
     double copy_error_s =

@@ -156,13 +156,6 @@ static int admits(const struct fulcrum_comparison *comparison,
            (filter == FULCRUM_COMPARE_FITTED) == (item->is_fitted != 0);
 }
 
-/* Within the interval, where rounding of the observation may have moved it. */
-static bool is_covered(const struct fulcrum_compared *item)
-{
-    double slack = isnan(item->half_width) ? 0.0 : item->half_width;
-    return item->observed >= item->lo - slack && item->observed <= item->hi + slack;
-}
-
 struct fulcrum_comparison_errors fulcrum_comparison_errors(
     const struct fulcrum_comparison *comparison, const char *series,
     enum fulcrum_comparison_filter filter, int baseline)
@@ -185,7 +178,12 @@ struct fulcrum_comparison_errors fulcrum_comparison_errors(
         sum.bias_frac += error;
         if (baseline < 0 && !isnan(item->lo)) {
             with_interval += 1.0;
-            covered += is_covered(item) ? 1.0 : 0.0;
+            /* Within the interval, where rounding of the observation may have moved it.
+             */
+            double slack = isnan(item->half_width) ? 0.0 : item->half_width;
+            bool is_covered = item->observed >= item->lo - slack &&
+                              item->observed <= item->hi + slack;
+            covered += is_covered ? 1.0 : 0.0;
         }
     }
     double count = sum.count > 0 ? (double)sum.count : (double)NAN;

@@ -74,12 +74,6 @@ static const char *const stage_names[FULCRUM_STAGE_COUNT] = {"prior predictive",
     "parameters to free", "best parameters", "simulations of the best parameters",
     "draws of the posterior", "figures left out in turn"};
 
-/* "draws of the posterior". Static. */
-static const char *reference_stage_name(enum fulcrum_reference_stage stage)
-{
-    return stage_names[stage];
-}
-
 static bool is_set(const struct fulcrum_reference_fit_plan *plan, const char *path)
 {
     for (size_t i = 0; i < plan->setting_count; i++) {
@@ -607,14 +601,6 @@ static void fill_covariance(
     }
 }
 
-/* Six digits are as many as a draw is good for, and keep files short. */
-static double shortened(double value)
-{
-    char text[32];
-    (void)snprintf(text, sizeof text, "%.6g", value);
-    return strtod(text, NULL);
-}
-
 /* Keeps some of the draws, one of each so many. */
 static enum fulcrum_status keep_draws(struct fulcrum_reference_job *job,
     const struct fulcrum_posterior_draws *draws, struct fulcrum_error *err)
@@ -627,7 +613,12 @@ static enum fulcrum_status keep_draws(struct fulcrum_reference_job *job,
     for (size_t k = 0; k < fit->kept_count; k++) {
         const double *from = draws->value + k * draws->count / fit->kept_count * n;
         for (size_t i = 0; i < n; i++) {
-            fit->kept[k * n + i] = shortened(from[i]);
+            /* Six digits are as many as a draw is good for, and keep files short. */
+            double value = from[i];
+            char text[32];
+            (void)snprintf(text, sizeof text, "%.6g", value);
+            double shortened = strtod(text, NULL);
+            fit->kept[k * n + i] = shortened;
         }
     }
     return FULCRUM_OK;
@@ -727,8 +718,11 @@ static enum fulcrum_status run_stages(
         status = later[i](job, err);
     }
     if (status == FULCRUM_ERR_INTERRUPTED) {
+        /* "draws of the posterior". Static. */
+        enum fulcrum_reference_stage stage = job->stage;
+        const char *reference_stage_name = stage_names[stage];
         (void)snprintf(job->fit->stopped_in, sizeof job->fit->stopped_in, "%s",
-            reference_stage_name(job->stage));
+            reference_stage_name);
         status = FULCRUM_OK;
     }
     return status;

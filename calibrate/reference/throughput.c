@@ -104,21 +104,12 @@ static int same_settings(const struct place *a, const struct place *b)
         int same_text =
             (x->text == NULL && y->text == NULL) ||
             (x->text != NULL && y->text != NULL && strcmp(x->text, y->text) == 0);
-        int same_number = !(fabs(x->number - y->number) > 0.0);
+        bool same_number = !(fabs(x->number - y->number) > 0.0);
         if (x->field != y->field || !same_text || !same_number) {
             return 0;
         }
     }
     return 1;
-}
-
-static int same_value(const struct fulcrum_field *field,
-    const struct fulcrum_reference *a, const struct fulcrum_reference *b)
-{
-    double x = fulcrum_field_number(field, &a->design);
-    double y = fulcrum_field_number(field, &b->design);
-    int same_number = (isnan(x) && isnan(y)) || x == y;
-    return field->kind == FULCRUM_FIELD_TEXT || same_number;
 }
 
 /* Whether a point means the same in both; names do not matter. */
@@ -128,7 +119,12 @@ static int same_design(
     size_t count = 0;
     const struct fulcrum_field *fields = fulcrum_fields(&count);
     for (size_t i = 0; a != b && i < count; i++) {
-        if (!same_value(&fields[i], a, b)) {
+        const struct fulcrum_field *field = &fields[i];
+        double x = fulcrum_field_number(field, &a->design);
+        double y = fulcrum_field_number(field, &b->design);
+        bool same_number = (isnan(x) && isnan(y)) || x == y;
+        bool same_value = field->kind == FULCRUM_FIELD_TEXT || same_number;
+        if (!same_value) {
             return 0;
         }
     }

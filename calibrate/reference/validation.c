@@ -28,14 +28,6 @@ static const char *calibration_of(
     return fulcrum_reference_calibration(reference, reference->points[point].series);
 }
 
-/* What ratios refer to belongs to every part: it is no figure itself. */
-static int belongs(
-    const struct fulcrum_reference *reference, size_t point, const char *calibration)
-{
-    return strcmp(calibration_of(reference, point), calibration) == 0 ||
-           (reference->is_relative && point == reference->relative_to);
-}
-
 /* The caller clears it, after a failure too. */
 static enum fulcrum_status make_part(const struct fulcrum_reference *reference,
     const char *calibration, struct part *out, struct fulcrum_error *err)
@@ -47,7 +39,10 @@ static enum fulcrum_status make_part(const struct fulcrum_reference *reference,
         "no memory for a reference");
     size_t count = 0;
     for (size_t i = 0; i < reference->point_count; i++) {
-        if (!belongs(reference, i, calibration)) {
+        /* What ratios refer to belongs to every part: it is no figure itself. */
+        bool belongs = strcmp(calibration_of(reference, i), calibration) == 0 ||
+                       (reference->is_relative && i == reference->relative_to);
+        if (!belongs) {
             continue;
         }
         if (i == reference->relative_to) {

@@ -68,15 +68,6 @@ static void worker_env_free(struct fulcrum_env *env)
     free(env);
 }
 
-/* Seeds count up from that of the first environment, and are its numbers for people. */
-static size_t number_of(struct fulcrum_actor_shared *shared, uint64_t seed)
-{
-    if (atomic_fetch_add(&shared->made_count, 1) == 0) {
-        atomic_store(&shared->first_seed, seed);
-    }
-    return (size_t)(seed - atomic_load(&shared->first_seed)) + 1;
-}
-
 static enum fulcrum_status worker_env_new(struct fulcrum_actor_shared *shared,
     uint64_t seed, struct fulcrum_env **out, struct fulcrum_error *err)
 {
@@ -84,8 +75,14 @@ static enum fulcrum_status worker_env_new(struct fulcrum_actor_shared *shared,
     TRY_MEMORY(env, err, "%s", shared->job.what);
     env->shared = shared;
     env->seed = seed;
+    /* Seeds count up from that of the first environment, and are its numbers for
+     * people. */
+    if (atomic_fetch_add(&shared->made_count, 1) == 0) {
+        atomic_store(&shared->first_seed, seed);
+    }
+    size_t number = (size_t)(seed - atomic_load(&shared->first_seed)) + 1;
     enum fulcrum_status status =
-        fulcrum_worker_start(&env->worker, &shared->job, number_of(shared, seed), err);
+        fulcrum_worker_start(&env->worker, &shared->job, number, err);
     if (status != FULCRUM_OK) {
         free(env);
         return status;

@@ -481,26 +481,23 @@ static int serve_one(struct server *server)
            command.code != FULCRUM_WORKER_CLOSE;
 }
 
-/*
- * Dies with the thread that started it, and leaves no core file. The parent may have
- * died before the request: then somebody else's child we are.
- */
-static int isolate(const char *parent)
-{
-    const struct rlimit no_core = {0, 0};
-    (void)setrlimit(RLIMIT_CORE, &no_core);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)signal(SIGPIPE, SIG_DFL);
-    return strtol(parent, NULL, 10) == (long)getppid();
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 4) {
         (void)fprintf(stderr, "fulcrum-worker is started by fulcrum alone\n");
         return 2;
     }
-    if (!isolate(argv[1])) {
+    /*
+     * Dies with the thread that started it, and leaves no core file. The parent may
+     * have died before the request: then somebody else's child we are.
+     */
+    const char *parent = argv[1];
+    const struct rlimit no_core = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)signal(SIGPIPE, SIG_DFL);
+    bool isolate = strtol(parent, NULL, 10) == (long)getppid();
+    if (!isolate) {
         return 1;
     }
     if (strcmp(argv[2], "plugin") == 0) {

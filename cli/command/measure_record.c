@@ -210,12 +210,6 @@ static int any_predicted(const struct fulcrum_stage_run *runs, size_t count)
     return 0;
 }
 
-/* A stage that no thread or device was in has no row. */
-static bool is_shown(const struct row *row)
-{
-    return kind_of(row) == NULL || kind_of(row)->event_count > 0.0;
-}
-
 static const char *name_of(const struct row *row)
 {
     if (row->number < FULCRUM_STAGE_KIND_COUNT) {
@@ -256,7 +250,9 @@ static struct fulcrum_report *new_stages(const struct selection *selection,
         fulcrum_report_new("stages", selection->columns, selection->count);
     for (size_t i = 0; i < count * ROW_COUNT; i++) {
         struct row row = {&runs[i / ROW_COUNT], i % ROW_COUNT};
-        if (is_shown(&row)) {
+        /* A stage that no thread or device was in has no row. */
+        bool is_shown = kind_of(&row) == NULL || kind_of(&row)->event_count > 0.0;
+        if (is_shown) {
             for (size_t j = 0; j < selection->count; j++) {
                 const struct stage_column *column = selection->from[j];
                 if (column->number != NULL) {

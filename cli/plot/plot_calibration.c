@@ -331,15 +331,6 @@ static enum fulcrum_status fill_work(struct work *work, struct fulcrum_sm_work *
     return FULCRUM_OK;
 }
 
-/* The batch of "batch 64"; 0: the condition is another one. */
-static double batch_of(const struct fulcrum_series *series)
-{
-    static const char start[] = "batch ";
-    return strncmp(series->condition, start, sizeof start - 1) == 0
-               ? strtod(series->condition + sizeof start - 1, NULL)
-               : 0.0;
-}
-
 static enum fulcrum_status take_series(struct fulcrum_plot_sm_time *plot,
     const struct fulcrum_calibration *calibration, const struct fulcrum_series *series)
 {
@@ -351,8 +342,13 @@ static enum fulcrum_status take_series(struct fulcrum_plot_sm_time *plot,
     if (strcmp(series->name, "inference_sm") != 0 || *count == FULCRUM_SM_WORKS_MAX) {
         return FULCRUM_OK;
     }
-    enum fulcrum_status status = fill_work(&plot->inference[*count],
-        &plot->works[*count], series, calibration, batch_of(series));
+    /* The batch of "batch 64"; 0: the condition is another one. */
+    static const char start[] = "batch ";
+    double batch = strncmp(series->condition, start, sizeof start - 1) == 0
+                       ? strtod(series->condition + sizeof start - 1, NULL)
+                       : 0.0;
+    enum fulcrum_status status = fill_work(
+        &plot->inference[*count], &plot->works[*count], series, calibration, batch);
     (*count)++;
     return status;
 }

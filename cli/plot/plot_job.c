@@ -294,17 +294,6 @@ static enum fulcrum_status read_fit(struct fulcrum_plot_job *job,
     return fulcrum_plot_source_rows(&job->source, "figures", figures, err);
 }
 
-/* Ctrl-C leaves the best values without all that was to be said of them. */
-static bool was_interrupted(struct fulcrum_plot_job *job)
-{
-    struct fulcrum_reader unheard = {.file = job->source.name};
-    struct fulcrum_node root = fulcrum_node_root(&unheard, job->source.document);
-    struct fulcrum_node complete = fulcrum_node_member(&root, "complete");
-    bool is_complete = 1;
-    return complete.json != NULL && fulcrum_node_flag(&complete, &is_complete) &&
-           !is_complete;
-}
-
 enum fulcrum_status fulcrum_plot_posterior(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
@@ -315,8 +304,15 @@ enum fulcrum_status fulcrum_plot_posterior(
     TRY_OR_END(read_fit(job, &parameters, &figures, err));
     TRY_OR_END(fulcrum_plot_fit_new(parameters, figures, &plot, err));
     struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &job->words);
+    /* Ctrl-C leaves the best values without all that was to be said of them. */
+    struct fulcrum_reader unheard = {.file = job->source.name};
+    struct fulcrum_node root = fulcrum_node_root(&unheard, job->source.document);
+    struct fulcrum_node complete = fulcrum_node_member(&root, "complete");
+    bool is_complete = 1;
+    bool was_interrupted = complete.json != NULL &&
+                           fulcrum_node_flag(&complete, &is_complete) && !is_complete;
     data.text.footnote =
-        was_interrupted(job) ? "The fit was interrupted: not all was computed." : NULL;
+        was_interrupted ? "The fit was interrupted: not all was computed." : NULL;
     status = plot_save(job, &fulcrum_chart_posterior, &data, err);
 end:
     fulcrum_plot_fit_free(plot);

@@ -63,17 +63,6 @@ static const struct lever {
 
 enum { LEVER_COUNT = sizeof lever_table / sizeof lever_table[0] };
 
-/* A field that is not given, or is zero, has nothing to be changed. */
-static bool is_there(struct fulcrum_report_case *machine, const struct lever *lever)
-{
-    bool is_resident = fulcrum_report_is_resident(machine);
-    bool is_reached = lever->reach == ANYWHERE ||
-                      (lever->reach == ON_ACTORS && !is_resident) ||
-                      (lever->reach == ON_RESIDENTS && is_resident) ||
-                      (lever->reach == ON_GPUS && fulcrum_report_has_gpu(machine));
-    return is_reached && fulcrum_report_field(machine, lever->path) > 0.0;
-}
-
 /* Sweeps go upwards: the design is the second point where the lever makes less of it.
  */
 static size_t place_of_design(const struct lever *lever)
@@ -88,7 +77,14 @@ static int ask_levers(
         return 0;
     }
     const struct lever *lever = &lever_table[i];
-    if (!is_there(machine, lever)) {
+    /* A field that is not given, or is zero, has nothing to be changed. */
+    bool is_resident = fulcrum_report_is_resident(machine);
+    bool is_reached = lever->reach == ANYWHERE ||
+                      (lever->reach == ON_ACTORS && !is_resident) ||
+                      (lever->reach == ON_RESIDENTS && is_resident) ||
+                      (lever->reach == ON_GPUS && fulcrum_report_has_gpu(machine));
+    bool is_there = is_reached && fulcrum_report_field(machine, lever->path) > 0.0;
+    if (!is_there) {
         fulcrum_argv_text_add(words, "%s", "");
         return 1;
     }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* How values of one kind are written: divided by `size`, followed by `unit`. */
 struct fulcrum_unit_scale {
     double size;
@@ -269,17 +268,13 @@ void fulcrum_argv_text_clear(struct fulcrum_argv_text *words)
     *words = (struct fulcrum_argv_text){.count = 0};
 }
 
-static bool is_plain(const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789-_=+,./:@%";
-    return word[0] != '\0' && word[strspn(word, plain)] == '\0';
-}
-
 /* Within quotes nothing is special but a quote: it is put between two quoted parts. */
 static void print_word(const char *word, FILE *stream)
 {
-    if (is_plain(word)) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789-_=+,./:@%";
+    bool is_plain = word[0] != '\0' && word[strspn(word, plain)] == '\0';
+    if (is_plain) {
         (void)fputs(word, stream);
         return;
     }

@@ -344,12 +344,6 @@ struct family {
     bool is_carried_over;
 };
 
-static int belongs(const struct fulcrum_validation *set, const struct family *family)
-{
-    return set->reference->predictor == family->kind &&
-           (set->is_carried_over != 0) == (family->is_carried_over != 0);
-}
-
 /* Means over the points of several sets or curves. */
 struct pool {
     struct fulcrum_comparison_errors sum; /* means while nothing is added */
@@ -390,7 +384,10 @@ static struct fulcrum_comparison_errors errors_of_family(
 {
     struct pool pool = {.covered_of = 0.0};
     for (size_t i = 0; i < job->count; i++) {
-        if (belongs(&job->sets[i], family)) {
+        const struct fulcrum_validation *set = &job->sets[i];
+        bool belongs = set->reference->predictor == family->kind &&
+                       (set->is_carried_over != 0) == (family->is_carried_over != 0);
+        if (belongs) {
             struct fulcrum_comparison_errors one =
                 errors_of(&job->sets[i], FULCRUM_COMPARE_PREDICTED);
             add(&pool, &one);
@@ -481,14 +478,6 @@ static void print_series(const struct fulcrum_validate_job *job, FILE *stream)
     }
 }
 
-static bool is_disturbed(const char *series)
-{
-    size_t length = strlen(series);
-    size_t end = strlen(FULCRUM_MEASURED_DISTURBED);
-    return length >= end &&
-           strcmp(series + length - end, FULCRUM_MEASURED_DISTURBED) == 0;
-}
-
 /* Over the curves of a set that were measured on a calm machine, or not. */
 static struct fulcrum_comparison_errors errors_while(
     const struct fulcrum_validation *set, int disturbed)
@@ -499,7 +488,11 @@ static struct fulcrum_comparison_errors errors_while(
     while (validate_next_series(set, &next, &series)) {
         struct fulcrum_comparison_errors one = fulcrum_comparison_errors(
             &set->comparison, series, FULCRUM_COMPARE_PREDICTED, -1);
-        if (is_disturbed(series) == disturbed) {
+        size_t length = strlen(series);
+        size_t end = strlen(FULCRUM_MEASURED_DISTURBED);
+        bool is_disturbed = length >= end && strcmp(series + length - end,
+                                                 FULCRUM_MEASURED_DISTURBED) == 0;
+        if (is_disturbed == disturbed) {
             add(&pool, &one);
         }
     }

@@ -87,15 +87,11 @@ static const struct fulcrum_column stage_columns[] = {
     {"memory_byte", FULCRUM_COLUMN_NUMBER, NULL},
 };
 
-static int runs(const struct fulcrum_plan_row *row)
-{
-    return !isnan(row->steps_per_s);
-}
-
 /* Of a placement that cannot run nothing is known. */
 static double if_runs(const struct fulcrum_plan_row *row, double value)
 {
-    return runs(row) ? value : FULCRUM_UNKNOWN;
+    bool runs = !isnan(row->steps_per_s);
+    return runs ? value : FULCRUM_UNKNOWN;
 }
 
 static void add_figures(
@@ -120,14 +116,6 @@ static struct fulcrum_report *placements_of(const struct fulcrum_plan *plan)
     return report;
 }
 
-static const char *profile_name(
-    const struct fulcrum_plan_terms *terms, const struct fulcrum_gpu_part *part)
-{
-    bool is_slice =
-        terms->partition != NULL && part->profile < terms->partition->mig.profile_count;
-    return is_slice ? terms->partition->mig.profiles[part->profile].name : "";
-}
-
 /* The cells of part k; of a placement without parts they are empty. */
 static void add_part(struct fulcrum_report *report,
     const struct fulcrum_plan_shown *shown, const struct fulcrum_plan_row *row,
@@ -146,7 +134,12 @@ static void add_part(struct fulcrum_report *report,
     fulcrum_plan_stages_text(&shown->plan->loop, part->stages, stages, sizeof stages);
     fulcrum_report_add_text(report, stages);
     FULCRUM_REPORT_NUMBERS(report, part->instances, part->sm_frac, part->dram_frac);
-    fulcrum_report_add_text(report, profile_name(shown->terms, part));
+    const struct fulcrum_plan_terms *terms = shown->terms;
+    bool is_slice =
+        terms->partition != NULL && part->profile < terms->partition->mig.profile_count;
+    const char *profile_name =
+        is_slice ? terms->partition->mig.profiles[part->profile].name : "";
+    fulcrum_report_add_text(report, profile_name);
     FULCRUM_REPORT_NUMBERS(report, part->round_s, part->busy_frac);
     fulcrum_report_add_text(report,
         is_known && placed->part_count > 1 && k == placed->slowest ? "yes" : "");

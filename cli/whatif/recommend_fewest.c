@@ -185,15 +185,6 @@ static enum fulcrum_status ask_shifted(
     return FULCRUM_OK;
 }
 
-/* Whether a metric is off by as much as the rate, of which a solver tells its error. */
-static int goes_with_rate(size_t metric)
-{
-    return metric == FULCRUM_OUTPUT_steps_per_s ||
-           metric == FULCRUM_OUTPUT_frames_per_s ||
-           metric == FULCRUM_OUTPUT_steps_per_j_gpu ||
-           metric == FULCRUM_OUTPUT_steps_per_j_system;
-}
-
 /* The answer if every value were as far up, or down, as it may be. */
 static enum fulcrum_status shift_answer(struct question *question,
     struct answer *answer, double sign, double *out, struct fulcrum_error *err)
@@ -217,7 +208,14 @@ static enum fulcrum_status ask_solver(
     answer->error_rel = question->points[found->place].prediction.solver_error_rel;
     answer->best_error_rel = question->points[found->best].prediction.solver_error_rel;
     answer->within = (struct fulcrum_interval){FULCRUM_UNKNOWN, FULCRUM_UNKNOWN};
-    if (!goes_with_rate(question->metric)) {
+    /* Whether a metric is off by as much as the rate, of which a solver tells its
+     * error. */
+    size_t metric = question->metric;
+    bool goes_with_rate = metric == FULCRUM_OUTPUT_steps_per_s ||
+                          metric == FULCRUM_OUTPUT_frames_per_s ||
+                          metric == FULCRUM_OUTPUT_steps_per_j_gpu ||
+                          metric == FULCRUM_OUTPUT_steps_per_j_system;
+    if (!goes_with_rate) {
         return FULCRUM_OK;
     }
     double lo = 0.0;

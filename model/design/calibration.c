@@ -312,14 +312,6 @@ const char *fulcrum_calibration_note(
     return NULL;
 }
 
-/* Has the scale a place for the value? A logarithm has none for 0, a logit none for 1.
- */
-static bool on_scale(enum fulcrum_scale scale, double value)
-{
-    return scale == FULCRUM_SCALE_LINEAR ||
-           (value > 0.0 && (scale == FULCRUM_SCALE_LOG || value < 1.0));
-}
-
 static void check_parameter(
     const struct fulcrum_parameter *parameter, struct fulcrum_error *err)
 {
@@ -343,7 +335,13 @@ static void check_parameter(
             "%s: standard_error = %.6g: expected a number of at least 0",
             parameter->path, parameter->standard_error);
     }
-    if (!on_scale(parameter->scale, value) && parameter->standard_error > 0.0) {
+    /* Has the scale a place for the value? A logarithm has none for 0, a logit none
+     * for 1.
+     */
+    enum fulcrum_scale scale = parameter->scale;
+    bool on_scale = scale == FULCRUM_SCALE_LINEAR ||
+                    (value > 0.0 && (scale == FULCRUM_SCALE_LOG || value < 1.0));
+    if (!on_scale && parameter->standard_error > 0.0) {
         (void)fulcrum_fail_more(err, FULCRUM_ERR_RANGE,
             "%s = %.6g: not inside the range of its scale %s", parameter->path, value,
             fulcrum_scale_name(parameter->scale));

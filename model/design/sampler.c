@@ -80,17 +80,6 @@ static double from_scale(enum fulcrum_scale scale, double value)
     }
 }
 
-/*
- * An entry of the root, rounded to 2^-24 of the parameter's standard deviation. The
- * BLAS behind GSL sums in an order that depends on its threads and on the processor,
- * which moves the last digits: draws would pass them on to every byte of an output.
- */
-static double without_last_digits(double entry, double deviation)
-{
-    double unit = ldexp(deviation, -24);
-    return unit > 0.0 ? unit * nearbyint(entry / unit) : entry;
-}
-
 /* Some of a sampler's parameters, in their order. */
 struct members {
     const size_t *index;
@@ -125,8 +114,17 @@ static void fill_root(const struct fulcrum_sampler *sampler, const double *slope
         double entry =
             gsl_matrix_get(vectors, i / n, i % n) * sqrt(value > 0.0 ? value : 0.0);
         double variance = sampler->calibration->covariance[row * (sampler->count + 1)];
-        root[row * sampler->count + members->index[i % n]] =
-            without_last_digits(entry, sqrt(variance) * fabs(slope[row]));
+        /*
+         * An entry of the root, rounded to 2^-24 of the parameter's standard deviation.
+         * The BLAS behind GSL sums in an order that depends on its threads and on the
+         * processor, which moves the last digits: draws would pass them on to every
+         * byte of an output.
+         */
+        double deviation = sqrt(variance) * fabs(slope[row]);
+        double unit = ldexp(deviation, -24);
+        double without_last_digits =
+            unit > 0.0 ? unit * nearbyint(entry / unit) : entry;
+        root[row * sampler->count + members->index[i % n]] = without_last_digits;
     }
     gsl_eigen_symmv_free(space);
     gsl_vector_free(values);

@@ -27,20 +27,15 @@ static double relative_or_one(double a, double b)
     return a > 0.0 && b > 0.0 ? a / b : 1.0;
 }
 
-/* The core itself, faster or slower than when it was calibrated; 1: not known. */
-static double canary_speedup(
-    const struct fulcrum_cpu *reference, const struct fulcrum_cpu *target)
-{
-    bool is_known = reference->canary_s > 0.0 && target->canary_s > 0.0;
-    return is_known ? reference->canary_s / target->canary_s : 1.0;
-}
-
 double fulcrum_cpu_speedup(
     const struct fulcrum_cpu *reference, const struct fulcrum_cpu *target)
 {
+    /* The core itself, faster or slower than when it was calibrated; 1: not known. */
+    bool is_known = reference->canary_s > 0.0 && target->canary_s > 0.0;
+    double canary_speedup = is_known ? reference->canary_s / target->canary_s : 1.0;
     return ratio_or_one(
                target->single_thread_speed_rel, reference->single_thread_speed_rel) *
-           canary_speedup(reference, target);
+           canary_speedup;
 }
 
 struct fulcrum_gpu_scale fulcrum_gpu_scale(

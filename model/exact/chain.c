@@ -166,14 +166,6 @@ static void begin(struct fulcrum_pure_death *death, size_t start)
     death->scale_per_s = 0.0;
 }
 
-static bool leads_on(
-    const struct fulcrum_pure_death *death, size_t start, double time_s)
-{
-    return start > 0 && start + 1 == death->start && time_s >= death->time_s &&
-           death->time_s >= LEAST_OLD_FRAC * time_s &&
-           !(death->rate_per_s[death->start] < death->fastest_per_s[death->start]);
-}
-
 /* From the start of the last result to one lower, at the same time. */
 static void lower_start(struct fulcrum_pure_death *death)
 {
@@ -201,7 +193,11 @@ const double *fulcrum_pure_death_run(
     struct fulcrum_pure_death *death, size_t start, double time_s)
 {
     assert(start <= death->most && time_s >= 0.0);
-    if (leads_on(death, start, time_s)) {
+    bool leads_on =
+        start > 0 && start + 1 == death->start && time_s >= death->time_s &&
+        death->time_s >= LEAST_OLD_FRAC * time_s &&
+        !(death->rate_per_s[death->start] < death->fastest_per_s[death->start]);
+    if (leads_on) {
         lower_start(death);
     } else {
         begin(death, start);

@@ -642,16 +642,6 @@ static double mean_pace(const struct chain *chain, double at_cpu, double busy_s)
            6.0;
 }
 
-/* How many finish beside a batch that state q starts, less those in that batch. */
-static double surplus(const struct chain *chain, size_t q)
-{
-    double batch = (double)least(q, chain->limit);
-    double others = (double)(chain->actors - q);
-    double busy_s = service_s(chain->network, chain->gpu_stretch, batch);
-    double work_s = busy_s * mean_pace(chain, others, busy_s);
-    return done_beside(chain, others, work_s) - batch;
-}
-
 /* The state that keeps itself up: as many finish during its batch as that takes. */
 static size_t usual_state(const struct chain *chain)
 {
@@ -659,7 +649,14 @@ static size_t usual_state(const struct chain *chain)
     size_t high = chain->actors;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (surplus(chain, middle) > 0.0) {
+        /* How many finish beside a batch that state q starts, less those in that batch.
+         */
+        double batch = (double)least(middle, chain->limit);
+        double others = (double)(chain->actors - middle);
+        double busy_s = service_s(chain->network, chain->gpu_stretch, batch);
+        double work_s = busy_s * mean_pace(chain, others, busy_s);
+        double surplus = done_beside(chain, others, work_s) - batch;
+        if (surplus > 0.0) {
             low = middle + 1;
         } else {
             high = middle;

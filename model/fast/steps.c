@@ -235,20 +235,6 @@ static double node_at(unsigned bits, size_t i)
     return x;
 }
 
-/* The cubic through both ends whose slopes there are minus the tails. */
-static struct fulcrum_step_cell cell_between(
-    double low, double high, struct point from, struct point to)
-{
-    double width = high - low;
-    double fall = to.excess - from.excess;
-    double slope = -from.tail * width;
-    double slope_end = -to.tail * width;
-    return (struct fulcrum_step_cell){.low = low,
-        .per_x = 1.0 / width,
-        .c = {from.excess, slope, 3.0 * fall - 2.0 * slope - slope_end,
-            slope + slope_end - 2.0 * fall}};
-}
-
 /* From a cell's lower node to the place `t` in it. */
 static double area_up_to(const struct fulcrum_step_cell *cell, double t)
 {
@@ -292,7 +278,16 @@ void fulcrum_step_table_init(
         double high = node_at(table->bits, table->count);
         struct point to = {
             fulcrum_step_tail(&form, high), fulcrum_step_excess(&form, high)};
-        table->cell[table->count++] = cell_between(low, high, from, to);
+        /* The cubic through both ends whose slopes there are minus the tails. */
+        double width = high - low;
+        double fall = to.excess - from.excess;
+        double slope = -from.tail * width;
+        double slope_end = -to.tail * width;
+        struct fulcrum_step_cell cell_between = (struct fulcrum_step_cell){.low = low,
+            .per_x = 1.0 / width,
+            .c = {from.excess, slope, 3.0 * fall - 2.0 * slope - slope_end,
+                slope + slope_end - 2.0 * fall}};
+        table->cell[table->count++] = cell_between;
         low = high;
         from = to;
     }

@@ -96,18 +96,6 @@ static bool same_number(double a, double b)
     return isnan(a) || isnan(b) || fabs(a - b) <= 1e-9 * fabs(a);
 }
 
-static bool same_gpu(const struct fulcrum_gpu *a, const struct fulcrum_gpu *b)
-{
-    return strcmp(a->name, b->name) == 0 && same_number(a->sm_count, b->sm_count) &&
-           same_number(a->clock_hz, b->clock_hz) &&
-           same_number(a->flop_per_sm_cycle, b->flop_per_sm_cycle) &&
-           same_number(a->dram_byte_per_s, b->dram_byte_per_s) &&
-           same_number(a->llc_byte, b->llc_byte) &&
-           same_number(a->latency_rel, b->latency_rel) &&
-           same_number(a->sm_loss_rel, b->sm_loss_rel) &&
-           same_number(a->launch_rel, b->launch_rel);
-}
-
 /*
  * Measured times hold the transfers of the machine they were measured on: only the
  * difference is added. A time that is not given stays NAN.
@@ -132,7 +120,17 @@ static unsigned scale_gpu_learner(const struct fulcrum_machine *reference,
     struct fulcrum_workload *workload)
 {
     unsigned flags = 0;
-    if (!same_gpu(&reference->gpu, &target->gpu)) {
+    bool same_gpu =
+        strcmp(reference->gpu.name, target->gpu.name) == 0 &&
+        same_number(reference->gpu.sm_count, target->gpu.sm_count) &&
+        same_number(reference->gpu.clock_hz, target->gpu.clock_hz) &&
+        same_number(reference->gpu.flop_per_sm_cycle, target->gpu.flop_per_sm_cycle) &&
+        same_number(reference->gpu.dram_byte_per_s, target->gpu.dram_byte_per_s) &&
+        same_number(reference->gpu.llc_byte, target->gpu.llc_byte) &&
+        same_number(reference->gpu.latency_rel, target->gpu.latency_rel) &&
+        same_number(reference->gpu.sm_loss_rel, target->gpu.sm_loss_rel) &&
+        same_number(reference->gpu.launch_rel, target->gpu.launch_rel);
+    if (!same_gpu) {
         bool other = strcmp(reference->gpu.name, target->gpu.name) != 0;
         struct fulcrum_gpu_scale scale =
             fulcrum_gpu_scale(&workload->network, &reference->gpu, &target->gpu);

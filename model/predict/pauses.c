@@ -46,15 +46,6 @@ static struct pauses pauses_of(const struct fulcrum_network *network,
     return (struct pauses){chance, chance > 0.0 ? idle / chance : 0.0};
 }
 
-/* Share of a wake-up that one request pays, from 0 to 1. */
-static double wake_share(
-    const struct fulcrum_network *network, const struct fulcrum_solution *solution)
-{
-    double busy_frac = solution->host_busy_frac +
-                       (network->depth > 1.0 ? 0.0 : solution->gpu_inference_busy_frac);
-    return pauses_of(network, solution, busy_frac).chance / solution->mean_batch;
-}
-
 /* What the learner's pauses add to a batch. Where batches overlap, the host's time is
  * none of the learner's. */
 static double cold_s(
@@ -84,7 +75,13 @@ enum fulcrum_status fulcrum_solve_pausing(struct fulcrum_replicas *replicas,
         if (fulcrum_solve(&replicas->network, &quick, &rough, NULL) != FULCRUM_OK) {
             break;
         }
-        double wake_s = replicas->wake_s * wake_share(&replicas->network, &rough);
+        /* Share of a wake-up that one request pays, from 0 to 1. */
+        double busy_frac =
+            rough.host_busy_frac +
+            (replicas->network.depth > 1.0 ? 0.0 : rough.gpu_inference_busy_frac);
+        double wake_share =
+            pauses_of(&replicas->network, &rough, busy_frac).chance / rough.mean_batch;
+        double wake_s = replicas->wake_s * wake_share;
         double now_s = replicas->cold_s > 0.0 ? cold_s(replicas, &rough) : 0.0;
         replicas->network.step = fulcrum_step_lengthened(alone, wake_s);
         /* The line and the table of batch times, both `more_s` longer. */

@@ -27,19 +27,6 @@ static double gpu_power(const struct fulcrum_design *design, double sm_active_fr
     return fulcrum_gpu_power(gpu, sm_active_frac, design->run.sm_count / gpu->sm_count);
 }
 
-/* Share of all cores that are busy: with stepping actors, or with the learner's
- * threads. */
-static double core_busy_frac(const struct fulcrum_design *design,
-    const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
-{
-    double learner_frac =
-        replicas->reserved_threads / replicas->network.cpu.thread_count;
-    if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
-        learner_frac *= solution->gpu_busy_frac;
-    }
-    return fmin(1.0, solution->cpu_core_busy_frac + learner_frac);
-}
-
 /* Of the busy cores, the share that runs two stepping threads. */
 static double smt_share(
     const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
@@ -55,7 +42,15 @@ static double cpu_power(const struct fulcrum_design *design,
     const struct fulcrum_replicas *replicas, const struct fulcrum_solution *solution)
 {
     const struct fulcrum_cpu *cpu = &design->machine.cpu;
-    double busy_cores = core_busy_frac(design, replicas, solution) * cpu->core_count;
+    /* Share of all cores that are busy: with stepping actors, or with the learner's
+     * threads. */
+    double learner_frac =
+        replicas->reserved_threads / replicas->network.cpu.thread_count;
+    if (design->machine.accelerator == FULCRUM_ACCELERATOR_CPU) {
+        learner_frac *= solution->gpu_busy_frac;
+    }
+    double core_busy_frac = fmin(1.0, solution->cpu_core_busy_frac + learner_frac);
+    double busy_cores = core_busy_frac * cpu->core_count;
     double smt = 1.0 + cpu->smt_power_frac * smt_share(replicas, solution);
     return cpu->idle_w + cpu->core_idle_w * cpu->core_count +
            cpu->core_dynamic_w * busy_cores * smt;

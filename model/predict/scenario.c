@@ -123,14 +123,6 @@ static bool gives_times(const struct list *list, size_t i)
     return false;
 }
 
-static bool is_other_gpu(
-    const struct fulcrum_machine *a, const struct fulcrum_machine *b)
-{
-    return a->accelerator == FULCRUM_ACCELERATOR_GPU &&
-           b->accelerator == FULCRUM_ACCELERATOR_GPU &&
-           strcmp(a->gpu.name, b->gpu.name) != 0;
-}
-
 /* Scaled times have spreads, one for all of a machine's: apply_calibration.c's rule. */
 static void list_scales(struct list *list)
 {
@@ -141,7 +133,10 @@ static void list_scales(struct list *list)
             &list->inputs->calibrations[i]->machine;
         if (gives_times(list, i)) {
             other_cpu |= strcmp(measured->cpu.name, list->machine.cpu.name) != 0;
-            other_gpu |= is_other_gpu(measured, &list->machine);
+            bool is_other_gpu = measured->accelerator == FULCRUM_ACCELERATOR_GPU &&
+                                list->machine.accelerator == FULCRUM_ACCELERATOR_GPU &&
+                                strcmp(measured->gpu.name, list->machine.gpu.name) != 0;
+            other_gpu |= is_other_gpu;
         }
     }
     if (other_cpu) {

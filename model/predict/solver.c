@@ -95,17 +95,6 @@ static bool beyond_batch_table(const struct fulcrum_batch_time *time, double bat
                                   batch < time->size[0] - slack);
 }
 
-static bool is_beyond_table(
-    const struct fulcrum_network *network, const struct fulcrum_solution *solution)
-{
-    const struct fulcrum_cpu_station *cpu = &network->cpu;
-    double most_stepping = fmin(network->actors, fulcrum_cpu_servers(cpu));
-    return beyond_batch_table(&network->host, solution->mean_batch) ||
-           beyond_batch_table(&network->gpu, solution->mean_batch) ||
-           (cpu->curve == FULCRUM_CURVE_TABLE &&
-               most_stepping > (double)cpu->capacity_count);
-}
-
 enum fulcrum_status fulcrum_solve(const struct fulcrum_network *network,
     const struct fulcrum_solver_options *options, struct fulcrum_solution *out,
     struct fulcrum_error *err)
@@ -115,8 +104,13 @@ enum fulcrum_status fulcrum_solve(const struct fulcrum_network *network,
     struct fulcrum_solution found = {.flags = 0};
     TRY(methods[method].solve(network, options, &found, err));
     found.bottleneck = fulcrum_bottleneck_of(&found);
-    found.flags |=
-        is_beyond_table(network, &found) ? (unsigned)FULCRUM_FLAG_BEYOND_TABLE : 0U;
+    const struct fulcrum_cpu_station *cpu = &network->cpu;
+    double most_stepping = fmin(network->actors, fulcrum_cpu_servers(cpu));
+    bool is_beyond_table = beyond_batch_table(&network->host, found.mean_batch) ||
+                           beyond_batch_table(&network->gpu, found.mean_batch) ||
+                           (cpu->curve == FULCRUM_CURVE_TABLE &&
+                               most_stepping > (double)cpu->capacity_count);
+    found.flags |= is_beyond_table ? (unsigned)FULCRUM_FLAG_BEYOND_TABLE : 0U;
     *out = found;
     return FULCRUM_OK;
 }

@@ -140,19 +140,6 @@ static size_t size_of(unsigned set)
     return count;
 }
 
-/*
- * The share of all orders in which exactly `before` of the others come before one
- * component, and these in particular: 1 / (n C(n - 1, before)).
- */
-static double weight_of(size_t before)
-{
-    double orders = FULCRUM_IDEAL_COUNT;
-    for (size_t i = 0; i < before; i++) {
-        orders *= (double)(FULCRUM_IDEAL_COUNT - 1 - i) / (double)(i + 1);
-    }
-    return 1.0 / orders;
-}
-
 static struct fulcrum_ideal_share share_of(const double *time, size_t component)
 {
     const unsigned all = FULCRUM_IDEAL_SETS - 1;
@@ -165,7 +152,17 @@ static struct fulcrum_ideal_share share_of(const double *time, size_t component)
         double saved = (time[set] - time[set | own]) / time[0];
         share.least_frac = fmin(share.least_frac, saved);
         share.most_frac = fmax(share.most_frac, saved);
-        share.mean_frac += saved * weight_of(size_of(set));
+        /*
+         * The share of all orders in which exactly `before` of the others come before
+         * one component, and these in particular: 1 / (n C(n - 1, before)).
+         */
+        size_t before = size_of(set);
+        double orders = FULCRUM_IDEAL_COUNT;
+        for (size_t i = 0; i < before; i++) {
+            orders *= (double)(FULCRUM_IDEAL_COUNT - 1 - i) / (double)(i + 1);
+        }
+        double weight = 1.0 / orders;
+        share.mean_frac += saved * weight;
     }
     share.first_frac = (time[0] - time[own]) / time[0];
     share.last_frac = (time[all & ~own] - time[all]) / time[0];
