@@ -120,21 +120,6 @@ static const struct fulcrum_column verdict_columns[] = {
     {"verdict", TEXT, NULL},
 };
 
-static void add_fractions(struct fulcrum_report *report,
-    const struct fulcrum_comparison_summary *summary, enum fulcrum_format format)
-{
-    const double fractions[] = {summary->mean_rel, summary->bias_rel, summary->p50_rel,
-        summary->p95_rel, summary->p99_rel, summary->max_rel, summary->flagged_frac,
-        summary->within_frac, summary->batch_rel, summary->cpu_busy, summary->host_busy,
-        summary->gpu_busy, summary->judge_rel};
-    for (size_t i = 0; i < COUNT_OF(fractions); i++) {
-        /* Three digits after the point are more than anybody needs; no -0. */
-        fulcrum_report_add_number(report, format == FULCRUM_FORMAT_TABLE
-                                              ? round(1e5 * fractions[i]) / 1e3 + 0.0
-                                              : fractions[i]);
-    }
-}
-
 static void add_summary(struct fulcrum_report *report,
     const struct fulcrum_accuracy_domain *domain, enum fulcrum_comparison_set set,
     enum fulcrum_format format)
@@ -147,7 +132,17 @@ static void add_summary(struct fulcrum_report *report,
     fulcrum_report_add_text(report, fulcrum_method_name(domain->plan.judge));
     fulcrum_report_add_number(report, (double)domain->summaries[set].count);
     fulcrum_report_add_number(report, (double)(refused + unjudged + failed));
-    add_fractions(report, &domain->summaries[set], format);
+    const struct fulcrum_comparison_summary *summary = &domain->summaries[set];
+    const double fractions[] = {summary->mean_rel, summary->bias_rel, summary->p50_rel,
+        summary->p95_rel, summary->p99_rel, summary->max_rel, summary->flagged_frac,
+        summary->within_frac, summary->batch_rel, summary->cpu_busy, summary->host_busy,
+        summary->gpu_busy, summary->judge_rel};
+    for (size_t i = 0; i < COUNT_OF(fractions); i++) {
+        /* Three digits after the point are more than anybody needs; no -0. */
+        fulcrum_report_add_number(report, format == FULCRUM_FORMAT_TABLE
+                                              ? round(1e5 * fractions[i]) / 1e3 + 0.0
+                                              : fractions[i]);
+    }
     if (format != FULCRUM_FORMAT_TABLE) {
         fulcrum_report_add_text(report, fulcrum_method_name(domain->plan.method));
         fulcrum_report_add_number(report, (double)refused);

@@ -50,22 +50,6 @@ static enum fulcrum_status time_cases(struct job *job, struct fulcrum_error *err
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status report(
-    const struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const struct fulcrum_speed speed = {job->cases, job->case_count, *job->stop != 0};
-    const struct fulcrum_speed_chart chart = {
-        job->settings->chart, job->settings->width_pt, job->settings->height_pt};
-    if (speed.is_interrupted) {
-        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
-    }
-    TRY(fulcrum_speed_print(&speed, context, err));
-    if (chart.path != NULL) {
-        TRY(fulcrum_speed_draw(&speed, &chart, err));
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status run_job(
     struct job *job, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -77,7 +61,17 @@ static enum fulcrum_status run_job(
     enum fulcrum_status status = time_cases(job, err);
     fulcrum_progress_end(&job->progress);
     TRY(status);
-    return report(job, context, err);
+    const struct fulcrum_speed speed = {job->cases, job->case_count, *job->stop != 0};
+    const struct fulcrum_speed_chart chart = {
+        job->settings->chart, job->settings->width_pt, job->settings->height_pt};
+    if (speed.is_interrupted) {
+        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+    }
+    TRY(fulcrum_speed_print(&speed, context, err));
+    if (chart.path != NULL) {
+        TRY(fulcrum_speed_draw(&speed, &chart, err));
+    }
+    return FULCRUM_OK;
 }
 
 static bool is_picture(const char *path)
@@ -100,10 +94,8 @@ static enum fulcrum_status check_chart(
     if (path == NULL) {
         return FULCRUM_OK;
     }
-    if (!is_picture(path)) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--chart %s: expected a name ending in .svg, .pdf or .png", path);
-    }
+    FULCRUM_USAGE_IF(!is_picture(path), context, err, FULCRUM_ERR_RANGE,
+        "--chart %s: expected a name ending in .svg, .pdf or .png", path);
     struct fulcrum_output *output = NULL;
     enum fulcrum_status status = fulcrum_output_open(path, &output, err);
     fulcrum_output_discard(output);

@@ -39,21 +39,6 @@ static double told_rel(const struct fulcrum_solution *solution)
                : solution->error_rel;
 }
 
-static void fill(struct fulcrum_comparison *out, const struct fulcrum_solution *method,
-    const struct fulcrum_solution *judge)
-{
-    out->state = FULCRUM_COMPARISON_DONE;
-    out->steps_per_s = method->steps_per_s;
-    out->error_rel = relative(method->steps_per_s, judge->steps_per_s);
-    out->told_rel = told_rel(method);
-    out->judge_rel = told_rel(judge);
-    out->batch_error_rel = relative(method->mean_batch, judge->mean_batch);
-    out->cpu_busy_error = method->cpu_thread_busy_frac - judge->cpu_thread_busy_frac;
-    out->host_busy_error = method->host_busy_frac - judge->host_busy_frac;
-    out->gpu_busy_error = method->gpu_busy_frac - judge->gpu_busy_frac;
-    out->flags = method->flags;
-}
-
 static enum fulcrum_comparison_state state_after(
     enum fulcrum_status status, enum fulcrum_comparison_state refused)
 {
@@ -85,7 +70,16 @@ static void compare_one(const struct fulcrum_comparison_plan *plan, size_t index
         out->state = state_after(out->status, FULCRUM_COMPARISON_UNJUDGED);
         return;
     }
-    fill(out, &method, &judge);
+    out->state = FULCRUM_COMPARISON_DONE;
+    out->steps_per_s = method.steps_per_s;
+    out->error_rel = relative(method.steps_per_s, judge.steps_per_s);
+    out->told_rel = told_rel(&method);
+    out->judge_rel = told_rel(&judge);
+    out->batch_error_rel = relative(method.mean_batch, judge.mean_batch);
+    out->cpu_busy_error = method.cpu_thread_busy_frac - judge.cpu_thread_busy_frac;
+    out->host_busy_error = method.host_busy_frac - judge.host_busy_frac;
+    out->gpu_busy_error = method.gpu_busy_frac - judge.gpu_busy_frac;
+    out->flags = method.flags;
 }
 
 struct work {

@@ -77,20 +77,6 @@ struct fulcrum_speed_sweep {
     double actors[ACTORS];
 };
 
-static void fill_axes(struct fulcrum_speed_sweep *sweep)
-{
-    for (size_t i = 0; i < THREADS; i++) {
-        sweep->threads[i] = 16.0 * (double)(i + 1);
-    }
-    for (size_t i = 0; i < ACTORS; i++) {
-        sweep->actors[i] = 8.0 * (double)(i + 1);
-    }
-    sweep->axes[0] = (struct fulcrum_sweep_axis){
-        fulcrum_field_find("machine.cpu.thread_count"), sweep->threads, THREADS};
-    sweep->axes[1] = (struct fulcrum_sweep_axis){
-        fulcrum_field_find("run.actor_count"), sweep->actors, ACTORS};
-}
-
 enum fulcrum_status fulcrum_speed_sweep_new(struct fulcrum_speed_sweep **out,
     enum fulcrum_speed_batches batches, struct fulcrum_context *context,
     struct fulcrum_error *err)
@@ -103,7 +89,16 @@ enum fulcrum_status fulcrum_speed_sweep_new(struct fulcrum_speed_sweep **out,
     if (batches == FULCRUM_SPEED_GREEDY) {
         sweep->settings.sets = (struct fulcrum_text_list){1, sweep->sets};
     }
-    fill_axes(sweep);
+    for (size_t i = 0; i < THREADS; i++) {
+        sweep->threads[i] = 16.0 * (double)(i + 1);
+    }
+    for (size_t i = 0; i < ACTORS; i++) {
+        sweep->actors[i] = 8.0 * (double)(i + 1);
+    }
+    sweep->axes[0] = (struct fulcrum_sweep_axis){
+        fulcrum_field_find("machine.cpu.thread_count"), sweep->threads, THREADS};
+    sweep->axes[1] = (struct fulcrum_sweep_axis){
+        fulcrum_field_find("run.actor_count"), sweep->actors, ACTORS};
     enum fulcrum_status status;
     TRY_OR_END(
         fulcrum_design_inputs_load(&sweep->settings, context, &sweep->inputs, err));

@@ -34,32 +34,27 @@ static const struct fulcrum_column columns[] = {
     {"units_per_s", NUMBER, "units/s"},
 };
 
-static void add_case(struct fulcrum_report *report,
-    const struct fulcrum_speed_case *speed_case, double scale)
-{
-    const struct fulcrum_timing *timing = &speed_case->timing;
-    fulcrum_report_add_text(report, fulcrum_speed_part_name(speed_case->part));
-    fulcrum_report_add_text(report, speed_case->name);
-    fulcrum_report_add_text(report, speed_case->law);
-    fulcrum_report_add_number(report, speed_case->actors);
-    fulcrum_report_add_number(report, speed_case->threads);
-    fulcrum_report_add_number(report, scale * timing->median_s);
-    fulcrum_report_add_number(report, scale * timing->low_quartile_s);
-    fulcrum_report_add_number(report, scale * timing->high_quartile_s);
-    fulcrum_report_add_number(report, scale * timing->min_s);
-    fulcrum_report_add_number(report, (double)timing->sample_count);
-    fulcrum_report_add_number(report, (double)timing->inner_count);
-    fulcrum_report_add_number(report, timing->units);
-    fulcrum_report_add_number(report, timing->units / timing->median_s);
-}
-
 static struct fulcrum_report *report_of(const struct fulcrum_speed *speed, double scale)
 {
     struct fulcrum_report *report =
         fulcrum_report_new("timings", columns, COUNT_OF(columns));
     for (size_t i = 0; i < speed->case_count; i++) {
         if (speed->cases[i].timing.sample_count > 0) {
-            add_case(report, &speed->cases[i], scale);
+            const struct fulcrum_speed_case *speed_case = &speed->cases[i];
+            const struct fulcrum_timing *timing = &speed_case->timing;
+            fulcrum_report_add_text(report, fulcrum_speed_part_name(speed_case->part));
+            fulcrum_report_add_text(report, speed_case->name);
+            fulcrum_report_add_text(report, speed_case->law);
+            fulcrum_report_add_number(report, speed_case->actors);
+            fulcrum_report_add_number(report, speed_case->threads);
+            fulcrum_report_add_number(report, scale * timing->median_s);
+            fulcrum_report_add_number(report, scale * timing->low_quartile_s);
+            fulcrum_report_add_number(report, scale * timing->high_quartile_s);
+            fulcrum_report_add_number(report, scale * timing->min_s);
+            fulcrum_report_add_number(report, (double)timing->sample_count);
+            fulcrum_report_add_number(report, (double)timing->inner_count);
+            fulcrum_report_add_number(report, timing->units);
+            fulcrum_report_add_number(report, timing->units / timing->median_s);
         }
     }
     return report;

@@ -68,6 +68,11 @@ enum fulcrum_status fulcrum_usage_fail(struct fulcrum_context *context,
     struct fulcrum_error *err, enum fulcrum_status status, const char *format, ...)
     FULCRUM_PRINTF(4, 5);
 
+/* Leaves with that failure where `condition` holds. */
+#define FULCRUM_USAGE_IF(condition, context, err, code, ...)                           \
+    if (condition)                                                                     \
+    return fulcrum_usage_fail(context, err, code, __VA_ARGS__)
+
 /* Those of `fulcrum`, NULL-terminated, in the order of its --help. Static. */
 const struct fulcrum_command *const *fulcrum_commands(void);
 

@@ -223,21 +223,6 @@ static void *act(void *argument)
     return NULL;
 }
 
-static enum fulcrum_status seat_actor(
-    struct fulcrum_handoff *handoff, struct fulcrum_error *err)
-{
-    struct seat *seat = &handoff->seats[handoff->seated_count];
-    seat->handoff = handoff;
-    seat->number = handoff->seated_count;
-    seat->items = calloc(handoff->plan.item_count, handoff->plan.item_byte + 1);
-    handoff->seated_count++;
-    seat->runs =
-        seat->items != NULL && pthread_create(&seat->thread, NULL, act, seat) == 0;
-    return seat->runs ? FULCRUM_OK
-                      : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-                            "waiting actor %zu cannot start", handoff->seated_count);
-}
-
 static enum fulcrum_status allocate(
     struct fulcrum_handoff *handoff, struct fulcrum_error *err)
 {
@@ -267,7 +252,17 @@ enum fulcrum_status fulcrum_handoff_new(struct fulcrum_handoff **out,
         handoff->placement.is_apart &&
         fulcrum_cpu_list_bind(&handoff->placement.server);
     for (size_t i = 0; i < plan->actor_count && status == FULCRUM_OK; i++) {
-        status = seat_actor(handoff, err);
+        struct seat *seat = &handoff->seats[handoff->seated_count];
+        seat->handoff = handoff;
+        seat->number = handoff->seated_count;
+        seat->items = calloc(handoff->plan.item_count, handoff->plan.item_byte + 1);
+        handoff->seated_count++;
+        seat->runs =
+            seat->items != NULL && pthread_create(&seat->thread, NULL, act, seat) == 0;
+        status = seat->runs
+                     ? FULCRUM_OK
+                     : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
+                           "waiting actor %zu cannot start", handoff->seated_count);
     }
     if (status != FULCRUM_OK) {
         fulcrum_handoff_free(handoff);

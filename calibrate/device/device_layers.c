@@ -72,21 +72,6 @@ void fulcrum_device_conv_forward(
     fulcrum_compute_activate(pass->compute, &activation);
 }
 
-static void conv_input_gradient(
-    const struct fulcrum_conv *layer, const struct fulcrum_device_pass *pass)
-{
-    struct fulcrum_device_product product = {
-        .row_count = pass->row_count * fulcrum_conv_position_count(layer),
-        .col_count = fulcrum_conv_window_size(layer),
-        .inner_count = layer->filter_count,
-        .a = pass->output_gradient,
-        .b = fulcrum_place_at(pass->parameters, layer->offset),
-        .c = pass->column};
-    fulcrum_compute_multiply(pass->compute, &product);
-    fulcrum_compute_add_windows(
-        pass->compute, layer, pass->row_count, pass->column, pass->input_gradient);
-}
-
 void fulcrum_device_conv_backward(
     const struct fulcrum_conv *layer, const struct fulcrum_device_pass *pass)
 {
@@ -104,7 +89,16 @@ void fulcrum_device_conv_backward(
     bias_gradient(pass, rows, layer->filter_count, pass->output_gradient,
         fulcrum_place_at(gradients, fulcrum_conv_weight_count(layer)));
     if (pass->input_gradient != FULCRUM_NOWHERE) {
-        conv_input_gradient(layer, pass);
+        struct fulcrum_device_product product = {
+            .row_count = pass->row_count * fulcrum_conv_position_count(layer),
+            .col_count = fulcrum_conv_window_size(layer),
+            .inner_count = layer->filter_count,
+            .a = pass->output_gradient,
+            .b = fulcrum_place_at(pass->parameters, layer->offset),
+            .c = pass->column};
+        fulcrum_compute_multiply(pass->compute, &product);
+        fulcrum_compute_add_windows(
+            pass->compute, layer, pass->row_count, pass->column, pass->input_gradient);
     }
 }
 

@@ -147,22 +147,6 @@ static void upload(const struct fulcrum_device_mlp *network, fulcrum_place to,
         network->compute.state, to, from, count * sizeof *from);
 }
 
-static void upload_staged(
-    const struct fulcrum_device_mlp *network, const struct staged *staged)
-{
-    const struct fulcrum_mlp_options *options = &network->options;
-    size_t rows = options->train_batch;
-    upload(network, network->parameters, staged->parameters,
-        network->layers.parameter_count);
-    upload(network, network->minibatch.input, staged->minibatch.input,
-        rows * options->input_count);
-    upload(network, network->minibatch.action, staged->minibatch.action,
-        rows * options->action_count);
-    upload(network, network->minibatch.advantage, staged->minibatch.advantage, rows);
-    upload(
-        network, network->minibatch.value_target, staged->minibatch.value_target, rows);
-}
-
 /* The old probabilities: near those of the first policy, which the device evaluates. */
 static enum fulcrum_status judge(struct fulcrum_device_mlp *network,
     const struct staged *staged, struct fulcrum_random *random,
@@ -195,7 +179,17 @@ static enum fulcrum_status fill(
     if (staged_take(&staged, network)) {
         fulcrum_mlp_layers_init(&network->layers, staged.parameters, &random);
         fulcrum_mlp_minibatch_fill(&staged.minibatch, &network->options, &random);
-        upload_staged(network, &staged);
+        const struct fulcrum_mlp_options *options = &network->options;
+        size_t rows = options->train_batch;
+        upload(network, network->parameters, staged.parameters,
+            network->layers.parameter_count);
+        upload(network, network->minibatch.input, staged.minibatch.input,
+            rows * options->input_count);
+        upload(network, network->minibatch.action, staged.minibatch.action,
+            rows * options->action_count);
+        upload(network, network->minibatch.advantage, staged.minibatch.advantage, rows);
+        upload(network, network->minibatch.value_target, staged.minibatch.value_target,
+            rows);
         status = judge(network, &staged, &random, err);
     } else {
         status = fulcrum_fail(

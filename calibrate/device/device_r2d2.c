@@ -564,22 +564,6 @@ static void upload_actions(
     }
 }
 
-static void upload_staged(
-    const struct fulcrum_device_r2d2 *network, const struct staged *staged)
-{
-    const struct fulcrum_r2d2_options *options = &network->options;
-    size_t rows = fulcrum_r2d2_replay_rows(options);
-    size_t with_last = rows + options->train_batch;
-    size_t weight_byte = network->net.layers.parameter_count * sizeof(float);
-    upload(network, network->parameters, staged->parameters, weight_byte);
-    upload(network, network->target_parameters, staged->parameters, weight_byte);
-    upload(network, network->replay.image, staged->replay.image,
-        rows * fulcrum_r2d2_image_byte(options));
-    upload(network, network->replay.reward, staged->replay.reward,
-        with_last * sizeof(float));
-    upload_actions(network, staged->replay.action, with_last);
-}
-
 /* First weights and replay: the same random numbers in the same order as the CPU's. */
 static enum fulcrum_status fill(
     const struct fulcrum_device_r2d2 *network, struct fulcrum_error *err)
@@ -591,7 +575,17 @@ static enum fulcrum_status fill(
     if (staged_take(&staged, network)) {
         fulcrum_r2d2_layers_init(&network->net.layers, staged.parameters, &random);
         fulcrum_r2d2_replay_fill(&staged.replay, &network->options, &random);
-        upload_staged(network, &staged);
+        const struct fulcrum_r2d2_options *options = &network->options;
+        size_t rows = fulcrum_r2d2_replay_rows(options);
+        size_t with_last = rows + options->train_batch;
+        size_t weight_byte = network->net.layers.parameter_count * sizeof(float);
+        upload(network, network->parameters, staged.parameters, weight_byte);
+        upload(network, network->target_parameters, staged.parameters, weight_byte);
+        upload(network, network->replay.image, staged.replay.image,
+            rows * fulcrum_r2d2_image_byte(options));
+        upload(network, network->replay.reward, staged.replay.reward,
+            with_last * sizeof(float));
+        upload_actions(network, staged.replay.action, with_last);
         status = compute->device->finish(compute->state, err);
     } else {
         status = fulcrum_fail(

@@ -167,23 +167,6 @@ static void advise(struct fulcrum_cpu_curve_fit *out,
     }
 }
 
-static enum fulcrum_status check(const struct fulcrum_cpu_curve_host *host,
-    const struct fulcrum_point_set *set, struct fulcrum_error *err)
-{
-    FAIL_IF(!(host->core_count >= 1) || !(host->thread_count >= host->core_count) ||
-                !(host->socket_count >= 1) || !isfinite(host->thread_count),
-        err, FULCRUM_ERR_RANGE,
-        "cpu curve: %.6g cores, %.6g threads, %.6g sockets is no machine",
-        host->core_count, host->thread_count, host->socket_count);
-    FAIL_IF(!(host->noise_rel >= 0) || host->noise_rel > 1, err, FULCRUM_ERR_RANGE,
-        "cpu curve: noise_rel = %.6g is outside [0, 1]", host->noise_rel);
-    FAIL_IF(host->is_noise_known && !(host->noise_rel > 0), err, FULCRUM_ERR_RANGE,
-        "cpu curve: noise_rel = %.6g is known, above 0 expected", host->noise_rel);
-    FAIL_IF(set->x[0] < 1, err, FULCRUM_ERR_RANGE,
-        "cpu curve: %.6g actors, at least 1 expected", set->x[0]);
-    return FULCRUM_OK;
-}
-
 /*
  * fulcrum_fit takes the noise from the residuals where they are larger than it is told,
  * and with it loosens the hold of the points beside that of the priors. With few points
@@ -217,7 +200,17 @@ static enum fulcrum_status fit_set(struct fulcrum_cpu_curve_fit *out,
     const struct fulcrum_samples *samples, const struct fulcrum_cpu_curve_host *host,
     const struct fulcrum_point_set *set, struct fulcrum_error *err)
 {
-    TRY(check(host, set, err));
+    FAIL_IF(!(host->core_count >= 1) || !(host->thread_count >= host->core_count) ||
+                !(host->socket_count >= 1) || !isfinite(host->thread_count),
+        err, FULCRUM_ERR_RANGE,
+        "cpu curve: %.6g cores, %.6g threads, %.6g sockets is no machine",
+        host->core_count, host->thread_count, host->socket_count);
+    FAIL_IF(!(host->noise_rel >= 0) || host->noise_rel > 1, err, FULCRUM_ERR_RANGE,
+        "cpu curve: noise_rel = %.6g is outside [0, 1]", host->noise_rel);
+    FAIL_IF(host->is_noise_known && !(host->noise_rel > 0), err, FULCRUM_ERR_RANGE,
+        "cpu curve: noise_rel = %.6g is known, above 0 expected", host->noise_rel);
+    FAIL_IF(set->x[0] < 1, err, FULCRUM_ERR_RANGE,
+        "cpu curve: %.6g actors, at least 1 expected", set->x[0]);
     struct fulcrum_fit_parameter parameter[PARAMETER_COUNT];
     fill_parameters(parameter, host, set);
     double factor = widen(host, parameter);

@@ -19,7 +19,7 @@
 
 /* Samples sorted and reduced to one median per x. */
 
-static enum fulcrum_status fit_points_check(
+enum fulcrum_status fulcrum_point_set_new(struct fulcrum_point_set *out,
     const struct fulcrum_samples *samples, struct fulcrum_error *err)
 {
     FAIL_IF(
@@ -34,13 +34,6 @@ static enum fulcrum_status fit_points_check(
             "%s: y = %.6g of point %zu is not a finite number > 0", samples->what, y,
             i + 1);
     }
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_point_set_new(struct fulcrum_point_set *out,
-    const struct fulcrum_samples *samples, struct fulcrum_error *err)
-{
-    TRY(fit_points_check(samples, err));
     struct fulcrum_point_set set = {.x = calloc(samples->count, sizeof *set.x),
         .y = calloc(samples->count, sizeof *set.y)};
     if (set.x == NULL || set.y == NULL) {

@@ -73,21 +73,6 @@ static bool is_train(const struct fulcrum_sm_point *point)
     return !(point->batch > 0);
 }
 
-static enum fulcrum_status check_points(const struct fulcrum_sm_point *points,
-    size_t count, double sm_count, struct fulcrum_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct fulcrum_sm_point *point = &points[i];
-        bool is_good = point->sm_count >= 1 && point->sm_count <= sm_count &&
-                       point->batch >= 0 && isfinite(point->batch);
-        FAIL_IF(!is_good, err, FULCRUM_ERR_RANGE,
-            "SM sweep: a batch of %.6g on %.6g SMs, expected at least 0 and 1 to "
-            "%.6g",
-            point->batch, point->sm_count, sm_count);
-    }
-    return FULCRUM_OK;
-}
-
 /* Different values that inference has, of SMs or of batches; `enough` are counted. */
 static size_t distinct_of(const struct fulcrum_sm_point *points, size_t count,
     double (*value)(const struct fulcrum_sm_point *point), size_t enough)
@@ -184,21 +169,6 @@ static void fill_parameters(struct fulcrum_fit_parameter parameter[PARAMETERS],
                                           : given("train_launch_bound_frac", 0);
 }
 
-static struct fulcrum_sm_fit result_of(
-    const struct fulcrum_fit_result *fit, double sm_count)
-{
-    bool has_train = fit->parameter[TRAIN].value > 0;
-    return (struct fulcrum_sm_fit){.sm_count = sm_count,
-        .per_batch_s = fit->parameter[PER_BATCH].value,
-        .per_item_s = fit->parameter[PER_ITEM].value,
-        .train_step_s = has_train ? fit->parameter[TRAIN].value : (double)NAN,
-        .launch_bound_frac = fit->parameter[LAUNCH].value,
-        .math_frac = fit->parameter[MATH].value,
-        .train_launch_bound_frac =
-            has_train ? fit->parameter[TRAIN_LAUNCH].value : (double)NAN,
-        .fit = *fit};
-}
-
 static enum fulcrum_status fit_points(struct fulcrum_sm_fit *out,
     const struct context *context, size_t count, struct fulcrum_error *err)
 {
@@ -228,7 +198,17 @@ static enum fulcrum_status fit_points(struct fulcrum_sm_fit *out,
         .start_count = 4};
     enum fulcrum_status status = fulcrum_fit(&fit, &problem, err);
     if (status == FULCRUM_OK) {
-        *out = result_of(&fit, context->sm_count);
+        double sm_count = context->sm_count;
+        bool has_train = fit.parameter[TRAIN].value > 0;
+        *out = (struct fulcrum_sm_fit){.sm_count = sm_count,
+            .per_batch_s = fit.parameter[PER_BATCH].value,
+            .per_item_s = fit.parameter[PER_ITEM].value,
+            .train_step_s = has_train ? fit.parameter[TRAIN].value : (double)NAN,
+            .launch_bound_frac = fit.parameter[LAUNCH].value,
+            .math_frac = fit.parameter[MATH].value,
+            .train_launch_bound_frac =
+                has_train ? fit.parameter[TRAIN_LAUNCH].value : (double)NAN,
+            .fit = fit};
     }
     free(x);
     free(y);
@@ -240,7 +220,15 @@ enum fulcrum_status fulcrum_fit_sm(struct fulcrum_sm_fit *out,
     struct fulcrum_error *err)
 {
     const struct context context = context_of(points, sm_count);
-    TRY(check_points(points, count, sm_count, err));
+    for (size_t i = 0; i < count; i++) {
+        const struct fulcrum_sm_point *point = &points[i];
+        bool is_good = point->sm_count >= 1 && point->sm_count <= sm_count &&
+                       point->batch >= 0 && isfinite(point->batch);
+        FAIL_IF(!is_good, err, FULCRUM_ERR_RANGE,
+            "SM sweep: a batch of %.6g on %.6g SMs, expected at least 0 and 1 to "
+            "%.6g",
+            point->batch, point->sm_count, sm_count);
+    }
     size_t sms = distinct_of(points, count, sm_count_of, LEAST_SM_COUNTS);
     size_t sizes = distinct_of(points, count, batch_of, LEAST_BATCHES);
     FAIL_IF(sms < LEAST_SM_COUNTS || sizes < LEAST_BATCHES, err, FULCRUM_ERR_NO_FIT,

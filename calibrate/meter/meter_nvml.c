@@ -245,22 +245,6 @@ static enum fulcrum_status choose_ways(
                : fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED, "%s", all.detail);
 }
 
-static enum fulcrum_status start_sampler(
-    struct fulcrum_meter_state *state, struct fulcrum_error *err)
-{
-    bool needs_sampler = 0;
-    for (size_t i = 0; i < state->count; i++) {
-        needs_sampler |= state->gauge[i].way != BY_COUNTER;
-    }
-    if (!needs_sampler) {
-        return FULCRUM_OK;
-    }
-    FAIL_IF(pthread_create(&state->sampler, NULL, sample, state) != 0, err,
-        FULCRUM_ERR_UNSUPPORTED, "the thread that asks for watts cannot be started");
-    state->has_sampler = 1;
-    return FULCRUM_OK;
-}
-
 static struct fulcrum_meter_state *state_new(void)
 {
     struct fulcrum_meter_state *state = calloc(1, sizeof *state);
@@ -288,7 +272,17 @@ static enum fulcrum_status open_gpus(
     TRY(choose_ways(state, err));
     /* The first samples, so that joules count from here. */
     take_all_watts(state);
-    return start_sampler(state, err);
+    bool needs_sampler = 0;
+    for (size_t i = 0; i < state->count; i++) {
+        needs_sampler |= state->gauge[i].way != BY_COUNTER;
+    }
+    if (!needs_sampler) {
+        return FULCRUM_OK;
+    }
+    FAIL_IF(pthread_create(&state->sampler, NULL, sample, state) != 0, err,
+        FULCRUM_ERR_UNSUPPORTED, "the thread that asks for watts cannot be started");
+    state->has_sampler = 1;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status nvml_open(

@@ -318,23 +318,6 @@ static void take_training(struct fulcrum_r2d2 *network)
         &network->layers, pool, options->train_unroll, options->train_batch);
 }
 
-static void take_buffers(struct fulcrum_r2d2 *network)
-{
-    size_t count = network->layers.parameter_count;
-    struct fulcrum_pool *pool = &network->pool;
-    network->parameters = fulcrum_pool_take_floats(pool, count);
-    network->target_parameters = fulcrum_pool_take_floats(pool, count);
-    network->adam = fulcrum_r2d2_adam(count);
-    network->adam.mean = fulcrum_pool_take_floats(pool, count);
-    network->adam.square = fulcrum_pool_take_floats(pool, count);
-    network->scratch = fulcrum_r2d2_scratch_take(&network->layers, pool);
-    take_inference(network);
-    take_training(network);
-    network->inference.scratch = &network->scratch;
-    network->online.scratch = &network->scratch;
-    network->target.scratch = &network->scratch;
-}
-
 static void renew_target(struct fulcrum_r2d2 *network)
 {
     memcpy(network->target_parameters, network->parameters,
@@ -348,7 +331,19 @@ enum fulcrum_status fulcrum_r2d2_new(struct fulcrum_r2d2 **out,
     TRY_MEMORY(network, err, "no memory for a network");
     network->options = *options;
     network->layers = fulcrum_r2d2_layers_make(&options->shape);
-    take_buffers(network);
+    size_t count = network->layers.parameter_count;
+    struct fulcrum_pool *pool = &network->pool;
+    network->parameters = fulcrum_pool_take_floats(pool, count);
+    network->target_parameters = fulcrum_pool_take_floats(pool, count);
+    network->adam = fulcrum_r2d2_adam(count);
+    network->adam.mean = fulcrum_pool_take_floats(pool, count);
+    network->adam.square = fulcrum_pool_take_floats(pool, count);
+    network->scratch = fulcrum_r2d2_scratch_take(&network->layers, pool);
+    take_inference(network);
+    take_training(network);
+    network->inference.scratch = &network->scratch;
+    network->online.scratch = &network->scratch;
+    network->target.scratch = &network->scratch;
     if (network->pool.is_exhausted) {
         fulcrum_r2d2_free(network);
         return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY,

@@ -382,30 +382,25 @@ static void fill(const struct fulcrum_window_room *room, const struct passage *p
     };
 }
 
-static struct fulcrum_live_plan plan_of(
-    struct fulcrum_window_room *room, const struct fulcrum_measure_config *config)
-{
-    const struct fulcrum_measure_training *training = &room->options->training;
-    return (struct fulcrum_live_plan){.steppers = room->steppers,
-        .actor_count = config->actor_count,
-        .envs_per_actor = config->envs_per_actor,
-        .inference = {room->bench.learner, room->bench.state, room->bench.learner_info,
-            room->bench.learner_options.max_batch},
-        .training = room->training,
-        .policy = config->policy,
-        .batch_requests = fulcrum_measure_batch_requests(config),
-        .env_steps_per_train_step = training->env_steps_per_train_step,
-        .queue_train_steps = training->queue_train_steps,
-        .train_steps_per_copy = training->steps_per_copy,
-        .placement = &room->placement,
-        .recorder = room->recorder};
-}
-
 enum fulcrum_status fulcrum_window_take(struct fulcrum_window_room *room,
     const struct fulcrum_measure_config *config, struct fulcrum_measure_window *out,
     struct fulcrum_error *err)
 {
-    const struct fulcrum_live_plan plan = plan_of(room, config);
+    const struct fulcrum_measure_training *training = &room->options->training;
+    const struct fulcrum_live_plan plan =
+        (struct fulcrum_live_plan){.steppers = room->steppers,
+            .actor_count = config->actor_count,
+            .envs_per_actor = config->envs_per_actor,
+            .inference = {room->bench.learner, room->bench.state,
+                room->bench.learner_info, room->bench.learner_options.max_batch},
+            .training = room->training,
+            .policy = config->policy,
+            .batch_requests = fulcrum_measure_batch_requests(config),
+            .env_steps_per_train_step = training->env_steps_per_train_step,
+            .queue_train_steps = training->queue_train_steps,
+            .train_steps_per_copy = training->steps_per_copy,
+            .placement = &room->placement,
+            .recorder = room->recorder};
     struct fulcrum_live *live = NULL;
     struct passage passage = {.own_cpu_s = 0.0};
     struct pulse before = {.worst_rel = 0.0};

@@ -125,22 +125,6 @@ static void fill_input(struct fulcrum_bench *bench)
     }
 }
 
-static struct fulcrum_nominal_training nominal_of(
-    const struct fulcrum_calibrate_options *options)
-{
-    bool is_r2d2 = options->network == FULCRUM_NETWORK_R2D2;
-    struct fulcrum_nominal_training nominal = {
-        is_r2d2 ? 64.0 : 256.0, is_r2d2 ? 80.0 : 1.0, is_r2d2 ? 40.0 : 0.0};
-    if (options->nominal_train_batch > 0.0) {
-        nominal.batch = options->nominal_train_batch;
-    }
-    if (options->nominal_unroll > 0.0 && is_r2d2) {
-        nominal.unroll = options->nominal_unroll;
-        nominal.burn_in = options->nominal_burn_in;
-    }
-    return nominal;
-}
-
 void fulcrum_bench_accelerator(
     struct fulcrum_machine *machine, const struct fulcrum_learner_info *info)
 {
@@ -163,7 +147,17 @@ static enum fulcrum_status open_learner(struct fulcrum_bench *bench,
     bench->learner = fulcrum_learner_find(name);
     FAIL_IF(bench->learner == NULL, err, FULCRUM_ERR_UNKNOWN_NAME,
         "there is no learner %s", name);
-    bench->nominal = nominal_of(options);
+    bool is_r2d2 = options->network == FULCRUM_NETWORK_R2D2;
+    struct fulcrum_nominal_training nominal = {
+        is_r2d2 ? 64.0 : 256.0, is_r2d2 ? 80.0 : 1.0, is_r2d2 ? 40.0 : 0.0};
+    if (options->nominal_train_batch > 0.0) {
+        nominal.batch = options->nominal_train_batch;
+    }
+    if (options->nominal_unroll > 0.0 && is_r2d2) {
+        nominal.unroll = options->nominal_unroll;
+        nominal.burn_in = options->nominal_burn_in;
+    }
+    bench->nominal = nominal;
     bench->learner_options = (struct fulcrum_learner_options){
         .network = options->network,
         .max_batch = MAX_BATCH,

@@ -256,21 +256,6 @@ static enum fulcrum_status open_learner(struct fulcrum_probe_state *state)
     return status;
 }
 
-static void choose_levels(struct fulcrum_probe_state *state)
-{
-    const struct fulcrum_learner_info *info = &state->bench->learner_info;
-    int shares = state->bench->learner->grant != NULL && info->least_sm_count > 0;
-    for (size_t i = 0; i < LEVEL_MAX; i++) {
-        struct level level = standard_levels[i];
-        bool is_share = level.sm_count > 0;
-        /* A fraction of what the learner was given, as the table has it. */
-        level.sm_count *= info->granted_sm_count;
-        if (!is_share || (shares && level.sm_count >= info->least_sm_count)) {
-            state->level[state->level_count++] = level;
-        }
-    }
-}
-
 static void init_recordings(struct fulcrum_probe_state *state)
 {
     static const char *const conditions[FAMILY_COUNT] = {[HELD] = "held, idle",
@@ -324,7 +309,17 @@ static enum fulcrum_status gpu_power_open(struct fulcrum_bench *bench,
         return status;
     }
     if (state->set != NULL && open_learner(state) == FULCRUM_OK) {
-        choose_levels(state);
+        const struct fulcrum_learner_info *info = &state->bench->learner_info;
+        int shares = state->bench->learner->grant != NULL && info->least_sm_count > 0;
+        for (size_t i = 0; i < LEVEL_MAX; i++) {
+            struct level level = standard_levels[i];
+            bool is_share = level.sm_count > 0;
+            /* A fraction of what the learner was given, as the table has it. */
+            level.sm_count *= info->granted_sm_count;
+            if (!is_share || (shares && level.sm_count >= info->least_sm_count)) {
+                state->level[state->level_count++] = level;
+            }
+        }
         ask_facts(state, 0);
     }
     *out = state;
@@ -340,25 +335,6 @@ static int gpu_power_rests(const struct fulcrum_probe_state *state)
 static bool run_goes_on(void *user)
 {
     return fulcrum_bench_goes_on(user, HUGE_VAL);
-}
-
-static struct fulcrum_duty_cycle duty_of(
-    struct fulcrum_probe_state *state, const struct level *level)
-{
-    static const enum fulcrum_duty_cycle_work works[FAMILY_COUNT] = {
-        [HELD] = FULCRUM_DUTY_NOTHING,
-        [TRAINING] = FULCRUM_DUTY_TRAINING,
-        [INFERENCE] = FULCRUM_DUTY_INFERENCE,
-        [LARGE_SHARE] = FULCRUM_DUTY_TRAINING,
-        [SMALL_SHARE] = FULCRUM_DUTY_TRAINING};
-    return (struct fulcrum_duty_cycle){.learner = state->bench->learner,
-        .state = state->learner,
-        .work = works[level->family],
-        .busy_frac = level->busy_frac,
-        .batch = INFERENCE_BATCH,
-        .action = state->bench->action,
-        .goes_on = run_goes_on,
-        .user = state->bench};
 }
 
 /* Puts the SMs asked for in force; 0 where the device refuses. */
@@ -402,7 +378,21 @@ static enum fulcrum_status keep_sample(struct fulcrum_probe_state *state,
 static enum fulcrum_status run_level(
     struct fulcrum_probe_state *state, struct level *level, struct fulcrum_error *err)
 {
-    const struct fulcrum_duty_cycle duty = duty_of(state, level);
+    static const enum fulcrum_duty_cycle_work works[FAMILY_COUNT] = {
+        [HELD] = FULCRUM_DUTY_NOTHING,
+        [TRAINING] = FULCRUM_DUTY_TRAINING,
+        [INFERENCE] = FULCRUM_DUTY_INFERENCE,
+        [LARGE_SHARE] = FULCRUM_DUTY_TRAINING,
+        [SMALL_SHARE] = FULCRUM_DUTY_TRAINING};
+    const struct fulcrum_duty_cycle duty =
+        (struct fulcrum_duty_cycle){.learner = state->bench->learner,
+            .state = state->learner,
+            .work = works[level->family],
+            .busy_frac = level->busy_frac,
+            .batch = INFERENCE_BATCH,
+            .action = state->bench->action,
+            .goes_on = run_goes_on,
+            .user = state->bench};
     struct fulcrum_duty_cycle_reading done;
     struct fulcrum_energy_reading energy;
     enum fulcrum_status status = fulcrum_duty_cycle_run(

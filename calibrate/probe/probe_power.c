@@ -70,20 +70,6 @@ static void find_meter(struct fulcrum_probe_state *state)
     }
 }
 
-static void choose_levels(struct fulcrum_probe_state *state)
-{
-    double cores = state->bench->machine.cpu.core_count;
-    double most = fmin(cores, (double)state->bench->max_threads);
-    const double wanted[LEVEL_MAX] = {0.0, 1.0, floor(0.5 * most), most};
-    for (size_t i = 0; i < LEVEL_MAX; i++) {
-        if (state->level_count == 0 ||
-            wanted[i] > state->level[state->level_count - 1]) {
-            state->level[state->level_count] = wanted[i];
-            state->level_count++;
-        }
-    }
-}
-
 static enum fulcrum_status power_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
@@ -98,7 +84,16 @@ static enum fulcrum_status power_open(struct fulcrum_bench *bench,
     find_meter(state);
     enum fulcrum_status status = FULCRUM_OK;
     if (state->meter != NULL) {
-        choose_levels(state);
+        double cores = state->bench->machine.cpu.core_count;
+        double most = fmin(cores, (double)state->bench->max_threads);
+        const double wanted[LEVEL_MAX] = {0.0, 1.0, floor(0.5 * most), most};
+        for (size_t i = 0; i < LEVEL_MAX; i++) {
+            if (state->level_count == 0 ||
+                wanted[i] > state->level[state->level_count - 1]) {
+                state->level[state->level_count] = wanted[i];
+                state->level_count++;
+            }
+        }
         status = fulcrum_actor_threads_new(&state->actor_threads, &bench->stage,
             (size_t)state->level[state->level_count - 1], bench->step_s, err);
     }
@@ -256,27 +251,21 @@ static enum fulcrum_status fit_package(
     return findings->status;
 }
 
-static void report_reasons(
-    const struct fulcrum_probe_state *state, struct fulcrum_findings *findings)
-{
-    const struct fulcrum_meter *const *meter = fulcrum_meters();
-    fulcrum_findings_note(findings, "power", "not measured");
-    for (size_t i = 0; i < METER_MAX && meter[i] != NULL; i++) {
-        if (meter[i]->scope != FULCRUM_METER_CPU_PACKAGE) {
-            continue;
-        }
-        char key[48];
-        (void)snprintf(key, sizeof key, "power_%s", meter[i]->name);
-        fulcrum_findings_note(findings, key, "%s", state->reason[i]);
-    }
-}
-
 static enum fulcrum_status power_report(struct fulcrum_probe_state *state,
     struct fulcrum_calibration *calibration, struct fulcrum_error *err)
 {
     struct fulcrum_findings findings = {calibration, FULCRUM_OK, err};
     if (state->meter == NULL) {
-        report_reasons(state, &findings);
+        const struct fulcrum_meter *const *meter = fulcrum_meters();
+        fulcrum_findings_note(&findings, "power", "not measured");
+        for (size_t i = 0; i < METER_MAX && meter[i] != NULL; i++) {
+            if (meter[i]->scope != FULCRUM_METER_CPU_PACKAGE) {
+                continue;
+            }
+            char key[48];
+            (void)snprintf(key, sizeof key, "power_%s", meter[i]->name);
+            fulcrum_findings_note(&findings, key, "%s", state->reason[i]);
+        }
         return findings.status;
     }
     fulcrum_findings_note(&findings, "power", "measured with %s: %s",

@@ -70,22 +70,6 @@ static void sm_close(struct fulcrum_probe_state *state)
     free(state);
 }
 
-static void init_item(struct item *item, const struct fulcrum_probe_state *state)
-{
-    struct fulcrum_series header = {.unit = "s", .x_name = "sms"};
-    (void)snprintf(header.name, sizeof header.name, "%s",
-        item->batch > 0 ? "inference_sm" : "train_sm");
-    if (item->batch > 0) {
-        (void)snprintf(
-            header.condition, sizeof header.condition, "batch %zu", item->batch);
-    } else {
-        (void)snprintf(header.condition, sizeof header.condition, "%zu x (%zu + %zu)",
-            state->options.train_batch, state->options.train_burn_in,
-            state->options.train_unroll);
-    }
-    fulcrum_recording_init(&item->recording, &header, &state->bench->alone);
-}
-
 static enum fulcrum_status sm_open(struct fulcrum_bench *bench,
     struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
@@ -106,7 +90,19 @@ static enum fulcrum_status sm_open(struct fulcrum_bench *bench,
     state->sm_count = fulcrum_sm_counts(state->sm_counts, &steps);
     for (size_t i = 0; i < ITEMS; i++) {
         state->items[i].batch = i < BATCHES ? (size_t)batches[i] : 0;
-        init_item(&state->items[i], state);
+        struct item *item = &state->items[i];
+        struct fulcrum_series header = {.unit = "s", .x_name = "sms"};
+        (void)snprintf(header.name, sizeof header.name, "%s",
+            item->batch > 0 ? "inference_sm" : "train_sm");
+        if (item->batch > 0) {
+            (void)snprintf(
+                header.condition, sizeof header.condition, "batch %zu", item->batch);
+        } else {
+            (void)snprintf(header.condition, sizeof header.condition,
+                "%zu x (%zu + %zu)", state->options.train_batch,
+                state->options.train_burn_in, state->options.train_unroll);
+        }
+        fulcrum_recording_init(&item->recording, &header, &state->bench->alone);
     }
     *out = state;
     return FULCRUM_OK;

@@ -60,8 +60,12 @@ static void threads_close(struct fulcrum_probe_state *state)
     free(state);
 }
 
-static void init_recordings(struct fulcrum_probe_state *state)
+static enum fulcrum_status threads_open(struct fulcrum_bench *bench,
+    struct fulcrum_probe_state **out, struct fulcrum_error *err)
 {
+    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
+    TRY_MEMORY(state, err, "threads probe");
+    state->bench = bench;
     struct fulcrum_series header = {.name = "throughput",
         .unit = "steps/s",
         .x_name = "threads",
@@ -74,15 +78,6 @@ static void init_recordings(struct fulcrum_probe_state *state)
     header = (struct fulcrum_series){
         .name = "throughput_cpu_share", .x_name = "threads", .condition = "alone"};
     fulcrum_recording_init(&state->cpu_share, &header, canary);
-}
-
-static enum fulcrum_status threads_open(struct fulcrum_bench *bench,
-    struct fulcrum_probe_state **out, struct fulcrum_error *err)
-{
-    struct fulcrum_probe_state *state = calloc(1, sizeof *state);
-    TRY_MEMORY(state, err, "threads probe");
-    state->bench = bench;
-    init_recordings(state);
     state->count_count =
         fulcrum_thread_counts(state->count, (size_t)bench->machine.cpu.core_count,
             (size_t)bench->machine.cpu.thread_count, bench->max_threads);

@@ -185,25 +185,6 @@ static int forward(void *context, const double *parameter, double *out)
     return 1;
 }
 
-static enum fulcrum_status check_curve(
-    const struct fulcrum_formula_plan *plan, size_t index, struct fulcrum_error *err)
-{
-    const struct fulcrum_formula_curve *curve = &plan->curves[index];
-    FAIL_IF(
-        isnan(curve->ceiling_per_s) == has_ceiling(plan) || curve->ceiling_per_s <= 0.0,
-        err, FULCRUM_ERR_RANGE,
-        "ceiling of curve %zu = %g: expected numbers above 0, or none at all", index,
-        curve->ceiling_per_s);
-    for (size_t i = 0; i < curve->count; i++) {
-        FAIL_IF(!(curve->env_count[i] > 0.0) || !(curve->steps_per_s[i] > 0.0) ||
-                    isinf(curve->env_count[i]) || isinf(curve->steps_per_s[i]),
-            err, FULCRUM_ERR_RANGE,
-            "%g steps/s of %g environments: expected numbers above 0",
-            curve->steps_per_s[i], curve->env_count[i]);
-    }
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status check(
     const struct fulcrum_formula_plan *plan, size_t *points, struct fulcrum_error *err)
 {
@@ -212,7 +193,19 @@ static enum fulcrum_status check(
         plan->curve_count, (int)FULCRUM_FORMULA_CURVES_MOST);
     *points = 0;
     for (size_t k = 0; k < plan->curve_count; k++) {
-        TRY(check_curve(plan, k, err));
+        const struct fulcrum_formula_curve *curve = &plan->curves[k];
+        FAIL_IF(isnan(curve->ceiling_per_s) == has_ceiling(plan) ||
+                    curve->ceiling_per_s <= 0.0,
+            err, FULCRUM_ERR_RANGE,
+            "ceiling of curve %zu = %g: expected numbers above 0, or none at all", k,
+            curve->ceiling_per_s);
+        for (size_t i = 0; i < curve->count; i++) {
+            FAIL_IF(!(curve->env_count[i] > 0.0) || !(curve->steps_per_s[i] > 0.0) ||
+                        isinf(curve->env_count[i]) || isinf(curve->steps_per_s[i]),
+                err, FULCRUM_ERR_RANGE,
+                "%g steps/s of %g environments: expected numbers above 0",
+                curve->steps_per_s[i], curve->env_count[i]);
+        }
         *points += plan->curves[k].count;
     }
     return *points >= 2 ? FULCRUM_OK

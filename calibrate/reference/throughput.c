@@ -402,24 +402,6 @@ struct trial {
     bool wants_bound; /* rather than a solution */
 };
 
-static enum fulcrum_status bound_place(struct fulcrum_predictor *predictor,
-    const struct fulcrum_point *point, struct solved *out, struct fulcrum_error *err)
-{
-    const struct fulcrum_design *design = NULL;
-    struct fulcrum_replicas replicas;
-    TRY(fulcrum_predictor_design(predictor, point, &design, err));
-    TRY(fulcrum_design_to_network(design, &replicas, err));
-    const struct fulcrum_network *network = &replicas.network;
-    struct fulcrum_cpu_drain drain;
-    fulcrum_cpu_drain_init(
-        &drain, &network->cpu, network->actors, network->step.mean_s);
-    out->steps_per_s = replicas.count * replicas.steps_per_request *
-                       fulcrum_ceiling_per_s(network, &drain);
-    out->cpu_w = NAN;
-    out->gpu_w = NAN;
-    return FULCRUM_OK;
-}
-
 static enum fulcrum_status solve_place(const struct context *context,
     const struct place *place, const struct trial *trial, struct solved *out,
     struct fulcrum_error *err)
@@ -437,7 +419,20 @@ static enum fulcrum_status solve_place(const struct context *context,
     }
     struct fulcrum_point point = {.varied = settings, .varied_count = count};
     if (trial->wants_bound) {
-        return bound_place(context->predictors[place->reference], &point, out, err);
+        struct fulcrum_predictor *predictor = context->predictors[place->reference];
+        const struct fulcrum_design *design = NULL;
+        struct fulcrum_replicas replicas;
+        TRY(fulcrum_predictor_design(predictor, &point, &design, err));
+        TRY(fulcrum_design_to_network(design, &replicas, err));
+        const struct fulcrum_network *network = &replicas.network;
+        struct fulcrum_cpu_drain drain;
+        fulcrum_cpu_drain_init(
+            &drain, &network->cpu, network->actors, network->step.mean_s);
+        out->steps_per_s = replicas.count * replicas.steps_per_request *
+                           fulcrum_ceiling_per_s(network, &drain);
+        out->cpu_w = NAN;
+        out->gpu_w = NAN;
+        return FULCRUM_OK;
     }
     struct fulcrum_predict_options options = {.solver = trial->solver};
     struct fulcrum_prediction prediction;

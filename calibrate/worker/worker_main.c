@@ -195,23 +195,6 @@ static void on_fault(int number, siginfo_t *info, void *context)
     (void)raise(number);
 }
 
-static void watch_guard(struct server *server, size_t memory_byte)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    unsigned char *last = server->memory + memory_byte - page;
-    guard.begin = last;
-    guard.end = last + page;
-    guard.word = server->word;
-    guard.observation_byte = server->word[FULCRUM_WORKER_OBSERVATION_BYTE];
-    (void)mprotect(last, page, PROT_READ);
-    static char stack[SIGNAL_STACK_BYTE];
-    const stack_t signal_stack = {.ss_sp = stack, .ss_size = sizeof stack};
-    (void)sigaltstack(&signal_stack, NULL);
-    struct sigaction action = {
-        .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    (void)sigaction(SIGSEGV, &action, NULL);
-}
-
 static const struct fulcrum_env_api *load(struct server *server)
 {
     void *library = dlopen(server->path, RTLD_NOW | RTLD_LOCAL);
@@ -296,7 +279,20 @@ static int map_memory(struct server *server)
     server->observation =
         (float *)(void *)(server->memory +
                           server->word[FULCRUM_WORKER_OBSERVATION_OFFSET]);
-    watch_guard(server, (size_t)size.st_size);
+    size_t memory_byte = (size_t)size.st_size;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *last = server->memory + memory_byte - page;
+    guard.begin = last;
+    guard.end = last + page;
+    guard.word = server->word;
+    guard.observation_byte = server->word[FULCRUM_WORKER_OBSERVATION_BYTE];
+    (void)mprotect(last, page, PROT_READ);
+    static char stack[SIGNAL_STACK_BYTE];
+    const stack_t signal_stack = {.ss_sp = stack, .ss_size = sizeof stack};
+    (void)sigaltstack(&signal_stack, NULL);
+    struct sigaction action = {
+        .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    (void)sigaction(SIGSEGV, &action, NULL);
     return 1;
 }
 

@@ -59,8 +59,14 @@ static const char *output_path(const struct fulcrum_context *context)
     return context->format == FULCRUM_FORMAT_JSON ? NULL : standard_path;
 }
 
-static void warn(const struct fulcrum_calibration *calibration)
+static enum fulcrum_status hand_out(const struct fulcrum_calibration *calibration,
+    struct fulcrum_context *context, struct fulcrum_error *err)
 {
+    const char *path = output_path(context);
+    enum fulcrum_status status = fulcrum_calibration_save(calibration, path, err);
+    if (status != FULCRUM_OK || path == NULL) {
+        return status;
+    }
     for (size_t i = 0; i < calibration->note_count; i++) {
         if (strcmp(calibration->notes[i].key, "warning") == 0) {
             fulcrum_message_warn("%s", calibration->notes[i].text);
@@ -72,17 +78,6 @@ static void warn(const struct fulcrum_calibration *calibration)
                 calibration->fits[i].warning);
         }
     }
-}
-
-static enum fulcrum_status hand_out(const struct fulcrum_calibration *calibration,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    const char *path = output_path(context);
-    enum fulcrum_status status = fulcrum_calibration_save(calibration, path, err);
-    if (status != FULCRUM_OK || path == NULL) {
-        return status;
-    }
-    warn(calibration);
     fulcrum_message_note(context, "%s%s", path,
         calibration->complete ? ""
                               : " holds what was measured; it is marked incomplete");

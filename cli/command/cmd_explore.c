@@ -7,19 +7,282 @@
  * the head of every output, because a ratio sweep with a fixed number of actors answers
  * another question than one in which it grows with the threads.
  */
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/command/explore_job.h"
 #include "cli/message.h"
 #include "cli/options/actors_rule.h"
 #include "cli/options/design_options.h"
 #include "cli/options/solve_options.h"
+#include "cli/progress.h"
 #include "cli/range.h"
+#include "cli/result/sweep_columns.h"
+#include "cli/result/sweep_finding.h"
+#include "cli/result/sweep_writer.h"
+#include "model/study/sweep.h"
 #include "model/try.h"
+
+/*
+ * All points are written as they come. A front is known at the end only, and its points
+ * are few beside those of the sweep: their numbers are found first, without intervals
+ * where the sweep is large, and then they are predicted once more in full. A point's
+ * random streams come from its number, so that it comes out the same.
+ */
+
+struct explore_job {
+    struct fulcrum_sweep_plan plan;
+    struct fulcrum_sweep_axis axes[FULCRUM_SWEEP_AXES_MOST];
+    double *values[FULCRUM_SWEEP_AXES_MOST];
+    double *actor_choices;
+    size_t point_count;
+    size_t done;
+    size_t failed;
+    size_t rough; /* points whose method may err by more than a per cent */
+    char reason[FULCRUM_REASON_BYTE]; /* of the first point that cannot run */
+    char calibrations[200];
+    char actors_rule[200];
+    char machine[180];
+    struct fulcrum_yardstick *yardstick;
+    int spares_simulation; /* as nobody asked for an accuracy */
+    struct fulcrum_sweep_writer *writer;
+    struct fulcrum_sweep_finding *finding;
+    struct fulcrum_sweep_optima *optima;
+    struct fulcrum_sweep_best *best;
+    struct fulcrum_sweep_pareto pareto; /* metric_count 0: all points are written */
+    struct fulcrum_sweep_front *front;
+    const size_t *chosen; /* the points on it, borrowed from it */
+    size_t chosen_count;
+    size_t written; /* of them */
+    int interrupted;
+    struct fulcrum_progress progress;
+    double visited_s; /* on the clock of the progress */
+    const volatile sig_atomic_t *stop;
+    FILE *out;
+    enum fulcrum_status status; /* of what a visit could not do */
+    struct fulcrum_error failure;
+    int write_error; /* errno once writing has failed */
+};
+
+/* The error of a method beyond which the points that have it are counted. */
+#define ROUGH_ERROR_REL 0.01
+
+/* Longest time without new points, as far as points allow: progress stays lively. */
+#define VISIT_INTERVAL_S 0.1
+
+typedef enum fulcrum_sweep_wish wish_of_visitor(void *context);
+typedef int visit_of_visitor(
+    void *context, const struct fulcrum_sweep_point *points, size_t count);
+
+/* The three calls of a sweep: these two on any thread, the visits on this one. */
+static enum fulcrum_sweep_wish wish(void *context)
+{
+    const struct explore_job *job = context;
+    if (*job->stop != 0 && !job->interrupted) {
+        return FULCRUM_SWEEP_VISIT_NOW;
+    }
+    double waited_s = job->progress.clock_s() - job->visited_s;
+    return waited_s > VISIT_INTERVAL_S ? FULCRUM_SWEEP_VISIT_SOON : FULCRUM_SWEEP_GO_ON;
+}
+
+static void prepare_point(
+    void *context, size_t slot, const struct fulcrum_sweep_point *point)
+{
+    const struct explore_job *job = context;
+    fulcrum_sweep_writer_prepare(job->writer, slot, point);
+}
+
+static void show_progress(
+    struct explore_job *job, size_t done, size_t all, const char *what)
+{
+    char stage[96];
+    (void)snprintf(stage, sizeof stage, "%zu of %zu points%s", done, all, what);
+    fulcrum_progress_update(&job->progress, (double)done / (double)all, stage);
+    job->visited_s = job->progress.clock_s();
+}
+
+/* What the sentences at the end are made of. */
+static void note_points(
+    struct explore_job *job, const struct fulcrum_sweep_point *points, size_t count)
+{
+    fulcrum_sweep_finding_add(job->finding, points, count);
+    fulcrum_sweep_optima_add(job->optima, points, count);
+    for (size_t i = 0; i < count; i++) {
+        int ok = points[i].status == FULCRUM_OK;
+        if (!ok && job->failed++ == 0) {
+            (void)snprintf(job->reason, sizeof job->reason, "%s", points[i].reason);
+        }
+        job->rough +=
+            ok && points[i].prediction.solver_error_rel > ROUGH_ERROR_REL ? 1 : 0;
+    }
+    job->done += count;
+    show_progress(job, job->done, job->point_count, "");
+}
+
+static void write_points(
+    struct explore_job *job, const struct fulcrum_sweep_point *points, size_t count)
+{
+    errno = 0;
+    fulcrum_sweep_writer_add(job->writer, points, count);
+    if (ferror(job->out) != 0) {
+        job->write_error = errno != 0 ? errno : EIO;
+    }
+    job->written += count;
+}
+
+static int visit_all(
+    void *context, const struct fulcrum_sweep_point *points, size_t count)
+{
+    struct explore_job *job = context;
+    write_points(job, points, count);
+    note_points(job, points, count);
+    return *job->stop != 0 || job->write_error != 0;
+}
+
+static int visit_to_find(
+    void *context, const struct fulcrum_sweep_point *points, size_t count)
+{
+    struct explore_job *job = context;
+    job->status = fulcrum_sweep_front_add(job->front, points, count, &job->failure);
+    note_points(job, points, count);
+    return *job->stop != 0 || job->status != FULCRUM_OK;
+}
+
+/* What was found before Ctrl-C is written to its end. */
+static int visit_front(
+    void *context, const struct fulcrum_sweep_point *points, size_t count)
+{
+    struct explore_job *job = context;
+    write_points(job, points, count);
+    show_progress(job, job->written, job->chosen_count, " on the front");
+    return (*job->stop != 0 && !job->interrupted) || job->write_error != 0;
+}
+
+/* All points failed: the sweep has no result, and the first reason is the message. */
+static enum fulcrum_status judge(const struct explore_job *job,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    FAIL_IF(job->failed == job->done && job->done > 0, err, FULCRUM_ERR_INFEASIBLE,
+        "no point can run: %s", job->reason);
+    if (job->failed > 0) {
+        fulcrum_message_warn_in(context, "%zu of %zu points cannot run: %s",
+            job->failed, job->done, job->reason);
+    }
+    return FULCRUM_OK;
+}
+
+/* The sentence of the sweep, then one for each metric along each axis. */
+static void note_finding(
+    const struct explore_job *job, const char *finding, struct fulcrum_context *context)
+{
+    fulcrum_message_note(context, "found: %s", finding);
+    for (size_t i = 0; i < FULCRUM_SWEEP_METRICS * job->plan.axis_count; i++) {
+        char text[900];
+        if (fulcrum_sweep_optima_text(job->optima, i / job->plan.axis_count,
+                i % job->plan.axis_count, text, sizeof text)) {
+            fulcrum_message_note(context, "%s", text);
+        }
+    }
+}
+
+/* Runs a sweep with its progress. Ctrl-C is no failure: `interrupted` tells. */
+static enum fulcrum_status run_sweep(const struct fulcrum_scenario *scenario,
+    struct explore_job *job, const struct fulcrum_sweep_visitor *visitor,
+    const struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    fulcrum_progress_start(&job->progress, context);
+    job->visited_s = job->progress.clock_s();
+    enum fulcrum_status status = fulcrum_sweep_run(scenario, &job->plan, visitor, err);
+    fulcrum_progress_end(&job->progress);
+    FAIL_IF(job->write_error != 0, err, FULCRUM_ERR_FILE, "%s: cannot be written: %s",
+        context->output_path != NULL ? context->output_path : "standard output",
+        strerror(job->write_error));
+    if (job->status != FULCRUM_OK) {
+        return fulcrum_fail(err, job->status, "%s", job->failure.detail);
+    }
+    if (status == FULCRUM_ERR_INTERRUPTED) {
+        job->interrupted = 1;
+        return FULCRUM_OK;
+    }
+    return status;
+}
+
+/* The last lines of the output, and what is said of it. */
+static enum fulcrum_status end_output(
+    struct explore_job *job, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    char text[1200];
+    fulcrum_sweep_finding_text(job->finding, text, sizeof text);
+    enum fulcrum_status status = fulcrum_sweep_writer_end(
+        job->writer, text, job->optima, !job->interrupted, err);
+    if (job->interrupted) {
+        fulcrum_message_warn_in(context, "interrupted: %s%zu of %zu points %s there",
+            job->front != NULL ? "the front of " : "", job->done, job->point_count,
+            job->front != NULL ? "is" : "are");
+        context->exit_code = FULCRUM_EXIT_INTERRUPTED;
+    } else if (status == FULCRUM_OK) {
+        note_finding(job, text, context);
+        if (job->spares_simulation && job->rough > 0) {
+            fulcrum_message_note(context,
+                "%zu of %zu points by equations that may be off by more than %g %% "
+                "(see "
+                "solver_error_rel); --half-width %g simulates those",
+                job->rough, job->done, 100.0 * ROUGH_ERROR_REL, ROUGH_ERROR_REL);
+        }
+    }
+    return status;
+}
+
+/*
+ * Predicts all points and writes each as it comes, then the notes.
+ *   job      its writer has begun
+ *   context  gets exit code 130 after Ctrl-C
+ *   fails    FULCRUM_ERR_FILE (the output cannot be written), FULCRUM_ERR_INFEASIBLE
+ *            (no point can run), as fulcrum_sweep_run
+ */
+static enum fulcrum_status write_every_point(const struct fulcrum_scenario *scenario,
+    struct explore_job *job, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_sweep_visitor visitor = {job, wish, prepare_point, visit_all};
+    TRY(run_sweep(scenario, job, &visitor, context, err));
+    TRY(judge(job, context, err));
+    return end_output(job, context, err);
+}
+
+/*
+ * Predicts all points and keeps those that are on the front of the job's metrics, after
+ * Ctrl-C of the points so far.
+ *   fails    as above; FULCRUM_ERR_RANGE (the front is too large)
+ */
+static enum fulcrum_status find_front(const struct fulcrum_scenario *scenario,
+    struct explore_job *job, struct fulcrum_context *context, struct fulcrum_error *err)
+{
+    const struct fulcrum_sweep_visitor visitor = {job, wish, NULL, visit_to_find};
+    TRY(fulcrum_sweep_front_new(
+        &job->plan, job->pareto.metrics, job->pareto.metric_count, &job->front, err));
+    /* Draws that would not be kept are those of the second time. */
+    double draws = job->plan.predict.draws;
+    job->plan.predict.draws = fulcrum_sweep_front_has_draws(job->front) ? draws : 0.0;
+    job->plan.front = job->front;
+    enum fulcrum_status status = run_sweep(scenario, job, &visitor, context, err);
+    job->plan.front = NULL;
+    job->plan.predict.draws = draws;
+    if (status == FULCRUM_OK) {
+        status = judge(job, context, err);
+    }
+    if (status == FULCRUM_OK) {
+        status =
+            fulcrum_sweep_front_end(job->front, &job->chosen, &job->chosen_count, err);
+    }
+    return status == FULCRUM_OK && job->chosen_count == 0
+               ? fulcrum_fail(err, FULCRUM_ERR_INFEASIBLE,
+                     "--pareto: no point has a value of every metric")
+               : status;
+}
 
 /* Draws behind the interval of each point. */
 #define EXPLORE_DRAWS       24.0
@@ -39,7 +302,7 @@ struct settings {
     int format;         /* enum fulcrum_sweep_format */
 };
 
-static int varies(const struct fulcrum_explore_job *job, const char *path)
+static int varies(const struct explore_job *job, const char *path)
 {
     for (size_t i = 0; i < job->plan.axis_count; i++) {
         if (strcmp(job->axes[i].field->path, path) == 0) {
@@ -51,26 +314,23 @@ static int varies(const struct fulcrum_explore_job *job, const char *path)
 
 /* "PATH=RANGE" */
 static enum fulcrum_status parse_axis(const char *text, struct fulcrum_context *context,
-    struct fulcrum_explore_job *job, struct fulcrum_error *err)
+    struct explore_job *job, struct fulcrum_error *err)
 {
     char path[96];
     size_t length = strcspn(text, "=");
-    if (text[length] != '=' || length == 0 || length >= sizeof path) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_FORMAT,
-            "--vary %s: expected PATH=RANGE, such as "
-            "machine.cpu.thread_count=8:1024:x2",
-            text);
-    }
+    FULCRUM_USAGE_IF(text[length] != '=' || length == 0 || length >= sizeof path,
+        context, err, FULCRUM_ERR_FORMAT,
+        "--vary %s: expected PATH=RANGE, such as "
+        "machine.cpu.thread_count=8:1024:x2",
+        text);
     memcpy(path, text, length);
     path[length] = '\0';
     const struct fulcrum_field *field = fulcrum_field_parse(path, context, err);
     if (field == NULL) {
         return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
     }
-    if (varies(job, field->path)) {
-        return fulcrum_usage_fail(
-            context, err, FULCRUM_ERR_RANGE, "--vary %s is given twice", field->path);
-    }
+    FULCRUM_USAGE_IF(varies(job, field->path), context, err, FULCRUM_ERR_RANGE,
+        "--vary %s is given twice", field->path);
     size_t i = job->plan.axis_count;
     size_t count = 0;
     enum fulcrum_status status =
@@ -85,14 +345,12 @@ static enum fulcrum_status parse_axis(const char *text, struct fulcrum_context *
 }
 
 static enum fulcrum_status parse_axes(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_explore_job *job,
-    struct fulcrum_error *err)
+    struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
 {
-    if (settings->vary.count == 0 || settings->vary.count > FULCRUM_SWEEP_AXES_MOST) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "explore takes 1 to %d times --vary PATH=RANGE",
-            (int)FULCRUM_SWEEP_AXES_MOST);
-    }
+    FULCRUM_USAGE_IF(
+        settings->vary.count == 0 || settings->vary.count > FULCRUM_SWEEP_AXES_MOST,
+        context, err, FULCRUM_ERR_RANGE,
+        "explore takes 1 to %d times --vary PATH=RANGE", (int)FULCRUM_SWEEP_AXES_MOST);
     job->plan.axes = job->axes;
     for (size_t i = 0; i < settings->vary.count; i++) {
         TRY(parse_axis(settings->vary.items[i], context, job, err));
@@ -102,8 +360,7 @@ static enum fulcrum_status parse_axes(const struct settings *settings,
 
 /* The number of actors is set, varied, follows the threads or is the best of a list. */
 static enum fulcrum_status read_actors_rule(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_explore_job *job,
-    struct fulcrum_error *err)
+    struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
 {
     int other_ways =
         varies(job, "run.actor_count") + !isnan(settings->design.actor_count);
@@ -135,7 +392,7 @@ static void describe_machine(
 
 static enum fulcrum_status start_writer(const struct settings *settings,
     const struct fulcrum_design_inputs *inputs, struct fulcrum_context *context,
-    struct fulcrum_explore_job *job, struct fulcrum_error *err)
+    struct explore_job *job, struct fulcrum_error *err)
 {
     fulcrum_calibration_names(inputs, job->calibrations, sizeof job->calibrations);
     char *out = job->actors_rule;
@@ -175,7 +432,7 @@ static double standard_draws(size_t point_count)
 
 /* What a large sweep takes to simulate, nobody wants to find out unasked. */
 static void choose_method(
-    const struct fulcrum_solver_settings *settings, struct fulcrum_explore_job *job)
+    const struct fulcrum_solver_settings *settings, struct explore_job *job)
 {
     struct fulcrum_solver_options *solver = &job->plan.predict.solver;
     if (job->point_count > THOROUGH_POINTS_MOST &&
@@ -187,8 +444,7 @@ static void choose_method(
 
 /* Everything that can be refused before the work starts. */
 static enum fulcrum_status prepare(const struct settings *settings,
-    struct fulcrum_context *context, struct fulcrum_explore_job *job,
-    struct fulcrum_error *err)
+    struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
 {
     enum fulcrum_status status = parse_axes(settings, context, job, err);
     if (status == FULCRUM_OK) {
@@ -218,7 +474,7 @@ static enum fulcrum_status prepare(const struct settings *settings,
 
 /* Before the output begins, so that nothing is written where it cannot run. */
 static enum fulcrum_status predict_yardstick(const struct settings *settings,
-    const struct fulcrum_scenario *scenario, struct fulcrum_explore_job *job,
+    const struct fulcrum_scenario *scenario, struct explore_job *job,
     struct fulcrum_error *err)
 {
     if (isnan(settings->relative_to)) {
@@ -244,29 +500,23 @@ struct question {
 };
 
 static enum fulcrum_status explore_all(const struct question *question,
-    struct fulcrum_context *context, struct fulcrum_explore_job *job,
-    struct fulcrum_error *err)
+    struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
 {
-    enum fulcrum_status status =
-        start_writer(question->settings, question->inputs, context, job, err);
-    if (status == FULCRUM_OK && job->plan.predict.draws > 0.0) {
-        status = fulcrum_sweep_best_new(&job->plan, &job->best, err);
+    TRY(start_writer(question->settings, question->inputs, context, job, err));
+    if (job->plan.predict.draws > 0.0) {
+        TRY(fulcrum_sweep_best_new(&job->plan, &job->best, err));
         job->plan.best = job->best;
     }
-    if (status == FULCRUM_OK) {
-        job->optima = fulcrum_sweep_optima_new(&job->plan);
-        status = fulcrum_explore_all(question->scenario, job, context, err);
-    }
-    return status;
+    job->optima = fulcrum_sweep_optima_new(&job->plan);
+    return write_every_point(question->scenario, job, context, err);
 }
 
 /* A front of few points has intervals, however many points the sweep has. */
 static enum fulcrum_status explore_front(const struct question *question,
-    struct fulcrum_context *context, struct fulcrum_explore_job *job,
-    struct fulcrum_error *err)
+    struct fulcrum_context *context, struct explore_job *job, struct fulcrum_error *err)
 {
     const struct settings *settings = question->settings;
-    TRY(fulcrum_explore_find_front(question->scenario, job, context, err));
+    TRY(find_front(question->scenario, job, context, err));
     if (settings->solve.intervals == NULL) {
         job->plan.predict.draws = standard_draws(job->chosen_count);
         fulcrum_yardstick_free(job->yardstick);
@@ -274,12 +524,33 @@ static enum fulcrum_status explore_front(const struct question *question,
         TRY(predict_yardstick(settings, question->scenario, job, err));
     }
     TRY(start_writer(settings, question->inputs, context, job, err));
-    return fulcrum_explore_write_front(question->scenario, job, context, err);
+    /*
+     * Predicts the points of the front once more, in full, and writes them, then the
+     * notes.
+     *   fails    as explore_all
+     */
+    const struct fulcrum_scenario *scenario = question->scenario;
+    const struct fulcrum_sweep_visitor visitor = {
+        job, wish, prepare_point, visit_front};
+    job->plan.only = job->chosen;
+    job->plan.only_count = job->chosen_count;
+    TRY(run_sweep(scenario, job, &visitor, context, err));
+    TRY(end_output(job, context, err));
+    size_t left_out = fulcrum_sweep_front_left_out(job->front);
+    char text[300];
+    fulcrum_sweep_pareto_text(&job->pareto, text, sizeof text);
+    fulcrum_message_note(
+        context, "front: %zu of %zu points, %s", job->chosen_count, job->done, text);
+    if (left_out > 0) {
+        fulcrum_message_note(context,
+            "%zu points have no value of some metric and are on no front", left_out);
+    }
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status explore(const struct settings *settings,
     const struct fulcrum_design_inputs *inputs, struct fulcrum_context *context,
-    struct fulcrum_explore_job *job, struct fulcrum_error *err)
+    struct explore_job *job, struct fulcrum_error *err)
 {
     struct fulcrum_scenario *scenario = NULL;
     enum fulcrum_status status = FULCRUM_OK;
@@ -300,7 +571,7 @@ static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct settings *settings = data;
-    struct fulcrum_explore_job *job = calloc(1, sizeof *job);
+    struct explore_job *job = calloc(1, sizeof *job);
     struct fulcrum_design_inputs *inputs = calloc(1, sizeof *inputs);
     if (job == NULL || inputs == NULL) {
         free(job);
@@ -316,7 +587,18 @@ static enum fulcrum_status run(
         fulcrum_design_inputs_free(inputs);
     }
     free(inputs);
-    fulcrum_explore_job_free(job);
+    /* Frees what the job owns, and the job. */
+    for (size_t i = 0; i < FULCRUM_SWEEP_AXES_MOST; i++) {
+        free(job->values[i]);
+    }
+    free(job->actor_choices);
+    fulcrum_yardstick_free(job->yardstick);
+    fulcrum_sweep_writer_free(job->writer);
+    fulcrum_sweep_finding_free(job->finding);
+    fulcrum_sweep_optima_free(job->optima);
+    fulcrum_sweep_best_free(job->best);
+    fulcrum_sweep_front_free(job->front);
+    free(job);
     return status;
 }
 

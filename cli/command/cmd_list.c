@@ -40,12 +40,11 @@ static enum fulcrum_status cmd_schema_run(
 {
     const struct settings *settings = data;
     int kind = kind_find(settings->kind);
-    if (cmd_schema_kind_name(kind) == NULL) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-            "KIND '%s' is not one of machine, workload, calibration, reference or "
-            "partition",
-            settings->kind);
-    }
+    FULCRUM_USAGE_IF(cmd_schema_kind_name(kind) == NULL, context, err,
+        FULCRUM_ERR_UNKNOWN_NAME,
+        "KIND '%s' is not one of machine, workload, calibration, reference or "
+        "partition",
+        settings->kind);
     char *text = NULL;
     enum fulcrum_status status =
         fulcrum_preset_schema((enum fulcrum_preset_kind)kind, &text, err);

@@ -61,22 +61,6 @@ static bool is_gpu(const struct answer *answer)
     return answer->design.machine.accelerator == FULCRUM_ACCELERATOR_GPU;
 }
 
-static void print_method(FILE *stream, const struct fulcrum_prediction *prediction)
-{
-    (void)fprintf(stream, "method       %s", fulcrum_method_name(prediction->method));
-    if (prediction->solver_error_rel > 0.0) {
-        (void)fprintf(
-            stream, " (+-%.2g %% at 95 %%)", 100.0 * prediction->solver_error_rel);
-    }
-    (void)fprintf(
-        stream, "\nbottleneck   %s", fulcrum_bottleneck_name(prediction->bottleneck));
-    if (prediction->has_interval) {
-        (void)fprintf(stream, " (in %.0f %% of %.6g draws)",
-            100.0 * prediction->bottleneck_agree_frac, prediction->draws);
-    }
-    (void)fputc('\n', stream);
-}
-
 static void print_table(const struct answer *answer, FILE *stream)
 {
     char run_text[400];
@@ -106,7 +90,19 @@ static void print_table(const struct answer *answer, FILE *stream)
         "machine      %s\nworkload     %s\ncalibration  %s\nrun          %s\n",
         answer->design.machine.name, answer->design.workload.name, answer->calibrations,
         run_text);
-    print_method(stream, &answer->prediction);
+    (void)fprintf(
+        stream, "method       %s", fulcrum_method_name(answer->prediction.method));
+    if (answer->prediction.solver_error_rel > 0.0) {
+        (void)fprintf(stream, " (+-%.2g %% at 95 %%)",
+            100.0 * answer->prediction.solver_error_rel);
+    }
+    (void)fprintf(stream, "\nbottleneck   %s",
+        fulcrum_bottleneck_name(answer->prediction.bottleneck));
+    if (answer->prediction.has_interval) {
+        (void)fprintf(stream, " (in %.0f %% of %.6g draws)",
+            100.0 * answer->prediction.bottleneck_agree_frac, answer->prediction.draws);
+    }
+    (void)fputc('\n', stream);
     (void)fputc('\n', stream);
     struct fulcrum_report *report = report_outputs(&answer->prediction);
     fulcrum_report_print_table(report, stream, 0);

@@ -140,23 +140,6 @@ static enum fulcrum_status look_among(
     return status;
 }
 
-static enum fulcrum_status fail_guess(const struct guess *guess,
-    struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    if (guess->found_count > 1) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-            "more than one preset is called '%s': put machine, workload, calibration, "
-            "reference or partition before it",
-            guess->name);
-    }
-    bool is_near = guess->nearest[0] != '\0';
-    return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
-        "no preset is called '%s'%s%s%s (before the path of a file goes its kind)",
-        guess->name,
-        is_near ? "; did you mean '" : ": 'fulcrum list' shows what there is",
-        guess->nearest, is_near ? "'?" : "");
-}
-
 static enum fulcrum_status guess_kind(const char *name, struct fulcrum_context *context,
     enum fulcrum_preset_kind *out, struct fulcrum_error *err)
 {
@@ -168,7 +151,17 @@ static enum fulcrum_status guess_kind(const char *name, struct fulcrum_context *
         TRY(look_among(shown_kinds[i], &guess, err));
     }
     if (guess.found_count != 1) {
-        return fail_guess(&guess, context, err);
+        FULCRUM_USAGE_IF(guess.found_count > 1, context, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "more than one preset is called '%s': put machine, workload, "
+            "calibration, "
+            "reference or partition before it",
+            guess.name);
+        bool is_near = guess.nearest[0] != '\0';
+        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNKNOWN_NAME,
+            "no preset is called '%s'%s%s%s (before the path of a file goes its kind)",
+            guess.name,
+            is_near ? "; did you mean '" : ": 'fulcrum list' shows what there is",
+            guess.nearest, is_near ? "'?" : "");
     }
     *out = guess.kind;
     return FULCRUM_OK;
@@ -189,24 +182,6 @@ static enum fulcrum_status find_kind(const char *name, struct fulcrum_context *c
         name);
 }
 
-static enum fulcrum_status show(enum fulcrum_preset_kind kind, const char *name,
-    const struct fulcrum_context *context, struct fulcrum_error *err)
-{
-    switch (kind) {
-    case FULCRUM_PRESET_MACHINE:
-        return show_machine(name, context, err);
-    case FULCRUM_PRESET_WORKLOAD:
-        return show_workload(name, context, err);
-    case FULCRUM_PRESET_CALIBRATION:
-        return show_calibration(name, context, err);
-    case FULCRUM_PRESET_PARTITION:
-        return show_partition(name, context, err);
-    case FULCRUM_PRESET_REFERENCE:
-        break;
-    }
-    return show_reference(name, context, err);
-}
-
 static enum fulcrum_status run(
     const void *data, struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -223,7 +198,19 @@ static enum fulcrum_status run(
     if (status != FULCRUM_OK) {
         return status;
     }
-    return show(kind, name, context, err);
+    switch (kind) {
+    case FULCRUM_PRESET_MACHINE:
+        return show_machine(name, context, err);
+    case FULCRUM_PRESET_WORKLOAD:
+        return show_workload(name, context, err);
+    case FULCRUM_PRESET_CALIBRATION:
+        return show_calibration(name, context, err);
+    case FULCRUM_PRESET_PARTITION:
+        return show_partition(name, context, err);
+    case FULCRUM_PRESET_REFERENCE:
+        break;
+    }
+    return show_reference(name, context, err);
 }
 
 static const struct fulcrum_argument arguments[] = {

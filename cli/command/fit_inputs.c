@@ -77,13 +77,11 @@ static enum fulcrum_status load_csv(const char *path,
 {
     struct fulcrum_design design;
     fulcrum_design_init(&design);
-    if (host->machine == NULL || host->workload == NULL) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
-            "%s: what was measured? name it with %s%s%s", path,
-            host->machine == NULL ? "--machine" : "",
-            host->machine == NULL && host->workload == NULL ? " and " : "",
-            host->workload == NULL ? "--workload" : "");
-    }
+    FULCRUM_USAGE_IF(host->machine == NULL || host->workload == NULL, context, err,
+        FULCRUM_ERR_MISSING, "%s: what was measured? name it with %s%s%s", path,
+        host->machine == NULL ? "--machine" : "",
+        host->machine == NULL && host->workload == NULL ? " and " : "",
+        host->workload == NULL ? "--workload" : "");
     TRY(fulcrum_machine_find(host->machine, &design, NULL, err));
     TRY(fulcrum_workload_load(host->workload, &design, NULL, err));
     return fulcrum_reference_csv_load(path, &design, out, err);
@@ -227,11 +225,9 @@ static enum fulcrum_status load_references(const struct fulcrum_fit_settings *se
     struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
     struct fulcrum_error *err)
 {
-    if (settings->references.count == 0) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
-            "fit takes one REFERENCE or more: 'fulcrum list references' shows what "
-            "there is, and a CSV file of your own does as well");
-    }
+    FULCRUM_USAGE_IF(settings->references.count == 0, context, err, FULCRUM_ERR_MISSING,
+        "fit takes one REFERENCE or more: 'fulcrum list references' shows what "
+        "there is, and a CSV file of your own does as well");
     enum fulcrum_status status = fulcrum_reference_check_host(
         &settings->references, &settings->host, context, err);
     if (status != FULCRUM_OK) {
@@ -439,11 +435,10 @@ static enum fulcrum_status parse_lists(const struct fulcrum_fit_settings *settin
     struct fulcrum_context *context, struct fulcrum_fit_inputs *out,
     struct fulcrum_error *err)
 {
-    if (settings->draws > 0.0 && settings->draws < LEAST_DRAWS) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--draws %.0f: expected 0, or %d at least to tell a spread from",
-            settings->draws, (int)LEAST_DRAWS);
-    }
+    FULCRUM_USAGE_IF(settings->draws > 0.0 && settings->draws < LEAST_DRAWS, context,
+        err, FULCRUM_ERR_RANGE,
+        "--draws %.0f: expected 0, or %d at least to tell a spread from",
+        settings->draws, (int)LEAST_DRAWS);
     /* "auto" beside paths selects among these. */
     for (size_t i = 0; i < settings->free.count; i++) {
         const char *path = settings->free.items[i];

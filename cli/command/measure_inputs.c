@@ -116,10 +116,8 @@ static enum fulcrum_status read_rules(
     struct reading *reading, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     const struct fulcrum_text_list *given = &reading->settings->batching;
-    if (given->count > RULES_MOST) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--batching is given %zu times: at most %d", given->count, (int)RULES_MOST);
-    }
+    FULCRUM_USAGE_IF(given->count > RULES_MOST, context, err, FULCRUM_ERR_RANGE,
+        "--batching is given %zu times: at most %d", given->count, (int)RULES_MOST);
     reading->rules[0] = (struct rule){.policy = FULCRUM_BATCH_GREEDY};
     reading->rule_count = given->count > 0 ? given->count : 1;
     for (size_t i = 0; i < given->count; i++) {
@@ -138,13 +136,11 @@ static enum fulcrum_status read_rules(
                            FULCRUM_OK ||
                        !(size >= 1.0 && size <= 1e6 && size == floor(size));
         }
-        if (is_wrong) {
-            return fulcrum_usage_fail(context, err, FULCRUM_ERR_FORMAT,
-                "--batching %s: expected greedy, greedy:N (at most N observations), "
-                "half "
-                "(of all environments, as SEED RL waits) or fixed:N",
-                text);
-        }
+        FULCRUM_USAGE_IF(is_wrong, context, err, FULCRUM_ERR_FORMAT,
+            "--batching %s: expected greedy, greedy:N (at most N observations), "
+            "half "
+            "(of all environments, as SEED RL waits) or fixed:N",
+            text);
         *out = (struct rule){
             .policy = is_greedy ? FULCRUM_BATCH_GREEDY : FULCRUM_BATCH_FIXED,
             .size = size,
@@ -178,10 +174,8 @@ static enum fulcrum_status read_ranges(
         enum fulcrum_status status =
             fulcrum_range_parse(fulcrum_field_find(range->path), range->text,
                 range->values, range->count, &why);
-        if (status != FULCRUM_OK) {
-            return fulcrum_usage_fail(context, err, status, "%s %s: %s", range->option,
-                range->text, why.detail);
-        }
+        FULCRUM_USAGE_IF(status != FULCRUM_OK, context, err, status, "%s %s: %s",
+            range->option, range->text, why.detail);
     }
     return FULCRUM_OK;
 }
@@ -219,11 +213,10 @@ static enum fulcrum_status read_training(
     }
     bool is_whole =
         training->env_steps_per_train_step > 0.0 && training->batch_size >= 1.0;
-    if (reading->settings->learner.workload == NULL || !is_whole) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
-            "--train needs a --workload with training.env_steps_per_train_step and "
-            "training.batch_size");
-    }
+    FULCRUM_USAGE_IF(reading->settings->learner.workload == NULL || !is_whole, context,
+        err, FULCRUM_ERR_MISSING,
+        "--train needs a --workload with training.env_steps_per_train_step and "
+        "training.batch_size");
     reading->out->options.training = (struct fulcrum_measure_training){
         .env_steps_per_train_step = training->env_steps_per_train_step,
         .queue_train_steps = training->queue_train_steps,

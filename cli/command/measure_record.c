@@ -346,22 +346,6 @@ static bool has_pairs(const struct fulcrum_stage_run *run)
     return run->measured != NULL && run->measured->pairs.pair_count > 1;
 }
 
-static void add_pairs(
-    struct fulcrum_report *report, const struct fulcrum_stage_run *run)
-{
-    const struct fulcrum_measured_stages *measured = run->measured;
-    const double unknown = FULCRUM_UNKNOWN;
-    int has = measured != NULL;
-    bool has_cost = has_pairs(run);
-    fulcrum_report_add_number(
-        report, has_cost ? (double)measured->pairs.pair_count : unknown);
-    fulcrum_report_add_number(report, has_cost ? measured->pairs.mean_frac : unknown);
-    fulcrum_report_add_number(report, has_cost ? measured->pairs.upper_frac : unknown);
-    fulcrum_report_add_number(report, has ? measured->recorded_steps_per_s : unknown);
-    fulcrum_report_add_number(report, has ? measured->corrected_steps_per_s : unknown);
-    fulcrum_report_add_number(report, has ? measured->unrecorded_steps_per_s : unknown);
-}
-
 static struct fulcrum_report *new_recordings(
     const struct fulcrum_stage_run *runs, size_t count)
 {
@@ -380,7 +364,23 @@ static struct fulcrum_report *new_recordings(
         for (size_t j = 0; j < sizeof numbers / sizeof numbers[0]; j++) {
             fulcrum_report_add_number(report, numbers[j]);
         }
-        add_pairs(report, &runs[i]);
+        const struct fulcrum_stage_run *run = &runs[i];
+        const struct fulcrum_measured_stages *measured = run->measured;
+        const double unknown = FULCRUM_UNKNOWN;
+        int has = measured != NULL;
+        bool has_cost = has_pairs(run);
+        fulcrum_report_add_number(
+            report, has_cost ? (double)measured->pairs.pair_count : unknown);
+        fulcrum_report_add_number(
+            report, has_cost ? measured->pairs.mean_frac : unknown);
+        fulcrum_report_add_number(
+            report, has_cost ? measured->pairs.upper_frac : unknown);
+        fulcrum_report_add_number(
+            report, has ? measured->recorded_steps_per_s : unknown);
+        fulcrum_report_add_number(
+            report, has ? measured->corrected_steps_per_s : unknown);
+        fulcrum_report_add_number(
+            report, has ? measured->unrecorded_steps_per_s : unknown);
     }
     return report;
 }

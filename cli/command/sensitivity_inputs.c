@@ -155,22 +155,21 @@ static enum fulcrum_status check_metric(const struct reading *reading,
     if ((size_t)output->predicted == FULCRUM_OUTPUT_COUNT) {
         return fail_metric(reading, name, length, err);
     }
-    if (output->subject == FULCRUM_SUBJECT_RELATIVE && reading->out->base_count == 0) {
-        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_MISSING,
-            "--metric %.*s: --base PATH=VALUE names the point to compare with", length,
-            name);
-    }
-    if (output->subject == FULCRUM_SUBJECT_BEST && reading->out->axis.count == 0) {
-        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_MISSING,
-            "--metric %.*s: --along PATH=RANGE says where to look for the best", length,
-            name);
-    }
+    FULCRUM_USAGE_IF(
+        output->subject == FULCRUM_SUBJECT_RELATIVE && reading->out->base_count == 0,
+        reading->context, err, FULCRUM_ERR_MISSING,
+        "--metric %.*s: --base PATH=VALUE names the point to compare with", length,
+        name);
+    FULCRUM_USAGE_IF(
+        output->subject == FULCRUM_SUBJECT_BEST && reading->out->axis.count == 0,
+        reading->context, err, FULCRUM_ERR_MISSING,
+        "--metric %.*s: --along PATH=RANGE says where to look for the best", length,
+        name);
     for (size_t i = 0; i < reading->out->output_count; i++) {
-        if (reading->out->outputs[i].subject == output->subject &&
-            reading->out->outputs[i].predicted == output->predicted) {
-            return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
-                "--metric %.*s is given twice", length, name);
-        }
+        FULCRUM_USAGE_IF(reading->out->outputs[i].subject == output->subject &&
+                             reading->out->outputs[i].predicted == output->predicted,
+            reading->context, err, FULCRUM_ERR_RANGE, "--metric %.*s is given twice",
+            length, name);
     }
     return FULCRUM_OK;
 }
@@ -271,12 +270,10 @@ static enum fulcrum_status read_axis(
     if (field == NULL) {
         return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--along");
     }
-    if (range == NULL) {
-        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_FORMAT,
-            "--along %s: expected PATH=RANGE, such as "
-            "machine.cpu.thread_count=20:320:x1.3",
-            reading->request->along);
-    }
+    FULCRUM_USAGE_IF(range == NULL, reading->context, err, FULCRUM_ERR_FORMAT,
+        "--along %s: expected PATH=RANGE, such as "
+        "machine.cpu.thread_count=20:320:x1.3",
+        reading->request->along);
     enum fulcrum_status status =
         fulcrum_range_parse(field, range, &out->axis_values, &out->axis.count, err);
     if (status != FULCRUM_OK) {
@@ -348,21 +345,18 @@ static enum fulcrum_status read_span(const struct reading *reading, const char *
         (void)fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
         return FULCRUM_ERR_UNKNOWN_NAME;
     }
-    if (out->field->kind != FULCRUM_FIELD_NUMBER &&
-        out->field->kind != FULCRUM_FIELD_COUNT) {
-        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
-            "--vary %s is no number and cannot be varied", out->field->path);
-    }
-    if (fulcrum_sensitivity_inputs_vary(reading->out, out->field)) {
-        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
-            "--vary %s is given twice", out->field->path);
-    }
-    if (range == NULL || !parse_ends(range, out)) {
-        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_FORMAT,
-            "--vary %s: expected PATH=LO:HI or PATH=LO:HI:log, such as "
-            "workload.step.mean_s=0.001:0.004:log",
-            text);
-    }
+    FULCRUM_USAGE_IF(out->field->kind != FULCRUM_FIELD_NUMBER &&
+                         out->field->kind != FULCRUM_FIELD_COUNT,
+        reading->context, err, FULCRUM_ERR_RANGE,
+        "--vary %s is no number and cannot be varied", out->field->path);
+    FULCRUM_USAGE_IF(fulcrum_sensitivity_inputs_vary(reading->out, out->field),
+        reading->context, err, FULCRUM_ERR_RANGE, "--vary %s is given twice",
+        out->field->path);
+    FULCRUM_USAGE_IF(range == NULL || !parse_ends(range, out), reading->context, err,
+        FULCRUM_ERR_FORMAT,
+        "--vary %s: expected PATH=LO:HI or PATH=LO:HI:log, such as "
+        "workload.step.mean_s=0.001:0.004:log",
+        text);
     return check_span(reading, text, out, err);
 }
 
@@ -505,17 +499,15 @@ static enum fulcrum_status add_named(
         return fulcrum_fail_in(err, FULCRUM_ERR_UNKNOWN_NAME, "--vary");
     }
     size_t first = find_chance(reading->out, field);
-    if (first == reading->out->chance_count) {
-        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_MISSING,
-            "--vary %s: neither a calibration nor a prior says how uncertain it is: "
-            "expected PATH=LO:HI or PATH=LO:HI:log",
-            field->path);
-    }
-    if (has_chances(reading->out, first) ||
-        fulcrum_sensitivity_inputs_vary(reading->out, field)) {
-        return fulcrum_usage_fail(reading->context, err, FULCRUM_ERR_RANGE,
-            "--vary %s is given twice", field->path);
-    }
+    FULCRUM_USAGE_IF(first == reading->out->chance_count, reading->context, err,
+        FULCRUM_ERR_MISSING,
+        "--vary %s: neither a calibration nor a prior says how uncertain it is: "
+        "expected PATH=LO:HI or PATH=LO:HI:log",
+        field->path);
+    FULCRUM_USAGE_IF(has_chances(reading->out, first) ||
+                         fulcrum_sensitivity_inputs_vary(reading->out, field),
+        reading->context, err, FULCRUM_ERR_RANGE, "--vary %s is given twice",
+        field->path);
     add_chances(reading, first);
     return FULCRUM_OK;
 }

@@ -37,14 +37,12 @@ static enum fulcrum_status check_belonging(const struct belonging *belonging,
     const char *actor, struct fulcrum_context *context, struct fulcrum_error *err)
 {
     bool is_its = actor != NULL && strcmp(actor, belonging->actor) == 0;
-    if (belonging->value != NULL && !is_its) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-            "--%s is for --actor %s", belonging->option, belonging->actor);
-    }
-    if (belonging->value == NULL && is_its && belonging->is_needed) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
-            "--actor %s needs --%s", actor, belonging->option);
-    }
+    FULCRUM_USAGE_IF(belonging->value != NULL && !is_its, context, err,
+        FULCRUM_ERR_UNSUPPORTED, "--%s is for --actor %s", belonging->option,
+        belonging->actor);
+    FULCRUM_USAGE_IF(belonging->value == NULL && is_its && belonging->is_needed,
+        context, err, FULCRUM_ERR_MISSING, "--actor %s needs --%s", actor,
+        belonging->option);
     return FULCRUM_OK;
 }
 

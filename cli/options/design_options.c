@@ -85,10 +85,8 @@ enum fulcrum_status fulcrum_setting_parse(const char *text,
 {
     const char *equals = strchr(text, '=');
     size_t length = equals != NULL ? (size_t)(equals - text) : 0;
-    if (length == 0 || length >= PATH_SIZE) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_FORMAT,
-            "'%s' is not of the form PATH=VALUE", text);
-    }
+    FULCRUM_USAGE_IF(length == 0 || length >= PATH_SIZE, context, err,
+        FULCRUM_ERR_FORMAT, "'%s' is not of the form PATH=VALUE", text);
     char path[PATH_SIZE];
     memcpy(path, text, length);
     path[length] = '\0';
@@ -176,15 +174,10 @@ enum fulcrum_status fulcrum_machine_names_check(
     }
     for (size_t i = 0; i < machines->count; i++) {
         const char *name = machines->items[i];
-        if (fulcrum_machine_is_list(name)) {
-            return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                "--machine %s: expected one machine; give --machine once for each",
-                name);
-        }
-        if (is_named_before(machines, i)) {
-            return fulcrum_usage_fail(
-                context, err, FULCRUM_ERR_RANGE, "--machine %s is given twice", name);
-        }
+        FULCRUM_USAGE_IF(fulcrum_machine_is_list(name), context, err, FULCRUM_ERR_RANGE,
+            "--machine %s: expected one machine; give --machine once for each", name);
+        FULCRUM_USAGE_IF(is_named_before(machines, i), context, err, FULCRUM_ERR_RANGE,
+            "--machine %s is given twice", name);
     }
     return FULCRUM_OK;
 }

@@ -293,12 +293,12 @@ static enum fulcrum_status check_content(const struct settings *settings,
         "%s holds %s: the chart %s is drawn from %s", settings->input,
         fulcrum_plot_content_words(job->source.content), plotter->chart->name,
         fulcrum_plot_content_words(plotter->content));
-    if (settings->more.count > 0 && plotter->chart != &fulcrum_chart_breakdown) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-            "'%s': the chart %s is drawn from one file; several go with --chart "
-            "breakdown",
-            settings->more.items[0], plotter->chart->name);
-    }
+    FULCRUM_USAGE_IF(
+        settings->more.count > 0 && plotter->chart != &fulcrum_chart_breakdown, context,
+        err, FULCRUM_ERR_UNSUPPORTED,
+        "'%s': the chart %s is drawn from one file; several go with --chart "
+        "breakdown",
+        settings->more.items[0], plotter->chart->name);
     const struct fulcrum_chart *chart = plotter->chart;
     for (size_t i = 0; rows[i].name != NULL; i++) {
         const struct use *use = use_of(&rows[i]);
@@ -356,14 +356,11 @@ static enum fulcrum_status run(
     const struct settings *settings = data;
     const struct plotter *plotter = NULL;
     enum fulcrum_status status = FULCRUM_OK;
-    if (context->output_path == NULL) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
-            "plot needs -o FILE, ending in .svg, .pdf or .png");
-    }
-    if (!isnan(settings->width_px) && !ends_with_png(context->output_path)) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-            "--pixels goes with a .png file, not with %s", context->output_path);
-    }
+    FULCRUM_USAGE_IF(context->output_path == NULL, context, err, FULCRUM_ERR_MISSING,
+        "plot needs -o FILE, ending in .svg, .pdf or .png");
+    FULCRUM_USAGE_IF(!isnan(settings->width_px) && !ends_with_png(context->output_path),
+        context, err, FULCRUM_ERR_UNSUPPORTED,
+        "--pixels goes with a .png file, not with %s", context->output_path);
     if (settings->chart != NULL) {
         status = find_plotter(settings->chart, context, &plotter, err);
     }

@@ -198,21 +198,6 @@ static void write_figure(const struct figure *figure, char out[TEXT_SIZE])
         isnan(figure->others) ? "" : others);
 }
 
-static struct fulcrum_posterior_figure figure_row(const struct figure *figure)
-{
-    double unit = figure->observed;
-    return (struct fulcrum_posterior_figure){
-        .sd = figure->sd / unit,
-        .prior_lo = figure->prior_low / unit,
-        .prior_hi = figure->prior_high / unit,
-        .posterior_lo = (figure->mean - normal_90 * figure->mean_sd) / unit,
-        .posterior_hi = (figure->mean + normal_90 * figure->mean_sd) / unit,
-        .others_lo = (figure->others - normal_90 * figure->others_sd) / unit,
-        .others_hi = (figure->others + normal_90 * figure->others_sd) / unit,
-        .fitted = best_of(figure) / unit,
-    };
-}
-
 static enum fulcrum_status read_figure(struct fulcrum_plot_fit *plot,
     const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
 {
@@ -235,7 +220,17 @@ static enum fulcrum_status read_figure(struct fulcrum_plot_fit *plot,
     (void)snprintf(plot->names[at], TEXT_SIZE, "%s, point %.0f: %s%s", reference,
         figure.point, quantity, isnan(figure.sd) ? ", held out" : "");
     write_figure(&figure, plot->texts[at]);
-    plot->figures[i] = figure_row(&figure);
+    double unit = figure.observed;
+    plot->figures[i] = (struct fulcrum_posterior_figure){
+        .sd = figure.sd / unit,
+        .prior_lo = figure.prior_low / unit,
+        .prior_hi = figure.prior_high / unit,
+        .posterior_lo = (figure.mean - normal_90 * figure.mean_sd) / unit,
+        .posterior_hi = (figure.mean + normal_90 * figure.mean_sd) / unit,
+        .others_lo = (figure.others - normal_90 * figure.others_sd) / unit,
+        .others_hi = (figure.others + normal_90 * figure.others_sd) / unit,
+        .fitted = best_of(&figure) / unit,
+    };
     plot->figures[i].name = plot->names[at];
     plot->figures[i].text = plot->texts[at];
     return FULCRUM_OK;

@@ -167,23 +167,6 @@ static void name_line(const struct fulcrum_plot_node *plot, struct line *line)
     }
 }
 
-static void hand_over(struct fulcrum_plot_node *plot)
-{
-    for (size_t i = 0; i < plot->line_count; i++) {
-        struct line *line = &plot->lines[i];
-        struct fulcrum_node_line *drawn = &plot->drawn[i];
-        name_line(plot, line);
-        *drawn = (struct fulcrum_node_line){.name = line->name,
-            .x = line->x,
-            .count = line->count,
-            .hollow = line->hollow};
-        for (size_t k = 0; k < FULCRUM_NODE_PANELS; k++) {
-            drawn->panels[k] =
-                (struct fulcrum_estimate){line->value[k], line->lo[k], line->hi[k]};
-        }
-    }
-}
-
 static bool has_interval(const struct line *line)
 {
     for (size_t i = 0; i < line->count; i++) {
@@ -240,7 +223,19 @@ static void write_words(
 static void finish(struct fulcrum_plot_node *plot, const struct fulcrum_plot_rows *rows)
 {
     write_words(plot, rows);
-    hand_over(plot);
+    for (size_t i = 0; i < plot->line_count; i++) {
+        struct line *line = &plot->lines[i];
+        struct fulcrum_node_line *drawn = &plot->drawn[i];
+        name_line(plot, line);
+        *drawn = (struct fulcrum_node_line){.name = line->name,
+            .x = line->x,
+            .count = line->count,
+            .hollow = line->hollow};
+        for (size_t k = 0; k < FULCRUM_NODE_PANELS; k++) {
+            drawn->panels[k] =
+                (struct fulcrum_estimate){line->value[k], line->lo[k], line->hi[k]};
+        }
+    }
     bool is_one = plot->line_count == 1 && has_interval(&plot->lines[0]);
     plot->data = (struct fulcrum_node_data){.x_label = plot->x_label,
         .hollow_name = plot->has_hollow ? "hollow: CPU threads are short" : NULL,

@@ -118,22 +118,6 @@ void fulcrum_report_best_words(
     }
 }
 
-static void report_best_write_row(const struct fulcrum_report_best *best, FILE *out)
-{
-    char number[FULCRUM_QUANTITY_SIZE];
-    char range[2 * FULCRUM_QUANTITY_SIZE];
-    fulcrum_html_row_begin(out, best->metric);
-    fulcrum_number_words(best->at, 3, number);
-    fulcrum_range_words(best->at_lo, best->at_hi, best->at, "", range);
-    fulcrum_html_cell_value(out, number, range);
-    fulcrum_number_words(best->from, 3, number);
-    fulcrum_range_words(best->from_lo, best->from_hi, best->from, "", range);
-    fulcrum_html_cell_value(out, number, range);
-    fulcrum_number_words(best->to, 3, number);
-    fulcrum_html_cell_value(out, number, "");
-    fulcrum_html_row_end(out);
-}
-
 void fulcrum_report_best_table(struct fulcrum_reply *sweep,
     enum fulcrum_report_axis wanted, const char *axis, FILE *out)
 {
@@ -150,7 +134,18 @@ void fulcrum_report_best_table(struct fulcrum_reply *sweep,
     fulcrum_html_table_begin(
         out, caption, headings, sizeof headings / sizeof headings[0]);
     for (size_t i = 0; fulcrum_report_best_read(sweep, i, &found, &best); i++) {
-        report_best_write_row(&best, out);
+        char number[FULCRUM_QUANTITY_SIZE];
+        char range[2 * FULCRUM_QUANTITY_SIZE];
+        fulcrum_html_row_begin(out, best.metric);
+        fulcrum_number_words(best.at, 3, number);
+        fulcrum_range_words(best.at_lo, best.at_hi, best.at, "", range);
+        fulcrum_html_cell_value(out, number, range);
+        fulcrum_number_words(best.from, 3, number);
+        fulcrum_range_words(best.from_lo, best.from_hi, best.from, "", range);
+        fulcrum_html_cell_value(out, number, range);
+        fulcrum_number_words(best.to, 3, number);
+        fulcrum_html_cell_value(out, number, "");
+        fulcrum_html_row_end(out);
     }
     fulcrum_html_table_end(out);
 }

@@ -116,11 +116,10 @@ static struct fulcrum_report_case *new_case(
 static enum fulcrum_status check(const struct fulcrum_report_settings *settings,
     struct fulcrum_context *context, struct fulcrum_error *err)
 {
-    if (settings->machines.count > FULCRUM_REPORT_MACHINES_MOST) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--machine is given %zu times: a report takes at most %d",
-            settings->machines.count, (int)FULCRUM_REPORT_MACHINES_MOST);
-    }
+    FULCRUM_USAGE_IF(settings->machines.count > FULCRUM_REPORT_MACHINES_MOST, context,
+        err, FULCRUM_ERR_RANGE,
+        "--machine is given %zu times: a report takes at most %d",
+        settings->machines.count, (int)FULCRUM_REPORT_MACHINES_MOST);
     return fulcrum_machine_names_check(&settings->machines, context, err);
 }
 

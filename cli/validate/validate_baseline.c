@@ -424,22 +424,6 @@ end:
     return status;
 }
 
-static void write_point(struct fulcrum_json *points,
-    const struct fulcrum_validation *set, const struct fulcrum_compared *item)
-{
-    struct fulcrum_json *point = fulcrum_json_append_object(points);
-    fulcrum_json_add_text(point, "reference", set->reference->name);
-    fulcrum_json_add_text(point, "calibration", set->calibration);
-    fulcrum_json_add_number(point, "point", (double)item->point);
-    fulcrum_json_add_text(point, "quantity",
-        fulcrum_validate_observation(&set->comparison, item)->quantity);
-    fulcrum_json_add_number(
-        point, "observed", fulcrum_relative_change_stored(item->observed));
-    fulcrum_json_add_number(
-        point, "predicted", fulcrum_relative_change_stored(item->predicted));
-    fulcrum_json_add_text(point, "kind", item->is_fitted ? "fitted" : "predicted");
-}
-
 static struct fulcrum_json *document_of(const struct fulcrum_validate_job *job,
     const struct fulcrum_design_predictions *designs)
 {
@@ -448,7 +432,20 @@ static struct fulcrum_json *document_of(const struct fulcrum_validate_job *job,
     for (size_t i = 0; i < job->count; i++) {
         const struct fulcrum_comparison *all = &job->sets[i].comparison;
         for (size_t k = 0; k < all->count; k++) {
-            write_point(points, &job->sets[i], &all->items[k]);
+            const struct fulcrum_validation *set = &job->sets[i];
+            const struct fulcrum_compared *item = &all->items[k];
+            struct fulcrum_json *point = fulcrum_json_append_object(points);
+            fulcrum_json_add_text(point, "reference", set->reference->name);
+            fulcrum_json_add_text(point, "calibration", set->calibration);
+            fulcrum_json_add_number(point, "point", (double)item->point);
+            fulcrum_json_add_text(point, "quantity",
+                fulcrum_validate_observation(&set->comparison, item)->quantity);
+            fulcrum_json_add_number(
+                point, "observed", fulcrum_relative_change_stored(item->observed));
+            fulcrum_json_add_number(
+                point, "predicted", fulcrum_relative_change_stored(item->predicted));
+            fulcrum_json_add_text(
+                point, "kind", item->is_fitted ? "fitted" : "predicted");
         }
     }
     if (designs->count > 0) {

@@ -597,15 +597,13 @@ static enum fulcrum_status settle_actors(struct settings *settings,
         settings->actors_per_gpu = 1.0;
         return FULCRUM_OK;
     }
-    if (!is_given) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_MISSING,
-            "--actors-per-gpu N (or --actors N of each machine) is needed, or "
-            "--steps-alone");
-    }
-    if (!isnan(settings->actors_per_gpu) && !isnan(settings->design.actor_count)) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-            "--actors-per-gpu and --actors: expected one of them");
-    }
+    FULCRUM_USAGE_IF(!is_given, context, err, FULCRUM_ERR_MISSING,
+        "--actors-per-gpu N (or --actors N of each machine) is needed, or "
+        "--steps-alone");
+    FULCRUM_USAGE_IF(
+        !isnan(settings->actors_per_gpu) && !isnan(settings->design.actor_count),
+        context, err, FULCRUM_ERR_UNSUPPORTED,
+        "--actors-per-gpu and --actors: expected one of them");
     return FULCRUM_OK;
 }
 
@@ -690,12 +688,10 @@ static enum fulcrum_status check_gain(double gain,
     for (size_t i = 0; i < family->efficiency_ratio_count; i++) {
         double ratio = family->efficiency_ratio[i];
         double most = family->model_parallel_count * ratio - 1.0;
-        if (!(gain < most)) {
-            return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                "--gain %.6g: workers of %.6g devices gain less than %.6g with any "
-                "parameters, at an --efficiency-ratio of %.6g",
-                gain, family->model_parallel_count, fmax(0.0, most), ratio);
-        }
+        FULCRUM_USAGE_IF(!(gain < most), context, err, FULCRUM_ERR_RANGE,
+            "--gain %.6g: workers of %.6g devices gain less than %.6g with any "
+            "parameters, at an --efficiency-ratio of %.6g",
+            gain, family->model_parallel_count, fmax(0.0, most), ratio);
     }
     return FULCRUM_OK;
 }
@@ -803,22 +799,19 @@ static enum fulcrum_status run(
                 (belongs_to_gain(row) || !fulcrum_option_is_set(row, own[i].members))) {
                 row++;
             }
-            if (row->name != NULL) {
-                return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                    "--%s does not go with --gain, which predicts nothing", row->name);
-            }
+            FULCRUM_USAGE_IF(row->name != NULL, context, err, FULCRUM_ERR_RANGE,
+                "--%s does not go with --gain, which predicts nothing", row->name);
         }
         return answer_gain(&settings, context, err);
     }
     /* What is not looked at is worse than none. */
-    if (strcmp(settings.efficiency_ratio, "1") != 0) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--efficiency-ratio goes with --gain, not with a prediction");
-    }
-    if (!isnan(settings.speedup_2) && strcmp(settings.model_parallel, "1") == 0) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--speedup-2 goes with --model-parallel above 1");
-    }
+    FULCRUM_USAGE_IF(strcmp(settings.efficiency_ratio, "1") != 0, context, err,
+        FULCRUM_ERR_RANGE,
+        "--efficiency-ratio goes with --gain, not with a prediction");
+    FULCRUM_USAGE_IF(
+        !isnan(settings.speedup_2) && strcmp(settings.model_parallel, "1") == 0,
+        context, err, FULCRUM_ERR_RANGE,
+        "--speedup-2 goes with --model-parallel above 1");
     struct subject *subject = fulcrum_allocate(1, sizeof *subject);
     enum fulcrum_status status = prepare(&settings, context, subject, err);
     if (status == FULCRUM_OK) {

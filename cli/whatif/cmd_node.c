@@ -154,29 +154,9 @@ static enum fulcrum_status check_sets(const struct settings *settings,
     for (size_t i = 0; i < settings->design.sets.count; i++) {
         const char *set = settings->design.sets.items[i];
         const char *option = option_instead_of(set);
-        if (option != NULL) {
-            return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-                "--set %s: expected %s, which the table goes by", set, option);
-        }
+        FULCRUM_USAGE_IF(option != NULL, context, err, FULCRUM_ERR_UNSUPPORTED,
+            "--set %s: expected %s, which the table goes by", set, option);
     }
-    return FULCRUM_OK;
-}
-
-static enum fulcrum_status check_machine(const struct settings *settings,
-    const struct fulcrum_node_plan *plan, const struct fulcrum_machine *machine,
-    struct fulcrum_error *err)
-{
-    FAIL_IF(machine->accelerator != FULCRUM_ACCELERATOR_GPU, err,
-        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to have more of",
-        machine->name);
-    FAIL_IF(!(machine->gpu.count >= 1.0), err, FULCRUM_ERR_RANGE,
-        "machine.gpu.count = %.6g of machine %s: expected at least 1",
-        machine->gpu.count, machine->name);
-    FAIL_IF(fulcrum_node_row_count(plan, machine) == 0, err, FULCRUM_ERR_INFEASIBLE,
-        "machine %s has %.6g GPUs: none of --gpus %s leaves one to infer beside "
-        "--learners %s",
-        machine->name, machine->gpu.count,
-        settings->gpus != NULL ? settings->gpus : "1 to all", settings->learners);
     return FULCRUM_OK;
 }
 
@@ -206,7 +186,19 @@ static enum fulcrum_status load_machine(const struct settings *settings, size_t 
     subject->machine_count = i + 1;
     TRY(fulcrum_design_inputs_load(&design, context, inputs, err));
     TRY(apply_machine_sets(inputs, err));
-    TRY(check_machine(settings, &subject->plan, &inputs->base.machine, err));
+    const struct fulcrum_machine *machine = &inputs->base.machine;
+    FAIL_IF(machine->accelerator != FULCRUM_ACCELERATOR_GPU, err,
+        FULCRUM_ERR_UNSUPPORTED, "machine %s has no GPU to have more of",
+        machine->name);
+    FAIL_IF(!(machine->gpu.count >= 1.0), err, FULCRUM_ERR_RANGE,
+        "machine.gpu.count = %.6g of machine %s: expected at least 1",
+        machine->gpu.count, machine->name);
+    FAIL_IF(fulcrum_node_row_count(&subject->plan, machine) == 0, err,
+        FULCRUM_ERR_INFEASIBLE,
+        "machine %s has %.6g GPUs: none of --gpus %s leaves one to infer beside "
+        "--learners %s",
+        machine->name, machine->gpu.count,
+        settings->gpus != NULL ? settings->gpus : "1 to all", settings->learners);
     subject->rows.expected +=
         fulcrum_node_row_count(&subject->plan, &inputs->base.machine);
     return FULCRUM_OK;
@@ -239,11 +231,9 @@ static enum fulcrum_status read_solution(const struct settings *settings,
     size_t count = subject->rows.expected;
     struct fulcrum_node_plan *plan = &subject->plan;
     double draws = count <= ALL_DRAWS_ROWS ? NODE_DRAWS : NODE_FEWER_DRAWS;
-    if (count > ROWS_MOST) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "%zu rows: expected at most %d, with fewer --gpus or --learners", count,
-            (int)ROWS_MOST);
-    }
+    FULCRUM_USAGE_IF(count > ROWS_MOST, context, err, FULCRUM_ERR_RANGE,
+        "%zu rows: expected at most %d, with fewer --gpus or --learners", count,
+        (int)ROWS_MOST);
     enum fulcrum_status status = fulcrum_solve_settings_read(&settings->solve,
         count <= THOROUGH_ROWS_MOST ? draws : 0.0, context, &plan->predict, err);
     struct fulcrum_solver_options *solver = &plan->predict.solver;

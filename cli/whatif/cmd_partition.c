@@ -145,22 +145,6 @@ static void add_part(struct fulcrum_report *report,
         is_known && placed->part_count > 1 && k == placed->slowest ? "yes" : "");
 }
 
-static struct fulcrum_report *flat_parts_of(const struct fulcrum_plan_shown *shown)
-{
-    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", flat_columns);
-    for (size_t i = 0; i < shown->plan->count; i++) {
-        const struct fulcrum_plan_row *row = &shown->plan->rows[i];
-        size_t parts = row->placed.part_count > 0 ? row->placed.part_count : 1;
-        for (size_t k = 0; k < parts; k++) {
-            FULCRUM_REPORT_TEXTS(report, row->name, row->layout);
-            add_figures(report, row);
-            fulcrum_report_add_text(report, row->reason);
-            add_part(report, shown, row, k);
-        }
-    }
-    return report;
-}
-
 static struct fulcrum_report *stages_of(const struct fulcrum_gpu_loop *loop)
 {
     struct fulcrum_report *report = FULCRUM_REPORT_NEW("stages", stage_columns);
@@ -278,7 +262,18 @@ static enum fulcrum_status partition_report(const struct fulcrum_plan_shown *sho
         print_tables(shown, context->out);
         return FULCRUM_OK;
     }
-    struct fulcrum_report *flat = flat_parts_of(shown);
+    struct fulcrum_report *report = FULCRUM_REPORT_NEW("parts", flat_columns);
+    for (size_t i = 0; i < shown->plan->count; i++) {
+        const struct fulcrum_plan_row *row = &shown->plan->rows[i];
+        size_t parts = row->placed.part_count > 0 ? row->placed.part_count : 1;
+        for (size_t k = 0; k < parts; k++) {
+            FULCRUM_REPORT_TEXTS(report, row->name, row->layout);
+            add_figures(report, row);
+            fulcrum_report_add_text(report, row->reason);
+            add_part(report, shown, row, k);
+        }
+    }
+    struct fulcrum_report *flat = report;
     enum fulcrum_status status =
         context->format == FULCRUM_FORMAT_JSON
             ? print_json(shown, flat, context, err)
@@ -422,27 +417,21 @@ static enum fulcrum_status prepare(const struct settings *settings,
     /* Shares belong to stages, which the workload decides. */
     size_t given = job->terms.given_count;
     size_t stages = design.workload.training.env_steps_per_train_step > 0.0 ? 3U : 2U;
-    if (given > 0 && !fulcrum_design_is_resident(&design)) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_UNSUPPORTED,
-            "--shares: workload %s simulates on the CPU: its stages are not placed "
-            "apart",
-            design.workload.name);
-    }
-    if (given > 0 && given != stages) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--shares: %zu numbers: expected %zu, of simulation, agent%s", given,
-            stages, stages == 3 ? " and training" : "");
-    }
+    FULCRUM_USAGE_IF(given > 0 && !fulcrum_design_is_resident(&design), context, err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "--shares: workload %s simulates on the CPU: its stages are not placed "
+        "apart",
+        design.workload.name);
+    FULCRUM_USAGE_IF(given > 0 && given != stages, context, err, FULCRUM_ERR_RANGE,
+        "--shares: %zu numbers: expected %zu, of simulation, agent%s", given, stages,
+        stages == 3 ? " and training" : "");
     const double rounding = 1e-6;
     double sum = 0.0;
     for (size_t i = 0; i < given; i++) {
         sum += job->terms.given_shares[i];
     }
-    if (sum > 1.0 + rounding) {
-        return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-            "--shares: they sum to %.6g: expected at most 1, as they are of one GPU",
-            sum);
-    }
+    FULCRUM_USAGE_IF(sum > 1.0 + rounding, context, err, FULCRUM_ERR_RANGE,
+        "--shares: they sum to %.6g: expected at most 1, as they are of one GPU", sum);
     TRY(find_partition(settings, design.machine.gpu.name, job, err));
     job->terms.partition = job->partition;
     return read_slices(settings, context, job, err);

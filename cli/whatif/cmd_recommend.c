@@ -143,11 +143,9 @@ static enum fulcrum_status refuse_strays(
             row->name != NULL && (is_mine || !fulcrum_option_is_set(row, settings))) {
             row++;
         }
-        if (row->name != NULL) {
-            return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                "--%s goes with 'recommend %s', not with 'recommend %s'", row->name,
-                own_rows[i].users[0], settings->question);
-        }
+        FULCRUM_USAGE_IF(row->name != NULL, context, err, FULCRUM_ERR_RANGE,
+            "--%s goes with 'recommend %s', not with 'recommend %s'", row->name,
+            own_rows[i].users[0], settings->question);
     }
     return FULCRUM_OK;
 }
@@ -159,11 +157,10 @@ static enum fulcrum_status answer(const struct fulcrum_recommend_settings *setti
         if (strcmp(questions[i].name, settings->question) != 0) {
             continue;
         }
-        if (settings->names.count > 0 && !questions[i].takes_names) {
-            return fulcrum_usage_fail(context, err, FULCRUM_ERR_RANGE,
-                "unexpected argument '%s': 'recommend %s' takes none",
-                settings->names.items[0], settings->question);
-        }
+        FULCRUM_USAGE_IF(settings->names.count > 0 && !questions[i].takes_names,
+            context, err, FULCRUM_ERR_RANGE,
+            "unexpected argument '%s': 'recommend %s' takes none",
+            settings->names.items[0], settings->question);
         TRY(refuse_strays(settings, context, err));
         return questions[i].answer(settings, context, err);
     }

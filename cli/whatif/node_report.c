@@ -179,22 +179,6 @@ static struct fulcrum_report *make_report(
     return report;
 }
 
-static void print_head(const struct fulcrum_node_answer *answer, FILE *stream)
-{
-    (void)fprintf(stream, "workload     %s\ncalibration  %s\nactors       %s\n",
-        answer->workload, answer->calibration, answer->actors_rule);
-    if (!isnan(answer->plateau_frac)) {
-        (void)fprintf(stream,
-            "needs        fewest threads with %.6g %% of the plateau over threads\n",
-            100.0 * answer->plateau_frac);
-    }
-    (void)fputs("thr/GPU      hardware threads for each GPU; ratio: for each SM; "
-                "learn: GPUs that "
-                "train alone\n"
-                "/J           steps per joule: of the GPUs, of all behind the plug\n\n",
-        stream);
-}
-
 enum fulcrum_status fulcrum_node_report(const struct fulcrum_node_answer *answer,
     const struct fulcrum_context *context, struct fulcrum_error *err)
 {
@@ -211,7 +195,21 @@ enum fulcrum_status fulcrum_node_report(const struct fulcrum_node_answer *answer
         done = fulcrum_report_print_document(document, context, err);
     } else {
         if (context->format == FULCRUM_FORMAT_TABLE) {
-            print_head(answer, context->out);
+            FILE *stream = context->out;
+            (void)fprintf(stream, "workload     %s\ncalibration  %s\nactors       %s\n",
+                answer->workload, answer->calibration, answer->actors_rule);
+            if (!isnan(answer->plateau_frac)) {
+                (void)fprintf(stream,
+                    "needs        fewest threads with %.6g %% of the plateau over "
+                    "threads\n",
+                    100.0 * answer->plateau_frac);
+            }
+            (void)fputs(
+                "thr/GPU      hardware threads for each GPU; ratio: for each SM; "
+                "learn: GPUs that "
+                "train alone\n"
+                "/J           steps per joule: of the GPUs, of all behind the plug\n\n",
+                stream);
             /* What people can do without on a narrow screen: the rule of actors and the
              * machine's threads are told, a rate over another can be seen, and what is
              * the same or unknown everywhere says nothing. */

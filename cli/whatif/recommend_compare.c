@@ -45,10 +45,9 @@ static enum fulcrum_status read_metrics(struct match *match, struct fulcrum_erro
     match->metric_count = 1;
     TRY(fulcrum_recommend_metric(match->settings->metric, FULCRUM_OUTPUT_steps_per_s,
         match->context, &match->metrics[0], err));
-    if (fulcrum_output_sense(match->metrics[0]) == FULCRUM_SENSE_NONE) {
-        return fulcrum_usage_fail(match->context, err, FULCRUM_ERR_RANGE,
-            "--metric %s: it may be better either way", match->settings->metric);
-    }
+    FULCRUM_USAGE_IF(fulcrum_output_sense(match->metrics[0]) == FULCRUM_SENSE_NONE,
+        match->context, err, FULCRUM_ERR_RANGE,
+        "--metric %s: it may be better either way", match->settings->metric);
     return FULCRUM_OK;
 }
 
@@ -94,12 +93,11 @@ static enum fulcrum_status load_sides(struct match *match, struct fulcrum_error 
     const struct fulcrum_text_list *names = &settings->names;
     bool has_sets = settings->a_sets.count + settings->b_sets.count > 0;
     const char *single = names->count == 1 ? names->items[0] : settings->design.machine;
-    if (names->count > SIDES ||
-        (names->count > 0 && settings->design.machine != NULL) ||
-        (names->count < SIDES && (single == NULL || !has_sets))) {
-        return fulcrum_usage_fail(match->context, err, FULCRUM_ERR_MISSING,
-            "recommend compare takes two machines, or one with --a-set or --b-set");
-    }
+    FULCRUM_USAGE_IF(names->count > SIDES ||
+                         (names->count > 0 && settings->design.machine != NULL) ||
+                         (names->count < SIDES && (single == NULL || !has_sets)),
+        match->context, err, FULCRUM_ERR_MISSING,
+        "recommend compare takes two machines, or one with --a-set or --b-set");
     for (size_t i = 0; i < SIDES; i++) {
         TRY(load_side(match, i, names->count == SIDES ? names->items[i] : single, err));
     }
@@ -164,21 +162,6 @@ static void add_side(
     FULCRUM_REPORT_NUMBERS(report, prediction->value[metric],
         has_interval ? prediction->lo[metric] : FULCRUM_UNKNOWN,
         has_interval ? prediction->hi[metric] : FULCRUM_UNKNOWN);
-}
-
-static void add_metric(
-    const struct match *match, size_t metric, struct fulcrum_report *report)
-{
-    struct fulcrum_contest duel;
-    duel_of(match, metric, &duel);
-    const double *a = match->sides[0].point.prediction.value;
-    const double *b = match->sides[1].point.prediction.value;
-    FULCRUM_REPORT_TEXTS(report, fulcrum_output_name(metric),
-        fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE ? "more" : "less");
-    add_side(report, &match->sides[0], metric);
-    add_side(report, &match->sides[1], metric);
-    FULCRUM_REPORT_NUMBERS(report, a[metric] / b[metric], duel.ratio, duel.ratio_lo,
-        duel.ratio_hi, duel.beats_frac, (double)duel.draw_count);
 }
 
 /* "A beats B in steps_per_s with probability 0.97" */
@@ -267,7 +250,17 @@ static enum fulcrum_status print_match(
     char sentence[400];
     struct fulcrum_report *report = FULCRUM_REPORT_NEW("metrics", columns);
     for (size_t i = 0; i < match->metric_count; i++) {
-        add_metric(match, match->metrics[i], report);
+        size_t metric = match->metrics[i];
+        struct fulcrum_contest duel;
+        duel_of(match, metric, &duel);
+        const double *a = match->sides[0].point.prediction.value;
+        const double *b = match->sides[1].point.prediction.value;
+        FULCRUM_REPORT_TEXTS(report, fulcrum_output_name(metric),
+            fulcrum_output_sense(metric) == FULCRUM_SENSE_MORE ? "more" : "less");
+        add_side(report, &match->sides[0], metric);
+        add_side(report, &match->sides[1], metric);
+        FULCRUM_REPORT_NUMBERS(report, a[metric] / b[metric], duel.ratio, duel.ratio_lo,
+            duel.ratio_hi, duel.beats_frac, (double)duel.draw_count);
     }
     write_sentence(match, sentence, sizeof sentence);
     enum fulcrum_status status = FULCRUM_OK;

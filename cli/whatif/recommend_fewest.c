@@ -350,11 +350,10 @@ static enum fulcrum_status read_axis(
         const char *text = question->settings->vary;
         char path[96];
         size_t length = text != NULL ? strcspn(text, "=") : 0;
-        if (length == 0 || length >= sizeof path || text[length] != '=') {
-            return fulcrum_usage_fail(question->context, err, FULCRUM_ERR_FORMAT,
-                "recommend fewest takes --vary PATH=RANGE, such as "
-                "run.sm_count=4:80:4");
-        }
+        FULCRUM_USAGE_IF(length == 0 || length >= sizeof path || text[length] != '=',
+            question->context, err, FULCRUM_ERR_FORMAT,
+            "recommend fewest takes --vary PATH=RANGE, such as "
+            "run.sm_count=4:80:4");
         (void)snprintf(path, sizeof path, "%.*s", (int)length, text);
         question->axis.field = fulcrum_field_parse(path, question->context, err);
         if (question->axis.field == NULL) {
@@ -362,11 +361,9 @@ static enum fulcrum_status read_axis(
         }
         return read_range(question, "--vary", text + length + 1, err);
     }
-    if (settings->vary != NULL) {
-        return fulcrum_usage_fail(question->context, err, FULCRUM_ERR_RANGE,
-            "--vary goes with 'recommend fewest': --range gives the %s",
-            settings->question);
-    }
+    FULCRUM_USAGE_IF(settings->vary != NULL, question->context, err, FULCRUM_ERR_RANGE,
+        "--vary goes with 'recommend fewest': --range gives the %s",
+        settings->question);
     int are_threads = strcmp(settings->question, "threads") == 0;
     question->axis.field = fulcrum_field_find(
         are_threads ? "machine.cpu.thread_count" : "run.actor_count");
@@ -415,11 +412,10 @@ static enum fulcrum_status read_metric(
 {
     TRY(fulcrum_recommend_metric(question->settings->metric, FULCRUM_OUTPUT_steps_per_s,
         question->context, &question->metric, err));
-    if (fulcrum_output_sense(question->metric) != FULCRUM_SENSE_MORE) {
-        return fulcrum_usage_fail(question->context, err, FULCRUM_ERR_RANGE,
-            "--metric %s: expected an output of which more is better",
-            question->settings->metric);
-    }
+    FULCRUM_USAGE_IF(fulcrum_output_sense(question->metric) != FULCRUM_SENSE_MORE,
+        question->context, err, FULCRUM_ERR_RANGE,
+        "--metric %s: expected an output of which more is better",
+        question->settings->metric);
     return FULCRUM_OK;
 }
 

@@ -76,10 +76,8 @@ static enum fulcrum_status add_names(struct candidate_list *candidate_list,
     for (size_t i = 0; i < count; i++) {
         struct fulcrum_candidate *candidate = &candidate_list->offers[i].candidate;
         (void)snprintf(candidate->name, sizeof candidate->name, "%s", names[i]);
-        if (is_listed(names, i, names[i])) {
-            return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_RANGE,
-                "--machine: %s is given twice", names[i]);
-        }
+        FULCRUM_USAGE_IF(is_listed(names, i, names[i]), candidate_list->context, err,
+            FULCRUM_ERR_RANGE, "--machine: %s is given twice", names[i]);
     }
     candidate_list->count = count;
     return FULCRUM_OK;
@@ -132,10 +130,8 @@ static enum fulcrum_status list_machines(
     struct candidate_list *candidate_list, struct fulcrum_error *err)
 {
     const char *list = candidate_list->settings->design.machine;
-    if (list == NULL) {
-        return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_MISSING,
-            "option '--machine' is missing: a list of machines, or 'all'");
-    }
+    FULCRUM_USAGE_IF(list == NULL, candidate_list->context, err, FULCRUM_ERR_MISSING,
+        "option '--machine' is missing: a list of machines, or 'all'");
     return strcmp(list, "all") == 0 ? add_all(candidate_list, err)
                                     : add_list(candidate_list, list, err);
 }
@@ -151,10 +147,8 @@ static enum fulcrum_status read_number(const struct candidate_list *candidate_li
     const char *option, const char *text, struct given *out, struct fulcrum_error *err)
 {
     const char *equals = strrchr(text, '=');
-    if (equals == NULL || equals == text) {
-        return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_FORMAT,
-            "%s %s: expected MACHINE=NUMBER", option, text);
-    }
+    FULCRUM_USAGE_IF(equals == NULL || equals == text, candidate_list->context, err,
+        FULCRUM_ERR_FORMAT, "%s %s: expected MACHINE=NUMBER", option, text);
     enum fulcrum_status status =
         fulcrum_number_parse(option, equals + 1, &out->value, err);
     if (status == FULCRUM_OK && !(out->value >= 0.0)) {
@@ -215,19 +209,19 @@ static enum fulcrum_status read_need(
             .fills = settings->fill,
             .electricity_per_kwh = settings->electricity_per_kwh,
             .years = settings->years};
-    if (candidate_list->need.goal == FULCRUM_OBJECTIVE_CHEAPEST &&
-        isnan(settings->electricity_per_kwh)) {
-        return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_MISSING,
-            "--best cheapest needs --electricity, the price of a kWh; 0 leaves it out");
-    }
+    FULCRUM_USAGE_IF(candidate_list->need.goal == FULCRUM_OBJECTIVE_CHEAPEST &&
+                         isnan(settings->electricity_per_kwh),
+        candidate_list->context, err, FULCRUM_ERR_MISSING,
+        "--best cheapest needs --electricity, the price of a kWh; 0 leaves it out");
     /* What is filled needs a brim: watts, money, rack units or a number of machines. */
-    if (settings->fill != 0 && isnan(settings->most_w) && isnan(settings->most_price) &&
-        isnan(settings->most_rack_units) && settings->most_machines >= MACHINES_MOST) {
-        return fulcrum_usage_fail(candidate_list->context, err, FULCRUM_ERR_MISSING,
-            "--fill needs a limit: --max-watts, --max-price, --max-rack-units or "
-            "--max-machines below %.0f",
-            MACHINES_MOST);
-    }
+    FULCRUM_USAGE_IF(settings->fill != 0 && isnan(settings->most_w) &&
+                         isnan(settings->most_price) &&
+                         isnan(settings->most_rack_units) &&
+                         settings->most_machines >= MACHINES_MOST,
+        candidate_list->context, err, FULCRUM_ERR_MISSING,
+        "--fill needs a limit: --max-watts, --max-price, --max-rack-units or "
+        "--max-machines below %.0f",
+        MACHINES_MOST);
     return fulcrum_recommend_options(settings, MACHINE_DRAWS, candidate_list->context,
         &candidate_list->options, err);
 }
@@ -627,24 +621,6 @@ static size_t choose_cells(const struct candidate_list *candidate_list,
     return count;
 }
 
-static void add_need(
-    const struct candidate_list *candidate_list, struct fulcrum_json *document)
-{
-    const struct fulcrum_need *need = &candidate_list->need;
-    fulcrum_json_add_text(document, "best", fulcrum_objective_name((int)need->goal));
-    struct fulcrum_json *limits = fulcrum_json_add_object(document, "limits");
-    fulcrum_json_add_number(limits, "least_steps_per_s", need->least_steps_per_s);
-    fulcrum_json_add_number(limits, "most_w", need->most_w);
-    fulcrum_json_add_number(limits, "most_price", need->most_price);
-    fulcrum_json_add_number(limits, "most_rack_units", need->most_rack_units);
-    fulcrum_json_add_number(limits, "most_machines", need->most_machines);
-    fulcrum_json_add_flag(document, "fill", need->fills);
-    fulcrum_json_add_number(document, "electricity_per_kwh", need->electricity_per_kwh);
-    fulcrum_json_add_number(document, "years", need->years);
-    fulcrum_json_add_number(
-        document, "interval_draws", (double)candidate_list->draw_count);
-}
-
 /* The offers of a group: 1 misses a limit, 2 lacks what a limit asks for. */
 static size_t count_of(const struct candidate_list *candidate_list, int group)
 {
@@ -795,7 +771,19 @@ static enum fulcrum_status print_json(const struct candidate_list *candidate_lis
     fulcrum_json_add_text(document, "question", "machine");
     fulcrum_json_add_text(
         document, "workload", candidate_list->settings->design.workload);
-    add_need(candidate_list, document);
+    const struct fulcrum_need *need = &candidate_list->need;
+    fulcrum_json_add_text(document, "best", fulcrum_objective_name((int)need->goal));
+    struct fulcrum_json *limits = fulcrum_json_add_object(document, "limits");
+    fulcrum_json_add_number(limits, "least_steps_per_s", need->least_steps_per_s);
+    fulcrum_json_add_number(limits, "most_w", need->most_w);
+    fulcrum_json_add_number(limits, "most_price", need->most_price);
+    fulcrum_json_add_number(limits, "most_rack_units", need->most_rack_units);
+    fulcrum_json_add_number(limits, "most_machines", need->most_machines);
+    fulcrum_json_add_flag(document, "fill", need->fills);
+    fulcrum_json_add_number(document, "electricity_per_kwh", need->electricity_per_kwh);
+    fulcrum_json_add_number(document, "years", need->years);
+    fulcrum_json_add_number(
+        document, "interval_draws", (double)candidate_list->draw_count);
     fulcrum_report_to_json(report, document);
     fulcrum_json_add_text(document, "finding", sentence);
     char note[400];

@@ -196,20 +196,6 @@ static void fill_roots(
     fill_block_roots(sampler, slope, index);
 }
 
-static void fill_sampler(struct fulcrum_sampler *sampler, double *slope, size_t *index)
-{
-    const struct fulcrum_parameter *parameters = sampler->calibration->parameters;
-    for (size_t i = 0; i < sampler->count; i++) {
-        sampler->fields[i] = fulcrum_field_find(parameters[i].path);
-        bool is_exact = !(parameters[i].standard_error > 0.0);
-        sampler->centre[i] = is_exact ? parameters[i].value : to_scale(&parameters[i]);
-        slope[i] = is_exact ? 1.0 : scale_slope(&parameters[i]);
-    }
-    if (sampler->count > 0) {
-        fill_roots(sampler, slope, index);
-    }
-}
-
 enum fulcrum_status fulcrum_sampler_new(const struct fulcrum_calibration *calibration,
     struct fulcrum_sampler **out, struct fulcrum_error *err)
 {
@@ -234,7 +220,16 @@ enum fulcrum_status fulcrum_sampler_new(const struct fulcrum_calibration *calibr
         return fulcrum_fail(
             err, FULCRUM_ERR_NO_MEMORY, "a sampler of %zu parameters", n);
     }
-    fill_sampler(sampler, slope, index);
+    const struct fulcrum_parameter *parameters = sampler->calibration->parameters;
+    for (size_t i = 0; i < sampler->count; i++) {
+        sampler->fields[i] = fulcrum_field_find(parameters[i].path);
+        bool is_exact = !(parameters[i].standard_error > 0.0);
+        sampler->centre[i] = is_exact ? parameters[i].value : to_scale(&parameters[i]);
+        slope[i] = is_exact ? 1.0 : scale_slope(&parameters[i]);
+    }
+    if (sampler->count > 0) {
+        fill_roots(sampler, slope, index);
+    }
     free(slope);
     free(index);
     *out = sampler;

@@ -413,20 +413,6 @@ static const struct {
  * service matters to greedy batches. */
 #define ALWAYS_BUSY_FRAC 0.999
 
-static double expected_error_rel(const struct fulcrum_network *network, unsigned flags)
-{
-    double error_rel =
-        network->policy == FULCRUM_BATCH_FIXED
-            ? fmax(FIXED_ERROR_REL, fulcrum_fixed_batch_error_frac(network))
-            : PLAIN_ERROR_REL;
-    for (size_t i = 0; i < sizeof risks / sizeof risks[0]; i++) {
-        if ((flags & risks[i].flag) != 0U) {
-            error_rel = fmax(error_rel, risks[i].error_rel);
-        }
-    }
-    return error_rel;
-}
-
 static double within_unit(double value)
 {
     return fmin(1.0, fmax(0.0, value));
@@ -530,7 +516,16 @@ enum fulcrum_status fulcrum_fast_solve(const struct fulcrum_network *network,
     report(network, &flow, &found);
     flags |= slices_matter(network, &found) ? (unsigned)FULCRUM_FLAG_SLICES : 0U;
     found.flags = flags;
-    found.error_rel = expected_error_rel(network, flags);
+    double error_rel =
+        network->policy == FULCRUM_BATCH_FIXED
+            ? fmax(FIXED_ERROR_REL, fulcrum_fixed_batch_error_frac(network))
+            : PLAIN_ERROR_REL;
+    for (size_t i = 0; i < sizeof risks / sizeof risks[0]; i++) {
+        if ((flags & risks[i].flag) != 0U) {
+            error_rel = fmax(error_rel, risks[i].error_rel);
+        }
+    }
+    found.error_rel = error_rel;
     *out = found;
     return FULCRUM_OK;
 }

@@ -665,24 +665,6 @@ static size_t usual_state(const struct chain *chain)
     return low;
 }
 
-static void init_stage(struct chain *chain, size_t q)
-{
-    struct stage *stage = &chain->stage[q];
-    double others = (double)(chain->actors - q);
-    double mean_s = chain->network->step.mean_s;
-    stage->busy_s =
-        service_s(chain->network, chain->gpu_stretch, (double)least(q, chain->limit));
-    stage->work_s = stage->busy_s * mean_pace(chain, others, stage->busy_s);
-    stage->work_s *= chain->grid_scale;
-    stage->slices = 1;
-    if (chain->actors > chain->threads) {
-        double slices = ceil(stage->work_s / (SLICE_MEANS * mean_s));
-        stage->slices = (size_t)fmin(fmax(slices, LEAST_SLICES), MOST_SLICES);
-    }
-    fulcrum_slice_init(
-        &stage->slice, &chain->grid, stage->work_s / (double)stage->slices);
-}
-
 /* Around the usual state; all others are met at random. */
 static void first_guess(struct chain *chain)
 {
@@ -744,7 +726,20 @@ static void init(struct chain *chain, const struct fulcrum_network *network)
     fulcrum_first_passage_init(
         &chain->race, &chain->grid, network->step.mean_s / racers);
     for (size_t q = 1; q <= chain->stages; q++) {
-        init_stage(chain, q);
+        struct stage *stage = &chain->stage[q];
+        double others = (double)(chain->actors - q);
+        double mean_s = chain->network->step.mean_s;
+        stage->busy_s = service_s(
+            chain->network, chain->gpu_stretch, (double)least(q, chain->limit));
+        stage->work_s = stage->busy_s * mean_pace(chain, others, stage->busy_s);
+        stage->work_s *= chain->grid_scale;
+        stage->slices = 1;
+        if (chain->actors > chain->threads) {
+            double slices = ceil(stage->work_s / (SLICE_MEANS * mean_s));
+            stage->slices = (size_t)fmin(fmax(slices, LEAST_SLICES), MOST_SLICES);
+        }
+        fulcrum_slice_init(
+            &stage->slice, &chain->grid, stage->work_s / (double)stage->slices);
     }
     first_guess(chain);
 }

@@ -413,22 +413,6 @@ static double score_of(const struct fulcrum_luck *luck, size_t slot)
     return luck->score != NULL ? luck->score[slot] : gsl_ran_ugaussian(luck->rng);
 }
 
-static void draw_priors(const struct fulcrum_scenario *scenario,
-    const struct fulcrum_luck *luck, struct fulcrum_design *design)
-{
-    bool is_drawn = luck->rng != NULL || luck->score != NULL;
-    for (size_t i = 0; is_drawn && i < scenario->inputs.prior_count; i++) {
-        const struct fulcrum_prior *prior = &scenario->inputs.priors[i];
-        double value = fulcrum_field_number(prior->field, design);
-        double score = score_of(luck, FULCRUM_SLOT_FIRST_PRIOR + i);
-        double drawn = value * lognormal_factor(score, prior->spread_factor);
-        if (prior->field->kind == FULCRUM_FIELD_NUMBER && !isnan(value)) {
-            drawn = fmin(fmax(drawn, prior->field->least), prior->field->most);
-            memcpy((char *)design + prior->field->offset, &drawn, sizeof drawn);
-        }
-    }
-}
-
 static enum fulcrum_status apply_overlays(const struct fulcrum_scenario *scenario,
     const struct fulcrum_luck *luck, struct fulcrum_design *design)
 {
@@ -487,7 +471,17 @@ static enum fulcrum_status build_prefix(const struct fulcrum_scenario *scenario,
     struct fulcrum_design *out, struct fulcrum_error *err)
 {
     *out = scenario->base;
-    draw_priors(scenario, luck, out);
+    bool is_drawn = luck->rng != NULL || luck->score != NULL;
+    for (size_t i = 0; is_drawn && i < scenario->inputs.prior_count; i++) {
+        const struct fulcrum_prior *prior = &scenario->inputs.priors[i];
+        double value = fulcrum_field_number(prior->field, out);
+        double score = score_of(luck, FULCRUM_SLOT_FIRST_PRIOR + i);
+        double drawn = value * lognormal_factor(score, prior->spread_factor);
+        if (prior->field->kind == FULCRUM_FIELD_NUMBER && !isnan(value)) {
+            drawn = fmin(fmax(drawn, prior->field->least), prior->field->most);
+            memcpy((char *)out + prior->field->offset, &drawn, sizeof drawn);
+        }
+    }
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(apply_with_cores(point->varied, point->varied_count, out, err));
     TRY_OR_END(apply_overlays(scenario, luck, out));

@@ -380,20 +380,6 @@ static struct fulcrum_sensitivity *new_result(
     return result;
 }
 
-static void clear_job(struct job *job)
-{
-    for (size_t i = 0; job->workers != NULL && i < job->plan->sobol.worker_count; i++) {
-        sensitivity_worker_free(job->workers[i]);
-    }
-    free((void *)job->workers);
-    free(job->failures);
-    free(job->span_values);
-    free(job->input_of);
-    free(job->unit);
-    free(job->output);
-    fulcrum_scenario_free(job->scenario);
-}
-
 static enum fulcrum_status make_room(struct job *job, struct fulcrum_error *err)
 {
     const struct fulcrum_sensitivity_plan *plan = job->plan;
@@ -714,6 +700,15 @@ end:
     } else {
         fulcrum_sensitivity_free(job.result);
     }
-    clear_job(&job);
+    for (size_t i = 0; job.workers != NULL && i < job.plan->sobol.worker_count; i++) {
+        sensitivity_worker_free(job.workers[i]);
+    }
+    free((void *)job.workers);
+    free(job.failures);
+    free(job.span_values);
+    free(job.input_of);
+    free(job.unit);
+    free(job.output);
+    fulcrum_scenario_free(job.scenario);
     return status;
 }

@@ -249,28 +249,24 @@ static void mix(const struct job *job, const double *row, size_t column, double 
     }
 }
 
-static void evaluate_row(const struct job *job, size_t worker, size_t row)
-{
-    const struct fulcrum_sobol_problem *problem = job->problem;
-    size_t count = problem->coordinate_count;
-    double *mixed = job->mixed + worker * count;
-    size_t row_number = job->replicate * job->options->row_count + row;
-    for (size_t column = 0; column < job->column_count; column++) {
-        const struct fulcrum_sobol_site site = {
-            mixed, worker, row_number * job->column_count + column};
-        mix(job, job->units + row * 2 * count, column, mixed);
-        problem->evaluate(problem->context, &site,
-            job->outputs + (row * job->column_count + column) * problem->output_count);
-    }
-}
-
 /* A worker's share of the rows: every so many-th one. */
 static void work(void *context, size_t worker)
 {
     const struct job *job = context;
     for (size_t row = job->first_row + worker; row < job->next_row;
          row += job->options->worker_count) {
-        evaluate_row(job, worker, row);
+        const struct fulcrum_sobol_problem *problem = job->problem;
+        size_t count = problem->coordinate_count;
+        double *mixed = job->mixed + worker * count;
+        size_t row_number = job->replicate * job->options->row_count + row;
+        for (size_t column = 0; column < job->column_count; column++) {
+            const struct fulcrum_sobol_site site = {
+                mixed, worker, row_number * job->column_count + column};
+            mix(job, job->units + row * 2 * count, column, mixed);
+            problem->evaluate(problem->context, &site,
+                job->outputs +
+                    (row * job->column_count + column) * problem->output_count);
+        }
     }
 }
 
@@ -566,9 +562,12 @@ static enum fulcrum_status fill_job(struct job *job, struct fulcrum_error *err)
                : FULCRUM_OK;
 }
 
-static enum fulcrum_status check(const struct fulcrum_sobol_problem *problem,
-    const struct fulcrum_sobol_options *options, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_sobol_run(const struct fulcrum_sobol_problem *problem,
+    const struct fulcrum_sobol_options *options, struct fulcrum_sobol **out,
+    struct fulcrum_error *err)
 {
+    struct job job = {.problem = problem, .options = options};
+    *out = NULL;
     FAIL_IF(problem->input_count == 0 || problem->output_count == 0 ||
                 problem->coordinate_count < problem->input_count ||
                 options->worker_count == 0,
@@ -581,16 +580,6 @@ static enum fulcrum_status check(const struct fulcrum_sobol_problem *problem,
                 options->replicate_count > FULCRUM_SOBOL_REPLICATES_MOST,
         err, FULCRUM_ERR_RANGE, "%zu replicates: expected 2 to %d",
         options->replicate_count, (int)FULCRUM_SOBOL_REPLICATES_MOST);
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_sobol_run(const struct fulcrum_sobol_problem *problem,
-    const struct fulcrum_sobol_options *options, struct fulcrum_sobol **out,
-    struct fulcrum_error *err)
-{
-    struct job job = {.problem = problem, .options = options};
-    *out = NULL;
-    TRY(check(problem, options, err));
     enum fulcrum_status status = FULCRUM_OK;
     TRY_OR_END(fill_job(&job, err));
     status = run_replicates(&job, err);

@@ -907,23 +907,6 @@ static void use_draws(const struct task *task, struct fulcrum_sweep_point *point
     }
 }
 
-static void predict_point(struct task *task, size_t index, size_t slot)
-{
-    struct fulcrum_sweep_point *out = &task->sweep->block[slot];
-    struct fulcrum_error err;
-    err.status = FULCRUM_OK;
-    err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
-    out->reason = "";
-    if (fulcrum_sweep_probe_point(task->worker->probe, index, out, &err) ==
-        FULCRUM_OK) {
-        use_draws(task, out);
-    } else {
-        out->prediction = (struct fulcrum_prediction){0};
-        join_lines(task->sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
-        out->reason = task->sweep->reasons[slot];
-    }
-}
-
 /* Without a point there would be nothing to visit. */
 static bool is_over(const struct queue *queue, enum fulcrum_sweep_wish wish)
 {
@@ -961,7 +944,20 @@ static void predict_run(
     for (size_t i = first; i < first + count; i++) {
         size_t slot = i - queue->start;
         const size_t *only = sweep->plan->only;
-        predict_point(task, only != NULL ? only[i] : i, slot);
+        size_t index = only != NULL ? only[i] : i;
+        struct fulcrum_sweep_point *out = &task->sweep->block[slot];
+        struct fulcrum_error err;
+        err.status = FULCRUM_OK;
+        err.detail[0] = '\0'; /* the rest of it is large, and seldom needed */
+        out->reason = "";
+        if (fulcrum_sweep_probe_point(task->worker->probe, index, out, &err) ==
+            FULCRUM_OK) {
+            use_draws(task, out);
+        } else {
+            out->prediction = (struct fulcrum_prediction){0};
+            join_lines(task->sweep->reasons[slot], FULCRUM_REASON_BYTE, err.detail);
+            out->reason = task->sweep->reasons[slot];
+        }
         if (sweep->visitor->prepare != NULL) {
             sweep->visitor->prepare(sweep->visitor->context, slot, &sweep->block[slot]);
         }

@@ -131,23 +131,6 @@ static void fill_gpu(struct room *room, struct fulcrum_component_costs *out)
         fulcrum_variants_ratio(room->variants, gpu, FULCRUM_VARIANT_steps_per_s);
 }
 
-static void fill(struct room *room, struct fulcrum_component_costs *out)
-{
-    struct fulcrum_variants *variants = room->variants;
-    out->prediction = *fulcrum_variants_prediction(variants);
-    out->batch_size = out->prediction.value[FULCRUM_OUTPUT_mean_batch];
-    out->draw_count = fulcrum_variants_draw_count(variants);
-    out->steps_per_s =
-        fulcrum_variants_estimate(variants, 0, FULCRUM_VARIANT_steps_per_s);
-    out->inference_s =
-        fulcrum_variants_value(variants, 0, 0, FULCRUM_VARIANT_inference_s);
-    out->train_step_s =
-        fulcrum_variants_value(variants, 0, 0, FULCRUM_VARIANT_train_step_s);
-    out->gpu_s = fulcrum_variants_value(variants, 0, 0, FULCRUM_VARIANT_gpu_s);
-    fill_gpu(room, out);
-    fill_run(room, out);
-}
-
 static enum fulcrum_status check_gpu(
     const struct fulcrum_scenario *scenario, struct fulcrum_error *err)
 {
@@ -182,7 +165,19 @@ enum fulcrum_status fulcrum_component_costs_find(
         .user = plan->user};
     enum fulcrum_status status = fulcrum_variants_new(&versions, &room->variants, err);
     if (status == FULCRUM_OK) {
-        fill(room, out);
+        struct fulcrum_variants *variants = room->variants;
+        out->prediction = *fulcrum_variants_prediction(variants);
+        out->batch_size = out->prediction.value[FULCRUM_OUTPUT_mean_batch];
+        out->draw_count = fulcrum_variants_draw_count(variants);
+        out->steps_per_s =
+            fulcrum_variants_estimate(variants, 0, FULCRUM_VARIANT_steps_per_s);
+        out->inference_s =
+            fulcrum_variants_value(variants, 0, 0, FULCRUM_VARIANT_inference_s);
+        out->train_step_s =
+            fulcrum_variants_value(variants, 0, 0, FULCRUM_VARIANT_train_step_s);
+        out->gpu_s = fulcrum_variants_value(variants, 0, 0, FULCRUM_VARIANT_gpu_s);
+        fill_gpu(room, out);
+        fill_run(room, out);
     }
     room_free(room);
     return status;
