@@ -45,8 +45,7 @@ static const struct plotter {
     const struct fulcrum_chart *chart;
     enum fulcrum_plot_content content;
     const char *column; /* NULL: any */
-    enum fulcrum_status (*draw)(
-        struct fulcrum_plot_job *job, struct fulcrum_error *err);
+    fulcrum_plot_draw *draw;
 } plotters[] = {
     {&fulcrum_chart_pareto, FULCRUM_PLOT_SWEEP, "point", fulcrum_plot_front},
     {&fulcrum_chart_heat, FULCRUM_PLOT_SWEEP, two_fields, fulcrum_plot_heat},
@@ -355,35 +354,28 @@ static enum fulcrum_status run(
 {
     const struct settings *settings = data;
     const struct plotter *plotter = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
     FULCRUM_USAGE_IF(context->output_path == NULL, context, err, FULCRUM_ERR_MISSING,
         "plot needs -o FILE, ending in .svg, .pdf or .png");
     FULCRUM_USAGE_IF(!isnan(settings->width_px) && !ends_with_png(context->output_path),
         context, err, FULCRUM_ERR_UNSUPPORTED,
         "--pixels goes with a .png file, not with %s", context->output_path);
     if (settings->chart != NULL) {
-        status = find_plotter(settings->chart, context, &plotter, err);
+        TRY(find_plotter(settings->chart, context, &plotter, err));
     }
-    if (status == FULCRUM_OK) {
-        status = check_pareto(settings, context, err);
-    }
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(check_pareto(settings, context, err));
     struct fulcrum_plot_job job = job_of(settings, context);
-    status = fulcrum_plot_source_open(settings->input,
-        plotter != NULL ? plotter->content : FULCRUM_PLOT_CONTENTS, &job.source, err);
-    if (status == FULCRUM_OK && plotter != NULL) {
+    enum fulcrum_status status;
+    TRY_OR_END(fulcrum_plot_source_open(settings->input,
+        plotter != NULL ? plotter->content : FULCRUM_PLOT_CONTENTS, &job.source, err));
+    if (plotter != NULL) {
         plotter = fitting(plotter, job.source.content);
-    } else if (status == FULCRUM_OK) {
-        status = choose_plotter(&job, &plotter, err);
+    } else {
+        TRY_OR_END(choose_plotter(&job, &plotter, err));
     }
-    if (status == FULCRUM_OK) {
-        status = check_content(settings, &job, plotter, context, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = plotter->draw(&job, err);
-    }
+    TRY_OR_END(check_content(settings, &job, plotter, context, err));
+    status = plotter->draw(&job, err);
+end:
+    fulcrum_plot_job_clear(&job);
     fulcrum_plot_source_close(&job.source);
     return status;
 }

@@ -30,7 +30,7 @@ struct sampled_curve {
     double y[CURVE_POINTS];
 };
 
-struct fulcrum_plot_calibration {
+struct plot_calibration {
     const struct fulcrum_calibration *calibration;
     struct thinned throughput;
     struct thinned inference;
@@ -110,7 +110,7 @@ static struct fulcrum_cpu_station cpu_station(
 }
 
 /* Steps/s = c(n) / t_1 over the thread counts that were measured. */
-static void sample_throughput(struct fulcrum_plot_calibration *plot)
+static void sample_throughput(struct plot_calibration *plot)
 {
     const struct fulcrum_series *series = find_series(plot->calibration, "throughput");
     double step_s = parameter_value(plot->calibration, "workload.step.mean_s", 0.0);
@@ -136,7 +136,7 @@ static void sample_throughput(struct fulcrum_plot_calibration *plot)
 }
 
 /* The line of training time, through the quantities that the fit left behind. */
-static void sample_training(struct fulcrum_plot_calibration *plot)
+static void sample_training(struct plot_calibration *plot)
 {
     const struct fulcrum_series *series = find_series(plot->calibration, "train_step");
     const struct fulcrum_quantity *fixed =
@@ -172,7 +172,7 @@ static const char *note_text(
     return "";
 }
 
-static void fill_words(struct fulcrum_plot_calibration *plot)
+static void fill_words(struct plot_calibration *plot)
 {
     const struct fulcrum_calibration *calibration = plot->calibration;
     (void)snprintf(plot->title, sizeof plot->title, "%s",
@@ -191,40 +191,24 @@ static void fill_words(struct fulcrum_plot_calibration *plot)
     }
 }
 
-enum fulcrum_status fulcrum_plot_calibration_new(
-    const struct fulcrum_calibration *calibration,
-    struct fulcrum_plot_calibration **out, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_calibration *plot = calloc(1, sizeof *plot);
-    TRY_MEMORY(plot, err, "the chart of a calibration");
-    plot->calibration = calibration;
-    fill_words(plot);
-    sample_throughput(plot);
-    sample_training(plot);
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-void fulcrum_plot_calibration_free(struct fulcrum_plot_calibration *plot)
-{
-    free(plot);
-}
-
 static struct fulcrum_curve curve_of(const struct sampled_curve *curve)
 {
     return (struct fulcrum_curve){curve->x, curve->y, curve->count};
 }
 
 struct fulcrum_calibration_data fulcrum_plot_calibration_data(
-    struct fulcrum_plot_calibration *plot, const struct fulcrum_plot_words *words)
+    const struct fulcrum_calibration *calibration,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room)
 {
-    const struct fulcrum_calibration *calibration = plot->calibration;
+    struct plot_calibration *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    plot->calibration = calibration;
+    fill_words(plot);
+    sample_throughput(plot);
+    sample_training(plot);
     const struct fulcrum_series *single = find_series(calibration, "actor_step_single");
     const struct fulcrum_series *reset = find_series(calibration, "reset");
     return (struct fulcrum_calibration_data){
-        .text = {.title = words->title != NULL ? words->title : plot->title,
-            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
-            .footnote = plot->footnote},
+        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote),
         .throughput = thin(calibration, "throughput", &plot->throughput),
         .throughput_fit = curve_of(&plot->throughput_fit),
         .batch = thin(calibration, "inference", &plot->inference),
@@ -250,13 +234,13 @@ enum { PLOT_SM_TIME_CURVE_POINTS = 64 };
 /* One kind of work and its curve. */
 struct work {
     char name[64];
-    unsigned char *disturbed; /* of the samples; owned */
+    unsigned char *disturbed; /* of the samples; borrowed */
     size_t curve_count;
     double x[PLOT_SM_TIME_CURVE_POINTS];
     double y[PLOT_SM_TIME_CURVE_POINTS];
 };
 
-struct fulcrum_plot_sm_time {
+struct plot_sm_time {
     struct work inference[FULCRUM_SM_WORKS_MAX];
     struct work training;
     struct fulcrum_sm_time_data data;
@@ -311,13 +295,12 @@ static void fill_curve(struct work *work, const struct fulcrum_series *series,
     }
 }
 
-static enum fulcrum_status fill_work(struct work *work, struct fulcrum_sm_work *out,
+static void fill_work(struct work *work, struct fulcrum_sm_work *out,
     const struct fulcrum_series *series, const struct fulcrum_calibration *calibration,
     double batch)
 {
-    work->disturbed = calloc(series->count + 1, 1);
-    if (work->disturbed == NULL || series->count == 0) {
-        return work->disturbed == NULL ? FULCRUM_ERR_NO_MEMORY : FULCRUM_OK;
+    if (series->count == 0) {
+        return;
     }
     for (size_t i = 0; i < series->count; i++) {
         work->disturbed[i] = series->disturbed[i] > 0.0;
@@ -328,32 +311,32 @@ static enum fulcrum_status fill_work(struct work *work, struct fulcrum_sm_work *
     *out = (struct fulcrum_sm_work){work->name,
         {series->x, series->value, work->disturbed, series->count},
         {work->x, work->y, work->curve_count}};
-    return FULCRUM_OK;
 }
 
-static enum fulcrum_status take_series(struct fulcrum_plot_sm_time *plot,
-    const struct fulcrum_calibration *calibration, const struct fulcrum_series *series)
+static void take_series(struct plot_sm_time *plot,
+    const struct fulcrum_calibration *calibration, const struct fulcrum_series *series,
+    struct fulcrum_plot_room *room)
 {
     size_t *count = &plot->data.inference_count;
     if (strcmp(series->name, "train_sm") == 0 && plot->training.disturbed == NULL) {
-        return fill_work(
-            &plot->training, &plot->data.training, series, calibration, 0.0);
+        plot->training.disturbed = fulcrum_plot_room_take(room, series->count + 1, 1);
+        fill_work(&plot->training, &plot->data.training, series, calibration, 0.0);
     }
     if (strcmp(series->name, "inference_sm") != 0 || *count == FULCRUM_SM_WORKS_MAX) {
-        return FULCRUM_OK;
+        return;
     }
     /* The batch of "batch 64"; 0: the condition is another one. */
     static const char start[] = "batch ";
     double batch = strncmp(series->condition, start, sizeof start - 1) == 0
                        ? strtod(series->condition + sizeof start - 1, NULL)
                        : 0.0;
-    enum fulcrum_status status = fill_work(
-        &plot->inference[*count], &plot->works[*count], series, calibration, batch);
+    struct work *work = &plot->inference[*count];
+    work->disturbed = fulcrum_plot_room_take(room, series->count + 1, 1);
+    fill_work(work, &plot->works[*count], series, calibration, batch);
     (*count)++;
-    return status;
 }
 
-static void plot_sm_time_fill_words(struct fulcrum_plot_sm_time *plot,
+static void plot_sm_time_fill_words(struct plot_sm_time *plot,
     const struct fulcrum_calibration *calibration,
     const struct fulcrum_plot_words *words)
 {
@@ -368,53 +351,26 @@ static void plot_sm_time_fill_words(struct fulcrum_plot_sm_time *plot,
             math, stored_parameter(calibration, "workload.network.launch_bound_frac"),
             stored_parameter(calibration, "workload.training.launch_bound_frac"));
     }
-    plot->data.text = (struct fulcrum_chart_text){
-        .title = words->title != NULL ? words->title : plot->title,
-        .subtitle = words->subtitle != NULL ? words->subtitle : calibration->title,
-        .footnote = plot->footnote[0] != '\0' ? plot->footnote : NULL};
+    plot->data.text = fulcrum_plot_text(words, plot->title, calibration->title,
+        plot->footnote[0] != '\0' ? plot->footnote : NULL);
 }
 
-enum fulcrum_status fulcrum_plot_sm_time_new(
+enum fulcrum_status fulcrum_plot_sm_time_data(
     const struct fulcrum_calibration *calibration,
-    const struct fulcrum_plot_words *words, struct fulcrum_plot_sm_time **out,
-    struct fulcrum_error *err)
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_sm_time_data *out, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_sm_time *plot = calloc(1, sizeof *plot);
-    enum fulcrum_status status = plot != NULL ? FULCRUM_OK : FULCRUM_ERR_NO_MEMORY;
-    for (size_t i = 0; i < calibration->series_count && status == FULCRUM_OK; i++) {
-        status = take_series(plot, calibration, &calibration->series[i]);
+    struct plot_sm_time *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    for (size_t i = 0; i < calibration->series_count; i++) {
+        take_series(plot, calibration, &calibration->series[i], room);
     }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_sm_time_free(plot);
-        return fulcrum_fail(err, status, "the chart of a sweep over SMs");
-    }
-    if (plot->data.inference_count == 0 && plot->training.disturbed == NULL) {
-        fulcrum_plot_sm_time_free(plot);
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "calibration %s: no series inference_sm or train_sm: expected one of a GPU "
-            "that can be divided (fulcrum calibrate --learner cuda)",
-            calibration->name);
-    }
+    FAIL_IF(plot->data.inference_count == 0 && plot->training.disturbed == NULL, err,
+        FULCRUM_ERR_UNSUPPORTED,
+        "calibration %s: no series inference_sm or train_sm: expected one of a GPU "
+        "that can be divided (fulcrum calibrate --learner cuda)",
+        calibration->name);
     plot->data.inference = plot->works;
     plot_sm_time_fill_words(plot, calibration, words);
-    *out = plot;
+    *out = plot->data;
     return FULCRUM_OK;
-}
-
-void fulcrum_plot_sm_time_free(struct fulcrum_plot_sm_time *plot)
-{
-    if (plot == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < FULCRUM_SM_WORKS_MAX; i++) {
-        free(plot->inference[i].disturbed);
-    }
-    free(plot->training.disturbed);
-    free(plot);
-}
-
-const struct fulcrum_sm_time_data *fulcrum_plot_sm_time_data(
-    const struct fulcrum_plot_sm_time *plot)
-{
-    return &plot->data;
 }

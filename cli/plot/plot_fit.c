@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot_data.h"
@@ -16,7 +15,7 @@ enum { TEXT_SIZE = 120, NUMBER_SIZE = 24 };
 /* Of a normal distribution, 90 % lie within so many standard deviations. */
 static const double normal_90 = 1.645;
 
-struct fulcrum_plot_fit {
+struct plot_fit {
     size_t row_count;
     struct fulcrum_posterior_row *rows;
     double *sd_frac; /* of the posterior over the prior, in the order of rows */
@@ -105,7 +104,7 @@ static void write_parameter(
     }
 }
 
-static enum fulcrum_status read_parameter(struct fulcrum_plot_fit *plot,
+static enum fulcrum_status read_parameter(struct plot_fit *plot,
     const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
 {
     struct parameter parameter;
@@ -148,7 +147,7 @@ static enum fulcrum_status read_parameter(struct fulcrum_plot_fit *plot,
 
 /* Few rows: each is moved up to where it belongs. What the data say most of is first.
  */
-static void sort_rows(struct fulcrum_plot_fit *plot)
+static void sort_rows(struct plot_fit *plot)
 {
     for (size_t i = 1; i < plot->row_count; i++) {
         struct fulcrum_posterior_row row = plot->rows[i];
@@ -198,7 +197,7 @@ static void write_figure(const struct figure *figure, char out[TEXT_SIZE])
         isnan(figure->others) ? "" : others);
 }
 
-static enum fulcrum_status read_figure(struct fulcrum_plot_fit *plot,
+static enum fulcrum_status read_figure(struct plot_fit *plot,
     const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
 {
     struct figure figure;
@@ -236,27 +235,22 @@ static enum fulcrum_status read_figure(struct fulcrum_plot_fit *plot,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status allocate(
-    struct fulcrum_plot_fit *plot, struct fulcrum_error *err)
-{
-    size_t rows = plot->row_count + 1;
-    size_t figures = plot->figure_count + 1;
-    plot->rows = calloc(rows, sizeof *plot->rows);
-    plot->sd_frac = calloc(rows, sizeof *plot->sd_frac);
-    plot->figures = calloc(figures, sizeof *plot->figures);
-    plot->names = calloc(rows + figures, sizeof *plot->names);
-    plot->texts = calloc(rows + figures, sizeof *plot->texts);
-    return plot->rows != NULL && plot->sd_frac != NULL && plot->figures != NULL &&
-                   plot->names != NULL && plot->texts != NULL
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of a fit");
-}
-
-static enum fulcrum_status fill(struct fulcrum_plot_fit *plot,
-    const struct fulcrum_plot_rows *parameters, const struct fulcrum_plot_rows *figures,
+enum fulcrum_status fulcrum_plot_fit_data(const struct fulcrum_plot_rows *parameters,
+    const struct fulcrum_plot_rows *figures, const struct fulcrum_plot_words *words,
+    struct fulcrum_plot_room *room, struct fulcrum_posterior_data *out,
     struct fulcrum_error *err)
 {
-    TRY(allocate(plot, err));
+    struct plot_fit *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    plot->row_count = fulcrum_plot_rows_count(parameters);
+    plot->figure_count = fulcrum_plot_rows_count(figures);
+    size_t row_room = plot->row_count + 1;
+    size_t room_for_all = row_room + plot->figure_count + 1;
+    plot->rows = fulcrum_plot_room_take(room, row_room, sizeof *plot->rows);
+    plot->sd_frac = fulcrum_plot_room_take(room, row_room, sizeof *plot->sd_frac);
+    plot->figures =
+        fulcrum_plot_room_take(room, plot->figure_count + 1, sizeof *plot->figures);
+    plot->names = fulcrum_plot_room_take(room, room_for_all, sizeof *plot->names);
+    plot->texts = fulcrum_plot_room_take(room, room_for_all, sizeof *plot->texts);
     for (size_t i = 0; i < plot->row_count; i++) {
         TRY(read_parameter(plot, parameters, i, err));
     }
@@ -269,49 +263,13 @@ static enum fulcrum_status fill(struct fulcrum_plot_fit *plot,
         plot->figure_count,
         plot->is_by_slopes ? "; no draws: spread from the slopes at the best fit"
                            : ", 90 % of the posterior in brackets");
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_plot_fit_new(const struct fulcrum_plot_rows *parameters,
-    const struct fulcrum_plot_rows *figures, struct fulcrum_plot_fit **out,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_plot_fit *plot = calloc(1, sizeof *plot);
-    TRY_MEMORY(plot, err, "the chart of a fit");
-    plot->row_count = fulcrum_plot_rows_count(parameters);
-    plot->figure_count = fulcrum_plot_rows_count(figures);
-    enum fulcrum_status status = fill(plot, parameters, figures, err);
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_fit_free(plot);
-        return status;
-    }
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-void fulcrum_plot_fit_free(struct fulcrum_plot_fit *plot)
-{
-    if (plot == NULL) {
-        return;
-    }
-    free(plot->rows);
-    free(plot->sd_frac);
-    free(plot->figures);
-    free(plot->names);
-    free(plot->texts);
-    free(plot);
-}
-
-struct fulcrum_posterior_data fulcrum_plot_fit_data(
-    const struct fulcrum_plot_fit *plot, const struct fulcrum_plot_words *words)
-{
-    return (struct fulcrum_posterior_data){
-        .text = {.title = words->title != NULL ? words->title
-                                               : "Priors, and what a fit left of them",
-            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle},
+    *out = (struct fulcrum_posterior_data){
+        .text = fulcrum_plot_text(
+            words, "Priors, and what a fit left of them", plot->subtitle, NULL),
         .rows = plot->rows,
         .row_count = plot->row_count,
         .figures = plot->figures,
         .figure_count = plot->figure_count,
     };
+    return FULCRUM_OK;
 }

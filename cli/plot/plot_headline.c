@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/plot/plot_rows.h"
 #include "model/design/design.h"
 #include "model/status.h"
@@ -111,15 +113,44 @@ void fulcrum_plot_headline_fill(
     }
 }
 
+struct fulcrum_chart_text fulcrum_plot_text(const struct fulcrum_plot_words *words,
+    const char *title, const char *subtitle, const char *footnote)
+{
+    return (struct fulcrum_chart_text){
+        .title = words->title != NULL ? words->title : title,
+        .subtitle = words->subtitle != NULL ? words->subtitle : subtitle,
+        .footnote = footnote};
+}
+
+struct fulcrum_plot_block {
+    struct fulcrum_plot_block *next;
+    max_align_t bytes[];
+};
+
+void *fulcrum_plot_room_take(struct fulcrum_plot_room *room, size_t count, size_t size)
+{
+    struct fulcrum_plot_block *block =
+        fulcrum_allocate(1, sizeof *block + count * size);
+    block->next = room->blocks;
+    room->blocks = block;
+    return block->bytes;
+}
+
+void fulcrum_plot_room_clear(struct fulcrum_plot_room *room)
+{
+    while (room->blocks != NULL) {
+        struct fulcrum_plot_block *next = room->blocks->next;
+        free(room->blocks);
+        room->blocks = next;
+    }
+}
+
 struct fulcrum_chart_text fulcrum_plot_headline_text(
     const struct fulcrum_plot_headline *headline,
     const struct fulcrum_plot_words *words)
 {
-    return (struct fulcrum_chart_text){
-        .title = words->title != NULL ? words->title : headline->title,
-        .subtitle = words->subtitle != NULL ? words->subtitle : headline->subtitle,
-        .footnote = headline->footnote,
-    };
+    return fulcrum_plot_text(
+        words, headline->title, headline->subtitle, headline->footnote);
 }
 
 /* Machines that people know, to be marked on charts. */

@@ -17,6 +17,20 @@ struct fulcrum_plot_words {
     const char *subtitle;
 };
 
+/* The words that were given, else these; `footnote` may be NULL. All are borrowed. */
+struct fulcrum_chart_text fulcrum_plot_text(const struct fulcrum_plot_words *words,
+    const char *title, const char *subtitle, const char *footnote);
+
+/* Memory that the data of one chart borrow, given back as a whole. */
+struct fulcrum_plot_room {
+    struct fulcrum_plot_block *blocks;
+};
+
+/* `count` objects of `size` bytes, all zero; without memory the program ends. */
+void *fulcrum_plot_room_take(struct fulcrum_plot_room *room, size_t count, size_t size);
+
+void fulcrum_plot_room_clear(struct fulcrum_plot_room *room);
+
 /* Rows of `fulcrum explore` that a chart shows. Borrowed. */
 struct fulcrum_plot_points {
     const struct fulcrum_plot_rows *rows;

@@ -65,245 +65,147 @@ static enum fulcrum_status plot_save(const struct fulcrum_plot_job *job,
     return status;
 }
 
+void fulcrum_plot_job_clear(struct fulcrum_plot_job *job)
+{
+    fulcrum_plot_rows_free(job->rows);
+    fulcrum_plot_rows_free(job->more_rows);
+    fulcrum_validation_clear(&job->validation);
+    fulcrum_reference_free(job->reference);
+    fulcrum_calibration_free(job->calibration);
+    fulcrum_plot_room_clear(&job->room);
+}
+
+static enum fulcrum_status read_rows(
+    struct fulcrum_plot_job *job, const char *key, struct fulcrum_error *err)
+{
+    return fulcrum_plot_source_rows(&job->source, key, &job->rows, err);
+}
+
+static enum fulcrum_status read_reference(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    return fulcrum_reference_load(job->source.name, &job->reference, err);
+}
+
+/* A reference is predicted here; what fulcrum wrote has its predictions. */
+static enum fulcrum_status predict_reference(
+    struct fulcrum_plot_job *job, struct fulcrum_error *err)
+{
+    TRY(read_reference(job, err));
+    return fulcrum_validate(job->reference, NULL, &job->validation, err);
+}
+
 enum fulcrum_status fulcrum_plot_gpu_time(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_reference *reference = NULL;
-    struct fulcrum_plot_gpu_time *plot = NULL;
-    const char *machines = job->machines != NULL ? job->machines : STANDARD_GPUS;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_reference_load(job->source.name, &reference, err));
-    TRY_OR_END(fulcrum_plot_gpu_time_new(reference, machines, &plot, err));
-    struct fulcrum_gpu_time_data data = fulcrum_plot_gpu_time_data(plot, &job->words);
-    status = plot_save(job, &fulcrum_chart_gpu_time, &data, err);
-end:
-    fulcrum_plot_gpu_time_free(plot);
-    fulcrum_reference_free(reference);
-    return status;
+    struct fulcrum_gpu_time_data data;
+    TRY(read_reference(job, err));
+    TRY(fulcrum_plot_gpu_time_data(job->reference,
+        job->machines != NULL ? job->machines : STANDARD_GPUS, &job->words, &job->room,
+        &data, err));
+    return plot_save(job, &fulcrum_chart_gpu_time, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_components(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *rows = NULL;
-    struct fulcrum_plot_components *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "components", &rows, err));
-    TRY_OR_END(fulcrum_plot_components_new(rows, &plot, err));
-    struct fulcrum_gpu_time_data data = fulcrum_plot_components_data(plot, &job->words);
-    status = plot_save(job, &fulcrum_chart_gpu_time, &data, err);
-end:
-    fulcrum_plot_components_free(plot);
-    fulcrum_plot_rows_free(rows);
-    return status;
+    struct fulcrum_gpu_time_data data;
+    TRY(read_rows(job, "components", err));
+    TRY(fulcrum_plot_components_data(job->rows, &job->words, &job->room, &data, err));
+    return plot_save(job, &fulcrum_chart_gpu_time, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_memory(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *rows = NULL;
-    struct fulcrum_plot_memory *plot = NULL;
-    const char *key =
-        fulcrum_plot_source_has(&job->source, "factors") ? "factors" : "family";
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, key, &rows, err));
-    TRY_OR_END(fulcrum_plot_memory_new(rows, &plot, err));
-    struct fulcrum_lines_data data = fulcrum_plot_memory_data(plot, &job->words);
-    status = plot_save(job, &fulcrum_chart_memory, &data, err);
-end:
-    fulcrum_plot_memory_free(plot);
-    fulcrum_plot_rows_free(rows);
-    return status;
+    struct fulcrum_lines_data data;
+    bool has_factors = fulcrum_plot_source_has(&job->source, "factors");
+    TRY(read_rows(job, has_factors ? "factors" : "family", err));
+    TRY(fulcrum_plot_memory_data(job->rows, &job->words, &job->room, &data, err));
+    return plot_save(job, &fulcrum_chart_memory, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_partition(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *rows = NULL;
-    struct fulcrum_plot_partition *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "parts", &rows, err));
-    TRY_OR_END(fulcrum_plot_partition_new(rows, &plot, err));
-    struct fulcrum_partition_data data = fulcrum_plot_partition_data(plot, &job->words);
-    status = plot_save(job, &fulcrum_chart_partition, &data, err);
-end:
-    fulcrum_plot_partition_free(plot);
-    fulcrum_plot_rows_free(rows);
-    return status;
-}
-
-static enum fulcrum_status read_stages(struct fulcrum_plot_job *job,
-    struct fulcrum_plot_stages **out, struct fulcrum_error *err)
-{
-    struct fulcrum_reference *reference = NULL;
-    struct fulcrum_plot_rows *rows = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
-        status = fulcrum_reference_load(job->source.name, &reference, err);
-        if (status == FULCRUM_OK) {
-            status = fulcrum_plot_stages_of_reference(reference, out, err);
-        }
-    } else {
-        status = fulcrum_plot_source_rows(&job->source, "stages", &rows, err);
-        if (status == FULCRUM_OK) {
-            status = fulcrum_plot_stages_of_rows(rows, out, err);
-        }
-    }
-    fulcrum_plot_rows_free(rows);
-    fulcrum_reference_free(reference);
-    return status;
+    struct fulcrum_partition_data data;
+    TRY(read_rows(job, "parts", err));
+    TRY(fulcrum_plot_partition_data(job->rows, &job->words, &job->room, &data, err));
+    return plot_save(job, &fulcrum_chart_partition, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_stages(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_stages *plot = NULL;
-    enum fulcrum_status status = read_stages(job, &plot, err);
-    if (status == FULCRUM_OK) {
-        struct fulcrum_stages_data data = fulcrum_plot_stages_data(plot, &job->words);
-        status = plot_save(job, &fulcrum_chart_stages, &data, err);
+    struct fulcrum_stages_data data;
+    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
+        TRY(read_reference(job, err));
+        TRY(fulcrum_plot_stages_of_reference(
+            job->reference, &job->words, &job->room, &data, err));
+    } else {
+        TRY(read_rows(job, "stages", err));
+        TRY(fulcrum_plot_stages_data(job->rows, &job->words, &job->room, &data, err));
     }
-    fulcrum_plot_stages_free(plot);
-    return status;
+    return plot_save(job, &fulcrum_chart_stages, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_parity(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *points = NULL;
-    struct fulcrum_plot_validation *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &points, err));
-    TRY_OR_END(fulcrum_plot_validation_new(points, &plot, err));
-    struct fulcrum_parity_data data = fulcrum_plot_validation_data(plot, &job->words);
-    status = plot_save(job, &fulcrum_chart_parity, &data, err);
-end:
-    fulcrum_plot_validation_free(plot);
-    fulcrum_plot_rows_free(points);
-    return status;
-}
-
-/* A reference is predicted here; what `fulcrum measure` wrote has its predictions. */
-static enum fulcrum_status predict_reference(struct fulcrum_plot_job *job,
-    struct fulcrum_plot_measured **out, struct fulcrum_error *err)
-{
-    struct fulcrum_reference *reference = NULL;
-    struct fulcrum_validation validation = {.reference = NULL};
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_reference_load(job->source.name, &reference, err));
-    TRY_OR_END(fulcrum_validate(reference, NULL, &validation, err));
-    status = fulcrum_plot_measured_of_reference(&validation, out, err);
-end:
-    fulcrum_validation_clear(&validation);
-    fulcrum_reference_free(reference);
-    return status;
-}
-
-static enum fulcrum_status read_measured(struct fulcrum_plot_job *job,
-    struct fulcrum_plot_measured **out, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_rows *points = NULL;
-    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
-        return predict_reference(job, out, err);
-    }
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &points, err));
-    status = fulcrum_plot_measured_new(points, out, err);
-end:
-    fulcrum_plot_rows_free(points);
-    return status;
+    struct fulcrum_parity_data data;
+    TRY(read_rows(job, "points", err));
+    TRY(fulcrum_plot_validation_data(job->rows, &job->words, &job->room, &data, err));
+    return plot_save(job, &fulcrum_chart_parity, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_measured(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_measured *plot = NULL;
-    enum fulcrum_status status = read_measured(job, &plot, err);
-    if (status == FULCRUM_OK) {
-        struct fulcrum_measured_data data =
-            fulcrum_plot_measured_data(plot, &job->words);
-        status = plot_save(job, &fulcrum_chart_measured, &data, err);
+    struct fulcrum_measured_data data;
+    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
+        TRY(predict_reference(job, err));
+        TRY(fulcrum_plot_measured_of_reference(
+            &job->validation, &job->words, &job->room, &data, err));
+    } else {
+        TRY(read_rows(job, "points", err));
+        TRY(fulcrum_plot_measured_data(job->rows, &job->words, &job->room, &data, err));
     }
-    fulcrum_plot_measured_free(plot);
-    return status;
+    return plot_save(job, &fulcrum_chart_measured, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_node(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *rows = NULL;
-    struct fulcrum_plot_node *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "rows", &rows, err));
-    TRY_OR_END(fulcrum_plot_node_new(rows, &plot, err));
-    struct fulcrum_node_data data = fulcrum_plot_node_data(plot, &job->words);
-    status = plot_save(job, &fulcrum_chart_node, &data, err);
-end:
-    fulcrum_plot_node_free(plot);
-    fulcrum_plot_rows_free(rows);
-    return status;
-}
-
-static enum fulcrum_status read_scaling(struct fulcrum_plot_job *job,
-    struct fulcrum_plot_scaling **out, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_rows *rows = NULL;
-    struct fulcrum_reference *reference = NULL;
-    struct fulcrum_validation validation = {.reference = NULL};
-    enum fulcrum_status status = FULCRUM_OK;
-    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
-        status = fulcrum_reference_load(job->source.name, &reference, err);
-        if (status == FULCRUM_OK) {
-            status = fulcrum_validate(reference, NULL, &validation, err);
-        }
-        if (status == FULCRUM_OK) {
-            status = fulcrum_plot_scaling_of_reference(&validation, out, err);
-        }
-    } else {
-        const char *key =
-            fulcrum_plot_source_has(&job->source, "family") ? "family" : "rows";
-        status = fulcrum_plot_source_rows(&job->source, key, &rows, err);
-        if (status == FULCRUM_OK) {
-            status = fulcrum_plot_scaling_new(rows, out, err);
-        }
-    }
-    fulcrum_plot_rows_free(rows);
-    fulcrum_validation_clear(&validation);
-    fulcrum_reference_free(reference);
-    return status;
+    struct fulcrum_node_data data;
+    TRY(read_rows(job, "rows", err));
+    TRY(fulcrum_plot_node_data(job->rows, &job->words, &job->room, &data, err));
+    return plot_save(job, &fulcrum_chart_node, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_scaling(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_scaling *plot = NULL;
-    enum fulcrum_status status = read_scaling(job, &plot, err);
-    if (status == FULCRUM_OK) {
-        struct fulcrum_lines_data data = fulcrum_plot_scaling_data(plot, &job->words);
-        status = plot_save(job, &fulcrum_chart_scaling, &data, err);
+    struct fulcrum_lines_data data;
+    if (job->source.content == FULCRUM_PLOT_REFERENCE) {
+        TRY(predict_reference(job, err));
+        TRY(fulcrum_plot_scaling_of_reference(
+            &job->validation, &job->words, &job->room, &data, err));
+    } else {
+        bool has_family = fulcrum_plot_source_has(&job->source, "family");
+        TRY(read_rows(job, has_family ? "family" : "rows", err));
+        TRY(fulcrum_plot_scaling_data(job->rows, &job->words, &job->room, &data, err));
     }
-    fulcrum_plot_scaling_free(plot);
-    return status;
-}
-
-static enum fulcrum_status read_fit(struct fulcrum_plot_job *job,
-    struct fulcrum_plot_rows **parameters, struct fulcrum_plot_rows **figures,
-    struct fulcrum_error *err)
-{
-    TRY(fulcrum_plot_source_rows(&job->source, "parameters", parameters, err));
-    return fulcrum_plot_source_rows(&job->source, "figures", figures, err);
+    return plot_save(job, &fulcrum_chart_scaling, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_posterior(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *parameters = NULL;
-    struct fulcrum_plot_rows *figures = NULL;
-    struct fulcrum_plot_fit *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(read_fit(job, &parameters, &figures, err));
-    TRY_OR_END(fulcrum_plot_fit_new(parameters, figures, &plot, err));
-    struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &job->words);
+    struct fulcrum_posterior_data data;
+    TRY(read_rows(job, "parameters", err));
+    TRY(fulcrum_plot_source_rows(&job->source, "figures", &job->more_rows, err));
+    TRY(fulcrum_plot_fit_data(
+        job->rows, job->more_rows, &job->words, &job->room, &data, err));
     /* Ctrl-C leaves the best values without all that was to be said of them. */
     struct fulcrum_reader unheard = {.file = job->source.name};
     struct fulcrum_node root = fulcrum_node_root(&unheard, job->source.document);
@@ -313,61 +215,35 @@ enum fulcrum_status fulcrum_plot_posterior(
                            fulcrum_node_flag(&complete, &is_complete) && !is_complete;
     data.text.footnote =
         was_interrupted ? "The fit was interrupted: not all was computed." : NULL;
-    status = plot_save(job, &fulcrum_chart_posterior, &data, err);
-end:
-    fulcrum_plot_fit_free(plot);
-    fulcrum_plot_rows_free(figures);
-    fulcrum_plot_rows_free(parameters);
-    return status;
+    return plot_save(job, &fulcrum_chart_posterior, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_calibration(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_plot_calibration *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_calibration_load(job->source.name, &calibration, err));
-    TRY_OR_END(fulcrum_plot_calibration_new(calibration, &plot, err));
+    TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
     struct fulcrum_calibration_data data =
-        fulcrum_plot_calibration_data(plot, &job->words);
-    status = plot_save(job, &fulcrum_chart_calibration, &data, err);
-end:
-    fulcrum_plot_calibration_free(plot);
-    fulcrum_calibration_free(calibration);
-    return status;
+        fulcrum_plot_calibration_data(job->calibration, &job->words, &job->room);
+    return plot_save(job, &fulcrum_chart_calibration, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_sm_time(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_plot_sm_time *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_calibration_load(job->source.name, &calibration, err));
-    TRY_OR_END(fulcrum_plot_sm_time_new(calibration, &job->words, &plot, err));
-    status =
-        plot_save(job, &fulcrum_chart_sm_time, fulcrum_plot_sm_time_data(plot), err);
-end:
-    fulcrum_plot_sm_time_free(plot);
-    fulcrum_calibration_free(calibration);
-    return status;
+    struct fulcrum_sm_time_data data;
+    TRY(fulcrum_calibration_load(job->source.name, &job->calibration, err));
+    TRY(fulcrum_plot_sm_time_data(
+        job->calibration, &job->words, &job->room, &data, err));
+    return plot_save(job, &fulcrum_chart_sm_time, &data, err);
 }
 
 enum fulcrum_status fulcrum_plot_tornado(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *rows = NULL;
-    struct fulcrum_plot_tornado *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "rows", &rows, err));
-    TRY_OR_END(fulcrum_plot_tornado_new(rows, &plot, err));
-    struct fulcrum_tornado_data data = fulcrum_plot_tornado_data(plot, &job->words);
-    status = plot_save(job, &fulcrum_chart_tornado, &data, err);
-end:
-    fulcrum_plot_tornado_free(plot);
-    fulcrum_plot_rows_free(rows);
-    return status;
+    struct fulcrum_tornado_data data;
+    TRY(read_rows(job, "rows", err));
+    TRY(fulcrum_plot_tornado_data(job->rows, &job->words, &job->room, &data, err));
+    return plot_save(job, &fulcrum_chart_tornado, &data, err);
 }
 
 /* Charts of sweeps. */
@@ -387,18 +263,6 @@ static double machine_ratio(const struct fulcrum_machine *machine)
     return machine->cpu.thread_count / (machine->gpu.count * machine->gpu.sm_count);
 }
 
-/* The rows of a sweep, and what was made of them. */
-struct reading {
-    struct fulcrum_plot_rows *rows;
-    struct fulcrum_plot_sweep *sweep;
-};
-
-static void reading_clear(struct reading *reading)
-{
-    fulcrum_plot_sweep_free(reading->sweep);
-    fulcrum_plot_rows_free(reading->rows);
-}
-
 /* Faults of a cell name the file already. */
 static enum fulcrum_status name_file(const struct fulcrum_plot_job *job,
     enum fulcrum_status status, struct fulcrum_error *err)
@@ -411,9 +275,9 @@ static enum fulcrum_status name_file(const struct fulcrum_plot_job *job,
 }
 
 static enum fulcrum_status read_sweep(const struct fulcrum_plot_job *job, const char *x,
-    struct reading *out, struct fulcrum_error *err)
+    struct fulcrum_plot_sweep **out, struct fulcrum_error *err)
 {
-    return name_file(job, fulcrum_plot_sweep_new(out->rows, x, &out->sweep, err), err);
+    return name_file(job, fulcrum_plot_sweep_new(job->rows, x, out, err), err);
 }
 
 static bool has_numbers(const struct fulcrum_plot_rows *rows, const char *column)
@@ -429,87 +293,65 @@ static bool has_numbers(const struct fulcrum_plot_rows *rows, const char *column
 }
 
 /* A machine without a GPU has another ratio on its axis, and no landmarks. */
-static enum fulcrum_status draw_ratio(
-    struct fulcrum_plot_job *job, struct reading *reading, struct fulcrum_error *err)
-{
-    struct landmarks landmarks = {.count = 0};
-    bool has_gpu = !has_numbers(reading->rows, "actor_threads_per_learner_core") ||
-                   has_numbers(reading->rows, "cpu_gpu_ratio_used");
-    TRY(read_sweep(job,
-        has_gpu ? "cpu_gpu_ratio_used" : "actor_threads_per_learner_core", reading,
-        err));
-    if (has_gpu) {
-        const char *list = job->machines;
-        TRY(fulcrum_plot_landmarks_load(list, &landmarks.known, err));
-        for (size_t i = 0; i < landmarks.known.count; i++) {
-            double ratio = machine_ratio(&landmarks.known.machines[i]);
-            if (ratio > 0.0) {
-                landmarks.machines[landmarks.count++] =
-                    (struct fulcrum_ratio_machine){landmarks.known.names[i], ratio};
-            }
-        }
-    }
-    struct fulcrum_ratio_data data = fulcrum_plot_ratio_data(
-        reading->sweep, &job->words, landmarks.machines, landmarks.count);
-    return plot_save(job, &fulcrum_chart_ratio, &data, err);
-}
-
 enum fulcrum_status fulcrum_plot_ratio(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct reading reading = {.rows = NULL};
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err));
-    status = draw_ratio(job, &reading, err);
+    struct landmarks landmarks = {.count = 0};
+    struct fulcrum_plot_sweep *sweep = NULL;
+    TRY(read_rows(job, "points", err));
+    bool has_gpu = !has_numbers(job->rows, "actor_threads_per_learner_core") ||
+                   has_numbers(job->rows, "cpu_gpu_ratio_used");
+    enum fulcrum_status status;
+    TRY_OR_END(read_sweep(job,
+        has_gpu ? "cpu_gpu_ratio_used" : "actor_threads_per_learner_core", &sweep,
+        err));
+    if (has_gpu) {
+        TRY_OR_END(fulcrum_plot_landmarks_load(job->machines, &landmarks.known, err));
+    }
+    for (size_t i = 0; i < landmarks.known.count; i++) {
+        double ratio = machine_ratio(&landmarks.known.machines[i]);
+        if (ratio > 0.0) {
+            landmarks.machines[landmarks.count++] =
+                (struct fulcrum_ratio_machine){landmarks.known.names[i], ratio};
+        }
+    }
+    struct fulcrum_ratio_data data = fulcrum_plot_ratio_data(
+        sweep, &job->words, landmarks.machines, landmarks.count);
+    status = plot_save(job, &fulcrum_chart_ratio, &data, err);
 end:
-    reading_clear(&reading);
+    fulcrum_plot_sweep_free(sweep);
     return status;
 }
 
 enum fulcrum_status fulcrum_plot_heat(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *rows = NULL;
     struct fulcrum_plot_heat *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &rows, err));
     struct fulcrum_plot_heat_options options = job->heat;
     options.machines = job->machines;
-    TRY_OR_END(name_file(job, fulcrum_plot_heat_new(rows, &options, &plot, err), err));
+    TRY(read_rows(job, "points", err));
+    TRY(name_file(job, fulcrum_plot_heat_new(job->rows, &options, &plot, err), err));
     struct fulcrum_heat_data data = fulcrum_plot_heat_data(plot, &job->words);
-    status = plot_save(job, &fulcrum_chart_heat, &data, err);
-end:
+    enum fulcrum_status status = plot_save(job, &fulcrum_chart_heat, &data, err);
     fulcrum_plot_heat_free(plot);
-    fulcrum_plot_rows_free(rows);
     return status;
 }
 
-/* The metrics that JSON of `explore --pareto` names; none in other files. */
-static enum fulcrum_status read_metrics(struct fulcrum_plot_job *job,
-    struct fulcrum_plot_rows **out, struct fulcrum_error *err)
-{
-    return fulcrum_plot_source_has(&job->source, "pareto")
-               ? fulcrum_plot_source_rows(&job->source, "pareto", out, err)
-               : FULCRUM_OK;
-}
-
+/* The metrics are those that JSON of `explore --pareto` names; none in other files. */
 enum fulcrum_status fulcrum_plot_front(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_rows *rows = NULL;
-    struct fulcrum_plot_rows *said = NULL;
     struct fulcrum_plot_pareto *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &rows, err));
-    TRY_OR_END(read_metrics(job, &said, err));
-    TRY_OR_END(name_file(
-        job, fulcrum_plot_pareto_new(rows, job->pareto, said, &plot, err), err));
+    TRY(read_rows(job, "points", err));
+    if (fulcrum_plot_source_has(&job->source, "pareto")) {
+        TRY(fulcrum_plot_source_rows(&job->source, "pareto", &job->more_rows, err));
+    }
+    TRY(name_file(job,
+        fulcrum_plot_pareto_new(job->rows, job->pareto, job->more_rows, &plot, err),
+        err));
     struct fulcrum_pareto_data data = fulcrum_plot_pareto_data(plot, &job->words);
-    status = plot_save(job, &fulcrum_chart_pareto, &data, err);
-end:
+    enum fulcrum_status status = plot_save(job, &fulcrum_chart_pareto, &data, err);
     fulcrum_plot_pareto_free(plot);
-    fulcrum_plot_rows_free(said);
-    fulcrum_plot_rows_free(rows);
     return status;
 }
 
@@ -599,15 +441,12 @@ end:
 enum fulcrum_status fulcrum_plot_actors(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct reading reading = {.rows = NULL};
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err));
-    TRY_OR_END(read_sweep(job, "actor_count", &reading, err));
-    struct fulcrum_actors_data data =
-        fulcrum_plot_actors_data(reading.sweep, &job->words);
-    status = plot_save(job, &fulcrum_chart_actors, &data, err);
-end:
-    reading_clear(&reading);
+    struct fulcrum_plot_sweep *sweep = NULL;
+    TRY(read_rows(job, "points", err));
+    TRY(read_sweep(job, "actor_count", &sweep, err));
+    struct fulcrum_actors_data data = fulcrum_plot_actors_data(sweep, &job->words);
+    enum fulcrum_status status = plot_save(job, &fulcrum_chart_actors, &data, err);
+    fulcrum_plot_sweep_free(sweep);
     return status;
 }
 
@@ -636,16 +475,16 @@ end:
 static enum fulcrum_status plot_curves(struct fulcrum_plot_job *job,
     enum fulcrum_plot_curves kind, const char *x, struct fulcrum_error *err)
 {
-    struct reading reading = {.rows = NULL};
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fulcrum_plot_source_rows(&job->source, "points", &reading.rows, err));
-    TRY_OR_END(read_sweep(job, x, &reading, err));
-    if (kind != FULCRUM_PLOT_POWER) {
-        TRY_OR_END(fulcrum_plot_sweep_add_ratios(reading.sweep, err));
+    struct fulcrum_plot_sweep *sweep = NULL;
+    TRY(read_rows(job, "points", err));
+    TRY(read_sweep(job, x, &sweep, err));
+    enum fulcrum_status status = kind != FULCRUM_PLOT_POWER
+                                     ? fulcrum_plot_sweep_add_ratios(sweep, err)
+                                     : FULCRUM_OK;
+    if (status == FULCRUM_OK) {
+        status = draw_curves(job, sweep, kind, err);
     }
-    status = draw_curves(job, reading.sweep, kind, err);
-end:
-    reading_clear(&reading);
+    fulcrum_plot_sweep_free(sweep);
     return status;
 }
 

@@ -32,6 +32,13 @@ struct fulcrum_plot_job {
     double width_px; /* of PNG; NAN: twice the points */
     /* NULL: pages go to output_path. Else they keep their captions. */
     const struct fulcrum_plot_taker *taker;
+    /* What the chart was made from; all zero at first. */
+    struct fulcrum_plot_rows *rows;
+    struct fulcrum_plot_rows *more_rows; /* figures of a fit, metrics of a front */
+    struct fulcrum_reference *reference;
+    struct fulcrum_calibration *calibration;
+    struct fulcrum_validation validation;
+    struct fulcrum_plot_room room;
 };
 
 /*
@@ -44,74 +51,22 @@ FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_write(
     const struct fulcrum_save_options *options, struct fulcrum_error *err);
 
 /*
- * Each makes the data of one chart from the source and saves it.
+ * Makes the data of one chart from the source and saves it. Some draw from files of
+ * several kinds, as the source has it; `breakdown` from the other files too.
  *   fails    as the functions of plot_data.h that it calls, and fulcrum_plot_write
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_ratio(
+typedef enum fulcrum_status fulcrum_plot_draw(
     struct fulcrum_plot_job *job, struct fulcrum_error *err);
 
-/* The same for the other charts of sweeps. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_actors(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+fulcrum_plot_draw fulcrum_plot_ratio, fulcrum_plot_actors, fulcrum_plot_runtime,
+    fulcrum_plot_power, fulcrum_plot_sm, fulcrum_plot_heat, fulcrum_plot_front,
+    fulcrum_plot_breakdown, fulcrum_plot_gpu_time, fulcrum_plot_components,
+    fulcrum_plot_memory, fulcrum_plot_partition, fulcrum_plot_node,
+    fulcrum_plot_scaling, fulcrum_plot_parity, fulcrum_plot_posterior,
+    fulcrum_plot_measured, fulcrum_plot_stages, fulcrum_plot_calibration,
+    fulcrum_plot_sm_time, fulcrum_plot_tornado;
 
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_runtime(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_power(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sm(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_front(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-/* Of the source and of the other files, sweeps and predictions. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_breakdown(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-/* The same for charts of other files. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_gpu_time(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_components(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_memory(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_partition(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_node(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_scaling(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_parity(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_posterior(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_measured(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-/* Of a reference or of rows, as the source has it. */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_stages(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_calibration(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_sm_time(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
-
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_tornado(
-    struct fulcrum_plot_job *job, struct fulcrum_error *err);
+/* Gives back what drawing has left in the job, but not its source. */
+void fulcrum_plot_job_clear(struct fulcrum_plot_job *job);
 
 #endif

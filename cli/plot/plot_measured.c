@@ -39,7 +39,7 @@ struct name {
     char text[NAME_SIZE];
 };
 
-struct fulcrum_plot_measured {
+struct plot_measured {
     size_t count;
     struct row *rows;
     double *values[COLUMN_COUNT];
@@ -72,7 +72,7 @@ static void write_name(struct name *out, const char *batching, double envs)
     }
 }
 
-static size_t find_panel(struct fulcrum_plot_measured *plot, const struct name *name)
+static size_t find_panel(struct plot_measured *plot, const struct name *name)
 {
     size_t i = 0;
     while (i < plot->panel_count && strcmp(plot->names[i].text, name->text) != 0) {
@@ -85,7 +85,7 @@ static size_t find_panel(struct fulcrum_plot_measured *plot, const struct name *
 }
 
 /* What the note says of a row: the reason of a failure, or a word of the program's. */
-static enum fulcrum_status read_marks(struct fulcrum_plot_measured *plot,
+static enum fulcrum_status read_marks(struct plot_measured *plot,
     const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
 {
     struct row *row = &plot->rows[i];
@@ -109,7 +109,7 @@ static enum fulcrum_status read_marks(struct fulcrum_plot_measured *plot,
     return status;
 }
 
-static enum fulcrum_status read_row(struct fulcrum_plot_measured *plot,
+static enum fulcrum_status read_row(struct plot_measured *plot,
     const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
 {
     struct row *row = &plot->rows[i];
@@ -148,7 +148,7 @@ static int any_known(const double *values, size_t count)
 }
 
 /* The rows of one panel lie side by side by now. */
-static void fill_panel(struct fulcrum_plot_measured *plot, size_t first, size_t count)
+static void fill_panel(struct plot_measured *plot, size_t first, size_t count)
 {
     double *const *values = plot->values;
     size_t i = plot->rows[first].panel;
@@ -167,7 +167,7 @@ static void fill_panel(struct fulcrum_plot_measured *plot, size_t first, size_t 
         .count = count};
 }
 
-static void fill_panels(struct fulcrum_plot_measured *plot)
+static void fill_panels(struct plot_measured *plot)
 {
     qsort(plot->rows, plot->count, sizeof *plot->rows, compare_rows);
     for (size_t i = 0; i < plot->count; i++) {
@@ -208,7 +208,7 @@ static void read_texts(const struct fulcrum_plot_rows *rows, struct texts *out)
 }
 
 /* "mujoco-humanoid on CPU: measured against predicted" */
-static void write_title(struct fulcrum_plot_measured *plot, const struct texts *texts)
+static void write_title(struct plot_measured *plot, const struct texts *texts)
 {
     bool is_predicted = any_known(plot->values[4], plot->count);
     const char *what =
@@ -222,7 +222,7 @@ static void write_title(struct fulcrum_plot_measured *plot, const struct texts *
 }
 
 /* Over all panels; the largest is that of one of them, at the index `at` of it. */
-static struct fulcrum_measured_errors add_up(const struct fulcrum_plot_measured *plot,
+static struct fulcrum_measured_errors add_up(const struct plot_measured *plot,
     const struct fulcrum_measured_panel **worst, size_t *at)
 {
     struct fulcrum_measured_errors errors = {.count = 0};
@@ -237,7 +237,7 @@ static struct fulcrum_measured_errors add_up(const struct fulcrum_plot_measured 
     return errors;
 }
 
-static const char *why_no_errors(const struct fulcrum_plot_measured *plot)
+static const char *why_no_errors(const struct plot_measured *plot)
 {
     if (any_known(plot->values[4], plot->count)) {
         return "no point to compare: all disturbed or seen by a fit";
@@ -248,8 +248,7 @@ static const char *why_no_errors(const struct fulcrum_plot_measured *plot)
 }
 
 /* The sentence on errors. */
-static void write_errors(
-    const struct fulcrum_plot_measured *plot, char *out, size_t size)
+static void write_errors(const struct plot_measured *plot, char *out, size_t size)
 {
     const struct fulcrum_measured_panel *panel = NULL;
     size_t worst = 0;
@@ -268,8 +267,7 @@ static void write_errors(
         panel->actor_count[worst] == 1.0 ? "" : "s");
 }
 
-static void write_subtitle(
-    struct fulcrum_plot_measured *plot, const struct texts *texts)
+static void write_subtitle(struct plot_measured *plot, const struct texts *texts)
 {
     char errors[2 * TEXT_SIZE];
     write_errors(plot, errors, sizeof errors);
@@ -281,7 +279,7 @@ static void write_subtitle(
 }
 
 /* Sentences of what the panels leave out. */
-static void write_footnote(struct fulcrum_plot_measured *plot)
+static void write_footnote(struct plot_measured *plot)
 {
     size_t used = 0;
     const size_t size = sizeof plot->footnote;
@@ -305,55 +303,45 @@ static void write_footnote(struct fulcrum_plot_measured *plot)
     }
 }
 
-static enum fulcrum_status make_room(
-    struct fulcrum_plot_measured *plot, size_t count, struct fulcrum_error *err)
+static struct plot_measured *new_plot(struct fulcrum_plot_room *room, size_t count)
 {
-    bool is_full = 1;
+    struct plot_measured *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    plot->x_name = "actor";
     plot->count = count;
-    plot->rows = calloc(count + 1, sizeof *plot->rows);
-    plot->panels = calloc(count + 1, sizeof *plot->panels);
-    plot->names = calloc(count + 1, sizeof *plot->names);
+    plot->rows = fulcrum_plot_room_take(room, count + 1, sizeof *plot->rows);
+    plot->panels = fulcrum_plot_room_take(room, count + 1, sizeof *plot->panels);
+    plot->names = fulcrum_plot_room_take(room, count + 1, sizeof *plot->names);
     for (size_t k = 0; k < COLUMN_COUNT; k++) {
-        plot->values[k] = calloc(count + 1, sizeof *plot->values[k]);
-        is_full = is_full && plot->values[k] != NULL;
+        plot->values[k] = fulcrum_plot_room_take(room, count + 1, sizeof(double));
     }
     for (size_t k = 0; k < MARK_COUNT; k++) {
-        plot->marks[k] = calloc(count + 1, sizeof *plot->marks[k]);
-        is_full = is_full && plot->marks[k] != NULL;
-    }
-    return is_full && plot->rows != NULL && plot->panels != NULL && plot->names != NULL
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu points", count);
-}
-
-/* NULL where memory is short; the error says so. */
-static struct fulcrum_plot_measured *new_plot(size_t count, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_measured *plot = calloc(1, sizeof *plot);
-    if (plot == NULL) {
-        (void)fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of a measurement");
-        return NULL;
-    }
-    plot->x_name = "actor";
-    if (make_room(plot, count, err) != FULCRUM_OK) {
-        fulcrum_plot_measured_free(plot);
-        return NULL;
+        plot->marks[k] = fulcrum_plot_room_take(room, count + 1, 1);
     }
     return plot;
 }
 
-enum fulcrum_status fulcrum_plot_measured_new(const struct fulcrum_plot_rows *points,
-    struct fulcrum_plot_measured **out, struct fulcrum_error *err)
+static struct fulcrum_measured_data data_of(
+    const struct plot_measured *plot, const struct fulcrum_plot_words *words)
+{
+    return (struct fulcrum_measured_data){
+        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote),
+        .panels = plot->panels,
+        .panel_count = plot->panel_count,
+        .x_label = strcmp(plot->x_name, "actor") == 0 ? "actors" : "environments",
+        .measured_name = plot->is_reference ? "observed" : NULL,
+        .range_name = plot->is_reference ? "its half-width" : NULL,
+        .interval_name = "90 % interval",
+    };
+}
+
+enum fulcrum_status fulcrum_plot_measured_data(const struct fulcrum_plot_rows *points,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_measured_data *out, struct fulcrum_error *err)
 {
     size_t count = fulcrum_plot_rows_count(points);
-    struct fulcrum_plot_measured *plot = new_plot(count, err);
-    enum fulcrum_status status = plot != NULL ? FULCRUM_OK : FULCRUM_ERR_NO_MEMORY;
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = read_row(plot, points, i, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_measured_free(plot);
-        return status;
+    struct plot_measured *plot = new_plot(room, count);
+    for (size_t i = 0; i < count; i++) {
+        TRY(read_row(plot, points, i, err));
     }
     struct texts texts;
     read_texts(points, &texts);
@@ -361,7 +349,7 @@ enum fulcrum_status fulcrum_plot_measured_new(const struct fulcrum_plot_rows *po
     write_title(plot, &texts);
     write_subtitle(plot, &texts);
     write_footnote(plot);
-    *out = plot;
+    *out = data_of(plot, words);
     return FULCRUM_OK;
 }
 
@@ -381,7 +369,7 @@ static const struct fulcrum_observation *find_rate(
     return NULL;
 }
 
-static void add_point(struct fulcrum_plot_measured *plot,
+static void add_point(struct plot_measured *plot,
     const struct fulcrum_reference_point *point, const char *path)
 {
     const struct fulcrum_observation *rate = find_rate(point, path);
@@ -425,7 +413,7 @@ static void add_prediction(struct row *last,
 }
 
 static void write_reference(
-    struct fulcrum_plot_measured *plot, const struct fulcrum_validation *validation)
+    struct plot_measured *plot, const struct fulcrum_validation *validation)
 {
     const struct fulcrum_reference *reference = validation->reference;
     struct texts texts = {.actor = ""};
@@ -450,7 +438,7 @@ static const char *x_path_of(const struct fulcrum_reference *reference)
     return "run.env_count";
 }
 
-static void add_points(struct fulcrum_plot_measured *plot,
+static void add_points(struct plot_measured *plot,
     const struct fulcrum_validation *validation, const char *path)
 {
     const struct fulcrum_reference *reference = validation->reference;
@@ -469,60 +457,22 @@ static void add_points(struct fulcrum_plot_measured *plot,
 }
 
 enum fulcrum_status fulcrum_plot_measured_of_reference(
-    const struct fulcrum_validation *validation, struct fulcrum_plot_measured **out,
+    const struct fulcrum_validation *validation, const struct fulcrum_plot_words *words,
+    struct fulcrum_plot_room *room, struct fulcrum_measured_data *out,
     struct fulcrum_error *err)
 {
     const struct fulcrum_reference *reference = validation->reference;
     const char *path = x_path_of(reference);
-    struct fulcrum_plot_measured *plot = new_plot(reference->point_count, err);
-    if (plot == NULL) {
-        return FULCRUM_ERR_NO_MEMORY;
-    }
+    struct plot_measured *plot = new_plot(room, reference->point_count);
     plot->is_reference = 1;
     plot->x_name = strcmp(path, "run.actor_count") == 0 ? "actor" : "environment";
     add_points(plot, validation, path);
-    if (plot->count == 0) {
-        fulcrum_plot_measured_free(plot);
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "reference %s: no point gives steps_per_s at a number of actors or "
-            "environments",
-            reference->name);
-    }
+    FAIL_IF(plot->count == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: no point gives steps_per_s at a number of actors or "
+        "environments",
+        reference->name);
     fill_panels(plot);
     write_reference(plot, validation);
-    *out = plot;
+    *out = data_of(plot, words);
     return FULCRUM_OK;
-}
-
-void fulcrum_plot_measured_free(struct fulcrum_plot_measured *plot)
-{
-    if (plot == NULL) {
-        return;
-    }
-    for (size_t k = 0; k < COLUMN_COUNT; k++) {
-        free(plot->values[k]);
-    }
-    for (size_t k = 0; k < MARK_COUNT; k++) {
-        free(plot->marks[k]);
-    }
-    free(plot->names);
-    free(plot->panels);
-    free(plot->rows);
-    free(plot);
-}
-
-struct fulcrum_measured_data fulcrum_plot_measured_data(
-    const struct fulcrum_plot_measured *plot, const struct fulcrum_plot_words *words)
-{
-    return (struct fulcrum_measured_data){
-        .text = {.title = words->title != NULL ? words->title : plot->title,
-            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
-            .footnote = plot->footnote},
-        .panels = plot->panels,
-        .panel_count = plot->panel_count,
-        .x_label = strcmp(plot->x_name, "actor") == 0 ? "actors" : "environments",
-        .measured_name = plot->is_reference ? "observed" : NULL,
-        .range_name = plot->is_reference ? "its half-width" : NULL,
-        .interval_name = "90 % interval",
-    };
 }

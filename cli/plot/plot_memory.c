@@ -27,7 +27,7 @@ struct curve {
     bool is_point;
 };
 
-struct fulcrum_plot_memory {
+struct plot_memory {
     size_t curve_count;
     struct curve curves[CURVES];
     size_t guide_count;
@@ -42,7 +42,7 @@ struct fulcrum_plot_memory {
 };
 
 /* The curve of a key, new where it is the first; NULL: too many. */
-static struct curve *curve_of(struct fulcrum_plot_memory *plot, double key)
+static struct curve *curve_of(struct plot_memory *plot, double key)
 {
     for (size_t i = 0; i < plot->curve_count; i++) {
         if (fabs(plot->curves[i].key - key) <= 1e-12 * fabs(key)) {
@@ -73,7 +73,7 @@ static const char *const family_columns[FAMILY_CELLS + 1] = {
     "gain_frac", "cache_rel", "bandwidth_rel", "dram_frac", "cache_exponent", NULL};
 
 /* The workload's point has a curve of its own, whatever its gain. */
-static enum fulcrum_status add_workload(struct fulcrum_plot_memory *plot,
+static enum fulcrum_status add_workload(struct plot_memory *plot,
     const struct fulcrum_plot_rows *rows, const double *cells,
     struct fulcrum_error *err)
 {
@@ -93,7 +93,7 @@ static enum fulcrum_status add_workload(struct fulcrum_plot_memory *plot,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status take_family_row(struct fulcrum_plot_memory *plot,
+static enum fulcrum_status take_family_row(struct plot_memory *plot,
     const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
 {
     char kind[32];
@@ -144,7 +144,7 @@ static const char *const factor_columns[FACTOR_CELLS + 1] = {"cache_rel",
     "bandwidth_rel", "gpu_time_rel", "gpu_time_rel_lo", "gpu_time_rel_hi", "speedup",
     "speedup_lo", "speedup_hi", NULL};
 
-static enum fulcrum_status take_factor_row(struct fulcrum_plot_memory *plot,
+static enum fulcrum_status take_factor_row(struct plot_memory *plot,
     const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
 {
     double cells[FACTOR_CELLS];
@@ -179,7 +179,7 @@ static void sort_first(struct curve *curve)
 }
 
 static void name_bandwidths(
-    struct fulcrum_plot_memory *plot, const struct fulcrum_plot_rows *rows)
+    struct plot_memory *plot, const struct fulcrum_plot_rows *rows)
 {
     char machine[64];
     char workload[64];
@@ -211,7 +211,7 @@ static bool has_interval(const struct curve *curve)
     return found;
 }
 
-static bool has_intervals(const struct fulcrum_plot_memory *plot)
+static bool has_intervals(const struct plot_memory *plot)
 {
     int found = 0;
     for (size_t i = 0; i < plot->curve_count; i++) {
@@ -220,8 +220,8 @@ static bool has_intervals(const struct fulcrum_plot_memory *plot)
     return found;
 }
 
-static void fill_panel(struct fulcrum_plot_memory *plot, size_t which,
-    const char *title, const char *finding, int with_intervals)
+static void fill_panel(struct plot_memory *plot, size_t which, const char *title,
+    const char *finding, int with_intervals)
 {
     for (size_t i = 0; i < plot->curve_count; i++) {
         const struct curve *curve = &plot->curves[i];
@@ -243,7 +243,7 @@ static void fill_panel(struct fulcrum_plot_memory *plot, size_t which,
         .y_kind = FULCRUM_AXIS_LINEAR};
 }
 
-static void finish_families(struct fulcrum_plot_memory *plot)
+static void finish_families(struct plot_memory *plot)
 {
     for (size_t i = 0; i < plot->curve_count; i++) {
         struct curve *curve = &plot->curves[i];
@@ -269,7 +269,7 @@ static void finish_families(struct fulcrum_plot_memory *plot)
 }
 
 static void finish_factors(
-    struct fulcrum_plot_memory *plot, const struct fulcrum_plot_rows *rows)
+    struct plot_memory *plot, const struct fulcrum_plot_rows *rows)
 {
     int with_intervals = has_intervals(plot);
     name_bandwidths(plot, rows);
@@ -291,23 +291,16 @@ static void finish_factors(
             .panel_count = 2};
 }
 
-enum fulcrum_status fulcrum_plot_memory_new(const struct fulcrum_plot_rows *rows,
-    struct fulcrum_plot_memory **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_memory_data(const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_lines_data *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_plot_rows_need(rows, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
-    struct fulcrum_plot_memory *plot = calloc(1, sizeof *plot);
+    TRY(fulcrum_plot_rows_need(rows, err));
+    struct plot_memory *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
     bool is_family = fulcrum_plot_rows_have(rows, "cache_exponent");
-    TRY_MEMORY(plot, err, "the chart of memory systems");
-    for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
-        status = is_family ? take_family_row(plot, rows, i, err)
-                           : take_factor_row(plot, rows, i, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_memory_free(plot);
-        return status;
+    for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
+        TRY(is_family ? take_family_row(plot, rows, i, err)
+                      : take_factor_row(plot, rows, i, err));
     }
     if (is_family) {
         finish_families(plot);
@@ -315,24 +308,9 @@ enum fulcrum_status fulcrum_plot_memory_new(const struct fulcrum_plot_rows *rows
         finish_factors(plot, rows);
     }
     plot->data.panels = plot->panels;
-    *out = plot;
+    *out = plot->data;
+    out->text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote);
     return FULCRUM_OK;
-}
-
-void fulcrum_plot_memory_free(struct fulcrum_plot_memory *plot)
-{
-    free(plot);
-}
-
-struct fulcrum_lines_data fulcrum_plot_memory_data(
-    const struct fulcrum_plot_memory *plot, const struct fulcrum_plot_words *words)
-{
-    struct fulcrum_lines_data data = plot->data;
-    data.text = (struct fulcrum_chart_text){
-        .title = words->title != NULL ? words->title : plot->title,
-        .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
-        .footnote = plot->footnote};
-    return data;
 }
 
 /* GPU time and runs of several machines, from `fulcrum memory`. */
@@ -361,7 +339,7 @@ struct machine {
     double gpu_s; /* all GPU work of an agent step; 0: not known */
 };
 
-struct fulcrum_plot_components {
+struct plot_components {
     size_t count;
     struct machine machines[MACHINES_MOST];
     struct fulcrum_gpu_time_row times[MACHINES_MOST];
@@ -375,8 +353,7 @@ struct fulcrum_plot_components {
 #define CLIPPED_FROM 0.002
 
 /* The machine of a row, new where it is the first of its name; NULL: too many. */
-static struct machine *machine_of(
-    struct fulcrum_plot_components *plot, const char *name)
+static struct machine *machine_of(struct plot_components *plot, const char *name)
 {
     for (size_t i = 0; i < plot->count; i++) {
         if (strcmp(plot->machines[i].name, name) == 0) {
@@ -428,7 +405,7 @@ static enum fulcrum_status read_cells(const struct fulcrum_plot_rows *rows, size
 }
 
 static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t row,
-    struct fulcrum_plot_components *plot, struct fulcrum_error *err)
+    struct plot_components *plot, struct fulcrum_error *err)
 {
     char name[PLOT_COMPONENTS_NAME_SIZE];
     char component[32];
@@ -475,7 +452,7 @@ static void multiply(struct fulcrum_gpu_time_row *row, double factor)
  * A faster link to the host shortens GPU work by what no component has: parts that are
  * more than the whole are drawn smaller alike.
  */
-static double gpu_work_s(const struct fulcrum_plot_components *plot, size_t i)
+static double gpu_work_s(const struct plot_components *plot, size_t i)
 {
     double sum_s = sum_of(&plot->times[i]);
     double whole_s = plot->machines[i].gpu_s;
@@ -484,7 +461,7 @@ static double gpu_work_s(const struct fulcrum_plot_components *plot, size_t i)
 
 /* Times become relative to the first machine's. */
 static enum fulcrum_status relate(
-    struct fulcrum_plot_components *plot, struct fulcrum_error *err)
+    struct plot_components *plot, struct fulcrum_error *err)
 {
     double first_s = gpu_work_s(plot, 0);
     double first_per_s = plot->machines[0].steps_per_s;
@@ -500,7 +477,7 @@ static enum fulcrum_status relate(
 }
 
 static void write_words(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_components *plot)
+    const struct fulcrum_plot_rows *rows, struct plot_components *plot)
 {
     char workload[64];
     char calibration[128];
@@ -525,43 +502,22 @@ static void write_words(
     }
 }
 
-enum fulcrum_status fulcrum_plot_components_new(const struct fulcrum_plot_rows *rows,
-    struct fulcrum_plot_components **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_components_data(const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_gpu_time_data *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_plot_rows_need(rows, err);
-    if (status != FULCRUM_OK) {
-        return status;
+    TRY(fulcrum_plot_rows_need(rows, err));
+    struct plot_components *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
+        TRY(take_row(rows, i, plot, err));
     }
-    struct fulcrum_plot_components *plot = calloc(1, sizeof *plot);
-    TRY_MEMORY(plot, err, "the chart of components");
-    for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
-        status = take_row(rows, i, plot, err);
-    }
-    if (status == FULCRUM_OK && plot->count > 0) {
-        status = relate(plot, err);
+    if (plot->count > 0) {
+        TRY(relate(plot, err));
         write_words(rows, plot);
     }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_components_free(plot);
-        return status;
-    }
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-void fulcrum_plot_components_free(struct fulcrum_plot_components *plot)
-{
-    free(plot);
-}
-
-struct fulcrum_gpu_time_data fulcrum_plot_components_data(
-    const struct fulcrum_plot_components *plot, const struct fulcrum_plot_words *words)
-{
-    struct fulcrum_gpu_time_data data = {
-        .text = {.title = words->title != NULL ? words->title
-                                               : "Where the time goes: GPU and run",
-            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
-            .footnote = plot->footnote},
+    *out = (struct fulcrum_gpu_time_data){
+        .text = fulcrum_plot_text(
+            words, "Where the time goes: GPU and run", plot->subtitle, plot->footnote),
         .x_label = "time of the same GPU work, relative to the first; labels: shares "
                    "of each bar",
         .rows = plot->times,
@@ -572,9 +528,9 @@ struct fulcrum_gpu_time_data fulcrum_plot_components_data(
         .run_count = plot->count,
     };
     for (size_t k = 0; k < FULCRUM_GPU_TIME_PARTS; k++) {
-        data.part_names[k] = parts[k].name;
+        out->part_names[k] = parts[k].name;
     }
-    return data;
+    return FULCRUM_OK;
 }
 
 /* Where the time of a reference's GPU goes, there and elsewhere. */
@@ -591,7 +547,7 @@ enum plot_gpu_time_part { MATH, SM, DRAM, REST };
 /* Of a normal distribution, 90 % lie within so many standard deviations. */
 static const double normal_90 = 1.645;
 
-struct fulcrum_plot_gpu_time {
+struct plot_gpu_time {
     size_t count;
     struct fulcrum_gpu_time_row rows[ROWS_MOST];
     char names[ROWS_MOST][PLOT_GPU_TIME_NAME_SIZE];
@@ -627,7 +583,7 @@ static enum plot_gpu_time_part plot_gpu_time_part_of(
 
 /* The next row; NULL where there are too many. */
 static struct fulcrum_gpu_time_row *add_row(
-    struct fulcrum_plot_gpu_time *plot, const char *subject, const char *what)
+    struct plot_gpu_time *plot, const char *subject, const char *what)
 {
     if (plot->count == ROWS_MOST) {
         return NULL;
@@ -662,7 +618,7 @@ static double share_of(const struct fulcrum_reference_point *point)
 
 /* Returns how many shares there were. */
 static size_t add_published(
-    struct fulcrum_plot_gpu_time *plot, const struct fulcrum_reference *reference)
+    struct plot_gpu_time *plot, const struct fulcrum_reference *reference)
 {
     struct fulcrum_gpu_time_row *row =
         add_row(plot, reference->design.machine.gpu.name, ", published");
@@ -682,7 +638,7 @@ static size_t add_published(
 }
 
 /* Another GPU's times are scaled ones, with the spread that this has. */
-static enum fulcrum_status add_machine(struct fulcrum_plot_gpu_time *plot,
+static enum fulcrum_status add_machine(struct plot_gpu_time *plot,
     const struct fulcrum_reference *reference, const char *name,
     struct fulcrum_error *err)
 {
@@ -709,7 +665,7 @@ static enum fulcrum_status add_machine(struct fulcrum_plot_gpu_time *plot,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status add_machines(struct fulcrum_plot_gpu_time *plot,
+static enum fulcrum_status add_machines(struct plot_gpu_time *plot,
     const struct fulcrum_reference *reference, const char *list,
     struct fulcrum_error *err)
 {
@@ -723,7 +679,7 @@ static enum fulcrum_status add_machines(struct fulcrum_plot_gpu_time *plot,
     return status;
 }
 
-static enum fulcrum_status fill(struct fulcrum_plot_gpu_time *plot,
+static enum fulcrum_status fill(struct plot_gpu_time *plot,
     const struct fulcrum_reference *reference, const char *machines,
     struct fulcrum_error *err)
 {
@@ -757,32 +713,15 @@ static enum fulcrum_status fill(struct fulcrum_plot_gpu_time *plot,
     return add_machines(plot, reference, machines, err);
 }
 
-enum fulcrum_status fulcrum_plot_gpu_time_new(const struct fulcrum_reference *reference,
-    const char *machines, struct fulcrum_plot_gpu_time **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_gpu_time_data(
+    const struct fulcrum_reference *reference, const char *machines,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_gpu_time_data *out, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_gpu_time *plot = calloc(1, sizeof *plot);
-    TRY_MEMORY(plot, err, "the chart of GPU time");
-    enum fulcrum_status status = fill(plot, reference, machines, err);
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_gpu_time_free(plot);
-        return status;
-    }
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-void fulcrum_plot_gpu_time_free(struct fulcrum_plot_gpu_time *plot)
-{
-    free(plot);
-}
-
-struct fulcrum_gpu_time_data fulcrum_plot_gpu_time_data(
-    const struct fulcrum_plot_gpu_time *plot, const struct fulcrum_plot_words *words)
-{
-    return (struct fulcrum_gpu_time_data){
-        .text = {.title = words->title != NULL ? words->title : plot->title,
-            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
-            .footnote = plot->footnote},
+    struct plot_gpu_time *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    TRY(fill(plot, reference, machines, err));
+    *out = (struct fulcrum_gpu_time_data){
+        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote),
         .part_names = {"math", "SM utilisation", "DRAM bandwidth",
             "the rest: latency, taken as constant"},
         .x_label = "time relative to the published GPU; labels: shares of each bar",
@@ -790,4 +729,5 @@ struct fulcrum_gpu_time_data fulcrum_plot_gpu_time_data(
         .rows = plot->rows,
         .count = plot->count,
     };
+    return FULCRUM_OK;
 }

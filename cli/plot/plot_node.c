@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot_data.h"
@@ -43,7 +42,7 @@ struct line {
     unsigned char hollow[POINTS_MOST];
 };
 
-struct fulcrum_plot_node {
+struct plot_node {
     size_t line_count;
     struct line lines[LINES];
     struct fulcrum_node_line drawn[LINES];
@@ -92,7 +91,7 @@ static enum fulcrum_status read_row(const struct fulcrum_plot_rows *rows, size_t
 }
 
 /* Whether GPUs stay and learners vary. */
-static enum fulcrum_status look_ahead(struct fulcrum_plot_node *plot,
+static enum fulcrum_status look_ahead(struct plot_node *plot,
     const struct fulcrum_plot_rows *rows, struct fulcrum_error *err)
 {
     double gpus = (double)NAN;
@@ -112,7 +111,7 @@ static enum fulcrum_status look_ahead(struct fulcrum_plot_node *plot,
     return FULCRUM_OK;
 }
 
-static struct line *line_of(struct fulcrum_plot_node *plot, const struct row *row)
+static struct line *line_of(struct plot_node *plot, const struct row *row)
 {
     double key = plot->is_over_learners ? row->gpus : row->learners;
     for (size_t i = 0; i < plot->line_count; i++) {
@@ -131,7 +130,7 @@ static struct line *line_of(struct fulcrum_plot_node *plot, const struct row *ro
 }
 
 static enum fulcrum_status add_row(
-    struct fulcrum_plot_node *plot, const struct row *row, struct fulcrum_error *err)
+    struct plot_node *plot, const struct row *row, struct fulcrum_error *err)
 {
     double x = plot->is_over_learners ? row->learners : row->gpus;
     struct line *line = line_of(plot, row);
@@ -154,7 +153,7 @@ static enum fulcrum_status add_row(
     return FULCRUM_OK;
 }
 
-static void name_line(const struct fulcrum_plot_node *plot, struct line *line)
+static void name_line(const struct plot_node *plot, struct line *line)
 {
     if (plot->is_over_learners || !plot->has_learners) {
         (void)snprintf(line->name, sizeof line->name, "%s", line->machine);
@@ -178,7 +177,7 @@ static bool has_interval(const struct line *line)
 }
 
 /* Of one machine alone: of several there are too many for one sentence. */
-static void find_best(struct fulcrum_plot_node *plot)
+static void find_best(struct plot_node *plot)
 {
     const struct line *line = &plot->lines[0];
     size_t best = line->count;
@@ -196,8 +195,7 @@ static void find_best(struct fulcrum_plot_node *plot)
     }
 }
 
-static void write_words(
-    struct fulcrum_plot_node *plot, const struct fulcrum_plot_rows *rows)
+static void write_words(struct plot_node *plot, const struct fulcrum_plot_rows *rows)
 {
     char workload[64];
     char calibration[128];
@@ -220,7 +218,7 @@ static void write_words(
     }
 }
 
-static void finish(struct fulcrum_plot_node *plot, const struct fulcrum_plot_rows *rows)
+static void finish(struct plot_node *plot, const struct fulcrum_plot_rows *rows)
 {
     write_words(plot, rows);
     for (size_t i = 0; i < plot->line_count; i++) {
@@ -246,44 +244,24 @@ static void finish(struct fulcrum_plot_node *plot, const struct fulcrum_plot_row
     find_best(plot);
 }
 
-enum fulcrum_status fulcrum_plot_node_new(const struct fulcrum_plot_rows *rows,
-    struct fulcrum_plot_node **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_node_data(const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_node_data *out, struct fulcrum_error *err)
 {
     TRY(fulcrum_plot_rows_need(rows, err));
-    struct fulcrum_plot_node *plot = calloc(1, sizeof *plot);
-    TRY_MEMORY(plot, err, "the chart of machines");
-    enum fulcrum_status status = look_ahead(plot, rows, err);
-    for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
+    struct plot_node *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    TRY(look_ahead(plot, rows, err));
+    for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
         struct row row;
-        status = read_row(rows, i, &row, err);
-        if (status == FULCRUM_OK) {
-            status = add_row(plot, &row, err);
-        }
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_node_free(plot);
-        return status;
+        TRY(read_row(rows, i, &row, err));
+        TRY(add_row(plot, &row, err));
     }
     finish(plot, rows);
-    *out = plot;
+    *out = plot->data;
+    out->text = fulcrum_plot_text(words, plot->title, plot->subtitle,
+        "Watts of the system count GPUs that are not used as idle. Times scaled from "
+        "another machine, and watts of presets, are priors.");
     return FULCRUM_OK;
-}
-
-void fulcrum_plot_node_free(struct fulcrum_plot_node *plot)
-{
-    free(plot);
-}
-
-struct fulcrum_node_data fulcrum_plot_node_data(
-    const struct fulcrum_plot_node *plot, const struct fulcrum_plot_words *words)
-{
-    struct fulcrum_node_data data = plot->data;
-    data.text = (struct fulcrum_chart_text){
-        .title = words->title != NULL ? words->title : plot->title,
-        .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
-        .footnote = "Watts of the system count GPUs that are not used as idle. Times "
-                    "scaled from another machine, and watts of presets, are priors."};
-    return data;
 }
 
 /* Placements of stages on a GPU, from `fulcrum partition`. */
@@ -293,7 +271,7 @@ struct fulcrum_node_data fulcrum_plot_node_data(
 
 enum { BARS_MOST = 24, PLOT_PARTITION_NAME_SIZE = 160 };
 
-struct fulcrum_plot_partition {
+struct plot_partition {
     size_t count;
     struct fulcrum_partition_bar bars[BARS_MOST];
     char names[BARS_MOST][PLOT_PARTITION_NAME_SIZE];
@@ -305,7 +283,7 @@ struct fulcrum_plot_partition {
 
 /* The placement of a row, new where its name is another than the last one's. */
 static struct fulcrum_partition_bar *bar_of(
-    struct fulcrum_plot_partition *plot, const char *name)
+    struct plot_partition *plot, const char *name)
 {
     if (plot->count > 0 && strcmp(plot->names[plot->count - 1], name) == 0) {
         return &plot->bars[plot->count - 1];
@@ -322,7 +300,7 @@ static struct fulcrum_partition_bar *bar_of(
 }
 
 /* KINDS_MAX where there are too many kinds of processes. */
-static size_t kind_of(struct fulcrum_plot_partition *plot, const char *stages)
+static size_t kind_of(struct plot_partition *plot, const char *stages)
 {
     size_t i = 0;
     while (i < plot->kind_count && strcmp(plot->kinds[i], stages) != 0) {
@@ -336,7 +314,7 @@ static size_t kind_of(struct fulcrum_plot_partition *plot, const char *stages)
 }
 
 static enum fulcrum_status add_part(const struct fulcrum_plot_rows *rows, size_t row,
-    struct fulcrum_plot_partition *plot, struct fulcrum_partition_bar *bar,
+    struct plot_partition *plot, struct fulcrum_partition_bar *bar,
     struct fulcrum_error *err)
 {
     struct fulcrum_partition_part part = {.instances = (double)NAN};
@@ -364,7 +342,7 @@ static enum fulcrum_status add_part(const struct fulcrum_plot_rows *rows, size_t
 }
 
 static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t row,
-    struct fulcrum_plot_partition *plot, struct fulcrum_error *err)
+    struct plot_partition *plot, struct fulcrum_error *err)
 {
     char name[PLOT_PARTITION_NAME_SIZE];
     /* "slices, best: 4g.20gb + 3g.20gb" */
@@ -387,7 +365,7 @@ static enum fulcrum_status take_row(const struct fulcrum_plot_rows *rows, size_t
 }
 
 static void plot_partition_write_words(
-    const struct fulcrum_plot_rows *rows, struct fulcrum_plot_partition *plot)
+    const struct fulcrum_plot_rows *rows, struct plot_partition *plot)
 {
     char gpu[96];
     char workload[64];
@@ -402,45 +380,25 @@ static void plot_partition_write_words(
         calibration[0] != '\0' ? "calibration " : "", calibration);
 }
 
-enum fulcrum_status fulcrum_plot_partition_new(const struct fulcrum_plot_rows *rows,
-    struct fulcrum_plot_partition **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_partition_data(const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_partition_data *out, struct fulcrum_error *err)
 {
-    enum fulcrum_status status = fulcrum_plot_rows_need(rows, err);
-    if (status != FULCRUM_OK) {
-        return status;
+    TRY(fulcrum_plot_rows_need(rows, err));
+    struct plot_partition *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
+        TRY(take_row(rows, i, plot, err));
     }
-    struct fulcrum_plot_partition *plot = calloc(1, sizeof *plot);
-    TRY_MEMORY(plot, err, "the chart of placements");
-    for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
-        status = take_row(rows, i, plot, err);
-    }
-    if (status == FULCRUM_OK && plot->count > 0) {
+    if (plot->count > 0) {
         plot_partition_write_words(rows, plot);
     }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_partition_free(plot);
-        return status;
-    }
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-void fulcrum_plot_partition_free(struct fulcrum_plot_partition *plot)
-{
-    free(plot);
-}
-
-struct fulcrum_partition_data fulcrum_plot_partition_data(
-    const struct fulcrum_plot_partition *plot, const struct fulcrum_plot_words *words)
-{
-    struct fulcrum_partition_data data = {
-        .text = {.title = words->title != NULL ? words->title : plot->title,
-            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle},
+    *out = (struct fulcrum_partition_data){
+        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, NULL),
         .bars = plot->bars,
         .count = plot->count,
     };
     for (size_t k = 0; k < plot->kind_count; k++) {
-        data.kinds[k] = plot->kinds[k];
+        out->kinds[k] = plot->kinds[k];
     }
-    return data;
+    return FULCRUM_OK;
 }

@@ -32,7 +32,7 @@ struct line {
     double observed[POINTS_MOST]; /* of a reference */
 };
 
-struct fulcrum_plot_scaling {
+struct plot_scaling {
     size_t line_count;
     struct line lines[LINES];
     double ideal_x[2];
@@ -50,7 +50,7 @@ struct fulcrum_plot_scaling {
 };
 
 /* The line of a key, new where it is the first; NULL: too many. */
-static struct line *line_of(struct fulcrum_plot_scaling *plot, double key)
+static struct line *line_of(struct plot_scaling *plot, double key)
 {
     for (size_t i = 0; i < plot->line_count; i++) {
         if (fabs(plot->lines[i].key - key) <= 1e-9 * fabs(key)) {
@@ -126,7 +126,7 @@ static void take_value(
     line->hi[panel][point] = cells[2];
 }
 
-static enum fulcrum_status take_row(struct fulcrum_plot_scaling *plot,
+static enum fulcrum_status take_row(struct plot_scaling *plot,
     const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
 {
     char scaling[16];
@@ -164,8 +164,7 @@ static int line_has(const struct line *line, size_t panel, double beyond)
     return 0;
 }
 
-static bool has_values(
-    const struct fulcrum_plot_scaling *plot, size_t panel, double beyond)
+static bool has_values(const struct plot_scaling *plot, size_t panel, double beyond)
 {
     for (size_t i = 0; i < plot->line_count; i++) {
         if (line_has(&plot->lines[i], panel, beyond)) {
@@ -175,7 +174,7 @@ static bool has_values(
     return 0;
 }
 
-static const struct line *find_plain(const struct fulcrum_plot_scaling *plot)
+static const struct line *find_plain(const struct plot_scaling *plot)
 {
     for (size_t i = 0; i < plot->line_count; i++) {
         if (plot->lines[i].key < 1.5) {
@@ -212,7 +211,7 @@ static double crossover_of(
 
 /* "2 to a worker win from 64 GPUs on (93 % of draws)", behind what is there. */
 static void add_finding(
-    struct fulcrum_plot_scaling *plot, size_t panel, const struct line *line, double at)
+    struct plot_scaling *plot, size_t panel, const struct line *line, double at)
 {
     char *finding = plot->findings[panel];
     size_t used = strlen(finding);
@@ -226,7 +225,7 @@ static void add_finding(
         at, draws);
 }
 
-static void find_crossovers(struct fulcrum_plot_scaling *plot, size_t panel)
+static void find_crossovers(struct plot_scaling *plot, size_t panel)
 {
     const struct line *plain = find_plain(plot);
     for (size_t i = 0; i < plot->line_count && plain != NULL; i++) {
@@ -239,8 +238,7 @@ static void find_crossovers(struct fulcrum_plot_scaling *plot, size_t panel)
     }
 }
 
-static void draw_ideal(
-    struct fulcrum_plot_scaling *plot, struct fulcrum_lines_line *out)
+static void draw_ideal(struct plot_scaling *plot, struct fulcrum_lines_line *out)
 {
     plot->ideal_x[0] = 1.0;
     plot->ideal_x[1] = 1.0;
@@ -269,7 +267,7 @@ static bool has_band(const struct line *line, size_t panel)
     return 0;
 }
 
-static void add_scaling_panel(struct fulcrum_plot_scaling *plot, size_t panel)
+static void add_scaling_panel(struct plot_scaling *plot, size_t panel)
 {
     static const char *const titles[PANELS] = {
         "Weak scaling: time to the same quality, one GPU over this",
@@ -302,7 +300,7 @@ static void add_scaling_panel(struct fulcrum_plot_scaling *plot, size_t panel)
 }
 
 static void fill_scaling(
-    struct fulcrum_plot_scaling *plot, const struct fulcrum_plot_rows *rows)
+    struct plot_scaling *plot, const struct fulcrum_plot_rows *rows)
 {
     char machine[96];
     char workload[64];
@@ -338,7 +336,7 @@ static void fill_scaling(
 /* --- Families ----------------------------------------------------------------------
  */
 
-static enum fulcrum_status take_family_row(struct fulcrum_plot_scaling *plot,
+static enum fulcrum_status take_family_row(struct plot_scaling *plot,
     const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
 {
     static const char *const names[] = {
@@ -359,7 +357,7 @@ static enum fulcrum_status take_family_row(struct fulcrum_plot_scaling *plot,
     return FULCRUM_OK;
 }
 
-static void fill_family(struct fulcrum_plot_scaling *plot)
+static void fill_family(struct plot_scaling *plot)
 {
     for (size_t i = 0; i < plot->line_count; i++) {
         const struct line *line = &plot->lines[i];
@@ -395,7 +393,7 @@ static double nodes_of(const struct fulcrum_reference_point *point)
 }
 
 /* Speed-ups over as many machines: what is lost is easier seen than in speed-ups. */
-static enum fulcrum_status take_compared(struct fulcrum_plot_scaling *plot,
+static enum fulcrum_status take_compared(struct plot_scaling *plot,
     const struct fulcrum_comparison *comparison, size_t i, struct fulcrum_error *err)
 {
     const struct fulcrum_compared *item = &comparison->items[i];
@@ -417,7 +415,7 @@ static enum fulcrum_status take_compared(struct fulcrum_plot_scaling *plot,
 }
 
 static void fill_reference(
-    struct fulcrum_plot_scaling *plot, const struct fulcrum_reference *reference)
+    struct plot_scaling *plot, const struct fulcrum_reference *reference)
 {
     size_t count = plot->line_count;
     const char *plural = fulcrum_scaling_words_of(&reference->points[0])->plural;
@@ -453,47 +451,46 @@ static void fill_reference(
         "lines: a ring all-reduce fitted to the hollow points");
 }
 
-/* --- All ---------------------------------------------------------------------------
- */
-
-static enum fulcrum_status plot_new(
-    struct fulcrum_plot_scaling **out, struct fulcrum_error *err)
+static void write_text(struct plot_scaling *plot,
+    const struct fulcrum_plot_words *words, struct fulcrum_lines_data *out)
 {
-    *out = calloc(1, sizeof **out);
-    return *out != NULL ? FULCRUM_OK
-                        : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a chart");
+    bool has_guides = false;
+    for (size_t i = 0; i < PANELS; i++) {
+        has_guides |= plot->guide_count[i] > 0;
+    }
+    plot->data.text = fulcrum_plot_text(words, plot->title, plot->subtitle,
+        plot->footnote[0] != '\0' ? plot->footnote : NULL);
+    plot->data.guide_name = has_guides ? "hybrid begins to win" : NULL;
+    plot->data.panels = plot->panels;
+    *out = plot->data;
 }
 
-enum fulcrum_status fulcrum_plot_scaling_new(const struct fulcrum_plot_rows *rows,
-    struct fulcrum_plot_scaling **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_scaling_data(const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_lines_data *out, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_scaling *plot = NULL;
     FAIL_IF(fulcrum_plot_rows_count(rows) == 0, err, FULCRUM_ERR_FORMAT,
         "no rows: numbers of GPUs or parameters expected");
-    enum fulcrum_status status = plot_new(&plot, err);
+    struct plot_scaling *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
     bool is_family = fulcrum_plot_rows_have(rows, "batch_over_critical");
-    for (size_t i = 0; i < fulcrum_plot_rows_count(rows) && status == FULCRUM_OK; i++) {
-        status = is_family ? take_family_row(plot, rows, i, err)
-                           : take_row(plot, rows, i, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_scaling_free(plot);
-        return status;
+    for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
+        TRY(is_family ? take_family_row(plot, rows, i, err)
+                      : take_row(plot, rows, i, err));
     }
     if (is_family) {
         fill_family(plot);
     } else {
         fill_scaling(plot, rows);
     }
-    *out = plot;
+    write_text(plot, words, out);
     return FULCRUM_OK;
 }
 
 enum fulcrum_status fulcrum_plot_scaling_of_reference(
-    const struct fulcrum_validation *validation, struct fulcrum_plot_scaling **out,
+    const struct fulcrum_validation *validation, const struct fulcrum_plot_words *words,
+    struct fulcrum_plot_room *room, struct fulcrum_lines_data *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_plot_scaling *plot = NULL;
     FAIL_IF(validation->reference->predictor != FULCRUM_PREDICTOR_NODE_SCALING, err,
         FULCRUM_ERR_UNSUPPORTED,
         "reference %s: no speedup_over_one_node: expected one like "
@@ -501,36 +498,11 @@ enum fulcrum_status fulcrum_plot_scaling_of_reference(
         validation->reference->name);
     FAIL_IF(validation->comparison.count == 0, err, FULCRUM_ERR_UNSUPPORTED,
         "reference %s: %s", validation->reference->name, validation->reason);
-    enum fulcrum_status status = plot_new(&plot, err);
-    for (size_t i = 0; i < validation->comparison.count && status == FULCRUM_OK; i++) {
-        status = take_compared(plot, &validation->comparison, i, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_scaling_free(plot);
-        return status;
+    struct plot_scaling *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    for (size_t i = 0; i < validation->comparison.count; i++) {
+        TRY(take_compared(plot, &validation->comparison, i, err));
     }
     fill_reference(plot, validation->reference);
-    *out = plot;
+    write_text(plot, words, out);
     return FULCRUM_OK;
-}
-
-void fulcrum_plot_scaling_free(struct fulcrum_plot_scaling *plot)
-{
-    free(plot);
-}
-
-struct fulcrum_lines_data fulcrum_plot_scaling_data(
-    struct fulcrum_plot_scaling *plot, const struct fulcrum_plot_words *words)
-{
-    bool has_guides = 0;
-    for (size_t i = 0; i < PANELS; i++) {
-        has_guides |= plot->guide_count[i] > 0;
-    }
-    plot->data.text = (struct fulcrum_chart_text){
-        .title = words->title != NULL ? words->title : plot->title,
-        .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
-        .footnote = plot->footnote[0] != '\0' ? plot->footnote : NULL};
-    plot->data.guide_name = has_guides ? "hybrid begins to win" : NULL;
-    plot->data.panels = plot->panels;
-    return plot->data;
 }

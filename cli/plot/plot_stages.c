@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot_data.h"
@@ -19,7 +18,7 @@
 
 enum { ROWS_MOST = 64, NAME_SIZE = 96, TEXT_SIZE = 32 };
 
-struct fulcrum_plot_stages {
+struct plot_stages {
     size_t count;
     struct fulcrum_stages_row rows[ROWS_MOST];
     char names[ROWS_MOST][NAME_SIZE];
@@ -45,7 +44,7 @@ static size_t kind_named(const char *text, const char *end)
 }
 
 /* The next row, without shares; NULL where there are too many. */
-static struct fulcrum_stages_row *add_row(struct fulcrum_plot_stages *plot)
+static struct fulcrum_stages_row *add_row(struct plot_stages *plot)
 {
     if (plot->count == ROWS_MOST) {
         return NULL;
@@ -78,7 +77,7 @@ static void write_name(char out[NAME_SIZE], const struct fulcrum_reference_point
 
 /* Returns how many stages the point has a share of. */
 static size_t add_point(
-    struct fulcrum_plot_stages *plot, const struct fulcrum_reference_point *point)
+    struct plot_stages *plot, const struct fulcrum_reference_point *point)
 {
     struct fulcrum_stages_row row = {.idle_frac = 0.0};
     char text[TEXT_SIZE] = "";
@@ -104,7 +103,7 @@ static size_t add_point(
 
 /* The footnote says how far the shares of rows are from 1 in all. */
 static void write_published(
-    struct fulcrum_plot_stages *plot, const struct fulcrum_reference *reference)
+    struct plot_stages *plot, const struct fulcrum_reference *reference)
 {
     double least = INFINITY;
     double most = 0.0;
@@ -126,33 +125,31 @@ static void write_published(
         least, most);
 }
 
-static enum fulcrum_status new_plot(
-    struct fulcrum_plot_stages **out, struct fulcrum_error *err)
+static struct fulcrum_stages_data data_of(
+    const struct plot_stages *plot, const struct fulcrum_plot_words *words)
 {
-    *out = calloc(1, sizeof **out);
-    return *out != NULL
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "the chart of stages");
+    return (struct fulcrum_stages_data){
+        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote),
+        .rows = plot->rows,
+        .count = plot->count,
+    };
 }
 
 enum fulcrum_status fulcrum_plot_stages_of_reference(
-    const struct fulcrum_reference *reference, struct fulcrum_plot_stages **out,
+    const struct fulcrum_reference *reference, const struct fulcrum_plot_words *words,
+    struct fulcrum_plot_room *room, struct fulcrum_stages_data *out,
     struct fulcrum_error *err)
 {
-    struct fulcrum_plot_stages *plot = NULL;
-    TRY(new_plot(&plot, err));
+    struct plot_stages *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
     for (size_t i = 0; i < reference->point_count; i++) {
         (void)add_point(plot, &reference->points[i]);
     }
-    if (plot->count == 0) {
-        fulcrum_plot_stages_free(plot);
-        return fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
-            "reference %s: no share of time by stage, such as simulation_frac: "
-            "expected one like rlscope-fig5-stage-shares",
-            reference->name);
-    }
+    FAIL_IF(plot->count == 0, err, FULCRUM_ERR_UNSUPPORTED,
+        "reference %s: no share of time by stage, such as simulation_frac: "
+        "expected one like rlscope-fig5-stage-shares",
+        reference->name);
     write_published(plot, reference);
-    *out = plot;
+    *out = data_of(plot, words);
     return FULCRUM_OK;
 }
 
@@ -188,7 +185,7 @@ static enum fulcrum_status add_stage(struct fulcrum_stages_row *row,
 }
 
 /* Rows of one run follow each other. */
-static enum fulcrum_status add_measured(struct fulcrum_plot_stages *plot,
+static enum fulcrum_status add_measured(struct plot_stages *plot,
     const struct fulcrum_plot_rows *rows, size_t i, struct fulcrum_error *err)
 {
     char run[NAME_SIZE];
@@ -210,41 +207,20 @@ static enum fulcrum_status add_measured(struct fulcrum_plot_stages *plot,
                : FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_plot_stages_of_rows(const struct fulcrum_plot_rows *rows,
-    struct fulcrum_plot_stages **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_stages_data(const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_stages_data *out, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_stages *plot = NULL;
-    enum fulcrum_status status = new_plot(&plot, err);
-    for (size_t i = 0; status == FULCRUM_OK && i < fulcrum_plot_rows_count(rows); i++) {
-        status = add_measured(plot, rows, i, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_stages_free(plot);
-        return status;
+    struct plot_stages *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    for (size_t i = 0; i < fulcrum_plot_rows_count(rows); i++) {
+        TRY(add_measured(plot, rows, i, err));
     }
     (void)snprintf(plot->title, sizeof plot->title, "Where the time of training goes");
     (void)snprintf(plot->subtitle, sizeof plot->subtitle,
         "measured; each moment is divided among the stages that were active in it, on "
         "any thread or device; what recording cost is taken off");
-    *out = plot;
+    *out = data_of(plot, words);
     return FULCRUM_OK;
-}
-
-void fulcrum_plot_stages_free(struct fulcrum_plot_stages *plot)
-{
-    free(plot);
-}
-
-struct fulcrum_stages_data fulcrum_plot_stages_data(
-    const struct fulcrum_plot_stages *plot, const struct fulcrum_plot_words *words)
-{
-    return (struct fulcrum_stages_data){
-        .text = {.title = words->title != NULL ? words->title : plot->title,
-            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
-            .footnote = plot->footnote},
-        .rows = plot->rows,
-        .count = plot->count,
-    };
 }
 
 /* What `fulcrum sensitivity` found, as chart data. */
@@ -262,7 +238,7 @@ struct words {
     char reach[PLOT_TORNADO_TEXT_SIZE];
 };
 
-struct fulcrum_plot_tornado {
+struct plot_tornado {
     size_t row_count; /* of all panels together */
     struct fulcrum_tornado_row *rows;
     struct words *words;
@@ -322,7 +298,7 @@ static void write_reach(const struct fulcrum_plot_rows *rows, size_t row,
 }
 
 /* The next panel, with its words. */
-static enum fulcrum_status start_panel(struct fulcrum_plot_tornado *plot,
+static enum fulcrum_status start_panel(struct plot_tornado *plot,
     const struct fulcrum_plot_rows *rows, size_t row, const double *cells,
     struct fulcrum_error *err)
 {
@@ -361,7 +337,7 @@ static enum fulcrum_status start_panel(struct fulcrum_plot_tornado *plot,
 }
 
 /* Rows of one metric follow each other. */
-static enum fulcrum_status take_row(struct fulcrum_plot_tornado *plot,
+static enum fulcrum_status take_row(struct plot_tornado *plot,
     const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
 {
     char metric[PLOT_TORNADO_NAME_SIZE];
@@ -392,8 +368,7 @@ static enum fulcrum_status take_row(struct fulcrum_plot_tornado *plot,
     return FULCRUM_OK;
 }
 
-static void write_words(
-    struct fulcrum_plot_tornado *plot, const struct fulcrum_plot_rows *rows)
+static void write_words(struct plot_tornado *plot, const struct fulcrum_plot_rows *rows)
 {
     char machine[64];
     char workload[64];
@@ -417,55 +392,26 @@ static void write_words(
         "the 5 %% and 95 %% quantiles of the metric.");
 }
 
-void fulcrum_plot_tornado_free(struct fulcrum_plot_tornado *plot)
+enum fulcrum_status fulcrum_plot_tornado_data(const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_tornado_data *out, struct fulcrum_error *err)
 {
-    if (plot != NULL) {
-        free(plot->rows);
-        free(plot->words);
-        free(plot);
-    }
-}
-
-enum fulcrum_status fulcrum_plot_tornado_new(const struct fulcrum_plot_rows *rows,
-    struct fulcrum_plot_tornado **out, struct fulcrum_error *err)
-{
-    enum fulcrum_status status = fulcrum_plot_rows_need(rows, err);
-    if (status != FULCRUM_OK) {
-        return status;
-    }
+    TRY(fulcrum_plot_rows_need(rows, err));
     size_t count = fulcrum_plot_rows_count(rows);
-    struct fulcrum_plot_tornado *plot = calloc(1, sizeof *plot);
-    if (plot != NULL) {
-        plot->row_count = count;
-        plot->rows = calloc(count + 1, sizeof *plot->rows);
-        plot->words = calloc(count + 1, sizeof *plot->words);
-    }
-    if (plot == NULL || plot->rows == NULL || plot->words == NULL) {
-        fulcrum_plot_tornado_free(plot);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a tornado chart");
-    }
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = take_row(plot, rows, i, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_tornado_free(plot);
-        return status;
+    struct plot_tornado *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    plot->row_count = count;
+    plot->rows = fulcrum_plot_room_take(room, count + 1, sizeof *plot->rows);
+    plot->words = fulcrum_plot_room_take(room, count + 1, sizeof *plot->words);
+    for (size_t i = 0; i < count; i++) {
+        TRY(take_row(plot, rows, i, err));
     }
     write_words(plot, rows);
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-struct fulcrum_tornado_data fulcrum_plot_tornado_data(
-    const struct fulcrum_plot_tornado *plot, const struct fulcrum_plot_words *words)
-{
-    return (struct fulcrum_tornado_data){
-        .text = {.title = words->title != NULL ? words->title : plot->title,
-            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
-            .footnote = plot->footnote},
+    *out = (struct fulcrum_tornado_data){
+        .text = fulcrum_plot_text(words, plot->title, plot->subtitle, plot->footnote),
         .panels = plot->panels,
         .count = plot->panel_count,
     };
+    return FULCRUM_OK;
 }
 
 /* Chart data from the points of a validation. */
@@ -485,7 +431,7 @@ struct family {
     size_t references;
 };
 
-struct fulcrum_plot_validation {
+struct plot_validation {
     size_t count;
     struct fulcrum_parity_point *points;
     size_t reference_count;
@@ -547,7 +493,7 @@ static void write_curve(
     }
 }
 
-static enum fulcrum_status read_point(struct fulcrum_plot_validation *plot,
+static enum fulcrum_status read_point(struct plot_validation *plot,
     const struct fulcrum_plot_rows *rows, size_t row, struct fulcrum_error *err)
 {
     struct fulcrum_parity_point *point = &plot->points[plot->count];
@@ -605,7 +551,7 @@ static enum fulcrum_status read_point(struct fulcrum_plot_validation *plot,
     return FULCRUM_OK;
 }
 
-static void fill_words(struct fulcrum_plot_validation *plot)
+static void fill_words(struct plot_validation *plot)
 {
     size_t fitted = 0;
     for (size_t i = 0; i < plot->count; i++) {
@@ -626,52 +572,28 @@ static void fill_words(struct fulcrum_plot_validation *plot)
         plot->count - fitted, fitted);
 }
 
-enum fulcrum_status fulcrum_plot_validation_new(const struct fulcrum_plot_rows *points,
-    struct fulcrum_plot_validation **out, struct fulcrum_error *err)
+enum fulcrum_status fulcrum_plot_validation_data(const struct fulcrum_plot_rows *points,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_parity_data *out, struct fulcrum_error *err)
 {
     size_t count = fulcrum_plot_rows_count(points);
-    struct fulcrum_plot_validation *plot = calloc(1, sizeof *plot);
-    TRY_MEMORY(plot, err, "the chart of a validation");
-    plot->points = calloc(count + 1, sizeof *plot->points);
-    if (plot->points == NULL) {
-        free(plot);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu points", count);
-    }
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < count && status == FULCRUM_OK; i++) {
-        status = read_point(plot, points, i, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_validation_free(plot);
-        return status;
+    struct plot_validation *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    plot->points = fulcrum_plot_room_take(room, count + 1, sizeof *plot->points);
+    for (size_t i = 0; i < count; i++) {
+        TRY(read_point(plot, points, i, err));
     }
     fill_words(plot);
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-void fulcrum_plot_validation_free(struct fulcrum_plot_validation *plot)
-{
-    if (plot != NULL) {
-        free(plot->points);
-        free(plot);
-    }
-}
-
-struct fulcrum_parity_data fulcrum_plot_validation_data(
-    const struct fulcrum_plot_validation *plot, const struct fulcrum_plot_words *words)
-{
-    return (struct fulcrum_parity_data){
-        .text = {.title = words->title != NULL ? words->title : plot->title,
-            .subtitle = words->subtitle != NULL ? words->subtitle : plot->subtitle,
-            .footnote = plot->is_relative
-                            ? "Values in other units than the panels' are shown among "
-                              "the ratios, relative to the first of their curve."
-                            : NULL},
+    *out = (struct fulcrum_parity_data){
+        .text = fulcrum_plot_text(words, plot->title, plot->subtitle,
+            plot->is_relative ? "Values in other units than the panels' are shown "
+                                "among the ratios, relative to the first of their "
+                                "curve."
+                              : NULL),
         .points = plot->points,
         .count = plot->count,
         .families = plot->labels,
         .family_count = plot->family_count,
         .interval_name = "90 % interval",
     };
+    return FULCRUM_OK;
 }

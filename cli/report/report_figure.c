@@ -62,7 +62,9 @@ static enum fulcrum_status draw_one(const struct fulcrum_report_figure *figure,
         .breakdown = figure->breakdown,
         .taker = &taker,
     };
-    return figure->draw(&job, err);
+    enum fulcrum_status status = figure->draw(&job, err);
+    fulcrum_plot_job_clear(&job);
+    return status;
 }
 
 static enum fulcrum_status draw_both(const struct fulcrum_report_figure *figure,

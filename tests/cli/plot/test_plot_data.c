@@ -33,6 +33,9 @@ static const char relative_sweep[] =
 
 static const struct fulcrum_plot_words no_words = {NULL, NULL};
 
+/* Memory of the data at hand. */
+static struct fulcrum_plot_room room;
+
 static struct fulcrum_plot_sweep *sweep_of(
     const struct plot_file *opened, const char *x)
 {
@@ -351,23 +354,22 @@ static void test_points_at_other_settings_are_left_out(void)
 /* A validation, and what is made of it. */
 struct validated {
     struct plot_file file;
-    struct fulcrum_plot_validation *plot;
     struct fulcrum_parity_data data;
 };
 
 static void open_validation(struct validated *out, const char *name, const char *text)
 {
-    *out = (struct validated){.plot = NULL};
+    *out = (struct validated){.data = {.text = {.title = NULL}}};
     plot_file_open(&out->file, name, text, "points");
     CU_ASSERT_EQUAL(out->file.source.content, FULCRUM_PLOT_VALIDATION);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_validation_new(out->file.rows, &out->plot, NULL), FULCRUM_OK);
-    out->data = fulcrum_plot_validation_data(out->plot, &no_words);
+    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_validation_data(
+                              out->file.rows, &no_words, &room, &out->data, NULL),
+        FULCRUM_OK);
 }
 
 static void close_validation(struct validated *opened)
 {
-    fulcrum_plot_validation_free(opened->plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened->file);
 }
 
@@ -464,7 +466,8 @@ static void test_families_beyond_the_legend_share_its_last_entry(void)
 
 /* A text of a fit, read. */
 static enum fulcrum_status read_fit(const char *scale, const char *observed,
-    struct plot_file *opened, struct fulcrum_plot_fit **out, struct fulcrum_error *err)
+    struct plot_file *opened, struct fulcrum_posterior_data *out,
+    struct fulcrum_error *err)
 {
     char text[2000];
     struct fulcrum_plot_rows *figures = NULL;
@@ -474,7 +477,8 @@ static enum fulcrum_status read_fit(const char *scale, const char *observed,
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_plot_source_rows(&opened->source, "figures", &figures, NULL),
         FULCRUM_OK);
-    enum fulcrum_status status = fulcrum_plot_fit_new(opened->rows, figures, out, err);
+    enum fulcrum_status status =
+        fulcrum_plot_fit_data(opened->rows, figures, &no_words, &room, out, err);
     fulcrum_plot_rows_free(figures);
     return status;
 }
@@ -482,9 +486,8 @@ static enum fulcrum_status read_fit(const char *scale, const char *observed,
 static void test_fit_counts_in_prior_standard_deviations(void)
 {
     struct plot_file opened;
-    struct fulcrum_plot_fit *plot = NULL;
-    CU_ASSERT_EQUAL_FATAL(read_fit("log", "5", &opened, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &no_words);
+    struct fulcrum_posterior_data data;
+    CU_ASSERT_EQUAL_FATAL(read_fit("log", "5", &opened, &data, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.row_count, 2);
     /* What the data say most of comes first. */
     const struct fulcrum_posterior_row *first = &data.rows[0];
@@ -501,7 +504,7 @@ static void test_fit_counts_in_prior_standard_deviations(void)
     suite_assert_close(
         "posterior", data.figures[0].posterior_hi, 1.0 + 1.645 * 0.04, 1e-12);
     CU_ASSERT(isnan(data.figures[0].others_lo));
-    fulcrum_plot_fit_free(plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened);
 }
 
@@ -514,18 +517,18 @@ static void test_fits_without_draws_have_a_spread_by_slopes(void)
         "\"posterior_sd_frac\":0.5,\"verdict\":\"identified\"}],\"figures\":[]}";
     struct plot_file opened;
     struct fulcrum_plot_rows *figures = NULL;
-    struct fulcrum_plot_fit *plot = NULL;
+    struct fulcrum_posterior_data data;
     plot_file_open(&opened, "a.json", text, "parameters");
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_plot_source_rows(&opened.source, "figures", &figures, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_fit_new(opened.rows, figures, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_posterior_data data = fulcrum_plot_fit_data(plot, &no_words);
+        fulcrum_plot_fit_data(opened.rows, figures, &no_words, &room, &data, NULL),
+        FULCRUM_OK);
     suite_assert_close("high", data.rows[0].hi, 1.0 + 1.645 * 0.5, 1e-12);
     CU_ASSERT_STRING_EQUAL(data.rows[0].text, "0.5 \xe2\x86\x92 0.6");
     expect_part(data.text.subtitle, "from the slopes");
-    fulcrum_plot_fit_free(plot);
+    fulcrum_plot_room_clear(&room);
     fulcrum_plot_rows_free(figures);
     plot_file_close(&opened);
 }
@@ -544,10 +547,10 @@ static void test_fits_with_odd_cells_are_refused(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plot_file opened;
-        struct fulcrum_plot_fit *plot = NULL;
+        struct fulcrum_posterior_data data;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(
-            read_fit(cases[i].scale, cases[i].observed, &opened, &plot, &err),
+            read_fit(cases[i].scale, cases[i].observed, &opened, &data, &err),
             cases[i].status);
         expect_part(err.detail, cases[i].part);
         plot_file_close(&opened);
@@ -557,14 +560,13 @@ static void test_fits_with_odd_cells_are_refused(void)
 static void test_gpu_time_follows_the_model(void)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_plot_gpu_time *plot = NULL;
+    struct fulcrum_gpu_time_data data;
     struct fulcrum_design a100;
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("inci2020-fig2-text", &reference, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_gpu_time_new(reference, "dgx-1,dgx-a100", &plot, NULL),
+    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_gpu_time_data(reference, "dgx-1,dgx-a100",
+                              &no_words, &room, &data, NULL),
         FULCRUM_OK);
-    struct fulcrum_gpu_time_data data = fulcrum_plot_gpu_time_data(plot, &no_words);
     /* The reference's own GPU is there already. */
     CU_ASSERT_EQUAL_FATAL(data.count, 3);
     static const double published[] = {0.57, 0.15, 0.12, 0.16};
@@ -584,7 +586,7 @@ static void test_gpu_time_follows_the_model(void)
     suite_assert_close("interval", data.rows[2].hi * data.rows[2].lo,
         pow(fulcrum_gpu_scale_sum(&scale), 2.0), 1e-12);
     CU_ASSERT(data.rows[2].hi > 1.5 * fulcrum_gpu_scale_sum(&scale));
-    fulcrum_plot_gpu_time_free(plot);
+    fulcrum_plot_room_clear(&room);
     fulcrum_reference_free(reference);
 }
 
@@ -602,12 +604,12 @@ static void test_gpu_time_needs_such_a_reference_and_machines(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fulcrum_reference *reference = NULL;
-        struct fulcrum_plot_gpu_time *plot = NULL;
+        struct fulcrum_gpu_time_data data;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL_FATAL(
             fulcrum_reference_load(cases[i].reference, &reference, NULL), FULCRUM_OK);
-        CU_ASSERT_EQUAL(
-            fulcrum_plot_gpu_time_new(reference, cases[i].machines, &plot, &err),
+        CU_ASSERT_EQUAL(fulcrum_plot_gpu_time_data(reference, cases[i].machines,
+                            &no_words, &room, &data, &err),
             cases[i].status);
         expect_part(err.detail, cases[i].part);
         fulcrum_reference_free(reference);
@@ -623,26 +625,25 @@ static const char tornado_head[] =
     "interaction_frac\n";
 
 static enum fulcrum_status read_tornado(const char *lines, struct plot_file *opened,
-    struct fulcrum_plot_tornado **plot, struct fulcrum_error *err)
+    struct fulcrum_tornado_data *out, struct fulcrum_error *err)
 {
     char text[2000];
     (void)snprintf(text, sizeof text, "%s%s", tornado_head, lines);
     plot_file_open(opened, "tornado.csv", text, "rows");
     CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_SENSITIVITY);
-    return fulcrum_plot_tornado_new(opened->rows, plot, err);
+    return fulcrum_plot_tornado_data(opened->rows, &no_words, &room, out, err);
 }
 
 static void test_each_metric_has_a_panel_of_its_fields(void)
 {
     struct plot_file opened;
-    struct fulcrum_plot_tornado *plot = NULL;
+    struct fulcrum_tornado_data data;
     CU_ASSERT_EQUAL_FATAL(
         read_tornado("delay_s,s,a.b,W,2,3,4000,0.5,0.1,0.6,0.2,1,3,2,0.5,4,0.25\n"
                      "delay_s,s,draws of x,,,,,0.1,0.1,0.2,0.2,1.5,2.5,2,0.5,4,0.25\n"
                      "mean_batch,,a.b,W,2,3,4000,,,,,7,9,8,5,11,\n",
-            &opened, &plot, NULL),
+            &opened, &data, NULL),
         FULCRUM_OK);
-    struct fulcrum_tornado_data data = fulcrum_plot_tornado_data(plot, &no_words);
     CU_ASSERT_EQUAL_FATAL(data.count, 2);
     CU_ASSERT_EQUAL_FATAL(data.panels[0].count, 2);
     CU_ASSERT_EQUAL(data.panels[1].count, 1);
@@ -661,14 +662,14 @@ static void test_each_metric_has_a_panel_of_its_fields(void)
     CU_ASSERT_EQUAL(rows[1].hi, 2.5);
     CU_ASSERT(isnan(data.panels[1].rows[0].total));
     CU_ASSERT_EQUAL(data.panels[1].value, 8.0);
-    fulcrum_plot_tornado_free(plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened);
 }
 
 static void test_tornados_have_room_for_so_many_metrics(void)
 {
     struct plot_file opened;
-    struct fulcrum_plot_tornado *plot = NULL;
+    struct fulcrum_tornado_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL(read_tornado("a,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
                                  "b,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
@@ -677,12 +678,12 @@ static void test_tornados_have_room_for_so_many_metrics(void)
                                  "e,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
                                  "f,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n"
                                  "g,,f,,1,2,3,0,0,0,0,1,1,1,1,1,0\n",
-                        &opened, &plot, &err),
+                        &opened, &data, &err),
         FULCRUM_ERR_RANGE);
     expect_part(err.detail, "more than 6 metrics");
     plot_file_close(&opened);
     CU_ASSERT_EQUAL(
-        read_tornado("a,,f,,1,2,3,x,0,0,0,1,1,1,1,1,0\n", &opened, &plot, &err),
+        read_tornado("a,,f,,1,2,3,x,0,0,0,1,1,1,1,1,0\n", &opened, &data, &err),
         FULCRUM_ERR_FORMAT);
     expect_part(err.detail, "first_frac");
     plot_file_close(&opened);
@@ -694,13 +695,13 @@ static void test_tornados_have_room_for_so_many_metrics(void)
 static void test_published_stages_are_shares_of_points(void)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_plot_stages *plot = NULL;
+    struct fulcrum_stages_data data;
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("rlscope-fig5-stage-shares", &reference, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_stages_of_reference(reference, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_stages_data data = fulcrum_plot_stages_data(plot, &no_words);
+        fulcrum_plot_stages_of_reference(reference, &no_words, &room, &data, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.count, 4);
     CU_ASSERT_STRING_EQUAL(data.rows[2].name, "A2C");
     CU_ASSERT_STRING_EQUAL(data.rows[0].text, "of 13091 s");
@@ -711,18 +712,19 @@ static void test_published_stages_are_shares_of_points(void)
     CU_ASSERT_FALSE(data.rows[0].is_split);
     expect_part(data.text.subtitle, "RTX 2080 Ti");
     expect_part(data.text.footnote, "1.00 to 1.01");
-    fulcrum_plot_stages_free(plot);
+    fulcrum_plot_room_clear(&room);
     fulcrum_reference_free(reference);
 }
 
 static void test_stages_need_a_reference_of_stages(void)
 {
     struct fulcrum_reference *reference = NULL;
-    struct fulcrum_plot_stages *plot = NULL;
+    struct fulcrum_stages_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("inci2020-fig3-text", &reference, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_plot_stages_of_reference(reference, &plot, &err),
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_stages_of_reference(reference, &no_words, &room, &data, &err),
         FULCRUM_ERR_UNSUPPORTED);
     expect_part(err.detail, "no share of time by stage");
     fulcrum_reference_free(reference);
@@ -738,21 +740,22 @@ static const char measured_stages[] =
     "8 actors,outside,,,,\n";
 
 static enum fulcrum_status read_stages(const char *text, struct plot_file *opened,
-    struct fulcrum_plot_stages **plot, struct fulcrum_error *err)
+    struct fulcrum_stages_data *out, struct fulcrum_error *err)
 {
     plot_file_open(opened, "stages.csv", text, "stages");
     CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_STAGES);
-    return fulcrum_plot_stages_of_rows(opened->rows, plot, err);
+    return fulcrum_plot_stages_data(opened->rows, &no_words, &room, out, err);
 }
 
 static void test_measured_stages_are_a_bar_for_each_run(void)
 {
     struct plot_file opened;
-    struct fulcrum_plot_stages *plot = NULL;
+    struct fulcrum_stages_data data;
     CU_ASSERT_EQUAL_FATAL(
-        read_stages(measured_stages, &opened, &plot, NULL), FULCRUM_OK);
+        read_stages(measured_stages, &opened, &data, NULL), FULCRUM_OK);
     const struct fulcrum_plot_words words = {.title = "mine"};
-    struct fulcrum_stages_data data = fulcrum_plot_stages_data(plot, &words);
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_stages_data(opened.rows, &words, &room, &data, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.count, 2);
     CU_ASSERT_STRING_EQUAL(data.text.title, "mine");
     CU_ASSERT_STRING_EQUAL(data.rows[1].name, "8 actors");
@@ -763,7 +766,7 @@ static void test_measured_stages_are_a_bar_for_each_run(void)
         0.3, 1e-12);
     CU_ASSERT_FALSE(data.rows[0].is_split);
     CU_ASSERT(data.rows[1].is_split);
-    fulcrum_plot_stages_free(plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened);
 }
 
@@ -781,10 +784,10 @@ static void test_stages_without_shares_have_no_chart(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plot_file opened;
-        struct fulcrum_plot_stages *plot = NULL;
+        struct fulcrum_stages_data data;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         CU_ASSERT_EQUAL(
-            read_stages(cases[i].text, &opened, &plot, &err), cases[i].status);
+            read_stages(cases[i].text, &opened, &data, &err), cases[i].status);
         expect_part(err.detail, cases[i].part);
         plot_file_close(&opened);
     }
@@ -799,10 +802,10 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     static double disturbed[] = {1, 0};
     const struct fulcrum_plot_words words = {0};
     struct fulcrum_calibration *calibration = NULL;
-    struct fulcrum_plot_sm_time *plot = NULL;
+    struct fulcrum_sm_time_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL_FATAL(fulcrum_calibration_new(&calibration, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_plot_sm_time_new(calibration, &words, &plot, &err),
+    CU_ASSERT_EQUAL(fulcrum_plot_sm_time_data(calibration, &words, &room, &data, &err),
         FULCRUM_ERR_UNSUPPORTED);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "no series inference_sm"));
     const struct fulcrum_series series = {.name = "inference_sm",
@@ -833,12 +836,11 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     (void)snprintf(
         calibration->machine.gpu.name, sizeof calibration->machine.gpu.name, "G");
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_sm_time_new(calibration, &words, &plot, &err), FULCRUM_OK);
-    const struct fulcrum_sm_time_data *data = fulcrum_plot_sm_time_data(plot);
-    CU_ASSERT_STRING_EQUAL(data->text.title, "G, on a part of its SMs");
-    CU_ASSERT_EQUAL(data->inference_count, 1);
-    CU_ASSERT_EQUAL(data->training.samples.count, 0);
-    const struct fulcrum_sm_work *work = &data->inference[0];
+        fulcrum_plot_sm_time_data(calibration, &words, &room, &data, &err), FULCRUM_OK);
+    CU_ASSERT_STRING_EQUAL(data.text.title, "G, on a part of its SMs");
+    CU_ASSERT_EQUAL(data.inference_count, 1);
+    CU_ASSERT_EQUAL(data.training.samples.count, 0);
+    const struct fulcrum_sm_work *work = &data.inference[0];
     CU_ASSERT_STRING_EQUAL(work->name, "batch 64");
     CU_ASSERT_EQUAL(work->samples.disturbed[0], 1);
     CU_ASSERT_EQUAL(work->fit.count, 64);
@@ -846,7 +848,7 @@ static void test_sm_time_has_samples_and_the_fitted_curve(void)
     suite_assert_close(
         "8 SMs", work->fit.y[0], 4e-4 * (0.5 + 0.5 * phi) + 64e-5 * phi, 1e-9);
     suite_assert_close("all", work->fit.y[63], 4e-4 + 64e-5, 1e-9);
-    fulcrum_plot_sm_time_free(plot);
+    fulcrum_plot_room_clear(&room);
     fulcrum_calibration_free(calibration);
 }
 
@@ -863,21 +865,20 @@ static const char measured_points[] =
                   "greedy K=4,32,4,10,9,11,40,30,50,3,2,environment 1: late\n";
 
 static enum fulcrum_status read_measured(const char *file, const char *text,
-    struct plot_file *opened, struct fulcrum_plot_measured **plot,
+    struct plot_file *opened, struct fulcrum_measured_data *out,
     struct fulcrum_error *err)
 {
     plot_file_open(opened, file, text, "points");
     CU_ASSERT_EQUAL(opened->source.content, FULCRUM_PLOT_MEASURED);
-    return fulcrum_plot_measured_new(opened->rows, plot, err);
+    return fulcrum_plot_measured_data(opened->rows, &no_words, &room, out, err);
 }
 
 static void test_measured_points_make_a_panel_for_each_rule(void)
 {
     struct plot_file opened;
-    struct fulcrum_plot_measured *plot = NULL;
+    struct fulcrum_measured_data data;
     CU_ASSERT_EQUAL_FATAL(
-        read_measured("m.csv", measured_points, &opened, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+        read_measured("m.csv", measured_points, &opened, &data, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 2);
     const struct fulcrum_measured_panel *greedy = &data.panels[0];
     CU_ASSERT_STRING_EQUAL(greedy->name, "greedy, 4 envs per actor");
@@ -895,17 +896,16 @@ static void test_measured_points_make_a_panel_for_each_rule(void)
     CU_ASSERT_EQUAL(memcmp(greedy->disturbed, disturbed, sizeof disturbed), 0);
     CU_ASSERT_EQUAL(data.panels[1].disturbed[0], 1);
     CU_ASSERT_EQUAL(data.panels[1].failed[1], 1);
-    fulcrum_plot_measured_free(plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened);
 }
 
 static void test_measured_points_are_told_of_around_the_chart(void)
 {
     struct plot_file opened;
-    struct fulcrum_plot_measured *plot = NULL;
+    struct fulcrum_measured_data data;
     CU_ASSERT_EQUAL_FATAL(
-        read_measured("m.csv", measured_points, &opened, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+        read_measured("m.csv", measured_points, &opened, &data, NULL), FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(data.text.title, "Measured against predicted");
     CU_ASSERT_STRING_EQUAL(data.text.subtitle,
         "2 undisturbed points: mean |error| 7.5 %, largest -10 % (greedy, 4 envs per "
@@ -915,10 +915,11 @@ static void test_measured_points_are_told_of_around_the_chart(void)
     expect_part(data.text.footnote,
         "2 of 6 points failed, the first: environment 3: it crashed");
     const struct fulcrum_plot_words words = {"mine", "below"};
-    data = fulcrum_plot_measured_data(plot, &words);
+    CU_ASSERT_EQUAL(fulcrum_plot_measured_data(opened.rows, &words, &room, &data, NULL),
+        FULCRUM_OK);
     CU_ASSERT_STRING_EQUAL(data.text.title, "mine");
     CU_ASSERT_STRING_EQUAL(data.text.subtitle, "below");
-    fulcrum_plot_measured_free(plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened);
 }
 
@@ -944,7 +945,7 @@ static void test_measured_documents_name_what_ran(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plot_file opened;
-        struct fulcrum_plot_measured *plot = NULL;
+        struct fulcrum_measured_data data;
         char text[600];
         (void)snprintf(text, sizeof text,
             MEASURED_SCHEMA "\"actor\":\"pole\",\"machine\":\"a CPU\","
@@ -952,11 +953,10 @@ static void test_measured_documents_name_what_ran(void)
                             "\"points\":[%s],\"stages\":[]}",
             cases[i].points);
         CU_ASSERT_EQUAL_FATAL(
-            read_measured("m.json", text, &opened, &plot, NULL), FULCRUM_OK);
-        struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+            read_measured("m.json", text, &opened, &data, NULL), FULCRUM_OK);
         CU_ASSERT_STRING_EQUAL(data.text.title, cases[i].title);
         expect_part(data.text.subtitle, cases[i].subtitle);
-        fulcrum_plot_measured_free(plot);
+        fulcrum_plot_room_clear(&room);
         plot_file_close(&opened);
     }
 }
@@ -977,12 +977,12 @@ static void test_measured_points_with_odd_cells_are_refused(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plot_file opened;
-        struct fulcrum_plot_measured *plot = NULL;
+        struct fulcrum_measured_data data;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         char text[400];
         (void)snprintf(text, sizeof text, MEASURED_HEAD "%s", cases[i].row);
         CU_ASSERT_EQUAL(
-            read_measured("m.csv", text, &opened, &plot, &err), FULCRUM_ERR_FORMAT);
+            read_measured("m.csv", text, &opened, &data, &err), FULCRUM_ERR_FORMAT);
         expect_part(err.detail, cases[i].part);
         plot_file_close(&opened);
     }
@@ -994,7 +994,7 @@ static void test_measured_references_are_predicted_anew(void)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_validation validation = {.reference = NULL};
-    struct fulcrum_plot_measured *plot = NULL;
+    struct fulcrum_measured_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("sf-fig3-10-core-atari", &reference, NULL), FULCRUM_OK);
@@ -1003,8 +1003,8 @@ static void test_measured_references_are_predicted_anew(void)
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_measured_of_reference(&validation, &plot, &err), FULCRUM_OK);
-    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+        fulcrum_plot_measured_of_reference(&validation, &no_words, &room, &data, &err),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
     const struct fulcrum_measured_panel *panel = &data.panels[0];
     CU_ASSERT_STRING_EQUAL(panel->name, "DeepMind IMPALA");
@@ -1020,7 +1020,7 @@ static void test_measured_references_are_predicted_anew(void)
     }
     expect_part(data.text.footnote, "2 of 4 points were seen by the fit");
     expect_part(data.text.subtitle, "2 points that no fit has seen: mean |error|");
-    fulcrum_plot_measured_free(plot);
+    fulcrum_plot_room_clear(&room);
     fulcrum_validation_clear(&validation);
     fulcrum_reference_free(reference);
 }
@@ -1040,11 +1040,11 @@ static void test_measured_references_keep_disturbed_points_apart(void)
         .name = "mine", .title = "Mine", .points = points, .point_count = 2};
     struct fulcrum_validation validation = {
         .reference = &reference, .reason = "no calibration is named"};
-    struct fulcrum_plot_measured *plot = NULL;
+    struct fulcrum_measured_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_measured_of_reference(&validation, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_measured_data data = fulcrum_plot_measured_data(plot, &no_words);
+        fulcrum_plot_measured_of_reference(&validation, &no_words, &room, &data, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
     CU_ASSERT_STRING_EQUAL(data.panels[0].name, "greedy, 4 envs per actor");
     CU_ASSERT_STRING_EQUAL(data.text.title, "Mine");
@@ -1054,10 +1054,11 @@ static void test_measured_references_keep_disturbed_points_apart(void)
     CU_ASSERT_EQUAL(data.panels[0].disturbed[1], 1);
     suite_assert_close("least", data.panels[0].lo[0], 200.0, 0.0);
     suite_assert_close("most", data.panels[0].hi[1], 950.0, 0.0);
-    fulcrum_plot_measured_free(plot);
+    fulcrum_plot_room_clear(&room);
     (void)snprintf(rates[0].quantity, sizeof rates[0].quantity, "gpu_w");
     (void)snprintf(rates[1].quantity, sizeof rates[1].quantity, "gpu_w");
-    CU_ASSERT_EQUAL(fulcrum_plot_measured_of_reference(&validation, &plot, &err),
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_measured_of_reference(&validation, &no_words, &room, &data, &err),
         FULCRUM_ERR_UNSUPPORTED);
     expect_part(err.detail, "reference mine: no point gives steps_per_s");
 }

@@ -9,6 +9,9 @@
 
 static const struct fulcrum_plot_words no_words = {NULL, NULL};
 
+/* Memory of the data at hand. */
+static struct fulcrum_plot_room room;
+
 #define COMPONENTS_HEAD "machine,gpu,component,gpu_s,run_frac,steps_per_s\n"
 
 static void test_components_are_bars_beside_the_first_machine(void)
@@ -21,12 +24,12 @@ static void test_components_are_bars_beside_the_first_machine(void)
                                                "two,H100,math,9e-6,0.03,2000\n"
                                                "two,H100,rest,,0.96,2000\n";
     struct plot_file opened;
-    struct fulcrum_plot_components *plot = NULL;
+    struct fulcrum_gpu_time_data data;
     plot_file_open(&opened, "c.csv", text, "components");
     CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_COMPONENTS);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_components_new(opened.rows, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_gpu_time_data data = fulcrum_plot_components_data(plot, &no_words);
+        fulcrum_plot_components_data(opened.rows, &no_words, &room, &data, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.count, 2);
     CU_ASSERT_EQUAL_FATAL(data.run_count, 2);
     CU_ASSERT_STRING_EQUAL(data.rows[1].name, "H100");
@@ -41,7 +44,7 @@ static void test_components_are_bars_beside_the_first_machine(void)
     CU_ASSERT_EQUAL(data.runs[0].parts[5], 0.0);
     expect_part(data.text.footnote, "Parts below 0 are drawn as 0.");
     expect_part(data.text.footnote, "1.3");
-    fulcrum_plot_components_free(plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened);
 }
 
@@ -53,17 +56,17 @@ static void test_parts_are_no_more_than_the_whole(void)
         "one,V100,dram,2,0.5,0.5,10\none,V100,math,3,0.75,0.5,10\n"
         "two,H100,dram,1,0.5,0.5,10\ntwo,H100,math,0.5,0.25,0.5,10\n";
     struct plot_file opened;
-    struct fulcrum_plot_components *plot = NULL;
+    struct fulcrum_gpu_time_data data;
     plot_file_open(&opened, "c.csv", text, "components");
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_components_new(opened.rows, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_gpu_time_data data = fulcrum_plot_components_data(plot, &no_words);
+        fulcrum_plot_components_data(opened.rows, &no_words, &room, &data, NULL),
+        FULCRUM_OK);
     suite_assert_close("DRAM", data.rows[0].parts[2], 0.4, 1e-12);
     suite_assert_close("math", data.rows[0].parts[0], 0.6, 1e-12);
     /* Less than the whole stays as it is: 1.5 s of 4 s. */
     suite_assert_close("DRAM there", data.rows[1].parts[2], 0.25, 1e-12);
     suite_assert_close("math there", data.rows[1].parts[0], 0.125, 1e-12);
-    fulcrum_plot_components_free(plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened);
 }
 
@@ -81,11 +84,12 @@ static void test_components_that_are_none_are_refused(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plot_file opened;
-        struct fulcrum_plot_components *plot = NULL;
+        struct fulcrum_gpu_time_data data;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         plot_file_open(&opened, "c.csv", cases[i].text, "components");
         CU_ASSERT_EQUAL(
-            fulcrum_plot_components_new(opened.rows, &plot, &err), cases[i].status);
+            fulcrum_plot_components_data(opened.rows, &no_words, &room, &data, &err),
+            cases[i].status);
         expect_part(err.detail, cases[i].part);
         plot_file_close(&opened);
     }
@@ -110,14 +114,14 @@ static void test_a_family_is_a_curve_for_each_gain(void)
         "{\"kind\":\"workload\",\"gain_frac\":0.11,\"cache_rel\":16,"
         "\"bandwidth_rel\":1.6,\"dram_frac\":0.12,\"cache_exponent\":0.5}]}";
     struct plot_file opened;
-    struct fulcrum_plot_memory *plot = NULL;
+    struct fulcrum_lines_data data;
     plot_file_open(&opened, "f.json", text, "family");
     CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_MEMORY);
     CU_ASSERT(fulcrum_plot_source_has(&opened.source, "family"));
     CU_ASSERT(!fulcrum_plot_source_has(&opened.source, "factors"));
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_memory_new(opened.rows, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_lines_data data = fulcrum_plot_memory_data(plot, &no_words);
+        fulcrum_plot_memory_data(opened.rows, &no_words, &room, &data, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
     CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 3);
     CU_ASSERT_STRING_EQUAL(data.panels[0].lines[0].name, "a gain of 31 %");
@@ -130,7 +134,7 @@ static void test_a_family_is_a_curve_for_each_gain(void)
     CU_ASSERT_EQUAL_FATAL(data.panels[0].guide_count, 1);
     CU_ASSERT_EQUAL(data.panels[0].guides[0], 0.237);
     CU_ASSERT(data.x_kind == FULCRUM_AXIS_LINEAR && data.from_zero);
-    fulcrum_plot_memory_free(plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened);
 }
 
@@ -147,12 +151,12 @@ static void test_factors_are_a_curve_for_each_bandwidth(void)
                                             "1,2,0.94,0.9,0.95,1.02,1,1.05\n"
                                             "4,1,0.92,0.9,0.95,1.04,1,1.05\n";
     struct plot_file opened;
-    struct fulcrum_plot_memory *plot = NULL;
+    struct fulcrum_lines_data data;
     plot_file_open(&opened, "f.csv", text, "factors");
     CU_ASSERT_EQUAL(opened.source.content, FULCRUM_PLOT_MEMORY);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_memory_new(opened.rows, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_lines_data data = fulcrum_plot_memory_data(plot, &no_words);
+        fulcrum_plot_memory_data(opened.rows, &no_words, &room, &data, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 2);
     CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 2);
     const struct fulcrum_lines_line *speedup = &data.panels[0].lines[0];
@@ -169,7 +173,7 @@ static void test_factors_are_a_curve_for_each_bandwidth(void)
     CU_ASSERT_EQUAL(speedup->lo[0], 0.8);
     CU_ASSERT(data.x_kind == FULCRUM_AXIS_LOG2 && data.interval_name != NULL);
     CU_ASSERT_STRING_EQUAL(data.panels[0].lines[1].name, "2 times the bandwidth");
-    fulcrum_plot_memory_free(plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened);
 }
 
@@ -179,11 +183,12 @@ static void test_too_many_bandwidths_are_refused(void)
                                             "1,4,1,,,1,,\n1,5,1,,,1,,\n1,6,1,,,1,,\n"
                                             "1,7,1,,,1,,\n1,8,1,,,1,,\n1,9,1,,,1,,\n";
     struct plot_file opened;
-    struct fulcrum_plot_memory *plot = NULL;
+    struct fulcrum_lines_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     plot_file_open(&opened, "f.csv", text, "factors");
     CU_ASSERT_EQUAL(
-        fulcrum_plot_memory_new(opened.rows, &plot, &err), FULCRUM_ERR_RANGE);
+        fulcrum_plot_memory_data(opened.rows, &no_words, &room, &data, &err),
+        FULCRUM_ERR_RANGE);
     expect_part(err.detail, "more curves than 8");
     plot_file_close(&opened);
 }

@@ -10,31 +10,35 @@
 /* A file, its rows and what is made of them. */
 struct opened {
     struct plot_file file;
-    struct fulcrum_plot_node *plot;
+    struct fulcrum_node_data data;
     enum fulcrum_status status;
     struct fulcrum_error err;
 };
 
 static const struct fulcrum_plot_words no_words = {NULL, NULL};
 
+/* Memory of the data at hand. */
+static struct fulcrum_plot_room room;
+
 static void open_text(struct opened *out, const char *name, const char *text)
 {
-    *out = (struct opened){.plot = NULL};
+    *out = (struct opened){.status = FULCRUM_OK};
     plot_file_open(&out->file, name, text, "rows");
     CU_ASSERT_EQUAL(out->file.source.content, FULCRUM_PLOT_NODE);
-    out->status = fulcrum_plot_node_new(out->file.rows, &out->plot, &out->err);
+    out->status =
+        fulcrum_plot_node_data(out->file.rows, &no_words, &room, &out->data, &out->err);
 }
 
 static void close_text(struct opened *opened)
 {
-    fulcrum_plot_node_free(opened->plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&opened->file);
 }
 
 static struct fulcrum_node_data data_of(struct opened *opened)
 {
     CU_ASSERT_EQUAL_FATAL(opened->status, FULCRUM_OK);
-    return fulcrum_plot_node_data(opened->plot, &no_words);
+    return opened->data;
 }
 
 #define HEAD                                                                           \

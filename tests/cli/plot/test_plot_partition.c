@@ -10,34 +10,37 @@
 
 static const struct fulcrum_plot_words no_words = {NULL, NULL};
 
+/* Memory of the data at hand. */
+static struct fulcrum_plot_room room;
+
 #define HEAD                                                                           \
     "placement,layout,steps_per_s,speedup,speedup_lo,speedup_hi,stages,"               \
     "part_instances,sm_frac,busy_frac\n"
 
 /* Reads rows as the plot command does; the status is the data's. */
 static enum fulcrum_status read_text(
-    const char *text, struct fulcrum_plot_partition **out, struct fulcrum_error *err)
+    const char *text, struct fulcrum_partition_data *out, struct fulcrum_error *err)
 {
     struct plot_file file;
     plot_file_open(&file, "p.csv", text, "parts");
     CU_ASSERT_EQUAL(file.source.content, FULCRUM_PLOT_PLACEMENTS);
-    enum fulcrum_status status = fulcrum_plot_partition_new(file.rows, out, err);
+    enum fulcrum_status status =
+        fulcrum_plot_partition_data(file.rows, &no_words, &room, out, err);
     plot_file_close(&file);
     return status;
 }
 
 static void test_parts_are_gathered_by_placement(void)
 {
-    struct fulcrum_plot_partition *plot = NULL;
+    struct fulcrum_partition_data data;
     CU_ASSERT_EQUAL_FATAL(
         read_text(HEAD "exclusive,,100,1,1,1,simulation + agent,1,1,1\n"
                        "time-sliced x 2,,130,1.3,1.1,1.5,simulation + agent,2,1,0.6\n"
                        "\"slices, best\",4g + 3g,90,0.9,,,simulation,1,0.5,1\n"
                        "\"slices, best\",4g + 3g,90,0.9,,,agent,1,0.4,0.2\n"
                        "\"slices, as asked\",1g,,,,,,,,\n",
-            &plot, NULL),
+            &data, NULL),
         FULCRUM_OK);
-    struct fulcrum_partition_data data = fulcrum_plot_partition_data(plot, &no_words);
     CU_ASSERT_EQUAL_FATAL(data.count, 4);
     CU_ASSERT_EQUAL(data.bars[1].takes_turns, 1);
     CU_ASSERT_EQUAL(data.bars[2].takes_turns, 0);
@@ -51,7 +54,7 @@ static void test_parts_are_gathered_by_placement(void)
     CU_ASSERT_EQUAL(data.bars[3].part_count, 0);
     CU_ASSERT_STRING_EQUAL(data.kinds[0], "simulation + agent");
     CU_ASSERT_PTR_NULL(data.kinds[3]);
-    fulcrum_plot_partition_free(plot);
+    fulcrum_plot_room_clear(&room);
 }
 
 /* Bars are counted: as many as no GPU holds, none or half a one cannot be drawn. */
@@ -61,26 +64,25 @@ static void test_processes_that_cannot_be_counted_are_refused(void)
         HEAD "e,,100,1,1,1,all,0,1,1\n", HEAD "e,,100,1,1,1,all,-1,1,1\n",
         HEAD "e,,100,1,1,1,all,1.5,1,1\n"};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct fulcrum_plot_partition *plot = NULL;
+        struct fulcrum_partition_data data;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(read_text(rows[i], &plot, &err), FULCRUM_ERR_RANGE);
+        CU_ASSERT_EQUAL(read_text(rows[i], &data, &err), FULCRUM_ERR_RANGE);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "e: part_instances = "));
-        CU_ASSERT_PTR_NULL(plot);
     }
 }
 
 static void test_what_is_no_number_is_named(void)
 {
-    struct fulcrum_plot_partition *plot = NULL;
+    struct fulcrum_partition_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
-    CU_ASSERT_EQUAL(read_text(HEAD "exclusive,,100,1,1,1,all,one,1,1\n", &plot, &err),
+    CU_ASSERT_EQUAL(read_text(HEAD "exclusive,,100,1,1,1,all,one,1,1\n", &data, &err),
         FULCRUM_ERR_FORMAT);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "one"));
 }
 
 static void test_too_many_kinds_are_refused(void)
 {
-    struct fulcrum_plot_partition *plot = NULL;
+    struct fulcrum_partition_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     char text[2000] = HEAD;
     for (int i = 0; i < 9; i++) {
@@ -88,7 +90,7 @@ static void test_too_many_kinds_are_refused(void)
         (void)snprintf(
             text + used, sizeof text - used, "shares,,100,1,1,1,stage %d,1,0.1,1\n", i);
     }
-    CU_ASSERT_EQUAL(read_text(text, &plot, &err), FULCRUM_ERR_RANGE);
+    CU_ASSERT_EQUAL(read_text(text, &data, &err), FULCRUM_ERR_RANGE);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, "kinds of processes"));
 }
 

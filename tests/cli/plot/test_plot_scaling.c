@@ -16,25 +16,27 @@ static void open_text(struct plot_file *out, const char *text)
 
 static const struct fulcrum_plot_words no_words = {NULL, NULL};
 
+/* Memory of the data at hand. */
+static struct fulcrum_plot_room room;
+
 /* A file, and what is made of it. */
 struct drawn {
     struct plot_file file;
-    struct fulcrum_plot_scaling *plot;
     struct fulcrum_lines_data data;
 };
 
 static void draw_text(struct drawn *out, const char *text)
 {
-    *out = (struct drawn){.plot = NULL};
+    *out = (struct drawn){.data = {.text = {.title = NULL}}};
     open_text(&out->file, text);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_scaling_new(out->file.rows, &out->plot, NULL), FULCRUM_OK);
-    out->data = fulcrum_plot_scaling_data(out->plot, &no_words);
+        fulcrum_plot_scaling_data(out->file.rows, &no_words, &room, &out->data, NULL),
+        FULCRUM_OK);
 }
 
 static void close_drawn(struct drawn *drawn)
 {
-    fulcrum_plot_scaling_free(drawn->plot);
+    fulcrum_plot_room_clear(&room);
     plot_file_close(&drawn->file);
 }
 
@@ -123,10 +125,10 @@ static void test_a_family_is_a_curve_for_each_gain(void)
 static void expect_refusal(const char *text, enum fulcrum_status status)
 {
     struct plot_file opened;
-    struct fulcrum_plot_scaling *plot = NULL;
+    struct fulcrum_lines_data data;
     open_text(&opened, text);
-    CU_ASSERT_EQUAL(fulcrum_plot_scaling_new(opened.rows, &plot, NULL), status);
-    CU_ASSERT_PTR_NULL(plot);
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_scaling_data(opened.rows, &no_words, &room, &data, NULL), status);
     plot_file_close(&opened);
 }
 
@@ -148,15 +150,15 @@ static void test_published_speedups_stand_beside_their_predictions(void)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_validation validation = {.reference = NULL};
-    struct fulcrum_plot_scaling *plot = NULL;
+    struct fulcrum_lines_data data;
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("gmidrl-table5-multinode", &reference, NULL),
         FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_scaling_of_reference(&validation, &plot, NULL), FULCRUM_OK);
-    struct fulcrum_lines_data data = fulcrum_plot_scaling_data(plot, &no_words);
+        fulcrum_plot_scaling_of_reference(&validation, &no_words, &room, &data, NULL),
+        FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(data.panel_count, 1);
     CU_ASSERT_EQUAL_FATAL(data.panels[0].line_count, 8);
     const struct fulcrum_lines_line *points = &data.panels[0].lines[4];
@@ -166,7 +168,7 @@ static void test_published_speedups_stand_beside_their_predictions(void)
     suite_assert_close("four", points->y[2], 0.82, 1e-12);
     CU_ASSERT_EQUAL(points->hollow[2], 0);
     CU_ASSERT_EQUAL(points->hollow[1], 1);
-    fulcrum_plot_scaling_free(plot);
+    fulcrum_plot_room_clear(&room);
     fulcrum_validation_clear(&validation);
     fulcrum_reference_free(reference);
 }
@@ -175,13 +177,14 @@ static void test_references_of_other_kinds_are_refused(void)
 {
     struct fulcrum_reference *reference = NULL;
     struct fulcrum_validation validation = {.reference = NULL};
-    struct fulcrum_plot_scaling *plot = NULL;
+    struct fulcrum_lines_data data;
     struct fulcrum_error err = {FULCRUM_OK, ""};
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_reference_load("pal2019-abstract", &reference, NULL), FULCRUM_OK);
     CU_ASSERT_EQUAL_FATAL(
         fulcrum_validate(reference, NULL, &validation, NULL), FULCRUM_OK);
-    CU_ASSERT_EQUAL(fulcrum_plot_scaling_of_reference(&validation, &plot, &err),
+    CU_ASSERT_EQUAL(
+        fulcrum_plot_scaling_of_reference(&validation, &no_words, &room, &data, &err),
         FULCRUM_ERR_UNSUPPORTED);
     expect_part(err.detail, "no speedup_over_one_node");
     fulcrum_validation_clear(&validation);
