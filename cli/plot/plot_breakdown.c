@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot_source.h"
@@ -75,11 +74,10 @@ enum common { WORKLOAD, MACHINE, CALIBRATION, COMMONS };
 static const char *const common_columns[COMMONS] = {
     "workload", "machine", "calibration"};
 
-struct fulcrum_plot_breakdown {
+struct plot_breakdown {
     const struct layout *layout;
-    enum fulcrum_row_scale scale;
     size_t count;
-    struct fulcrum_breakdown_row *rows; /* owned, as are these */
+    struct fulcrum_breakdown_row *rows;
     char (*names)[NAME_SIZE];
     char (*texts)[TEXT_SIZE];
     char common[COMMONS][NAME_SIZE]; /* "": files differ in it */
@@ -191,7 +189,7 @@ static void append(char *text, size_t size, const char *between, const char *wha
 }
 
 /* What files differ in comes first, then what varies in this one. */
-static enum fulcrum_status write_name(struct fulcrum_plot_breakdown *plot,
+static enum fulcrum_status write_name(struct plot_breakdown *plot,
     const struct fulcrum_plot_breakdown_file *file,
     const struct fulcrum_plot_fields *fields, size_t row, struct fulcrum_error *err)
 {
@@ -218,49 +216,42 @@ static enum fulcrum_status write_name(struct fulcrum_plot_breakdown *plot,
 }
 
 /* Points of one file. */
-static enum fulcrum_status add_file(struct fulcrum_plot_breakdown *plot,
+static enum fulcrum_status add_file(struct plot_breakdown *plot,
     const struct fulcrum_plot_breakdown_file *file, struct fulcrum_error *err)
 {
+    const struct layout *layout = plot->layout;
     struct fulcrum_plot_fields fields;
-    enum fulcrum_status status = fulcrum_plot_fields_find(file->rows, &fields, err);
-    size_t count = fulcrum_plot_rows_count(file->rows);
-    for (size_t row = 0; row < count && status == FULCRUM_OK; row++) {
+    TRY(fulcrum_plot_fields_find(file->rows, &fields, err));
+    for (size_t row = 0; row < fulcrum_plot_rows_count(file->rows); row++) {
+        char *text = plot->texts[plot->count];
         struct fulcrum_breakdown_row bar = {
-            .name = plot->names[plot->count], .text = plot->texts[plot->count]};
+            .name = plot->names[plot->count], .text = text};
         if (!fulcrum_plot_row_is_ok(file->rows, row)) {
             continue;
         }
-        status = read_parts(file, plot->layout, row, &bar, err);
-        if (status == FULCRUM_OK) {
-            status = read_interval(file, plot->layout, row, &bar, err);
+        TRY(read_parts(file, layout, row, &bar, err));
+        TRY(read_interval(file, layout, row, &bar, err));
+        if (isnan(whole_of(&bar, layout))) {
+            continue;
         }
-        bool is_known = 1;
-        for (size_t k = 0; k < plot->layout->part_count; k++) {
-            is_known = is_known && !isnan(bar.parts[k]);
+        TRY(write_name(plot, file, &fields, row, err));
+        /* "15.6 ms, 16.4k steps/s". */
+        double rate = (double)NAN;
+        if (layout->unit != NULL) {
+            fulcrum_si_text(text, TEXT_SIZE, whole_of(&bar, layout), 3, layout->unit);
         }
-        if (status == FULCRUM_OK && is_known) {
-            status = write_name(plot, file, &fields, row, err);
-            /* "15.6 ms, 16.4k steps/s". */
-            const struct layout *layout = plot->layout;
-            char *text = plot->texts[plot->count];
-            double rate = (double)NAN;
-            if (layout->unit != NULL) {
-                fulcrum_si_text(
-                    text, TEXT_SIZE, whole_of(&bar, layout), 3, layout->unit);
-            }
-            if (fulcrum_plot_rows_number(file->rows, row, "steps_per_s", &rate, NULL) ==
-                    FULCRUM_OK &&
-                isfinite(rate)) {
-                char number[40];
-                char words[56];
-                fulcrum_si_text(number, sizeof number, rate, 3, NULL);
-                (void)snprintf(words, sizeof words, "%s steps/s", number);
-                append(text, TEXT_SIZE, ", ", words);
-            }
-            plot->rows[plot->count++] = bar;
+        if (fulcrum_plot_rows_number(file->rows, row, "steps_per_s", &rate, NULL) ==
+                FULCRUM_OK &&
+            isfinite(rate)) {
+            char number[40];
+            char words[56];
+            fulcrum_si_text(number, sizeof number, rate, 3, NULL);
+            (void)snprintf(words, sizeof words, "%s steps/s", number);
+            append(text, TEXT_SIZE, ", ", words);
         }
+        plot->rows[plot->count++] = bar;
     }
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status check_columns(const struct fulcrum_plot_breakdown_file *file,
@@ -279,7 +270,7 @@ static enum fulcrum_status check_columns(const struct fulcrum_plot_breakdown_fil
 }
 
 /* Texts that all points of all files share. */
-static void find_common(struct fulcrum_plot_breakdown *plot,
+static void find_common(struct plot_breakdown *plot,
     const struct fulcrum_plot_breakdown_file *files, size_t count)
 {
     for (size_t k = 0; k < COMMONS; k++) {
@@ -299,31 +290,28 @@ static void find_common(struct fulcrum_plot_breakdown *plot,
 }
 
 /* Flags of every file, each once. */
-static enum fulcrum_status add_flags(struct fulcrum_plot_breakdown *plot,
-    const struct fulcrum_plot_breakdown_file *file, struct fulcrum_error *err)
+static void add_flags(struct plot_breakdown *plot,
+    const struct fulcrum_plot_breakdown_file *file, struct fulcrum_plot_room *room)
 {
     size_t count = fulcrum_plot_rows_count(file->rows);
     size_t failed = 0;
-    size_t *order = calloc(count + 1, sizeof *order);
-    TRY_MEMORY(order, err, "%zu points", count);
+    size_t *order = fulcrum_plot_room_take(room, count + 1, sizeof *order);
     for (size_t row = 0; row < count; row++) {
         order[row - failed] = row;
         failed += fulcrum_plot_row_is_ok(file->rows, row) ? 0U : 1U;
     }
     const struct fulcrum_plot_points points = {file->rows, order, count - failed};
     fulcrum_plot_headline_fill(&plot->headline, &points);
-    free(order);
     if (failed > 0) {
         char note[200];
         (void)snprintf(note, sizeof note, "%.120s: %zu of %zu points cannot run",
             file->name, failed, count);
         fulcrum_plot_headline_add_note(&plot->headline, note);
     }
-    return FULCRUM_OK;
 }
 
 /* Of what the files share; after their flags, whose words are of one file. */
-static void write_title(struct fulcrum_plot_breakdown *plot)
+static void write_title(struct plot_breakdown *plot)
 {
     const char *workload = plot->common[WORKLOAD];
     const char *machine = plot->common[MACHINE];
@@ -334,26 +322,8 @@ static void write_title(struct fulcrum_plot_breakdown *plot)
         calibration[0] != '\0' ? "calibration " : "", calibration);
 }
 
-static enum fulcrum_status new_plot(
-    size_t count, struct fulcrum_plot_breakdown **out, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_breakdown *plot = calloc(1, sizeof *plot);
-    if (plot != NULL) {
-        plot->rows = calloc(count + 1, sizeof *plot->rows);
-        plot->names = calloc(count + 1, sizeof *plot->names);
-        plot->texts = calloc(count + 1, sizeof *plot->texts);
-    }
-    if (plot == NULL || plot->rows == NULL || plot->names == NULL ||
-        plot->texts == NULL) {
-        fulcrum_plot_breakdown_free(plot);
-        return fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "a breakdown of %zu", count);
-    }
-    *out = plot;
-    return FULCRUM_OK;
-}
-
 /* Groups of several bars each are set apart by an empty row. */
-static void add_gap(struct fulcrum_plot_breakdown *plot,
+static void add_gap(struct plot_breakdown *plot,
     const struct fulcrum_plot_breakdown_file *files, size_t count)
 {
     bool has_groups = 0;
@@ -365,9 +335,9 @@ static void add_gap(struct fulcrum_plot_breakdown *plot,
     }
 }
 
-static enum fulcrum_status fill(struct fulcrum_plot_breakdown *plot,
+static enum fulcrum_status fill(struct plot_breakdown *plot,
     const struct fulcrum_plot_breakdown_file *files, size_t count,
-    struct fulcrum_error *err)
+    struct fulcrum_plot_room *room, struct fulcrum_error *err)
 {
     find_common(plot, files, count);
     for (size_t i = 0; i < count; i++) {
@@ -379,7 +349,7 @@ static enum fulcrum_status fill(struct fulcrum_plot_breakdown *plot,
             status = add_file(plot, &files[i], err);
         }
         if (status == FULCRUM_OK) {
-            status = add_flags(plot, &files[i], err);
+            add_flags(plot, &files[i], room);
         }
         if (status == FULCRUM_OK && plot->count == before) {
             status = fulcrum_fail(err, FULCRUM_ERR_UNSUPPORTED,
@@ -395,62 +365,39 @@ static enum fulcrum_status fill(struct fulcrum_plot_breakdown *plot,
     return FULCRUM_OK;
 }
 
-enum fulcrum_status fulcrum_plot_breakdown_new(
+enum fulcrum_status fulcrum_plot_breakdown_data(
     const struct fulcrum_plot_breakdown_file *files, size_t count,
     const struct fulcrum_plot_breakdown_options *options,
-    struct fulcrum_plot_breakdown **out, struct fulcrum_error *err)
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_breakdown_data *out, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_breakdown *plot = NULL;
     struct fulcrum_error own = {FULCRUM_OK, ""};
-    size_t row_count = count;
+    size_t row_count = count + 1;
     for (size_t i = 0; i < count; i++) {
         row_count += fulcrum_plot_rows_count(files[i].rows);
     }
-    enum fulcrum_status status = new_plot(row_count, &plot, err);
-    if (plot == NULL) {
-        return status;
-    }
-    plot->layout = &layouts[options->parts];
-    plot->scale = options->scale;
-    status = fill(plot, files, count, err != NULL ? err : &own);
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_breakdown_free(plot);
-        return status;
-    }
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-void fulcrum_plot_breakdown_free(struct fulcrum_plot_breakdown *plot)
-{
-    if (plot == NULL) {
-        return;
-    }
-    free(plot->rows);
-    free(plot->names);
-    free(plot->texts);
-    free(plot);
-}
-
-struct fulcrum_breakdown_data fulcrum_plot_breakdown_data(
-    const struct fulcrum_plot_breakdown *plot, const struct fulcrum_plot_words *words)
-{
-    const struct layout *layout = plot->layout;
-    bool is_share = plot->scale == FULCRUM_ROW_SHARE;
-    struct fulcrum_breakdown_data data = {
+    const struct layout *layout = &layouts[options->parts];
+    struct plot_breakdown *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    plot->rows = fulcrum_plot_room_take(room, row_count, sizeof *plot->rows);
+    plot->names = fulcrum_plot_room_take(room, row_count, sizeof *plot->names);
+    plot->texts = fulcrum_plot_room_take(room, row_count, sizeof *plot->texts);
+    plot->layout = layout;
+    TRY(fill(plot, files, count, room, err != NULL ? err : &own));
+    bool is_share = options->scale == FULCRUM_ROW_SHARE;
+    *out = (struct fulcrum_breakdown_data){
         .text = fulcrum_plot_headline_text(&plot->headline, words),
         .title = layout->title,
         .x_label = is_share ? "share of the whole" : layout->x_label,
         .unit = layout->unit,
         .interval_name = "90 % interval of the whole",
-        .scale = plot->scale,
+        .scale = options->scale,
         .part_count = layout->part_count,
         .rows = plot->rows,
         .count = plot->count,
     };
     for (size_t k = 0; k < layout->part_count; k++) {
-        data.part_names[k] = layout->part_names[k];
-        data.part_styles[k] = layout->part_styles[k];
+        out->part_names[k] = layout->part_names[k];
+        out->part_styles[k] = layout->part_styles[k];
     }
-    return data;
+    return FULCRUM_OK;
 }

@@ -29,26 +29,19 @@ struct fulcrum_plot_breakdown_file {
     const struct fulcrum_plot_rows *rows;
 };
 
-/* Owns what the chart data borrow. */
-struct fulcrum_plot_breakdown;
-
 /*
  * A bar for each point that could run, named after what varies in its file and, of
  * several files, what tells them apart.
  *   count    at least 1
- *   out      the caller frees it with fulcrum_plot_breakdown_free
+ *   room     keeps what `out` borrows
  *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a part below 0),
- *            FULCRUM_ERR_UNSUPPORTED (no point has these parts), FULCRUM_ERR_NO_MEMORY;
- *            the detail names the file
+ *            FULCRUM_ERR_UNSUPPORTED (no point has these parts); the detail names the
+ *            file
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_breakdown_new(
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_breakdown_data(
     const struct fulcrum_plot_breakdown_file *files, size_t count,
     const struct fulcrum_plot_breakdown_options *options,
-    struct fulcrum_plot_breakdown **out, struct fulcrum_error *err);
-/* Accepts NULL. */
-void fulcrum_plot_breakdown_free(struct fulcrum_plot_breakdown *plot);
-
-struct fulcrum_breakdown_data fulcrum_plot_breakdown_data(
-    const struct fulcrum_plot_breakdown *plot, const struct fulcrum_plot_words *words);
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_breakdown_data *out, struct fulcrum_error *err);
 
 #endif

@@ -22,17 +22,18 @@ enum { LABEL_SIZE = 160 };
 
 struct axis {
     const char *path; /* a column */
-    double *values;   /* owned; increasing */
+    double *values;   /* increasing */
     size_t count;
     char label[LABEL_SIZE];
 };
 
-struct fulcrum_plot_heat {
-    const struct fulcrum_plot_rows *rows; /* borrowed */
+struct plot_heat {
+    const struct fulcrum_plot_rows *rows;
+    struct fulcrum_plot_room *room;
     const char *metric;
     struct axis x;
     struct axis y;
-    double *value; /* owned, as are these: y.count rows of x.count */
+    double *value; /* as these: y.count rows of x.count */
     double *ratio;
     double *lo; /* of the intervals of the values */
     double *hi;
@@ -95,14 +96,18 @@ static enum fulcrum_status check_asked(const struct fulcrum_plot_rows *rows,
 }
 
 static enum fulcrum_status read_axis(
-    const struct fulcrum_plot_rows *rows, struct axis *axis, struct fulcrum_error *err)
+    struct plot_heat *plot, struct axis *axis, struct fulcrum_error *err)
 {
+    double *values = NULL;
     fulcrum_plot_field_label(axis->label, sizeof axis->label, axis->path);
-    return fulcrum_plot_rows_values(rows, axis->path, &axis->values, &axis->count, err);
+    TRY(fulcrum_plot_rows_values(plot->rows, axis->path, &values, &axis->count, err));
+    axis->values = fulcrum_plot_room_take(plot->room, axis->count + 1, sizeof *values);
+    memcpy(axis->values, values, axis->count * sizeof *values);
+    free(values);
+    return FULCRUM_OK;
 }
 
-static enum fulcrum_status make_room(
-    struct fulcrum_plot_heat *plot, struct fulcrum_error *err)
+static enum fulcrum_status make_room(struct plot_heat *plot, struct fulcrum_error *err)
 {
     size_t rows = fulcrum_plot_rows_count(plot->rows);
     double cells = (double)plot->x.count * (double)plot->y.count;
@@ -113,17 +118,14 @@ static enum fulcrum_status make_room(
         "a sweep over every pair of values",
         rows, plot->x.count, plot->x.path, plot->y.count, plot->y.path);
     size_t count = plot->x.count * plot->y.count + 1;
-    plot->value = calloc(count, sizeof *plot->value);
-    plot->ratio = calloc(count, sizeof *plot->ratio);
-    plot->lo = calloc(count, sizeof *plot->lo);
-    plot->hi = calloc(count, sizeof *plot->hi);
-    plot->cannot_run = calloc(count, sizeof *plot->cannot_run);
-    plot->filled = calloc(count, sizeof *plot->filled);
-    plot->order = calloc(rows + 1, sizeof *plot->order);
-    FAIL_IF(plot->value == NULL || plot->ratio == NULL || plot->lo == NULL ||
-                plot->hi == NULL || plot->cannot_run == NULL || plot->filled == NULL ||
-                plot->order == NULL,
-        err, FULCRUM_ERR_NO_MEMORY, "a heat map of %zu cells", count);
+    struct fulcrum_plot_room *room = plot->room;
+    plot->value = fulcrum_plot_room_take(room, count, sizeof *plot->value);
+    plot->ratio = fulcrum_plot_room_take(room, count, sizeof *plot->ratio);
+    plot->lo = fulcrum_plot_room_take(room, count, sizeof *plot->lo);
+    plot->hi = fulcrum_plot_room_take(room, count, sizeof *plot->hi);
+    plot->cannot_run = fulcrum_plot_room_take(room, count, 1);
+    plot->filled = fulcrum_plot_room_take(room, count, 1);
+    plot->order = fulcrum_plot_room_take(room, rows + 1, sizeof *plot->order);
     for (size_t i = 0; i < count; i++) {
         plot->value[i] = (double)NAN;
         plot->ratio[i] = (double)NAN;
@@ -148,8 +150,8 @@ static size_t index_of(const struct axis *axis, double value)
     return found != NULL ? (size_t)(found - axis->values) : axis->count;
 }
 
-static enum fulcrum_status find_cell(const struct fulcrum_plot_heat *plot, size_t row,
-    size_t *out, struct fulcrum_error *err)
+static enum fulcrum_status find_cell(
+    const struct plot_heat *plot, size_t row, size_t *out, struct fulcrum_error *err)
 {
     double x = (double)NAN;
     double y = (double)NAN;
@@ -167,8 +169,8 @@ static enum fulcrum_status find_cell(const struct fulcrum_plot_heat *plot, size_
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status read_cell(const struct fulcrum_plot_heat *plot, size_t row,
-    size_t cell, struct fulcrum_error *err)
+static enum fulcrum_status read_cell(
+    const struct plot_heat *plot, size_t row, size_t cell, struct fulcrum_error *err)
 {
     struct fulcrum_interval interval = {(double)NAN, (double)NAN};
     enum fulcrum_status status = fulcrum_plot_rows_number(
@@ -187,7 +189,7 @@ static enum fulcrum_status read_cell(const struct fulcrum_plot_heat *plot, size_
 }
 
 static enum fulcrum_status add_row(
-    struct fulcrum_plot_heat *plot, size_t row, struct fulcrum_error *err)
+    struct plot_heat *plot, size_t row, struct fulcrum_error *err)
 {
     size_t cell = 0;
     TRY(find_cell(plot, row, &cell, err));
@@ -202,7 +204,7 @@ static enum fulcrum_status add_row(
 }
 
 /* The first reason stands for all. */
-static void add_reason(struct fulcrum_plot_heat *plot)
+static void add_reason(struct plot_heat *plot)
 {
     size_t count = fulcrum_plot_rows_count(plot->rows);
     for (size_t row = 0; row < count; row++) {
@@ -218,8 +220,7 @@ static void add_reason(struct fulcrum_plot_heat *plot)
     }
 }
 
-static enum fulcrum_status read_cells(
-    struct fulcrum_plot_heat *plot, struct fulcrum_error *err)
+static enum fulcrum_status read_cells(struct plot_heat *plot, struct fulcrum_error *err)
 {
     enum fulcrum_status status = make_room(plot, err);
     size_t count = fulcrum_plot_rows_count(plot->rows);
@@ -254,7 +255,7 @@ static double machine_value(const struct fulcrum_machine *machine, const char *p
 }
 
 static enum fulcrum_status place_machines(
-    struct fulcrum_plot_heat *plot, const char *names, struct fulcrum_error *err)
+    struct plot_heat *plot, const char *names, struct fulcrum_error *err)
 {
     struct fulcrum_plot_landmarks *landmarks = &plot->landmarks;
     enum fulcrum_status status = fulcrum_plot_landmarks_load(names, landmarks, err);
@@ -275,7 +276,7 @@ static enum fulcrum_status place_machines(
 }
 
 /* "performance per system watt, 1/J (steps_per_j_system)". */
-static void name_value(struct fulcrum_plot_heat *plot)
+static void name_value(struct plot_heat *plot)
 {
     size_t output = fulcrum_output_find(plot->metric);
     if (output == FULCRUM_OUTPUT_COUNT) {
@@ -288,7 +289,7 @@ static void name_value(struct fulcrum_plot_heat *plot)
         unit);
 }
 
-static enum fulcrum_status fill(struct fulcrum_plot_heat *plot,
+static enum fulcrum_status fill(struct plot_heat *plot,
     const struct fulcrum_plot_heat_options *options, struct fulcrum_error *err)
 {
     struct fulcrum_plot_fields fields;
@@ -329,44 +330,11 @@ static enum fulcrum_status fill(struct fulcrum_plot_heat *plot,
             "fields",
             texts[i % 3], first, here);
     }
-    TRY(read_axis(plot->rows, &plot->x, err));
-    TRY(read_axis(plot->rows, &plot->y, err));
+    TRY(read_axis(plot, &plot->x, err));
+    TRY(read_axis(plot, &plot->y, err));
     TRY(read_cells(plot, err));
     name_value(plot);
     return place_machines(plot, options->machines, err);
-}
-
-enum fulcrum_status fulcrum_plot_heat_new(const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_heat_options *options, struct fulcrum_plot_heat **out,
-    struct fulcrum_error *err)
-{
-    struct fulcrum_plot_heat *plot = calloc(1, sizeof *plot);
-    TRY_MEMORY(plot, err, "a heat map");
-    plot->rows = rows;
-    enum fulcrum_status status = fill(plot, options, err);
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_heat_free(plot);
-        return status;
-    }
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-void fulcrum_plot_heat_free(struct fulcrum_plot_heat *plot)
-{
-    if (plot == NULL) {
-        return;
-    }
-    free(plot->x.values);
-    free(plot->y.values);
-    free(plot->value);
-    free(plot->ratio);
-    free(plot->lo);
-    free(plot->hi);
-    free(plot->cannot_run);
-    free(plot->filled);
-    free(plot->order);
-    free(plot);
 }
 
 /* A unit that divides reads well on an axis only. */
@@ -378,16 +346,22 @@ static const char *unit_of(const char *metric)
 }
 
 /* What ratio is shown is drawn as colour; lines of it would only repeat that. */
-static int shows_ratio(const struct fulcrum_plot_heat *plot)
+static int shows_ratio(const struct plot_heat *plot)
 {
     return strncmp(plot->metric, "cpu_gpu_ratio", strlen("cpu_gpu_ratio")) == 0;
 }
 
-struct fulcrum_heat_data fulcrum_plot_heat_data(
-    const struct fulcrum_plot_heat *plot, const struct fulcrum_plot_words *words)
+enum fulcrum_status fulcrum_plot_heat_data(const struct fulcrum_plot_rows *rows,
+    const struct fulcrum_plot_heat_options *options,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_heat_data *out, struct fulcrum_error *err)
 {
+    struct plot_heat *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    plot->rows = rows;
+    plot->room = room;
+    TRY(fill(plot, options, err));
     const struct judgement *judgement = judgement_of(plot->metric);
-    return (struct fulcrum_heat_data){
+    *out = (struct fulcrum_heat_data){
         .text = fulcrum_plot_headline_text(&plot->headline, words),
         .x = {plot->x.label, plot->x.values, plot->x.count},
         .y = {plot->y.label, plot->y.values, plot->y.count},
@@ -405,4 +379,5 @@ struct fulcrum_heat_data fulcrum_plot_heat_data(
         .machines = plot->machines,
         .machine_count = plot->machine_count,
     };
+    return FULCRUM_OK;
 }

@@ -18,25 +18,18 @@ struct fulcrum_plot_heat_options {
                              knows, where both fields are a machine's */
 };
 
-/* Owns what the chart data borrow. */
-struct fulcrum_plot_heat;
-
 /*
  *   rows     written by `fulcrum explore`
- *   out      the caller frees it with fulcrum_plot_heat_free
+ *   room     keeps what `out` borrows
  *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a third field
  *            varies, two points in one cell, points that are no grid),
  *            FULCRUM_ERR_UNSUPPORTED (machines without a value of these fields), as
- *            fulcrum_machine_load, FULCRUM_ERR_NO_MEMORY
+ *            fulcrum_machine_load
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_new(
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_heat_data(
     const struct fulcrum_plot_rows *rows,
-    const struct fulcrum_plot_heat_options *options, struct fulcrum_plot_heat **out,
-    struct fulcrum_error *err);
-/* Accepts NULL. */
-void fulcrum_plot_heat_free(struct fulcrum_plot_heat *plot);
-
-struct fulcrum_heat_data fulcrum_plot_heat_data(
-    const struct fulcrum_plot_heat *plot, const struct fulcrum_plot_words *words);
+    const struct fulcrum_plot_heat_options *options,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_heat_data *out, struct fulcrum_error *err);
 
 #endif

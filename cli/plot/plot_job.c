@@ -326,33 +326,31 @@ end:
 enum fulcrum_status fulcrum_plot_heat(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_heat *plot = NULL;
+    struct fulcrum_heat_data data;
     struct fulcrum_plot_heat_options options = job->heat;
     options.machines = job->machines;
     TRY(read_rows(job, "points", err));
-    TRY(name_file(job, fulcrum_plot_heat_new(job->rows, &options, &plot, err), err));
-    struct fulcrum_heat_data data = fulcrum_plot_heat_data(plot, &job->words);
-    enum fulcrum_status status = plot_save(job, &fulcrum_chart_heat, &data, err);
-    fulcrum_plot_heat_free(plot);
-    return status;
+    TRY(name_file(job,
+        fulcrum_plot_heat_data(
+            job->rows, &options, &job->words, &job->room, &data, err),
+        err));
+    return plot_save(job, &fulcrum_chart_heat, &data, err);
 }
 
 /* The metrics are those that JSON of `explore --pareto` names; none in other files. */
 enum fulcrum_status fulcrum_plot_front(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fulcrum_plot_pareto *plot = NULL;
+    struct fulcrum_pareto_data data;
     TRY(read_rows(job, "points", err));
     if (fulcrum_plot_source_has(&job->source, "pareto")) {
         TRY(fulcrum_plot_source_rows(&job->source, "pareto", &job->more_rows, err));
     }
     TRY(name_file(job,
-        fulcrum_plot_pareto_new(job->rows, job->pareto, job->more_rows, &plot, err),
+        fulcrum_plot_pareto_data(job->rows, job->pareto, job->more_rows, &job->words,
+            &job->room, &data, err),
         err));
-    struct fulcrum_pareto_data data = fulcrum_plot_pareto_data(plot, &job->words);
-    enum fulcrum_status status = plot_save(job, &fulcrum_chart_pareto, &data, err);
-    fulcrum_plot_pareto_free(plot);
-    return status;
+    return plot_save(job, &fulcrum_chart_pareto, &data, err);
 }
 
 /* Files of one breakdown, the source of the job first, and what was read of them. */
@@ -363,33 +361,15 @@ struct fleet {
     size_t count;
 };
 
-static enum fulcrum_status fleet_new(
-    const struct fulcrum_plot_job *job, struct fleet *out, struct fulcrum_error *err)
-{
-    size_t count = job->more.count + 1;
-    *out = (struct fleet){.sources = calloc(count, sizeof *out->sources),
-        .rows = calloc(count, sizeof(struct fulcrum_plot_rows *)),
-        .files = calloc(count, sizeof *out->files),
-        .count = count};
-    return out->sources != NULL && out->rows != NULL && out->files != NULL
-               ? FULCRUM_OK
-               : fulcrum_fail(err, FULCRUM_ERR_NO_MEMORY, "%zu files", count);
-}
-
 /* The first source is the job's own, which closes it. */
 static void fleet_free(struct fleet *fleet)
 {
     for (size_t i = 0; i < fleet->count; i++) {
-        if (fleet->rows != NULL) {
-            fulcrum_plot_rows_free(fleet->rows[i]);
-        }
-        if (i > 0 && fleet->sources != NULL) {
+        fulcrum_plot_rows_free(fleet->rows[i]);
+        if (i > 0) {
             fulcrum_plot_source_close(&fleet->sources[i]);
         }
     }
-    free(fleet->sources);
-    free(fleet->rows);
-    free(fleet->files);
 }
 
 static enum fulcrum_status fleet_read(const struct fulcrum_plot_job *job,
@@ -421,19 +401,23 @@ static enum fulcrum_status fleet_read(const struct fulcrum_plot_job *job,
 enum fulcrum_status fulcrum_plot_breakdown(
     struct fulcrum_plot_job *job, struct fulcrum_error *err)
 {
-    struct fleet fleet;
-    struct fulcrum_plot_breakdown *plot = NULL;
-    enum fulcrum_status status = FULCRUM_OK;
-    TRY_OR_END(fleet_new(job, &fleet, err));
-    for (size_t i = 0; i < fleet.count; i++) {
+    size_t count = job->more.count + 1;
+    struct fleet fleet = {.count = count,
+        .sources = fulcrum_plot_room_take(
+            &job->room, count, sizeof(struct fulcrum_plot_source)),
+        .rows = fulcrum_plot_room_take(
+            &job->room, count, sizeof(struct fulcrum_plot_rows *)),
+        .files = fulcrum_plot_room_take(
+            &job->room, count, sizeof(struct fulcrum_plot_breakdown_file))};
+    struct fulcrum_breakdown_data data;
+    enum fulcrum_status status;
+    for (size_t i = 0; i < count; i++) {
         TRY_OR_END(fleet_read(job, &fleet, i, err));
     }
-    TRY_OR_END(fulcrum_plot_breakdown_new(
-        fleet.files, fleet.count, &job->breakdown, &plot, err));
-    struct fulcrum_breakdown_data data = fulcrum_plot_breakdown_data(plot, &job->words);
+    TRY_OR_END(fulcrum_plot_breakdown_data(
+        fleet.files, count, &job->breakdown, &job->words, &job->room, &data, err));
     status = plot_save(job, &fulcrum_chart_breakdown, &data, err);
 end:
-    fulcrum_plot_breakdown_free(plot);
     fleet_free(&fleet);
     return status;
 }

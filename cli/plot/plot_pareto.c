@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot_source.h"
@@ -26,8 +25,9 @@ struct metric {
     char label[200];
 };
 
-struct fulcrum_plot_pareto {
-    const struct fulcrum_plot_rows *rows; /* borrowed */
+struct plot_pareto {
+    const struct fulcrum_plot_rows *rows;
+    struct fulcrum_plot_room *room;
     struct metric metrics[FULCRUM_PARETO_METRICS_MOST];
     size_t metric_count;
     size_t *order; /* of the rows that ran */
@@ -38,8 +38,8 @@ struct fulcrum_plot_pareto {
     struct fulcrum_plot_headline headline;
 };
 
-static enum fulcrum_status add_metric(struct fulcrum_plot_pareto *plot,
-    const char *name, enum fulcrum_sense sense, struct fulcrum_error *err)
+static enum fulcrum_status add_metric(struct plot_pareto *plot, const char *name,
+    enum fulcrum_sense sense, struct fulcrum_error *err)
 {
     FAIL_IF(plot->metric_count == FULCRUM_PARETO_METRICS_MOST, err, FULCRUM_ERR_FORMAT,
         "a chart of a front takes two or three metrics");
@@ -61,7 +61,7 @@ static enum fulcrum_status add_metric(struct fulcrum_plot_pareto *plot,
 
 /* As the user says. */
 static enum fulcrum_status parse_metrics(
-    struct fulcrum_plot_pareto *plot, const char *text, struct fulcrum_error *err)
+    struct plot_pareto *plot, const char *text, struct fulcrum_error *err)
 {
     struct fulcrum_front_list list = {.count = 0};
     TRY(fulcrum_front_list_parse(text, &list, err));
@@ -72,7 +72,7 @@ static enum fulcrum_status parse_metrics(
 }
 
 /* As the file says: rows of metric and better. */
-static enum fulcrum_status take_metrics(struct fulcrum_plot_pareto *plot,
+static enum fulcrum_status take_metrics(struct plot_pareto *plot,
     const struct fulcrum_plot_rows *said, struct fulcrum_error *err)
 {
     for (size_t i = 0; i < fulcrum_plot_rows_count(said); i++) {
@@ -87,18 +87,17 @@ static enum fulcrum_status take_metrics(struct fulcrum_plot_pareto *plot,
     return FULCRUM_OK;
 }
 
-static enum fulcrum_status read_column(const struct fulcrum_plot_pareto *plot,
-    const char *name, double **out, struct fulcrum_error *err)
+static enum fulcrum_status read_column(const struct plot_pareto *plot, const char *name,
+    double **out, struct fulcrum_error *err)
 {
-    double *values = calloc(plot->count + 1, sizeof *values);
-    TRY_MEMORY(values, err, "column %s", name);
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < plot->count && status == FULCRUM_OK; i++) {
-        status =
-            fulcrum_plot_rows_number(plot->rows, plot->order[i], name, &values[i], err);
+    double *values =
+        fulcrum_plot_room_take(plot->room, plot->count + 1, sizeof *values);
+    for (size_t i = 0; i < plot->count; i++) {
+        TRY(fulcrum_plot_rows_number(
+            plot->rows, plot->order[i], name, &values[i], err));
     }
     *out = values;
-    return status;
+    return FULCRUM_OK;
 }
 
 /* A field by its meaning, an output by its own name: "system_w, less is better". */
@@ -117,24 +116,23 @@ static void write_label(struct metric *metric)
         metric->sense == FULCRUM_SENSE_MORE ? "more" : "less");
 }
 
-static enum fulcrum_status read_metric(const struct fulcrum_plot_pareto *plot,
-    struct metric *metric, struct fulcrum_error *err)
+static enum fulcrum_status read_metric(
+    const struct plot_pareto *plot, struct metric *metric, struct fulcrum_error *err)
 {
     static const char *const ends[ENDS] = {"", "_lo", "_hi"};
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < ENDS && status == FULCRUM_OK; i++) {
+    for (size_t i = 0; i < ENDS; i++) {
         char name[NAME_SIZE + 4];
         (void)snprintf(name, sizeof name, "%s%s", metric->name, ends[i]);
         if (fulcrum_plot_rows_have(plot->rows, name)) {
-            status = read_column(plot, name, &metric->values[i], err);
+            TRY(read_column(plot, name, &metric->values[i], err));
         }
     }
     write_label(metric);
-    return status;
+    return FULCRUM_OK;
 }
 
 static enum fulcrum_status find_front(
-    struct fulcrum_plot_pareto *plot, struct fulcrum_error *err)
+    struct plot_pareto *plot, struct fulcrum_error *err)
 {
     enum fulcrum_sense senses[FULCRUM_PARETO_METRICS_MOST];
     struct fulcrum_pareto *pareto = NULL;
@@ -179,8 +177,8 @@ static void append_value(char *out, const char *path, double value)
 }
 
 /* What varies and is on no axis. */
-static void write_point(const struct fulcrum_plot_pareto *plot,
-    const struct fulcrum_plot_fields *fields, size_t i)
+static void write_point(
+    const struct plot_pareto *plot, const struct fulcrum_plot_fields *fields, size_t i)
 {
     for (size_t j = 0; j < fields->count; j++) {
         double value = (double)NAN;
@@ -194,92 +192,6 @@ static void write_point(const struct fulcrum_plot_pareto *plot,
     }
 }
 
-static enum fulcrum_status fill(
-    struct fulcrum_plot_pareto *plot, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_fields fields;
-    enum fulcrum_status status = FULCRUM_OK;
-    for (size_t i = 0; i < plot->metric_count && status == FULCRUM_OK; i++) {
-        status = read_metric(plot, &plot->metrics[i], err);
-    }
-    if (status == FULCRUM_OK) {
-        status = find_front(plot, err);
-    }
-    if (status == FULCRUM_OK) {
-        status = fulcrum_plot_fields_find(plot->rows, &fields, err);
-    }
-    for (size_t i = 0; i < plot->count && status == FULCRUM_OK; i++) {
-        write_point(plot, &fields, i);
-        plot->labels[i] = plot->texts[i];
-    }
-    const struct fulcrum_plot_points points = {plot->rows, plot->order, plot->count};
-    fulcrum_plot_headline_fill(&plot->headline, &points);
-    return status;
-}
-
-static enum fulcrum_status make_room(
-    struct fulcrum_plot_pareto *plot, struct fulcrum_error *err)
-{
-    size_t rows = fulcrum_plot_rows_count(plot->rows);
-    plot->order = calloc(rows + 1, sizeof *plot->order);
-    plot->on_front = calloc(rows + 1, sizeof *plot->on_front);
-    plot->texts = calloc(rows + 1, sizeof *plot->texts);
-    plot->labels = calloc(rows + 1, sizeof *plot->labels);
-    FAIL_IF(plot->order == NULL || plot->on_front == NULL || plot->texts == NULL ||
-                plot->labels == NULL,
-        err, FULCRUM_ERR_NO_MEMORY, "a front of %zu rows", rows);
-    for (size_t i = 0; i < rows; i++) {
-        if (fulcrum_plot_row_is_ok(plot->rows, i)) {
-            plot->order[plot->count++] = i;
-        }
-    }
-    return FULCRUM_OK;
-}
-
-enum fulcrum_status fulcrum_plot_pareto_new(const struct fulcrum_plot_rows *rows,
-    const char *metrics, const struct fulcrum_plot_rows *said,
-    struct fulcrum_plot_pareto **out, struct fulcrum_error *err)
-{
-    struct fulcrum_plot_pareto *plot = calloc(1, sizeof *plot);
-    TRY_MEMORY(plot, err, "a front");
-    plot->rows = rows;
-    enum fulcrum_status status = make_room(plot, err);
-    if (status == FULCRUM_OK && metrics == NULL && said != NULL) {
-        status = take_metrics(plot, said, err);
-    } else if (status == FULCRUM_OK) {
-        status = parse_metrics(
-            plot, metrics != NULL ? metrics : "steps_per_s,system_w", err);
-    }
-    if (status == FULCRUM_OK && plot->metric_count < 2) {
-        status = fulcrum_fail(
-            err, FULCRUM_ERR_FORMAT, "a chart of a front takes two or three metrics");
-    }
-    if (status == FULCRUM_OK) {
-        status = fill(plot, err);
-    }
-    if (status != FULCRUM_OK) {
-        fulcrum_plot_pareto_free(plot);
-        return status;
-    }
-    *out = plot;
-    return FULCRUM_OK;
-}
-
-void fulcrum_plot_pareto_free(struct fulcrum_plot_pareto *plot)
-{
-    if (plot == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < (size_t)FULCRUM_PARETO_METRICS_MOST * ENDS; i++) {
-        free(plot->metrics[i / ENDS].values[i % ENDS]);
-    }
-    free(plot->order);
-    free(plot->on_front);
-    free(plot->texts);
-    free((void *)plot->labels);
-    free(plot);
-}
-
 static struct fulcrum_pareto_axis axis_of(const struct metric *metric)
 {
     bool has_interval = metric->values[1] != NULL && metric->values[2] != NULL;
@@ -289,11 +201,44 @@ static struct fulcrum_pareto_axis axis_of(const struct metric *metric)
         .more_is_better = metric->sense == FULCRUM_SENSE_MORE};
 }
 
-struct fulcrum_pareto_data fulcrum_plot_pareto_data(
-    const struct fulcrum_plot_pareto *plot, const struct fulcrum_plot_words *words)
+enum fulcrum_status fulcrum_plot_pareto_data(const struct fulcrum_plot_rows *rows,
+    const char *metrics, const struct fulcrum_plot_rows *said,
+    const struct fulcrum_plot_words *words, struct fulcrum_plot_room *room,
+    struct fulcrum_pareto_data *out, struct fulcrum_error *err)
 {
+    size_t row_count = fulcrum_plot_rows_count(rows);
+    struct plot_pareto *plot = fulcrum_plot_room_take(room, 1, sizeof *plot);
+    plot->rows = rows;
+    plot->room = room;
+    plot->order = fulcrum_plot_room_take(room, row_count + 1, sizeof *plot->order);
+    plot->on_front = fulcrum_plot_room_take(room, row_count + 1, 1);
+    plot->texts = fulcrum_plot_room_take(room, row_count + 1, sizeof *plot->texts);
+    plot->labels = fulcrum_plot_room_take(room, row_count + 1, sizeof *plot->labels);
+    for (size_t i = 0; i < row_count; i++) {
+        if (fulcrum_plot_row_is_ok(rows, i)) {
+            plot->order[plot->count++] = i;
+        }
+    }
+    TRY(metrics == NULL && said != NULL
+            ? take_metrics(plot, said, err)
+            : parse_metrics(
+                  plot, metrics != NULL ? metrics : "steps_per_s,system_w", err));
+    FAIL_IF(plot->metric_count < 2, err, FULCRUM_ERR_FORMAT,
+        "a chart of a front takes two or three metrics");
+    for (size_t i = 0; i < plot->metric_count; i++) {
+        TRY(read_metric(plot, &plot->metrics[i], err));
+    }
+    TRY(find_front(plot, err));
+    struct fulcrum_plot_fields fields;
+    TRY(fulcrum_plot_fields_find(rows, &fields, err));
+    for (size_t i = 0; i < plot->count; i++) {
+        write_point(plot, &fields, i);
+        plot->labels[i] = plot->texts[i];
+    }
+    const struct fulcrum_plot_points points = {rows, plot->order, plot->count};
+    fulcrum_plot_headline_fill(&plot->headline, &points);
     bool has_third = plot->metric_count > 2;
-    return (struct fulcrum_pareto_data){
+    *out = (struct fulcrum_pareto_data){
         .text = fulcrum_plot_headline_text(&plot->headline, words),
         .x = axis_of(&plot->metrics[1]),
         .y = axis_of(&plot->metrics[0]),
@@ -303,4 +248,5 @@ struct fulcrum_pareto_data fulcrum_plot_pareto_data(
         .labels = plot->labels,
         .count = plot->count,
     };
+    return FULCRUM_OK;
 }

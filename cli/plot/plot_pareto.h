@@ -7,28 +7,21 @@
 #include "cli/plot/plot_rows.h"
 #include "plots/spec/charts.h"
 
-/* Owns what the chart data borrow. */
-struct fulcrum_plot_pareto;
-
 /*
  *   rows     written by `fulcrum explore`, with or without --pareto
  *   metrics  two or three columns, as --pareto takes them; the first goes up, the
  *            second along, the third has colours. NULL: those of `said`
  *   said     what the file says of its metrics (rows of metric and better), or NULL:
  *            steps_per_s and system_w
- *   out      the caller frees it with fulcrum_plot_pareto_free
+ *   room     keeps what `out` borrows
  *   fails    FULCRUM_ERR_FORMAT (a column is missing or no number, a metric is better
  *            neither way), FULCRUM_ERR_RANGE (not two or three metrics, one twice, a
  *            front is too large), FULCRUM_ERR_NO_MEMORY
  */
-FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_pareto_new(
+FULCRUM_MUST_CHECK enum fulcrum_status fulcrum_plot_pareto_data(
     const struct fulcrum_plot_rows *rows, const char *metrics,
-    const struct fulcrum_plot_rows *said, struct fulcrum_plot_pareto **out,
+    const struct fulcrum_plot_rows *said, const struct fulcrum_plot_words *words,
+    struct fulcrum_plot_room *room, struct fulcrum_pareto_data *out,
     struct fulcrum_error *err);
-/* Accepts NULL. */
-void fulcrum_plot_pareto_free(struct fulcrum_plot_pareto *plot);
-
-struct fulcrum_pareto_data fulcrum_plot_pareto_data(
-    const struct fulcrum_plot_pareto *plot, const struct fulcrum_plot_words *words);
 
 #endif

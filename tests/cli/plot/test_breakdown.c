@@ -16,6 +16,9 @@ enum { FILES_MOST = 3 };
 
 static const struct fulcrum_plot_words no_words = {NULL, NULL};
 
+/* Memory of the data at hand. */
+static struct fulcrum_plot_room room;
+
 static struct fulcrum_canvas *new_canvas(double height_pt)
 {
     struct fulcrum_canvas *canvas = NULL;
@@ -191,24 +194,23 @@ static const char two_points[] =
 static const char one_point[] =
     HEAD "large,w,64,9000,0.001,0.001,0.002,0,70,300,,0.1,0.2,guessed; far,ok\n";
 
-static struct fulcrum_plot_breakdown *broken_down(const struct opened *opened,
+static struct fulcrum_breakdown_data broken_down(const struct opened *opened,
     enum fulcrum_plot_parts parts, enum fulcrum_row_scale scale)
 {
-    struct fulcrum_plot_breakdown *plot = NULL;
+    struct fulcrum_breakdown_data data;
     const struct fulcrum_plot_breakdown_options options = {parts, scale};
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_breakdown_new(opened->files, opened->count, &options, &plot, NULL),
+    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_breakdown_data(opened->files, opened->count,
+                              &options, &no_words, &room, &data, NULL),
         FULCRUM_OK);
-    return plot;
+    return data;
 }
 
 static void test_points_of_a_sweep_are_bars(void)
 {
     struct opened opened = {.count = 0};
     open_one(&opened, "two.csv", two_points);
-    struct fulcrum_plot_breakdown *plot =
+    struct fulcrum_breakdown_data data =
         broken_down(&opened, FULCRUM_PLOT_CYCLE, FULCRUM_ROW_AMOUNT);
-    struct fulcrum_breakdown_data data = fulcrum_plot_breakdown_data(plot, &no_words);
     CU_ASSERT_EQUAL_FATAL(data.count, 2);
     CU_ASSERT_EQUAL(data.part_count, 4);
     CU_ASSERT_STRING_EQUAL(data.rows[0].name, "1 actor");
@@ -218,7 +220,7 @@ static void test_points_of_a_sweep_are_bars(void)
     CU_ASSERT_STRING_EQUAL(data.text.title, "w on small");
     CU_ASSERT_STRING_EQUAL(
         data.text.footnote, "guessed; two.csv: 1 of 3 points cannot run");
-    fulcrum_plot_breakdown_free(plot);
+    fulcrum_plot_room_clear(&room);
     close_all(&opened);
 }
 
@@ -226,21 +228,19 @@ static void test_the_rest_is_what_is_left(void)
 {
     struct opened opened = {.count = 0};
     open_one(&opened, "two.csv", two_points);
-    struct fulcrum_plot_breakdown *plot =
+    struct fulcrum_breakdown_data data =
         broken_down(&opened, FULCRUM_PLOT_WATTS, FULCRUM_ROW_SHARE);
-    struct fulcrum_breakdown_data data = fulcrum_plot_breakdown_data(plot, &no_words);
     CU_ASSERT_EQUAL(data.part_count, 3);
     suite_assert_close("rest", data.rows[0].parts[2], 50.0, 1e-12);
     suite_assert_close("rest", data.rows[1].parts[2], 40.0, 1e-12);
     CU_ASSERT_STRING_EQUAL(data.rows[1].text, "300 W, 5k steps/s");
     CU_ASSERT_EQUAL(data.scale, FULCRUM_ROW_SHARE);
-    fulcrum_plot_breakdown_free(plot);
+    fulcrum_plot_room_clear(&room);
     /* Rounding leaves no time below 0. */
-    plot = broken_down(&opened, FULCRUM_PLOT_GPU, FULCRUM_ROW_AMOUNT);
-    data = fulcrum_plot_breakdown_data(plot, &no_words);
+    data = broken_down(&opened, FULCRUM_PLOT_GPU, FULCRUM_ROW_AMOUNT);
     suite_assert_close("idle", data.rows[0].parts[2], 0.5, 1e-12);
     CU_ASSERT(data.rows[1].parts[2] >= 0.0 && data.rows[1].parts[2] < 1e-9);
-    fulcrum_plot_breakdown_free(plot);
+    fulcrum_plot_room_clear(&room);
     close_all(&opened);
 }
 
@@ -250,9 +250,8 @@ static void test_files_are_groups(void)
     struct opened opened = {.count = 0};
     open_one(&opened, "two.csv", two_points);
     open_one(&opened, "one.csv", one_point);
-    struct fulcrum_plot_breakdown *plot =
+    struct fulcrum_breakdown_data data =
         broken_down(&opened, FULCRUM_PLOT_CYCLE, FULCRUM_ROW_AMOUNT);
-    struct fulcrum_breakdown_data data = fulcrum_plot_breakdown_data(plot, &no_words);
     static const char *const names[] = {
         "small, 1 actor", "small, 64 actors", "", "large"};
     CU_ASSERT_EQUAL_FATAL(data.count, 4);
@@ -262,7 +261,7 @@ static void test_files_are_groups(void)
     CU_ASSERT_STRING_EQUAL(data.text.title, "w");
     CU_ASSERT_PTR_NOT_NULL(strstr(data.text.footnote, "guessed"));
     CU_ASSERT_PTR_NOT_NULL(strstr(data.text.footnote, "far"));
-    fulcrum_plot_breakdown_free(plot);
+    fulcrum_plot_room_clear(&room);
     close_all(&opened);
 }
 
@@ -278,23 +277,20 @@ static void test_the_interval_is_that_of_the_whole(void)
 {
     struct opened opened = {.count = 0};
     open_one(&opened, "ends.csv", WITH_ENDS);
-    struct fulcrum_plot_breakdown *plot =
+    struct fulcrum_breakdown_data data =
         broken_down(&opened, FULCRUM_PLOT_CYCLE, FULCRUM_ROW_AMOUNT);
-    struct fulcrum_breakdown_data data = fulcrum_plot_breakdown_data(plot, &no_words);
     suite_assert_close("fast", data.rows[0].lo, 2.0 / 125.0, 1e-12);
     suite_assert_close("slow", data.rows[0].hi, 2.0 / 80.0, 1e-12);
     CU_ASSERT(isnan(data.rows[1].lo) && isnan(data.rows[1].hi));
-    fulcrum_plot_breakdown_free(plot);
-    plot = broken_down(&opened, FULCRUM_PLOT_WATTS, FULCRUM_ROW_AMOUNT);
-    data = fulcrum_plot_breakdown_data(plot, &no_words);
+    fulcrum_plot_room_clear(&room);
+    data = broken_down(&opened, FULCRUM_PLOT_WATTS, FULCRUM_ROW_AMOUNT);
     suite_assert_close("least watts", data.rows[0].lo, 180.0, 1e-12);
     suite_assert_close("most watts", data.rows[0].hi, 300.0, 1e-12);
-    fulcrum_plot_breakdown_free(plot);
+    fulcrum_plot_room_clear(&room);
     /* All of a GPU's time is all of it. */
-    plot = broken_down(&opened, FULCRUM_PLOT_GPU, FULCRUM_ROW_AMOUNT);
-    data = fulcrum_plot_breakdown_data(plot, &no_words);
+    data = broken_down(&opened, FULCRUM_PLOT_GPU, FULCRUM_ROW_AMOUNT);
     CU_ASSERT(isnan(data.rows[0].lo));
-    fulcrum_plot_breakdown_free(plot);
+    fulcrum_plot_room_clear(&room);
     close_all(&opened);
 }
 
@@ -308,20 +304,18 @@ static void test_a_prediction_is_a_bar(void)
         "\"intervals\":{\"system_w\":[3,6]},\"flags\":[\"guessed\",\"far\"]}";
     struct opened opened = {.count = 0};
     open_one(&opened, "p.json", text);
-    struct fulcrum_plot_breakdown *plot =
+    struct fulcrum_breakdown_data data =
         broken_down(&opened, FULCRUM_PLOT_GPU, FULCRUM_ROW_AMOUNT);
-    struct fulcrum_breakdown_data data = fulcrum_plot_breakdown_data(plot, &no_words);
     CU_ASSERT_EQUAL_FATAL(data.count, 1);
     CU_ASSERT_STRING_EQUAL(data.rows[0].name, "dgx");
     CU_ASSERT_STRING_EQUAL(data.rows[0].text, "7 steps/s");
     suite_assert_close("idle", data.rows[0].parts[2], 0.25, 1e-12);
     CU_ASSERT_STRING_EQUAL(data.text.footnote, "guessed; far");
-    fulcrum_plot_breakdown_free(plot);
-    plot = broken_down(&opened, FULCRUM_PLOT_WATTS, FULCRUM_ROW_AMOUNT);
-    data = fulcrum_plot_breakdown_data(plot, &no_words);
+    fulcrum_plot_room_clear(&room);
+    data = broken_down(&opened, FULCRUM_PLOT_WATTS, FULCRUM_ROW_AMOUNT);
     suite_assert_close("least watts", data.rows[0].lo, 3.0, 1e-12);
     suite_assert_close("most watts", data.rows[0].hi, 6.0, 1e-12);
-    fulcrum_plot_breakdown_free(plot);
+    fulcrum_plot_room_clear(&room);
     close_all(&opened);
 }
 
@@ -345,13 +339,13 @@ static void test_files_without_the_parts_are_refused(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct opened opened = {.count = 0};
-        struct fulcrum_plot_breakdown *plot = NULL;
+        struct fulcrum_breakdown_data data;
         struct fulcrum_error err = {FULCRUM_OK, ""};
         const struct fulcrum_plot_breakdown_options options = {
             cases[i].parts, FULCRUM_ROW_AMOUNT};
         open_one(&opened, "odd.csv", cases[i].text);
-        CU_ASSERT_NOT_EQUAL(
-            fulcrum_plot_breakdown_new(opened.files, 1, &options, &plot, &err),
+        CU_ASSERT_NOT_EQUAL(fulcrum_plot_breakdown_data(opened.files, 1, &options,
+                                &no_words, &room, &data, &err),
             FULCRUM_OK);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.detail, cases[i].words));
         close_all(&opened);

@@ -24,6 +24,9 @@ static const char front_json[] =
 
 static const struct fulcrum_plot_words no_words = {NULL, NULL};
 
+/* Memory of the data at hand. */
+static struct fulcrum_plot_room room;
+
 /* An open file with its rows. */
 struct opened {
     struct plot_file file;
@@ -51,12 +54,11 @@ static void close_text(struct opened *opened)
 static void test_a_whole_sweep_shows_its_front(void)
 {
     struct opened opened;
-    struct fulcrum_plot_pareto *plot = NULL;
+    struct fulcrum_pareto_data data;
     open_text(&opened, "sweep.csv", points_csv);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_pareto_new(opened.file.rows, NULL, opened.said, &plot, NULL),
+    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_pareto_data(opened.file.rows, NULL, opened.said,
+                              &no_words, &room, &data, NULL),
         FULCRUM_OK);
-    struct fulcrum_pareto_data data = fulcrum_plot_pareto_data(plot, &no_words);
     CU_ASSERT_EQUAL_FATAL(data.count, 4);
     CU_ASSERT(data.on_front[0] && data.on_front[1] && data.on_front[3]);
     CU_ASSERT(!data.on_front[2]); /* 16 threads do more for less */
@@ -66,33 +68,30 @@ static void test_a_whole_sweep_shows_its_front(void)
     CU_ASSERT_EQUAL(data.y.estimate.hi[3], 500.0);
     CU_ASSERT_PTR_NULL(data.x.estimate.lo);
     CU_ASSERT_PTR_NULL(data.third);
-    fulcrum_plot_pareto_free(plot);
-    fulcrum_plot_pareto_free(NULL);
+    fulcrum_plot_room_clear(&room);
     close_text(&opened);
 }
 
 static void test_metrics_are_those_of_the_option_then_of_the_file(void)
 {
     struct opened opened;
-    struct fulcrum_plot_pareto *plot = NULL;
+    struct fulcrum_pareto_data data;
     open_text(&opened, "front.json", front_json);
-    CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_pareto_new(opened.file.rows, NULL, opened.said, &plot, NULL),
+    CU_ASSERT_EQUAL_FATAL(fulcrum_plot_pareto_data(opened.file.rows, NULL, opened.said,
+                              &no_words, &room, &data, NULL),
         FULCRUM_OK);
-    struct fulcrum_pareto_data data = fulcrum_plot_pareto_data(plot, &no_words);
     CU_ASSERT(data.y.more_is_better && !data.x.more_is_better);
     CU_ASSERT_EQUAL(data.y.estimate.value[0], 300.0);
     CU_ASSERT(data.on_front[0] && !data.on_front[1]);
-    fulcrum_plot_pareto_free(plot);
+    fulcrum_plot_room_clear(&room);
     CU_ASSERT_EQUAL_FATAL(
-        fulcrum_plot_pareto_new(opened.file.rows, "steps_per_s,system_w:max,point",
-            opened.said, &plot, NULL),
+        fulcrum_plot_pareto_data(opened.file.rows, "steps_per_s,system_w:max,point",
+            opened.said, &no_words, &room, &data, NULL),
         FULCRUM_OK);
-    data = fulcrum_plot_pareto_data(plot, &no_words);
     CU_ASSERT(data.on_front[0] && data.on_front[1]);
     CU_ASSERT_EQUAL(data.third[1], 1.0);
     CU_ASSERT_STRING_EQUAL(data.third_label, "point");
-    fulcrum_plot_pareto_free(plot);
+    fulcrum_plot_room_clear(&room);
     close_text(&opened);
 }
 
@@ -118,13 +117,12 @@ static void test_what_is_no_list_of_columns_is_refused(void)
     struct opened opened;
     open_text(&opened, "sweep.csv", points_csv);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct fulcrum_plot_pareto *plot = NULL;
+        struct fulcrum_pareto_data data;
         struct fulcrum_error err = {FULCRUM_OK, ""};
-        CU_ASSERT_EQUAL(
-            fulcrum_plot_pareto_new(opened.file.rows, cases[i].list, NULL, &plot, &err),
+        CU_ASSERT_EQUAL(fulcrum_plot_pareto_data(opened.file.rows, cases[i].list, NULL,
+                            &no_words, &room, &data, &err),
             cases[i].status);
         expect_part(err.detail, cases[i].part);
-        CU_ASSERT_PTR_NULL(plot);
     }
     close_text(&opened);
 }
